@@ -5,6 +5,8 @@ from setuptools import find_packages, setup
 FLOORS = ("formulations", "solvers", "proofs")
 """Folders beside `src` that are packages of equimargin; their links in `src/equimargin` serve editors and checkers and are not built."""
 
-linked = [pattern for floor in FLOORS for pattern in (f"equimargin.{floor}", f"equimargin.{floor}.*")]
+linked = [
+    pattern for floor in FLOORS for pattern in (f"equimargin.{floor}", f"equimargin.{floor}.*")
+]
 rooms = [name for floor in FLOORS for name in find_packages(".", include=[floor, f"{floor}.*"])]
 setup(packages=[*find_packages("src", exclude=linked), *(f"equimargin.{name}" for name in rooms)])

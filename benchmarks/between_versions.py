@@ -2,9 +2,11 @@
 
     python benchmarks/run.py between_versions --other OTHER [--rows "smo 5000"] [--rounds 7]
 
-OTHER is another checkout of this repository, A; this one is B. Every row is solved by both in turn, problem construction included, and the
-ratio of the medians is printed: below 1 this checkout is faster. The rows are those of `svm.py`, `linear.py`, `one_norm.py`, `ranking.py`,
-`exact.py` and `path.py` in `kinds/` that end within about a minute together.
+OTHER is another checkout of this repository, A; this one is B. Every row is solved by
+both in turn, problem construction included, and the ratio of the medians is printed:
+below 1 this checkout is faster. The rows are those of `svm.py`, `linear.py`,
+`one_norm.py`, `ranking.py`, `exact.py` and `path.py` in `kinds/` that end within about
+a minute together.
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     from equimargin import solvers
 
     folder = Path(solvers.__file__).resolve().parents[1] / "benchmarks"
-    sys.path[:0] = [str(folder / "kinds"), str(folder)]  # the benchmarks of an older checkout may be in one folder
+    sys.path[:0] = [
+        str(folder / "kinds"),
+        str(folder),
+    ]  # the benchmarks of an older checkout may be in one folder
     names = ("exact", "linear", "one_norm", "path", "ranking", "svm")
     exact, linear, one_norm, path, ranking, svm = (importlib.import_module(name) for name in names)
 
@@ -41,13 +46,19 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"smo {contest.name}", partial(solved, contest.problem, "smo", contest.ours or 1e-3)
     for row in linear.ROWS:
         X, y = linear.data(row, 0)
-        yield f"linear {row.name}", partial(solved, partial(penalised, X, y, row.C, row.loss), "auto", 1e-6)
+        yield (
+            f"linear {row.name}",
+            partial(solved, partial(penalised, X, y, row.C, row.loss), "auto", 1e-6),
+        )
     for program in one_norm.ROWS:
         if program.quick:
             name = f"one-norm {program.form} {program.queries} x {program.size}"
             yield name, partial(solved, partial(program.problem, program.C), "auto", one_norm.TOL)
     for order in ranking.rows(DATA, quick=True):
-        yield f"ranking {order.title}", partial(solved, order.problem, "auto", 1e-6 if order.loss == "squared_hinge" else 1e-3)
+        yield (
+            f"ranking {order.title}",
+            partial(solved, order.problem, "auto", 1e-6 if order.loss == "squared_hinge" else 1e-3),
+        )
     for rational in exact.ROWS:
         drawn = rational.problem(np.random.default_rng(0))
         yield f"exact {rational.name}", partial(solvers.exact_optimum, drawn)
@@ -101,10 +112,24 @@ def worker(checkout: Path) -> subprocess.Popen[str]:
     """A process that works with a checkout's package, one BLAS thread."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     environment = os.environ | threads | {"PYTHONPATH": str(checkout / "src")}
-    # Kernels that small problems run as Python are compiled, too, so that both checkouts run the same code.
-    subprocess.run([sys.executable, "-m", "equimargin", "warm-up"], env=environment, check=True, stdout=subprocess.DEVNULL, timeout=LONGEST)
+    # Kernels that small problems run as Python are compiled, too, so that both
+    # checkouts run the same code.
+    subprocess.run(
+        [sys.executable, "-m", "equimargin", "warm-up"],
+        env=environment,
+        check=True,
+        stdout=subprocess.DEVNULL,
+        timeout=LONGEST,
+    )
     command = [sys.executable, str(Path(__file__).resolve())]
-    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+    return subprocess.Popen(
+        command,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    )
 
 
 def asked(process: subprocess.Popen[str], number: int) -> float:
@@ -119,16 +144,24 @@ def asked(process: subprocess.Popen[str], number: int) -> float:
 def lines(asked_for: Namespace) -> Iterator[Line]:
     """Yield a line for every row, and print the geometric mean of the ratios."""
     sides = worker(Path(asked_for.other).resolve()), worker(ROOT)
-    names, own = ([] if side.stdout is None else side.stdout.readline().rstrip("\n").split("\t") for side in sides)
+    names, own = (
+        [] if side.stdout is None else side.stdout.readline().rstrip("\n").split("\t")
+        for side in sides
+    )
     if names != own:
         sys.exit(f"the two checkouts have different rows: {sorted(set(names) ^ set(own))}")
     ratios = []
     for number, name in enumerate(names):
         if asked_for.rows in name:
-            a, b = np.median([[asked(side, number) for side in sides] for _ in range(asked_for.rounds)], axis=0).tolist()
+            a, b = np.median(
+                [[asked(side, number) for side in sides] for _ in range(asked_for.rounds)], axis=0
+            ).tolist()
             ratios.append(b / a)
             yield {"row": name, "A s": a, "B s": b, "B / A": b / a}
-    print(f"geometric mean of {len(ratios)} rows: {float(np.prod(ratios)) ** (1 / max(len(ratios), 1)):.3f}")
+    print(
+        f"geometric mean of {len(ratios)} rows: "
+        f"{float(np.prod(ratios)) ** (1 / max(len(ratios), 1)):.3f}"
+    )
 
 
 OPTIONS = {

@@ -38,8 +38,12 @@ def in_turn(*sides: Callable[[], Any], rounds: int = 3, limit: float = float("in
     turns: list[list[Timed]] = []
     while len(turns) < rounds and sum(one.cpu for turn in turns for one in turn) < limit:
         turns.append([timed(run) for run in sides])
-        turns[:-1] = [[one._replace(result=None) for one in turn] for turn in turns[:-1]]  # large results are not kept
-    cpu, wall = (np.median([[one[at] for one in turn] for turn in turns], axis=0).tolist() for at in (1, 2))
+        turns[:-1] = [
+            [one._replace(result=None) for one in turn] for turn in turns[:-1]
+        ]  # large results are not kept
+    cpu, wall = (
+        np.median([[one[at] for one in turn] for turn in turns], axis=0).tolist() for at in (1, 2)
+    )
     return [Timed(one.result, *seconds) for one, *seconds in zip(turns[-1], cpu, wall, strict=True)]
 
 

@@ -2,15 +2,15 @@
 
     python benchmarks/run.py leaderboard [--quick] [--only TEXT] [--points 2000] [--packages NAME ...] [--seconds 10] [--runs FOLDER]
 
-Every package of `benchmarks/trust/packages.toml` that is installed solves the problems that it
-takes, at three tolerances of its own, on one processor and one thread, in a process of its own with
-limits of time and memory. The model is read, its objective recomputed with every rounding counted,
-and set against the proven interval of the optimum. Neither the status nor the objective that a
-package prints is used; where one of them cannot be true, the page says so. All figures go to
-build/leaderboard.json, the page and its picture to docs/. With `--runs FOLDER` a command that was
-ended goes on where it was: give it the same folder again.
-A package that fails everywhere, and a machine on which others are at work (`trust/load.py`), end
-the command without a page.
+Every package of `benchmarks/trust/packages.toml` that is installed solves the problems
+that it takes, at three tolerances of its own, on one processor and one thread, in a
+process of its own with limits of time and memory. The model is read, its objective
+recomputed with every rounding counted, and set against the proven interval of the
+optimum. Neither the status nor the objective that a package prints is used; where one
+of them cannot be true, the page says so. All figures go to build/leaderboard.json, the
+page and its picture to docs/. With `--runs FOLDER` a command that was ended goes on
+where it was: give it the same folder again. A package that fails everywhere, and a
+machine on which others are at work (`trust/load.py`), end the command without a page.
 """
 
 from __future__ import annotations
@@ -33,11 +33,16 @@ from trust.judge import Judged, judged, optimum_of, problem_of
 from trust.load import refuse_load
 from trust.runs import Broken, Package, Run, packages, processors, runs
 
-AGAIN = "run this again when nobody else is at work; with --runs only the fits that waited are measured anew"
+AGAIN = (
+    "run this again when nobody else is at work; with --runs only the fits that waited are "
+    "measured anew"
+)
 """Advice on a loaded machine."""
 
 
-def measured(entries: list[Package], chosen: list[Instance], folder: Path, seconds: float) -> list[Run]:
+def measured(
+    entries: list[Package], chosen: list[Instance], folder: Path, seconds: float
+) -> list[Run]:
     """All runs, of as many packages at once as there are processors, two at most."""
     free: SimpleQueue[int] = SimpleQueue()
     for processor in processors()[:2]:
@@ -51,7 +56,11 @@ def measured(entries: list[Package], chosen: list[Instance], folder: Path, secon
         finally:
             free.put(processor)
         failed = sum(bool(run.failure) for run in found)
-        print(f"{package.name:24s} {len(found):4d} runs, {failed:3d} failed, {time.monotonic() - start:6.1f} s", flush=True)
+        print(
+            f"{package.name:24s} {len(found):4d} runs, {failed:3d} failed, "
+            f"{time.monotonic() - start:6.1f} s",
+            flush=True,
+        )
         return found
 
     with ThreadPoolExecutor(free.qsize()) as pool:
@@ -67,7 +76,11 @@ def verdicts(found: Iterable[Run]) -> list[Judged]:
     for instance, group in by_instance.items():
         problem = problem_of(instance)
         optimum = optimum_of(problem)
-        print(f"{instance.name:48s} optimum {optimum.upper:.12g}, proven width {optimum.relative_width:.1e}", flush=True)
+        print(
+            f"{instance.name:48s} optimum {optimum.upper:.12g}, proven width "
+            f"{optimum.relative_width:.1e}",
+            flush=True,
+        )
         results += [judged(run, problem, optimum) for run in group]
     return results
 
@@ -79,16 +92,28 @@ def record(results: list[Judged]) -> list[Line]:
 
 def tables(asked: Namespace) -> Iterator[Table]:
     """Measure, judge, keep the figures, and write the page."""
-    entries = [entry for entry in packages() if not any(asked.packages) or entry.name in asked.packages]
+    entries = [
+        entry for entry in packages() if not any(asked.packages) or entry.name in asked.packages
+    ]
     there = [entry for entry in entries if entry.present]
     for entry in entries:
         if entry not in there:
-            print(f"{entry.name} is left out: {entry.package} is not installed (pip install 'equimargin[peers]')")
+            print(
+                f"{entry.name} is left out: {entry.package} is not installed (pip install "
+                f"'equimargin[peers]')"
+            )
     for name in FILES.keys() - set(present()):
         print(f"the data set {name} is left out: {FILES[name]} is not there")
-    chosen = [instance for instance in instances(asked.only, asked.quick) if len(data(instance.data)[1]) <= asked.points]
+    chosen = [
+        instance
+        for instance in instances(asked.only, asked.quick)
+        if len(data(instance.data)[1]) <= asked.points
+    ]
     sets = len({instance.data for instance in chosen})
-    print(f"{len(there)} entries, {len(chosen)} instances of {sets} of {len(DATA)} data sets", flush=True)
+    print(
+        f"{len(there)} entries, {len(chosen)} instances of {sets} of {len(DATA)} data sets",
+        flush=True,
+    )
     with tempfile.TemporaryDirectory() as empty:
         folder = Path(asked.runs or empty)
         folder.mkdir(parents=True, exist_ok=True)
@@ -101,7 +126,10 @@ def tables(asked: Namespace) -> Iterator[Table]:
     yield Table({}, record(results))
     page.written(asked.page, there, results, asked.seconds)
     both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    print(f"{sum(used.ru_utime + used.ru_stime for used in both):.0f} CPU seconds in all; written: {asked.page / page.NAME}")
+    print(
+        f"{sum(used.ru_utime + used.ru_stime for used in both):.0f} CPU seconds in all; "
+        f"written: {asked.page / page.NAME}"
+    )
 
 
 OPTIONS = {

@@ -2,13 +2,14 @@
 
     python benchmarks/run.py scaling [--sizes 3] [--page docs]
 
-Kernel machines are C-SVC, RBF, C = 1, on the clusters of `kinds.svm` with 20 features; the peers run
-at their default tolerance, and ours to the gap that scikit-learn's model has at that size. Rankings
-are all pairs of one query with a linear kernel and a squared hinge, to 1e-6, each size in a process
-of its own; TRON, of document K, is this package's, and "proof" is what the proven interval takes
-besides. All on one processor; a side that took more than LIMIT_SECONDS is not asked for the next
-size. An exponent is the slope of a line through the logarithms. The page `scaling.md` and its
-picture go to docs/.
+Kernel machines are C-SVC, RBF, C = 1, on the clusters of `kinds.svm` with 20 features;
+the peers run at their default tolerance, and ours to the gap that scikit-learn's model
+has at that size. Rankings are all pairs of one query with a linear kernel and a squared
+hinge, to 1e-6, each size in a process of its own; TRON, of document K, is this
+package's, and "proof" is what the proven interval takes besides. All on one processor;
+a side that took more than LIMIT_SECONDS is not asked for the next size. An exponent is
+the slope of a line through the logarithms. The page `scaling.md` and its picture go to
+docs/.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ PAIR_COST = 500.0
 """C of all pairs of a ranking together."""
 
 
-def measured(work: str, side: str, n: int, seconds: float, wall: float, memory: float | None = None) -> Line:
+def measured(
+    work: str, side: str, n: int, seconds: float, wall: float, memory: float | None = None
+) -> Line:
     """Return the line of a side on n points, with its memory in GB if it has its own process."""
     return {"work": work, "side": side, "n": n, "s": seconds, "wall": wall, "GB": memory}
 
@@ -73,13 +76,18 @@ def peers() -> Iterator[Package]:
             if package.present:
                 yield package
             else:
-                print(f"{package.name} is left out: {package.package} is not installed (pip install 'equimargin[peers]')")
+                print(
+                    f"{package.name} is left out: {package.package} is not installed (pip "
+                    f"install 'equimargin[peers]')"
+                )
 
 
 def fitted(package: Package, n: int) -> Callable[[], Any]:
     """Return a peer's fit at its usual tolerance."""
     X, y = svm.classes(f"{n} x {FEATURES}")
-    task = Task(X, y, 1.0, "hinge", 1 / FEATURES, package.tolerances[1], package.problems["rbf hinge"])
+    task = Task(
+        X, y, 1.0, "hinge", 1 / FEATURES, package.tolerances[1], package.problems["rbf hinge"]
+    )
     run = FITS[package.fit](task).run
     return lambda: printed(run)  # what it prints is kept from the table
 
@@ -92,13 +100,18 @@ def solved(n: int, tol: float) -> Any:
 
 def kernel_machines(sizes: tuple[int, ...]) -> Iterator[Line]:
     """Measure ours and the peers', size by size."""
-    sides: dict[str, Callable[[int], Callable[[], Any]]] = {package.name: partial(fitted, package) for package in peers()}
+    sides: dict[str, Callable[[int], Callable[[], Any]]] = {
+        package.name: partial(fitted, package) for package in peers()
+    }
     solved(sizes[0], 1e-3)
     for side in sides.values():
         side(sizes[0])()  # libraries load at the first fit
     for n in sizes:
         tol = svm.peer_gap(svm.Contest("", f"{n} x {FEATURES}", 0, 1.0, 0, 0))
-        runs: dict[str, Callable[[], Any]] = {OURS: partial(solved, n, tol), **{name: side(n) for name, side in sides.items()}}
+        runs: dict[str, Callable[[], Any]] = {
+            OURS: partial(solved, n, tol),
+            **{name: side(n) for name, side in sides.items()},
+        }
         runs[OURS]()  # a kernel that only problems of this size need is compiled here
         for name, run in runs.items():
             _, seconds, wall = settled(run, SHORT_SECONDS)
@@ -115,11 +128,21 @@ def ranked(n: int, solver: str) -> list[Line]:
     for size in (WARM_UP, n):
         drawn = ranking.many(size, "real")
         row = ranking.Row("", lambda drawn=drawn: drawn, "squared_hinge", PAIR_COST, (), total=True)  # type: ignore[misc]
-        answer = timed(lambda row=row: solve(row.problem(), solver, tol=1e-6, time_limit=3 * LIMIT_SECONDS))  # type: ignore[misc]
+        answer = timed(
+            lambda row=row: solve(row.problem(), solver, tol=1e-6, time_limit=3 * LIMIT_SECONDS)  # type: ignore[misc]
+        )
         proof = timed(partial(getattr, answer.result, "interval"))
         assert proof.result.relative_width < 1e-5 or solver != "auto"
-    found = [measured(RANKING, OURS if solver == "auto" else "TRON", n, answer.cpu, answer.wall, most_memory())]
-    return [*found, measured(RANKING, "proof", n, proof.cpu, proof.wall)] if solver == "auto" else found
+    found = [
+        measured(
+            RANKING, OURS if solver == "auto" else "TRON", n, answer.cpu, answer.wall, most_memory()
+        )
+    ]
+    return (
+        [*found, measured(RANKING, "proof", n, proof.cpu, proof.wall)]
+        if solver == "auto"
+        else found
+    )
 
 
 def most_memory() -> float:
@@ -131,7 +154,14 @@ def most_memory() -> float:
     status = Path("/proc/self/status")
     if not status.exists():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM")) / 2**20
+    return (
+        next(
+            int(line.split()[1])
+            for line in status.read_text().splitlines()
+            if line.startswith("VmHWM")
+        )
+        / 2**20
+    )
 
 
 def rankings(sizes: tuple[int, ...]) -> Iterator[Line]:
@@ -148,7 +178,10 @@ def rankings(sizes: tuple[int, ...]) -> Iterator[Line]:
 def exponent(points: Mapping[int, float]) -> float:
     """The slope of log seconds over log n by least squares, NaN of fewer than two points.
 
-    points : seconds by n.
+    Parameters
+    ----------
+    points : Mapping[int, float]
+        Seconds by n.
     """
     if len(points) < 2:
         return float("nan")
@@ -170,7 +203,13 @@ def draw(found: list[Line], file: Path) -> None:
         for panel, (work, sides) in zip(panels, table.items(), strict=True):
             for (side, points), marker in zip(sides.items(), "os^vD<>PX*", strict=False):
                 label = f"{side}: n^{exponent(points):.2f}"
-                panel.plot(list(points), list(points.values()), marker=marker, label=label, linewidth=2.0 if side == OURS else 1.0)
+                panel.plot(
+                    list(points),
+                    list(points.values()),
+                    marker=marker,
+                    label=label,
+                    linewidth=2.0 if side == OURS else 1.0,
+                )
             panel.set(title=work, xlabel="points n", ylabel="CPU seconds")
             panel.legend(fontsize=8)
 
@@ -181,9 +220,28 @@ def page(found: list[Line], there: list[Package]) -> str:
     lines.append(f"![CPU seconds against the number of points, a line for each side]({PICTURE})")
     for work, sides in curves(found).items():
         sizes = dict.fromkeys(n for points in sides.values() for n in points)
-        lines += ["", f"## {work[0].upper()}{work[1:]}", "", f"| n | {' | '.join(sides)} |", f"| ---: {'| ---: ' * len(sides)}|"]
-        lines += [f"| {n:,} | {' | '.join(f'{points[n]:.3g} s' if n in points else '-' for points in sides.values())} |" for n in sizes]
-        lines.append(f"| exponent | {' | '.join(f'{exponent(points):.2f}' if len(points) > 1 else '-' for points in sides.values())} |")
+        lines += [
+            "",
+            f"## {work[0].upper()}{work[1:]}",
+            "",
+            f"| n | {' | '.join(sides)} |",
+            f"| ---: {'| ---: ' * len(sides)}|",
+        ]
+        lines += [
+            f"| {n:,} | "
+            f"{' | '.join(f'{points[n]:.3g} s' if n in points else '-' for points in sides.values())} "
+            f""
+            f""
+            f"|"
+            for n in sizes
+        ]
+        lines.append(
+            f"| exponent | "
+            f"{' | '.join(f'{exponent(points):.2f}' if len(points) > 1 else '-' for points in sides.values())} "
+            f""
+            f""
+            f"|"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -195,11 +253,20 @@ def tables(asked: Namespace) -> Iterator[Table]:
     lines = (found.append(one) or one for one in chain(rankings(many), kernel_machines(kernel)))  # type: ignore[func-returns-value]
     yield Table({"work": "20s", "side": "24s", "n": "10,d", "s": "10.3f", "GB": "6.2f"}, lines)
     for work, sides in curves(found).items():
-        print(f"{work}: " + ", ".join(f"{side} n^{exponent(points):.2f}" for side, points in sides.items()))
+        print(
+            f"{work}: "
+            + ", ".join(f"{side} n^{exponent(points):.2f}" for side, points in sides.items())
+        )
     # The figures are kept; a loaded machine ends the command here, without a page.
-    refuse_load(sum(one["s"] for one in found), sum(one["wall"] for one in found), "run this again when nobody else is at work")
+    refuse_load(
+        sum(one["s"] for one in found),
+        sum(one["wall"] for one in found),
+        "run this again when nobody else is at work",
+    )
     draw(found, asked.page / PICTURE)
-    (asked.page / NAME).write_text(page(found, [package for package in packages() if package.present]), encoding="utf-8")
+    (asked.page / NAME).write_text(
+        page(found, [package for package in packages() if package.present]), encoding="utf-8"
+    )
 
 
 OPTIONS = {

@@ -2,11 +2,14 @@
 
     python benchmarks/run.py side_by_side [--rows 1 2 8] [--data DIR]
 
-A peer runs at the middle one of its tolerances in `trust/packages.toml`. What it reaches, the gap of its multipliers or, for linear
-machines, the distance of its w above a proven lower bound, is measured outside of the clock and is what ours is asked for. A ratio is the
-peer's time over ours, SHORT where it is below what is asked for. For rankings pip installs no peer: document K's TRON and cutting plane,
-which are this package's, stand beside, and `make bench-against` compares with an earlier checkout. A peer that is not installed and data
-that are not there are named. Everything runs on one processor but the row of two threads. It takes about twenty minutes on a quiet machine.
+A peer runs at the middle one of its tolerances in `trust/packages.toml`. What it
+reaches, the gap of its multipliers or, for linear machines, the distance of its w above
+a proven lower bound, is measured outside of the clock and is what ours is asked for. A
+ratio is the peer's time over ours, SHORT where it is below what is asked for. For
+rankings pip installs no peer: document K's TRON and cutting plane, which are this
+package's, stand beside, and `make bench-against` compares with an earlier checkout. A
+peer that is not installed and data that are not there are named. Everything runs on one
+processor but the row of two threads. It takes about twenty minutes on a quiet machine.
 """
 
 from __future__ import annotations
@@ -65,8 +68,20 @@ def line(
 ) -> Line:
     """Return a line: what a peer reaches, CPU seconds of both sides, and the ratio that is asked for; None where there is none."""
     ratio = theirs / seconds if theirs and seconds else None
-    found = {"row": number, "work": name, "peer": peer, "reached": accuracy, "peer s": theirs, "ours s": seconds, "ratio": ratio}
-    return found | {"must": must, "": "SHORT" if must and ratio is not None and ratio < must else "", "said": said}
+    found = {
+        "row": number,
+        "work": name,
+        "peer": peer,
+        "reached": accuracy,
+        "peer s": theirs,
+        "ours s": seconds,
+        "ratio": ratio,
+    }
+    return found | {
+        "must": must,
+        "": "SHORT" if must and ratio is not None and ratio < must else "",
+        "said": said,
+    }
 
 
 def with_ones(name: str) -> tuple[Any, Array]:
@@ -83,33 +98,84 @@ def texts() -> tuple[Any, Array]:
 def rows() -> Iterator[Row]:
     """Rows 1 to 4 and 7 to 9: one problem, one peer's model, one answer of ours."""
     for name, C, libsvm, sklearnex in (("5000 x 784", 1.0, 5, 2), ("10000 x 100", 10.0, 6, 3)):
-        yield Row(1, f"RBF {name}, C = {C:g}", partial(svm.classes, name), "rbf hinge", C, {"LIBSVM": libsvm, "sklearnex SVC": sklearnex})
+        yield Row(
+            1,
+            f"RBF {name}, C = {C:g}",
+            partial(svm.classes, name),
+            "rbf hinge",
+            C,
+            {"LIBSVM": libsvm, "sklearnex SVC": sklearnex},
+        )
     for name in ("5000 x 20", "10000 x 20", "20000 x 20"):
         for C in (0.1, 1.0, 10.0, 100.0):
             asked = {"LIBSVM": 7, "sklearnex SVC": 6, "thundersvm": 6}
-            yield Row(2, f"RBF {name}, C = {C:g}", partial(svm.classes, name), "rbf hinge", C, asked)
+            yield Row(
+                2, f"RBF {name}, C = {C:g}", partial(svm.classes, name), "rbf hinge", C, asked
+            )
     for name in ("100 x 20", "breast_cancer", "digits", "1000 x 20"):
         for C in (1.0, 100.0):
-            yield Row(3, f"RBF {name}, C = {C:g}", partial(svm.classes, name), "rbf hinge", C, {"LIBSVM": 3, "scikit-learn SVC": 3})
+            yield Row(
+                3,
+                f"RBF {name}, C = {C:g}",
+                partial(svm.classes, name),
+                "rbf hinge",
+                C,
+                {"LIBSVM": 3, "scikit-learn SVC": 3},
+            )
     for n in (50, 100, 200):
         data = partial(with_ones, f"{n} x 5")
-        yield Row(4, f"linear {n} x 5, squared hinge", data, "linear squared_hinge", 1.0, {"scikit-learn LinearSVC": 1.5})
+        yield Row(
+            4,
+            f"linear {n} x 5, squared hinge",
+            data,
+            "linear squared_hinge",
+            1.0,
+            {"scikit-learn LinearSVC": 1.5},
+        )
     for loss, first in (("hinge", "LIBLINEAR dual"), ("squared_hinge", "LIBLINEAR primal")):
         for C in (1.0, 100.0):
-            yield Row(7, f"texts 20000 x 47000, {loss}, C = {C:g}", texts, f"linear {loss}", C, {first: 1.5, "snapml": 1.5})
-    for name, must in (("10000 x 20", 8), ("50000 x 54", 15), ("20000 x 100", 12), ("3000 x 1000", 6)):
+            yield Row(
+                7,
+                f"texts 20000 x 47000, {loss}, C = {C:g}",
+                texts,
+                f"linear {loss}",
+                C,
+                {first: 1.5, "snapml": 1.5},
+            )
+    for name, must in (
+        ("10000 x 20", 8),
+        ("50000 x 54", 15),
+        ("20000 x 100", 12),
+        ("3000 x 1000", 6),
+    ):
         data = partial(with_ones, name)
-        yield Row(8, f"linear {name}, squared hinge, C = 1", data, "linear squared_hinge", 1.0, {"LIBLINEAR primal": must})
+        yield Row(
+            8,
+            f"linear {name}, squared hinge, C = 1",
+            data,
+            "linear squared_hinge",
+            1.0,
+            {"LIBLINEAR primal": must},
+        )
     for name in ("10000 x 20", "20000 x 100"):
         data = partial(with_ones, name)
-        yield Row(9, f"linear {name}, hinge, C = 0.01", data, "linear hinge", 0.01, {"LIBLINEAR dual": 10, "snapml": 4})
+        yield Row(
+            9,
+            f"linear {name}, hinge, C = 0.01",
+            data,
+            "linear hinge",
+            0.01,
+            {"LIBLINEAR dual": 10, "snapml": 4},
+        )
 
 
 def stated(row: Row, X: Any, y: Array) -> MarginProblem:
     """The problem of a row."""
     kernel, loss = row.problem.split()
     chosen: LossName = "hinge" if loss == "hinge" else "squared_hinge"
-    return classification(X, y, row.C, rbf(1 / X.shape[1]) if kernel == "rbf" else None, chosen, bias=kernel == "rbf")
+    return classification(
+        X, y, row.C, rbf(1 / X.shape[1]) if kernel == "rbf" else None, chosen, bias=kernel == "rbf"
+    )
 
 
 def accuracy(problem: MarginProblem, model: Model, lower: float) -> float:
@@ -125,18 +191,26 @@ def beside(row: Row, there: Mapping[str, Package]) -> Iterator[Line]:
     """Yield the lines of a row, one for each of its peers."""
     X, y = row.data()
     problem = stated(row, X, y)
-    lower = 0.0 if row.problem == "rbf hinge" else solve(problem, tol=LOWER_TOL, time_limit=PATIENCE).lower
+    lower = (
+        0.0
+        if row.problem == "rbf hinge"
+        else solve(problem, tol=LOWER_TOL, time_limit=PATIENCE).lower
+    )
     for name, must in row.must.items():
         if name not in there:
             yield line(row.number, row.name, name, None, must=must, said="not installed")
             continue
         package, loss = there[name], row.problem.split()[1]
         gamma = 1 / X.shape[1] if row.problem == "rbf hinge" else None
-        fit: Fit = FITS[package.fit](Task(X, y, row.C, loss, gamma, package.tolerances[1], package.problems[row.problem]))
+        fit: Fit = FITS[package.fit](
+            Task(X, y, row.C, loss, gamma, package.tolerances[1], package.problems[row.problem])
+        )
         first, _ = printed(partial(timed, fit.run))
         reached = accuracy(problem, fit.read(first.result, "", False), lower)
         ours = partial(lambda tol: solve(stated(row, X, y), tol=tol), max(reached, TIGHTEST))
-        (theirs, own), _ = printed(partial(against, first, fit.run, ours))  # what peers print is kept from the table
+        (theirs, own), _ = printed(
+            partial(against, first, fit.run, ours)
+        )  # what peers print is kept from the table
         yield line(row.number, row.name, name, own.cpu, theirs.cpu, reached, must)
 
 
@@ -145,12 +219,20 @@ def of_libsvm() -> Iterator[Line]:
     for C in (1.0, 10.0):
         yield _of_libsvm(5, "one against one", svm.many_classes("digits", C))
     for n in (1000, 5000):
-        yield _of_libsvm(6, "precomputed", svm.measured(svm.Contest("", f"{n} x 20", 0, 1.0, 2, 2, 3, points=svm.gram), built_before=False))
+        yield _of_libsvm(
+            6,
+            "precomputed",
+            svm.measured(
+                svm.Contest("", f"{n} x 20", 0, 1.0, 2, 2, 3, points=svm.gram), built_before=False
+            ),
+        )
 
 
 def _of_libsvm(number: int, work: str, found: Line) -> Line:
     sides = found["ours ms"] / 1e3, found["peer ms"] / 1e3
-    return line(number, f"{work}, {found['problem']}", "scikit-learn SVC", *sides, found["peer gap"], 2)
+    return line(
+        number, f"{work}, {found['problem']}", "scikit-learn SVC", *sides, found["peer gap"], 2
+    )
 
 
 def like_ohsumed() -> ranking.Data:
@@ -173,7 +255,12 @@ def rankings(folder: Path) -> Iterator[Line]:
     smooth: list[tuple[int, str, Callable[[], ranking.Data], float, float]]
     shapes = (("3000 x 300", ranking.wide), ("3000 x 300 of 20 factors", ranking.correlated))
     smooth = [(10, name, drawn, C, 1e-6) for name, drawn in shapes for C in (0.01, 1.0, 100.0)]
-    smooth += [(12, name, drawn, C, tol) for name, drawn in sets for C in (0.01, 1.0, 100.0) for tol in (1e-3, 1e-6)]
+    smooth += [
+        (12, name, drawn, C, tol)
+        for name, drawn in sets
+        for C in (0.01, 1.0, 100.0)
+        for tol in (1e-3, 1e-6)
+    ]
     for number, name, data, C, tol in smooth:
         yield ranked(number, ranking.Row(name, data, "squared_hinge", C, ()), "tron", tol)
     for name, drawn in sets:
@@ -183,7 +270,10 @@ def rankings(folder: Path) -> Iterator[Line]:
 
 def ranked(number: int, row: ranking.Row, solver: str, tol: float) -> Line:
     """Measure ours and one of document K's, both of this package, to the same gap."""
-    sides = [partial(lambda name: solve(row.problem(), name, tol=tol, time_limit=10), name) for name in (solver, "auto")]
+    sides = [
+        partial(lambda name: solve(row.problem(), name, tol=tol, time_limit=10), name)
+        for name in (solver, "auto")
+    ]
     theirs, own = against(timed(sides[0]), *sides)
     return line(number, row.title, f"{solver} (ours)", own.cpu, theirs.cpu, tol)
 
@@ -191,7 +281,13 @@ def ranked(number: int, row: ranking.Row, solver: str, tol: float) -> Line:
 def many_points() -> Iterator[Line]:
     """Yield row 13: a million points, all pairs, in a process of its own."""
     solved, proof = alone(scaling.ranked, 1_000_000, "auto")
-    yield line(13, "ranking, 1e6 points", "nobody", solved["s"], said=f"{solved['GB']:.2f} GB, proof {proof['s']:.2f} s")
+    yield line(
+        13,
+        "ranking, 1e6 points",
+        "nobody",
+        solved["s"],
+        said=f"{solved['GB']:.2f} GB, proof {proof['s']:.2f} s",
+    )
 
 
 def paths(folder: Path) -> Iterator[Line]:
@@ -201,7 +297,14 @@ def paths(folder: Path) -> Iterator[Line]:
         return
     for n, must in ((100, None), (200, None), (1000, 10.0)):
         found = path.measured(folder, path.Row("mixture", "classification", n, quick=must is None))
-        yield line(14, f"path, {n} points", "100 fits of LIBSVM", found["path s"], found["LIBSVM s"], must=must)
+        yield line(
+            14,
+            f"path, {n} points",
+            "100 fits of LIBSVM",
+            found["path s"],
+            found["LIBSVM s"],
+            must=must,
+        )
 
 
 def processes() -> Iterator[Line]:
@@ -213,8 +316,20 @@ def processes() -> Iterator[Line]:
         data = dict(start_up.files(Path(folder)))["classification"]
         start_up.timed(data, None)
         warm, cold = start_up.timed(data, None), start_up.timed(data, str(Path(folder) / "kernels"))
-    yield line(16, "compare 200 x 5, kernels compiled before", "nobody", warm.cpu, said=f"first answer after {warm.first_cpu:.1f} s")
-    yield line(16, "compare 200 x 5, cold", "nobody", cold.cpu, said=f"first answer after {cold.first_cpu:.1f} s")
+    yield line(
+        16,
+        "compare 200 x 5, kernels compiled before",
+        "nobody",
+        warm.cpu,
+        said=f"first answer after {warm.first_cpu:.1f} s",
+    )
+    yield line(
+        16,
+        "compare 200 x 5, cold",
+        "nobody",
+        cold.cpu,
+        said=f"first answer after {cold.first_cpu:.1f} s",
+    )
 
 
 def lines(numbers: set[int], folder: Path) -> Iterator[Line]:
@@ -227,7 +342,12 @@ def lines(numbers: set[int], folder: Path) -> Iterator[Line]:
         if row.number in numbers:
             yield from beside(row, there)
     groups: dict[tuple[int, ...], Callable[[], Iterator[Line]]]
-    groups = {(5, 6): of_libsvm, (10, 11, 12): partial(rankings, folder), (13,): many_points, (14,): partial(paths, folder)}
+    groups = {
+        (5, 6): of_libsvm,
+        (10, 11, 12): partial(rankings, folder),
+        (13,): many_points,
+        (14,): partial(paths, folder),
+    }
     for wanted, group in groups.items():
         if numbers.intersection(wanted):
             yield from group()
@@ -240,10 +360,25 @@ def tables(asked: Namespace) -> Iterator[Table]:
     numbers, found = set(asked.rows), list[Line]()
     chosen = (each for each in lines(numbers, asked.data) if each["row"] in numbers)
     yield Table(COLUMNS, (found.append(each) or each for each in chosen))  # type: ignore[func-returns-value]
-    print(f"{len(found)} lines, {sum(each[''] == 'SHORT' for each in found)} short of what is asked for")
+    print(
+        f"{len(found)} lines, {sum(each[''] == 'SHORT' for each in found)} short of what is "
+        f"asked for"
+    )
 
 
-COLUMNS = {"row": "3d", "work": "52s", "peer": "24s", "reached": "8.1e", "peer s": "9.4f", "ours s": "9.4f", "ratio": "7.2f", "must": "4g"}
+COLUMNS = {
+    "row": "3d",
+    "work": "52s",
+    "peer": "24s",
+    "reached": "8.1e",
+    "peer s": "9.4f",
+    "ours s": "9.4f",
+    "ratio": "7.2f",
+    "must": "4g",
+}
 COLUMNS |= {"": "5s", "said": "s"}
-OPTIONS = {"rows": (tuple(range(1, 17)), "only these"), "data": (DATA, "the folder of public data sets")}
+OPTIONS = {
+    "rows": (tuple(range(1, 17)), "only these"),
+    "data": (DATA, "the folder of public data sets"),
+}
 BENCHMARK = Benchmark(__doc__, tables, OPTIONS)

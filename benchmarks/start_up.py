@@ -1,7 +1,7 @@
 """Seconds of the processes that a user starts.
 
-These are first commands and solves, comparisons until their first answer, and a `solve` by each
-solver.
+These are first commands and solves, comparisons until their first answer, and a `solve`
+by each solver.
 
     python benchmarks/run.py start_up --first       what a newcomer runs, each from an empty cache: CPU seconds of up to three runs
     python benchmarks/run.py start_up               comparisons, warm and cold
@@ -10,13 +10,14 @@ solver.
     python benchmarks/run.py start_up --solves      the first solve of a process by each solver, cold and warm, on one thread
     python benchmarks/run.py start_up --kernels smo CPU seconds of each function that a first solve by one solver compiles
 
-The files and the problems have 200 rows of 5 features, made from a fixed seed. A warm process finds
-its kernels compiled by an earlier one, a cold one finds none. CPU seconds are those of the whole
-process; wall seconds depend on who else wants the cores. The first answer is the first line that
-says what is proven of an optimum. A comparison that does not agree ends the table. Threads of
-comparisons are as many as a user has who sets nothing, and Python keeps its byte code as it does
-for them: not writing any costs 0.4 s of CPU time in every process. Backends run into limits of the
-clock: CPU times are comparable on a quiet machine only.
+The files and the problems have 200 rows of 5 features, made from a fixed seed. A warm
+process finds its kernels compiled by an earlier one, a cold one finds none. CPU seconds
+are those of the whole process; wall seconds depend on who else wants the cores. The
+first answer is the first line that says what is proven of an optimum. A comparison that
+does not agree ends the table. Threads of comparisons are as many as a user has who sets
+nothing, and Python keeps its byte code as it does for them: not writing any costs 0.4 s
+of CPU time in every process. Backends run into limits of the clock: CPU times are
+comparable on a quiet machine only.
 """
 
 from __future__ import annotations
@@ -63,7 +64,10 @@ SOLVES = {
     "column_generation": "one_norm_ranking(X, levels, queries)",
     "homotopy": "classification(X, y)",
     "dual_active_set": "classification(X, separable, C=np.inf, bias=False)",
-    "penalty": "classification(X, separable, bias=False, sample_weight=np.where(np.arange(len(X)) < 5, np.inf, 1.0))",
+    "penalty": "classification(X, separable, bias=False, sample_weight=np.where(np.arange(len(X)) < 5, "
+    ""
+    ""
+    "np.inf, 1.0))",
 }
 """A problem for every solver."""
 SMALL = """
@@ -89,7 +93,10 @@ audit(SVC().fit(X, y), X, y)
 FIRST: dict[str, tuple[list[str], int]] = {
     "compare xor": (["-m", "equimargin", "compare", "xor"], 3),
     "compare iris": (["-m", "equimargin", "compare", "iris"], 2),
-    "compare breast_cancer --scale": (["-m", "equimargin", "compare", "breast_cancer", "--scale"], 2),
+    "compare breast_cancer --scale": (
+        ["-m", "equimargin", "compare", "breast_cancer", "--scale"],
+        2,
+    ),
     "solve, rbf": (["-c", SMALL.format("classification(X, y, kernel=rbf(0.1))")], 1),
     "solve, linear": (["-c", SMALL.format("classification(X, y)")], 1),
     "solve, linear without bias": (["-c", SMALL.format("classification(X, y, bias=False)")], 1),
@@ -153,8 +160,14 @@ def files(folder: Path) -> Iterator[tuple[str, Path]]:
     X = random.normal(size=(ROWS, FEATURES))
     score = X @ np.linspace(1.0, -0.5, FEATURES) + random.normal(size=ROWS)
     relevance, queries = np.digitize(score, [-1.0, 0.0, 1.0]), np.arange(ROWS) % QUERIES
-    yield "ranking, 10 queries", written(folder / "queries.csv", {"qid": queries, "relevance": relevance}, X)
-    yield "ranking, one query", written(folder / "ranking.csv", {"qid": 0 * queries, "relevance": relevance}, X)
+    yield (
+        "ranking, 10 queries",
+        written(folder / "queries.csv", {"qid": queries, "relevance": relevance}, X),
+    )
+    yield (
+        "ranking, one query",
+        written(folder / "ranking.csv", {"qid": 0 * queries, "relevance": relevance}, X),
+    )
     yield "classification", written(folder / "classification.csv", {"label": np.sign(score)}, X)
     yield "regression", written(folder / "regression.csv", {"target": score}, X)
 
@@ -162,21 +175,38 @@ def files(folder: Path) -> Iterator[tuple[str, Path]]:
 def written(path: Path, columns: Mapping[str, NDArray[np.generic]], X: NDArray[np.float64]) -> Path:
     """The file, with these columns before the features."""
     names = [*columns, *(f"x{j}" for j in range(X.shape[1]))]
-    np.savetxt(path, np.column_stack([*columns.values(), X]), fmt="%.6g", delimiter=",", header=",".join(names), comments="")
+    np.savetxt(
+        path,
+        np.column_stack([*columns.values(), X]),
+        fmt="%.6g",
+        delimiter=",",
+        header=",".join(names),
+        comments="",
+    )
     return path
 
 
 def environment(cache: str | None) -> dict[str, str]:
     """The variables of a process that keeps its kernels in a folder of its own if one is given."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return kept | {"PYTHONPATH": str(SOURCE), "PYTHONIOENCODING": "utf-8"} | ({} if cache is None else {"NUMBA_CACHE_DIR": cache})
+    return (
+        kept
+        | {"PYTHONPATH": str(SOURCE), "PYTHONIOENCODING": "utf-8"}
+        | ({} if cache is None else {"NUMBA_CACHE_DIR": cache})
+    )
 
 
-def process(arguments: list[str], cache: str | None, name: str, threads: Mapping[str, str] | None = None) -> tuple[list[str], Run]:
+def process(
+    arguments: list[str], cache: str | None, name: str, threads: Mapping[str, str] | None = None
+) -> tuple[list[str], Run]:
     """Run Python with these arguments to its end; the lines that it prints, and its seconds, until its first answer, too."""
     started, pipe = time.perf_counter(), subprocess.PIPE
     child = subprocess.Popen(
-        [sys.executable, *arguments], stdout=pipe, env=environment(cache) | dict(threads or {}), text=True, encoding="utf-8"
+        [sys.executable, *arguments],
+        stdout=pipe,
+        env=environment(cache) | dict(threads or {}),
+        text=True,
+        encoding="utf-8",
     )
     assert child.stdout is not None
     lines, first_cpu, first_wall = [], float("nan"), float("nan")
@@ -187,15 +217,22 @@ def process(arguments: list[str], cache: str | None, name: str, threads: Mapping
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
-        raise SystemExit(f"{name}: the process ended with status {child.returncode}, and its times are worth nothing")
-    return lines, Run(used.ru_utime + used.ru_stime, time.perf_counter() - started, first_cpu, first_wall)
+        raise SystemExit(
+            f"{name}: the process ended with status {child.returncode}, and its times are "
+            f"worth nothing"
+        )
+    return lines, Run(
+        used.ru_utime + used.ru_stime, time.perf_counter() - started, first_cpu, first_wall
+    )
 
 
 def timed(data: Path, cache: str | None) -> Run:
     """Run one comparison, its kernels kept in a folder of its own if one is given."""
     _, run = process(["-m", "equimargin", "compare", str(data)], cache, data.name)
     if np.isnan(run.first_wall):
-        raise SystemExit(f"{data.name}: nothing is proven of an optimum, and its times are worth nothing")
+        raise SystemExit(
+            f"{data.name}: nothing is proven of an optimum, and its times are worth nothing"
+        )
     return run
 
 
@@ -211,10 +248,18 @@ def comparisons(only_warm: bool, runs: int) -> Iterator[Line]:
         cases = list(files(Path(folder)))
         for _, data in cases:
             for _ in range(2):
-                timed(data, None)  # compiles what is not compiled yet: the first run leaves some kernels to the second one
+                timed(
+                    data,
+                    None,
+                    # compiles what is not compiled yet: the first run leaves some
+                    # kernels to the second one
+                )
         for kernels in ("warm",) if only_warm else ("warm", "cold"):
             for case, data in cases:
-                found = [astuple(timed(data, None) if kernels == "warm" else cold(data)) for _ in range(runs)]
+                found = [
+                    astuple(timed(data, None) if kernels == "warm" else cold(data))
+                    for _ in range(runs)
+                ]
                 seconds = dict(zip(SECONDS, np.median(found, axis=0).tolist(), strict=True))
                 yield {"200 rows x 5": case, "kernels": kernels} | seconds
 
@@ -236,7 +281,9 @@ def first_solve(solver: str, cache: str) -> FirstSolve:
     if not lines[0].endswith("optimal"):
         raise SystemExit(f"{solver}: no optimum was found, and its times are worth nothing")
     imported, solved, _ = lines[0].split()
-    compiled = [(float(seconds), kernel) for seconds, kernel in (line.split() for line in lines[1:])]
+    compiled = [
+        (float(seconds), kernel) for seconds, kernel in (line.split() for line in lines[1:])
+    ]
     return FirstSolve(float(imported), float(solved), run.cpu, compiled)
 
 
@@ -248,9 +295,21 @@ def solves(runs: int) -> Iterator[Line]:
             with tempfile.TemporaryDirectory() as cache:
                 cold.append(first_solve(solver, cache))
                 warm += [first_solve(solver, cache) for _ in range(3)]
-        medians = [np.median([(r.solved, r.ended, r.imported) for r in each], axis=0).tolist() for each in (cold, warm)]
-        found = {"CPU s, 200 rows x 5": solver, "cold": medians[0][0], "cold, all": medians[0][1], "warm": medians[1][0]}
-        yield found | {"warm, all": medians[1][1], "imports": medians[1][2], "functions compiled": len(cold[0].compiled)}
+        medians = [
+            np.median([(r.solved, r.ended, r.imported) for r in each], axis=0).tolist()
+            for each in (cold, warm)
+        ]
+        found = {
+            "CPU s, 200 rows x 5": solver,
+            "cold": medians[0][0],
+            "cold, all": medians[0][1],
+            "warm": medians[1][0],
+        }
+        yield found | {
+            "warm, all": medians[1][1],
+            "imports": medians[1][2],
+            "functions compiled": len(cold[0].compiled),
+        }
 
 
 def kernels(solver: str) -> Iterator[Line]:
@@ -265,17 +324,28 @@ def first_runs() -> Iterator[Line]:
     for name, (arguments, times) in FIRST.items():
         with tempfile.TemporaryDirectory() as cache:
             seconds = [process(arguments, cache, name)[1].cpu for _ in range(times)]
-        yield {"CPU s from an empty cache": name} | dict(zip(("1st", "2nd", "3rd"), seconds, strict=False))
+        yield {"CPU s from an empty cache": name} | dict(
+            zip(("1st", "2nd", "3rd"), seconds, strict=False)
+        )
 
 
 def tables(asked: Namespace) -> Iterator[Table]:
     """Yield the table that is asked for."""
     if asked.first:
-        yield Table({"CPU s from an empty cache": "30s", "1st": "6.1f", "2nd": "6.1f", "3rd": "6.1f"}, first_runs())
+        yield Table(
+            {"CPU s from an empty cache": "30s", "1st": "6.1f", "2nd": "6.1f", "3rd": "6.1f"},
+            first_runs(),
+        )
     elif asked.kernels:
         yield Table({"CPU s": "6.3f", "function": "s"}, kernels(asked.kernels))
     elif asked.solves:
-        columns = {"CPU s, 200 rows x 5": "20s", "cold": "6.2f", "cold, all": "9.2f", "warm": "6.2f", "warm, all": "9.2f"}
+        columns = {
+            "CPU s, 200 rows x 5": "20s",
+            "cold": "6.2f",
+            "cold, all": "9.2f",
+            "warm": "6.2f",
+            "warm, all": "9.2f",
+        }
         yield Table(columns | {"imports": "8.2f", "functions compiled": "19d"}, solves(asked.runs))
     else:
         columns = {"200 rows x 5": "22s", "kernels": "7s", **dict.fromkeys(SECONDS, "17.1f")}

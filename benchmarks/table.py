@@ -33,7 +33,12 @@ Line = dict[str, Any]
 class Table:
     """Lines, and how they are printed.
 
-    columns : the format of each by its head: its width first, "s" for words.  lines : they are measured one by one.
+    Parameters
+    ----------
+    columns : Mapping[str, str]
+        The format of each by its head: its width first, "s" for words.
+    lines : Iterable[Line]
+        They are measured one by one.
     """
 
     columns: Mapping[str, str]
@@ -93,7 +98,14 @@ def on_one_processor() -> None:
 class Benchmark:
     """What is measured, on one BLAS thread.
 
-    about : the docstring of its module.  tables : made from the options.  options : their defaults and explanations by name.
+    Parameters
+    ----------
+    about : str | None
+        The docstring of its module.
+    tables : Callable[[argparse.Namespace], Iterator[Table]]
+        Made from the options.
+    options : Mapping[str, tuple[Any, str]]
+        Their defaults and explanations by name.
     """
 
     about: str | None
@@ -103,16 +115,25 @@ class Benchmark:
     def main(self, name: str, arguments: Sequence[str] | None = None) -> None:
         """Measure, print and write what the options ask for."""
         parser = argparse.ArgumentParser(
-            prog=f"run.py {name}", description=self.about, formatter_class=argparse.RawDescriptionHelpFormatter
+            prog=f"run.py {name}",
+            description=self.about,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         for option, (default, words) in self.options.items():
             if isinstance(default, bool):
                 parser.add_argument(f"--{option}", action="store_true", help=words)
             elif isinstance(default, tuple):
-                parser.add_argument(f"--{option}", nargs="*", type=type(default[0]), default=default, help=words)
+                parser.add_argument(
+                    f"--{option}", nargs="*", type=type(default[0]), default=default, help=words
+                )
             else:
                 parser.add_argument(f"--{option}", type=type(default), default=default, help=words)
-        parser.add_argument("--json", type=Path, default=ROOT / "build" / f"{name.rpartition('.')[2]}.json", help="where all figures go")
+        parser.add_argument(
+            "--json",
+            type=Path,
+            default=ROOT / "build" / f"{name.rpartition('.')[2]}.json",
+            help="where all figures go",
+        )
         asked = parser.parse_args(arguments)
         print(f"load {os.getloadavg()[0]:.1f}")
         asked.json.parent.mkdir(parents=True, exist_ok=True)
@@ -120,7 +141,9 @@ class Benchmark:
         with quiet():
             for table in self.tables(asked):
                 found += table.printed()
-                asked.json.write_text(json.dumps(found, indent=1, default=str) + "\n", encoding="utf-8")
+                asked.json.write_text(
+                    json.dumps(found, indent=1, default=str) + "\n", encoding="utf-8"
+                )
 
 
 QUICK = {"quick": (False, "the small rows")}

@@ -15,7 +15,13 @@ version = release = equimargin.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_gallery.gen_gallery"]
 extensions += ["docstrings", "mathml", "reference", "scrolling"]
-exclude_patterns = ["reference/api/parts", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5", "gallery/**/*.json"]
+exclude_patterns = [
+    "reference/api/parts",
+    "gallery/**/*.ipynb",
+    "gallery/**/*.py",
+    "gallery/**/*.md5",
+    "gallery/**/*.json",
+]
 nitpicky = False
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -38,7 +44,15 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "subsection_order": [
-        f"../examples/{folder}" for folder in ("first_steps", "formulations", "solvers", "rankings", "questions", "documents")
+        f"../examples/{folder}"
+        for folder in (
+            "first_steps",
+            "formulations",
+            "solvers",
+            "rankings",
+            "questions",
+            "documents",
+        )
     ],
     "within_subsection_order": "FileNameSortKey",
     "default_thumb_file": str(DOCS / "static" / "table.svg"),  # of an example that ends in a table

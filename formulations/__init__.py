@@ -1,9 +1,15 @@
 """What is minimised: the convex programs of max-margin learning, declared."""
 
-if __name__ != "equimargin.formulations":  # a second copy of every class would exist under the bare name
+if (
+    __name__ != "equimargin.formulations"
+):  # a second copy of every class would exist under the bare name
     raise ImportError("use: from equimargin.formulations import ...")
 
-from equimargin.formulations import documents, field, links  # documents and field enter their formulations into the registry
+from equimargin.formulations import (
+    documents,
+    field,
+    links,
+)  # documents and field enter their formulations into the registry
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.bounds.intervals import Interval, interval
 from equimargin.formulations.declarations.declaration import Declaration, FormulaValue
@@ -11,10 +17,22 @@ from equimargin.formulations.declarations.family import FAMILIES, Family
 from equimargin.formulations.declarations.formulation import REGISTRY, Formulation, declare
 from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.declarations.source import DOCUMENTS, Source
-from equimargin.formulations.declarations.symbols import DeclarationValues, Symbols, maximize, minimize
+from equimargin.formulations.declarations.symbols import (
+    DeclarationValues,
+    Symbols,
+    maximize,
+    minimize,
+)
 from equimargin.formulations.documents.reduced_graph import reduced_preferences, reduction_factor
 from equimargin.formulations.kernels.exponential import exponential
-from equimargin.formulations.kernels.kernel import Kernel, linear, polynomial, precomputed, rbf, sigmoid
+from equimargin.formulations.kernels.kernel import (
+    Kernel,
+    linear,
+    polynomial,
+    precomputed,
+    rbf,
+    sigmoid,
+)
 from equimargin.formulations.problem.construct import (
     classification,
     one_norm_classification,

@@ -18,9 +18,9 @@ class Registry(Mapping[str, T]):
     ----------
     kind : str
         What the values are, as in "solver".
-    modules : mapping of str to str
-        Names of values that come first, and the modules whose import enters them, which is at the
-        first look at the value.
+    modules : Mapping[str, str] | None
+        Mapping of str to str Names of values that come first, and the modules whose
+        import enters them, which is at the first look at the value.
     """
 
     def __init__(self, kind: str, modules: Mapping[str, str] | None = None) -> None:
@@ -67,7 +67,10 @@ class Registry(Mapping[str, T]):
             If another module has entered the name.
         """
         if self._modules.get(name, module) != module:
-            raise ValueError(f"a {self.kind} {name!r} is entered already, by {self._modules[name]}; take another name")
+            raise ValueError(
+                f"a {self.kind} {name!r} is entered already, by {self._modules[name]}; take "
+                f"another name"
+            )
         self._values[name], self._modules[name] = value, module
 
     def suggestion(self, name: str) -> str:

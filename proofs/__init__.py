@@ -10,7 +10,16 @@ from equimargin.proofs.certificates.program import program_certificate
 from equimargin.proofs.certificates.writing import write_certificate
 from equimargin.proofs.enclosure import Enclosure, enclosure
 from equimargin.proofs.optimal_ranges import OptimalRanges, Range, optimal_ranges
-from equimargin.proofs.referee import Agreement, Evidence, FamilyVerdict, Judgement, Verdict, examine, examine_solution, judge
+from equimargin.proofs.referee import (
+    Agreement,
+    Evidence,
+    FamilyVerdict,
+    Judgement,
+    Verdict,
+    examine,
+    examine_solution,
+    judge,
+)
 
 __all__ = [
     "Agreement",

@@ -24,7 +24,11 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.formulations.bounds.intervals import Interval, inner_interval, interval
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import Bias
-from equimargin.formulations.problem.construct import classification, make_margin_problem, regression
+from equimargin.formulations.problem.construct import (
+    classification,
+    make_margin_problem,
+    regression,
+)
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import Tube
@@ -33,16 +37,19 @@ from equimargin.solvers.registry import solve
 
 EXCESS_OVER_COST = 1e-9
 """Largest excess of a dual coefficient over its row's cost, as a share of it, that counts as
-rounding. A larger one contradicts C."""
+rounding. A larger one contradicts C.
+"""
 LARGEST_IMBALANCE = 1e-6
 """Largest sum of the dual coefficients over the sum of their sizes, without a unit: a
-larger one contradicts a free bias."""
+larger one contradicts a free bias.
+"""
 FEATURE_ROUNDING = 1e-7
 """Largest relative difference between a feature of a support vector and that of its
 row: LIBSVM writes features with 8 digits.
 
 A larger one says that the model is of other data. A smaller one says which row's
-multiplier a coefficient is, and nothing of f."""
+multiplier a coefficient is, and nothing of f.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +91,9 @@ class Audit:
     @property
     def excess(self) -> tuple[float, float]:
         """How far above the optimum the model is, at least and at most, in units of the objective."""
-        return max(self.objective.lower - self.optimum.upper, 0.0), self.objective.upper - self.optimum.lower
+        return max(
+            self.objective.lower - self.optimum.upper, 0.0
+        ), self.objective.upper - self.optimum.lower
 
     @property
     def relative_excess(self) -> tuple[float, float]:
@@ -97,14 +106,20 @@ class Audit:
         return (self.own.upper - self.own.lower) / self.optimum.size
 
     def __str__(self) -> str:
-        alone = f"; its own multipliers, without a solver, prove at most {_rounded(self.own_relative_excess, 2, ROUND_CEILING)}"
+        alone = (
+            f"; its own multipliers, without a solver, prove at most "
+            f"{_rounded(self.own_relative_excess, 2, ROUND_CEILING)}"
+        )
         own = alone if np.isfinite(self.own.lower) else ""
         vectors = f"; {self.vectors}" if self.vectors else ""
         assumed = f"; assumed, as its file does not say it: {self.assumed}" if self.assumed else ""
         return (
-            f"{self.source}, {self.problem.family}, C={self.problem.C:g}: this model is proven to be {_range(*self.excess, 4)} "
-            f"above the optimum of the problem it claims to solve, which is in [{_rounded(self.optimum.lower, 8, ROUND_FLOOR)}, "
-            f"{_rounded(self.optimum.upper, 8, ROUND_CEILING)}] (relative: {_range(*self.relative_excess, 2)}{own}){vectors}{assumed}"
+            f"{self.source}, {self.problem.family}, C={self.problem.C:g}: this model is "
+            f"proven to be {_range(*self.excess, 4)} "
+            f"above the optimum of the problem it claims to solve, which is in "
+            f"[{_rounded(self.optimum.lower, 8, ROUND_FLOOR)}, "
+            f"{_rounded(self.optimum.upper, 8, ROUND_CEILING)}] (relative: "
+            f"{_range(*self.relative_excess, 2)}{own}){vectors}{assumed}"
         )
 
 
@@ -123,35 +138,52 @@ def audit(
 
     Parameters
     ----------
-    model : a fitted scikit-learn SVC, SVR or LinearSVC, a pipeline or a search that
-        ends in one, or a Model of `foreign_models`.
-    X : (m, d) the features that it was trained on, as it (or its pipeline) saw them;
-        the Gram matrix for a precomputed kernel.
-    y : (m,) two labels, of which the larger is positive, or targets.
-    C, epsilon : of its problem, where it does not know them itself.  sample_weight : (m,) factors of C.
-    tol, time_limit : for the solver that brackets the optimum.
-    nearest_rows : take a rounded support vector of a file to be the row of X that it is
-        nearest to, as it was when the model was trained. By default f is the function
-        of the vectors in the file.
+    model : Any
+        A fitted scikit-learn SVC, SVR or LinearSVC, a pipeline or a search that ends in
+        one, or a Model of `foreign_models`.
+    X : array-like of shape (m, d)
+        The features that it was trained on, as it (or its pipeline) saw them; the Gram
+        matrix for a precomputed kernel.
+    y : array-like of shape (m,)
+        Two labels, of which the larger is positive, or targets.
+    C, epsilon : float | None
+        Of its problem, where it does not know them itself.
+    sample_weight : ArrayLike | None of shape (m,)
+        Factors of C.
+    tol, time_limit : float
+        For the solver that brackets the optimum.
+    nearest_rows : bool
+        Take a rounded support vector of a file to be the row of X that it is nearest
+        to, as it was when the model was trained. By default f is the function of the
+        vectors in the file.
 
     Raises
     ------
-    ValueError : C or epsilon missing, or contradicted by the model; coefficients that
-        contradict C or the labels; support vectors that are not rows of X, within 1e-7
-        relative if a file says no numbers of rows; what the problem's constructor
-        refuses.
+    ValueError
+        C or epsilon missing, or contradicted by the model; coefficients that contradict
+        C or the labels; support vectors that are not rows of X, within 1e-7 relative if
+        a file says no numbers of rows; what the problem's constructor refuses.
     """
     known = model if isinstance(model, Model) else of_estimator(model)
     C = _agreed("C", known.claimed.C, C)
     if not np.isfinite(C):
-        raise ValueError("C must be finite: of a hard margin no model in floating point has an objective value")
+        raise ValueError(
+            "C must be finite: of a hard margin no model in floating point has an objective value"
+        )
     problem = _problem(known, known.features(X), y, C, epsilon, sample_weight)
     if known.coefficients is None:
         whole, point, vectors = problem, _linear_point(known, problem), ""
     else:
-        weighed = np.arange(problem.m) if sample_weight is None else np.flatnonzero(np.asarray(sample_weight) > 0)
+        weighed = (
+            np.arange(problem.m)
+            if sample_weight is None
+            else np.flatnonzero(np.asarray(sample_weight) > 0)
+        )
         whole, point, vectors = _expansion(known, problem, weighed, nearest_rows)
-    proven, inner = interval(whole, point), inner_interval(whole, Point(w=point.w, beta=point.beta, b=point.b))
+    proven, inner = (
+        interval(whole, point),
+        inner_interval(whole, Point(w=point.w, beta=point.beta, b=point.b)),
+    )
     solution = solve(problem, tol=tol, time_limit=time_limit)
     optimum = solution.interval if point.alpha is None else solution.interval.intersected(proven)
     objective = Interval(inner.upper, proven.upper, problem.scale)
@@ -162,7 +194,10 @@ def _range(least: float, most: float, digits: int) -> str:
     """Return one number where both ends round to it, else both, rounded outward."""
     if (number := f"{least:.{digits}g}") == f"{most:.{digits}g}":
         return number
-    return f"between {_rounded(least, digits, ROUND_FLOOR)} and {_rounded(most, digits, ROUND_CEILING)}"
+    return (
+        f"between {_rounded(least, digits, ROUND_FLOOR)} and "
+        f"{_rounded(most, digits, ROUND_CEILING)}"
+    )
 
 
 def _rounded(value: float, digits: int, direction: str) -> str:
@@ -170,12 +205,28 @@ def _rounded(value: float, digits: int, direction: str) -> str:
     return f"{float(Context(prec=digits, rounding=direction).create_decimal_from_float(value)):.{digits}g}"
 
 
-def _problem(model: Model, X: Any, y: ArrayLike, C: float, epsilon: float | None, sample_weight: ArrayLike | None) -> MarginProblem:
+def _problem(
+    model: Model,
+    X: Any,
+    y: ArrayLike,
+    C: float,
+    epsilon: float | None,
+    sample_weight: ArrayLike | None,
+) -> MarginProblem:
     """The problem that the model claims to solve, at what the caller adds to it."""
     targets, claimed = np.asarray(y), model.claimed
     if claimed.task == "regression":
         half_width = _agreed("epsilon", claimed.epsilon, epsilon)
-        return make_margin_problem("regression", X, targets, C, claimed.kernel, claimed.loss, half_width, sample_weight=sample_weight)
+        return make_margin_problem(
+            "regression",
+            X,
+            targets,
+            C,
+            claimed.kernel,
+            claimed.loss,
+            half_width,
+            sample_weight=sample_weight,
+        )
     if epsilon is not None:
         raise ValueError("epsilon belongs to regression, and this is a model for classification")
     labels = np.unique(targets)
@@ -188,7 +239,9 @@ def _problem(model: Model, X: Any, y: ArrayLike, C: float, epsilon: float | None
         X = _appended(X, claimed.constant)
     bias: Bias = True if claimed.free_bias else "penalized" if claimed.constant == 1.0 else False
     given = None if (weights == 1.0).all() else weights
-    return make_margin_problem("classification", X, signs, C, claimed.kernel, claimed.loss, bias=bias, sample_weight=given)
+    return make_margin_problem(
+        "classification", X, signs, C, claimed.kernel, claimed.loss, bias=bias, sample_weight=given
+    )
 
 
 def _linear_point(model: Model, problem: MarginProblem) -> Point:
@@ -199,10 +252,15 @@ def _linear_point(model: Model, problem: MarginProblem) -> Point:
     if len(w) > d:
         raise ValueError(f"the model has {len(w)} weights and the data {d} features")
     bias = [] if constant is None else [model.b / constant]
-    return Point(w=np.concatenate([w, np.zeros(d - len(w)), bias]), b=model.b if model.claimed.free_bias else 0.0)
+    return Point(
+        w=np.concatenate([w, np.zeros(d - len(w)), bias]),
+        b=model.b if model.claimed.free_bias else 0.0,
+    )
 
 
-def _expansion(model: Model, problem: MarginProblem, weighed: NDArray[np.int64], nearest_rows: bool) -> tuple[MarginProblem, Point, str]:
+def _expansion(
+    model: Model, problem: MarginProblem, weighed: NDArray[np.int64], nearest_rows: bool
+) -> tuple[MarginProblem, Point, str]:
     """Return the problem with all support vectors, the point of the model, and a sentence."""
     assert model.coefficients is not None
     n = len(model.coefficients)
@@ -218,7 +276,10 @@ def _expansion(model: Model, problem: MarginProblem, weighed: NDArray[np.int64],
         rounded = np.flatnonzero((vectors != _dense(problem.X[support])).any(axis=1))
         said = _said_of_vectors(n, len(rounded), nearest_rows)
         if len(rounded) and not nearest_rows:
-            at[rounded], whole = problem.m + np.arange(len(rounded)), _with_points(problem, vectors[rounded])
+            at[rounded], whole = (
+                problem.m + np.arange(len(rounded)),
+                _with_points(problem, vectors[rounded]),
+            )
     coefficient_of_row, beta = np.zeros(whole.m), np.zeros(whole.m)
     coefficient_of_row[support], beta[at] = model.coefficients, model.coefficients
     _check_coefficients(coefficient_of_row, alpha := _multipliers(coefficient_of_row, whole), whole)
@@ -230,16 +291,29 @@ def _said_of_vectors(n: int, rounded: int, nearest_rows: bool) -> str:
     if not rounded:
         return "every support vector of its file equals a row of the data"
     audited = "are taken to be those rows" if nearest_rows else "are audited as the file has them"
-    return f"{rounded} of {n} support vectors of its file differ from their rows of the data, by rounding, and {audited}"
+    return (
+        f"{rounded} of {n} support vectors of its file differ from their rows of the data, by "
+        f"rounding, and {audited}"
+    )
 
 
 def _with_points(problem: MarginProblem, vectors: Array) -> MarginProblem:
     """Return the problem with further points, whose rows have a weight of 0."""
     rows, none = problem.rows, np.zeros(len(vectors))
-    weights = np.concatenate([np.ones(problem.m) if problem.weights is None else problem.weights[: problem.m], none])
+    weights = np.concatenate(
+        [np.ones(problem.m) if problem.weights is None else problem.weights[: problem.m], none]
+    )
     X = np.vstack([_dense(problem.X), vectors])
     if isinstance(rows, Tube):
-        return regression(X, np.concatenate([rows.y, none]), problem.C, rows.epsilon, problem.kernel, problem.loss, weights)
+        return regression(
+            X,
+            np.concatenate([rows.y, none]),
+            problem.C,
+            rows.epsilon,
+            problem.kernel,
+            problem.loss,
+            weights,
+        )
     signs = np.concatenate([rows.y, none + 1])
     return classification(X, signs, problem.C, problem.kernel, problem.loss, problem.bias, weights)
 
@@ -257,32 +331,50 @@ def _check_coefficients(beta: Array, alpha: Array, problem: MarginProblem) -> No
     if (excess := float((alpha - problem.costs * (1 + EXCESS_OVER_COST)).max(initial=0.0))) > 0:
         worst = int(np.argmax(alpha - problem.costs))
         raise ValueError(
-            f"C = {problem.C:g} is contradicted: the dual coefficient of a row is {alpha[worst]:.9g}, {excess:.3g} above its cost"
+            f"C = {problem.C:g} is contradicted: the dual coefficient of a row is "
+            f"{alpha[worst]:.9g}, {excess:.3g} above its cost"
         )
     if (alpha < -EXCESS_OVER_COST * problem.costs).any():
-        raise ValueError("the labels are contradicted: a dual coefficient has the sign of the other class")
+        raise ValueError(
+            "the labels are contradicted: a dual coefficient has the sign of the other class"
+        )
     if abs(float(beta.sum())) > LARGEST_IMBALANCE * float(np.abs(beta).sum()):
-        raise ValueError("the dual coefficients do not sum to 0: the model has no free bias, or is not of these rows")
+        raise ValueError(
+            "the dual coefficients do not sum to 0: the model has no free bias, or is not "
+            "of these rows"
+        )
 
 
-def _numbered(model: Model, support: NDArray[np.int64], problem: MarginProblem, weighed: NDArray[np.int64]) -> NDArray[np.int64]:
+def _numbered(
+    model: Model, support: NDArray[np.int64], problem: MarginProblem, weighed: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """The rows of the data that are the support vectors, by their numbers; scikit-learn counts only rows of positive sample weight."""
     outside = support[(support < 0) | (support >= problem.m)]
     if len(outside):
-        raise ValueError(f"a support vector is row {int(outside[0])} of the data, which have {problem.m} rows")
+        raise ValueError(
+            f"a support vector is row {int(outside[0])} of the data, which have {problem.m} rows"
+        )
     if model.vectors is None:
         if len(weighed) < problem.m:
             raise ValueError(
-                "of which rows the support vectors are is not known where a sample weight is 0: leave those rows out of the data"
+                "of which rows the support vectors are is not known where a sample weight "
+                "is 0: leave those rows out of the data"
             )
         return support
     vectors = _dense(model.vectors)
     if vectors.shape[1] != problem.X.shape[1]:
-        raise ValueError(f"the model has {vectors.shape[1]} features and the data {problem.X.shape[1]}")
+        raise ValueError(
+            f"the model has {vectors.shape[1]} features and the data {problem.X.shape[1]}"
+        )
     for rows in (weighed, np.arange(problem.m)):
-        if support.max(initial=-1) < len(rows) and np.array_equal(_dense(problem.X[rows[support]]), vectors):
+        if support.max(initial=-1) < len(rows) and np.array_equal(
+            _dense(problem.X[rows[support]]), vectors
+        ):
             return rows[support]
-    raise ValueError("the support vectors are not the rows of the data by their numbers: the model is of other data, or of scaled ones")
+    raise ValueError(
+        "the support vectors are not the rows of the data by their numbers: the model is of "
+        "other data, or of scaled ones"
+    )
 
 
 def _as_wide_as(problem: MarginProblem, vectors: Any) -> Array:
@@ -303,10 +395,15 @@ def _matched(model: Model, vectors: Array, problem: MarginProblem) -> NDArray[np
     free, support = np.ones(problem.m, dtype=bool), np.zeros(len(vectors), dtype=np.int64)
     for k, (z, coefficient) in enumerate(zip(vectors, model.coefficients, strict=True)):
         near = free & (np.abs(X - z) <= FEATURE_ROUNDING * np.abs(z)).all(axis=1)
-        fitting = near & (problem.rows.y * coefficient > 0) if model.claimed.task == "classification" else near
+        fitting = (
+            near & (problem.rows.y * coefficient > 0)
+            if model.claimed.task == "classification"
+            else near
+        )
         if not near.any():
             raise ValueError(
-                f"support vector {k + 1} of {len(vectors)} is no row of the data: the model is of other data, or of scaled ones"
+                f"support vector {k + 1} of {len(vectors)} is no row of the data: the model "
+                f"is of other data, or of scaled ones"
             )
         candidates = np.flatnonzero(fitting if fitting.any() else near)
         support[k] = candidates[int(np.argmin(np.abs(X[candidates] - z).sum(axis=1)))]
@@ -317,7 +414,10 @@ def _matched(model: Model, vectors: Array, problem: MarginProblem) -> NDArray[np
 def _agreed(name: str, known: float | None, given: float | None) -> float:
     """The value of a parameter, which the model or the caller or both must say, and both alike."""
     if known is None and given is None:
-        raise ValueError(f"{name} is missing: the model does not say it, and without it there is no problem to audit it against")
+        raise ValueError(
+            f"{name} is missing: the model does not say it, and without it there is no "
+            f"problem to audit it against"
+        )
     if known is not None and given is not None and known != given:
         raise ValueError(f"{name} is contradicted: the model says {known:g}, not {given:g}")
     return float(known if given is None else given)  # type: ignore[arg-type]

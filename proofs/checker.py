@@ -1,22 +1,31 @@
 """Check certificates: python3 -I checker.py FILE...
 
-Exit status 0: every certificate is accepted; 1: one is rejected; 2: a file cannot be read.
+Exit status 0: every certificate is accepted; 1: one is rejected; 2: a file cannot be
+read.
 
-A certificate states a minimisation problem, a point of it, multipliers of its rows, and an interval. Accepting it means: the optimum of the
-stated problem lies in the claimed interval. The reason is weak duality: feasible multipliers alpha and a feasible point (f, b) give
-L(alpha) <= optimum <= U(f, b), and both sides are recomputed here. `certificate.md` describes the file, the problems and the two sides. In
-format 1 the problem is one of the families of max-margin learning, in format 2 any convex program in standard form. In format 3 it is a
-family's problem at every lambda = 1 / C of an interval, the points are those of a path, and the claim is how far above the optimum the
+A certificate states a minimisation problem, a point of it, multipliers of its rows, and
+an interval. Accepting it means: the optimum of the stated problem lies in the claimed
+interval. The reason is weak duality: feasible multipliers alpha and a feasible point
+(f, b) give L(alpha) <= optimum <= U(f, b), and both sides are recomputed here.
+`certificate.md` describes the file, the problems and the two sides. In format 1 the
+problem is one of the families of max-margin learning, in format 2 any convex program in
+standard form. In format 3 it is a family's problem at every lambda = 1 / C of an
+interval, the points are those of a path, and the claim is how far above the optimum the
 path's objective is at most.
 
-It also lists the conditions that are checked. Each condition is a function here, with the same name and in the same order, and its
-docstring is the list's sentence. The function returns nothing, and raises a ValueError with the condition's name where the condition does
-not hold. All other functions only compute. `check` and `check_path` are the whole check; below them come, in the order in which they are
-used, the reading of the file, the exact problem, the two sides of weak duality, the claimed bounds, the path, and the verdict.
+It also lists the conditions that are checked. Each condition is a function here, with
+the same name and in the same order, and its docstring is the list's sentence. The
+function returns nothing, and raises a ValueError with the condition's name where the
+condition does not hold. All other functions only compute. `check` and `check_path` are
+the whole check; below them come, in the order in which they are used, the reading of
+the file, the exact problem, the two sides of weak duality, the claimed bounds, the
+path, and the verdict.
 
-All arithmetic is that of integers and fractions. A list of rationals is held as a list of integers over a unit, one positive integer: each
-rational is its integer divided by the unit. Floats are only the numbers of the file, each of which is an exact rational, infinities, what
-is printed, and a proposed matrix factor that is then verified in integers. Only the standard library of Python 3.10 or later is imported.
+All arithmetic is that of integers and fractions. A list of rationals is held as a list
+of integers over a unit, one positive integer: each rational is its integer divided by
+the unit. Floats are only the numbers of the file, each of which is an exact rational,
+infinities, what is printed, and a proposed matrix factor that is then verified in
+integers. Only the standard library of Python 3.10 or later is imported.
 """
 
 from __future__ import annotations
@@ -32,7 +41,8 @@ from operator import mul
 from typing import Any, NamedTuple
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
-# Limits. A certificate may come from anybody, and no file may make the checker run for long or fill the memory.
+# Limits. A certificate may come from anybody, and no file may make the checker run for
+# long or fill the memory.
 # ---------------------------------------------------------------------------------------------------------------------------------------
 
 LARGEST_FILE = 2**25
@@ -65,7 +75,8 @@ MOST_DEGREE = 32
 """The highest degree of a polynomial kernel: its values have 2 x degree times the bits of the features."""
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
-# Precision, where a value is irrational (the exponential) or its exact value would be long. Every rounding counts against the claim.
+# Precision, where a value is irrational (the exponential) or its exact value would be
+# long. Every rounding counts against the claim.
 # ---------------------------------------------------------------------------------------------------------------------------------------
 
 EXP_BITS = 96
@@ -95,9 +106,20 @@ SMALLEST_SQUARED_PIVOT = 2.0**-60
 class Family(NamedTuple):
     """What distinguishes a family of problems.
 
-    task : "svm" has one row per point, and labels -1 and +1; "svr" has two rows per point; "rank" has one row per pair of points.
-    hard : C is infinite, so that no loss is allowed.  squared : the loss is squared.  bias : there is a free bias b.
-    unknowns : "function" in the margin families; in the one-norm families the coefficients x >= 0 of "points" or of "rows".
+    Parameters
+    ----------
+    task : str
+        "svm" has one row per point, and labels -1 and +1; "svr" has two rows per point;
+        "rank" has one row per pair of points.
+    hard : bool
+        C is infinite, so that no loss is allowed.
+    squared : bool
+        The loss is squared.
+    bias : bool
+        There is a free bias b.
+    unknowns : str
+        "function" in the margin families; in the one-norm families the coefficients
+        x >= 0 of "points" or of "rows".
     """
 
     task: str
@@ -145,7 +167,11 @@ POINT_KEYS = ("lambda", "b", "rows", "numerators")
 """The keys of a point of a path."""
 PROBLEM_KEYS = ("family", "kernel", "features", "C", "weights", "labels")
 """The keys of a problem of any task."""
-TASK_KEYS: dict[str, tuple[str, ...]] = {"svm": (), "svr": ("epsilon",), "rank": ("queries", "pairs")}
+TASK_KEYS: dict[str, tuple[str, ...]] = {
+    "svm": (),
+    "svr": ("epsilon",),
+    "rank": ("queries", "pairs"),
+}
 """The further keys of a problem, by its task."""
 KERNEL_KEYS = ("name", "constant")
 """The keys of any kernel."""
@@ -169,8 +195,12 @@ COMBINATION_KEYS = ("rows", "numerators", "denominator")
 class Document(NamedTuple):
     """A certificate with the right digests: the claimed interval, and the parts that must prove it, as JSON values.
 
-    standard_form : whether the problem is any program in standard form, not one of a family.  exact : whether the mode is "exact", not
-    "proven".
+    Parameters
+    ----------
+    standard_form : bool
+        Whether the problem is any program in standard form, not one of a family.
+    exact : bool
+        Whether the mode is "exact", not "proven".
     """
 
     standard_form: bool
@@ -193,9 +223,17 @@ class Features(NamedTuple):
 class Space(NamedTuple):
     """The m points in the space of the kernel k, integers over the unit.
 
-    linear : whether the rows are features z_i with k(x_i, x_j) = z_i.z_j; otherwise they are those of the Gram matrix K_ij = k(x_i, x_j).
-    error : units by which an entry of K is wrong at most.  bits : the length of the longest entry.
-    first : of each point the first one with the same features, perhaps itself.
+    Parameters
+    ----------
+    linear : bool
+        Whether the rows are features z_i with k(x_i, x_j) = z_i.z_j; otherwise they are
+        those of the Gram matrix K_ij = k(x_i, x_j).
+    error : int
+        Units by which an entry of K is wrong at most.
+    bits : int
+        The length of the longest entry.
+    first : list[int]
+        Of each point the first one with the same features, perhaps itself.
     """
 
     linear: bool
@@ -209,8 +247,19 @@ class Space(NamedTuple):
 class Rows(NamedTuple):
     """The rows r of the problem, which ask for t_r - (A f)_r - b s_r <= 0; one list for each of their parts.
 
-    target : t_r, integers over the unit.  sign : s_r.  group : that of row r; all rows of a group have one cost.  groups : their number.
-    plus, minus : (A f)_r = f[plus[r]] - f[minus[r]] from the values of f at the m points, 0 .. m - 1, and f[m] = 0, which is at none.
+    Parameters
+    ----------
+    target : list[int]
+        t_r, integers over the unit.
+    sign : list[int]
+        s_r.
+    group : list[int]
+        That of row r; all rows of a group have one cost.
+    groups : int
+        Their number.
+    plus, minus : list[int]
+        (A f)_r = f[plus[r]] - f[minus[r]] from the values of f at the m points, 0 ..
+        m - 1, and f[m] = 0, which is at none.
     """
 
     target: list[int]
@@ -225,7 +274,10 @@ class Rows(NamedTuple):
 class Costs(NamedTuple):
     """The cost of each group: its numerator over the unit, or infinite, where the numerator is 0 and has no meaning.
 
-    bits : the length of the longest integer among them.
+    Parameters
+    ----------
+    bits : int
+        The length of the longest integer among them.
     """
 
     numerators: list[int]
@@ -237,7 +289,10 @@ class Costs(NamedTuple):
 class Problem(NamedTuple):
     """The problem that a certificate states, in exact numbers; its family has a name.
 
-    gram_is_given : whether the Gram matrix is given in numbers, so that nothing is known of it.
+    Parameters
+    ----------
+    gram_is_given : bool
+        Whether the Gram matrix is given in numbers, so that nothing is known of it.
     """
 
     name: str
@@ -251,7 +306,10 @@ class Problem(NamedTuple):
 class Matrix(NamedTuple):
     """The entries that are not 0 of each row, as pairs of a column and an integer over the unit.
 
-    bits : the length of the longest integer among them and the unit.
+    Parameters
+    ----------
+    bits : int
+        The length of the longest integer among them and the unit.
     """
 
     rows: list[list[tuple[int, int]]]
@@ -297,7 +355,10 @@ class Combination(NamedTuple):
 class Function(NamedTuple):
     """The values of f at the m points and a 0 for f[m], integers over the unit, each wrong by at most `error` units.
 
-    norm2 : an upper bound of |f|^2, the squared norm in the space of the kernel.
+    Parameters
+    ----------
+    norm2 : Fraction
+        An upper bound of |f|^2, the squared norm in the space of the kernel.
     """
 
     values: list[int]
@@ -326,8 +387,20 @@ class PathClaim(NamedTuple):
 class Knot(NamedTuple):
     """What is computed at a point of a path.
 
-    lam : lambda.  gain : t'alpha.  pull : A'alpha, integers over the unit of the multipliers, which is `pull_unit`.  g : lambda f.
-    gap : an upper bound of lambda^2 (U - L).  lower : a lower bound of lambda^2 L.
+    Parameters
+    ----------
+    lam : Fraction
+        lambda.
+    gain : Fraction
+        t'alpha.
+    pull : list[int]
+        A'alpha, integers over the unit of the multipliers, which is `pull_unit`.
+    g : Function
+        lambda f.
+    gap : Fraction
+        An upper bound of lambda^2 (U - L).
+    lower : Fraction
+        A lower bound of lambda^2 L.
     """
 
     lam: Fraction
@@ -352,7 +425,9 @@ def check(data: bytes) -> tuple[str, Fraction | float, Fraction | float]:
 
 def interval(document: Document) -> tuple[str, Fraction | float, Fraction | float]:
     """What `check` returns, of a document that has been read."""
-    name, below, above = (bounds_of_program if document.standard_form else bounds_of_family)(document)
+    name, below, above = (bounds_of_program if document.standard_form else bounds_of_family)(
+        document
+    )
     lower_bound_is_proved(document.lower, below)
     upper_bound_is_proved(document.upper, above)
     exact_bounds_are_equal(document)
@@ -368,7 +443,9 @@ def bounds_of_family(document: Document) -> tuple[str, Fraction | float, Fractio
     """The family of a problem, and the bounds that the two sides prove; infinite ones where a side is null."""
     problem = read_problem(document.problem)
     semidefiniteness_is_as_stated(document.semidefinite, semidefiniteness(problem))
-    below = -math.inf if document.dual is None else lower_bound(problem, document.dual, document.exact)
+    below = (
+        -math.inf if document.dual is None else lower_bound(problem, document.dual, document.exact)
+    )
     above = math.inf if document.primal is None else upper_bound(problem, document.primal)
     return problem.name, below, above
 
@@ -392,15 +469,25 @@ def read_file(data: bytes) -> Any:
 
 def file_is_not_too_large(data: bytes) -> None:
     """1. The file has at most LARGEST_FILE bytes."""
-    require(len(data) <= LARGEST_FILE, "file_is_not_too_large", f"it has more than {LARGEST_FILE:,} bytes")
+    require(
+        len(data) <= LARGEST_FILE,
+        "file_is_not_too_large",
+        f"it has more than {LARGEST_FILE:,} bytes",
+    )
 
 
 def read_json(data: bytes) -> Any:
     """The value that a JSON text holds."""
     value, fault = None, ""
     try:
-        # Python would also read NaN and Infinity, hence the `parse_constant`, which no such word satisfies.
-        value = json.loads(data, parse_int=read_integer, parse_constant=number_is_rational, object_pairs_hook=read_object)
+        # Python would also read NaN and Infinity, hence the `parse_constant`, which no
+        # such word satisfies.
+        value = json.loads(
+            data,
+            parse_int=read_integer,
+            parse_constant=number_is_rational,
+            object_pairs_hook=read_object,
+        )
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         fault = str(error)
     text_is_json(fault)
@@ -433,7 +520,11 @@ def read_integer(text: str) -> int:
 def integer_is_not_too_long(text: str) -> None:
     """4. A JSON integer has at most MOST_DECIMAL_DIGITS digits, besides its sign."""
     digits = len(text.removeprefix("-"))  # no other sign is JSON
-    require(digits <= MOST_DECIMAL_DIGITS, "integer_is_not_too_long", f"an integer has {digits:,} digits")
+    require(
+        digits <= MOST_DECIMAL_DIGITS,
+        "integer_is_not_too_long",
+        f"an integer has {digits:,} digits",
+    )
 
 
 _INTEGER = f"(0x[0-9a-f]{{1,{MOST_HEXADECIMAL_DIGITS}}}|[0-9]{{1,{MOST_DECIMAL_DIGITS}}})"
@@ -448,7 +539,11 @@ def number_is_rational(given: Any) -> None:
         holds = math.isfinite(given)
     else:
         holds = type(given) is int  # a boolean is not, by its type
-    require(holds, "number_is_rational", "a number is missing, infinite, not written p or p/q, or too long")
+    require(
+        holds,
+        "number_is_rational",
+        "a number is missing, infinite, not written p or p/q, or too long",
+    )
 
 
 def denominator_is_positive(denominator: int) -> None:
@@ -486,7 +581,9 @@ def rational_or_infinite(given: Any) -> Fraction | float:
 def keys_are_those_listed(given: Any, keys: tuple[str, ...]) -> None:
     """7. An object has the keys that are listed for it, all of them and no other."""
     holds = isinstance(given, dict) and set(given) == set(keys)
-    require(holds, "keys_are_those_listed", f"there must be an object with the keys {' '.join(keys)}")
+    require(
+        holds, "keys_are_those_listed", f"there must be an object with the keys {' '.join(keys)}"
+    )
 
 
 def array_has_its_length(given: Any, length: int | None = None) -> None:
@@ -498,7 +595,9 @@ def array_has_its_length(given: Any, length: int | None = None) -> None:
 
 def indices_are_in_range(given: list[Any], below: int) -> None:
     """9. What counts points, rows or queries from 0 is an integer, not negative, and less than their number."""
-    holds = all(type(v) is int and v >= 0 and v < below for v in given)  # a boolean is no int by its type
+    holds = all(
+        type(v) is int and v >= 0 and v < below for v in given
+    )  # a boolean is no int by its type
     require(holds, "indices_are_in_range", f"an index is not one of 0 .. {below - 1}")
 
 
@@ -508,7 +607,10 @@ def common_denominator(ratios: Iterable[tuple[int, int]]) -> tuple[list[int], in
     given_bits = sum(denominator.bit_length() for _, denominator in fractions)
     count = len(fractions) + given_bits // BITS_OF_A_COMMON_STEP + LEAST_COMMON_COUNT
     unit = 1
-    for _, denominator in fractions:  # and not of their set: hashes of numbers can be made to collide
+    for (
+        _,
+        denominator,
+    ) in fractions:  # and not of their set: hashes of numbers can be made to collide
         if unit % denominator != 0:
             unit = math.lcm(unit, denominator)
             common_denominator_is_short(unit, count)
@@ -518,14 +620,20 @@ def common_denominator(ratios: Iterable[tuple[int, int]]) -> tuple[list[int], in
 def common_denominator_is_short(unit: int, count: int) -> None:
     """10. The bits of a common denominator, times the count of the numbers over it, are at most MOST_COMMON_BITS."""
     holds = unit.bit_length() * count <= MOST_COMMON_BITS
-    require(holds, "common_denominator_is_short", "the common denominator of some numbers is too long")
+    require(
+        holds, "common_denominator_is_short", "the common denominator of some numbers is too long"
+    )
 
 
 def arithmetic_is_affordable(operations: int, bits: int = 0) -> None:
     """11. No step takes more than MOST_NANOSECONDS, estimated from its number of operations and the bits of the longest product."""
     words = bits // BITS_OF_A_WORD
     nanoseconds = operations * (NANOSECONDS_OF_AN_OPERATION + words**2)
-    require(nanoseconds <= MOST_NANOSECONDS, "arithmetic_is_affordable", "this is more arithmetic than the checker does")
+    require(
+        nanoseconds <= MOST_NANOSECONDS,
+        "arithmetic_is_affordable",
+        "this is more arithmetic than the checker does",
+    )
 
 
 def longest(integers: Iterable[int]) -> int:
@@ -555,7 +663,9 @@ def read_document(document: Any) -> Document:
     claim_is_an_interval(lower, upper)
     a_point_is_given(document["primal"], document["dual"])
     parts = (document[key] for key in ("semidefinite", "problem", "primal", "dual"))
-    return Document(document["schema"] == PROGRAM_SCHEMA, document["mode"] == "exact", lower, upper, *parts)
+    return Document(
+        document["schema"] == PROGRAM_SCHEMA, document["mode"] == "exact", lower, upper, *parts
+    )
 
 
 def schema_is_known(schema: Any, *known: str) -> None:
@@ -577,17 +687,25 @@ def digests_match(digests: Any, problem: Any, points: Any) -> None:
 
 def sha256(part: Any) -> str:
     """The digest of a part of the document, from its JSON in one form."""
-    return hashlib.sha256(json.dumps(part, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps(part, sort_keys=True, separators=(",", ":")).encode()
+    ).hexdigest()
 
 
 def claim_is_an_interval(lower: Fraction | float, upper: Fraction | float) -> None:
     """15. The claimed lower bound is not above the upper one."""
-    require(lower <= upper, "claim_is_an_interval", "the claimed lower bound is above the upper one")
+    require(
+        lower <= upper, "claim_is_an_interval", "the claimed lower bound is above the upper one"
+    )
 
 
 def a_point_is_given(primal: Any, dual: Any) -> None:
     """16. The primal or the dual is not null."""
-    require(primal is not None or dual is not None, "a_point_is_given", "there is neither a primal nor a dual point")
+    require(
+        primal is not None or dual is not None,
+        "a_point_is_given",
+        "there is neither a primal nor a dual point",
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
@@ -603,7 +721,9 @@ def read_problem(given: Any) -> Problem:
     space = read_space(given["kernel"], given["features"])
     rows = read_rows(given, family.task, len(space.rows))
     costs = read_costs(given["C"], given["weights"], family, rows.groups)
-    problem = Problem(given["family"], family, given["kernel"]["name"] == "precomputed", space, rows, costs)
+    problem = Problem(
+        given["family"], family, given["kernel"]["name"] == "precomputed", space, rows, costs
+    )
     if semidefiniteness(problem) == "by factorisation":
         gram_matrix_is_semidefinite(space.rows, space.bits)
     return problem
@@ -612,7 +732,11 @@ def read_problem(given: Any) -> Problem:
 def family_is_known(given: Any) -> None:
     """17. The problem is an object, and its family is one of those listed."""
     name = given.get("family") if isinstance(given, dict) else None
-    require(isinstance(name, str) and name in FAMILY_OF_NAME, "family_is_known", "the family is not known")
+    require(
+        isinstance(name, str) and name in FAMILY_OF_NAME,
+        "family_is_known",
+        "the family is not known",
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
@@ -640,7 +764,14 @@ def read_space(kernel: Any, given: Any) -> Space:
         triangle, unit = lower_triangle(name, features, parameters)
         rows = symmetric(triangle, constant * unit)
     error = EXP_ERROR if name == "rbf" else 0
-    return Space(name == "linear", rows, unit, error, max(longest(row) for row in rows), first_equal(features.rows))
+    return Space(
+        name == "linear",
+        rows,
+        unit,
+        error,
+        max(longest(row) for row in rows),
+        first_equal(features.rows),
+    )
 
 
 def first_equal(rows: Sequence[list[int]]) -> list[int]:
@@ -657,12 +788,18 @@ def first_equal(rows: Sequence[list[int]]) -> list[int]:
 def kernel_is_known(kernel: Any) -> None:
     """18. The kernel is an object, and its name is linear, polynomial, rbf or precomputed."""
     name = kernel.get("name") if isinstance(kernel, dict) else None
-    require(isinstance(name, str) and name in PARAMETERS, "kernel_is_known", "the kernel is not known")
+    require(
+        isinstance(name, str) and name in PARAMETERS, "kernel_is_known", "the kernel is not known"
+    )
 
 
 def constant_is_zero_or_one(constant: Fraction) -> None:
     """19. What is added to every value of the kernel is 0 or 1."""
-    require(constant in (0, 1), "constant_is_zero_or_one", "the constant of the kernel is neither 0 nor 1")
+    require(
+        constant in (0, 1),
+        "constant_is_zero_or_one",
+        "the constant of the kernel is neither 0 nor 1",
+    )
 
 
 def parameters_are_not_negative(parameters: dict[str, Fraction]) -> None:
@@ -706,7 +843,9 @@ def features_are_given(given: list[Any]) -> None:
     require(len(given) > 0 and given[0] != [], "features_are_given", "there are no features")
 
 
-def lower_triangle(name: str, features: Features, parameters: dict[str, Fraction]) -> tuple[list[list[int]], int]:
+def lower_triangle(
+    name: str, features: Features, parameters: dict[str, Fraction]
+) -> tuple[list[list[int]], int]:
     """K_ij for j <= i without the constant, integers over a unit, and the unit."""
     m, d = len(features.rows), len(features.rows[0])
     parts = [part for v in parameters.values() for part in v.as_integer_ratio()]
@@ -725,12 +864,16 @@ def inner_products(features: Features) -> list[list[int]]:
     return [[dot(x, z) for z in features.rows[: i + 1]] for i, x in enumerate(features.rows)]
 
 
-def polynomial_triangle(features: Features, degree: int, gamma: Fraction, coef0: Fraction) -> tuple[list[list[int]], int]:
+def polynomial_triangle(
+    features: Features, degree: int, gamma: Fraction, coef0: Fraction
+) -> tuple[list[list[int]], int]:
     """(gamma x.z + coef0)^degree for all pairs of points, and the unit."""
     unit = features.unit**2 * gamma.denominator * coef0.denominator
     factor = gamma.numerator * coef0.denominator
     summand = int(coef0 * unit)
-    return [[(factor * v + summand) ** degree for v in row] for row in inner_products(features)], unit**degree
+    return [
+        [(factor * v + summand) ** degree for v in row] for row in inner_products(features)
+    ], unit**degree
 
 
 def rbf_triangle(features: Features, gamma: Fraction) -> tuple[list[list[int]], int]:
@@ -740,7 +883,9 @@ def rbf_triangle(features: Features, gamma: Fraction) -> tuple[list[list[int]], 
     factor, unit = gamma.numerator, features.unit**2 * gamma.denominator
     triangle = []
     for i, row in enumerate(inner):
-        triangle.append([exp(factor * (norms[i] + norms[j] - 2 * v), unit) for j, v in enumerate(row)])
+        triangle.append(
+            [exp(factor * (norms[i] + norms[j] - 2 * v), unit) for j, v in enumerate(row)]
+        )
     return triangle, 2**EXP_BITS
 
 
@@ -868,7 +1013,9 @@ def labelled_pairs(labels: list[Fraction], queries: Any) -> Rows:
     query = [0] * m if queries is None else read_indices(queries, m, m)
     arithmetic_is_affordable(m * len(set(query)))
     members = {q: [i for i in range(m) if query[i] == q] for q in set(query)}
-    arithmetic_is_affordable(OPERATIONS_OF_A_COMPARISON * sum(len(points) ** 2 for points in members.values()))
+    arithmetic_is_affordable(
+        OPERATIONS_OF_A_COMPARISON * sum(len(points) ** 2 for points in members.values())
+    )
     pairs = [(i, j) for i in range(m) for j in members[query[i]] if level[i] > level[j]]
     plus, minus = [i for i, _ in pairs], [j for _, j in pairs]
     return pair_rows(plus, minus, group=[query[i] for i in plus], groups=max(query) + 1)
@@ -877,7 +1024,9 @@ def labelled_pairs(labels: list[Fraction], queries: Any) -> Rows:
 def pair_rows(plus: list[int], minus: list[int], group: list[int], groups: int) -> Rows:
     """1 - f[plus] + f[minus] <= 0, which no bias changes."""
     p = len(plus)
-    return Rows(target=[1] * p, unit=1, sign=[0] * p, plus=plus, minus=minus, group=group, groups=groups)
+    return Rows(
+        target=[1] * p, unit=1, sign=[0] * p, plus=plus, minus=minus, group=group, groups=groups
+    )
 
 
 def read_indices(given: Any, length: int, below: int) -> list[int]:
@@ -915,7 +1064,11 @@ def finite_ratio(v: Fraction | float, instead: Fraction) -> tuple[int, int]:
 def cost_fits_the_family(factor: Fraction | float, family: Family) -> None:
     """27. C is positive, infinite in the hard families, and finite in the others."""
     holds = factor > 0 and (factor == math.inf) == family.hard
-    require(holds, "cost_fits_the_family", "C is not positive, or infinite where the family is not hard, or finite where it is")
+    require(
+        holds,
+        "cost_fits_the_family",
+        "C is not positive, or infinite where the family is not hard, or finite where it is",
+    )
 
 
 def read_weights(given: Any, family: Family, groups: int) -> list[Fraction | float]:
@@ -931,12 +1084,18 @@ def read_weights(given: Any, family: Family, groups: int) -> list[Fraction | flo
 
 def weights_are_not_negative(weights: list[Fraction | float]) -> None:
     """28. No weight is negative."""
-    require(all(weight >= 0 for weight in weights), "weights_are_not_negative", "a weight is negative")
+    require(
+        all(weight >= 0 for weight in weights), "weights_are_not_negative", "a weight is negative"
+    )
 
 
 def one_norm_has_no_weights(weights: list[Fraction | float], family: Family) -> None:
     """29. A one-norm problem has no weights."""
-    require(weights == [] or not family.one_norm, "one_norm_has_no_weights", "a one-norm problem has weights")
+    require(
+        weights == [] or not family.one_norm,
+        "one_norm_has_no_weights",
+        "a one-norm problem has weights",
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
@@ -953,7 +1112,11 @@ def semidefiniteness(problem: Problem) -> str:
 
 def gram_matrix_is_semidefinite(K: list[list[int]], bits: int) -> None:
     """30. A given Gram matrix with its shift is proved positive semidefinite, unless the problem is a linear program."""
-    require(is_semidefinite(K, bits), "gram_matrix_is_semidefinite", "the Gram matrix was not proved positive semidefinite")
+    require(
+        is_semidefinite(K, bits),
+        "gram_matrix_is_semidefinite",
+        "the Gram matrix was not proved positive semidefinite",
+    )
 
 
 def is_semidefinite(K: list[list[int]], bits: int) -> bool:
@@ -983,7 +1146,10 @@ def has_no_negative_pivot(K: list[list[int]]) -> bool:
             operations += len(rest) ** 2
             arithmetic_is_affordable(operations, 2 * longest(v for row in rest for v in row))
             # The entries are minors of K, so that the division leaves no remainder.
-            rest = [[(pivot * v - row[0] * w) // last for v, w in zip(row[1:], beside, strict=True)] for row in below]
+            rest = [
+                [(pivot * v - row[0] * w) // last for v, w in zip(row[1:], beside, strict=True)]
+                for row in below
+            ]
             last = pivot
     return True
 
@@ -1002,7 +1168,9 @@ def has_a_dominant_remainder(K: list[list[int]]) -> bool:
             rest = abs((K[i][j] << 2 * FACTOR_BITS) - largest * dot(L[i], L[j]))
             beside[i] += rest
             beside[j] += rest
-    return all((K[i][i] << 2 * FACTOR_BITS) - largest * dot(L[i], L[i]) >= beside[i] for i in range(n))
+    return all(
+        (K[i][i] << 2 * FACTOR_BITS) - largest * dot(L[i], L[i]) >= beside[i] for i in range(n)
+    )
 
 
 def proposed_factor(K: list[list[int]], largest: int) -> list[list[int]]:
@@ -1023,7 +1191,11 @@ def proposed_factor(K: list[list[int]], largest: int) -> list[list[int]]:
 def semidefiniteness_is_as_stated(stated: Any, established: str) -> None:
     """31. The document says by which way K, or P, is established as positive semidefinite."""
     holds = stated == established
-    require(holds, "semidefiniteness_is_as_stated", f"positive semidefiniteness is established {established}, not as the document says")
+    require(
+        holds,
+        "semidefiniteness_is_as_stated",
+        f"positive semidefiniteness is established {established}, not as the document says",
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
@@ -1047,8 +1219,14 @@ def read_combination(given: Any, count: int) -> Combination:
 
 def multipliers_are_natural(steps: list[int], step_unit: int, unit: Fraction) -> None:
     """32. Numerators are integers and not negative; their denominator is an integer and positive."""
-    holds = step_unit == 1 and all(step >= 0 for step in steps) and unit > 0 and unit.denominator == 1
-    require(holds, "multipliers_are_natural", "a multiplier is negative or no integer, or their denominator is not positive")
+    holds = (
+        step_unit == 1 and all(step >= 0 for step in steps) and unit > 0 and unit.denominator == 1
+    )
+    require(
+        holds,
+        "multipliers_are_natural",
+        "a multiplier is negative or no integer, or their denominator is not positive",
+    )
 
 
 def rows_occur_once(indices: list[int]) -> None:
@@ -1107,7 +1285,11 @@ def product_is_affordable(space: Space, v: Sequence[int]) -> None:
 
 def coefficients_fit(v: Sequence[int], length: int) -> None:
     """34. There is one coefficient for every point, or for every feature of a linear kernel."""
-    require(len(v) == length, "coefficients_fit", f"there are {len(v)} coefficients, not {length}: one for every point or feature")
+    require(
+        len(v) == length,
+        "coefficients_fit",
+        f"there are {len(v)} coefficients, not {length}: one for every point or feature",
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
@@ -1122,7 +1304,10 @@ def lower_bound(problem: Problem, dual: Any, exact: bool) -> Fraction | float:
     arithmetic_is_affordable(len(alpha.steps), 2 * max(alpha.unit.bit_length(), problem.costs.bits))
     multipliers_are_within_costs(problem, alpha)
     f = function_of_points(space, transposed_product(rows, alpha, len(space.rows)), alpha.unit)
-    gain = Fraction(sum(step * rows.target[r] for r, step in zip(alpha.indices, alpha.steps, strict=True)), alpha.unit * rows.unit)
+    gain = Fraction(
+        sum(step * rows.target[r] for r, step in zip(alpha.indices, alpha.steps, strict=True)),
+        alpha.unit * rows.unit,
+    )
     multipliers_are_balanced(problem, alpha)
     if problem.family.one_norm:
         prices_are_at_most_one(*prices(problem, f))
@@ -1159,20 +1344,30 @@ def prices(problem: Problem, f: Function) -> tuple[list[int], int]:
 
 def prices_are_at_most_one(numerators: list[int], unit: int) -> None:
     """36. B'u <= 1 in a one-norm problem."""
-    require(all(v <= unit for v in numerators), "prices_are_at_most_one", "the multipliers break B'u <= 1")
+    require(
+        all(v <= unit for v in numerators),
+        "prices_are_at_most_one",
+        "the multipliers break B'u <= 1",
+    )
 
 
 def multipliers_are_balanced(problem: Problem, alpha: Combination) -> None:
     """37. s'alpha = 0 where there is a free bias."""
     sign = problem.rows.sign
     total = sum(step * sign[r] for r, step in zip(alpha.indices, alpha.steps, strict=True))
-    require(total == 0 or not problem.family.bias, "multipliers_are_balanced", "the multipliers break s'alpha = 0")
+    require(
+        total == 0 or not problem.family.bias,
+        "multipliers_are_balanced",
+        "the multipliers break s'alpha = 0",
+    )
 
 
 def is_ray(problem: Problem, alpha: Combination, gain: Fraction, norm2: Fraction) -> bool:
     """Whether L grows without end along alpha: t'alpha > 0, the norm is 0, and all alpha_r > 0 are of rows of infinite cost."""
     infinite, group = problem.costs.infinite, problem.rows.group
-    only_hard = all(step == 0 or infinite[group[r]] for r, step in zip(alpha.indices, alpha.steps, strict=True))
+    only_hard = all(
+        step == 0 or infinite[group[r]] for r, step in zip(alpha.indices, alpha.steps, strict=True)
+    )
     return gain > 0 and norm2 == 0 and only_hard
 
 
@@ -1198,7 +1393,9 @@ def inverse_cost(numerator: int, unit: int, exact: bool) -> Fraction:
     """1 / (4 c) for c = numerator / unit; rounded up in mode proven, as many of them may have no short common denominator."""
     if exact:
         return Fraction(unit, 4 * numerator)
-    negative = -(unit << INVERSE_COST_BITS) // (4 * numerator)  # // rounds down, so that its opposite is rounded up
+    negative = -(unit << INVERSE_COST_BITS) // (
+        4 * numerator
+    )  # // rounds down, so that its opposite is rounded up
     return Fraction(-negative, 1 << INVERSE_COST_BITS)
 
 
@@ -1212,7 +1409,9 @@ def upper_bound(problem: Problem, primal: Any) -> Fraction:
     read = read_coefficients if problem.family.one_norm else read_function
     f, b, size = read(problem, primal)
     unit = math.lcm(f.unit, b.denominator, problem.rows.unit)
-    arithmetic_is_affordable(len(problem.rows.target), 2 * max(unit.bit_length(), problem.costs.bits))
+    arithmetic_is_affordable(
+        len(problem.rows.target), 2 * max(unit.bit_length(), problem.costs.bits)
+    )
     sums = losses(problem, f, int(b * unit), unit)
     hard_rows_are_met(problem.costs, sums)
     power = 2 if problem.family.squared else 1
@@ -1254,7 +1453,11 @@ def read_function(problem: Problem, primal: Any) -> Primal:
 
 def bias_belongs_to_the_family(b: Fraction, family: Family) -> None:
     """38. b = 0 where there is no free bias."""
-    require(b == 0 or family.bias, "bias_belongs_to_the_family", "the problem has no bias, and b is not 0")
+    require(
+        b == 0 or family.bias,
+        "bias_belongs_to_the_family",
+        "the problem has no bias, and b is not 0",
+    )
 
 
 def losses(problem: Problem, f: Function, b: int, unit: int) -> list[int]:
@@ -1264,7 +1467,9 @@ def losses(problem: Problem, f: Function, b: int, unit: int) -> list[int]:
     noise = 2 * f.error * (unit // f.unit)  # (A f)_r has two values of f
     target_unit = unit // rows.unit
     sums = [0] * rows.groups
-    for t, s, i, j, g in zip(rows.target, rows.sign, rows.plus, rows.minus, rows.group, strict=True):
+    for t, s, i, j, g in zip(
+        rows.target, rows.sign, rows.plus, rows.minus, rows.group, strict=True
+    ):
         excess = t * target_unit - values[i] + values[j] - s * b + noise
         if excess > 0:
             sums[g] += excess**2 if problem.family.squared else excess
@@ -1273,7 +1478,9 @@ def losses(problem: Problem, f: Function, b: int, unit: int) -> list[int]:
 
 def hard_rows_are_met(costs: Costs, sums: list[int]) -> None:
     """39. A row of infinite cost has no loss."""
-    holds = all(total == 0 for total, infinite in zip(sums, costs.infinite, strict=True) if infinite)
+    holds = all(
+        total == 0 for total, infinite in zip(sums, costs.infinite, strict=True) if infinite
+    )
     require(holds, "hard_rows_are_met", "the primal point violates a hard row")
 
 
@@ -1288,7 +1495,9 @@ def bounds_of_program(document: Document) -> tuple[str, Fraction | float, Fracti
     semidefiniteness_is_as_stated(document.semidefinite, semidefiniteness_of_program(program.P))
     quadratic_part_is_semidefinite(program.P)
     below = -math.inf if document.dual is None else lower_bound_of_program(program, document.dual)
-    above = math.inf if document.primal is None else upper_bound_of_program(program, document.primal)
+    above = (
+        math.inf if document.primal is None else upper_bound_of_program(program, document.primal)
+    )
     return "program", below, above
 
 
@@ -1340,7 +1549,9 @@ def read_triples(given: Any, height: int, width: int) -> list[tuple[int, int, tu
 def entries_occur_once(triples: list[tuple[int, int, tuple[int, int]]]) -> None:
     """40. No entry of a matrix is given twice."""
     places = {(row, column) for row, column, _ in triples}
-    require(len(places) == len(triples), "entries_occur_once", "an entry of a matrix is given twice")
+    require(
+        len(places) == len(triples), "entries_occur_once", "an entry of a matrix is given twice"
+    )
 
 
 def entries_are_below_the_diagonal(triples: list[tuple[int, int, tuple[int, int]]]) -> None:
@@ -1355,7 +1566,9 @@ def cones_fit(cones: list[int], rows: int) -> None:
     require(holds, "cones_fit", "the second-order cones do not fit the rows of G")
 
 
-def transposed(triples: list[tuple[int, int, tuple[int, int]]]) -> list[tuple[int, int, tuple[int, int]]]:
+def transposed(
+    triples: list[tuple[int, int, tuple[int, int]]],
+) -> list[tuple[int, int, tuple[int, int]]]:
     """The entries of the transposed matrix."""
     return [(column, row, v) for row, column, v in triples]
 
@@ -1371,7 +1584,9 @@ def matrix(triples: list[tuple[int, int, tuple[int, int]]], height: int) -> Matr
 
 def semidefiniteness_of_program(P: Matrix) -> str:
     """How it is established that P is positive semidefinite."""
-    entries = [(row, column, v) for row, entries in enumerate(P.rows) for column, v in entries if v != 0]
+    entries = [
+        (row, column, v) for row, entries in enumerate(P.rows) for column, v in entries if v != 0
+    ]
     if entries == []:
         return "not needed"
     diagonal = all(row == column and v > 0 for row, column, v in entries)
@@ -1400,7 +1615,9 @@ def dense_part(P: Matrix, used: list[int]) -> list[list[int]]:
 def product(M: Matrix, x: Vector) -> Vector:
     """M x."""
     entries = sum(len(row) for row in M.rows)
-    arithmetic_is_affordable(entries + len(M.rows), 2 * max(M.bits, longest(x.steps), x.unit.bit_length()))
+    arithmetic_is_affordable(
+        entries + len(M.rows), 2 * max(M.bits, longest(x.steps), x.unit.bit_length())
+    )
     return Vector([sum(v * x.steps[j] for j, v in row) for row in M.rows], M.unit * x.unit)
 
 
@@ -1448,26 +1665,45 @@ def upper_bound_of_program(program: Program, primal: Any) -> Fraction | float:
 
 def equations_are_met(rest: Vector) -> None:
     """44. A x = b."""
-    require(all(step == 0 for step in rest.steps), "equations_are_met", "the primal point violates an equation")
+    require(
+        all(step == 0 for step in rest.steps),
+        "equations_are_met",
+        "the primal point violates an equation",
+    )
 
 
 def slack_is_in_the_cone(program: Program, slack: Vector) -> None:
     """45. h - Gx is in K."""
-    require(is_in_cone(program, slack), "slack_is_in_the_cone", "the primal point violates an inequality or a cone")
+    require(
+        is_in_cone(program, slack),
+        "slack_is_in_the_cone",
+        "the primal point violates an inequality or a cone",
+    )
 
 
 def direction_descends_for_ever(program: Program, d: Vector) -> None:
     """46. P d = 0, A d = 0, -G d is in K and q'd < 0, where a direction is given."""
     level = all(step == 0 for M in (program.P, program.A) for step in product(M, d).steps)
-    holds = level and is_in_cone(program, combined((-1, product(program.G, d)))) and inner(program.q, d) < 0
-    require(holds, "direction_descends_for_ever", "the direction leaves the feasible points, or the objective does not decrease along it")
+    holds = (
+        level
+        and is_in_cone(program, combined((-1, product(program.G, d))))
+        and inner(program.q, d) < 0
+    )
+    require(
+        holds,
+        "direction_descends_for_ever",
+        "the direction leaves the feasible points, or the objective does not decrease along it",
+    )
 
 
 def lower_bound_of_program(program: Program, dual: Any) -> Fraction | float:
     """-1/2 x'Px - b'y - h'z + c, or infinity where y and z alone prove that no point is feasible."""
     keys = ("x", "y", "z") if isinstance(dual, dict) and "x" in dual else ("y", "z")
     keys_are_those_listed(dual, keys)
-    y, z = read_vector(dual["y"], len(program.b.steps)), read_vector(dual["z"], len(program.h.steps))
+    y, z = (
+        read_vector(dual["y"], len(program.b.steps)),
+        read_vector(dual["z"], len(program.h.steps)),
+    )
     multipliers_are_in_the_cone(program, z)
     pull = combined((1, product(program.pull_A, y)), (1, product(program.pull_G, z)))
     gain = -inner(program.b, y) - inner(program.h, z)
@@ -1482,7 +1718,11 @@ def lower_bound_of_program(program: Program, dual: Any) -> Fraction | float:
 
 def multipliers_are_in_the_cone(program: Program, z: Vector) -> None:
     """47. z is in K."""
-    require(is_in_cone(program, z), "multipliers_are_in_the_cone", "a multiplier is negative, or those of a cone are not in it")
+    require(
+        is_in_cone(program, z),
+        "multipliers_are_in_the_cone",
+        "a multiplier is negative, or those of a cone are not in it",
+    )
 
 
 def multipliers_separate(pull: Vector, gain: Fraction) -> None:
@@ -1493,7 +1733,11 @@ def multipliers_separate(pull: Vector, gain: Fraction) -> None:
 
 def gradient_vanishes(gradient: Vector) -> None:
     """49. P x + q + A'y + G'z = 0."""
-    require(all(step == 0 for step in gradient.steps), "gradient_vanishes", "P x + q + A'y + G'z is not 0")
+    require(
+        all(step == 0 for step in gradient.steps),
+        "gradient_vanishes",
+        "P x + q + A'y + G'z is not 0",
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
@@ -1503,20 +1747,28 @@ def gradient_vanishes(gradient: Vector) -> None:
 
 def lower_bound_is_proved(claimed: Fraction | float, proved: Fraction | float) -> None:
     """50. The claimed lower bound is at most L(alpha), or -inf where there is no dual point."""
-    reason = f"the dual point proves {outward(proved, -1)}, less than the claimed lower bound {outward(claimed, 1)}"
+    reason = (
+        f"the dual point proves {outward(proved, -1)}, less than the claimed lower bound "
+        f"{outward(claimed, 1)}"
+    )
     require(claimed <= proved, "lower_bound_is_proved", reason)
 
 
 def upper_bound_is_proved(claimed: Fraction | float, proved: Fraction | float) -> None:
     """51. The claimed upper bound is at least U(f, b), or inf where there is no primal point."""
-    reason = f"the primal point proves {outward(proved, 1)}, more than the claimed upper bound {outward(claimed, -1)}"
+    reason = (
+        f"the primal point proves {outward(proved, 1)}, more than the claimed upper bound "
+        f"{outward(claimed, -1)}"
+    )
     require(claimed >= proved, "upper_bound_is_proved", reason)
 
 
 def exact_bounds_are_equal(document: Document) -> None:
     """52. The two claimed bounds are equal in mode exact."""
     holds = document.lower == document.upper or not document.exact
-    require(holds, "exact_bounds_are_equal", "the mode is exact, and the claimed bounds are not equal")
+    require(
+        holds, "exact_bounds_are_equal", "the mode is exact, and the claimed bounds are not equal"
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
@@ -1544,7 +1796,11 @@ def path_claim(document: Any) -> PathClaim:
 def claim_is_a_range_and_a_gap(low: Fraction, high: Fraction, gap: Fraction) -> None:
     """53. The claimed range of lambda begins above 0, its end is not before its beginning, and the claimed gap is not negative."""
     holds = low > 0 and low <= high and gap >= 0
-    require(holds, "claim_is_a_range_and_a_gap", "the range of lambda is empty, or begins at 0 or below, or the gap is negative")
+    require(
+        holds,
+        "claim_is_a_range_and_a_gap",
+        "the range of lambda is empty, or begins at 0 or below, or the gap is negative",
+    )
 
 
 def family_has_a_path(family: Family) -> None:
@@ -1556,10 +1812,16 @@ def family_has_a_path(family: Family) -> None:
 def costs_are_weights(costs: Costs, C: Any) -> None:
     """55. The C of a path is 1, as lambda takes its place, and no weight is infinite."""
     holds = rational(C) == 1 and not any(costs.infinite)
-    require(holds, "costs_are_weights", "the certificate is of a path, and C is not 1, or a weight is infinite")
+    require(
+        holds,
+        "costs_are_weights",
+        "the certificate is of a path, and C is not 1, or a weight is infinite",
+    )
 
 
-def prove_gap(space: Space, knots: Iterable[Knot], low: Fraction, high: Fraction, gap: Fraction) -> None:
+def prove_gap(
+    space: Space, knots: Iterable[Knot], low: Fraction, high: Fraction, gap: Fraction
+) -> None:
     """The claimed gap is proved at every lambda of the range, by the points of the path and the pieces between them."""
     lambdas: list[Fraction] = []
     before = None
@@ -1568,7 +1830,12 @@ def prove_gap(space: Space, knots: Iterable[Knot], low: Fraction, high: Fraction
         lambdas.append(knot.lam)
         gap_is_proved_at_points(excess(knot, gap), knot.lam)
         if before is not None:
-            gap_is_proved_between_points(excess(before, gap), excess(knot, gap), curvature(space, before, knot, gap), knot.lam)
+            gap_is_proved_between_points(
+                excess(before, gap),
+                excess(knot, gap),
+                curvature(space, before, knot, gap),
+                knot.lam,
+            )
         before = knot
     path_covers_the_range(lambdas, low, high)
 
@@ -1576,26 +1843,44 @@ def prove_gap(space: Space, knots: Iterable[Knot], low: Fraction, high: Fraction
 def lambdas_decrease(lam: Fraction, before: list[Fraction]) -> None:
     """56. The lambdas of the points of a path are positive, and each is less than the one before."""
     holds = lam > 0 and (before == [] or lam < before[-1])
-    require(holds, "lambdas_decrease", "a lambda of the path is not positive, or not less than the one before")
+    require(
+        holds,
+        "lambdas_decrease",
+        "a lambda of the path is not positive, or not less than the one before",
+    )
 
 
 def gap_is_proved_at_points(excess: Fraction, lam: Fraction) -> None:
     """57. At every point of a path lambda^2 (U - L) is at most the claimed gap times lambda^2 L."""
-    require(excess <= 0, "gap_is_proved_at_points", f"the claimed gap is not proved at lambda = {outward(lam, -1)}")
+    require(
+        excess <= 0,
+        "gap_is_proved_at_points",
+        f"the claimed gap is not proved at lambda = {outward(lam, -1)}",
+    )
 
 
-def gap_is_proved_between_points(first: Fraction, second: Fraction, curvature: Fraction, lam: Fraction) -> None:
+def gap_is_proved_between_points(
+    first: Fraction, second: Fraction, curvature: Fraction, lam: Fraction
+) -> None:
     """58. (1 - x) u + x v + x (1 - x) c <= 0 for all x in [0, 1], with the excesses u and v of two neighbours and the curvature c."""
     # It holds if and only if c <= (sqrt(-u) + sqrt(-v))^2.
     rest = curvature + first + second
     holds = rest <= 0 or rest**2 <= 4 * first * second
-    require(holds, "gap_is_proved_between_points", f"the claimed gap is not proved above lambda = {outward(lam, -1)}")
+    require(
+        holds,
+        "gap_is_proved_between_points",
+        f"the claimed gap is not proved above lambda = {outward(lam, -1)}",
+    )
 
 
 def path_covers_the_range(lambdas: list[Fraction], low: Fraction, high: Fraction) -> None:
     """59. The first lambda of a path is at least the end of the claimed range, and the last one at most its beginning."""
     holds = lambdas != [] and lambdas[0] >= high and lambdas[-1] <= low
-    require(holds, "path_covers_the_range", "the points of the path do not cover the claimed range of lambda")
+    require(
+        holds,
+        "path_covers_the_range",
+        "the points of the path do not cover the claimed range of lambda",
+    )
 
 
 def list_of_knots(problem: Problem, path: Any) -> Iterator[Knot]:
@@ -1605,10 +1890,18 @@ def list_of_knots(problem: Problem, path: Any) -> Iterator[Knot]:
     steps = [0] * len(problem.rows.target)
     for point in path["points"]:
         keys_are_those_listed(point, POINT_KEYS)
-        listed = {"rows": point["rows"], "numerators": point["numerators"], "denominator": path["denominator"]}
+        listed = {
+            "rows": point["rows"],
+            "numerators": point["numerators"],
+            "denominator": path["denominator"],
+        }
         changed = read_combination(listed, len(steps))
         lam, b = rational(point["lambda"]), rational(point["b"])
-        path_is_affordable(problem, len(path["points"]), [changed.unit, *lam.as_integer_ratio(), *b.as_integer_ratio()])
+        path_is_affordable(
+            problem,
+            len(path["points"]),
+            [changed.unit, *lam.as_integer_ratio(), *b.as_integer_ratio()],
+        )
         multipliers_are_within_costs(problem, changed)
         for r, step in zip(changed.indices, changed.steps, strict=True):
             steps[r] = step
@@ -1621,7 +1914,9 @@ def path_is_affordable(problem: Problem, points: int, numbers: list[int]) -> Non
     rows, space = problem.rows, problem.space
     entries = len(space.rows) * len(space.rows[0])
     bits = max(longest(numbers), problem.costs.bits, space.bits, rows.unit.bit_length())
-    arithmetic_is_affordable(points * (entries + OPERATIONS_OF_A_ROW_OF_A_PATH * len(rows.target)), 2 * bits)
+    arithmetic_is_affordable(
+        points * (entries + OPERATIONS_OF_A_ROW_OF_A_PATH * len(rows.target)), 2 * bits
+    )
 
 
 def knot_of(problem: Problem, lam: Fraction, b: Fraction, alpha: Combination) -> Knot:
@@ -1631,12 +1926,19 @@ def knot_of(problem: Problem, lam: Fraction, b: Fraction, alpha: Combination) ->
     bias_belongs_to_the_family(b, problem.family)
     pull = transposed_product(rows, alpha, len(problem.space.rows))
     g = function_of_points(problem.space, pull, alpha.unit)
-    gain = Fraction(sum(step * rows.target[r] for r, step in zip(alpha.indices, alpha.steps, strict=True)), alpha.unit * rows.unit)
-    times = rows._replace(target=[t * lam.numerator for t in rows.target], unit=rows.unit * lam.denominator)
+    gain = Fraction(
+        sum(step * rows.target[r] for r, step in zip(alpha.indices, alpha.steps, strict=True)),
+        alpha.unit * rows.unit,
+    )
+    times = rows._replace(
+        target=[t * lam.numerator for t in rows.target], unit=rows.unit * lam.denominator
+    )
     unit = math.lcm(g.unit, b.denominator, times.unit)
     sums = losses(problem._replace(rows=times), g, int(b * unit), unit)
     loss = Fraction(dot(problem.costs.numerators, sums), problem.costs.unit * unit)
-    return Knot(lam, gain, pull, alpha.unit, g, g.norm2 + loss - lam * gain, lam * gain - g.norm2 / 2)
+    return Knot(
+        lam, gain, pull, alpha.unit, g, g.norm2 + loss - lam * gain, lam * gain - g.norm2 / 2
+    )
 
 
 def excess(knot: Knot, gap: Fraction) -> Fraction:
@@ -1689,9 +1991,16 @@ def statement(document: Any) -> str:
     if isinstance(document, dict) and document.get("schema") == PATH_SCHEMA:
         claim = path_claim(document)
         low, high, gap = outward(claim.low, 1), outward(claim.high, -1), outward(claim.gap, 1)
-        return f"{claim.family}: for every lambda in [{low}, {high}] the path's objective is above the optimum by at most {gap} of it"
+        return (
+            f"{claim.family}: for every lambda in [{low}, {high}] the path's objective is above "
+            f"the optimum by at most {gap} of it"
+        )
     family, lower, upper = interval(read_document(document))
-    proved = "no point is feasible" if lower == math.inf else f"the optimum is in [{outward(lower, -1)}, {outward(upper, 1)}]"
+    proved = (
+        "no point is feasible"
+        if lower == math.inf
+        else f"the optimum is in [{outward(lower, -1)}, {outward(upper, 1)}]"
+    )
     return f"{family}: {proved}"
 
 

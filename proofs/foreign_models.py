@@ -31,7 +31,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equimargin.formulations.kernels.kernel import Kernel, Precomputed, linear, polynomial, precomputed, rbf
+from equimargin.formulations.kernels.kernel import (
+    Kernel,
+    Precomputed,
+    linear,
+    polynomial,
+    precomputed,
+    rbf,
+)
 from equimargin.formulations.numeric.archive import Archive
 from equimargin.formulations.numeric.arguments import format_error
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
@@ -46,28 +53,44 @@ LOSS_OF_LIBLINEAR: Mapping[str, LossName] = {
 """The loss of every solver of LIBLINEAR whose models can be audited, by the solver's name."""
 NO_CLASS_WEIGHTS = "no class weights (-wi)"
 """Assumption about a LIBSVM or LIBLINEAR classifier: its file does not name the class
-weights of its training."""
+weights of its training.
+"""
 PENALISED_BIAS = "a penalised bias (no -R)"
 """Assumption about a LIBLINEAR model: its file does not say if its bias was left out of the
-norm."""
+norm.
+"""
 FREE_BIAS = "L2R_L2LOSS_SVC"
 """LIBLINEAR's solver whose bias may be left out of the norm (-R).
 
-Of the solvers whose models can be audited it is the only one."""
+Of the solvers whose models can be audited it is the only one.
+"""
 READING_ERRORS = (ValueError, TypeError, IndexError, ArithmeticError, MemoryError, RuntimeError)
 """The exceptions that Python and numpy raise for a file that is not in the format that
-its first bytes promise."""
+its first bytes promise.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class ClaimedProblem:
     """The problem that a model claims to solve, as far as the model says it.
 
-    task : what is learned.  kernel : k.  loss : of a unit of slack.  C, epsilon : None where the model does not say them.
-    class_weight : factors of C for the smaller and the larger label.
-    free_bias : whether there is a bias outside the norm.
-    constant : the value of a feature that is appended to every point, and whose weight
-        makes the bias; None where there is no such feature.
+    Parameters
+    ----------
+    task : Task
+        What is learned.
+    kernel : Kernel
+        k.
+    loss : LossName
+        Of a unit of slack.
+    C, epsilon : float | None
+        None where the model does not say them.
+    class_weight : tuple[float, float]
+        Factors of C for the smaller and the larger label.
+    free_bias : bool
+        Whether there is a bias outside the norm.
+    constant : float | None
+        The value of a feature that is appended to every point, and whose weight makes
+        the bias; None where there is no such feature.
     """
 
     task: Task
@@ -89,14 +112,25 @@ class ClaimedProblem:
 class Model:
     """What a model says of itself, in the project's signs.
 
-    source : what kind of model it is, in words.  claimed : the problem that it claims to solve.
-    b : its bias, of the function as it predicts.  w : (d,) the weights of a linear model.
-    coefficients : (n,) those of the support vectors, where the model has some. The
-        support vectors are rows of the data: by their numbers (support, (n,)), by their
-        features (vectors, (n, d), dense or sparse), or by both, which must then agree.
-    assumed : what the model's file does not say of its problem, and what is taken for
-        granted instead, in words; empty if nothing is.
-    steps : what a pipeline does to the features before the model sees them, as a fitted
+    Parameters
+    ----------
+    source : str
+        What kind of model it is, in words.
+    claimed : ClaimedProblem
+        The problem that it claims to solve.
+    b : float
+        Its bias, of the function as it predicts.
+    w : Array | None of shape (d,)
+        The weights of a linear model.
+    coefficients : Array | None of shape (n,)
+        Those of the support vectors, where the model has some. The support vectors are
+        rows of the data: by their numbers (support, (n,)), by their features (vectors,
+        (n, d), dense or sparse), or by both, which must then agree.
+    assumed : str
+        What the model's file does not say of its problem, and what is taken for granted
+        instead, in words; empty if nothing is.
+    steps : Any
+        What a pipeline does to the features before the model sees them, as a fitted
         transformer; None where there is nothing.
     """
 
@@ -115,17 +149,22 @@ class Model:
 
         Raises
         ------
-        ValueError : a step refuses them.
+        ValueError
+            A step refuses them.
         """
         if self.steps is None:
             return X
         try:
             return self.steps.transform(X)
         except (ValueError, TypeError, KeyError, AttributeError) as reason:
-            raise ValueError(f"the pipeline's steps before its last one refuse these features: {reason}") from None
+            raise ValueError(
+                f"the pipeline's steps before its last one refuse these features: {reason}"
+            ) from None
 
 
-def stated(model: Model, class_weight: tuple[float, float] | None = None, free_bias: bool = False) -> Model:
+def stated(
+    model: Model, class_weight: tuple[float, float] | None = None, free_bias: bool = False
+) -> Model:
     """Return a model with facts on its problem that its file lacks.
 
     Parameters
@@ -145,15 +184,23 @@ def stated(model: Model, class_weight: tuple[float, float] | None = None, free_b
     assumed, claimed = model.assumed.split(", "), model.claimed
     if class_weight is not None:
         if NO_CLASS_WEIGHTS not in assumed:
-            raise ValueError(f"class_weight is what a LIBSVM or LIBLINEAR classifier does not say, and this is a {model.source}")
+            raise ValueError(
+                f"class_weight is what a LIBSVM or LIBLINEAR classifier does not say, and "
+                f"this is a {model.source}"
+            )
         smaller, larger = _finite("class_weight", class_weight, 2)
         if min(smaller, larger) <= 0:
-            raise ValueError(f"class_weight must be 2 positive numbers, not {smaller:g} and {larger:g}")
+            raise ValueError(
+                f"class_weight must be 2 positive numbers, not {smaller:g} and {larger:g}"
+            )
         claimed = replace(claimed, class_weight=(float(smaller), float(larger)))
         assumed.remove(NO_CLASS_WEIGHTS)
     if free_bias:
         if PENALISED_BIAS not in assumed:
-            raise ValueError(f"free_bias is for LIBLINEAR's {FREE_BIAS} with a bias of 1, which takes -R, and this is a {model.source}")
+            raise ValueError(
+                f"free_bias is for LIBLINEAR's {FREE_BIAS} with a bias of 1, which takes "
+                f"-R, and this is a {model.source}"
+            )
         claimed = replace(claimed, free_bias=True, constant=None)
         assumed.remove(PENALISED_BIAS)
     return replace(model, claimed=claimed, assumed=", ".join(assumed))
@@ -164,7 +211,8 @@ def of_estimator(estimator: Any) -> Model:
 
     Raises
     ------
-    ValueError : another estimator, more than two classes, a kernel that is not positive
+    ValueError
+        Another estimator, more than two classes, a kernel that is not positive
         semidefinite, not fitted.
     """
     kind = type(estimator).__name__
@@ -172,31 +220,56 @@ def of_estimator(estimator: Any) -> Model:
         return of_estimator(estimator.best_estimator_)
     if kind == "Pipeline":
         last = of_estimator(estimator.steps[-1][1])
-        return replace(last, source=f"{last.source} at the end of a pipeline", steps=estimator[:-1] if len(estimator.steps) > 1 else None)
+        return replace(
+            last,
+            source=f"{last.source} at the end of a pipeline",
+            steps=estimator[:-1] if len(estimator.steps) > 1 else None,
+        )
     from sklearn.svm import SVC, SVR, LinearSVC  # here, because files are read without them
 
     if kind not in ("SVC", "SVR", "LinearSVC") or not isinstance(estimator, SVC | SVR | LinearSVC):
         home = type(estimator).__module__.partition(".")[0]
-        own = "" if home in ("sklearn", "builtins") else f" of {home}; save its coefficients under scikit-learn's names (NPZ or JSON)"
+        own = (
+            ""
+            if home in ("sklearn", "builtins")
+            else f" of {home}; save its coefficients under scikit-learn's names (NPZ or JSON)"
+        )
         raise ValueError(f"scikit-learn's SVC, SVR and LinearSVC can be audited, not {kind}{own}")
     if not hasattr(estimator, "intercept_"):
         raise ValueError(f"the {kind} is not fitted")
     values = {"kind": kind, "intercept": estimator.intercept_, "C": estimator.C}
     classes = getattr(estimator, "classes_", None)
     if classes is not None and len(classes) != 2:
-        raise ValueError(f"the model has {len(classes)} classes; audit one pair of classes at a time")
+        raise ValueError(
+            f"the model has {len(classes)} classes; audit one pair of classes at a time"
+        )
     if kind != "SVR":
         values["class_weight"] = _class_weight(estimator, classes)
     if kind == "LinearSVC":
         if getattr(estimator, "multi_class", None) == "crammer_singer":
-            raise ValueError("LinearSVC with multi_class='crammer_singer' solves another problem, of two classes too, with a w for each")
+            raise ValueError(
+                "LinearSVC with multi_class='crammer_singer' solves another problem, of two "
+                "classes too, with a w for each"
+            )
         if estimator.penalty != "l2":
-            raise ValueError("LinearSVC with penalty='l1' solves another problem, with a 1-norm of w")
+            raise ValueError(
+                "LinearSVC with penalty='l1' solves another problem, with a 1-norm of w"
+            )
         names = ("loss", "fit_intercept", "intercept_scaling")
-        return of_values(values | {"coef": estimator.coef_} | {name: getattr(estimator, name) for name in names})
+        return of_values(
+            values | {"coef": estimator.coef_} | {name: getattr(estimator, name) for name in names}
+        )
     if callable(estimator.kernel):
-        raise ValueError("a kernel that is a function cannot be audited; pass the Gram matrix, kernel='precomputed'")
-    values |= {"kernel": estimator.kernel, "gamma": estimator._gamma, "degree": estimator.degree, "coef0": estimator.coef0}
+        raise ValueError(
+            "a kernel that is a function cannot be audited; pass the Gram matrix, "
+            "kernel='precomputed'"
+        )
+    values |= {
+        "kernel": estimator.kernel,
+        "gamma": estimator._gamma,
+        "degree": estimator.degree,
+        "coef0": estimator.coef0,
+    }
     coefficients = estimator.dual_coef_
     values |= {"dual_coef": dense(coefficients), "support": estimator.support_}
     if estimator.kernel != "precomputed":
@@ -209,8 +282,9 @@ def of_values(values: Mapping[str, Any]) -> Model:
 
     Raises
     ------
-    ValueError : a key that is missing or unknown, numbers that are not finite, shapes
-        that do not fit.
+    ValueError
+        A key that is missing or unknown, numbers that are not finite, shapes that do
+        not fit.
     """
     kind = str(_required(values, "kind"))
     if kind not in ("SVC", "SVR", "LinearSVC"):
@@ -233,12 +307,24 @@ def of_values(values: Mapping[str, Any]) -> Model:
             raise ValueError(f"fit_intercept is true or false, not {intercept!r}")
         if b != 0 and not intercept:
             raise ValueError(f"fit_intercept is false, and the intercept is {b:g}")
-        loss = next((name for name in LOSSES if name == str(values.get("loss", "squared_hinge"))), None)
+        loss = next(
+            (name for name in LOSSES if name == str(values.get("loss", "squared_hinge"))), None
+        )
         if loss is None:
-            raise ValueError(f"the loss of a LinearSVC is hinge or squared_hinge, not {values['loss']!r}")
+            raise ValueError(
+                f"the loss of a LinearSVC is hinge or squared_hinge, not {values['loss']!r}"
+            )
         w = _finite("coef", _required(values, "coef"))
         appended = constant if intercept else None
-        claimed = ClaimedProblem("classification", linear(), loss, C, class_weight=weights, free_bias=False, constant=appended)
+        claimed = ClaimedProblem(
+            "classification",
+            linear(),
+            loss,
+            C,
+            class_weight=weights,
+            free_bias=False,
+            constant=appended,
+        )
         return Model(kind, claimed, b, w)
     coefficients = _finite("dual_coef", _required(values, "dual_coef"))
     support = _whole("support", _required(values, "support"), len(coefficients))
@@ -256,12 +342,20 @@ def read(path: str | os.PathLike[str]) -> Model:
 
     Raises
     ------
-    ValueError : the file with the reason why it cannot be used.  OSError : it cannot be read.
+    ValueError
+        The file with the reason why it cannot be used.
+    OSError
+        It cannot be read.
     """
     data = Path(path).read_bytes()
     try:
         if data.startswith(b"PK"):
-            return of_values({name: array.item() if array.ndim == 0 else array for name, array in Archive(data).items()})
+            return of_values(
+                {
+                    name: array.item() if array.ndim == 0 else array
+                    for name, array in Archive(data).items()
+                }
+            )
         if data.lstrip().startswith(b"{"):
             return of_values(json.loads(data))
         lines = data.decode("ascii").splitlines()
@@ -285,7 +379,9 @@ def _libsvm(lines: Sequence[str]) -> Model:
     kernel = _kernel(_required(header, "kernel_type"), header)
     rows = [line.split() for line in lines[start:] if line.strip()]
     if len(rows) != _integer(header, "total_sv"):
-        raise ValueError(f"the model announces {header['total_sv']} support vectors and has {len(rows)}")
+        raise ValueError(
+            f"the model announces {header['total_sv']} support vectors and has {len(rows)}"
+        )
     pairs = [[entry.partition(":")[::2] for entry in row[1:]] for row in rows]
     ends = np.cumsum([0, *map(len, pairs)])
     index = _whole("feature indices", [k for row in pairs for k, _ in row])
@@ -294,15 +390,25 @@ def _libsvm(lines: Sequence[str]) -> Model:
     coefficients = sign * _finite("coefficients", [row[0] for row in rows])
     task: Task = "classification" if kind == "c_svc" else "regression"
     claimed = ClaimedProblem(task, kernel, "hinge")
-    b, source, assumed = -sign * _number(header, "rho"), f"LIBSVM {kind}", NO_CLASS_WEIGHTS if kind == "c_svc" else ""
+    b, source, assumed = (
+        -sign * _number(header, "rho"),
+        f"LIBSVM {kind}",
+        NO_CLASS_WEIGHTS if kind == "c_svc" else "",
+    )
     if isinstance(kernel, Precomputed):
         if index.any() or len(index) != len(rows):
             raise ValueError("with a precomputed kernel a support vector is 0:NUMBER")
         support = _whole("support vectors", entries) - 1
-        return Model(source, claimed, b, coefficients=coefficients, support=support, assumed=assumed)
-    if (index < 1).any() or (np.diff(index)[np.diff(np.repeat(np.arange(len(rows)), np.diff(ends))) == 0] <= 0).any():
+        return Model(
+            source, claimed, b, coefficients=coefficients, support=support, assumed=assumed
+        )
+    if (index < 1).any() or (
+        np.diff(index)[np.diff(np.repeat(np.arange(len(rows)), np.diff(ends))) == 0] <= 0
+    ).any():
         raise ValueError("the features of a support vector are numbered from 1, in ascending order")
-    vectors = sparse.csr_array((entries, index - 1, ends), shape=(len(rows), int(index.max(initial=0))))
+    vectors = sparse.csr_array(
+        (entries, index - 1, ends), shape=(len(rows), int(index.max(initial=0)))
+    )
     return Model(source, claimed, b, coefficients=coefficients, vectors=vectors, assumed=assumed)
 
 
@@ -314,20 +420,32 @@ def _liblinear(lines: Sequence[str]) -> Model:
         raise ValueError(f"LIBLINEAR's {', '.join(LOSS_OF_LIBLINEAR)} can be audited, not {kind}")
     _two_classes(header)
     constant, d = _number(header, "bias"), _integer(header, "nr_feature")
-    w = _sign(header) * _finite("w", [line.strip() for line in lines[start:] if line.strip()], d + (constant >= 0))
-    source, claimed = f"LIBLINEAR {kind}", ClaimedProblem("classification", linear(), LOSS_OF_LIBLINEAR[kind], free_bias=False)
+    w = _sign(header) * _finite(
+        "w", [line.strip() for line in lines[start:] if line.strip()], d + (constant >= 0)
+    )
+    source, claimed = (
+        f"LIBLINEAR {kind}",
+        ClaimedProblem("classification", linear(), LOSS_OF_LIBLINEAR[kind], free_bias=False),
+    )
     if constant <= 0:  # a feature that is 0 adds nothing to the function, whatever its weight
         return Model(source, claimed, 0.0, w[:d], assumed=NO_CLASS_WEIGHTS)
-    free = constant == 1 and kind == FREE_BIAS  # -R goes with a constant of 1, and of these solvers with this one alone
+    free = (
+        constant == 1 and kind == FREE_BIAS
+    )  # -R goes with a constant of 1, and of these solvers with this one alone
     assumed = f"{NO_CLASS_WEIGHTS}, {PENALISED_BIAS}" if free else NO_CLASS_WEIGHTS
-    return Model(source, replace(claimed, constant=constant), float(w[d]) * constant, w[:d], assumed=assumed)
+    return Model(
+        source, replace(claimed, constant=constant), float(w[d]) * constant, w[:d], assumed=assumed
+    )
 
 
 def _header(lines: Sequence[str], last: str) -> tuple[dict[str, str], int]:
     """The lines of the header, the rest of a line by its first word, and the number of the line at which the body starts."""
     for n, line in enumerate(lines):
         if line.strip() == last:
-            return {name: text for name, _, text in (before.strip().partition(" ") for before in lines[:n])}, n + 1
+            return {
+                name: text
+                for name, _, text in (before.strip().partition(" ") for before in lines[:n])
+            }, n + 1
     raise ValueError(f"there is no line {last!r}: the model file is cut off")
 
 
@@ -345,10 +463,14 @@ def _kernel(name: str, parameters: Mapping[str, Any]) -> Kernel:
     if name == "precomputed":
         return precomputed()
     if name not in ("rbf", "poly", "polynomial"):
-        raise ValueError(f"the {name} kernel is not positive semidefinite, or not known: no optimum is claimed with it")
+        raise ValueError(
+            f"the {name} kernel is not positive semidefinite, or not known: no optimum is "
+            f"claimed with it"
+        )
     if parameters.get("gamma") in ("scale", "auto"):
         raise ValueError(
-            f"gamma must be a number: what scikit-learn made of {parameters['gamma']!r} is `model._gamma` of the trained model"
+            f"gamma must be a number: what scikit-learn made of {parameters['gamma']!r} is "
+            f"`model._gamma` of the trained model"
         )
     gamma = _number(parameters, "gamma")
     if name == "rbf":
@@ -362,8 +484,15 @@ def _class_weight(estimator: Any, classes: Any) -> tuple[float, float]:
         return float(estimator.class_weight_[0]), float(estimator.class_weight_[1])
     given = estimator.class_weight
     if isinstance(given, str):
-        raise ValueError("class_weight='balanced' of a LinearSVC is not kept by the model; give its two weights as a mapping")
-    return (1.0, 1.0) if given is None else (float(given.get(classes[0], 1.0)), float(given.get(classes[1], 1.0)))
+        raise ValueError(
+            "class_weight='balanced' of a LinearSVC is not kept by the model; give its two "
+            "weights as a mapping"
+        )
+    return (
+        (1.0, 1.0)
+        if given is None
+        else (float(given.get(classes[0], 1.0)), float(given.get(classes[1], 1.0)))
+    )
 
 
 def _required(values: Mapping[str, Any], name: str) -> Any:
@@ -405,7 +534,11 @@ def _finite(name: str, values: Any, length: int | None = None) -> Array:
         v = given.astype(np.float64)
     except (ValueError, TypeError, OverflowError):
         raise ValueError(f"{name} must be {wanted}") from None
-    if not np.isfinite(v).all() or (length is not None and len(v) != length) or any(isinstance(u, bool) for u in given):
+    if (
+        not np.isfinite(v).all()
+        or (length is not None and len(v) != length)
+        or any(isinstance(u, bool) for u in given)
+    ):
         raise ValueError(f"{name} must be {wanted}")
     return v
 

@@ -2,10 +2,12 @@
 
     The optima of  min 1/2 x'Px + q'x  are the feasible points with  P x = P x*  and  q'x = q'x*,  at any one optimum x*.
 
-For a positive semidefinite P the gradient is the same at all optima, so that what is optimal is a polyhedron, and the ends of an unknown on
-it are two linear programs. An unknown is unique where they are equal.
+For a positive semidefinite P the gradient is the same at all optima, so that what is
+optimal is a polyhedron, and the ends of an unknown on it are two linear programs. An
+unknown is unique where they are equal.
 
-Source: O. L. Mangasarian, A simple characterization of solution sets of convex programs, Operations Research Letters 7 (1988).
+Source: O. L. Mangasarian, A simple characterization of solution sets of convex
+programs, Operations Research Letters 7 (1988).
 """
 
 from __future__ import annotations
@@ -37,14 +39,24 @@ class Range(NamedTuple):
     def __str__(self) -> str:
         if self.unique:
             return str(self.low)
-        return f"{'(-inf' if self.low is None else f'[{self.low}'}, {'inf)' if self.high is None else f'{self.high}]'}"
+        return (
+            f"{'(-inf' if self.low is None else f'[{self.low}'}, "
+            f"{'inf)' if self.high is None else f'{self.high}]'}"
+        )
 
 
 @dataclass(frozen=True)
 class OptimalRanges(Mapping[str, tuple[Range, ...]]):
     """What the unknowns of a formulation may be at its optima: `str` prints a line for each.
 
-    id : the formulation.  value : its optimum, in its own units.  ranges : of the numbers of each unknown, by its name.
+    Parameters
+    ----------
+    id : str
+        The formulation.
+    value : Fraction
+        Its optimum, in its own units.
+    ranges : Mapping[str, tuple[Range, ...]]
+        Of the numbers of each unknown, by its name.
     """
 
     id: str
@@ -65,7 +77,9 @@ class OptimalRanges(Mapping[str, tuple[Range, ...]]):
         return all(range.unique for range in self.ranges[name])
 
     def __str__(self) -> str:
-        return "\n".join(f"{name} = {', '.join(map(str, ranges))}" for name, ranges in self.ranges.items())
+        return "\n".join(
+            f"{name} = {', '.join(map(str, ranges))}" for name, ranges in self.ranges.items()
+        )
 
 
 def optimal_ranges(id: str, problem: Any, seconds: float = SECONDS) -> OptimalRanges:
@@ -73,17 +87,27 @@ def optimal_ranges(id: str, problem: Any, seconds: float = SECONDS) -> OptimalRa
 
     Parameters
     ----------
-    id : of the formulation.  problem : of its family; small, because every number is the unknown of two exact linear programs.
-    seconds : the time limit.
+    id : str
+        Of the formulation.
+    problem : Any
+        Of its family; small, because every number is the unknown of two exact linear
+        programs.
+    seconds : float
+        The time limit.
 
     Returns
     -------
-    OptimalRanges : the unknowns that the formulation declares, by name.
+    OptimalRanges
+        The unknowns that the formulation declares, by name.
 
     Raises
     ------
-    KeyError : an unknown id.  ValueError : data that the formulation refuses; a problem without an optimum, or with second-order cones,
-        whose optima are no polyhedron; a time limit that does not suffice.
+    KeyError
+        An unknown id.
+    ValueError
+        Data that the formulation refuses; a problem without an optimum, or with
+        second-order cones, whose optima are no polyhedron; a time limit that does not
+        suffice.
 
     Source: Mangasarian (1988), Theorem 1 and Corollary 2.
     """
@@ -94,21 +118,32 @@ def optimal_ranges(id: str, problem: Any, seconds: float = SECONDS) -> OptimalRa
         if not isinstance(found, Optimum):
             raise ValueError(f"{id} has no exact optimum here: {found.reason}")
         optima = _optima(program, found)
-        ends = {name: [_range(optima, j, clock) for j in range(program.n)[columns]] for name, columns in program.columns.items()}
+        ends = {
+            name: [_range(optima, j, clock) for j in range(program.n)[columns]]
+            for name, columns in program.columns.items()
+        }
     except OutOfTime as reason:
         raise ValueError(str(reason)) from None
-    return OptimalRanges(id, program.stated(found.value), {name: tuple(ranges) for name, ranges in ends.items()})
+    return OptimalRanges(
+        id, program.stated(found.value), {name: tuple(ranges) for name, ranges in ends.items()}
+    )
 
 
 def _optima(program: Program, found: Optimum) -> Program:
     """The program without an objective whose feasible points are all optima of another."""
-    gradient = [(row, value) for row, value in zip(program.P.rows, program.P.times(found.x), strict=True) if row]
+    gradient = [
+        (row, value)
+        for row, value in zip(program.P.rows, program.P.times(found.x), strict=True)
+        if row
+    ]
     cost = {j: entry for j, entry in enumerate(program.q) if entry}
     equations = [*gradient, (cost, dot(program.q, found.x))] if cost else gradient
     A = Matrix((*program.A.rows, *(row for row, _ in equations)), program.n)
     b = (*program.b, *(value for _, value in equations))
     nothing = Matrix(tuple({} for _ in range(program.n)), program.n)
-    return replace(program, P=nothing, q=(Fraction(0),) * program.n, A=A, b=b, c=Fraction(0), maximised=False)
+    return replace(
+        program, P=nothing, q=(Fraction(0),) * program.n, A=A, b=b, c=Fraction(0), maximised=False
+    )
 
 
 def _range(optima: Program, j: int, clock: Clock) -> Range:

@@ -19,11 +19,16 @@ def read_trusted(path: str | os.PathLike[str], trust: bool = False) -> Model:
 
     Parameters
     ----------
-    trust : whether a pickled estimator may be read, with all that its file makes Python do. Its packages may warn of their versions.
+    trust : bool
+        Whether a pickled estimator may be read, with all that its file makes Python do.
+        Its packages may warn of their versions.
 
     Raises
     ------
-    ValueError : the file with the reason why it cannot be used; it is pickled and not trusted.  OSError : it cannot be read.
+    ValueError
+        The file with the reason why it cannot be used; it is pickled and not trusted.
+    OSError
+        It cannot be read.
     """
     file = Path(path)
     with file.open("rb") as stream:
@@ -32,7 +37,8 @@ def read_trusted(path: str | os.PathLike[str], trust: bool = False) -> Model:
         return read(file)
     if not trust:
         raise ValueError(
-            f"{file.name} is a pickled object: reading it can run any program. --trust (in Python trust=True) reads it all the same; "
+            f"{file.name} is a pickled object: reading it can run any program. --trust (in "
+            f"Python trust=True) reads it all the same; "
             "the coefficients in an NPZ or JSON file need no trust"
         )
     try:

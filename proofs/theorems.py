@@ -12,7 +12,9 @@ FOLDER = resources("equimargin.proofs") / "rocq"
 
 def names_of_files() -> list[str]:
     """The files, without their ending, in alphabetical order."""
-    return sorted(path.name.removesuffix(".v") for path in FOLDER.iterdir() if path.name.endswith(".v"))
+    return sorted(
+        path.name.removesuffix(".v") for path in FOLDER.iterdir() if path.name.endswith(".v")
+    )
 
 
 @cache
@@ -21,7 +23,8 @@ def read_theory(file: str) -> str:
 
     Parameters
     ----------
-    file : its name without the ending.
+    file : str
+        Its name without the ending.
     """
     return (FOLDER / f"{file}.v").read_text(encoding="utf-8")
 
@@ -36,14 +39,20 @@ def statement(theorem: str) -> str:
 
     Parameters
     ----------
-    theorem : file.name.
+    theorem : str
+        file.name.
 
     Raises
     ------
-    LookupError : there is no such theorem.
+    LookupError
+        There is no such theorem.
     """
     file, name = theorem.split(".")
-    found = re.findall(rf"^Theorem ({re.escape(name)}\b.*?)\.\s+Proof\.", without_comments(file), re.DOTALL | re.MULTILINE)
+    found = re.findall(
+        rf"^Theorem ({re.escape(name)}\b.*?)\.\s+Proof\.",
+        without_comments(file),
+        re.DOTALL | re.MULTILINE,
+    )
     if len(found) != 1:
         raise LookupError(f"{len(found)} theorems are called {theorem}")
     return str(found[0])
@@ -54,7 +63,8 @@ def find_line(theorem: str) -> int:
 
     Parameters
     ----------
-    theorem : file.name.
+    theorem : str
+        file.name.
     """
     file, name = theorem.split(".")
     before, found, _ = read_theory(file).partition(f"\nTheorem {name}")

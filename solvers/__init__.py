@@ -1,6 +1,7 @@
 """How it is minimised fast: specialised algorithms and the cvxpy backends.
 
-What `solve` does not need is imported when it is first asked for, which spares a process that solves one problem an eighth of its start.
+What `solve` does not need is imported when it is first asked for, which spares a
+process that solves one problem an eighth of its start.
 """
 
 from importlib import import_module
@@ -23,7 +24,14 @@ if TYPE_CHECKING:
     from equimargin.solvers.exact.misranked import LeastMisranked, least_misranked
     from equimargin.solvers.exact.numbers import given_gram
     from equimargin.solvers.exact.optimum import ExactOptimum, exact_optimum
-    from equimargin.solvers.exact.path import ExactPath, ExactPiece, LeaveOneOutPath, Mistakes, exact_leave_one_out, exact_path
+    from equimargin.solvers.exact.path import (
+        ExactPath,
+        ExactPiece,
+        LeaveOneOutPath,
+        Mistakes,
+        exact_leave_one_out,
+        exact_path,
+    )
     from equimargin.solvers.path.concave import ConcaveOptimum, concave_optimum
     from equimargin.solvers.path.follow import regularization_path
     from equimargin.solvers.path.linear.result import OneNormPath

@@ -1,11 +1,18 @@
 """Which problems exact arithmetic takes: those whose kernel values are rational, and which are small enough.
 
-A float is a rational number, and so are sums and products of floats. The exponential of a rational number is irrational, except at 0.
+A float is a rational number, and so are sums and products of floats. The exponential of
+a rational number is irrational, except at 0.
 """
 
 from __future__ import annotations
 
-from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Polynomial, Precomputed
+from equimargin.formulations.kernels.kernel import (
+    Intercept,
+    Kernel,
+    Linear,
+    Polynomial,
+    Precomputed,
+)
 from equimargin.formulations.problem.choices import LOSSES
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
@@ -22,25 +29,37 @@ EXACT_ENTRIES = 4_000_000
 
 def rational_kernel(kernel: Kernel) -> bool:
     """Whether k(x, z) is a rational number for all floats x and z."""
-    return isinstance(kernel, Linear | Polynomial | Precomputed) or (isinstance(kernel, Intercept) and rational_kernel(kernel.kernel))
+    return isinstance(kernel, Linear | Polynomial | Precomputed) or (
+        isinstance(kernel, Intercept) and rational_kernel(kernel.kernel)
+    )
 
 
 def refusal(problem: Problem) -> Refusal | None:
     """Why this problem has no exact optimum here, or None."""
     if isinstance(problem, MarginProblem) and problem.loss not in LOSSES:
-        return Refusal(f"exact_optimum takes the hinge and the squared hinge, and the loss is the {problem.phi.words}")
+        return Refusal(
+            f"exact_optimum takes the hinge and the squared hinge, and the loss is the "
+            f"{problem.phi.words}"
+        )
     if isinstance(problem, MarginProblem) and problem.T > 1:
         return Refusal(f"there are {problem.T} thresholds, and this method knows one bias")
     if not rational_kernel(problem.kernel):
-        return Refusal(f"the {problem.kernel.name} kernel is not computed in fractions: give its float Gram matrix (`given_gram`)")
+        return Refusal(
+            f"the {problem.kernel.name} kernel is not computed in fractions: give its float "
+            f"Gram matrix (`given_gram`)"
+        )
     if problem.m > EXACT_POINTS:
         return _too_large(f"{problem.m:,} points", f"{EXACT_POINTS:,}")
     if isinstance(problem.rows, Pairs) and problem.p > EXACT_PAIRS:
         return _too_large(f"{problem.p:,} pairs", f"{EXACT_PAIRS:,}")
     if isinstance(problem, OneNormProblem) and problem.p * problem.size > EXACT_ENTRIES:
-        return _too_large(f"{problem.p:,} rows x {problem.size:,} unknowns", f"{EXACT_ENTRIES:,} entries")
+        return _too_large(
+            f"{problem.p:,} rows x {problem.size:,} unknowns", f"{EXACT_ENTRIES:,} entries"
+        )
     return None
 
 
 def _too_large(counted: str, limit: str) -> Refusal:
-    return Refusal(f"too large: {counted}, the limit of exact arithmetic is {limit}", too_large=True)
+    return Refusal(
+        f"too large: {counted}, the limit of exact arithmetic is {limit}", too_large=True
+    )

@@ -1,9 +1,11 @@
 """Calls into native libraries that run for long and can still be interrupted by Ctrl-C.
 
-Python notices Ctrl-C in its main thread only, and only between two of its own steps. The project's compiled kernels return often enough
-for that. Libraries do not: they run in a thread of their own, while the main thread waits for them and looks for an interrupt. Some of them
-(SCS, OSQP) install a handler of their own for the signal and lose it while they set up; the signal is therefore blocked for as long as they
-run, and the main thread asks whether it is pending.
+Python notices Ctrl-C in its main thread only, and only between two of its own steps.
+The project's compiled kernels return often enough for that. Libraries do not: they run
+in a thread of their own, while the main thread waits for them and looks for an
+interrupt. Some of them (SCS, OSQP) install a handler of their own for the signal and
+lose it while they set up; the signal is therefore blocked for as long as they run, and
+the main thread asks whether it is pending.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ SECONDS_TO_END = 0.2
 SECONDS_AT_EXIT = 5.0
 """Seconds that abandoned work gets when Python ends.
 
-A thread that returns to Python while it shuts down crashes it."""
+A thread that returns to Python while it shuts down crashes it.
+"""
 NATIVE_WORK = "equimargin: native work"
 """The name of the threads in which native libraries run."""
 _UNTIL: contextvars.ContextVar[float] = contextvars.ContextVar("_UNTIL", default=inf)
@@ -55,7 +58,9 @@ def is_work_left() -> bool:
     return any(thread.name == NATIVE_WORK for thread in threading.enumerate())
 
 
-def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: None, seconds: float = inf) -> T:
+def interruptible(
+    work: Callable[[], T], cancel: Callable[[], object] = lambda: None, seconds: float = inf
+) -> T:
     """Return or raise the outcome of `work`.
 
     Parameters
@@ -76,7 +81,9 @@ def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
     KeyboardInterrupt
         Soon after the user interrupts the main thread.
     """
-    until = run_seconds() + seconds  # asked before the context is copied, so that the work's thread has the same clock
+    until = (
+        run_seconds() + seconds
+    )  # asked before the context is copied, so that the work's thread has the same clock
     results: list[T] = []
     failures: list[BaseException] = []
     done = threading.Event()
@@ -125,12 +132,19 @@ def _held_back() -> Iterator[Callable[[], bool]]:
     delivered at the end. A process that ignores interrupts, as background jobs do, goes on
     ignoring them, also where a library installs a handler.
     """
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
+    if threading.current_thread() is not threading.main_thread() or not hasattr(
+        signal, "pthread_sigmask"
+    ):
         yield lambda: False
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        yield lambda: signal.getsignal(signal.SIGINT) is not signal.SIG_IGN and signal.SIGINT in signal.sigpending()
+        yield (
+            lambda: (
+                signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+                and signal.SIGINT in signal.sigpending()
+            )
+        )
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -146,7 +160,11 @@ class _WithoutLibraries:
 
     def write(self, text: str) -> int:
         """Write a text, or drop it where a library says it."""
-        return len(text) if threading.current_thread().name == NATIVE_WORK else int(self._out.write(text))
+        return (
+            len(text)
+            if threading.current_thread().name == NATIVE_WORK
+            else int(self._out.write(text))
+        )
 
 
 @contextmanager

@@ -43,37 +43,65 @@ def write(file: str | Path, form: str, words: Mapping[str, Any], arrays: Arrays)
 
     Parameters
     ----------
-    file : where to write; what is there is replaced.  form : the name of the file's format.  words : for JSON.  arrays : by name.
+    file : str | Path
+        Where to write; what is there is replaced.
+    form : str
+        The name of the file's format.
+    words : Mapping[str, Any]
+        For JSON.
+    arrays : Arrays
+        By name.
 
     Raises
     ------
-    OSError : a file that cannot be written, with its name and what to do.
+    OSError
+        A file that cannot be written, with its name and what to do.
     """
     try:
         with whole(Path(file)) as part, part.open("wb") as out:
-            np.savez_compressed(out, about=np.array(json.dumps({"format": form, **words})), **arrays)
+            np.savez_compressed(
+                out, about=np.array(json.dumps({"format": form, **words})), **arrays
+            )
     except OSError as reason:
         why = reason.strerror or reason
-        raise type(reason)(f"{file} cannot be written: {why}; name a file in a folder that exists and has room for it") from None
+        raise type(reason)(
+            f"{file} cannot be written: {why}; name a file in a folder that exists and has "
+            f"room for it"
+        ) from None
 
 
-def read(file: str | Path, form: str, kind: str, made: Callable[[dict[str, Any], Arrays], Held]) -> Held:
+def read(
+    file: str | Path, form: str, kind: str, made: Callable[[dict[str, Any], Arrays], Held]
+) -> Held:
     """What a file holds that `write` wrote.
 
     Parameters
     ----------
-    file : to read.  form : the name of its format.  kind : what it holds, in words.
-    made : makes that of the words and arrays; it may raise a KeyError where something is missing, and a ValueError with a reason.
+    file : str | Path
+        To read.
+    form : str
+        The name of its format.
+    kind : str
+        What it holds, in words.
+    made : Callable[[dict[str, Any], Arrays], Held]
+        Makes that of the words and arrays; it may raise a KeyError where something is
+        missing, and a ValueError with a reason.
 
     Raises
     ------
-    ValueError : a damaged file, or one of another kind.  OSError : a file that cannot be read.  Both name the file, what is wrong with it,
-        and what to do.
+    ValueError
+        A damaged file, or one of another kind.
+    OSError
+        A file that cannot be read.  Both name the file, what is wrong with it, and what
+        to do.
     """
     try:
         content = Path(file).read_bytes()
     except OSError as reason:
-        raise type(reason)(f"{file} cannot be read: {reason.strerror or reason}; give the path of a {kind} that save() wrote") from None
+        raise type(reason)(
+            f"{file} cannot be read: {reason.strerror or reason}; give the path of a {kind} "
+            f"that save() wrote"
+        ) from None
     try:
         arrays: Arrays = dict(Archive(content))
         words = json.loads(str(arrays.pop("about")))
@@ -82,9 +110,18 @@ def read(file: str | Path, form: str, kind: str, made: Callable[[dict[str, Any],
         return made(words, arrays)
     except MemoryError:
         raise
-    except Exception as reason:  # what does not fit fails in many ways, from JSON, NumPy, scipy and the constructors of kernels
-        wrong = f"{format_error(reason)} is missing" if isinstance(reason, KeyError) else format_error(reason)
-        raise ValueError(f"{file} is no {kind}: {wrong}; give a file that save() wrote and that has not been changed since") from None
+    # what does not fit fails in many ways, from JSON, NumPy, scipy and the constructors
+    # of kernels
+    except Exception as reason:
+        wrong = (
+            f"{format_error(reason)} is missing"
+            if isinstance(reason, KeyError)
+            else format_error(reason)
+        )
+        raise ValueError(
+            f"{file} is no {kind}: {wrong}; give a file that save() wrote and that has not "
+            f"been changed since"
+        ) from None
 
 
 @contextmanager
@@ -133,7 +170,8 @@ def packed(problem: Problem) -> tuple[dict[str, Any], Arrays]:
 
     Raises
     ------
-    ValueError : a kernel that is not the project's own, which no file could name.
+    ValueError
+        A kernel that is not the project's own, which no file could name.
     """
     words = {
         "kernel": _kernel_text(problem.kernel),
@@ -141,7 +179,9 @@ def packed(problem: Problem) -> tuple[dict[str, Any], Arrays]:
         "C": problem.C,
         "shift": problem.shift,
     } | ({} if problem.feature_names is None else {"feature_names": problem.feature_names})
-    words |= {"bias": problem.bias} | ({"over": problem.over} if isinstance(problem, OneNormProblem) else _loss_in_words(problem))
+    words |= {"bias": problem.bias} | (
+        {"over": problem.over} if isinstance(problem, OneNormProblem) else _loss_in_words(problem)
+    )
     weights = {} if problem.weights is None else {"weights": problem.weights}
     return words, _features(problem.X) | _targets(problem.rows) | weights
 
@@ -155,7 +195,10 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pr
 
     Raises
     ------
-    KeyError : something is missing.  ValueError : something does not fit, in a sentence.
+    KeyError
+        Something is missing.
+    ValueError
+        Something does not fit, in a sentence.
     """
     X, kernel = _read_features(arrays), _kernel(words["kernel"])
     if kernel.given and X.shape[0] != X.shape[1]:
@@ -167,18 +210,38 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pr
     if shift is not None and not (is_number(shift) and 0 <= shift < np.inf):
         raise ValueError(f"its shift must be a number that is at least 0, not {shift!r}")
     if shift is not None and not _is_allowed(shift, X, kernel, linear="over" in words):
-        raise ValueError(f"its shift {shift!r} does not make its kernel matrix positive semidefinite, or belongs to no such matrix")
-    if names is not None and not (isinstance(names, list) and len(names) == X.shape[1] and all(isinstance(name, str) for name in names)):
+        raise ValueError(
+            f"its shift {shift!r} does not make its kernel matrix positive semidefinite, or "
+            f"belongs to no such matrix"
+        )
+    if names is not None and not (
+        isinstance(names, list)
+        and len(names) == X.shape[1]
+        and all(isinstance(name, str) for name in names)
+    ):
         raise ValueError("the names of its features do not fit X")
     columns = None if names is None else tuple(names)
     if "over" not in words:
         loss, bias, weights = _of_margin(words, arrays, rows)
-        return MarginProblem(X, kernel, rows, float(C), loss, bias, weights, words.get("delta"), shift=shift, feature_names=columns)
+        return MarginProblem(
+            X,
+            kernel,
+            rows,
+            float(C),
+            loss,
+            bias,
+            weights,
+            words.get("delta"),
+            shift=shift,
+            feature_names=columns,
+        )
     unknowns = ("points", "rows") if isinstance(rows, Pairs) else ("rows",)
     over = RENAMED.get(words["over"], words["over"])
     if not isinstance(rows, Pairs | Signed) or over not in unknowns or np.inf == C:
         raise ValueError("its unknowns, its rows and its C are those of no one-norm problem")
-    bias = _bias({"bias": False, **words}, rows)  # before one-norm problems could have a bias their files did not speak of it
+    bias = _bias(
+        {"bias": False, **words}, rows
+    )  # before one-norm problems could have a bias their files did not speak of it
     return OneNormProblem(X, kernel, rows, float(C), over, bias, shift=shift, feature_names=columns)
 
 
@@ -224,8 +287,14 @@ def is_number(value: Any) -> bool:
 def _kernel_text(kernel: Kernel) -> list[Any]:
     """A kernel as the name of its class and its parameters; the kernel within an intercept is a list of this kind, too."""
     if type(kernel) is not Intercept and type(kernel) not in _of_files().values():
-        raise ValueError(f"a problem with the kernel {kernel!r} cannot be written to a file, which knows only {', '.join(_of_files())}")
-    parameters = [_kernel_text(value) if isinstance(value, Kernel) else value for value in vars(kernel).values()]
+        raise ValueError(
+            f"a problem with the kernel {kernel!r} cannot be written to a file, which knows "
+            f"only {', '.join(_of_files())}"
+        )
+    parameters = [
+        _kernel_text(value) if isinstance(value, Kernel) else value
+        for value in vars(kernel).values()
+    ]
     return [type(kernel).__name__, *parameters]
 
 
@@ -242,14 +311,23 @@ def _kernel(text: list[Any]) -> Kernel:
 
 def _of_files() -> dict[str, type[Kernel]]:
     """Return the package's kernels by the names of their classes, which is how a file names a kernel; a plug-in's are in no file."""
-    return {made.__name__: made for made in KERNELS.values() if made.__module__.startswith("equimargin.")}
+    return {
+        made.__name__: made
+        for made in KERNELS.values()
+        if made.__module__.startswith("equimargin.")
+    }
 
 
 def _features(X: Any) -> Arrays:
     if not is_sparse(X):
         return {"X": X}
     X = X.tocsr()
-    return {"X_data": X.data, "X_indices": X.indices, "X_indptr": X.indptr, "X_shape": np.array(X.shape)}
+    return {
+        "X_data": X.data,
+        "X_indices": X.indices,
+        "X_indptr": X.indptr,
+        "X_shape": np.array(X.shape),
+    }
 
 
 def _read_features(arrays: Mapping[str, NDArray[Any]]) -> Any:
@@ -279,14 +357,22 @@ def _targets(rows: Rows) -> Arrays:
         return {"preferred": rows.preferred, "other": rows.other}
     if isinstance(rows, Levels):
         return {"y": rows.y, "thresholds": np.array(rows.T)}
-    return {"y": rows.y, "epsilon": np.array(rows.epsilon)} if isinstance(rows, Tube) else {"y": rows.y}
+    return (
+        {"y": rows.y, "epsilon": np.array(rows.epsilon)}
+        if isinstance(rows, Tube)
+        else {"y": rows.y}
+    )
 
 
 def _rows(name: str, arrays: Mapping[str, NDArray[Any]], m: int) -> Rows:
     if name == Pairs.__name__:
         preferred, other = arrays["preferred"], arrays["other"]
         pairs = np.stack([preferred, other])
-        if pairs.ndim != 2 or not np.issubdtype(pairs.dtype, np.integer) or not ((pairs >= 0) & (pairs < m)).all():
+        if (
+            pairs.ndim != 2
+            or not np.issubdtype(pairs.dtype, np.integer)
+            or not ((pairs >= 0) & (pairs < m)).all()
+        ):
             raise ValueError(f"its pairs are not of points 0 .. {m - 1}")
         return Pairs(preferred, other, m)
     y = _numbers(arrays, "y")
@@ -304,8 +390,15 @@ def _rows(name: str, arrays: Mapping[str, NDArray[Any]], m: int) -> Rows:
 
 
 def _are_levels(y: NDArray[np.float64], T: NDArray[Any]) -> bool:
-    return T.shape == () and T.dtype.kind == "i" and int(T) >= 1 and bool(((y == np.floor(y)) & (y >= 0) & (y <= T)).all())
+    return (
+        T.shape == ()
+        and T.dtype.kind == "i"
+        and int(T) >= 1
+        and bool(((y == np.floor(y)) & (y >= 0) & (y <= T)).all())
+    )
 
 
 def _are_queries(query: NDArray[Any], m: int) -> bool:
-    return query.shape == (m,) and query.dtype.kind == "i" and bool(((query >= 0) & (query < m)).all())
+    return (
+        query.shape == (m,) and query.dtype.kind == "i" and bool(((query >= 0) & (query < m)).all())
+    )

@@ -28,8 +28,8 @@ class ProgramSolution(AnySolution):
         What the solver admits, relative to the size of the optimum.
     value : float
         The value that it claims, on the family's scale; NaN where it gives values of variables.
-    values : mapping of str to array
-        Values of variables by name; empty where it gives none.
+    values : Mapping[str, Any]
+        Mapping of str to array Values of variables by name; empty where it gives none.
     formulation : str or None
         Id of the formulation whose variables these are.
     """
@@ -46,7 +46,13 @@ class ProgramSolution(AnySolution):
     formulation: str | None = None
 
 
-def solved(problem: ProgramProblem, solver: str, function: Callable[[], Any], accuracy: float, seconds: float | None) -> ProgramSolution:
+def solved(
+    problem: ProgramProblem,
+    solver: str,
+    function: Callable[[], Any],
+    accuracy: float,
+    seconds: float | None,
+) -> ProgramSolution:
     """Return the answer of a solving function, under a time limit.
 
     Parameters
@@ -67,16 +73,28 @@ def solved(problem: ProgramProblem, solver: str, function: Callable[[], Any], ac
     try:
         answer = interruptible(function, seconds=inf if seconds is None else seconds)
     except TimeoutError as late:
-        return ProgramSolution(problem, solver, Status.TIME_LIMIT, f"given up: {late}", None, run_seconds() - started, accuracy)
+        return ProgramSolution(
+            problem,
+            solver,
+            Status.TIME_LIMIT,
+            f"given up: {late}",
+            None,
+            run_seconds() - started,
+            accuracy,
+        )
     if isinstance(answer, ProgramSolution):
         return answer
     taken = run_seconds() - started
     try:
         value, values, formulation = _read(problem, answer)
     except ValueError as wrong:
-        return ProgramSolution(problem, solver, Status.NUMERICAL_FAILURE, str(wrong), None, taken, accuracy)
+        return ProgramSolution(
+            problem, solver, Status.NUMERICAL_FAILURE, str(wrong), None, taken, accuracy
+        )
     reason = "" if formulation else "the solver gives a value without a point"
-    return ProgramSolution(problem, solver, Status.OPTIMAL, reason, None, taken, accuracy, value, values, formulation)
+    return ProgramSolution(
+        problem, solver, Status.OPTIMAL, reason, None, taken, accuracy, value, values, formulation
+    )
 
 
 def _read(problem: ProgramProblem, answer: Any) -> tuple[float, Mapping[str, Any], str | None]:
@@ -95,10 +113,13 @@ def _read(problem: ProgramProblem, answer: Any) -> tuple[float, Mapping[str, Any
     if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], str):
         named = {entry.name: entry for entry in problem.formulations.values()}
         if answer[0] not in named:
-            raise ValueError(f"there is no formulation {answer[0]!r}; the family has {', '.join(named)}")
+            raise ValueError(
+                f"there is no formulation {answer[0]!r}; the family has {', '.join(named)}"
+            )
         entry, values = named[answer[0]], answer[1]
     if not isinstance(values, Mapping):
         raise ValueError(
-            f"a solver returns a number, a mapping of variables to values, or (formulation, mapping), not a {type(answer).__name__}"
+            f"a solver returns a number, a mapping of variables to values, or (formulation, "
+            f"mapping), not a {type(answer).__name__}"
         )
     return float("nan"), values, entry.id

@@ -24,7 +24,8 @@ STALE_CHECKS = 25
 SLOW_CHECKS = 4
 """Multiple of the checks without progress that end a run.
 
-A run with a successor halves its gap within as many checks, or ends."""
+A run with a successor halves its gap within as many checks, or ends.
+"""
 ROUNDED_GAP = 1e-12
 """Relative gap that sums of thousands of rounded terms hardly tell from 0: below it only a gap that halves is progress."""
 MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS = 10_000_000
@@ -32,8 +33,9 @@ MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS = 10_000_000
 LARGEST_PROVEN_GAP = 1e-4
 """Proven relative gap above which a small gap of float64 is taken for rounding.
 
-Bounds on rounding are larger than rounding. In the tests of the solvers, where C K leaves few
-digits of margins, the proven gap is below 2e-5, or the point proves nothing."""
+Bounds on rounding are larger than rounding. In the tests of the solvers, where C K
+leaves few digits of margins, the proven gap is below 2e-5, or the point proves nothing.
+"""
 VALUE_ROUNDING = 1e-15
 """Relative rise of a value that is no more than its own rounding."""
 
@@ -46,13 +48,30 @@ def has_increased(dual: float, best: float, rise: float, size: float) -> bool:
 class ConvergenceMonitor:
     """The judge of one run: it keeps the point of the smallest gap and says when to stop.
 
-    solver : the name of the solver.  problem, limits : of the run.  max_iter : its iteration limit.
-    iterations, primal, dual, gap : of the last point.  status, reason : why to stop; the status is None while there is no reason.
+    Parameters
+    ----------
+    solver : str
+        The name of the solver.
+    problem, limits
+        Of the run.
+    max_iter : int
+        Its iteration limit.
+    iterations, primal, dual, gap
+        Of the last point.
+    status, reason
+        Why to stop; the status is None while there is no reason.
     """
 
     problem: Problem
 
-    def __init__(self, solver: str, problem: Problem, limits: Limits, max_iter: int, patience: int = STALE_CHECKS) -> None:
+    def __init__(
+        self,
+        solver: str,
+        problem: Problem,
+        limits: Limits,
+        max_iter: int,
+        patience: int = STALE_CHECKS,
+    ) -> None:
         self.solver, self.problem, self.limits, self.max_iter = solver, problem, limits, max_iter
         self.iterations, self.primal, self.dual, self.gap = 0, np.inf, -np.inf, np.inf
         self.status: Status | None = None
@@ -70,18 +89,34 @@ class ConvergenceMonitor:
         """Whether the time limit has passed."""
         return self.limits.time_limit is not None and self.seconds > self.limits.time_limit
 
-    def weigh(self, point: CanonicalPoint, primal: float, dual: float, iterations: int, moved: bool = False) -> bool:
+    def weigh(
+        self,
+        point: CanonicalPoint,
+        primal: float,
+        dual: float,
+        iterations: int,
+        moved: bool = False,
+    ) -> bool:
         """Judge a point whose values are known; true if the run is over.
 
         Parameters
         ----------
-        point : with a function and multipliers.  primal, dual : its values, -inf for multipliers that are not feasible.
-        iterations : so far.  moved : whether what the solver itself lowers or raises has moved by more than rounding since the last point.
+        point : CanonicalPoint
+            With a function and multipliers.
+        primal, dual : float
+            Its values, -inf for multipliers that are not feasible.
+        iterations : int
+            So far.
+        moved : bool
+            Whether what the solver itself lowers or raises has moved by more than
+            rounding since the last point.
         """
         self.iterations = iterations
         self.primal, self.dual = primal, dual
         self.gap = relative_gap(primal, dual, self.problem.scale) if self.problem.convex else np.inf
-        if self.gap <= self.limits.tol and self._cancels:  # the gap is then computed a second time, as the solution will compute it
+        if (
+            self.gap <= self.limits.tol and self._cancels
+        ):  # the gap is then computed a second time, as the solution will compute it
             self.gap = max(self.gap, self._found(point, Status.OPTIMAL).relative_gap)
         self._record.note(point, primal, dual, self.gap, moved)
         self._judge(point)
@@ -96,7 +131,9 @@ class ConvergenceMonitor:
         return self._found(self._record.point, self.status or Status.NUMERICAL_FAILURE)
 
     def _found(self, point: CanonicalPoint, status: Status) -> Solution:
-        return Solution(self.problem, self.solver, point, status, self.reason, self.iterations, self.seconds)
+        return Solution(
+            self.problem, self.solver, point, status, self.reason, self.iterations, self.seconds
+        )
 
     def _reached(self, point: CanonicalPoint, reached: str) -> None:
         """Stop where the gap is as small as asked.
@@ -110,7 +147,10 @@ class ConvergenceMonitor:
             found = self._found(point, Status.OPTIMAL)
             proven = relative_gap(found.upper, found.lower, self.problem.scale)
         if proven > max(tol, LARGEST_PROVEN_GAP):
-            self.end(Status.NUMERICAL_FAILURE, f"float64 cannot tell the gap: {reached}, and {proven:.2e} by proven bounds")
+            self.end(
+                Status.NUMERICAL_FAILURE,
+                f"float64 cannot tell the gap: {reached}, and {proven:.2e} by proven bounds",
+            )
         else:
             self.end(Status.OPTIMAL, f"{reached}, {tol:.0e} was asked")
 
@@ -123,7 +163,9 @@ class ConvergenceMonitor:
         limits, record = self.limits, self._record
         reached = f"relative gap {record.gap:.2e} after {counted(self.iterations, 'iteration')}"
         bounds = (self.dual, self.primal) if self.problem.convex else (-np.inf, np.inf)
-        asked = limits.callback is not None and bool(limits.callback(self.iterations, *bounds, point))
+        asked = limits.callback is not None and bool(
+            limits.callback(self.iterations, *bounds, point)
+        )
         if self.gap <= limits.tol:
             self._reached(point, reached)
         elif asked:
@@ -131,9 +173,15 @@ class ConvergenceMonitor:
         elif self.out_of_time:
             self.end(Status.TIME_LIMIT, f"the time limit of {limits.time_limit:g} s: {reached}")
         elif self.iterations >= self.max_iter:
-            self.end(Status.ITERATION_LIMIT, f"the limit of {counted(self.max_iter, 'iteration')}: {reached}")
+            self.end(
+                Status.ITERATION_LIMIT,
+                f"the limit of {counted(self.max_iter, 'iteration')}: {reached}",
+            )
         elif record.stale >= record.patience:
-            self.end(Status.NUMERICAL_FAILURE, f"no progress in {record.patience} checks: {reached}, {limits.tol:.0e} was asked")
+            self.end(
+                Status.NUMERICAL_FAILURE,
+                f"no progress in {record.patience} checks: {reached}, {limits.tol:.0e} was asked",
+            )
         elif limits.has_successor and record.slow >= SLOW_CHECKS * record.most_stale:
             slow = f"slow progress in {record.slow} checks"
             self.end(Status.NUMERICAL_FAILURE, f"{slow}: {reached}, {limits.tol:.0e} was asked")
@@ -173,14 +221,20 @@ class _Record:
     apart: float = np.inf
     slow: int = 0
 
-    def note(self, point: CanonicalPoint, primal: float, dual: float, gap: float, moved: bool) -> None:
+    def note(
+        self, point: CanonicalPoint, primal: float, dual: float, gap: float, moved: bool
+    ) -> None:
         """Keep the point if it is the best one, and count whether there was progress; moved : whether the solver says so."""
         self.least_primal = min(self.least_primal, primal)
-        dual = min(dual, self.least_primal)  # a dual value above a primal one proves nothing: either is rounding, and so is its rise
+        dual = min(
+            dual, self.least_primal
+        )  # a dual value above a primal one proves nothing: either is rounding, and so is its rise
         rise = min(0.01 * (primal - self.dual), 1e-6 * abs(self.dual))
         size = abs(self.least_primal if np.isfinite(self.least_primal) else self.dual)
         falls = gap < (0.5 if self.rounded else 0.95) * self.gap
-        self.stale = 0 if falls or moved or has_increased(dual, self.dual, rise, size) else self.stale + 1
+        self.stale = (
+            0 if falls or moved or has_increased(dual, self.dual, rise, size) else self.stale + 1
+        )
         if gap < self.gap or not np.isfinite(self.gap):
             self.point = point
         self.gap = min(self.gap, gap)
@@ -209,8 +263,16 @@ class _Record:
 class DualIterate(NamedTuple):
     """A point that a solver has shown, its function computed anew.
 
-    alpha : (p,) its multipliers, repaired.  f : (m,) the values of its function without the bias b.  w : (q,) of a kernel with explicit
-    features, else None.  norm2 : an upper bound of |A'alpha|_K^2.
+    Parameters
+    ----------
+    alpha : ndarray of shape (p,)
+        Its multipliers, repaired.
+    f : ndarray of shape (m,)
+        The values of its function without the bias b.
+    w : Array | None of shape (q,)
+        Of a kernel with explicit features, else None.
+    norm2 : float
+        An upper bound of |A'alpha|_K^2.
     """
 
     alpha: Array
@@ -223,13 +285,26 @@ class DualIterate(NamedTuple):
 class DualConvergenceMonitor(ConvergenceMonitor):
     """The judge of a run in the dual of a margin problem.
 
-    product : beta -> K beta, (m,): the Gram operator's own unless the solver has a faster one.  shown : the last point shown.
+    Parameters
+    ----------
+    product : Product | None
+        beta -> K beta, (m,): the Gram operator's own unless the solver has a faster
+        one.
+    shown : DualIterate
+        The last point shown.
     """
 
     problem: MarginProblem
     shown: DualIterate
 
-    def __init__(self, solver: str, problem: MarginProblem, limits: Limits, max_iter: int, product: Product | None = None) -> None:
+    def __init__(
+        self,
+        solver: str,
+        problem: MarginProblem,
+        limits: Limits,
+        max_iter: int,
+        product: Product | None = None,
+    ) -> None:
         super().__init__(solver, problem, limits, max_iter)
         self.product = product or problem.gram.__matmul__
 
@@ -242,7 +317,12 @@ class DualConvergenceMonitor(ConvergenceMonitor):
 
         Parameters
         ----------
-        alpha : (p,) multipliers.  iterations : so far.  violation : of the solver's own optimality conditions; that it falls is progress.
+        alpha : ndarray of shape (p,)
+            multipliers.
+        iterations : int
+            So far.
+        violation : float
+            Of the solver's own optimality conditions; that it falls is progress.
         """
         problem, repaired = self.problem, self.problem.repaired(alpha)
         beta = problem.rows.rdot(repaired)
@@ -257,14 +337,18 @@ class DualConvergenceMonitor(ConvergenceMonitor):
             beta = problem.rows.rdot(alpha) if soft else on_grid
             f = self.product(beta)
             norm2 = float(beta @ f)
-            self.shown = DualIterate(repaired, f, None, problem.bias_at(f), norm2 + self._rise(on_grid - beta, f))
+            self.shown = DualIterate(
+                repaired, f, None, problem.bias_at(f), norm2 + self._rise(on_grid - beta, f)
+            )
             point = Point(beta=beta, b=self.shown.b, alpha=repaired)
         values = problem.primal(f, norm2, self.shown.b), problem.dual(repaired, self.shown.norm2)
         return self.weigh(point, *values, iterations, self._record.violates_less(violation))
 
     def _rise(self, delta: Array, f: Array) -> float:
         """How much larger |f|^2 is at most where the coefficients are larger by delta, (m,): 2 delta'f + (sum_i |delta_i| sqrt(K_ii))^2."""
-        return float(2 * delta @ f + (np.abs(delta) @ np.sqrt(np.abs(self.problem.gram.diagonal))) ** 2)
+        return float(
+            2 * delta @ f + (np.abs(delta) @ np.sqrt(np.abs(self.problem.gram.diagonal))) ** 2
+        )
 
 
 def initial_multipliers(start: Point, problem: MarginProblem) -> Array:
@@ -283,7 +367,11 @@ def initial_function(start: Point, problem: MarginProblem) -> Array:
         return _finite(start.w)
     if start.beta is None and start.alpha is None:
         return np.zeros(problem.m if Z is None else Z.q)
-    beta = problem.rows.rdot(problem.repaired(initial_multipliers(start, problem))) if start.beta is None else _finite(start.beta)
+    beta = (
+        problem.rows.rdot(problem.repaired(initial_multipliers(start, problem)))
+        if start.beta is None
+        else _finite(start.beta)
+    )
     return np.asarray(beta if Z is None else Z.rdot(beta))
 
 

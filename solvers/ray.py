@@ -9,8 +9,14 @@ from dataclasses import dataclass
 class FarkasRay:
     """Whole numbers a_r > 0 with sum_r a_r A_r phi = 0, exactly: margins of 1 at all of these rows would make sum_r a_r = 0.
 
-    rows : of each weight, the pair (preferred, other), or the classified point, (point,).  weights : a_r.
-    reason : how it is known to be exact, in a clause.
+    Parameters
+    ----------
+    rows : tuple[tuple[int, ...], ...]
+        Of each weight, the pair (preferred, other), or the classified point, (point,).
+    weights : tuple[int, ...]
+        a_r.
+    reason : str
+        How it is known to be exact, in a clause.
     """
 
     rows: tuple[tuple[int, ...], ...]

@@ -8,9 +8,9 @@ A solver is a function of a problem, limits and a start, under `@solver`:
 It may leave the start, or the limits too, out of its parameters. In place of a Solution
 it may return any point that `complete` takes: w of a linear kernel, (w, b), a mapping
 of parts such as {"f": f, "b": b}, or a Point. What that point proves then says how the
-run ended. Of a `ProgramProblem` it returns a value of the family; or values of variables of the
-definition, by name; or the name of another formulation and values of its variables. Variables
-that it leaves out are optimised.
+run ended. Of a `ProgramProblem` it returns a value of the family; or values of
+variables of the definition, by name; or the name of another formulation and values of
+its variables. Variables that it leaves out are optimised.
 
 The project's own solvers are entered in the same way. Importing all their modules takes
 some 20 ms. A module is therefore imported when its solver is first looked up;
@@ -57,14 +57,16 @@ DEFAULT_ACCURACY = 1e-6
 """Accuracy that a solver admits where it says none, relative to the optimum."""
 LEAST_ACCURATE = 1e-3
 """Largest accuracy that a solver may admit, relative to the optimum: the referee takes less
-accurate answers for failed ones."""
+accurate answers for failed ones.
+"""
 ANY_DATA = Requirements(ProgramProblem)
 """Requirements of a solver that takes every problem of its families, of which nothing but the data is known."""
 SHORTEST_LIMIT = 1e-3
 """Shortest time limit of a solver after another one, in seconds."""
 Run = TypeVar("Run", bound=Callable[..., Any])
 """A solving function: of a problem, and if it takes them of limits, and of a point of
-that problem's kind to start from, or None."""
+that problem's kind to start from, or None.
+"""
 
 
 @runtime_checkable
@@ -137,15 +139,24 @@ class RegisteredSolver(Generic[P]):
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
         """What the problem lacks for the solver, or None."""
-        if isinstance(problem, ProgramProblem) and issubclass(ProgramProblem, self.requires.shape) and not self.takes(problem.family):
-            return Refusal(f"it is of the family {problem.family}, and this solver is for {', '.join(self.families)}")
+        if (
+            isinstance(problem, ProgramProblem)
+            and issubclass(ProgramProblem, self.requires.shape)
+            and not self.takes(problem.family)
+        ):
+            return Refusal(
+                f"it is of the family {problem.family}, and this solver is for "
+                f"{', '.join(self.families)}"
+            )
         return self.requires.refusal(problem)
 
     @cached_property
     def _arguments(self) -> int:
         """How many of problem, limits and start the function takes."""
         kinds = [parameter.kind for parameter in signature(self.function).parameters.values()]
-        places = kinds.count(Parameter.POSITIONAL_OR_KEYWORD) + kinds.count(Parameter.POSITIONAL_ONLY)
+        places = kinds.count(Parameter.POSITIONAL_OR_KEYWORD) + kinds.count(
+            Parameter.POSITIONAL_ONLY
+        )
         return 3 if Parameter.VAR_POSITIONAL in kinds else places
 
     def goes_first(self, problem: AnyProblem) -> bool:
@@ -157,29 +168,44 @@ class RegisteredSolver(Generic[P]):
             return False
 
     @overload
-    def run(self, problem: Problem, limits: Limits, warm_start: CanonicalPoint | None) -> Solution: ...
+    def run(
+        self, problem: Problem, limits: Limits, warm_start: CanonicalPoint | None
+    ) -> Solution: ...
 
     @overload
     def run(self, problem: AnyProblem, limits: Limits, warm_start: None) -> AnySolution: ...
 
-    @np.errstate(all="ignore")  # a point that overflows is told by its gap and its interval, which count that
-    def run(self, problem: AnyProblem, limits: Limits, warm_start: CanonicalPoint | None) -> AnySolution:
+    @np.errstate(
+        all="ignore"
+    )  # a point that overflows is told by its gap and its interval, which count that
+    def run(
+        self, problem: AnyProblem, limits: Limits, warm_start: CanonicalPoint | None
+    ) -> AnySolution:
         """Solve, whatever `refusal` says, if only the problem is of the needed shape.
 
         Raises
         ------
-        ValueError : a problem of another shape; a function that returns what is no
-            point of the problem.
+        ValueError
+            A problem of another shape; a function that returns what is no point of the
+            problem.
         """
         import scipy.linalg  # noqa: F401  # before the solver's clock starts, and not with this module, which it would slow down
 
         if not isinstance(problem, self.requires.shape):
-            raise ValueError(f"{self.name} does not take this {problem.family} problem: {self.refusal(problem)}")
+            raise ValueError(
+                f"{self.name} does not take this {problem.family} problem: {self.refusal(problem)}"
+            )
         for module in self.libraries:
             import_module(module)
         given = (problem, limits, warm_start)[: self._arguments]
         if isinstance(problem, ProgramProblem):
-            return solved(problem, self.name, lambda: kept(self.function)(*given), self.accuracy, limits.time_limit)
+            return solved(
+                problem,
+                self.name,
+                lambda: kept(self.function)(*given),
+                self.accuracy,
+                limits.time_limit,
+            )
         started = time.perf_counter()
         answer = self.function(*given)
         if isinstance(answer, AnySolution):
@@ -273,21 +299,45 @@ def solver(
     """
     check_name(name)
     if not families or not all(isinstance(family, str | Family) for family in families):
-        raise ValueError(f"{name}: name the families that it is for, as in @solver({name!r}, 'svm.soft'), not {format_value(families)}")
+        raise ValueError(
+            f"{name}: name the families that it is for, as in @solver({name!r}, "
+            f"'svm.soft'), not {format_value(families)}"
+        )
     if not isinstance(requires, Requirements):
         known = "the solver's requirements, such as Requirements(MarginProblem, losses=('hinge',))"
         raise ValueError(f"{name}: requires must be {known}, not {format_value(requires)}")
     if not 0 < accuracy <= LEAST_ACCURATE:
-        raise ValueError(f"the accuracy of {name} is {accuracy}: it must be above 0 and at most {LEAST_ACCURATE}")
-    unknown = [family for family in families if isinstance(family, str) and not any(f"{id}.".startswith(f"{family}.") for id in FAMILIES)]
+        raise ValueError(
+            f"the accuracy of {name} is {accuracy}: it must be above 0 and at most {LEAST_ACCURATE}"
+        )
+    unknown = [
+        family
+        for family in families
+        if isinstance(family, str) and not any(f"{id}.".startswith(f"{family}.") for id in FAMILIES)
+    ]
     if unknown:
-        raise ValueError(f"{name}: there is no family {format_value(unknown[0])}{did_you_mean(str(unknown[0]), list(FAMILIES))}")
+        raise ValueError(
+            f"{name}: there is no family "
+            f"{format_value(unknown[0])}{did_you_mean(str(unknown[0]), list(FAMILIES))}"
+        )
     ids = tuple(family if isinstance(family, str) else family.id for family in families)
     reference = issubclass(requires.shape, ProgramProblem) if reference is None else reference
 
     def enter(function: Run) -> Run:
         said = algorithm or cleandoc(innermost(function).__doc__ or "").partition("\n")[0]
-        entry = RegisteredSolver(name, function, said, ids, requires, reference, first, kernel, library, accuracy, libraries)
+        entry = RegisteredSolver(
+            name,
+            function,
+            said,
+            ids,
+            requires,
+            reference,
+            first,
+            kernel,
+            library,
+            accuracy,
+            libraries,
+        )
         SOLVERS.enter(name, entry, entry.module)
         for family in families:
             if isinstance(family, Family):
@@ -311,35 +361,50 @@ def solve(
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.
-    solver : a name of SOLVERS, or a Solver of one's own, or "auto": the first that
-        takes the problem and is no reference, newton and huber being asked first where
-        points are many and features are few or columns are in large units,
-        column_generation where a linear program is large. The next one takes the
-        problem where a solver makes no progress, and the reason says so.
-    tol : relative gap to reach.  max_iter : of the solver's own iterations; None is its default.  time_limit : seconds, in which the
-        compilation of kernels does not count.
-    warm_start : a solution or point of a like problem to start from.
-    callback : called with (iterations, lower, upper, point) at every check of the gap,
-        such as a `Trace`; a true return ends the run. Where "auto" hands the problem
-        on, the next solver counts its iterations anew; those of the Solution are the
-        sum of all.
-    n_jobs : threads for a large problem, where the solver has any use for them.
+    problem : Problem
+        MarginProblem or OneNormProblem.
+    solver : str | Solver
+        A name of SOLVERS, or a Solver of one's own, or "auto": the first that takes the
+        problem and is no reference, newton and huber being asked first where points are
+        many and features are few or columns are in large units, column_generation where
+        a linear program is large. The next one takes the problem where a solver makes
+        no progress, and the reason says so.
+    tol : float
+        Relative gap to reach.
+    max_iter : int | None
+        Of the solver's own iterations; None is its default.
+    time_limit : float | None
+        Seconds, in which the compilation of kernels does not count.
+    warm_start : Solution | CanonicalPoint | None
+        A solution or point of a like problem to start from.
+    callback : Callback | None
+        Called with (iterations, lower, upper, point) at every check of the gap, such as
+        a `Trace`; a true return ends the run. Where "auto" hands the problem on, the
+        next solver counts its iterations anew; those of the Solution are the sum of
+        all.
+    n_jobs : int
+        Threads for a large problem, where the solver has any use for them.
 
     Returns
     -------
-    Solution : always a point, a status and a reason, and the interval that the point proves.
+    Solution
+        Always a point, a status and a reason, and the interval that the point proves.
 
     Raises
     ------
-    ValueError : an unknown solver, one that does not take the problem (the sentence
-        says what is missing and which would do), a tolerance, limit or number of
-        threads that is not positive, a warm start of another kind of problem.
+    ValueError
+        An unknown solver, one that does not take the problem (the sentence says what is
+        missing and which would do), a tolerance, limit or number of threads that is not
+        positive, a warm start of another kind of problem.
     """
     limits = checked(tol, max_iter, time_limit, callback, n_jobs)
     given = warm_start.point if isinstance(warm_start, Solution) else warm_start
     start = None if given is None else problem.own_point(given)
-    return _in_turn(problem, limits, start) if solver == "auto" else _willing(problem, solver).run(problem, limits, start)
+    return (
+        _in_turn(problem, limits, start)
+        if solver == "auto"
+        else _willing(problem, solver).run(problem, limits, start)
+    )
 
 
 def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> Solution:
@@ -349,7 +414,8 @@ def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> 
     of its own run. Iterations and seconds are those of all runs, and the reason names
     them all.
     """
-    # The next solver is looked up before a run: only a run with a successor ends on slow progress.
+    # The next solver is looked up before a run: only a run with a successor ends on
+    # slow progress.
     queue, began = _automatic(problem), run_seconds()
     solver, best, said, steps = next(queue), None, "", list[int]()
     while True:
@@ -361,7 +427,12 @@ def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> 
         found = solver.run(problem, given, start)
         steps += [] if found.iterations is None else [found.iterations]
         # A gap in float64 may be rounding: the proven intervals are compared.
-        if best is None or found.ray or found.ok or found.interval.relative_width <= best.interval.relative_width:
+        if (
+            best is None
+            or found.ray
+            or found.ok
+            or found.interval.relative_width <= best.interval.relative_width
+        ):
             best = found
         over = limits.time_limit is not None and run_seconds() - began >= limits.time_limit
         if successor is None or over or not _is_stuck(found, limits):
@@ -402,9 +473,14 @@ def _automatic(problem: AnyProblem) -> Iterator[RegisteredSolver[Any]]:
                 nobody = False
                 yield solver
     if nobody:
-        reasons = "; ".join(f"{solver.name}: {solver.refusal(problem) or 'only by its name'}" for solver in _of_family(problem))
+        reasons = "; ".join(
+            f"{solver.name}: {solver.refusal(problem) or 'only by its name'}"
+            for solver in _of_family(problem)
+        )
         why = reasons or "none is for that family"
-        raise ValueError(f"auto finds no solver for this {problem.family} problem ({why}); {_advice(problem)}")
+        raise ValueError(
+            f"auto finds no solver for this {problem.family} problem ({why}); {_advice(problem)}"
+        )
 
 
 def _of_family(problem: AnyProblem) -> list[RegisteredSolver[Any]]:
@@ -416,11 +492,17 @@ def _willing(problem: AnyProblem, solver: str | Solver) -> Solver:
     """The solver, of that name or itself, which does not refuse the problem."""
     if isinstance(solver, str) and solver not in SOLVERS:
         known = ", ".join(["auto", *(known.name for known in _of_family(problem))])
-        raise ValueError(f"unknown solver {solver!r}{SOLVERS.suggestion(solver)}; those for {problem.family}: {known}")
+        raise ValueError(
+            f"unknown solver {solver!r}{SOLVERS.suggestion(solver)}; those for "
+            f"{problem.family}: {known}"
+        )
     chosen = SOLVERS[solver] if isinstance(solver, str) else solver
     refusal = chosen.refusal(problem)
     if refusal is not None:
-        raise ValueError(f"{chosen.name} does not take this {problem.family} problem: {refusal}; {_advice(problem)}")
+        raise ValueError(
+            f"{chosen.name} does not take this {problem.family} problem: {refusal}; "
+            f"{_advice(problem)}"
+        )
     return chosen
 
 
@@ -429,12 +511,20 @@ def _advice(problem: AnyProblem) -> str:
     solvers = [solver.name for solver in SOLVERS.values() if solver.refusal(problem) is None]
     if solvers:
         return f"try {', '.join(solvers)}"
-    family = [entry for entry in REGISTRY.values() if entry.family == problem.family and not entry.control]
+    family = [
+        entry for entry in REGISTRY.values() if entry.family == problem.family and not entry.control
+    ]
     refusals = {entry.id: entry.refusal(problem) for entry in family}
     declared = [id for id, refusal in refusals.items() if refusal is None]
     if declared:
-        return f"no specialised solver takes it, but solve_declaration does: declare {' or '.join(declared)}"
-    too_large = next((refusal for refusal in refusals.values() if refusal is not None and refusal.too_large), None)
+        return (
+            f"no specialised solver takes it, but solve_declaration does: declare "
+            f"{' or '.join(declared)}"
+        )
+    too_large = next(
+        (refusal for refusal in refusals.values() if refusal is not None and refusal.too_large),
+        None,
+    )
     undeclared = "nothing declares it" if too_large is None else f"it is {too_large}"
     if isinstance(problem, Problem) and problem.convex and exact_refusal(problem) is None:
         return f"no specialised solver takes it and {undeclared}, but exact_optimum takes it"

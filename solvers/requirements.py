@@ -1,7 +1,7 @@
 """Requirements of a solver on its problem, as data, and the sentence that refuses a problem.
 
-Every sentence stands here once. Where solvers differ in why they require something, the requirement is given as
-that reason, which ends the sentence:
+Every sentence stands here once. Where solvers differ in why they require something, the
+requirement is given as that reason, which ends the sentence:
 
 >>> from equimargin.formulations import MarginProblem, classification
 >>> requires = Requirements(MarginProblem, losses=("hinge",), no_bias="which this method does not know")
@@ -47,9 +47,10 @@ class Requirements(Generic[P]):
     losses : tuple of str
         Losses of the margin problems that it takes. Every other one is refused, those included that
         are added later.
-    why : mapping of str to str
-        Why it does not take a loss, by the name of the loss and after "the hinge ..." or "the
-        squared hinge ...". Another loss is refused with the list of `losses`.
+    why : Mapping[str, str]
+        Mapping of str to str Why it does not take a loss, by the name of the loss and
+        after "the hinge ..." or "the squared hinge ...". Another loss is refused with
+        the list of `losses`.
     no_bias : str
         Why no row may have a free bias, after "there is a bias, ...".
     bias : str
@@ -98,12 +99,21 @@ class Requirements(Generic[P]):
 
     def __post_init__(self) -> None:
         if not isinstance(self.shape, type):
-            raise ValueError(f"Requirements: shape must be a class of problems, such as MarginProblem, not {format_value(self.shape)}")
+            raise ValueError(
+                f"Requirements: shape must be a class of problems, such as MarginProblem, "
+                f"not {format_value(self.shape)}"
+            )
         if isinstance(self.losses, str):
-            raise ValueError(f"Requirements: losses must be names of losses, such as ('hinge',), not {format_value(self.losses)}")
+            raise ValueError(
+                f"Requirements: losses must be names of losses, such as ('hinge',), not "
+                f"{format_value(self.losses)}"
+            )
         unknown = [name for name in (*self.losses, *self.why) if name not in LOSS_NAMES]
         if unknown:
-            raise ValueError(f"Requirements: there is no loss {format_value(unknown[0])}{did_you_mean(str(unknown[0]), list(LOSS_NAMES))}")
+            raise ValueError(
+                f"Requirements: there is no loss "
+                f"{format_value(unknown[0])}{did_you_mean(str(unknown[0]), list(LOSS_NAMES))}"
+            )
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
         """Return the first requirement that the problem does not meet, or None.
@@ -119,7 +129,11 @@ class Requirements(Generic[P]):
     @cached_property
     def _also(self) -> Callable[[P], Refusal | str | None]:
         """`also`, kept from ending Python if it is a user's; keeping takes longer than any of the project's own."""
-        return self.also if str(innermost(self.also).__module__).startswith("equimargin.") else kept(self.also)
+        return (
+            self.also
+            if str(innermost(self.also).__module__).startswith("equimargin.")
+            else kept(self.also)
+        )
 
     def _unmet(self, problem: CanonicalProblem) -> Iterator[Refusal]:
         if isinstance(problem, MarginProblem):
@@ -127,9 +141,18 @@ class Requirements(Generic[P]):
             yield from self._unmet_by_rows(problem)
         if problem.p > self.most_rows:
             rows = "pairs" if isinstance(problem.rows, Pairs) else "rows"
-            yield Refusal(f"{problem.p:,} {rows}, more than the {self.most_rows:,} that are listed one by one", too_large=True)
-        if problem.m > self.most_points and not (self.features_at_any_size and problem.explicit is not None):
-            yield Refusal(f"{problem.m:,} points, more than the {self.most_points:,} whose Gram matrix is kept", too_large=True)
+            yield Refusal(
+                f"{problem.p:,} {rows}, more than the {self.most_rows:,} that are listed one by one",
+                too_large=True,
+            )
+        if problem.m > self.most_points and not (
+            self.features_at_any_size and problem.explicit is not None
+        ):
+            yield Refusal(
+                f"{problem.m:,} points, more than the {self.most_points:,} whose Gram "
+                f"matrix is kept",
+                too_large=True,
+            )
         if self.convex and not problem.convex:
             yield Refusal("the kernel matrix is not positive semidefinite")
 
@@ -161,7 +184,11 @@ class Requirements(Generic[P]):
 
 def without_levels(problem: MarginProblem) -> Refusal | None:
     """Return the refusal of a problem whose rows are not those of levels and thresholds."""
-    return None if isinstance(problem.rows, Levels) else Refusal("its points have no levels with thresholds between them")
+    return (
+        None
+        if isinstance(problem.rows, Levels)
+        else Refusal("its points have no levels with thresholds between them")
+    )
 
 
 def _article(loss: str) -> str:
@@ -172,4 +199,6 @@ def _article(loss: str) -> str:
 def _of_another_shape(problem: AnyProblem) -> Refusal:
     if not isinstance(problem, CanonicalProblem):
         return Refusal(f"it is of the family {problem.family}, which has solvers of its own")
-    return Refusal("it is a linear program" if problem.kind == "linear" else "it is a quadratic problem")
+    return Refusal(
+        "it is a linear program" if problem.kind == "linear" else "it is a quadratic problem"
+    )

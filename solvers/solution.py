@@ -70,7 +70,8 @@ _SENTENCES = {
 
 Callback = Callable[[int, float, float, CanonicalPoint], Any]
 """What a run calls at every check of the gap, with (iterations, lower, upper, point). The bounds are those of the point, in float64. The
-point is to be read and not to be written. A true return ends the run."""
+point is to be read and not to be written. A true return ends the run.
+"""
 
 
 @dataclass(frozen=True)
@@ -111,12 +112,19 @@ class RunOptions(TypedDict, total=False):
     n_jobs: int
 
 
-def checked(tol: object, max_iter: object, time_limit: object, callback: Callback | None = None, n_jobs: object = 1) -> Limits:
+def checked(
+    tol: object,
+    max_iter: object,
+    time_limit: object,
+    callback: Callback | None = None,
+    n_jobs: object = 1,
+) -> Limits:
     """Limits as callers hand them in.
 
     Raises
     ------
-    ValueError : what is no number, or not positive; steps or threads that are not whole.
+    ValueError
+        What is no number, or not positive; steps or threads that are not whole.
     """
     steps = None if max_iter is None else check_count(max_iter, "max_iter")
     seconds = None if time_limit is None else positive(time_limit, "time_limit")
@@ -131,8 +139,16 @@ def counted(number: int, noun: str) -> str:
 class AnySolution:
     """What every solver hands back, whatever kind of problem it solves.
 
-    solver : its name.  status, reason : why it stopped.  iterations : of the solver's own kind, None where it counts none.
-    seconds : of wall time.
+    Parameters
+    ----------
+    solver : str
+        Its name.
+    status, reason
+        Why it stopped.
+    iterations : int | None
+        Of the solver's own kind, None where it counts none.
+    seconds : float
+        Of wall time.
     """
 
     solver: str
@@ -146,10 +162,25 @@ class AnySolution:
 class Solution(AnySolution):
     """A solver's answer to a problem.
 
-    problem : what was solved.  solver : its name.  point : the best point found.  status, reason : why it stopped.
-    iterations : of the solver's own kind, None where it counts none.  seconds : of wall time.
-    trajectory : what an iteration left behind, one named tuple each, where the solver keeps them.
-    ray : the proof that no function meets the hard rows, where the solver has found it.
+    Parameters
+    ----------
+    problem : Problem
+        What was solved.
+    solver : str
+        Its name.
+    point : CanonicalPoint
+        The best point found.
+    status, reason
+        Why it stopped.
+    iterations : int | None
+        Of the solver's own kind, None where it counts none.
+    seconds : float
+        Of wall time.
+    trajectory : tuple[Any, ...]
+        What an iteration left behind, one named tuple each, where the solver keeps
+        them.
+    ray : FarkasRay | None
+        The proof that no function meets the hard rows, where the solver has found it.
     """
 
     problem: Problem
@@ -204,7 +235,11 @@ class Solution(AnySolution):
     def beta(self) -> Array | None:
         """Coefficients of f = sum_i beta_i k(x_i, .), (m,)."""
         function = self._function
-        return function.beta if function.beta is not None or function.alpha is None else self.problem.rows.rdot(function.alpha)
+        return (
+            function.beta
+            if function.beta is not None or function.alpha is None
+            else self.problem.rows.rdot(function.alpha)
+        )
 
     @cached_property
     def w(self) -> Array | None:
@@ -232,7 +267,9 @@ class Solution(AnySolution):
 
         Parameters
         ----------
-        X : (n, d) points, or (n, m) kernel values with the training points for a precomputed kernel.
+        X : array-like of shape (n, d)
+            Points, or (n, m) kernel values with the training points for a precomputed
+            kernel.
 
         Returns
         -------
@@ -240,7 +277,9 @@ class Solution(AnySolution):
 
         Raises
         ------
-        ValueError : points of another shape, or a table whose columns are named otherwise, or in another order, than the training points'.
+        ValueError
+            Points of another shape, or a table whose columns are named otherwise, or in
+            another order, than the training points'.
         """
         points = new_points(X, self.problem.X, self.problem.feature_names)
         Z = explicit(self.problem.kernel, points)
@@ -257,7 +296,9 @@ class Solution(AnySolution):
 
         Parameters
         ----------
-        X : (n, d) points, or (n, m) kernel values with the training points for a precomputed kernel.
+        X : array-like of shape (n, d)
+            Points, or (n, m) kernel values with the training points for a precomputed
+            kernel.
 
         Returns
         -------
@@ -265,7 +306,8 @@ class Solution(AnySolution):
 
         Raises
         ------
-        ValueError : as in `decision_function`.
+        ValueError
+            As in `decision_function`.
         """
         f = self.decision_function(X)
         if isinstance(self.problem.rows, Levels):
@@ -277,11 +319,13 @@ class Solution(AnySolution):
 
         Parameters
         ----------
-        eps : by how much an objective may exceed the optimum, in its units.
+        eps : float
+            By how much an objective may exceed the optimum, in its units.
 
         Raises
         ------
-        ValueError : a linear program, which may have many optimal functions; an eps below 0.
+        ValueError
+            A linear program, which may have many optimal functions; an eps below 0.
         """
         return stability(self.problem, self._both_sides, eps)
 
@@ -290,7 +334,8 @@ class Solution(AnySolution):
 
         Raises
         ------
-        ValueError : as in `stability`; hard rows, pairs too many to be listed.
+        ValueError
+            As in `stability`; hard rows, pairs too many to be listed.
         """
         return sensitivity(self.stability())
 
@@ -299,14 +344,20 @@ class Solution(AnySolution):
 
         Parameters
         ----------
-        X : (n, d) points.
+        X : array-like of shape (n, d)
+            points.
 
         Raises
         ------
-        ValueError : as in `decision_function`; a problem that is no classification, or a linear program; a given Gram matrix.
+        ValueError
+            As in `decision_function`; a problem that is no classification, or a linear
+            program; a given Gram matrix.
         """
         if not isinstance(self.problem.rows, Signed):
-            raise ValueError(f"a {self.problem.family} problem predicts no labels; stability().decisions(X) bounds its values")
+            raise ValueError(
+                f"a {self.problem.family} problem predicts no labels; "
+                f"stability().decisions(X) bounds its values"
+            )
         return self.stability().signs(X)
 
     def save(self, file: str | Path) -> None:
@@ -317,14 +368,17 @@ class Solution(AnySolution):
 
         Parameters
         ----------
-        file : where to write; what is there is replaced.
+        file : str | Path
+            Where to write; what is there is replaced.
         """
         words, arrays = packed(self.problem)
         words |= {name: getattr(self, name) for name in SOLUTION_FIELDS_IN_JSON}
         own = self.point.multipliers
         stored = None if own is None or self.problem.p > LISTED_PAIRS else np.asarray(own)
         parts = vars(self.point.with_multipliers(stored))
-        arrays |= {f"point_{name}": np.asarray(part) for name, part in parts.items() if part is not None}
+        arrays |= {
+            f"point_{name}": np.asarray(part) for name, part in parts.items() if part is not None
+        }
         write(file, SOLUTION_FORMAT, words, arrays)
 
     @classmethod
@@ -333,11 +387,16 @@ class Solution(AnySolution):
 
         Parameters
         ----------
-        file : that it wrote.  Nothing of it is run, and nothing is believed of the solution but its own words.
+        file : str | Path
+            That it wrote.  Nothing of it is run, and nothing is believed of the
+            solution but its own words.
 
         Raises
         ------
-        ValueError : a file that is none of these, with what is wrong in a sentence.  FileNotFoundError : no file.
+        ValueError
+            A file that is none of these, with what is wrong in a sentence.
+        FileNotFoundError
+            No file.
         """
         return read(file, SOLUTION_FORMAT, "solution", cls._made)
 
@@ -345,15 +404,27 @@ class Solution(AnySolution):
     def _made(cls, words: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Solution:
         """The solution that a file holds."""
         problem = unpacked(words, arrays)
-        point = _point(problem, {name.removeprefix("point_"): v for name, v in arrays.items() if name.startswith("point_")})
+        point = _point(
+            problem,
+            {
+                name.removeprefix("point_"): v
+                for name, v in arrays.items()
+                if name.startswith("point_")
+            },
+        )
         solver, status, reason, counted, seconds = (words[name] for name in SOLUTION_FIELDS_IN_JSON)
         iterations = None if counted is None else int(counted)
-        return cls(problem, str(solver), point, Status(status), str(reason), iterations, float(seconds))
+        return cls(
+            problem, str(solver), point, Status(status), str(reason), iterations, float(seconds)
+        )
 
     def __repr__(self) -> str:
         """One line: the problem, the solver and how it ended."""
         steps = "" if self.iterations is None else f"{counted(self.iterations, 'iteration')}, "
-        return f"<Solution by {self.solver}: {self.status} after {steps}{self.seconds:.3g} s; of {self.problem!r}>"
+        return (
+            f"<Solution by {self.solver}: {self.status} after {steps}{self.seconds:.3g} s; of "
+            f"{self.problem!r}>"
+        )
 
     @property
     def _coefficients(self) -> Array:
@@ -364,7 +435,11 @@ class Solution(AnySolution):
     @cached_property
     def _both_sides(self) -> CanonicalPoint:
         """The point with multipliers of its own or made from its f."""
-        return self.point if self.point.has_multipliers else complete(self.problem, self.point).both_sides
+        return (
+            self.point
+            if self.point.has_multipliers
+            else complete(self.problem, self.point).both_sides
+        )
 
     @cached_property
     def _function(self) -> Point:
@@ -387,23 +462,42 @@ def finished(problem: Problem, solver: str, given: Any, limits: Limits, seconds:
 
     Parameters
     ----------
-    problem : that it got.  solver : its name.  given : what it returned, as `complete` takes it.  limits : of the run.
-    seconds : that it took.
+    problem : Problem
+        That it got.
+    solver : str
+        Its name.
+    given : Any
+        What it returned, as `complete` takes it.
+    limits : Limits
+        Of the run.
+    seconds : float
+        That it took.
 
     Raises
     ------
-    ValueError : what is no point of the problem, with the solver's name and what was expected.
+    ValueError
+        What is no point of the problem, with the solver's name and what was expected.
     """
     try:
         point = parse_point(problem, given)
     except ValueError as wrong:
-        raise ValueError(f"{solver} returns no point of this {problem.family} problem: {wrong}") from None
+        raise ValueError(
+            f"{solver} returns no point of this {problem.family} problem: {wrong}"
+        ) from None
     found = Solution(problem, solver, point, Status.FINISHED, "", None, seconds)
     if limits.callback is not None:
         limits.callback(0, found.lower, found.upper, found.point)
-    width, late = found.interval.relative_width, limits.time_limit is not None and seconds > limits.time_limit
-    reason = f"it ended after {seconds:.3g} s with a proven relative width of {width:.2e}, {limits.tol:.0e} was asked"
-    status = Status.OPTIMAL if width <= limits.tol else Status.TIME_LIMIT if late else Status.FINISHED
+    width, late = (
+        found.interval.relative_width,
+        limits.time_limit is not None and seconds > limits.time_limit,
+    )
+    reason = (
+        f"it ended after {seconds:.3g} s with a proven relative width of {width:.2e}, "
+        f"{limits.tol:.0e} was asked"
+    )
+    status = (
+        Status.OPTIMAL if width <= limits.tol else Status.TIME_LIMIT if late else Status.FINISHED
+    )
     return replace(found, status=status, reason=reason)
 
 
@@ -412,7 +506,9 @@ def _point(problem: Problem, parts: dict[str, NDArray[Any]]) -> CanonicalPoint:
 
     Raises
     ------
-    ValueError : numbers of another type or shape, or that are not finite; a part that points of this shape do not have.
+    ValueError
+        Numbers of another type or shape, or that are not finite; a part that points of
+        this shape do not have.
     """
     own = type(problem.origin)
     for name, values in parts.items():

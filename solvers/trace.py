@@ -13,8 +13,16 @@ from equimargin.formulations.problem.point import CanonicalPoint
 class Check(NamedTuple):
     """A check of the gap.
 
-    iterations : of the solver so far.  seconds : of CPU time of the run so far.  lower, upper : bounds in float64.
-    score : of the point; NaN where no score was asked for.
+    Parameters
+    ----------
+    iterations : int
+        Of the solver so far.
+    seconds : float
+        Of CPU time of the run so far.
+    lower, upper : float
+        Bounds in float64.
+    score : float
+        Of the point; NaN where no score was asked for.
     """
 
     iterations: int
@@ -36,11 +44,13 @@ class Trace:
 
     Parameters
     ----------
-    score : of a point; None for no score.
+    score : Callable[[CanonicalPoint], float] | None
+        Of a point; None for no score.
 
     Attributes
     ----------
-    checks : list of Check, in their order.
+    checks : list[Check]
+        List of Check, in their order.
 
     Source: document K, section 4.4, which compares methods by test performance over training time.
     """

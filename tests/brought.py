@@ -15,11 +15,17 @@ from equimargin.own import Family, FormulaValue, ProgramProblem, Source, solver
 def points(draw: st.DrawFn) -> dict[str, Any]:
     """Up to four points on an integer grid, and nu."""
     m, k = draw(st.integers(1, 4)), draw(st.integers(1, 2))
-    X = np.array(draw(st.lists(st.integers(-2, 2), min_size=m * k, max_size=m * k)), dtype=np.float64).reshape(m, k)
+    X = np.array(
+        draw(st.lists(st.integers(-2, 2), min_size=m * k, max_size=m * k)), dtype=np.float64
+    ).reshape(m, k)
     return {"X": X, "nu": draw(st.sampled_from([0.5, 0.25, 1.0]))}
 
 
-ocsvm = Family("test.ocsvm", Source("Schölkopf 2001", "(5)-(6)", "Schölkopf et al., Estimating the Support (2001)"), data=points())
+ocsvm = Family(
+    "test.ocsvm",
+    Source("Schölkopf 2001", "(5)-(6)", "Schölkopf et al., Estimating the Support (2001)"),
+    data=points(),
+)
 
 
 @ocsvm.formulation(
@@ -31,14 +37,20 @@ def primal(d: dict[str, Any]) -> Any:
     X, nu = d["X"], d["nu"]
     m, k = X.shape
     w, rho, xi = cp.Variable(k, name="w"), cp.Variable(name="rho"), cp.Variable(m, name="xi")
-    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + cp.sum(xi) / (nu * m) - rho), [X @ w >= rho - xi, xi >= 0])
+    return cp.Problem(
+        cp.Minimize(cp.sum_squares(w) / 2 + cp.sum(xi) / (nu * m) - rho),
+        [X @ w >= rho - xi, xi >= 0],
+    )
 
 
 def printed_primal(v: Any, d: dict[str, Any]) -> Any:
     """The objective and by how much each constraint is violated, in numpy."""
     m = len(d["X"])
     missing = v["rho"] - v["xi"] - d["X"] @ v["w"]
-    return FormulaValue(v["w"] @ v["w"] / 2 + v["xi"].sum() / (d["nu"] * m) - v["rho"], {"margins": missing, "slacks": -v["xi"]})
+    return FormulaValue(
+        v["w"] @ v["w"] / 2 + v["xi"].sum() / (d["nu"] * m) - v["rho"],
+        {"margins": missing, "slacks": -v["xi"]},
+    )
 
 
 @ocsvm.formulation(
@@ -50,16 +62,22 @@ def dual(d: dict[str, Any]) -> Any:
     """max -1/2 |X'a|^2   s.t.   sum a = 1, 0 <= a <= 1 / (nu m)."""
     X, nu = d["X"], d["nu"]
     a = cp.Variable(len(X), name="a", nonneg=True)
-    return cp.Problem(cp.Maximize(-cp.sum_squares(X.T @ a) / 2), [cp.sum(a) == 1, a <= 1 / (nu * len(X))])
+    return cp.Problem(
+        cp.Maximize(-cp.sum_squares(X.T @ a) / 2), [cp.sum(a) == 1, a <= 1 / (nu * len(X))]
+    )
 
 
-@ocsvm.formulation("negative", value=lambda value, d: -2 * value, from_canonical=lambda v, d: {"w": v["w"]})
+@ocsvm.formulation(
+    "negative", value=lambda value, d: -2 * value, from_canonical=lambda v, d: {"w": v["w"]}
+)
 def negative(d: dict[str, Any]) -> Any:
     """The primal, maximised, at half its size: its value map is -2 times itself."""
     X, nu = d["X"], d["nu"]
     m, k = X.shape
     w, rho = cp.Variable(k, name="w"), cp.Variable(name="rho")
-    return cp.Problem(cp.Maximize(rho / 2 - cp.sum_squares(w) / 4 - cp.sum(cp.pos(rho - X @ w)) / (2 * nu * m)))
+    return cp.Problem(
+        cp.Maximize(rho / 2 - cp.sum_squares(w) / 4 - cp.sum(cp.pos(rho - X @ w)) / (2 * nu * m))
+    )
 
 
 @ocsvm.formulation("dual_without_m", control=True)
@@ -67,7 +85,9 @@ def dual_without_m(d: dict[str, Any]) -> Any:
     """A seeded mistake: the box is 1 / nu."""
     X, nu = d["X"], d["nu"]
     a = cp.Variable(len(X), name="a")
-    return cp.Problem(cp.Maximize(-cp.sum_squares(X.T @ a) / 2), [cp.sum(a) == 1, a >= 0, a <= 1 / nu])
+    return cp.Problem(
+        cp.Maximize(-cp.sum_squares(X.T @ a) / 2), [cp.sum(a) == 1, a >= 0, a <= 1 / nu]
+    )
 
 
 @solver("test.ocsvm.libsvm", ocsvm, accuracy=1e-6)

@@ -15,8 +15,20 @@ from places import ROOT
 AXE = ROOT / ".pytest_cache" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 """The script that judges whether everybody can use a page; .ci/run puts it there."""
 FLAGS = (
-    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars"),
+    *(
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+    ),
+    *(
+        "--disable-component-update",
+        "--disable-sync",
+        "--disable-dev-shm-usage",
+        "--hide-scrollbars",
+    ),
 )
 """How Chromium is started: without a screen, and without asking anybody outside for anything."""
 
@@ -24,18 +36,25 @@ FLAGS = (
 class Browser:
     """Chromium at a page.
 
-    driver : of selenium.
+    Parameters
+    ----------
+    driver : Any
+        Of selenium.
     """
 
     def __init__(self, driver: Any) -> None:
         self.driver = driver
 
-    def open(self, page: Path, width: int = 1280, scheme: str = "light", medium: str = "screen") -> None:
+    def open(
+        self, page: Path, width: int = 1280, scheme: str = "light", medium: str = "screen"
+    ) -> None:
         """Open a page at a width in pixels, in a colour scheme, on a screen or in print; what the console said before is forgotten."""
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         features = [{"name": "prefers-color-scheme", "value": scheme}]
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": medium, "features": features})
+        self.driver.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia", {"media": medium, "features": features}
+        )
         self.said()
         self.driver.get(page.as_uri())
 
@@ -53,8 +72,12 @@ class Browser:
             pytest.skip(f"axe-core is not in {AXE.relative_to(ROOT)}: .ci/run installs it")
         self.run(AXE.read_text(encoding="utf-8"))
         told = "found.violations.map((each) => [each.impact, each.id, each.nodes[0].html])"
-        found = self.driver.execute_async_script(f"const done = arguments[0]; axe.run().then((found) => done({told}))")
-        return [f"{name}: {html}" for impact, name, html in found if impact in ("serious", "critical")]
+        found = self.driver.execute_async_script(
+            f"const done = arguments[0]; axe.run().then((found) => done({told}))"
+        )
+        return [
+            f"{name}: {html}" for impact, name, html in found if impact in ("serious", "critical")
+        ]
 
 
 @contextmanager
@@ -62,7 +85,10 @@ def chromium(profile: Path) -> Iterator[Browser]:
     """Headless Chromium with a profile in an empty folder; what needs it is skipped where there is none."""
     program, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if program is None or driver is None:
-        pytest.skip("there is no Chromium with its driver (Debian: chromium, chromium-driver): .ci/run installs both")
+        pytest.skip(
+            "there is no Chromium with its driver (Debian: chromium, chromium-driver): "
+            ".ci/run installs both"
+        )
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 

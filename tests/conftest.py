@@ -6,8 +6,15 @@ import signal
 from collections.abc import Iterator
 from importlib.util import find_spec
 
-os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and what is printed would be as narrow as its lines
-for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
+os.environ.pop(
+    "COLUMNS", None
+)  # pytest-xdist sets it, and what is printed would be as narrow as its lines
+for _library in (
+    "OPENBLAS",
+    "OMP",
+    "MKL",
+    "VECLIB_MAXIMUM",
+):  # read once, when numpy is imported: so this comes first
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
 import pytest
@@ -16,19 +23,28 @@ from hypothesis import Phase, settings
 SECONDS_TO_END = 120
 """Seconds that pytest's main process may take to end after the last test."""
 
-collect_ignore = ["brought.py"]  # has no doctest, and a second import of it would enter its families twice
-# Campaigns whose packages are extras have no doctest either, and cannot be imported without them.
+collect_ignore = [
+    "brought.py"
+]  # has no doctest, and a second import of it would enter its families twice
+# Campaigns whose packages are extras have no doctest either, and cannot be imported
+# without them.
 _OF_EXTRAS = {"atheris": "campaigns/fuzz/one.py", "cosmic_ray": "campaigns/mutation.py"}
 collect_ignore += [file for package, file in _OF_EXTRAS.items() if find_spec(package) is None]
 
-# No deadline anywhere: the first call of a compiled kernel takes as long as its compiler.
+# No deadline anywhere: the first call of a compiled kernel takes as long as its
+# compiler.
 settings.register_profile("dev", deadline=None, derandomize=True, max_examples=25)
 # `make check-all`
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=30, print_blob=True)
-# `make faults`: that a test fails is enough, the smallest example of it is not asked for.
-settings.register_profile("faults", settings.get_profile("dev"), phases=(Phase.explicit, Phase.generate))
+# `make faults`: that a test fails is enough, the smallest example of it is not asked
+# for.
+settings.register_profile(
+    "faults", settings.get_profile("dev"), phases=(Phase.explicit, Phase.generate)
+)
 # `make nightly` gives the seed to pytest itself, which prints it.
-settings.register_profile("nightly", deadline=None, max_examples=int(os.environ.get("EXAMPLES", "2000")), print_blob=True)
+settings.register_profile(
+    "nightly", deadline=None, max_examples=int(os.environ.get("EXAMPLES", "2000")), print_blob=True
+)
 settings.load_profile(os.environ.get("EQUIMARGIN_PROFILE", "dev"))
 
 

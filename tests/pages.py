@@ -1,9 +1,11 @@
 """Follow a page of the documentation as a reader would, from an empty folder: `python tests/pages.py PAGE`, in that folder.
 
-Blocks are taken from top to bottom. Python of all blocks is one session; a `text` block that follows one at once is what it printed. A
-block with a caption is the file of that name. A command of a `console` block runs in the folder; the parts between "..." of what the page
-says it prints are in what it prints. A figure may be another one: other machines have others, and a wider figure leaves other columns less
-room, so that words are cut off elsewhere. `sh` blocks set an environment up and are not run.
+Blocks are taken from top to bottom. Python of all blocks is one session; a `text` block
+that follows one at once is what it printed. A block with a caption is the file of that
+name. A command of a `console` block runs in the folder; the parts between "..." of what
+the page says it prints are in what it prints. A figure may be another one: other
+machines have others, and a wider figure leaves other columns less room, so that words
+are cut off elsewhere. `sh` blocks set an environment up and are not run.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ from typing import Any, NamedTuple
 
 from places import HANG
 
-FENCE = re.compile(r"^(?P<fence>`{3,}|:{3,})(?P<language>\{code-block\} *\w+|\w*)\n(?P<text>(?:.*\n)*?)(?P=fence)$", re.MULTILINE)
+FENCE = re.compile(
+    r"^(?P<fence>`{3,}|:{3,})(?P<language>\{code-block\} *\w+|\w*)\n(?P<text>(?:.*\n)*?)(?P=fence)$",
+    re.MULTILINE,
+)
 NUMBER = re.compile(r"[-+]?\d[\d.,e+-]*|<?\.\d+")
 """A figure, which may be another one on another machine."""
 SETTING_UP = ("make", "pip")
@@ -64,7 +69,15 @@ def follow(page: Path) -> Iterator[str]:
             said = io.StringIO()
             try:
                 with redirect_stdout(said):
-                    exec(compile("\n" * (block.line + 1) + block.text, str(page), "exec", dont_inherit=True), session)
+                    exec(
+                        compile(
+                            "\n" * (block.line + 1) + block.text,
+                            str(page),
+                            "exec",
+                            dont_inherit=True,
+                        ),
+                        session,
+                    )
             except BaseException:
                 yield f"{place}:\n{traceback.format_exc()}"
                 return
@@ -74,16 +87,22 @@ def follow(page: Path) -> Iterator[str]:
         elif block.language == "console":
             printed = ""
             yield from commands(place, block.text)
-        elif block.language == "sh" and not all(line.startswith(SETTING_UP) for line in block.text.splitlines()):
+        elif block.language == "sh" and not all(
+            line.startswith(SETTING_UP) for line in block.text.splitlines()
+        ):
             yield f"{place}: a block of sh only sets up, by {' or '.join(SETTING_UP)}"
 
 
 def commands(place: str, text: str) -> Iterator[str]:
     """Run the commands of a block in turn."""
     for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
-        answer = subprocess.run(["sh", "-c", command], capture_output=True, text=True, encoding="utf-8", timeout=HANG)
+        answer = subprocess.run(
+            ["sh", "-c", command], capture_output=True, text=True, encoding="utf-8", timeout=HANG
+        )
         if answer.returncode != 0 and "; echo" not in command:
-            yield f"{place}: {command} ended with {answer.returncode}: {answer.stdout}{answer.stderr}"
+            yield (
+                f"{place}: {command} ended with {answer.returncode}: {answer.stdout}{answer.stderr}"
+            )
         yield from differences(f"{place}, {command}", expected, answer.stdout)
 
 

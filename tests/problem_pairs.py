@@ -17,21 +17,32 @@ from equimargin.testing import classification_data, regression_data
 
 def points(**settings: Any) -> Any:
     """X (m, d) of small integers, labels y (m,), and settings."""
-    return st.builds(lambda d, **more: {"X": np.round(d.X) + 0.0, "y": d.y, **more}, classification_data(3, tails=False), **settings)
+    return st.builds(
+        lambda d, **more: {"X": np.round(d.X) + 0.0, "y": d.y, **more},
+        classification_data(3, tails=False),
+        **settings,
+    )
 
 
 costs, shares = st.sampled_from([1.0, 0.5, 3.0]), st.sampled_from([0.5, 0.25, 1.0])
 CLASSES = points(C=costs)
 SHARES = points(nu=shares)
 TARGETS = st.builds(
-    lambda d, weight: {"X": np.round(d.X) + 0.0, "y": np.round(d.y) + 0.0, "weight": weight}, regression_data(3, tails=False), costs
+    lambda d, weight: {"X": np.round(d.X) + 0.0, "y": np.round(d.y) + 0.0, "weight": weight},
+    regression_data(3, tails=False),
+    costs,
 )
 
 
 @st.composite
 def _three_classes(draw: Any) -> dict[str, Any]:
     d = draw(CLASSES)
-    return {**d, "y": np.array(draw(st.lists(st.integers(0, 2), min_size=len(d["X"]), max_size=len(d["X"]))))}
+    return {
+        **d,
+        "y": np.array(
+            draw(st.lists(st.integers(0, 2), min_size=len(d["X"]), max_size=len(d["X"])))
+        ),
+    }
 
 
 THREE_CLASSES = _three_classes()
@@ -39,7 +50,10 @@ THREE_CLASSES = _three_classes()
 
 def soft(d: Any) -> Any:
     w, b, xi = cp.Variable(d["X"].shape[1]), cp.Variable(), cp.Variable(len(d["X"]))
-    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(xi)), [cp.multiply(d["y"], d["X"] @ w - b) >= 1 - xi, xi >= 0])
+    return cp.Problem(
+        cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(xi)),
+        [cp.multiply(d["y"], d["X"] @ w - b) >= 1 - xi, xi >= 0],
+    )
 
 
 def soft_dual(d: Any, half: int = 2) -> Any:
@@ -71,7 +85,11 @@ def soft_halved_again(d: Any) -> Any:
 
 def soft_by_hinges(d: Any) -> Any:
     w, b = cp.Variable(d["X"].shape[1]), cp.Variable()
-    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(cp.pos(1 - cp.multiply(d["y"], d["X"] @ w - b)))))
+    return cp.Problem(
+        cp.Minimize(
+            cp.sum_squares(w) / 2 + d["C"] * cp.sum(cp.pos(1 - cp.multiply(d["y"], d["X"] @ w - b)))
+        )
+    )
 
 
 def _with_parameters(d: Any) -> Any:
@@ -85,7 +103,10 @@ def _with_parameters(d: Any) -> Any:
 def soft_of_parameters(d: Any) -> Any:
     p = _with_parameters(d)
     w, b, xi = cp.Variable(d["X"].shape[1]), cp.Variable(), cp.Variable(len(d["X"]))
-    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + p["C"] * cp.sum(xi)), [cp.multiply(p["y"], p["X"] @ w - b) >= 1 - xi, xi >= 0])
+    return cp.Problem(
+        cp.Minimize(cp.sum_squares(w) / 2 + p["C"] * cp.sum(xi)),
+        [cp.multiply(p["y"], p["X"] @ w - b) >= 1 - xi, xi >= 0],
+    )
 
 
 def soft_dual_of_parameters(d: Any) -> Any:
@@ -110,7 +131,8 @@ def nu_svc_dual(d: Any) -> Any:
 def nu_svc_dual_without_balance(d: Any) -> Any:
     a = cp.Variable(len(d["X"]))
     return cp.Problem(
-        cp.Maximize(-cp.sum_squares(d["X"].T @ cp.multiply(d["y"], a)) / 2), [cp.sum(a) >= d["nu"], a >= 0, a <= 1 / len(d["X"])]
+        cp.Maximize(-cp.sum_squares(d["X"].T @ cp.multiply(d["y"], a)) / 2),
+        [cp.sum(a) >= d["nu"], a >= 0, a <= 1 / len(d["X"])],
     )
 
 
@@ -131,7 +153,9 @@ def soft_at_its_cost(d: Any) -> Any:
 
 def ridge(d: Any) -> Any:
     w = cp.Variable(d["X"].shape[1])
-    return cp.Problem(cp.Minimize(cp.sum_squares(d["X"] @ w - d["y"]) + d["weight"] * cp.sum_squares(w)))
+    return cp.Problem(
+        cp.Minimize(cp.sum_squares(d["X"] @ w - d["y"]) + d["weight"] * cp.sum_squares(w))
+    )
 
 
 def ridge_in_coefficients(d: Any) -> Any:
@@ -166,7 +190,10 @@ def _lasso_within(d: Any, bound: float) -> Any:
 def one_class(d: Any) -> Any:
     m, n = d["X"].shape
     w, rho, xi = cp.Variable(n), cp.Variable(), cp.Variable(m)
-    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + cp.sum(xi) / (d["nu"] * m) - rho), [d["X"] @ w >= rho - xi, xi >= 0])
+    return cp.Problem(
+        cp.Minimize(cp.sum_squares(w) / 2 + cp.sum(xi) / (d["nu"] * m) - rho),
+        [d["X"] @ w >= rho - xi, xi >= 0],
+    )
 
 
 def one_class_dual(d: Any) -> Any:
@@ -179,29 +206,40 @@ def one_class_dual_of_another_box(d: Any) -> Any:
 
 def _one_class_dual(d: Any, box: float) -> Any:
     a = cp.Variable(len(d["X"]))
-    return cp.Problem(cp.Maximize(-cp.sum_squares(d["X"].T @ a) / 2), [cp.sum(a) == 1, a >= 0, a <= box])
+    return cp.Problem(
+        cp.Maximize(-cp.sum_squares(d["X"].T @ a) / 2), [cp.sum(a) == 1, a >= 0, a <= box]
+    )
 
 
 def one_norm(d: Any) -> Any:
     w, b = cp.Variable(d["X"].shape[1]), cp.Variable()
-    return cp.Problem(cp.Minimize(cp.norm1(w) + d["C"] * cp.sum(cp.pos(1 - cp.multiply(d["y"], d["X"] @ w + b)))))
+    return cp.Problem(
+        cp.Minimize(cp.norm1(w) + d["C"] * cp.sum(cp.pos(1 - cp.multiply(d["y"], d["X"] @ w + b))))
+    )
 
 
 def one_norm_dual(d: Any) -> Any:
     problem = one_norm_dual_one_sided(d)
     (u,) = problem.variables()
-    return cp.Problem(problem.objective, [d["X"].T @ cp.multiply(d["y"], u) >= -1, *problem.constraints])
+    return cp.Problem(
+        problem.objective, [d["X"].T @ cp.multiply(d["y"], u) >= -1, *problem.constraints]
+    )
 
 
 def one_norm_dual_one_sided(d: Any) -> Any:
     u = cp.Variable(len(d["X"]))
-    return cp.Problem(cp.Maximize(cp.sum(u)), [d["X"].T @ cp.multiply(d["y"], u) <= 1, d["y"] @ u == 0, u >= 0, u <= d["C"]])
+    return cp.Problem(
+        cp.Maximize(cp.sum(u)),
+        [d["X"].T @ cp.multiply(d["y"], u) <= 1, d["y"] @ u == 0, u >= 0, u <= d["C"]],
+    )
 
 
 def crammer_singer(d: Any) -> Any:
     X, y = d["X"], d["y"]
     W, xi = cp.Variable((3, X.shape[1])), cp.Variable(len(X))
-    rows = [(W[y[i]] - W[r]) @ X[i] >= 1 - xi[i] for i in range(len(X)) for r in range(3) if r != y[i]]
+    rows = [
+        (W[y[i]] - W[r]) @ X[i] >= 1 - xi[i] for i in range(len(X)) for r in range(3) if r != y[i]
+    ]
     return cp.Problem(cp.Minimize(cp.sum_squares(W) / 2 + d["C"] * cp.sum(xi)), [*rows, xi >= 0])
 
 
@@ -228,24 +266,38 @@ class Pair:
 
 PAIRS = {
     "soft primal and dual": Pair(soft, soft_dual, CLASSES, "EQUAL"),
-    "soft dual and (26) without the half": Pair(soft_dual, soft_dual_without_half, CLASSES, "DIFFERENT"),
+    "soft dual and (26) without the half": Pair(
+        soft_dual, soft_dual_without_half, CLASSES, "DIFFERENT"
+    ),
     "soft and rescaled unknowns": Pair(soft, soft_rescaled, CLASSES, "EQUAL"),
     "soft and twice its objective": Pair(soft, soft_doubled, CLASSES, "DIFFERENT"),
     "soft and twice its objective, halved": Pair(soft, soft_halved_again, CLASSES, "EQUAL"),
     "soft by slacks and by hinges": Pair(soft, soft_by_hinges, CLASSES, "EQUAL"),
-    "soft primal and dual of parameters": Pair(soft_of_parameters, soft_dual_of_parameters, CLASSES, "EQUAL"),
+    "soft primal and dual of parameters": Pair(
+        soft_of_parameters, soft_dual_of_parameters, CLASSES, "EQUAL"
+    ),
     "nu-SVC primal and dual": Pair(nu_svc, nu_svc_dual, SHARES, "EQUAL"),
-    "nu-SVC and its dual without balance": Pair(nu_svc, nu_svc_dual_without_balance, SHARES, "DIFFERENT", finite=True),
+    "nu-SVC and its dual without balance": Pair(
+        nu_svc, nu_svc_dual_without_balance, SHARES, "DIFFERENT", finite=True
+    ),
     "nu-SVC and soft at C = nu": Pair(nu_svc, soft_at_nu, SHARES, "DIFFERENT"),
     "nu-SVC and soft at its cost": Pair(nu_svc, soft_at_its_cost, SHARES, "UNDECIDED"),
     "ridge and its form in coefficients": Pair(ridge, ridge_in_coefficients, TARGETS, "EQUAL"),
     "lasso and a bound of its weight": Pair(lasso, lasso_bounded, TARGETS, "DIFFERENT"),
     "lasso and a bound at its norm": Pair(lasso, lasso_bounded_at_its_norm, TARGETS, "UNDECIDED"),
     "one-class primal and dual": Pair(one_class, one_class_dual, SHARES, "EQUAL"),
-    "one-class and another box": Pair(one_class, one_class_dual_of_another_box, SHARES, "DIFFERENT"),
+    "one-class and another box": Pair(
+        one_class, one_class_dual_of_another_box, SHARES, "DIFFERENT"
+    ),
     "1-norm primal and dual": Pair(one_norm, one_norm_dual, CLASSES, "EQUAL"),
-    "1-norm and one side of its dual": Pair(one_norm, one_norm_dual_one_sided, CLASSES, "DIFFERENT"),
-    "Crammer-Singer primal and dual": Pair(crammer_singer, crammer_singer_dual, THREE_CLASSES, "EQUAL"),
-    "Crammer-Singer and half the cost": Pair(crammer_singer, crammer_singer_dual_of_half_the_cost, THREE_CLASSES, "DIFFERENT"),
+    "1-norm and one side of its dual": Pair(
+        one_norm, one_norm_dual_one_sided, CLASSES, "DIFFERENT"
+    ),
+    "Crammer-Singer primal and dual": Pair(
+        crammer_singer, crammer_singer_dual, THREE_CLASSES, "EQUAL"
+    ),
+    "Crammer-Singer and half the cost": Pair(
+        crammer_singer, crammer_singer_dual_of_half_the_cost, THREE_CLASSES, "DIFFERENT"
+    ),
 }
 """The pairs, by what they are."""

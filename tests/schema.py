@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
-SCHEMA: dict[str, Any] = json.loads((files("equimargin.report") / "schema.json").read_text(encoding="utf-8"))
+SCHEMA: dict[str, Any] = json.loads(
+    (files("equimargin.report") / "schema.json").read_text(encoding="utf-8")
+)
 TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
@@ -17,7 +19,18 @@ TYPES: dict[str, tuple[type, ...]] = {
     "number": (int, float),
     "null": (type(None),),
 }
-KNOWN = {"$ref", "type", "const", "enum", "minimum", "properties", "required", "additionalProperties", "items", "description"}
+KNOWN = {
+    "$ref",
+    "type",
+    "const",
+    "enum",
+    "minimum",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "description",
+}
 """The words of JSON Schema that the validator below understands."""
 
 
@@ -27,7 +40,9 @@ def _faults(value: Any, schema: dict[str, Any], where: str = "$") -> Iterator[st
     if "$ref" in schema:
         yield from _faults(value, SCHEMA["$defs"][schema["$ref"].removeprefix("#/$defs/")], where)
     kinds = schema.get("type", list(TYPES))
-    allowed = tuple(kind for name in ([kinds] if isinstance(kinds, str) else kinds) for kind in TYPES[name])
+    allowed = tuple(
+        kind for name in ([kinds] if isinstance(kinds, str) else kinds) for kind in TYPES[name]
+    )
     if not isinstance(value, allowed) or (isinstance(value, bool) and bool not in allowed):
         yield f"{where} is {value!r}, not {kinds}"
     if "const" in schema and value != schema["const"]:
@@ -38,8 +53,14 @@ def _faults(value: Any, schema: dict[str, Any], where: str = "$") -> Iterator[st
         yield f"{where} is {value!r}, too small"
     if isinstance(value, dict):
         known = schema.get("properties", {})
-        yield from (f"{where} has no {name}" for name in schema.get("required", ()) if name not in value)
-        yield from (f"{where}.{name} is not known" for name in value if name not in known and not schema.get("additionalProperties", True))
+        yield from (
+            f"{where} has no {name}" for name in schema.get("required", ()) if name not in value
+        )
+        yield from (
+            f"{where}.{name} is not known"
+            for name in value
+            if name not in known and not schema.get("additionalProperties", True)
+        )
         for name in value.keys() & known.keys():
             yield from _faults(value[name], known[name], f"{where}.{name}")
     if isinstance(value, list) and "items" in schema:

@@ -22,7 +22,9 @@ def rankings(draw: st.DrawFn) -> tuple[Array, Array, Any]:
     data: Relevances = draw(ranking_data(tails=False))
     m = len(data.y)
     coarse = st.integers(-2, 2).map(float) | st.just(-0.0)
-    fine = st.floats(-1e300, 1e300) | st.sampled_from([1e16, np.nextafter(1e16, 2e16), 0.3, np.nextafter(0.3, 1.0)])
+    fine = st.floats(-1e300, 1e300) | st.sampled_from(
+        [1e16, np.nextafter(1e16, 2e16), 0.3, np.nextafter(0.3, 1.0)]
+    )
     f = np.array(draw(st.lists(draw(st.sampled_from([coarse, fine])), min_size=m, max_size=m)))
     return data.y, data.y * 1.0 if draw(st.integers(0, 5)) == 0 else f, data.qid
 

@@ -25,7 +25,9 @@ def hard_ranking() -> str:
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 5))
     y = np.digitize(X[:, 0] + random.normal(size=200), [-1, 0, 1])
-    rows = "\n".join(",".join(map(str, [label, *x])) for label, x in zip(y.tolist(), X.tolist(), strict=True))
+    rows = "\n".join(
+        ",".join(map(str, [label, *x])) for label, x in zip(y.tolist(), X.tolist(), strict=True)
+    )
     return f"relevance,a,b,c,d,e\n{rows}\n"
 
 
@@ -33,12 +35,25 @@ class Terminal:
     """A program in a pseudo-terminal, which gets Ctrl-C like one that a person started, whatever this process ignores."""
 
     def __init__(
-        self, *arguments: str, columns: int, lines: int = 50, folder: Path = ROOT, program: tuple[str, ...] = ("-m", "equimargin")
+        self,
+        *arguments: str,
+        columns: int,
+        lines: int = 50,
+        folder: Path = ROOT,
+        program: tuple[str, ...] = ("-m", "equimargin"),
     ) -> None:
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-        environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR")}
-        environment |= {"PYTHONPATH": str(ROOT / "src"), "TERM": "xterm", "PYTHONIOENCODING": "utf-8"}
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR")
+        }
+        environment |= {
+            "PYTHONPATH": str(ROOT / "src"),
+            "TERM": "xterm",
+            "PYTHONIOENCODING": "utf-8",
+        }
 
         def own_terminal() -> None:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -47,7 +62,14 @@ class Terminal:
 
         command = [sys.executable, *program, *arguments]
         self.process = subprocess.Popen(
-            command, cwd=folder, stdin=slave, stdout=slave, stderr=slave, env=environment, preexec_fn=own_terminal, close_fds=True
+            command,
+            cwd=folder,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env=environment,
+            preexec_fn=own_terminal,
+            close_fds=True,
         )
         os.close(slave)
         self.output = ""

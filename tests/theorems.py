@@ -1,6 +1,7 @@
 """The machine-checked theorems as text: where each is stated, and the digests that pin the statements of those the links name.
 
-Run as a script it renews `proofs/rocq/statements.json`: read the difference before it is committed.
+Run as a script it renews `proofs/rocq/statements.json`: read the difference before it
+is committed.
 """
 
 from __future__ import annotations
@@ -73,7 +74,11 @@ OF_PATHS = (
     "constant_path.l1_hinge_between",
 )
 """Theorems about regularisation paths: the problem of their direction and their pieces, and those that are constant between jumps."""
-OF_PRECISION = ("precision.average_precision_bound", "precision.bound_rises", "precision.average_precision_perfect")
+OF_PRECISION = (
+    "precision.average_precision_bound",
+    "precision.bound_rises",
+    "precision.average_precision_perfect",
+)
 """Theorems about the average precision of any ranking."""
 OF_CERTIFIED_PATHS = ("path.excess_between", "path.piece_sound", "path.path_sound")
 """Theorems that what is checked of a certified path proves its gap at every lambda."""
@@ -119,7 +124,16 @@ OF_THE_CHECKER = (
 def linked() -> list[str]:
     """The theorems that links name, the capstones, and those of open families: file.name, each once."""
     of_families = (*CAPSTONES, *OF_OPEN_FAMILIES)
-    named = (*of_families, *OF_WEIGHTS, *OF_THE_REDUCED_GRAPH, *OF_PATHS, *OF_PRECISION, *OF_CERTIFIED_PATHS, *OF_PROGRAMS, *OF_THE_CHECKER)
+    named = (
+        *of_families,
+        *OF_WEIGHTS,
+        *OF_THE_REDUCED_GRAPH,
+        *OF_PATHS,
+        *OF_PRECISION,
+        *OF_CERTIFIED_PATHS,
+        *OF_PROGRAMS,
+        *OF_THE_CHECKER,
+    )
     return list(dict.fromkeys([link.theorem for link in links.LINKS if link.theorem] + list(named)))
 
 
@@ -135,7 +149,11 @@ def files() -> list[str]:
 
 def skeleton(file: str) -> str:
     """A file without its proofs: sections, variables, hypotheses, definitions and all statements, in their order."""
-    return " ".join(re.sub(r"\bProof\b.*?\b(Qed|Defined)\.", "", theorems.without_comments(file), flags=re.DOTALL).split())
+    return " ".join(
+        re.sub(
+            r"\bProof\b.*?\b(Qed|Defined)\.", "", theorems.without_comments(file), flags=re.DOTALL
+        ).split()
+    )
 
 
 def digests() -> dict[str, str]:

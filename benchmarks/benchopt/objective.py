@@ -1,6 +1,7 @@
 """The objective of the benchmark: the proven distance of a model to the optimum.
 
-From the folder above: `pip install benchopt 'equimargin[peers]'`, then `benchopt run benchopt -d "leaderboard[data=wine]"`.
+From the folder above: `pip install benchopt 'equimargin[peers]'`, then `benchopt run
+benchopt -d "leaderboard[data=wine]"`.
 """
 
 import numpy as np
@@ -34,7 +35,9 @@ class Objective(BaseObjective):
         self.gamma = instances.gamma(X) if self.kernel == "rbf" else None
         self.X, self.y = (X if self.kernel == "rbf" else instances.with_ones(X)), y
         kernel = None if self.gamma is None else rbf(self.gamma)
-        self.stated = classification(self.X, self.y, self.C, kernel, self.loss, bias=kernel is not None)
+        self.stated = classification(
+            self.X, self.y, self.C, kernel, self.loss, bias=kernel is not None
+        )
         self.optimum = judge.optimum_of(self.stated)
 
     def get_objective(self):
@@ -44,8 +47,17 @@ class Objective(BaseObjective):
     def evaluate_result(self, w=None, beta=None, b=0.0):
         """The proven distance at most and at least, and the interval of the optimum."""
         _, (least, most) = judge.distance(self.stated, self.optimum, Point(w=w, beta=beta, b=b))
-        return {"value": most, "least": least, "optimum_lower": self.optimum.lower, "optimum_upper": self.optimum.upper}
+        return {
+            "value": most,
+            "least": least,
+            "optimum_lower": self.optimum.lower,
+            "optimum_upper": self.optimum.upper,
+        }
 
     def get_one_result(self):
         """The function 0."""
-        return {"w": np.zeros(self.X.shape[1])} if self.kernel == "linear" else {"beta": np.zeros(len(self.y))}
+        return (
+            {"w": np.zeros(self.X.shape[1])}
+            if self.kernel == "linear"
+            else {"beta": np.zeros(len(self.y))}
+        )

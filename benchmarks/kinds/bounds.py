@@ -12,7 +12,15 @@ import numpy as np
 from clock import in_turn, timed
 from table import Benchmark, Line, Table
 
-from equimargin.formulations import MarginProblem, Point, classification, interval, linear, ranking, rbf
+from equimargin.formulations import (
+    MarginProblem,
+    Point,
+    classification,
+    interval,
+    linear,
+    ranking,
+    rbf,
+)
 
 
 def problems() -> Iterator[tuple[str, MarginProblem]]:
@@ -21,7 +29,10 @@ def problems() -> Iterator[tuple[str, MarginProblem]]:
         for n in (500, 2_000, 10_000):
             rng = np.random.default_rng(0)
             X = rng.normal(size=(n, 20))
-            yield f"classification n={n:,} {kernel.name}", classification(X, np.sign(X[:, 0] + rng.normal(size=n)), 1.0, kernel)
+            yield (
+                f"classification n={n:,} {kernel.name}",
+                classification(X, np.sign(X[:, 0] + rng.normal(size=n)), 1.0, kernel),
+            )
     for n in (200, 2_000):
         X = np.random.default_rng(0).normal(size=(n, 20))
         problem = ranking(X, np.arange(n) % 2, None, 1.0, rbf(0.05))
@@ -32,11 +43,24 @@ def lines() -> Iterator[Line]:
     """Measure a first product, with the Gram matrix formed, another, and the interval."""
     for name, problem in problems():
         alpha = np.random.default_rng(1).uniform(0, 1, problem.p)
-        product, point = partial(problem.gram.__matmul__, problem.rows.rdot(alpha)), Point(alpha=alpha)
+        product, point = (
+            partial(problem.gram.__matmul__, problem.rows.rdot(alpha)),
+            Point(alpha=alpha),
+        )
         first = timed(product).cpu
         again, bound = in_turn(product, partial(interval, problem, point))
-        yield {"problem": name, "Gram and product s": first, "product s": again.cpu, "interval s": bound.cpu}
+        yield {
+            "problem": name,
+            "Gram and product s": first,
+            "product s": again.cpu,
+            "interval s": bound.cpu,
+        }
 
 
-COLUMNS = {"problem": "44s", "Gram and product s": "18.4f", "product s": "9.4f", "interval s": "10.4f"}
+COLUMNS = {
+    "problem": "44s",
+    "Gram and product s": "18.4f",
+    "product s": "9.4f",
+    "interval s": "10.4f",
+}
 BENCHMARK = Benchmark(__doc__, lambda asked: iter([Table(COLUMNS, lines())]))

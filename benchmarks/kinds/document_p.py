@@ -2,10 +2,13 @@
 
     python benchmarks/run.py kinds.document_p
 
-n points in two levels, of two Gaussians that overlap, ranked with an RBF kernel down to lambda = LAMBDA_MIN: all their m = n^2 / 4
-pairs, or those of the reduced graph, m = n - 1. An exponent is the slope of a straight line through logarithms, of CPU seconds with one
-BLAS thread, the least of REPEATS. "direct" is one problem (8) at lambda_min, by the solver that `solve` chooses for it. Printed are: two
-to three breakpoints a pair; |I|^2, and in another place |I|^3, of a system; m |I| of a breakpoint; and a few times "direct" of all.
+n points in two levels, of two Gaussians that overlap, ranked with an RBF kernel down to
+lambda = LAMBDA_MIN: all their m = n^2 / 4 pairs, or those of the reduced graph,
+m = n - 1. An exponent is the slope of a straight line through logarithms, of CPU
+seconds with one BLAS thread, the least of REPEATS. "direct" is one problem (8) at
+lambda_min, by the solver that `solve` chooses for it. Printed are: two to three
+breakpoints a pair; |I|^2, and in another place |I|^3, of a system; m |I| of a
+breakpoint; and a few times "direct" of all.
 """
 
 from __future__ import annotations
@@ -21,7 +24,13 @@ from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 from table import Benchmark, Line, Table
 
-from equimargin.formulations import MarginProblem, ranking, ranking_from_pairs, rbf, reduced_preferences
+from equimargin.formulations import (
+    MarginProblem,
+    ranking,
+    ranking_from_pairs,
+    rbf,
+    reduced_preferences,
+)
 from equimargin.solvers import regularization_path, solve
 
 LAMBDA_MIN, REPEATS = 1e-2, 3
@@ -35,7 +44,11 @@ def problem_of(n: int, graph: str) -> MarginProblem:
     y = np.arange(n) % 2
     X = rng.normal(size=(n, 2)) + y[:, None]
     kernel = rbf(1.0)
-    return ranking(X, y, kernel=kernel) if graph == "all pairs" else ranking_from_pairs(X, reduced_preferences(y), kernel=kernel)
+    return (
+        ranking(X, y, kernel=kernel)
+        if graph == "all pairs"
+        else ranking_from_pairs(X, reduced_preferences(y), kernel=kernel)
+    )
 
 
 def least(run: Callable[[], Any]) -> tuple[float, Any]:
@@ -55,10 +68,16 @@ def systems() -> Iterator[Line]:
     for k in SYSTEMS:
         A = np.random.default_rng(0).normal(size=(k, k))
         G, one = A @ A.T + k * np.eye(k), np.ones(k)
-        found.append((least(partial(cho_factor, G))[0], least(partial(cho_solve, cho_factor(G), one))[0]))
+        found.append(
+            (least(partial(cho_factor, G))[0], least(partial(cho_solve, cho_factor(G), one))[0])
+        )
         yield {"a system (11)": f"|I| = {k}", "anew s": found[-1][0], "kept factor s": found[-1][1]}
     yield {"a system (11)": "exponent of |I|"} | dict(
-        zip(("anew s", "kept factor s"), (exponent(SYSTEMS, v) for v in zip(*found, strict=True)), strict=True)
+        zip(
+            ("anew s", "kept factor s"),
+            (exponent(SYSTEMS, v) for v in zip(*found, strict=True)),
+            strict=True,
+        )
     )
 
 
@@ -70,11 +89,28 @@ def paths(graph: str) -> Iterator[Line]:
         seconds, path = least(partial(regularization_path, problem, LAMBDA_MIN))
         direct, _ = least(partial(solve, problem.with_cost(1 / LAMBDA_MIN), tol=1e-6))
         found.append((n, problem.p, len(path), path.margins.mean(), seconds))
-        line = {"graph": graph, "n": n, "m": problem.p, "breakpoints": len(path), "over m": len(path) / problem.p}
-        yield line | {"mean |I|": path.margins.mean(), "path s": seconds, "direct s": direct, "ratio": seconds / direct}
+        line = {
+            "graph": graph,
+            "n": n,
+            "m": problem.p,
+            "breakpoints": len(path),
+            "over m": len(path) / problem.p,
+        }
+        yield line | {
+            "mean |I|": path.margins.mean(),
+            "path s": seconds,
+            "direct s": direct,
+            "ratio": seconds / direct,
+        }
     sizes, *columns = np.array(found).T
     names = ("m", "breakpoints", "mean |I|", "seconds of the path")
-    print("; ".join(f"{name} n^{exponent(sizes, column):.1f}" for name, column in zip(names, columns, strict=True)), end="; ")
+    print(
+        "; ".join(
+            f"{name} n^{exponent(sizes, column):.1f}"
+            for name, column in zip(names, columns, strict=True)
+        ),
+        end="; ",
+    )
     print(f"seconds a breakpoint m^{exponent(columns[0], columns[3] / columns[1]):.1f}")
 
 
@@ -87,6 +123,14 @@ def tables(asked: Namespace) -> Iterator[Table]:
         yield Table(COLUMNS, paths(graph))
 
 
-COLUMNS = {"graph": "9s", "n": "5d", "m": "6d", "breakpoints": "12d", "over m": "7.2f", "mean |I|": "9.1f", "path s": "8.3f"}
+COLUMNS = {
+    "graph": "9s",
+    "n": "5d",
+    "m": "6d",
+    "breakpoints": "12d",
+    "over m": "7.2f",
+    "mean |I|": "9.1f",
+    "path s": "8.3f",
+}
 COLUMNS |= {"direct s": "9.3f", "ratio": "6.1f"}
 BENCHMARK = Benchmark(__doc__, tables)

@@ -2,9 +2,11 @@
 
     python benchmarks/run.py kinds.exact
 
-The time of `exact_optimum` holds the float solution that it starts from, and the proof that a given Gram matrix is positive semidefinite;
-"exact" is what is left with that solution given. `off` is how far the middle of the float solution's proven interval is from the exact
-optimum, relatively, `bits` the length of the optimum's denominator. A line is the slowest of three seeds.
+The time of `exact_optimum` holds the float solution that it starts from, and the proof
+that a given Gram matrix is positive semidefinite; "exact" is what is left with that
+solution given. `off` is how far the middle of the float solution's proven interval is
+from the exact optimum, relatively, `bits` the length of the optimum's denominator. A
+line is the slowest of three seeds.
 """
 
 from __future__ import annotations
@@ -20,7 +22,16 @@ import numpy as np
 from clock import timed
 from table import Benchmark, Line, Table
 
-from equimargin.formulations import OneNormProblem, Problem, classification, polynomial, ranking, ranking_vector_machine, rbf, regression
+from equimargin.formulations import (
+    OneNormProblem,
+    Problem,
+    classification,
+    polynomial,
+    ranking,
+    ranking_vector_machine,
+    rbf,
+    regression,
+)
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers import exact_optimum, given_gram, solve
 
@@ -36,19 +47,29 @@ class Row:
     must: float = float("nan")
 
 
-def noisy(n: int, noise: float, stated: Callable[[Any, Any], Problem]) -> Callable[[np.random.Generator], Problem]:
+def noisy(
+    n: int, noise: float, stated: Callable[[Any, Any], Problem]
+) -> Callable[[np.random.Generator], Problem]:
     """Draw n points and a noisy score, and state a problem by its float Gram matrix."""
 
     def draw(rng: np.random.Generator) -> Problem:
         X = rng.normal(size=(n, 4))
-        return given_gram(stated(X, np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + noise * rng.normal(size=n)))
+        return given_gram(
+            stated(X, np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + noise * rng.normal(size=n))
+        )
 
     return draw
 
 
-def svm(n: int, C: float, gamma: float, loss: Any = "hinge") -> Callable[[np.random.Generator], Problem]:
+def svm(
+    n: int, C: float, gamma: float, loss: Any = "hinge"
+) -> Callable[[np.random.Generator], Problem]:
     """Draw two noisy classes."""
-    return noisy(n, 0.3, lambda X, score: classification(X, np.where(score > 0, 1.0, -1.0), C, rbf(gamma), loss))
+    return noisy(
+        n,
+        0.3,
+        lambda X, score: classification(X, np.where(score > 0, 1.0, -1.0), C, rbf(gamma), loss),
+    )
 
 
 def svr(n: int, C: float) -> Callable[[np.random.Generator], Problem]:
@@ -63,7 +84,9 @@ def ranks(n: int, C: float, loss: Any = "hinge") -> Callable[[np.random.Generato
 
 def grid(n: int, C: float) -> Callable[[np.random.Generator], Problem]:
     """Five levels on an integer grid with repeated points, and a quadratic kernel."""
-    return lambda rng: ranking(rng.integers(-3, 4, (n, 4)), rng.integers(0, 5, n), None, C, polynomial(2, 1.0, 1.0))
+    return lambda rng: ranking(
+        rng.integers(-3, 4, (n, 4)), rng.integers(0, 5, n), None, C, polynomial(2, 1.0, 1.0)
+    )
 
 
 def rvm(n: int, pairs: int) -> Callable[[np.random.Generator], Problem]:
@@ -71,7 +94,9 @@ def rvm(n: int, pairs: int) -> Callable[[np.random.Generator], Problem]:
 
     def draw(rng: np.random.Generator) -> Problem:
         X = rng.normal(size=(n, 4))
-        whole = given_gram(ranking_vector_machine(X, X[:, 0] + X[:, 1] ** 2, None, 50.0 / pairs, rbf(0.5)))
+        whole = given_gram(
+            ranking_vector_machine(X, X[:, 0] + X[:, 1] ** 2, None, 50.0 / pairs, rbf(0.5))
+        )
         assert isinstance(whole, OneNormProblem)
         assert isinstance(whole.rows, Pairs)
         chosen = rng.choice(whole.p, pairs, replace=False)
@@ -100,10 +125,17 @@ def measured(row: Row, seed: int) -> Line:
     problem = row.problem(np.random.default_rng(seed))
     solution = solve(problem, tol=1e-10)
     found, whole, _ = timed(lambda: exact_optimum(problem))
-    exact = whole if isinstance(problem, OneNormProblem) else timed(lambda: exact_optimum(problem, start=solution.point)).cpu
+    exact = (
+        whole
+        if isinstance(problem, OneNormProblem)
+        else timed(lambda: exact_optimum(problem, start=solution.point)).cpu
+    )
     lower, upper = Fraction(solution.lower), Fraction(solution.upper)
     line = {"row": row.name, "s": whole, "exact s": exact, "must": row.must, "pivots": found.pivots}
-    line |= {"bits": found.value.denominator.bit_length(), "off": float(abs((lower + upper) / 2 - found.value) / found.value)}
+    line |= {
+        "bits": found.value.denominator.bit_length(),
+        "off": float(abs((lower + upper) / 2 - found.value) / found.value),
+    }
     return line | {"proven": lower <= found.value <= upper}
 
 
@@ -112,15 +144,33 @@ def slowest(row: Row) -> Line:
     found = [measured(row, seed) for seed in SEEDS]
     worst = max(found, key=lambda line: line["s"])
     worst |= {name: max(line[name] for line in found) for name in ("pivots", "off")}
-    return worst | {"exact s": median(line["exact s"] for line in found), "proven": all(line["proven"] for line in found)}
+    return worst | {
+        "exact s": median(line["exact s"] for line in found),
+        "proven": all(line["proven"] for line in found),
+    }
 
 
 def tables(asked: Namespace) -> Iterator[Table]:
     """Yield the table, after kernels are compiled."""
-    for warm in (svm(30, 1.0, 1.0), svm(30, 1.0, 1.0, "squared_hinge"), svr(30, 1.0), ranks(60, 1.0), rvm(20, 50)):
+    for warm in (
+        svm(30, 1.0, 1.0),
+        svm(30, 1.0, 1.0, "squared_hinge"),
+        svr(30, 1.0),
+        ranks(60, 1.0),
+        rvm(20, 50),
+    ):
         exact_optimum(warm(np.random.default_rng(0)))
     yield Table(COLUMNS, map(slowest, ROWS))
 
 
-COLUMNS = {"row": "46s", "s": "7.2f", "exact s": "8.2f", "must": "5.1f", "pivots": "6d", "bits": "7d", "off": "8.1e", "proven": "s"}
+COLUMNS = {
+    "row": "46s",
+    "s": "7.2f",
+    "exact s": "8.2f",
+    "must": "5.1f",
+    "pivots": "6d",
+    "bits": "7d",
+    "off": "8.1e",
+    "proven": "s",
+}
 BENCHMARK = Benchmark(__doc__, tables)

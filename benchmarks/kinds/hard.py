@@ -3,9 +3,10 @@
     python benchmarks/run.py kinds.hard            all rows
     python benchmarks/run.py kinds.hard --quick    the small rows
 
-Our side builds the problem and solves it through the public `solve` at tol = 1e-6, the other solves the declared primal, where that is
-small enough to be declared, the two sides taking turns. What the answer proves is computed outside the timing: the relative width of the
-interval, or how many rows the exact ray has.
+Our side builds the problem and solves it through the public `solve` at tol = 1e-6, the
+other solves the declared primal, where that is small enough to be declared, the two
+sides taking turns. What the answer proves is computed outside the timing: the relative
+width of the interval, or how many rows the exact ray has.
 """
 
 from __future__ import annotations
@@ -30,9 +31,18 @@ TOL = 1e-6
 class Row:
     """A line of the table.
 
-    form : "levels" (rounded scores), "order" (a total order) or "classes".  m, d : points and features.
-    gamma : of an RBF kernel; 0 is the linear one.  noise : added to the scores, so that no function meets the rows.
-    within : CPU seconds that ours may take, None without a bound.
+    Parameters
+    ----------
+    form : str
+        "levels" (rounded scores), "order" (a total order) or "classes".
+    m, d : int
+        Points and features.
+    gamma : float
+        Of an RBF kernel; 0 is the linear one.
+    noise : float
+        Added to the scores, so that no function meets the rows.
+    within : float | None
+        CPU seconds that ours may take, None without a bound.
     """
 
     form: str
@@ -83,11 +93,24 @@ def measured(row: Row) -> Line:
     problem = row.problem()
     sides: list[Callable[[], Any]] = [partial(solved, row)]
     if problem.undeclarable is None and row.m <= 300:
-        sides.append(lambda: solve_declaration(declare(f"{problem.family}.primal", row.problem())).value)
+        sides.append(
+            lambda: solve_declaration(declare(f"{problem.family}.primal", row.problem())).value
+        )
     (found, seconds, _), *theirs = in_turn(*sides, limit=5.0)
-    proven = f"a ray of {len(found.ray)} rows" if found.ray is not None else f"width {found.interval.relative_width:.0e}"
+    proven = (
+        f"a ray of {len(found.ray)} rows"
+        if found.ray is not None
+        else f"width {found.interval.relative_width:.0e}"
+    )
     name = f"{row.form}, {row.m:,} x {row.d}, {f'RBF {row.gamma:g}' if row.gamma else 'linear'}"
-    line = {"row": name, "rows": problem.p, "ours s": seconds, "within": row.within, "status": found.status, "proven": proven}
+    line = {
+        "row": name,
+        "rows": problem.p,
+        "ours s": seconds,
+        "within": row.within,
+        "status": found.status,
+        "proven": proven,
+    }
     late = row.within is not None and seconds > row.within
     return line | {"CLARABEL s": theirs[0].cpu if theirs else None, "": "late" if late else ""}
 
@@ -99,5 +122,14 @@ def tables(asked: Namespace) -> Iterator[Table]:
     yield Table(COLUMNS, map(measured, chosen(ROWS, asked)))
 
 
-COLUMNS = {"row": "34s", "rows": "16,d", "ours s": "7.2f", "within": "6g", "status": "10s", "proven": "18s", "CLARABEL s": "10.2f", "": "s"}
+COLUMNS = {
+    "row": "34s",
+    "rows": "16,d",
+    "ours s": "7.2f",
+    "within": "6g",
+    "status": "10s",
+    "proven": "18s",
+    "CLARABEL s": "10.2f",
+    "": "s",
+}
 BENCHMARK = Benchmark(__doc__, tables, QUICK)

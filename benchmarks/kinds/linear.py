@@ -3,9 +3,11 @@
     python benchmarks/run.py kinds.linear            all rows, the worst of three seeds each
     python benchmarks/run.py kinds.linear --quick    the small rows, one seed
 
-Our side builds the problem and solves it through the public `solve`, at the tolerance of the relative suboptimality that LIBLINEAR reaches
-with scikit-learn's defaults (1000 iterations at most); LIBLINEAR's side is `fit`. Both have a penalised bias. Suboptimalities are measured
-outside the timing, by one function for both sides, from a proven lower bound.
+Our side builds the problem and solves it through the public `solve`, at the tolerance
+of the relative suboptimality that LIBLINEAR reaches with scikit-learn's defaults (1000
+iterations at most); LIBLINEAR's side is `fit`. Both have a penalised bias.
+Suboptimalities are measured outside the timing, by one function for both sides, from a
+proven lower bound.
 """
 
 from __future__ import annotations
@@ -74,10 +76,18 @@ ROWS = [
 def data(row: Row, seed: int) -> tuple[Any, Any]:
     """Return X and y: standardised clusters, or a thin random matrix with a noisy linear truth."""
     if not row.thin:
-        X, y = make_classification(row.n, row.d, n_informative=row.d // 2, class_sep=1, flip_y=0.05, random_state=seed)
+        X, y = make_classification(
+            row.n, row.d, n_informative=row.d // 2, class_sep=1, flip_y=0.05, random_state=seed
+        )
         return StandardScaler().fit_transform(X), np.where(y > 0, 1.0, -1.0)
     rng = np.random.default_rng(seed)
-    X = sparse.random_array((row.n, row.d), density=1e-3, format="csr", rng=rng, data_sampler=lambda size: rng.normal(size=size))
+    X = sparse.random_array(
+        (row.n, row.d),
+        density=1e-3,
+        format="csr",
+        rng=rng,
+        data_sampler=lambda size: rng.normal(size=size),
+    )
     score = X @ rng.normal(size=row.d)
     return X, np.where(score + 0.3 * score.std() * rng.normal(size=row.n) > 0, 1.0, -1.0)
 
@@ -91,7 +101,9 @@ def suboptimality(problem: MarginProblem, w: Any, lower: float) -> float:
 def measured(row: Row, seed: int) -> Line:
     """Measure both sides on one data set."""
     X, y = data(row, seed)
-    liblinear = partial(LinearSVC(C=row.C, loss=row.loss, intercept_scaling=1, random_state=0).fit, X, y)
+    liblinear = partial(
+        LinearSVC(C=row.C, loss=row.loss, intercept_scaling=1, random_state=0).fit, X, y
+    )
 
     def ours(tol: float) -> Solution:
         return solve(classification(X, y, row.C, loss=row.loss, bias="penalized"), tol=tol)
@@ -102,18 +114,39 @@ def measured(row: Row, seed: int) -> Line:
     off = suboptimality(problem, np.append(model.coef_[0], model.intercept_), lower)
     tol = max(off, TIGHTEST)
     ours(tol)
-    theirs, own = in_turn(liblinear, partial(ours, tol), rounds=5 if row.n < 10_000 and row.d < 1_000 else 3)
-    found = {"row": row.name, "seed": seed, "LIBLINEAR s": theirs.cpu, "LIBLINEAR off": off, "ours s": own.cpu}
-    found |= {"ours off": suboptimality(problem, own.result.w, lower), "gap": own.result.relative_gap}
+    theirs, own = in_turn(
+        liblinear, partial(ours, tol), rounds=5 if row.n < 10_000 and row.d < 1_000 else 3
+    )
+    found = {
+        "row": row.name,
+        "seed": seed,
+        "LIBLINEAR s": theirs.cpu,
+        "LIBLINEAR off": off,
+        "ours s": own.cpu,
+    }
+    found |= {
+        "ours off": suboptimality(problem, own.result.w, lower),
+        "gap": own.result.relative_gap,
+    }
     return found | {"ratio": theirs.cpu / own.cpu, "must": row.must}
 
 
 def lines(asked: Namespace) -> Iterator[Line]:
     """Yield the worst seed of every row."""
     for row in chosen(ROWS, asked):
-        yield min((measured(row, seed) for seed in (SEEDS[:1] if asked.quick else SEEDS)), key=lambda line: line["ratio"])
+        yield min(
+            (measured(row, seed) for seed in (SEEDS[:1] if asked.quick else SEEDS)),
+            key=lambda line: line["ratio"],
+        )
 
 
-COLUMNS = {"row": "42s", "LIBLINEAR s": "12.4f", "LIBLINEAR off": "13.1e", "ours s": "9.4f", "ours off": "8.1e", "gap": "8.1e"}
+COLUMNS = {
+    "row": "42s",
+    "LIBLINEAR s": "12.4f",
+    "LIBLINEAR off": "13.1e",
+    "ours s": "9.4f",
+    "ours off": "8.1e",
+    "gap": "8.1e",
+}
 COLUMNS |= {"ratio": "7.1f", "must": "5g"}
 BENCHMARK = Benchmark(__doc__, lambda asked: iter([Table(COLUMNS, lines(asked))]), QUICK)

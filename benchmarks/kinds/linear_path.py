@@ -4,16 +4,18 @@
     python benchmarks/run.py kinds.linear_path --quick        the small rows
     python benchmarks/run.py kinds.linear_path --limit 900    CPU seconds of a way, after which no further fit of it is begun
 
-A path goes from its first jump down to lambda_min = 1e-4. HiGHS solves the program at 100 lambdas between the same two, on a log grid,
-in one model of which only the numbers that lambda is change, so that each starts from the basis of the one before, without presolve. It may
-do so in eight ways, of which the fastest counts, once of each matrix:
+A path goes from its first jump down to lambda_min = 1e-4. HiGHS solves the program at
+100 lambdas between the same two, on a log grid, in one model of which only the numbers
+that lambda is change, so that each starts from the basis of the one before, without
+presolve. It may do so in eight ways, of which the fastest counts, once of each matrix:
 
     the primal program, whose costs change, or the dual one, whose bounds change; the primal simplex method or the dual one;
     the printed matrix B, dense; or its factors A, K and A', with two more variables for every point, which makes the matrix sparse.
 
-A way that does not end within its limit shows how many fits it did. Points are uniform in [0, 1]^5 and in a total order, so that m points
-make m (m - 1) / 2 pairs; the kernel is rbf(0.5). Classifications are of the same points at their middle value. Gaps are what the path says
-of its pieces; HiGHS solves to 1e-7.
+A way that does not end within its limit shows how many fits it did. Points are uniform
+in [0, 1]^5 and in a total order, so that m points make m (m - 1) / 2 pairs; the kernel
+is rbf(0.5). Classifications are of the same points at their middle value. Gaps are what
+the path says of its pieces; HiGHS solves to 1e-7.
 """
 
 from __future__ import annotations
@@ -31,7 +33,13 @@ from clock import timed
 from scipy import sparse
 from table import QUICK, Benchmark, Line, Table, chosen
 
-from equimargin.formulations import OneNormProblem, one_norm_classification, one_norm_ranking, ranking_vector_machine, rbf
+from equimargin.formulations import (
+    OneNormProblem,
+    one_norm_classification,
+    one_norm_ranking,
+    ranking_vector_machine,
+    rbf,
+)
 from equimargin.solvers import OneNormPath, regularization_path
 
 LAMBDA_MIN, GRID = 1e-4, 100
@@ -70,8 +78,16 @@ def problem_of(row: Row) -> OneNormProblem:
     score = np.exp(-((X - centre) ** 2).sum(axis=1))
     if row.family.startswith("svm"):
         noisy = score + 0.05 * rng.normal(size=row.m)
-        return one_norm_classification(X, np.where(noisy > np.median(score), 1.0, -1.0), 1.0, rbf(0.5), "nobias" not in row.family)
-    return (ranking_vector_machine if row.family == "rvm" else one_norm_ranking)(X, score, None, 1.0, rbf(0.5))
+        return one_norm_classification(
+            X,
+            np.where(noisy > np.median(score), 1.0, -1.0),
+            1.0,
+            rbf(0.5),
+            "nobias" not in row.family,
+        )
+    return (ranking_vector_machine if row.family == "rvm" else one_norm_ranking)(
+        X, score, None, 1.0, rbf(0.5)
+    )
 
 
 class Way(NamedTuple):
@@ -82,7 +98,9 @@ class Way(NamedTuple):
     simplex: str
 
 
-WAYS = [Way(*each) for each in product(("dense", "factors"), ("dual", "primal"), ("dual", "primal"))]
+WAYS = [
+    Way(*each) for each in product(("dense", "factors"), ("dual", "primal"), ("dual", "primal"))
+]
 
 
 class Program(NamedTuple):
@@ -107,22 +125,46 @@ def program_of(problem: OneNormProblem, way: Way) -> Program:
         M = sparse.hstack([B, s, slack]) if way.program == "primal" else sparse.vstack([B.T, s.T])
     elif way.program == "primal":
         D, extra = points if over_points else A.T, 2 * problem.m
-        blocks = [[sparse.csc_array((p, n)), s, slack, None, A], [D, None, None, -points, None], [None, None, None, K, -points]]
+        blocks = [
+            [sparse.csc_array((p, n)), s, slack, None, A],
+            [D, None, None, -points, None],
+            [None, None, None, K, -points],
+        ]
         M = sparse.block_array(blocks)
     else:
         D, extra = points if over_points else A, 2 * problem.m
-        blocks = [[sparse.csc_array((n, p)), None, D], [s.T, None, None], [A.T, -points, None], [None, K, -points]]
+        blocks = [
+            [sparse.csc_array((n, p)), None, D],
+            [s.T, None, None],
+            [A.T, -points, None],
+            [None, K, -points],
+        ]
         M = sparse.block_array(blocks if k else [blocks[0], *blocks[2:]])
     free, zeros, rows = np.full(extra, np.inf), np.zeros(extra), np.full(p, np.inf)
     if way.program == "primal":
         lower = np.concatenate([np.zeros(n), np.full(k, -np.inf), np.zeros(p), -free])
         ends = np.append(np.ones(p), zeros), np.append(rows, zeros)
-        return Program(M, np.concatenate([np.zeros(n + k), np.ones(p), zeros]), lower, np.full(n + k + p + extra, np.inf), *ends)
+        return Program(
+            M,
+            np.concatenate([np.zeros(n + k), np.ones(p), zeros]),
+            lower,
+            np.full(n + k + p + extra, np.inf),
+            *ends,
+        )
     low, high = np.append(np.full(n, -np.inf), np.zeros(k + extra)), np.zeros(n + k + extra)
-    return Program(M, np.append(-np.ones(p), zeros), np.append(np.zeros(p), -free), np.append(np.ones(p), free), low, high)
+    return Program(
+        M,
+        np.append(-np.ones(p), zeros),
+        np.append(np.zeros(p), -free),
+        np.append(np.ones(p), free),
+        low,
+        high,
+    )
 
 
-def highs_grid(problem: OneNormProblem, lambdas: np.ndarray, way: Way, limit: float) -> tuple[int, float]:
+def highs_grid(
+    problem: OneNormProblem, lambdas: np.ndarray, way: Way, limit: float
+) -> tuple[int, float]:
     """How many of the lambdas HiGHS solved, one after another, and the CPU seconds; none is begun after the limit."""
     import highspy as library
 
@@ -132,10 +174,20 @@ def highs_grid(problem: OneNormProblem, lambdas: np.ndarray, way: Way, limit: fl
     lp.num_row_, lp.num_col_ = M.shape
     lp.col_cost_, lp.col_lower_, lp.col_upper_, lp.row_lower_, lp.row_upper_ = program[1:]
     lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = M.indptr.astype(np.int32), M.indices.astype(np.int32), M.data
+    lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = (
+        M.indptr.astype(np.int32),
+        M.indices.astype(np.int32),
+        M.data,
+    )
     highs, numbers = highspy.Highs(), np.arange(n, dtype=np.int32)
     strategy = {"dual": 1, "primal": 4}[way.simplex]
-    for option, value in {"output_flag": False, "presolve": "off", "threads": 1, "solver": "simplex", "simplex_strategy": strategy}.items():
+    for option, value in {
+        "output_flag": False,
+        "presolve": "off",
+        "threads": 1,
+        "solver": "simplex",
+        "simplex_strategy": strategy,
+    }.items():
         highs.setOptionValue(option, value)
     highs.passModel(lp)
     started, fits = time.process_time(), 0
@@ -150,7 +202,9 @@ def highs_grid(problem: OneNormProblem, lambdas: np.ndarray, way: Way, limit: fl
     return fits, time.process_time() - started
 
 
-def fastest(problem: OneNormProblem, lambdas: np.ndarray, matrix: str, limit: float) -> dict[str, Any] | None:
+def fastest(
+    problem: OneNormProblem, lambdas: np.ndarray, matrix: str, limit: float
+) -> dict[str, Any] | None:
     """The fastest way with a matrix: the one with the most fits, or the least time for all of them; None for too large a matrix."""
     if matrix == "dense" and problem.p * problem.size > LARGEST_MATRIX:
         return None
@@ -158,7 +212,13 @@ def fastest(problem: OneNormProblem, lambdas: np.ndarray, matrix: str, limit: fl
     for way in (each for each in WAYS if each.matrix == matrix):
         fits, seconds = highs_grid(problem, lambdas, way, limit)
         limit = min(limit, 2 * seconds)  # a way that is twice as slow as another need not end
-        found.append({"way": f"{way.program} program, {way.simplex} simplex", "fits": fits, "seconds": seconds})
+        found.append(
+            {
+                "way": f"{way.program} program, {way.simplex} simplex",
+                "fits": fits,
+                "seconds": seconds,
+            }
+        )
     return min(found, key=lambda each: (-each["fits"], each["seconds"]))
 
 
@@ -167,14 +227,25 @@ def measured(limit: float, row: Row) -> Line:
     problem = problem_of(row)
     path: OneNormPath
     path, ours, _ = timed(partial(regularization_path, problem, LAMBDA_MIN))
-    found = {"family": row.family, "m": row.m, "rows": problem.p, "pieces": len(path), "basis": int(path.sizes.max())}
+    found = {
+        "family": row.family,
+        "m": row.m,
+        "rows": problem.p,
+        "pieces": len(path),
+        "basis": int(path.sizes.max()),
+    }
     found |= {"gap": float(path.gaps.max()), "ours s": ours, "complete": path.complete}
     for matrix in ("dense", "factors"):
         theirs = fastest(problem, np.geomspace(path.lambdas[0], LAMBDA_MIN, GRID), matrix, limit)
         if theirs is not None:
             ended = theirs["fits"] == GRID
             said = f"{theirs['seconds'] / ours:.1f}" if ended else f"{theirs['fits']} fits"
-            found |= {matrix: theirs, f"{matrix} s": theirs["seconds"], f"{matrix} ratio": said, "fastest way": theirs["way"]}
+            found |= {
+                matrix: theirs,
+                f"{matrix} s": theirs["seconds"],
+                f"{matrix} ratio": said,
+                "fastest way": theirs["way"],
+            }
     return found
 
 
@@ -185,6 +256,14 @@ def tables(asked: Namespace) -> Iterator[Table]:
     yield Table(COLUMNS, map(partial(measured, asked.limit), chosen(ROWS, asked)))
 
 
-COLUMNS = {"family": "20s", "rows": "7,d", "pieces": "7,d", "basis": "6d", "gap": "8.1e", "ours s": "8.3f", "dense s": "9.2f"}
+COLUMNS = {
+    "family": "20s",
+    "rows": "7,d",
+    "pieces": "7,d",
+    "basis": "6d",
+    "gap": "8.1e",
+    "ours s": "8.3f",
+    "dense s": "9.2f",
+}
 COLUMNS |= {"dense ratio": "11s", "factors s": "9.2f", "factors ratio": "13s", "fastest way": "s"}
 BENCHMARK = Benchmark(__doc__, tables, QUICK | {"limit": (900.0, "CPU seconds of a way")})

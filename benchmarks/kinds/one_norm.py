@@ -3,10 +3,12 @@
     python benchmarks/run.py kinds.one_norm            all rows
     python benchmarks/run.py kinds.one_norm --quick    the small rows
 
-Our side builds the problem and solves it through the public `solve` at tol = 1e-6; the other builds the declaration of the dual and hands
-it to HiGHS, where it is small enough to be declared, the two sides taking turns. The value of either side is proven outside the timing: the
-table shows the relative width of our proven interval, and how far the other's value is from it. "warm" is our side at C after a solution
-at 0.8 C. Memory is the peak of the process so far.
+Our side builds the problem and solves it through the public `solve` at tol = 1e-6; the
+other builds the declaration of the dual and hands it to HiGHS, where it is small enough
+to be declared, the two sides taking turns. The value of either side is proven outside
+the timing: the table shows the relative width of our proven interval, and how far the
+other's value is from it. "warm" is our side at C after a solution at 0.8 C. Memory is
+the peak of the process so far.
 """
 
 from __future__ import annotations
@@ -20,7 +22,14 @@ import numpy as np
 from clock import in_turn
 from table import QUICK, Benchmark, Line, Table, chosen
 
-from equimargin.formulations import OneNormProblem, declare, one_norm_classification, one_norm_ranking, ranking_vector_machine, rbf
+from equimargin.formulations import (
+    OneNormProblem,
+    declare,
+    one_norm_classification,
+    one_norm_ranking,
+    ranking_vector_machine,
+    rbf,
+)
 from equimargin.solvers import Solution, solve, solve_declaration
 
 TOL = 1e-6
@@ -31,11 +40,21 @@ HIGHS_SECONDS = 300.0
 class Row:
     """A line of the table.
 
-    form : "rvm", "rank.onenorm", or "svm.onenorm" of two levels.
-    queries, size, d : the number of queries, of points in each, and of features.
-    shares : of the points of a query, those of every level, lowest first; one level for each point where empty.
-    duplicates : share of the rows that repeat another.  must : by how much we must at least be faster, None where HiGHS is not asked.
-    within : CPU seconds that ours may take, None without a bound.
+    Parameters
+    ----------
+    form : str
+        "rvm", "rank.onenorm", or "svm.onenorm" of two levels.
+    queries, size, d : int
+        The number of queries, of points in each, and of features.
+    shares : tuple[float, ...]
+        Of the points of a query, those of every level, lowest first; one level for each
+        point where empty.
+    duplicates : float
+        Share of the rows that repeat another.
+    must : float | None
+        By how much we must at least be faster, None where HiGHS is not asked.
+    within : float | None
+        CPU seconds that ours may take, None without a bound.
     """
 
     form: str
@@ -80,7 +99,11 @@ def data(row: Row) -> tuple[Any, Any, Any]:
     score = (X[:, :5].sum(axis=1) + 0.5 * rng.normal(size=m)).reshape(row.queries, row.size)
     place = score.argsort(axis=1).argsort(axis=1)
     edges = np.cumsum(row.shares)[:-1] * row.size if row.shares else np.arange(1, row.size)
-    return X, np.searchsorted(edges, place.ravel(), side="right"), np.repeat(np.arange(row.queries), row.size)
+    return (
+        X,
+        np.searchsorted(edges, place.ravel(), side="right"),
+        np.repeat(np.arange(row.queries), row.size),
+    )
 
 
 def measured(row: Row) -> Line:
@@ -90,21 +113,51 @@ def measured(row: Row) -> Line:
         return solve(row.problem(row.C), tol=TOL, warm_start=start)
 
     def highs() -> float:
-        return solve_declaration(declare(f"{row.form}.dual", row.problem(row.C)), "HIGHS", time_limit=HIGHS_SECONDS).value
+        return solve_declaration(
+            declare(f"{row.form}.dual", row.problem(row.C)), "HIGHS", time_limit=HIGHS_SECONDS
+        ).value
 
     ours()
     near = solve(row.problem(0.8 * row.C), tol=TOL)
-    sides: list[Callable[[], Any]] = [ours, lambda: ours(near).value, *([] if row.must is None else [highs])]
+    sides: list[Callable[[], Any]] = [
+        ours,
+        lambda: ours(near).value,
+        *([] if row.must is None else [highs]),
+    ]
     (solution, seconds, _), warm, *theirs = in_turn(*sides, rounds=3 if row.quick else 1)
-    proven, found = solution.interval, {"form": row.form, "points": solution.problem.m, "rows": solution.problem.p, "C": row.C}
+    proven, found = (
+        solution.interval,
+        {"form": row.form, "points": solution.problem.m, "rows": solution.problem.p, "C": row.C},
+    )
     if theirs:
         value = theirs[0].result
         found |= {"HiGHS s": theirs[0].cpu, "ratio": theirs[0].cpu / seconds}
-        found["apart"] = max(proven.lower - value, value - proven.upper, 0.0) / proven.size if np.isfinite(value) else np.nan
-    found |= {"ours s": seconds, "warm s": warm.cpu, "must": row.must, "within": row.within, "width": proven.relative_width}
+        found["apart"] = (
+            max(proven.lower - value, value - proven.upper, 0.0) / proven.size
+            if np.isfinite(value)
+            else np.nan
+        )
+    found |= {
+        "ours s": seconds,
+        "warm s": warm.cpu,
+        "must": row.must,
+        "within": row.within,
+        "width": proven.relative_width,
+    }
     return found | {"GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6}
 
 
-COLUMNS = {"form": "13s", "points": "7,d", "rows": "8,d", "C": "6g", "HiGHS s": "8.2f", "ours s": "7.2f", "warm s": "7.2f", "ratio": "6.1f"}
+COLUMNS = {
+    "form": "13s",
+    "points": "7,d",
+    "rows": "8,d",
+    "C": "6g",
+    "HiGHS s": "8.2f",
+    "ours s": "7.2f",
+    "warm s": "7.2f",
+    "ratio": "6.1f",
+}
 COLUMNS |= {"must": "5g", "within": "7g", "width": "8.1e", "apart": "8.1e", "GB": "5.2f"}
-BENCHMARK = Benchmark(__doc__, lambda asked: iter([Table(COLUMNS, map(measured, chosen(ROWS, asked)))]), QUICK)
+BENCHMARK = Benchmark(
+    __doc__, lambda asked: iter([Table(COLUMNS, map(measured, chosen(ROWS, asked)))]), QUICK
+)

@@ -2,8 +2,9 @@
 
     python benchmarks/run.py kinds.programs
 
-`float` is Clarabel's solution, `interval` what `enclosure` takes without the exact face, and `exact` the whole of `program_optimum`.
-`width` is that of the interval, relative to the optimum.
+`float` is Clarabel's solution, `interval` what `enclosure` takes without the exact
+face, and `exact` the whole of `program_optimum`. `width` is that of the interval,
+relative to the optimum.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ def svm(rng: np.random.Generator, n: int, floats: bool) -> Program:
     margins = np.column_stack([-y[:, None] * X, -y, -np.eye(m)])
     slacks = np.column_stack([np.zeros((m, d + 1)), -np.eye(m)])
     P, q = np.diag([1.0] * d + [0.0] * (m + 1)), np.append(np.zeros(d + 1), np.ones(m))
-    return program_from_arrays(P, q, G=np.vstack([margins, slacks]), h=np.append(-np.ones(m), np.zeros(m)))
+    return program_from_arrays(
+        P, q, G=np.vstack([margins, slacks]), h=np.append(-np.ones(m), np.zeros(m))
+    )
 
 
 def one_norm_svm(rng: np.random.Generator, n: int, floats: bool) -> Program:
@@ -63,16 +66,22 @@ def lasso(rng: np.random.Generator, n: int, floats: bool) -> Program:
     X, _ = points(rng, m, d, floats)
     P, q = np.diag([2.0] * m + [0.0] * (2 * d)), np.append(np.zeros(m), np.ones(2 * d))
     signs = np.column_stack([np.zeros((2 * d, m)), -np.eye(2 * d)])
-    return program_from_arrays(P, q, np.column_stack([np.eye(m), -X, X]), -rng.integers(-3, 4, m), signs, np.zeros(2 * d))
+    return program_from_arrays(
+        P, q, np.column_stack([np.eye(m), -X, X]), -rng.integers(-3, 4, m), signs, np.zeros(2 * d)
+    )
 
 
 def svm_dual(rng: np.random.Generator, n: int, floats: bool) -> Program:
     """The dense quadratic form of n multipliers, of rank n / 10: its proof is a characteristic polynomial."""
     X, y = points(rng, n, max(2, n // 10), floats)
     Z = y[:, None] * X
-    Z = np.rint(Z * 2**20) / 2**20  # products and their sums are then exact in float64, so that P stays semidefinite
+    Z = (
+        np.rint(Z * 2**20) / 2**20
+    )  # products and their sums are then exact in float64, so that P stays semidefinite
     P, bounds = Z @ Z.T, np.vstack([-np.eye(n), np.eye(n)])
-    return program_from_arrays(P, -np.ones(n), [y.tolist()], [0.0], bounds, np.append(np.zeros(n), np.ones(n)))
+    return program_from_arrays(
+        P, -np.ones(n), [y.tolist()], [0.0], bounds, np.append(np.zeros(n), np.ones(n))
+    )
 
 
 KINDS: tuple[tuple[Callable[[np.random.Generator, int, bool], Program], int], ...] = (
@@ -86,15 +95,24 @@ def measured(program: Program) -> Line:
     """Measure a program, and how wide its interval is."""
     floats, _, float_seconds = timed(lambda: solve_in_floats(program, Clock(60.0)))
     (dual, primal), _, interval_seconds = timed(
-        lambda: (lower.by_residual(program, floats, Clock(300.0)), upper.by_residual(program, floats, Clock(300.0)))
+        lambda: (
+            lower.by_residual(program, floats, Clock(300.0)),
+            upper.by_residual(program, floats, Clock(300.0)),
+        )
     )
     outcome, _, exact_seconds = timed(lambda: program_optimum(program, 300.0))
-    line = {"unknowns": program.n, "rows": len(program.b) + len(program.h), "float s": float_seconds}
+    line = {
+        "unknowns": program.n,
+        "rows": len(program.b) + len(program.h),
+        "float s": float_seconds,
+    }
     line |= {"interval s": interval_seconds, "exact s": exact_seconds, "outcome": outcome.reason}
     if not isinstance(outcome, Optimum):
         return line
     if dual is not None and primal is not None and outcome.value:
-        line["width"] = float(program.objective(primal) - program.dual_objective(*dual)) / abs(float(outcome.value))
+        line["width"] = float(program.objective(primal) - program.dual_objective(*dual)) / abs(
+            float(outcome.value)
+        )
     return line | {"bits": outcome.value.denominator.bit_length(), "outcome": ""}
 
 
@@ -108,5 +126,15 @@ def lines() -> Iterator[Line]:
                 )
 
 
-COLUMNS = {"kind": "22s", "unknowns": "8d", "rows": "5d", "float s": "8.3f", "interval s": "10.3f", "exact s": "8.2f", "width": "8.0e"}
-BENCHMARK = Benchmark(__doc__, lambda asked: iter([Table(COLUMNS | {"bits": "7d", "outcome": "s"}, lines())]))
+COLUMNS = {
+    "kind": "22s",
+    "unknowns": "8d",
+    "rows": "5d",
+    "float s": "8.3f",
+    "interval s": "10.3f",
+    "exact s": "8.2f",
+    "width": "8.0e",
+}
+BENCHMARK = Benchmark(
+    __doc__, lambda asked: iter([Table(COLUMNS | {"bits": "7d", "outcome": "s"}, lines())])
+)

@@ -2,23 +2,26 @@
 
     python benchmarks/run.py kinds.ranking [--quick] [--only TEXT] [--data DIR]
 
-Our side builds the problem and solves it through the public `solve` with a target as its tolerance,
-which its gap reaches. Its peers may stop as soon as their suboptimality is small enough, and ratios
-are over our solver "stopped" alike: those of this package where their callback hears of that value,
-CLARABEL (on the declared primal) and scikit-learn's LinearSVC (on the difference vectors, formed
-before, every other with its sign and its label flipped) at the loosest tolerance and the fewest
-iterations that reach it. Suboptimalities are measured outside of the clock, from a proven lower
-bound: of a run at 1e-9 where there are peers, of our own run otherwise. All sides run in turn (A B
-A B) in one process; a figure is the median of their CPU times after a run each to warm up, which is
-the only one of a side that is slow. A peer that has not reached the target after its time limit, or
-does not take the problem, is a line all the same: its ratio is then a lower bound, marked ">", and
-a requirement is OPEN where that bound is too low. SHORT is what is missed. Ratios of RBF rows
-are of Gram products, ours to a proven 1e-6 and tron's to 1e-3: two for each product with its
-Hessian, and one for each function it tries.
+Our side builds the problem and solves it through the public `solve` with a target as
+its tolerance, which its gap reaches. Its peers may stop as soon as their suboptimality
+is small enough, and ratios are over our solver "stopped" alike: those of this package
+where their callback hears of that value, CLARABEL (on the declared primal) and
+scikit-learn's LinearSVC (on the difference vectors, formed before, every other with its
+sign and its label flipped) at the loosest tolerance and the fewest iterations that
+reach it. Suboptimalities are measured outside of the clock, from a proven lower bound:
+of a run at 1e-9 where there are peers, of our own run otherwise. All sides run in turn
+(A B A B) in one process; a figure is the median of their CPU times after a run each to
+warm up, which is the only one of a side that is slow. A peer that has not reached the
+target after its time limit, or does not take the problem, is a line all the same: its
+ratio is then a lower bound, marked ">", and a requirement is OPEN where that bound is
+too low. SHORT is what is missed. Ratios of RBF rows are of Gram products, ours to a
+proven 1e-6 and tron's to 1e-3: two for each product with its Hessian, and one for each
+function it tries.
 
-"proof" is what the proven interval costs after `solve`; "width" is its relative width. A row that
-is alone has a process of its own, whose peak memory, data included, is shown. Rows of files that
-are not in DIR (mq2008/S1.txt to S3.txt, LETOR 4.0) are left out with a sentence.
+"proof" is what the proven interval costs after `solve`; "width" is its relative width.
+A row that is alone has a process of its own, whose peak memory, data included, is
+shown. Rows of files that are not in DIR (mq2008/S1.txt to S3.txt, LETOR 4.0) are left
+out with a sentence.
 """
 
 from __future__ import annotations
@@ -89,10 +92,21 @@ class Target:
 class Row:
     """A problem, the accuracies it is solved to, and who else solves it.
 
-    data : X, relevances and queries.  C : of a pair, or of all pairs together where `total`.
-    gamma : of the RBF kernel, None for the linear.  peers : their names.
-    loose : the peers' accuracy where it is not ours; ratios are of Gram products then.
-    room : GB that a process of its own may take, inf without a bound; None where it needs none.
+    Parameters
+    ----------
+    data : Callable[[], Data]
+        X, relevances and queries.
+    C : float
+        Of a pair, or of all pairs together where `total`.
+    gamma : float | None
+        Of the RBF kernel, None for the linear.
+    peers : tuple[str, ...]
+        Their names.
+    loose : float | None
+        The peers' accuracy where it is not ours; ratios are of Gram products then.
+    room : float | None
+        GB that a process of its own may take, inf without a bound; None where it needs
+        none.
     """
 
     name: str
@@ -110,12 +124,17 @@ class Row:
     def title(self) -> str:
         """What the row is called."""
         kernel = "linear" if self.gamma is None else f"RBF {self.gamma:g}"
-        return f"{self.name}, {kernel}, {self.loss.replace('_', ' ')}, C{' x pairs' if self.total else ''} = {self.C:g}"
+        return (
+            f"{self.name}, {kernel}, {self.loss.replace('_', ' ')}, "
+            f"C{' x pairs' if self.total else ''} = {self.C:g}"
+        )
 
     def problem(self) -> MarginProblem:
         """The problem, built anew."""
         X, y, queries = self.data()
-        built = ranking(X, y, queries, self.C, None if self.gamma is None else rbf(self.gamma), self.loss)
+        built = ranking(
+            X, y, queries, self.C, None if self.gamma is None else rbf(self.gamma), self.loss
+        )
         return built.with_cost(self.C / built.p) if self.total else built
 
 
@@ -138,7 +157,11 @@ def mq2008(folder: Path, rows: int | None) -> Data:
     """Training set of the first fold, or the first of its rows."""
     parts = [load(folder / "mq2008" / f"S{part}.txt", task="ranking") for part in (1, 2, 3)]
     X = np.vstack([sparse.csr_array(part.X).toarray() for part in parts])[:rows]
-    return X, np.concatenate([part.y for part in parts])[:rows], np.concatenate([part.qid for part in parts])[:rows]
+    return (
+        X,
+        np.concatenate([part.y for part in parts])[:rows],
+        np.concatenate([part.qid for part in parts])[:rows],
+    )
 
 
 @cache
@@ -146,8 +169,13 @@ def many(n: int, kind: str) -> Data:
     """n normal points of 20 features and a noisy linear score: as it is, or of another kind."""
     rng, d = np.random.default_rng(0), 20
     if kind == "sparse":
-        columns = np.argpartition(rng.random((n, d), dtype=np.float32), 2, axis=1)[:, :2].astype(np.int32)
-        X = sparse.csr_array((rng.normal(size=2 * n), columns.ravel(), np.arange(0, 2 * n + 1, 2, dtype=np.int32)), shape=(n, d))
+        columns = np.argpartition(rng.random((n, d), dtype=np.float32), 2, axis=1)[:, :2].astype(
+            np.int32
+        )
+        X = sparse.csr_array(
+            (rng.normal(size=2 * n), columns.ravel(), np.arange(0, 2 * n + 1, 2, dtype=np.int32)),
+            shape=(n, d),
+        )
     else:
         X = rng.normal(size=(n, d))
     y = X @ rng.normal(size=d) + 2 * rng.normal(size=n)
@@ -168,7 +196,10 @@ def wide() -> Data:
     """3,000 points of 300 features, a third of them not 0, in 201 queries and five levels, the higher the rarer."""
     rng, m, d = np.random.default_rng(0), 3000, 300
     queries = np.sort(rng.integers(0, 201, m))
-    X = np.round(np.where(rng.random((m, d)) < 0.35, rng.random((m, d)) ** 2, 0.0) * rng.uniform(0.2, 2, d), 2)
+    X = np.round(
+        np.where(rng.random((m, d)) < 0.35, rng.random((m, d)) ** 2, 0.0) * rng.uniform(0.2, 2, d),
+        2,
+    )
     score = (X - X.mean(axis=0)) @ rng.normal(size=d)
     score += rng.normal(size=m) * score.std()
     return X, np.digitize(score, np.quantile(score, [0.4, 0.7, 0.88, 0.97])).astype(float), queries
@@ -178,7 +209,10 @@ def wide() -> Data:
 def correlated() -> Data:
     """As `wide`, but the features are made of 20 factors, which is hard for conjugate gradients, and sparse; half of the entries are 0."""
     rng, m, d, k = np.random.default_rng(0), 3000, 300, 20
-    queries, factors = np.sort(rng.integers(0, 201, m)), rng.normal(size=(m, k)) * np.geomspace(3, 0.3, k)
+    queries, factors = (
+        np.sort(rng.integers(0, 201, m)),
+        rng.normal(size=(m, k)) * np.geomspace(3, 0.3, k),
+    )
     Z = factors @ rng.normal(size=(k, d)) + 0.1 * rng.normal(size=(m, d))
     X = sparse.csr_matrix(np.round(np.maximum(Z, 0.0) * 10.0 ** rng.uniform(-0.5, 0.5, d), 3))
     score = factors @ rng.normal(size=k)
@@ -214,7 +248,15 @@ def rows(folder: Path, quick: bool) -> Iterator[Row]:
         yield from letor(folder, quick)
     if not quick:
         for C in (1 / 16, 1.0):
-            yield Row("42000 x 46", tall, "squared_hinge", C, (Target(1e-3, proven=True),), gamma=0.25, room=16)
+            yield Row(
+                "42000 x 46",
+                tall,
+                "squared_hinge",
+                C,
+                (Target(1e-3, proven=True),),
+                gamma=0.25,
+                room=16,
+            )
 
 
 def many_pairs(quick: bool) -> Iterator[Row]:
@@ -224,14 +266,40 @@ def many_pairs(quick: bool) -> Iterator[Row]:
     for kind in ("real", *KINDS):
         for C in costs[1:2] if quick else costs:
             peers = ("tron",) if kind == "real" else ()
-            yield Row(f"{n} x 20 {kind}", partial(many, n, kind), "squared_hinge", C, (smooth,), peers, total=True, room=1)
+            yield Row(
+                f"{n} x 20 {kind}",
+                partial(many, n, kind),
+                "squared_hinge",
+                C,
+                (smooth,),
+                peers,
+                total=True,
+                room=1,
+            )
     for C in costs[1:2] if quick else costs:
         peers = ("cutting_plane",) if costs[1] == C else ()
-        yield Row(f"{n} x 20 real", partial(many, n, "real"), "hinge", C, (Target(1e-4, 60, proven=True),), peers, total=True, room=np.inf)
+        yield Row(
+            f"{n} x 20 real",
+            partial(many, n, "real"),
+            "hinge",
+            C,
+            (Target(1e-4, 60, proven=True),),
+            peers,
+            total=True,
+            room=np.inf,
+        )
     if not quick:
         for C in costs:
             data = partial(many, 4_000_000, "real")
-            yield Row("4000000 x 20 real", data, "squared_hinge", C, (Target(1e-6, 20, proven=True),), total=True, room=3)
+            yield Row(
+                "4000000 x 20 real",
+                data,
+                "squared_hinge",
+                C,
+                (Target(1e-6, 20, proven=True),),
+                total=True,
+                room=3,
+            )
 
 
 def letor(folder: Path, quick: bool) -> Iterator[Row]:
@@ -241,12 +309,21 @@ def letor(folder: Path, quick: bool) -> Iterator[Row]:
         targets = Target(1e-3), Target(1e-6, 0.025, ratios={"tron": 3} if C >= 1 else {})
         yield Row(name, data, "squared_hinge", C, targets, LINEAR)
     for C, within in ((0.02, 0.3), (2.0, 0.45)):
-        yield Row(name, data, "hinge", C, (Target(1e-3), Target(1e-6, within, ratios={"cutting_plane": 3})), KINKED)
+        yield Row(
+            name,
+            data,
+            "hinge",
+            C,
+            (Target(1e-3), Target(1e-6, within, ratios={"cutting_plane": 3})),
+            KINKED,
+        )
     first = f"{name}, 1500 rows", partial(mq2008, folder, 1500)
     for named, source in (first,) if quick else (first, (name, data)):
         for C, smooth, kinked in ((1 / 16, 4.0, 6.0), (1.0, 8.0, 25.0)):
             proven = Target(1e-6, smooth, proven=True, ratios={"tron": 10})
-            yield Row(named, source, "squared_hinge", C, (proven,), ("tron",), gamma=0.25, loose=1e-3)
+            yield Row(
+                named, source, "squared_hinge", C, (proven,), ("tron",), gamma=0.25, loose=1e-3
+            )
             yield Row(named, source, "hinge", C, (Target(1e-3, kinked, proven=True),), gamma=0.25)
 
 
@@ -272,11 +349,17 @@ def refusal(side: str, problem: MarginProblem) -> Refusal | str | None:
     if side == "CLARABEL":
         return REGISTRY[f"{problem.family}.primal"].refusal(problem)
     if side == "LinearSVC":
-        return None if problem.p <= DIFFERENCES else f"{problem.p:,} differences, more than {DIFFERENCES:,}"
+        return (
+            None
+            if problem.p <= DIFFERENCES
+            else f"{problem.p:,} differences, more than {DIFFERENCES:,}"
+        )
     return SOLVERS[side].refusal(problem)
 
 
-def efforts(side: str, row: Row, problem: MarginProblem, tol: float, lower: float, limit: float) -> Iterator[Run]:
+def efforts(
+    side: str, row: Row, problem: MarginProblem, tol: float, lower: float, limit: float
+) -> Iterator[Run]:
     """A peer's runs, each with more effort than the one before.
 
     Parameters
@@ -321,19 +404,32 @@ def stopped(side: str, row: Row, tol: float, lower: float, limit: float) -> Answ
         return suboptimality(best, lower) <= tol
 
     found = solve(row.problem(), side, tol=tol, time_limit=limit, callback=enough)
-    products = 2 * found.trajectory[-1].products + found.iterations if side == "tron" and row.gamma is not None else None
+    products = (
+        2 * found.trajectory[-1].products + found.iterations
+        if side == "tron" and row.gamma is not None
+        else None
+    )
     return Answer(best, found.reason, products)
 
 
 def clarabel(row: Row, problem: MarginProblem, tol: float, limit: float) -> Answer:
     """CLARABEL on the declared primal."""
-    found = solve_declaration(declare(f"{problem.family}.primal", row.problem()), "CLARABEL", tol=tol, time_limit=limit)
+    found = solve_declaration(
+        declare(f"{problem.family}.primal", row.problem()), "CLARABEL", tol=tol, time_limit=limit
+    )
     return Answer(primal_of(problem, found.point), found.reason)
 
 
 def linear_svc(D: Array, y: Array, problem: MarginProblem, iterations: int) -> Answer:
     """LIBLINEAR on differences, after a given number of iterations."""
-    model = LinearSVC(C=problem.C, loss=problem.loss, fit_intercept=False, tol=1e-14, max_iter=iterations, random_state=0)
+    model = LinearSVC(
+        C=problem.C,
+        loss=problem.loss,
+        fit_intercept=False,
+        tol=1e-14,
+        max_iter=iterations,
+        random_state=0,
+    )
     return Answer(primal_of(problem, Point(w=model.fit(D, y).coef_[0])), f"{iterations} iterations")
 
 
@@ -346,7 +442,9 @@ class Peer:
     answer: Answer
 
 
-def settled(side: str, row: Row, problem: MarginProblem, tol: float, lower: float, limit: float) -> Peer:
+def settled(
+    side: str, row: Row, problem: MarginProblem, tol: float, lower: float, limit: float
+) -> Peer:
     """Return the first of a peer's runs that reaches the target, or the last within the time."""
     reason = refusal(side, problem)
     peer = Peer(dict, np.nan, Answer(np.inf, str(reason or "")))
@@ -374,7 +472,9 @@ def measured(row: Row, limit: float) -> list[Line]:
         Counted.last = None
         interval, proof, _ = timed(partial(getattr, solution, "interval"))
         firsts.append((target, seconds, solution, products, proof, interval))
-    memory = None if row.room is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    memory = (
+        None if row.room is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    )
     problem = row.problem()
     lower = max(interval.lower for *_, interval in firsts)
     if row.peers:
@@ -383,23 +483,60 @@ def measured(row: Row, limit: float) -> list[Line]:
     for target, seconds, solution, products, proof, interval in firsts:
         tol = row.loose or target.tol
         alike = (solution.solver,) if row.peers and not row.loose else ()
-        peers = {side: settled(side, row, problem, tol, lower, limit) for side in (*alike, *row.peers)}
+        peers = {
+            side: settled(side, row, problem, tol, lower, limit) for side in (*alike, *row.peers)
+        }
         away = {side: suboptimality(peer.answer.primal, lower) for side, peer in peers.items()}
-        again = {side: peer.run for side, peer in peers.items() if away[side] <= tol and peer.seconds <= limit * SHARE}
+        again = {
+            side: peer.run
+            for side, peer in peers.items()
+            if away[side] <= tol and peer.seconds <= limit * SHARE
+        }
         if seconds <= SLOW_SECONDS:
             again[OURS] = partial(ours, row, target.tol)
-        warm = dict(zip(again, (one.cpu for one in in_turn(*again.values())), strict=True)) if again else {}
+        warm = (
+            dict(zip(again, (one.cpu for one in in_turn(*again.values())), strict=True))
+            if again
+            else {}
+        )
         took = {OURS: seconds, **{side: peer.seconds for side, peer in peers.items()}, **warm}
         reached = suboptimality(primal_of(problem, solution.point), lower)
-        line = {"row": row.title, "side": solution.solver, "tol": target.tol, "s": took[OURS], "subopt.": reached, "proof s": proof}
-        line |= {"width": interval.relative_width, "within": bound(target.within), "GB": memory, "room": bound(row.room)}
+        line = {
+            "row": row.title,
+            "side": solution.solver,
+            "tol": target.tol,
+            "s": took[OURS],
+            "subopt.": reached,
+            "proof s": proof,
+        }
+        line |= {
+            "width": interval.relative_width,
+            "within": bound(target.within),
+            "GB": memory,
+            "room": bound(row.room),
+        }
         line |= {"value": solution.value, "products": products, "said": solution.reason}
         lines.append(line | {"": judged(reached <= target.tol, met(line, target, row.room))})
         for side, peer in peers.items():
             used, must = peer.answer.products, target.ratios.get(side)
-            ratio = used / products if used and products else took[side] / took.get(solution.solver, took[OURS])
-            line = {"row": row.title, "side": f"{side}, stopped" if side in alike else side, "tol": tol, "s": took[side]}
-            line |= {"subopt.": away[side], "products": used, "ratio": ratio, "must": must, "said": peer.answer.reason}
+            ratio = (
+                used / products
+                if used and products
+                else took[side] / took.get(solution.solver, took[OURS])
+            )
+            line = {
+                "row": row.title,
+                "side": f"{side}, stopped" if side in alike else side,
+                "tol": tol,
+                "s": took[side],
+            }
+            line |= {
+                "subopt.": away[side],
+                "products": used,
+                "ratio": ratio,
+                "must": must,
+                "said": peer.answer.reason,
+            }
             lines.append(line | {"": judged(away[side] <= tol, must is None or ratio >= must)})
     return lines
 
@@ -433,12 +570,31 @@ def lines(asked: Namespace) -> Iterator[Line]:
             yield from own
     missed = [line for line in found if line[""].strip("> ")]
     print(
-        f"{len(found)} lines, {len(missed)} not met" + "".join(f"\n  {line['row']}: {line['side']} at {line['tol']:g}" for line in missed)
+        f"{len(found)} lines, {len(missed)} not met"
+        + "".join(f"\n  {line['row']}: {line['side']} at {line['tol']:g}" for line in missed)
     )
 
 
-COLUMNS = {"row": "68s", "side": "28s", "tol": "6.0e", "s": "9.4f", "subopt.": "8.1e", "ratio": "7.1f", "must": "4g", "within": "6g"}
-COLUMNS |= {"proof s": "7.4f", "width": "7.1e", "GB": "5.2f", "room": "4g", "products": "8d", "value": "14.8g", "": "7s", "said": "s"}
+COLUMNS = {
+    "row": "68s",
+    "side": "28s",
+    "tol": "6.0e",
+    "s": "9.4f",
+    "subopt.": "8.1e",
+    "ratio": "7.1f",
+    "must": "4g",
+    "within": "6g",
+}
+COLUMNS |= {
+    "proof s": "7.4f",
+    "width": "7.1e",
+    "GB": "5.2f",
+    "room": "4g",
+    "products": "8d",
+    "value": "14.8g",
+    "": "7s",
+    "said": "s",
+}
 OPTIONS = {
     "quick": (False, "fewer points, rows and seconds for the peers: about a minute"),
     "only": ("", "rows whose title holds this text"),

@@ -2,12 +2,15 @@
 
     python benchmarks/run.py kinds.svm [--quick] [--only TEXT]
 
-Both sides run in one process on one BLAS thread, in turn (A B A B) after a run each to warm up; a figure is the median of their CPU times,
-and a ratio is the peer's over ours. The peer's side is its fit, ours is the construction of the problem
-(but for given kernel matrices, whose proof of definiteness is a Cholesky factorisation) and `solve`. The peer runs at its
-default tolerance unless a row says otherwise. Its gap is measured first, outside of the clock, and is the tolerance that ours is asked
-for, unless the row fixes one; both gaps are those of the multipliers, repaired, at their best bias, by one function. The worst of the
-seeds counts. A row of another kind is a `Contest` or a figure more in `contests` or `figures`.
+Both sides run in one process on one BLAS thread, in turn (A B A B) after a run each to
+warm up; a figure is the median of their CPU times, and a ratio is the peer's over ours.
+The peer's side is its fit, ours is the construction of the problem (but for given
+kernel matrices, whose proof of definiteness is a Cholesky factorisation) and `solve`.
+The peer runs at its default tolerance unless a row says otherwise. Its gap is measured
+first, outside of the clock, and is the tolerance that ours is asked for, unless the row
+fixes one; both gaps are those of the multipliers, repaired, at their best bias, by one
+function. The worst of the seeds counts. A row of another kind is a `Contest` or a
+figure more in `contests` or `figures`.
 """
 
 from __future__ import annotations
@@ -25,7 +28,13 @@ from typing import Any
 
 import numpy as np
 from clock import Timed, in_turn
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, make_classification, make_friedman1
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_digits,
+    make_classification,
+    make_friedman1,
+)
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from table import Benchmark, Line, Table
@@ -56,7 +65,9 @@ def classes(name: str, seed: int = 0) -> tuple[Array, Array]:
         y = y % 2 == 0
     else:
         n, d = (int(size) for size in name.split(" x "))
-        X, y = make_classification(n, d, n_informative=d // 2, class_sep=1, flip_y=0.05, random_state=seed)
+        X, y = make_classification(
+            n, d, n_informative=d // 2, class_sep=1, flip_y=0.05, random_state=seed
+        )
     return StandardScaler().fit_transform(X), np.where(y == 1, 1.0, -1.0)
 
 
@@ -82,8 +93,18 @@ def gram(name: str, seed: int = 0) -> tuple[Array, Array]:
 class Contest:
     """Two ways to one optimum, with an RBF kernel of gamma = 1 / d.
 
-    work : the group whose worst ratio counts.  data, seed, C : the problem.  must, aim : ratios.  ours, theirs : tolerances; None is the
-    peer's gap.  points : of `classes`, of `targets` with epsilon = 0.1, or of `gram`.
+    Parameters
+    ----------
+    work : str
+        The group whose worst ratio counts.
+    data, seed, C
+        The problem.
+    must, aim : float
+        ratios.
+    ours, theirs
+        Tolerances; None is the peer's gap.
+    points : Callable[[str, int], tuple[Array, Array]]
+        Of `classes`, of `targets` with epsilon = 0.1, or of `gram`.
     """
 
     work: str
@@ -107,12 +128,19 @@ class Contest:
         X, y = self.points(self.data, self.seed)
         if self.points is targets:
             return regression(X, y, self.C, 0.1, rbf(1 / X.shape[1]))
-        return classification(X, y, self.C, precomputed() if self.points is gram else rbf(1 / X.shape[1]))
+        return classification(
+            X, y, self.C, precomputed() if self.points is gram else rbf(1 / X.shape[1])
+        )
 
     def fit(self, tol: float | None = None) -> Any:
         """Fit LIBSVM's model."""
         X, y = self.points(self.data, self.seed)
-        options: dict[str, Any] = {"C": self.C, "gamma": 1 / X.shape[1], "tol": tol or self.theirs, "cache_size": 2000}
+        options: dict[str, Any] = {
+            "C": self.C,
+            "gamma": 1 / X.shape[1],
+            "tol": tol or self.theirs,
+            "cache_size": 2000,
+        }
         if self.points is targets:
             return SVR(epsilon=0.1, **options).fit(X, y)
         return SVC(kernel="precomputed" if self.points is gram else "rbf", **options).fit(X, y)
@@ -127,20 +155,37 @@ def of_libsvm(problem: MarginProblem, model: Any) -> Array:
 
 def gap(problem: MarginProblem, alpha: Array) -> float:
     """Return the relative gap of multipliers at their best bias."""
-    return Solution(problem, "", Point(alpha=problem.repaired(alpha)), Status.OPTIMAL, "", 0, 0.0).relative_gap
+    return Solution(
+        problem, "", Point(alpha=problem.repaired(alpha)), Status.OPTIMAL, "", 0, 0.0
+    ).relative_gap
 
 
 def contests(quick: bool) -> Iterator[Contest]:
     """Yield every comparison, the small ones first."""
     seeds = SEEDS[:1] if quick else SEEDS
-    for name, seed in [("breast_cancer", 0), ("digits", 0), *(("1000 x 20", seed) for seed in seeds)]:
+    for name, seed in [
+        ("breast_cancer", 0),
+        ("digits", 0),
+        *(("1000 x 20", seed) for seed in seeds),
+    ]:
         for C in (0.1, 1.0, 10.0, 100.0):
             yield Contest("RBF SVC, small", name, seed, C, 1.8, 5)
-    for name, rounds in [("5000 x 20", 5)] if quick else [("5000 x 20", 5), ("10000 x 20", 3), ("10000 x 54", 3)]:
+    for name, rounds in (
+        [("5000 x 20", 5)] if quick else [("5000 x 20", 5), ("10000 x 20", 3), ("10000 x 54", 3)]
+    ):
         for seed in seeds:
             for C in (1.0,) if quick else (0.1, 1.0, 10.0):
                 yield Contest("RBF SVC, 5k and 10k, C <= 10", name, seed, C, 4, 10, rounds)
-                yield Contest("RBF SVC, at 1e-6 against LIBSVM's tol 1e-5", name, seed, C, 2, 5, rounds, *TIGHT)
+                yield Contest(
+                    "RBF SVC, at 1e-6 against LIBSVM's tol 1e-5",
+                    name,
+                    seed,
+                    C,
+                    2,
+                    5,
+                    rounds,
+                    *TIGHT,
+                )
             yield Contest("RBF SVC, 5k and 10k, C = 100", name, seed, 100.0, 3, 6, rounds)
     for name, rounds in [("diabetes", 5), ("friedman 2000", 5)] if quick else SVR_ROUNDS:
         work, must = ("RBF SVR, small", 2.4) if name == "diabetes" else ("RBF SVR", 3.0)
@@ -167,16 +212,37 @@ def many_classes(name: str, C: float) -> Line:
         X, y = load_digits(return_X_y=True)
     else:
         n, d, k = (int(size) for size in name.split(" x "))
-        X, y = make_classification(n, d, n_informative=d // 2, n_classes=k, n_clusters_per_class=1, flip_y=0.05, random_state=0)
+        X, y = make_classification(
+            n,
+            d,
+            n_informative=d // 2,
+            n_classes=k,
+            n_clusters_per_class=1,
+            flip_y=0.05,
+            random_state=0,
+        )
     X = StandardScaler().fit_transform(X)
     gamma = 1 / X.shape[1]
-    model, ours = SVC(C=C, gamma=gamma, cache_size=2000), partial(one_vs_one, X, y, C, rbf(gamma), solver="smo")
+    model, ours = (
+        SVC(C=C, gamma=gamma, cache_size=2000),
+        partial(one_vs_one, X, y, C, rbf(gamma), solver="smo"),
+    )
     pairs = [solution.problem for solution in ours() if isinstance(solution.problem, MarginProblem)]
     reached = max(gap(pair, of_libsvm(pair, model.fit(pair.X, pair.rows.y))) for pair in pairs)
     sides = in_turn(lambda: model.fit(X, y), lambda: ours(tol=reached), rounds=5)
-    own = max(gap(pair, solution.dual) for pair, solution in zip(pairs, sides[1].result, strict=True))
-    status = next((solution.status for solution in sides[1].result if not solution.ok), Status.OPTIMAL)
-    return line(Contest("RBF SVC, many classes", f"{name}, C = {C:g}", 0, C, 1, 3), sides, reached, own, status)
+    own = max(
+        gap(pair, solution.dual) for pair, solution in zip(pairs, sides[1].result, strict=True)
+    )
+    status = next(
+        (solution.status for solution in sides[1].result if not solution.ok), Status.OPTIMAL
+    )
+    return line(
+        Contest("RBF SVC, many classes", f"{name}, C = {C:g}", 0, C, 1, 3),
+        sides,
+        reached,
+        own,
+        status,
+    )
 
 
 def measured(contest: Contest, built_before: bool = True) -> Line:
@@ -198,14 +264,34 @@ def line(contest: Contest, sides: list[Timed], reached: float, own: float, statu
     """Return the line of two sides, their gaps, and our status."""
     ratio = sides[0].cpu / sides[1].cpu
     name = contest.data if contest.work == "RBF SVC, many classes" else contest.name
-    found = {"work": contest.work, "problem": name, "peer ms": 1e3 * sides[0].cpu, "peer gap": reached}
-    found |= {"ours ms": 1e3 * sides[1].cpu, "gap": own, "status": status, "ratio": ratio, "must": contest.must, "aim": contest.aim}
+    found = {
+        "work": contest.work,
+        "problem": name,
+        "peer ms": 1e3 * sides[0].cpu,
+        "peer gap": reached,
+    }
+    found |= {
+        "ours ms": 1e3 * sides[1].cpu,
+        "gap": own,
+        "status": status,
+        "ratio": ratio,
+        "must": contest.must,
+        "aim": contest.aim,
+    }
     return found | {"": "" if ratio >= contest.must and own <= max(reached, 1e-6) else "SHORT"}
 
 
 def threads(n: int) -> Line:
     """Divide the wall time of one thread by that of two, unless others are at work."""
-    load, found = os.getloadavg()[0], {"figure": f"two threads over one, RBF {n} x 20, wall", "value": None, "must": 1.4, "aim": 1.8}
+    load, found = (
+        os.getloadavg()[0],
+        {
+            "figure": f"two threads over one, RBF {n} x 20, wall",
+            "value": None,
+            "must": 1.4,
+            "aim": 1.8,
+        },
+    )
     if load > 1.3 or (os.cpu_count() or 1) < 2:
         return found | {"said": f"skipped: load {load:.1f}"}
     X, y = classes(f"{n} x 20")
@@ -215,7 +301,10 @@ def threads(n: int) -> Line:
 
     run(2)
     one, two = in_turn(partial(run, 1), partial(run, 2))
-    return found | {"value": one.wall / two.wall, "said": f"load before {load:.1f}; matrix products on their own {independent():.2f}"}
+    return found | {
+        "value": one.wall / two.wall,
+        "said": f"load before {load:.1f}; matrix products on their own {independent():.2f}",
+    }
 
 
 def independent() -> float:
@@ -251,7 +340,9 @@ print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, solut
 def fresh(n: int, d: int) -> tuple[float, float, str]:
     """Return wall seconds of the first solve in a new process, after its imports, the peak memory of the process in GB, and the status."""
     command = [sys.executable, "-c", FRESH.format(n=n, d=d)]
-    seconds, memory, status = subprocess.run(command, check=True, capture_output=True, text=True, timeout=600).stdout.split()
+    seconds, memory, status = subprocess.run(
+        command, check=True, capture_output=True, text=True, timeout=600
+    ).stdout.split()
     return float(seconds), float(memory), status
 
 
@@ -259,18 +350,33 @@ def figures(quick: bool) -> Iterator[Line]:
     """Yield what is no ratio to a peer: smaller is better for seconds and GB, larger for threads."""
     fresh(200, 5)
     first = median(fresh(200, 5)[0] for _ in range(3))
-    yield {"figure": "first solve, 200 x 5, s", "value": first, "must": 0.5, "aim": 0.2, "said": "kernels on disk"}
+    yield {
+        "figure": "first solve, 200 x 5, s",
+        "value": first,
+        "must": 0.5,
+        "aim": 0.2,
+        "said": "kernels on disk",
+    }
     if not quick:
         seconds, memory, status = fresh(50_000, 50)
         said = f"{status} in {seconds:.1f} s"
-        yield {"figure": "peak memory, RBF 50000 x 50, GB", "value": memory, "must": 1.0, "aim": 0.4, "said": said}
+        yield {
+            "figure": "peak memory, RBF 50000 x 50, GB",
+            "value": memory,
+            "must": 1.0,
+            "aim": 0.4,
+            "said": said,
+        }
         yield from map(threads, (10_000, 20_000))
 
 
 def tables(asked: Namespace) -> Iterator[Table]:
     """Yield the figures, every contest, and the worst of each work."""
     if not asked.only:  # first, because a child process inherits the peak memory of its parent
-        yield Table({"figure": "44s", "value": "6.2f", "must": "5g", "aim": "5g", "said": "s"}, figures(asked.quick))
+        yield Table(
+            {"figure": "44s", "value": "6.2f", "must": "5g", "aim": "5g", "said": "s"},
+            figures(asked.quick),
+        )
     found: list[Line] = []
 
     def lines() -> Iterator[Line]:
@@ -284,12 +390,26 @@ def tables(asked: Namespace) -> Iterator[Table]:
                 yield found[-1]
 
     yield Table(COLUMNS, lines())
-    groups = [[each for each in found if each["work"] == work] for work in dict.fromkeys(each["work"] for each in found)]
+    groups = [
+        [each for each in found if each["work"] == work]
+        for work in dict.fromkeys(each["work"] for each in found)
+    ]
     worst = (min(group, key=lambda each: each["ratio"]) for group in groups)
     yield Table({"work": "44s", "ratio": "5.2f", "must": "5g", "aim": "5g", "problem": "s"}, worst)
 
 
-COLUMNS = {"work": "44s", "problem": "32s", "peer ms": "8.2f", "peer gap": "8.1e", "ours ms": "8.2f", "gap": "8.1e", "status": "10s"}
+COLUMNS = {
+    "work": "44s",
+    "problem": "32s",
+    "peer ms": "8.2f",
+    "peer gap": "8.1e",
+    "ours ms": "8.2f",
+    "gap": "8.1e",
+    "status": "10s",
+}
 COLUMNS |= {"ratio": "5.2f", "must": "5g", "": "s"}
-OPTIONS = {"quick": (False, "small data and one seed: about a minute"), "only": ("", "contests whose group or name holds this text")}
+OPTIONS = {
+    "quick": (False, "small data and one seed: about a minute"),
+    "only": ("", "contests whose group or name holds this text"),
+}
 BENCHMARK = Benchmark(__doc__, tables, OPTIONS)

@@ -3,10 +3,12 @@
     python benchmarks/run.py overhead.partitions                         medians of five runs of either problem, and the rounds
     python benchmarks/run.py overhead.partitions --cases ranking --runs 9
 
-Runs are to a proven relative width of 1e-6 with the squared hinge, the package's own solver with its interval, one partition in this
-process, and one partition on the one worker of a cluster of this machine, one after the other. Of a cluster the process that asks, in which
-also the scheduler runs, and the worker count apart. What both use while nobody asks is the last column, of a second of wall time: it is in
-the CPU time of a run, too, as much as the run takes wall time.
+Runs are to a proven relative width of 1e-6 with the squared hinge, the package's own
+solver with its interval, one partition in this process, and one partition on the one
+worker of a cluster of this machine, one after the other. Of a cluster the process that
+asks, in which also the scheduler runs, and the worker count apart. What both use while
+nobody asks is the last column, of a second of wall time: it is in the CPU time of a
+run, too, as much as the run takes wall time.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ def queries() -> tuple[Any, ...]:
     for k in range(BLOCKS):
         random = np.random.default_rng((0, k))
         X[k] = random.normal(size=(1000, 20))
-        y[k] = np.digitize(X[k] @ w / np.sqrt(20) + random.normal(size=1000), np.linspace(-1.5, 1.5, 4))
+        y[k] = np.digitize(
+            X[k] @ w / np.sqrt(20) + random.normal(size=1000), np.linspace(-1.5, 1.5, 4)
+        )
     return X.reshape(-1, 20), y.ravel(), np.repeat(np.arange(BLOCKS), 1000)
 
 
@@ -63,7 +67,15 @@ def labelled() -> tuple[Any, ...]:
     return X.reshape(-1, 50), y.ravel()
 
 
-CASES: dict[str, tuple[Callable[[], tuple[Any, ...]], Callable[..., Problem], Callable[..., PartitionedProblem], float]] = {
+CASES: dict[
+    str,
+    tuple[
+        Callable[[], tuple[Any, ...]],
+        Callable[..., Problem],
+        Callable[..., PartitionedProblem],
+        float,
+    ],
+] = {
     "ranking": (queries, ranking, of_queries, 1e-7),
     "classification": (labelled, classification, of_labels, 1e-5),
 }
@@ -74,7 +86,9 @@ CASES: dict[str, tuple[Callable[[], tuple[Any, ...]], Callable[..., Problem], Ca
 def cluster(workers: int) -> Iterator[Any]:
     """A client of a cluster of this machine."""
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=FREE_PORT, memory_limit=0) as started,
+        LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address=FREE_PORT, memory_limit=0
+        ) as started,
         Client(started, set_as_default=False) as client,
     ):
         yield client
@@ -88,7 +102,12 @@ def warm(run: Callable[[], object]) -> list[float]:
     return seconds
 
 
-def on_a_worker(load: Callable[[], tuple[Any, ...]], state: Callable[..., PartitionedProblem], C: float, parts: int) -> list[float]:
+def on_a_worker(
+    load: Callable[[], tuple[Any, ...]],
+    state: Callable[..., PartitionedProblem],
+    C: float,
+    parts: int,
+) -> list[float]:
     """Return CPU seconds of a run on a cluster, here and there, and of a second of rest."""
     with cluster(1) as client:
         made = delayed(load, nout=parts)()
@@ -109,13 +128,21 @@ def whole_runs(names: list[str], runs: int) -> Iterator[Line]:
     for name in names:
         load, state, state_in_parts, C = CASES[name]
         data = load()
-        problem, in_parts = state(*data, C=C, loss="squared_hinge"), state_in_parts(*([block] for block in data), C, "squared_hinge")
+        problem, in_parts = (
+            state(*data, C=C, loss="squared_hinge"),
+            state_in_parts(*([block] for block in data), C, "squared_hinge"),
+        )
         found = []
         for _ in range(runs):
-            package, process = (warm(run)[0] for run in (partial(proved, problem), partial(solve_partitions, in_parts)))
+            package, process = (
+                warm(run)[0]
+                for run in (partial(proved, problem), partial(solve_partitions, in_parts))
+            )
             here, there, rest = on_a_worker(load, state_in_parts, C, len(data))
             found.append([package, process, here, there, (here + there) / process, rest])
-        yield {"CPU seconds": name} | dict(zip(SECONDS, np.median(found, axis=0).tolist(), strict=True))
+        yield {"CPU seconds": name} | dict(
+            zip(SECONDS, np.median(found, axis=0).tolist(), strict=True)
+        )
 
 
 def rounds() -> Iterator[Line]:
@@ -125,7 +152,9 @@ def rounds() -> Iterator[Line]:
             with cluster(workers) as client:
                 random = np.random.default_rng(0)
                 X, y = random.normal(size=(10 * parts, 3)), np.resize([-1.0, 1.0], 10 * parts)
-                features, labels = ([delayed(block) for block in np.split(part, parts)] for part in (X, y))
+                features, labels = (
+                    [delayed(block) for block in np.split(part, parts)] for part in (X, y)
+                )
                 problem = of_labels(features, labels, client=client)
                 problem.sums.each("facts")
                 with spent() as seconds:
@@ -139,12 +168,19 @@ def tables(asked: Namespace) -> Iterator[Table]:
     """Yield both tables."""
     names = [name for name in CASES if name in asked.cases]
     if names:
-        yield Table({"CPU seconds": "15s", **dict.fromkeys(SECONDS, "14.2f")}, whole_runs(names, asked.runs))
+        yield Table(
+            {"CPU seconds": "15s", **dict.fromkeys(SECONDS, "14.2f")}, whole_runs(names, asked.runs)
+        )
     if "rounds" in asked.cases:
-        yield Table({"workers": "7d", "partitions": "10d", **dict.fromkeys(ROUND, "12.1f")}, rounds())
+        yield Table(
+            {"workers": "7d", "partitions": "10d", **dict.fromkeys(ROUND, "12.1f")}, rounds()
+        )
 
 
 SECONDS = ("package", "process", "Dask, here", "Dask, worker", "to process", "rest, a second")
 ROUND = ("CPU here ms", "CPU there ms", "wall ms")
-OPTIONS = {"cases": ((*CASES, "rounds"), "some of these, by default all"), "runs": (5, "runs of which medians are printed")}
+OPTIONS = {
+    "cases": ((*CASES, "rounds"), "some of these, by default all"),
+    "runs": (5, "runs of which medians are printed"),
+}
 BENCHMARK = Benchmark(__doc__, tables, OPTIONS)

@@ -3,10 +3,13 @@
     python benchmarks/run.py overhead.study             medians of five rounds
     python benchmarks/run.py overhead.study --rounds 9
 
-A round runs 120 quick answers with every executor, one executor after the other. An executor has loaded all libraries and compiled all
-kernels by 30 other answers before its clock starts. The CPU time of the answers themselves is what their rows say. That of the process of
-the study, in which also the scheduler of the cluster runs, and that of its workers are those of the whole processes from the beginning of
-the study to its end. The last column is what both take beside the answers. Wall times depend on who else wants the processors.
+A round runs 120 quick answers with every executor, one executor after the other. An
+executor has loaded all libraries and compiled all kernels by 30 other answers before
+its clock starts. The CPU time of the answers themselves is what their rows say. That of
+the process of the study, in which also the scheduler of the cluster runs, and that of
+its workers are those of the whole processes from the beginning of the study to its end.
+The last column is what both take beside the answers. Wall times depend on who else
+wants the processors.
 """
 
 from __future__ import annotations
@@ -44,7 +47,9 @@ def asked(*seeds: int) -> list[AnswerSpec]:
     data = (DataPlan("iris", sample=25),)
     families, costs = ("svm.soft", "svm.l2"), (0.1, 0.3, 1.0, 3.0, 10.0)
     request = ComparisonRequest(("*.primal", "*.dual"), ("CLARABEL", "smo"), tol=1e-6)
-    return grid(Plan("overhead", "", data, families=families, costs=costs, seeds=seeds, request=request))
+    return grid(
+        Plan("overhead", "", data, families=families, costs=costs, seeds=seeds, request=request)
+    )
 
 
 def through(executor: Executor, database: Path, answers: list[AnswerSpec]) -> float:
@@ -67,7 +72,10 @@ def measured(executor: Executor) -> tuple[float, ...]:
         with spent() as seconds:
             themselves = through(warm, Path(folder) / "measured.sqlite", answers)
     process, workers, wall = seconds
-    return tuple(1e3 * each / len(answers) for each in (themselves, process, workers, wall, process + workers - themselves))
+    return tuple(
+        1e3 * each / len(answers)
+        for each in (themselves, process, workers, wall, process + workers - themselves)
+    )
 
 
 def lines(options: Namespace) -> Iterator[Line]:
@@ -81,5 +89,7 @@ MILLISECONDS = ("answers", "process", "workers", "wall", "beside answers")
 """CPU time of answers, of the study's process, of its workers; wall time; the rest."""
 COLUMNS = {"executor": "20s", **dict.fromkeys(MILLISECONDS, "14.1f")}
 BENCHMARK = Benchmark(
-    __doc__, lambda options: iter([Table(COLUMNS, lines(options))]), {"rounds": (5, "rounds of which medians are printed")}
+    __doc__,
+    lambda options: iter([Table(COLUMNS, lines(options))]),
+    {"rounds": (5, "rounds of which medians are printed")},
 )

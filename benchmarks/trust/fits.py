@@ -1,7 +1,8 @@
 """How each package is called: a function of a task that returns what is timed, and what reads the model afterwards.
 
-Data are put into the form that a package asks for before its clock starts. What a package says of its answer, the objective that it prints
-and whether it warns, is kept beside the answer and never believed.
+Data are put into the form that a package asks for before its clock starts. What a
+package says of its answer, the objective that it prints and whether it warns, is kept
+beside the answer and never believed.
 """
 
 from __future__ import annotations
@@ -36,9 +37,17 @@ class Task:
 class Model:
     """What a package answers, and what it says of it.
 
-    w : (d,) of a linear function.  beta : (n,) of f = sum_i beta_i k(x_i, .), with its bias b.
-    done : whether it says that it has converged; None where it does not tell.
-    claimed : the objective that it states, None where it states none; `dual` : that it is one of the multipliers, a lower bound.
+    Parameters
+    ----------
+    w : Array | None of shape (d,)
+        Of a linear function.
+    beta : Array | None of shape (n,)
+        Of f = sum_i beta_i k(x_i, .), with its bias b.
+    done : bool | None
+        Whether it says that it has converged; None where it does not tell.
+    claimed : float | None
+        The objective that it states, None where it states none; `dual` : that it is one
+        of the multipliers, a lower bound.
     """
 
     w: Array | None = None
@@ -64,7 +73,10 @@ def equimargin(task: Task) -> Fit:
 
     def run() -> Any:
         kernel = None if task.gamma is None else rbf(task.gamma)
-        solution = solve(classification(task.X, task.y, task.C, kernel, task.loss, bias=kernel is not None), tol=task.tol)  # type: ignore[arg-type]
+        solution = solve(
+            classification(task.X, task.y, task.C, kernel, task.loss, bias=kernel is not None),  # type: ignore[arg-type]
+            tol=task.tol,
+        )
         return solution, solution.w if kernel is None else (solution.beta, solution.bias)
 
     def read(answer: Any, printed: str, warned: bool) -> Model:
@@ -80,7 +92,10 @@ def linear_svc(task: Task) -> Fit:
     from sklearn.svm import LinearSVC
 
     model = LinearSVC(C=task.C, loss=task.loss, tol=task.tol, fit_intercept=False, **task.options)
-    return Fit(lambda: model.fit(task.X, task.y), lambda fitted, printed, warned: Model(w=fitted.coef_[0], done=not warned))
+    return Fit(
+        lambda: model.fit(task.X, task.y),
+        lambda fitted, printed, warned: Model(w=fitted.coef_[0], done=not warned),
+    )
 
 
 def svc(task: Task) -> Fit:
@@ -90,7 +105,11 @@ def svc(task: Task) -> Fit:
     model = kind(kernel="rbf", C=task.C, gamma=task.gamma, tol=task.tol, **options)
 
     def read(fitted: Any, printed: str, warned: bool) -> Model:
-        return Model(beta=coefficients(fitted, len(task.y)), b=float(np.ravel(fitted.intercept_)[0]), done=not warned)
+        return Model(
+            beta=coefficients(fitted, len(task.y)),
+            b=float(np.ravel(fitted.intercept_)[0]),
+            done=not warned,
+        )
 
     return Fit(lambda: model.fit(task.X, task.y), read)
 
@@ -112,7 +131,9 @@ def thundersvm(task: Task) -> Fit:
 def coefficients(fitted: Any, n: int) -> Array:
     """The dual coefficients of an estimator, (n,)."""
     beta, given = np.zeros(n), fitted.dual_coef_
-    beta[np.asarray(fitted.support_, int)] = np.ravel(given.toarray() if hasattr(given, "toarray") else given)
+    beta[np.asarray(fitted.support_, int)] = np.ravel(
+        given.toarray() if hasattr(given, "toarray") else given
+    )
     return beta
 
 
@@ -126,12 +147,23 @@ def libsvm(task: Task) -> Fit:
     parameter = svm_parameter(f"-s 0 -t 2 -g {task.gamma!r} -c {task.C!r} -e {task.tol!r} {given}")
 
     def read(model: Any, printed: str, warned: bool) -> Model:
-        sign = 1.0 if model.get_labels()[0] == 1 else -1.0  # its decision is that of the class that it counts first
+        sign = (
+            1.0 if model.get_labels()[0] == 1 else -1.0
+        )  # its decision is that of the class that it counts first
         beta = np.zeros(len(task.y))
-        beta[np.array(model.get_sv_indices()) - 1] = sign * np.array([c[0] for c in model.get_sv_coef()])
+        beta[np.array(model.get_sv_indices()) - 1] = sign * np.array(
+            [c[0] for c in model.get_sv_coef()]
+        )
         objective = last(r"obj = (\S+),", printed)
         done = "reaching max number of iterations" not in printed
-        return Model(None, beta, -sign * model.rho[0], done, None if objective is None else -objective, dual=True)
+        return Model(
+            None,
+            beta,
+            -sign * model.rho[0],
+            done,
+            None if objective is None else -objective,
+            dual=True,
+        )
 
     return Fit(lambda: svm_train(problem, parameter), read)
 
@@ -148,7 +180,9 @@ def liblinear(task: Task) -> Fit:
         w, _ = model.get_decfun()
         objective = last(r"Objective value = (\S+)", printed)
         done = "reaching max number of iterations" not in printed
-        return Model(w=np.array(w), done=done, claimed=None if objective is None else -objective, dual=True)
+        return Model(
+            w=np.array(w), done=done, claimed=None if objective is None else -objective, dual=True
+        )
 
     return Fit(lambda: train(data, options), read)
 
@@ -157,8 +191,18 @@ def snapml(task: Task) -> Fit:
     """IBM's Snap ML: its regularizer is 1 / C."""
     from snapml import SupportVectorMachine
 
-    model = SupportVectorMachine(loss=task.loss, regularizer=1 / task.C, tol=task.tol, fit_intercept=False, n_jobs=1, **task.options)
-    return Fit(lambda: model.fit(task.X, task.y), lambda fitted, printed, warned: Model(w=np.ravel(fitted.coef_)))
+    model = SupportVectorMachine(
+        loss=task.loss,
+        regularizer=1 / task.C,
+        tol=task.tol,
+        fit_intercept=False,
+        n_jobs=1,
+        **task.options,
+    )
+    return Fit(
+        lambda: model.fit(task.X, task.y),
+        lambda fitted, printed, warned: Model(w=np.ravel(fitted.coef_)),
+    )
 
 
 def skglm(task: Task) -> Fit:
@@ -166,7 +210,10 @@ def skglm(task: Task) -> Fit:
     from skglm import LinearSVC
 
     model = LinearSVC(C=task.C, tol=task.tol, fit_intercept=False, **task.options)
-    return Fit(lambda: model.fit(task.X, task.y), lambda fitted, printed, warned: Model(w=np.ravel(fitted.coef_)))
+    return Fit(
+        lambda: model.fit(task.X, task.y),
+        lambda fitted, printed, warned: Model(w=np.ravel(fitted.coef_)),
+    )
 
 
 def cyanure(task: Task) -> Fit:
@@ -175,9 +222,19 @@ def cyanure(task: Task) -> Fit:
 
     cost = 1 / (2 * task.C * len(task.y))
     model = Classifier(
-        loss="sqhinge", penalty="l2", lambda_1=cost, fit_intercept=False, tol=task.tol, n_threads=1, verbose=False, **task.options
+        loss="sqhinge",
+        penalty="l2",
+        lambda_1=cost,
+        fit_intercept=False,
+        tol=task.tol,
+        n_threads=1,
+        verbose=False,
+        **task.options,
     )
-    return Fit(lambda: model.fit(task.X, task.y), lambda fitted, printed, warned: Model(w=np.ravel(fitted.coef_), done=not warned or None))
+    return Fit(
+        lambda: model.fit(task.X, task.y),
+        lambda fitted, printed, warned: Model(w=np.ravel(fitted.coef_), done=not warned or None),
+    )
 
 
 def cvxpy(task: Task) -> Fit:
@@ -203,7 +260,19 @@ def cvxpy(task: Task) -> Fit:
 
 
 FITS: Mapping[str, Callable[[Task], Fit]] = {
-    fit.__name__: fit for fit in (equimargin, linear_svc, svc, thundersvm, libsvm, liblinear, snapml, skglm, cyanure, cvxpy)
+    fit.__name__: fit
+    for fit in (
+        equimargin,
+        linear_svc,
+        svc,
+        thundersvm,
+        libsvm,
+        liblinear,
+        snapml,
+        skglm,
+        cyanure,
+        cvxpy,
+    )
 }
 """By the names that packages.toml has."""
 
@@ -216,4 +285,7 @@ def last(pattern: str, printed: str) -> float | None:
 
 def warned(caught: list[warnings.WarningMessage]) -> bool:
     """Whether a package warned that it has not converged."""
-    return any("converge" in str(warning.message).lower() or "iteration" in str(warning.message).lower() for warning in caught)
+    return any(
+        "converge" in str(warning.message).lower() or "iteration" in str(warning.message).lower()
+        for warning in caught
+    )

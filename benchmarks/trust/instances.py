@@ -75,7 +75,9 @@ def signs(positive: Any) -> Array:
     return np.where(np.asarray(positive), 1.0, -1.0)
 
 
-def bundled(load: Callable[..., Any], positive: Callable[[Any], Any], scaled: bool = True) -> tuple[Any, Array]:
+def bundled(
+    load: Callable[..., Any], positive: Callable[[Any], Any], scaled: bool = True
+) -> tuple[Any, Array]:
     """A data set of scikit-learn."""
     X, y = load(return_X_y=True)
     return StandardScaler().fit_transform(X) if scaled else X, signs(positive(y))
@@ -83,7 +85,9 @@ def bundled(load: Callable[..., Any], positive: Callable[[Any], Any], scaled: bo
 
 def clusters(n: int, d: int, noise: float = 0.05) -> tuple[Any, Array]:
     """Standardised normal clusters, of which some labels are flipped."""
-    X, y = make_classification(n, d, n_informative=max(d // 2, 2), class_sep=1, flip_y=noise, random_state=0)
+    X, y = make_classification(
+        n, d, n_informative=max(d // 2, 2), class_sep=1, flip_y=noise, random_state=0
+    )
     return StandardScaler().fit_transform(X), signs(y == 1)
 
 
@@ -112,14 +116,25 @@ def texts(n: int, d: int, length: int, power: float) -> tuple[Any, Array]:
 
     Parameters
     ----------
-    n : texts.  d : words that there are.  length : words of a text, of which some are the same.  power : of Zipf's law.
+    n : int
+        texts.
+    d : int
+        Words that there are.
+    length : int
+        Words of a text, of which some are the same.
+    power : float
+        Of Zipf's law.
     """
     rng = np.random.default_rng(0)
     columns = np.minimum(rng.zipf(power, size=n * length) - 1, d - 1)
-    X = sparse.csr_matrix((np.ones(n * length), (np.repeat(np.arange(n), length), columns)), shape=(n, d))
+    X = sparse.csr_matrix(
+        (np.ones(n * length), (np.repeat(np.arange(n), length), columns)), shape=(n, d)
+    )
     X.sum_duplicates()
     X.data = np.log1p(X.data)
-    X = sparse.csr_matrix(sparse.diags(1 / np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())) @ X)
+    X = sparse.csr_matrix(
+        sparse.diags(1 / np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())) @ X
+    )
     score = X @ rng.normal(size=d)
     return X, signs(score + 0.5 * score.std() * rng.normal(size=n) > 0)
 

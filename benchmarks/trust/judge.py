@@ -26,8 +26,14 @@ FALSE = 1e-6
 class Judged:
     """A run and what is proven of it.
 
-    excess : (least, most) relative distance of its model above the optimum; None where there is no model.
-    stated : (stated objective - optimum) / optimum, where it states one.  wrong : in words, what it says that is not so.
+    Parameters
+    ----------
+    excess : tuple[float, float] | None of shape (least, most)
+        Relative distance of its model above the optimum; None where there is no model.
+    stated : float | None
+        (stated objective - optimum) / optimum, where it states one.
+    wrong : str
+        In words, what it says that is not so.
     """
 
     run: Run
@@ -40,7 +46,9 @@ def problem_of(instance: Instance) -> MarginProblem:
     """The problem, stated."""
     X, y = instance.read()
     kernel = rbf(gamma(X)) if instance.kernel == "rbf" else None
-    return classification(X, y, instance.C, kernel, LOSSES[LOSSES.index(instance.loss)], bias=kernel is not None)
+    return classification(
+        X, y, instance.C, kernel, LOSSES[LOSSES.index(instance.loss)], bias=kernel is not None
+    )
 
 
 def optimum_of(problem: MarginProblem) -> Interval:
@@ -62,10 +70,17 @@ def point_of(problem: MarginProblem, file: Path) -> Point | str:
     return Point(**arrays, b=b)
 
 
-def distance(problem: MarginProblem, optimum: Interval, point: Point) -> tuple[Interval, tuple[float, float]]:
+def distance(
+    problem: MarginProblem, optimum: Interval, point: Point
+) -> tuple[Interval, tuple[float, float]]:
     """The proven interval of a model's objective, and of its relative distance above the optimum."""
-    objective = Interval(inner_interval(problem, point).upper, interval(problem, point).upper, problem.scale)
-    return objective, (max(objective.lower - optimum.upper, 0.0) / optimum.size, (objective.upper - optimum.lower) / optimum.size)
+    objective = Interval(
+        inner_interval(problem, point).upper, interval(problem, point).upper, problem.scale
+    )
+    return objective, (
+        max(objective.lower - optimum.upper, 0.0) / optimum.size,
+        (objective.upper - optimum.lower) / optimum.size,
+    )
 
 
 def judged(run: Run, problem: MarginProblem, optimum: Interval) -> Judged:
@@ -74,7 +89,9 @@ def judged(run: Run, problem: MarginProblem, optimum: Interval) -> Judged:
         return Judged(run, None, None, "")
     point = point_of(problem, run.file)
     if isinstance(point, str):
-        return Judged(run, None, None, point if run.done is False else f"{point}, without a warning")
+        return Judged(
+            run, None, None, point if run.done is False else f"{point}, without a warning"
+        )
     objective, excess = distance(problem, optimum, point)
     stated = None if run.claimed is None else (run.claimed - optimum.upper) / optimum.size
     return Judged(run, excess, stated, wrong(run, excess, objective.lower, optimum))
@@ -83,17 +100,30 @@ def judged(run: Run, problem: MarginProblem, optimum: Interval) -> Judged:
 def wrong(run: Run, excess: tuple[float, float], objective: float, optimum: Interval) -> str:
     """What a run says that is not so, in words.
 
-    excess : relative, at least and at most.  objective : of its model, at least.
+    Parameters
+    ----------
+    excess : tuple[float, float]
+        Relative, at least and at most.
+    objective : float
+        Of its model, at least.
     """
     said = []
     if excess[0] > FAR and run.done is not False and not run.rough:
-        said.append(f"{excess[0]:.2g} above the optimum " + ("and said to be solved" if run.done else "without a warning"))
+        said.append(
+            f"{excess[0]:.2g} above the optimum "
+            + ("and said to be solved" if run.done else "without a warning")
+        )
     if run.claimed is not None:
         slack = FALSE * optimum.size
         if run.dual and run.claimed > optimum.upper + slack:
-            said.append(f"states a dual objective of {run.claimed:.9g}, above the optimum {optimum.upper:.9g}")
+            said.append(
+                f"states a dual objective of {run.claimed:.9g}, above the optimum "
+                f"{optimum.upper:.9g}"
+            )
         if not run.dual and run.claimed < optimum.lower - slack:
-            said.append(f"states an objective of {run.claimed:.9g}, below the optimum {optimum.lower:.9g}")
+            said.append(
+                f"states an objective of {run.claimed:.9g}, below the optimum {optimum.lower:.9g}"
+            )
         elif not run.dual and abs(run.claimed - objective) > max(FAR * abs(objective), slack):
             said.append(f"states an objective of {run.claimed:.9g} for a model of {objective:.9g}")
     return "; ".join(said)

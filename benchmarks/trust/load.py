@@ -1,8 +1,8 @@
 """The load by others: times of a loaded machine are not published.
 
-A fit computes in one thread that is bound to one processor. What the clock on the wall says beyond
-its CPU seconds is time in which it waited for its processor, because others had it. The measure is
-the share of the wall time of all fits that went by in waiting.
+A fit computes in one thread that is bound to one processor. What the clock on the wall
+says beyond its CPU seconds is time in which it waited for its processor, because others
+had it. The measure is the share of the wall time of all fits that went by in waiting.
 """
 
 from __future__ import annotations
@@ -29,5 +29,8 @@ def refuse_load(cpu: float, wall: float, do: str) -> None:
         The advice that ends the message.
     """
     if (taken := share(cpu, wall)) > LIMIT_SHARE:
-        words = f"fits waited for their processors {taken:.0%} of their time, not at most {LIMIT_SHARE:.0%}"
+        words = (
+            f"fits waited for their processors {taken:.0%} of their time, not at most "
+            f"{LIMIT_SHARE:.0%}"
+        )
         raise SystemExit(f"the machine is loaded: {words}; its times are not published: {do}")

@@ -25,7 +25,11 @@ RANKED = 1e-4
 """The one of them that decides the order."""
 SHIFT = 1e-3
 """CPU seconds added to every time before its logarithm is taken, so that differences of microseconds do not decide."""
-TITLES = {"linear hinge": "Linear, hinge", "linear squared_hinge": "Linear, squared hinge", "rbf hinge": "RBF kernel, hinge"}
+TITLES = {
+    "linear hinge": "Linear, hinge",
+    "linear squared_hinge": "Linear, squared hinge",
+    "rbf hinge": "RBF kernel, hinge",
+}
 
 INTRODUCTION = """# Leaderboard of trust
 
@@ -72,9 +76,16 @@ def standings(results: list[Judged], problem: str, limit: float) -> list[Standin
     found = []
     for package in dict.fromkeys(result.run.package for result in of_problem):
         own = [result for result in of_problem if result.run.package == package]
-        times = {level: [best(own, instance, level) for instance in instances(own)] for level in LEVELS}
-        reached = {level: sum(time is not None for time in of_level) for level, of_level in times.items()}
-        means = {level: mean([limit if time is None else time for time in of_level]) for level, of_level in times.items()}
+        times = {
+            level: [best(own, instance, level) for instance in instances(own)] for level in LEVELS
+        }
+        reached = {
+            level: sum(time is not None for time in of_level) for level, of_level in times.items()
+        }
+        means = {
+            level: mean([limit if time is None else time for time in of_level])
+            for level, of_level in times.items()
+        }
         found.append(Standing(package, len(instances(own)), reached, means))
     return sorted(found, key=lambda standing: standing.seconds[RANKED])
 
@@ -89,7 +100,10 @@ def best(own: list[Judged], instance: Instance, level: float) -> float | None:
     times = [
         result.run.seconds
         for result in own
-        if result.run.instance == instance and result.run.seconds is not None and result.excess is not None and result.excess[1] <= level
+        if result.run.instance == instance
+        and result.run.seconds is not None
+        and result.excess is not None
+        and result.excess[1] <= level
     ]
     return min(times, default=None)
 
@@ -105,30 +119,59 @@ def table(results: list[Judged], problem: str, limit: float) -> Iterator[str]:
     if not order:
         return
     yield f"\n## {TITLES[problem]}\n"
-    number = len(instances([result for result in results if result.run.instance.problem == problem]))
-    yield f"{number} problems; a cell has those solved, the mean time, and that over the least of its column.\n"
+    number = len(
+        instances([result for result in results if result.run.instance.problem == problem])
+    )
+    yield (
+        f"{number} problems; a cell has those solved, the mean time, and that over the least of "
+        f"its column.\n"
+    )
     least = {level: min(standing.seconds[level] for standing in order) for level in LEVELS}
-    yield "| | package | " + " | ".join(f"within {level:g}" for level in LEVELS) + " | failures | false words | furthest at its tightest |"
+    yield (
+        "| | package | "
+        + " | ".join(f"within {level:g}" for level in LEVELS)
+        + " | failures | false words | furthest at its tightest |"
+    )
     yield "| --- | --- |" + " ---: |" * (len(LEVELS) + 2) + " --- |"
     for place, standing in enumerate(order, start=1):
-        own = [result for result in results if result.run.package == standing.package and result.run.instance.problem == problem]
+        own = [
+            result
+            for result in results
+            if result.run.package == standing.package and result.run.instance.problem == problem
+        ]
         cells = [
-            f"{standing.reached[level]}, {shown(standing.seconds[level])}, {standing.seconds[level] / least[level]:.3g} x"
+            f"{standing.reached[level]}, {shown(standing.seconds[level])}, "
+            f"{standing.seconds[level] / least[level]:.3g} x"
             for level in LEVELS
         ]
-        failed, false = (len(instances([result for result in own if of(result)])) for of in (lambda r: r.excess is None, lambda r: r.wrong))
-        yield f"| {place} | {standing.package} | " + " | ".join([*cells, str(failed), str(false), furthest(own)]) + " |"
+        failed, false = (
+            len(instances([result for result in own if of(result)]))
+            for of in (lambda r: r.excess is None, lambda r: r.wrong)
+        )
+        yield (
+            f"| {place} | {standing.package} | "
+            + " | ".join([*cells, str(failed), str(false), furthest(own)])
+            + " |"
+        )
 
 
 def tightest(own: list[Judged]) -> list[Judged]:
     """The last run on every instance that came to a model."""
-    return list({result.run.instance: result for result in own if result.excess is not None}.values())
+    return list(
+        {result.run.instance: result for result in own if result.excess is not None}.values()
+    )
 
 
 def furthest(own: list[Judged]) -> str:
     """The instance on which a package's tightest model is furthest from the optimum."""
-    worst = max(tightest(own), key=lambda result: result.excess[1] if result.excess else 0.0, default=None)
-    return "" if worst is None or worst.excess is None else f"{worst.excess[1]:.1e} ({label(worst.run.instance)})"
+    worst = max(
+        tightest(own), key=lambda result: result.excess[1] if result.excess else 0.0, default=None
+    )
+    return (
+        ""
+        if worst is None or worst.excess is None
+        else f"{worst.excess[1]:.1e} ({label(worst.run.instance)})"
+    )
 
 
 def label(instance: Instance) -> str:
@@ -144,8 +187,14 @@ def shown(seconds: float) -> str:
 def wrongs(results: list[Judged]) -> Iterator[str]:
     """What failed, and what was said that is not so, with the instance and the tolerance."""
     yield "\n## What went wrong\n"
-    yield "The first tolerance at which it happened. What a package says is false where it does not warn and its model is more than 1 %"
-    yield "above the optimum, at another tolerance than its loosest, and where an objective that it states is proven to be impossible.\n"
+    yield (
+        "The first tolerance at which it happened. What a package says is false where it does "
+        "not warn and its model is more than 1 %"
+    )
+    yield (
+        "above the optimum, at another tolerance than its loosest, and where an objective that "
+        "it states is proven to be impossible.\n"
+    )
     yield "| package | problem | tolerance | what happened |"
     yield "| --- | --- | ---: | --- |"
     seen = set()
@@ -155,7 +204,10 @@ def wrongs(results: list[Judged]) -> Iterator[str]:
         kind = (run.package, run.instance, bool(run.failure))
         if said and kind not in seen:
             seen.add(kind)
-            yield f"| {run.package} | {run.instance.name} | {run.tolerance:g} | {said.replace('|', '/')} |"
+            yield (
+                f"| {run.package} | {run.instance.name} | {run.tolerance:g} | "
+                f"{said.replace('|', '/')} |"
+            )
 
 
 def circumstances(entries: list[Package], results: list[Judged]) -> str:
@@ -167,8 +219,13 @@ def circumstances(entries: list[Package], results: list[Judged]) -> str:
 def measured_with(entries: list[Package]) -> str:
     """The day, the machine, and the versions of packages."""
     names = dict.fromkeys(entry.package for entry in entries)
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names if name != "equimargin")
-    machine = f"{platform.machine()}, Python {platform.python_version()}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
+    versions = ", ".join(
+        f"{name} {importlib.metadata.version(name)}" for name in names if name != "equimargin"
+    )
+    machine = (
+        f"{platform.machine()}, Python {platform.python_version()}, load "
+        f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
+    )
     return f"Measured on {date.today():%d %B %Y}, {machine}: {versions}"
 
 
@@ -178,7 +235,9 @@ def pictured(file: Path, panels: int, **options: Any) -> Iterator[Any]:
     import matplotlib
 
     matplotlib.use("svg")
-    matplotlib.rcParams.update({"svg.hashsalt": "equimargin", "svg.fonttype": "none", "font.size": 9})
+    matplotlib.rcParams.update(
+        {"svg.hashsalt": "equimargin", "svg.fonttype": "none", "font.size": 9}
+    )
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, panels, squeeze=False, layout="constrained", **options)
@@ -198,17 +257,49 @@ def draw(results: list[Judged], entries: list[Package], file: Path) -> None:
     """
     from matplotlib import colormaps
 
-    problems = [problem for problem in TITLES if any(result.run.instance.problem == problem for result in results)]
+    problems = [
+        problem
+        for problem in TITLES
+        if any(result.run.instance.problem == problem for result in results)
+    ]
     with pictured(file, len(problems), figsize=(4.2 * len(problems), 4.6), sharey=True) as panels:
         for panel, problem in zip(panels, problems, strict=True):
             for number, entry in enumerate(entries):
-                own = [result for result in results if result.run.package == entry.name and result.run.instance.problem == problem]
-                points = [(r.run.tolerance, r.run.seconds, max(r.excess[1], 1e-12)) for r in own if r.excess and r.run.seconds is not None]
+                own = [
+                    result
+                    for result in results
+                    if result.run.package == entry.name and result.run.instance.problem == problem
+                ]
+                points = [
+                    (r.run.tolerance, r.run.seconds, max(r.excess[1], 1e-12))
+                    for r in own
+                    if r.excess and r.run.seconds is not None
+                ]
                 if points:
-                    style: dict[str, Any] = {"color": colormaps["tab20"](number % 20), "marker": "osD^v<>PX*hdp8"[number % 14]}
-                    panel.scatter([p[1] for p in points], [p[2] for p in points], s=5, color=style["color"], alpha=0.25, linewidths=0)
-                    line = [middle([p[1:] for p in points if p[0] == tol]) for tol in entry.tolerances if any(p[0] == tol for p in points)]
-                    panel.plot(*zip(*line, strict=True), label=entry.name, markersize=5, linewidth=1, **style)
+                    style: dict[str, Any] = {
+                        "color": colormaps["tab20"](number % 20),
+                        "marker": "osD^v<>PX*hdp8"[number % 14],
+                    }
+                    panel.scatter(
+                        [p[1] for p in points],
+                        [p[2] for p in points],
+                        s=5,
+                        color=style["color"],
+                        alpha=0.25,
+                        linewidths=0,
+                    )
+                    line = [
+                        middle([p[1:] for p in points if p[0] == tol])
+                        for tol in entry.tolerances
+                        if any(p[0] == tol for p in points)
+                    ]
+                    panel.plot(
+                        *zip(*line, strict=True),
+                        label=entry.name,
+                        markersize=5,
+                        linewidth=1,
+                        **style,
+                    )
             panel.set(title=TITLES[problem], xlabel="CPU seconds")
             panel.legend(fontsize=7, loc="best")
         panels[0].set_ylabel("proven distance above the optimum, relative")
@@ -223,8 +314,14 @@ def middle(points: list[tuple[float, float]]) -> tuple[float, float]:
 def written(folder: Path, entries: list[Package], results: list[Judged], limit: float) -> None:
     """Write the page and its picture."""
     draw(results, entries, folder / PICTURE)
-    lines = [INTRODUCTION + METHOD + TIMES.format(seconds=limit, ranked=RANKED), circumstances(entries, results)]
-    lines.append(f"![CPU seconds against the proven distance above the optimum, a line for each package]({PICTURE})")
+    lines = [
+        INTRODUCTION + METHOD + TIMES.format(seconds=limit, ranked=RANKED),
+        circumstances(entries, results),
+    ]
+    lines.append(
+        f"![CPU seconds against the proven distance above the optimum, a line for each "
+        f"package]({PICTURE})"
+    )
     for problem in TITLES:
         lines += table(results, problem, limit)
     lines += wrongs(results)

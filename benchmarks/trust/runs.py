@@ -25,7 +25,9 @@ from trust.instances import Instance
 from trust.load import LIMIT_SHARE, share
 
 HERE = Path(__file__).parent
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+)
 GIGABYTES = 4.0
 """Memory that a package may ask for."""
 SILENCE = 6.0
@@ -52,7 +54,10 @@ class Package:
     @property
     def present(self) -> bool:
         """Whether it is installed."""
-        return all(importlib.util.find_spec(name) is not None for name in (self.module, *(["cvxpy"] if self.fit == "cvxpy" else [])))
+        return all(
+            importlib.util.find_spec(name) is not None
+            for name in (self.module, *(["cvxpy"] if self.fit == "cvxpy" else []))
+        )
 
 
 @dataclass(frozen=True)
@@ -107,13 +112,20 @@ class Broken(Exception):
 
 def processors() -> list[int]:
     """Return the processors that this process may use."""
-    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
+    return (
+        sorted(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else list(range(os.cpu_count() or 1))
+    )
 
 
 def packages(table: Path = HERE / "packages.toml") -> list[Package]:
     """All entries of the table of options."""
     entries = tomllib.loads(table.read_text(encoding="utf-8"))
-    return [Package(name, **{**entry, "tolerances": tuple(entry["tolerances"])}) for name, entry in entries.items()]
+    return [
+        Package(name, **{**entry, "tolerances": tuple(entry["tolerances"])})
+        for name, entry in entries.items()
+    ]
 
 
 class Worker:
@@ -127,7 +139,11 @@ class Worker:
     def start(self) -> subprocess.Popen[bytes]:
         """The process, a new one where there is none."""
         if self.process is None:
-            paths = [str(HERE.parent), str(HERE.parents[1] / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
+            paths = [
+                str(HERE.parent),
+                str(HERE.parents[1] / "src"),
+                *filter(None, [os.environ.get("PYTHONPATH")]),
+            ]
             environment = os.environ | ONE_THREAD | {"PYTHONPATH": os.pathsep.join(paths)}
             # without a buffer, in which a line could lie that `select` does not see
             pipe = subprocess.PIPE
@@ -183,7 +199,9 @@ class Worker:
     def said(self) -> str:
         """Return the end of the standard error of the process."""
         self.errors.seek(0)
-        return "\n".join(self.errors.read().decode("utf-8", errors="replace").strip().splitlines()[-LINES:])
+        return "\n".join(
+            self.errors.read().decode("utf-8", errors="replace").strip().splitlines()[-LINES:]
+        )
 
     def stop(self) -> int:
         """End the process, and return its status."""
@@ -201,16 +219,26 @@ class Worker:
 
 def ended(status: int) -> str:
     """Why a process ended by itself, in words."""
-    return f"crashed by {signal.Signals(-status).name}" if status < 0 else f"its process ended with status {status}"
+    return (
+        f"crashed by {signal.Signals(-status).name}"
+        if status < 0
+        else f"its process ended with status {status}"
+    )
 
 
-def runs(package: Package, chosen: list[Instance], folder: Path, seconds: float, processor: int) -> Iterator[Run]:
+def runs(
+    package: Package, chosen: list[Instance], folder: Path, seconds: float, processor: int
+) -> Iterator[Run]:
     """Return all runs of a package, the loosest tolerance first.
 
     One that failed is not tried at a tighter tolerance.
 
-    folder : of models and answers. What was answered there before is not asked again, if the answer `is_sound`. Crashes, and fits that
-    waited for their processor, are not kept: they say more of the machine than of the package.
+    Parameters
+    ----------
+    folder : Path
+        Of models and answers. What was answered there before is not asked again, if the
+        answer `is_sound`. Crashes, and fits that waited for their processor, are not
+        kept: they say more of the machine than of the package.
 
     Raises
     ------
@@ -225,7 +253,11 @@ def runs(package: Package, chosen: list[Instance], folder: Path, seconds: float,
             failed: dict[str, Any] = {}
             for tolerance in package.tolerances:
                 file = folder / f"{package.name}, {instance.name}, {tolerance:g}.npz"
-                request: dict[str, Any] = {"instance": asdict(instance), "fit": package.fit, "options": package.problems[instance.problem]}
+                request: dict[str, Any] = {
+                    "instance": asdict(instance),
+                    "fit": package.fit,
+                    "options": package.problems[instance.problem],
+                }
                 request |= {"tolerance": tolerance, "file": str(file), "seconds": seconds}
                 answer = failed or answered(worker, request)
                 failed = answer if "failure" in answer else {}
@@ -241,7 +273,10 @@ def runs(package: Package, chosen: list[Instance], folder: Path, seconds: float,
                 )
                 yield found[-1]
     if found and all(run.failure for run in found):
-        raise Broken(f"{package.name}: all {len(found)} runs failed, the last one because {found[-1].failure!r}; {said(found[-1])}")
+        raise Broken(
+            f"{package.name}: all {len(found)} runs failed, the last one because "
+            f"{found[-1].failure!r}; {said(found[-1])}"
+        )
 
 
 def answered(worker: Worker, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -269,5 +304,12 @@ def is_sound(answer: Mapping[str, Any]) -> bool:
 
 def said(run: Run) -> str:
     """Return the standard error of a failed run, and some advice."""
-    wrote = f"it wrote to standard error:\n{run.said}\n" if run.said else "it wrote nothing to standard error; "
-    return f"{wrote}mend its entry in benchmarks/trust/packages.toml, or name the other packages by --packages"
+    wrote = (
+        f"it wrote to standard error:\n{run.said}\n"
+        if run.said
+        else "it wrote nothing to standard error; "
+    )
+    return (
+        f"{wrote}mend its entry in benchmarks/trust/packages.toml, or name the other packages "
+        f"by --packages"
+    )

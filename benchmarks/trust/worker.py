@@ -2,10 +2,11 @@
 
     python worker.py PROCESSOR GIGABYTES
 
-Each line of its input is a request in JSON. It is answered by two lines: one as soon as the data
-are read and a small fit is done, and then the CPU seconds and what the package says, or why it
-failed, whose traceback is on standard error. The model is written to a file. The caller watches
-the time: a timer of the system in this process would make its clock of CPU time coarse.
+Each line of its input is a request in JSON. It is answered by two lines: one as soon as
+the data are read and a small fit is done, and then the CPU seconds and what the package
+says, or why it failed, whose traceback is on standard error. The model is written to a
+file. The caller watches the time: a timer of the system in this process would make its
+clock of CPU time coarse.
 """
 
 from __future__ import annotations
@@ -83,7 +84,9 @@ def warm_up(request: dict[str, Any], warm: set[tuple[str, ...]]) -> None:
     instance = Instance(**request["instance"])
     kind = (instance.problem, instance.data)
     if kind not in warm:
-        with suppress(Exception):  # what is wrong is told of the whole problem, if it fails there, too
+        with suppress(
+            Exception
+        ):  # what is wrong is told of the whole problem, if it fails there, too
             fitted(FITS[request["fit"]](task(instance, request, small=True)))
         warm.add(kind)
 
@@ -91,9 +94,17 @@ def warm_up(request: dict[str, Any], warm: set[tuple[str, ...]]) -> None:
 def answer(request: dict[str, Any], fit: Fit) -> dict[str, Any]:
     """The answer to a request."""
     took, model = fitted(fit)
-    arrays: dict[str, Array] = {name: part for name in ("w", "beta") if (part := getattr(model, name)) is not None}
+    arrays: dict[str, Array] = {
+        name: part for name in ("w", "beta") if (part := getattr(model, name)) is not None
+    }
     np.savez(request["file"], b=np.array(model.b), **arrays)  # type: ignore[arg-type]
-    return {"seconds": took.cpu, "wall": took.wall, "done": model.done, "claimed": model.claimed, "dual": model.dual}
+    return {
+        "seconds": took.cpu,
+        "wall": took.wall,
+        "done": model.done,
+        "claimed": model.claimed,
+        "dual": model.dual,
+    }
 
 
 def failed(failure: Exception) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Whether every link inside built pages leads somewhere, and nothing is fetched from elsewhere: `check_links.py FOLDER`.
 
-Links that a person follows to other sites are not looked at; pictures, styles, fonts and scripts must be in the folder.
+Links that a person follows to other sites are not looked at; pictures, styles, fonts
+and scripts must be in the folder.
 """
 
 from __future__ import annotations
@@ -32,7 +33,13 @@ class Page(HTMLParser):
         self.anchors.update(name for name in (said.get("id"), said.get("name")) if name)
         if tag == "a" and said.get("href"):
             self.links.append(str(said["href"]))
-        elif said.get(FETCHED.get(tag, "")) and said.get("rel") not in ("search", "index", "next", "prev", "canonical"):
+        elif said.get(FETCHED.get(tag, "")) and said.get("rel") not in (
+            "search",
+            "index",
+            "next",
+            "prev",
+            "canonical",
+        ):
             self.fetched.append(str(said[FETCHED[tag]]))
 
 
@@ -57,7 +64,11 @@ def faults(folder: Path) -> Iterator[str]:
             target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
             if not target.exists():
                 yield f"{name}: {link} leads nowhere"
-            elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].anchors:
+            elif (
+                parts.fragment
+                and target in pages
+                and unquote(parts.fragment) not in pages[target].anchors
+            ):
                 yield f"{name}: {link} has no such place on its page"
     for style in folder.rglob("*.css"):
         if FETCHED_BY_STYLES.search(style.read_text(encoding="utf-8")):

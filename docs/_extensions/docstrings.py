@@ -1,6 +1,7 @@
 """Docstrings as pages: the sources write them for people who read code, and what is markup in reStructuredText is plain text there.
 
-An entry of a section, `name : what it is.  other : what that is.`, becomes an item of a list; indented lines and examples stay as they are.
+An entry of a section, `name : type` with its indented text, becomes an item of a list.
+Other indented lines and examples stay as they are.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 SECTION = re.compile(r"^(Parameters|Returns|Raises|Attributes|Yields)$")
-ENTRY = re.compile(r"(?:^|(?<=\.)\s{1,2})([\w*]+(?:, [\w*]+)*) : ")
-"""The names that begin an entry, at the start of a line or after the sentence before."""
+HEAD = re.compile(r"^([\w*]+(?:, [\w*]+)*)(?: : (.+))?$")
+"""The first line of an entry: names, and their type."""
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -51,17 +52,24 @@ def restructured(lines: list[str]) -> Iterator[str]:
 
 
 def items(block: list[str]) -> Iterator[str]:
-    """The entries of a section as a list; a line that is indented goes on with the entry before it."""
+    """Yield the entries of a section as items of a list."""
     for entry in re.split(r"\n(?!\s)", "\n".join(block)):
-        text = " ".join(line.strip() for line in entry.splitlines())
-        parts = ENTRY.split(text)
-        if parts[0].strip():
-            yield f"* {escaped(parts[0].strip())}"
-        for names, said in zip(parts[1::2], parts[2::2], strict=True):
-            yield f"* ``{names}``: {escaped(said.strip())}"
+        head, *rest = entry.splitlines()
+        text = escaped(" ".join(line.strip() for line in rest))
+        if named := HEAD.match(head):
+            names, kind = named.groups()
+            head = f"``{names}``" + (f" ({escaped(kind)})" if kind else "")
+        else:
+            head = escaped(head)
+        yield f"* {head}: {text}" if text else f"* {head}"
 
 
 def escaped(text: str) -> str:
     """A line with its code between double backticks, and everything else literal."""
     pieces = re.split(r"(`+[^`]+`+)", text)
-    return "".join(f"``{piece.strip('`')}``" if piece.startswith("`") else re.sub(r"([*|_\\`])", r"\\\1", piece) for piece in pieces)
+    return "".join(
+        f"``{piece.strip('`')}``"
+        if piece.startswith("`")
+        else re.sub(r"([*|_\\`])", r"\\\1", piece)
+        for piece in pieces
+    )

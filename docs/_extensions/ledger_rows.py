@@ -26,14 +26,27 @@ EVIDENCE = {
 def write_ledger_rows(formulations: Sequence[Formulation]) -> Iterator[str]:
     """Yield the ledger's rows of the equations that these formulations print, or show."""
     yield from ("## What the documents say, and what became of it", "")
-    # A row belongs to a family by the number of a printed equation, or by the id of a formulation.
-    wanted = {f"{source.document}.{number}" for each in formulations for source in each.sources for number in _numbers(source.equations)}
+    # A row belongs to a family by the number of a printed equation, or by the id of a
+    # formulation.
+    wanted = {
+        f"{source.document}.{number}"
+        for each in formulations
+        for source in each.sources
+        for number in _numbers(source.equations)
+    }
     own = {each.id for each in formulations}
-    found = [row for row in claims() if row.id in wanted or row.name in own or any(row.id.startswith(f"{id}.") for id in wanted)]
+    found = [
+        row
+        for row in claims()
+        if row.id in wanted or row.name in own or any(row.id.startswith(f"{id}.") for id in wanted)
+    ]
     if not found:
         yield "The five documents do not print it: its sources are above."
     for row in found:
-        yield f"* **{plain(row.id)}**, {row.verdict}: {plain(row.note or row.says)} ({EVIDENCE[row.kind].format(id=row.id, name=row.name)})"
+        yield (
+            f"* **{plain(row.id)}**, {row.verdict}: {plain(row.note or row.says)} "
+            f"({EVIDENCE[row.kind].format(id=row.id, name=row.name)})"
+        )
 
 
 def _numbers(equations: str) -> Iterator[str]:

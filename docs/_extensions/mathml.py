@@ -23,5 +23,7 @@ def inline(self: Any, node: nodes.math) -> None:
 
 def displayed(self: Any, node: nodes.math_block) -> None:
     """Write an equation of its own line, which scrolls where a screen is too narrow for it."""
-    self.body.append(f'<div class="equation" tabindex="0">{convert(node.astext(), display="block")}</div>')
+    self.body.append(
+        f'<div class="equation" tabindex="0">{convert(node.astext(), display="block")}</div>'
+    )
     raise nodes.SkipNode

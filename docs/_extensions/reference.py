@@ -1,6 +1,7 @@
 """The pages of the reference, made of the registries: what is entered there has its place here without anybody writing it.
 
-`pages()` gives every page's text in MyST by its path below `docs`; nothing of Sphinx is needed for that. Those of families are the atlas.
+`pages()` gives every page's text in MyST by its path below `docs`; nothing of Sphinx is
+needed for that. Those of families are the atlas.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ def setup(app: Any) -> dict[str, Any]:
 def check_in_browser(app: Any, failed: Exception | None) -> None:
     """Write the page that checks certificates beside the pages of families, with Python for browsers where that is given."""
     if failed is None and app.builder.format == "html":
-        write_checker(Path(app.outdir) / "atlas", Path(app.config.pyodide) if app.config.pyodide else None)
+        write_checker(
+            Path(app.outdir) / "atlas", Path(app.config.pyodide) if app.config.pyodide else None
+        )
 
 
 def write(folder: Path, pages: Mapping[str, str]) -> None:
@@ -79,7 +82,13 @@ def pages() -> dict[str, str]:
     }
     made |= {f"api/{module}.md": _module(module) for module in PUBLIC}
     found = {f"atlas/{name}": text for name, text in atlas.pages(write_ledger_rows).items()}
-    inside = "\n".join(sorted(name.removeprefix("atlas/").removesuffix(".md") for name in found if name != "atlas/index.md"))
+    inside = "\n".join(
+        sorted(
+            name.removeprefix("atlas/").removesuffix(".md")
+            for name in found
+            if name != "atlas/index.md"
+        )
+    )
     found["atlas/index.md"] += f"\n```{{toctree}}\n:hidden:\n\n{inside}\n```\n"
     return found | {f"reference/{name}": "\n".join(lines) + "\n" for name, lines in made.items()}
 
@@ -91,27 +100,51 @@ def is_ours(module: str) -> bool:
 
 def _solvers() -> Iterator[str]:
     yield from ("# Solvers and backends", "")
-    yield "A specialised solver takes a problem and returns a point of it. A backend takes the declaration of a formulation, by cvxpy."
+    yield (
+        "A specialised solver takes a problem and returns a point of it. A backend takes the "
+        "declaration of a formulation, by cvxpy."
+    )
     yield from ("`equimargin show NAME` prints what stands here.", "", "## Specialised solvers", "")
     for solver in SOLVERS.values():
         if not is_ours(solver.module):
             continue
         yield from (f"(solver-{solver.name})=", f"### {solver.name}", "")
         yield from (plain(solver.algorithm[0].upper() + solver.algorithm[1:]) + ".", "")
-        taken = [f"{{ref}}`{family} <family-{family}>`" for family in FAMILIES if solver.takes(family)]
+        taken = [
+            f"{{ref}}`{family} <family-{family}>`" for family in FAMILIES if solver.takes(family)
+        ]
         yield from (f"**For** {', '.join(taken)}.", "")
         if solver.reference:
             yield from ("`auto` never takes it: it is there to be compared with.", "")
         yield from code(inspect.getdoc(inspect.getmodule(solver.function)) or "")
     yield from ("## Backends", "")
     for name, backend in BACKENDS.items():
-        cones = "quadratic, linear and second-order cone programs" if backend.conic else "quadratic and linear programs"
-        where = "every program" if backend.suited == "any" else f"{backend.suited} programs; on others only by its name, `--solver {name}`"
-        yield from (f"(backend-{name})=", f"### {name}", "", f"Takes {cones}. It is compared on {where}.", "")
+        cones = (
+            "quadratic, linear and second-order cone programs"
+            if backend.conic
+            else "quadratic and linear programs"
+        )
+        where = (
+            "every program"
+            if backend.suited == "any"
+            else f"{backend.suited} programs; on others only by its name, `--solver {name}`"
+        )
+        yield from (
+            f"(backend-{name})=",
+            f"### {name}",
+            "",
+            f"Takes {cones}. It is compared on {where}.",
+            "",
+        )
 
 
 def _commands() -> Iterator[str]:
-    yield from ("# Commands", "", "The program is `equimargin`; `equimargin COMMAND --help` prints what stands here.", "")
+    yield from (
+        "# Commands",
+        "",
+        "The program is `equimargin`; `equimargin COMMAND --help` prints what stands here.",
+        "",
+    )
     printed = CliRunner(env={"COLUMNS": "110", "TERM": "dumb", "NO_COLOR": "1"})
     for command in program.registered_commands:
         name = str(command.name)
@@ -120,19 +153,35 @@ def _commands() -> Iterator[str]:
 
 
 def _kernels() -> Iterator[str]:
-    yield from ("# Kernels", "", "`--kernel NAME` on the command line, `kernel=NAME` of estimators.", "")
+    yield from (
+        "# Kernels",
+        "",
+        "`--kernel NAME` on the command line, `kernel=NAME` of estimators.",
+        "",
+    )
     for name, made in KERNELS.items():
         if not is_ours(made.__module__):
             continue
-        parameters = [field.name if field.default is MISSING else f"{field.name} = {field.default:g}" for field in fields(made)]
+        parameters = [
+            field.name if field.default is MISSING else f"{field.name} = {field.default:g}"
+            for field in fields(made)
+        ]
         yield from (f"(kernel-{name})=", f"## {name}", "", *code(inspect.getdoc(made) or ""))
-        yield from (f"**Parameters:** {', '.join(f'`{parameter}`' for parameter in parameters) or 'none'}.", "")
+        yield from (
+            f"**Parameters:** {', '.join(f'`{parameter}`' for parameter in parameters) or 'none'}.",
+            "",
+        )
         if not made.positive_semidefinite:
             yield from ("It is not positive semidefinite: no optimum is claimed with it.", "")
 
 
 def _data() -> Iterator[str]:
-    yield from ("# Bundled data", "", "`equimargin compare NAME` on the command line, `equimargin.data.load(NAME)` in Python.", "")
+    yield from (
+        "# Bundled data",
+        "",
+        "`equimargin compare NAME` on the command line, `equimargin.data.load(NAME)` in Python.",
+        "",
+    )
     yield from ("| name | rows and columns | task |", "| --- | --- | --- |")
     yield from (f"| `{name}` | {plain(text)} | {task} |" for name, (text, task) in BUNDLED.items())
 
@@ -145,16 +194,31 @@ def _modules() -> Iterator[str]:
 
 def _module(name: str) -> Iterator[str]:
     module = import_module(name)
-    described = {(_home(other, public), public): other for other in reversed(PUBLIC) for public in public_names(other)}
+    described = {
+        (_home(other, public), public): other
+        for other in reversed(PUBLIC)
+        for public in public_names(other)
+    }
     yield from (f"# {name}", "", "```{eval-rst}", f".. automodule:: {name}", "   :no-members:", "")
     for public in public_names(name):
         found, home = getattr(module, public), _home(name, public)
         first = described[home, public]
         if inspect.ismodule(found):
             said = (inspect.getdoc(found) or "").partition("\n")[0]
-            yield from (f".. py:data:: {public}", "", f"   The module ``{name}.{public}``: {escaped(said)}", "")
+            yield from (
+                f".. py:data:: {public}",
+                "",
+                f"   The module ``{name}.{public}``: {escaped(said)}",
+                "",
+            )
         elif first != name:
-            yield from (f".. py:data:: {public}", "   :no-index:", "", f"   The one of :doc:`{first}`.", "")
+            yield from (
+                f".. py:data:: {public}",
+                "   :no-index:",
+                "",
+                f"   The one of :doc:`{first}`.",
+                "",
+            )
         elif inspect.isclass(found):
             yield from (f".. autoclass:: {name}.{public}", "   :members:", "")
         elif inspect.isfunction(found):
@@ -167,7 +231,11 @@ def _module(name: str) -> Iterator[str]:
 def public_names(name: str) -> list[str]:
     """What a module offers: its `__all__`, else the functions and classes that it defines."""
     module = import_module(name)
-    defined = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == name and not key.startswith("_")]
+    defined = [
+        key
+        for key, value in vars(module).items()
+        if getattr(value, "__module__", "") == name and not key.startswith("_")
+    ]
     return [public for public in getattr(module, "__all__", defined) if not public.startswith("_")]
 
 
@@ -177,5 +245,12 @@ def _home(name: str, public: str) -> str:
     if inspect.isclass(found) or inspect.isfunction(found):
         return found.__module__
     source = inspect.getsource(import_module(name))
-    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom) and node.module]
-    return next((str(node.module) for node in imports if public in [alias.name for alias in node.names]), name)
+    imports = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ImportFrom) and node.module
+    ]
+    return next(
+        (str(node.module) for node in imports if public in [alias.name for alias in node.names]),
+        name,
+    )

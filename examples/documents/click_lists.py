@@ -1,12 +1,15 @@
 """Document W: what clicks tell of a ranking
 =========================================
 
-Users click on documents that they want, of lists that are shown in some order. A click says that the document is better than those above
-it that were passed over, and nothing of the others: clicks are a part of the ranking. How much is lost by that?
+Users click on documents that they want, of lists that are shown in some order. A click
+says that the document is better than those above it that were passed over, and nothing
+of the others: clicks are a part of the ranking. How much is lost by that?
 
-Run it: ``python examples/documents/click_lists.py [--full] [--save FOLDER]``. With ``--full`` there are 30 repeats.
-Documents have 10 features and a linear utility. One machine learns from the whole order of each list, one from the clicks on it; both rank
-the documents of new lists. The document prints no experiment: sizes, the number of clicks and how users err are varied here.
+Run it: ``python examples/documents/click_lists.py [--full] [--save FOLDER]``. With
+``--full`` there are 30 repeats. Documents have 10 features and a linear utility. One
+machine learns from the whole order of each list, one from the clicks on it; both rank
+the documents of new lists. The document prints no experiment: sizes, the number of
+clicks and how users err are varied here.
 """
 
 from collections.abc import Iterator
@@ -65,7 +68,9 @@ def of_orders(lists: Lists) -> Solution:
     return learned(ranking_from_pairs(lists.X, pairs, C=cost(lists)))
 
 
-def of_clicks(lists: Lists, wanted: int, errs: float, random: np.random.Generator) -> tuple[Solution, int]:
+def of_clicks(
+    lists: Lists, wanted: int, errs: float, random: np.random.Generator
+) -> tuple[Solution, int]:
     """What clicks teach on lists that were shown in random orders, and how many pairs they told."""
     told = []
     for query in np.unique(lists.qid):
@@ -105,7 +110,10 @@ def repeated(lists: int, wanted: int, errs: float, seed: int) -> Told:
     training, test = drawn(random, w, lists), drawn(random, w, TESTED)
     orders = of_orders(training)
     clicks, pairs = of_clicks(training, wanted, errs, random)
-    taus = [kendall_tau(test.utility, found.decision_function(test.X), test.qid).mean for found in (orders, clicks)]
+    taus = [
+        kendall_tau(test.utility, found.decision_function(test.X), test.qid).mean
+        for found in (orders, clicks)
+    ]
     return Told(taus[0], taus[1], pairs, clicks.upper / orders.lower)
 
 
@@ -123,16 +131,29 @@ def lines(found: Table) -> Iterator[str]:
 
 def outcomes(found: Table, size: Size) -> Iterator[Outcome]:
     """Whether clicks are a part of what orders tell, and whether the problem is easier by it."""
-    sure = {(wanted, lists): rows for (users, wanted, lists), rows in found.items() if users == "users never err"}
+    sure = {
+        (wanted, lists): rows
+        for (users, wanted, lists), rows in found.items()
+        if users == "users never err"
+    }
     most, wanted = size.lists[-1], size.wanted[-1]
     mean = sure[wanted, most].mean(axis=0)
     share = mean[2] / (most * SHOWN * (SHOWN - 1) / 2)
-    part = all(rows[:, 1].mean() <= rows[:, 0].mean() for rows in sure.values()) and mean[1] > 0.5 * mean[0]
+    part = (
+        all(rows[:, 1].mean() <= rows[:, 0].mean() for rows in sure.values())
+        and mean[1] > 0.5 * mean[0]
+    )
     told = f"clicks on {wanted} of {SHOWN} documents in {most} lists tell {share:.0%} of the pairs"
-    yield Outcome("W.clicks", bool(part), f"{told} and reach a tau of {mean[1]:.3f}, orders one of {mean[0]:.3f}")
+    yield Outcome(
+        "W.clicks",
+        bool(part),
+        f"{told} and reach a tau of {mean[1]:.3f}, orders one of {mean[0]:.3f}",
+    )
     worst = max(rows[:, 3].max() for rows in sure.values())
     yield Outcome(
-        "W.clicks.relax", bool(worst <= 1 + 1e-4), f"where users never err the optimum is at most {worst:.3f} of that of the orders"
+        "W.clicks.relax",
+        bool(worst <= 1 + 1e-4),
+        f"where users never err the optimum is at most {worst:.3f} of that of the orders",
     )
 
 
@@ -142,7 +163,12 @@ def picture(found: Table, size: Size) -> Figure:
     for at, users in zip(axes, ERRING, strict=True):
         for wanted in size.wanted:
             rows = [found[users, wanted, lists].mean(axis=0) for lists in size.lists]
-            at.semilogx(size.lists, [row[1] for row in rows], marker=".", label=f"clicks on {wanted} of {SHOWN}")
+            at.semilogx(
+                size.lists,
+                [row[1] for row in rows],
+                marker=".",
+                label=f"clicks on {wanted} of {SHOWN}",
+            )
         at.semilogx(size.lists, [row[0] for row in rows], "k--", label="whole orders")
         at.set(title=users, xlabel="lists to learn from")
         at.set_xticks(size.lists, [str(lists) for lists in size.lists])
@@ -157,7 +183,9 @@ def main(full: bool = False, data: Path = DATA) -> Report:
     """Learning from clicks; `data` is not read, because all lists are drawn."""
     size = FULL if full else SMALL
     found = {
-        (users, wanted, lists): np.array([repeated(lists, wanted, errs, seed) for seed in range(size.repeats)])
+        (users, wanted, lists): np.array(
+            [repeated(lists, wanted, errs, seed) for seed in range(size.repeats)]
+        )
         for (users, errs), wanted, lists in product(ERRING.items(), size.wanted, size.lists)
     }
     return Report(list(lines(found)), list(outcomes(found, size)), picture(found, size))

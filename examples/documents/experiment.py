@@ -22,7 +22,14 @@ DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 class Outcome(NamedTuple):
     """What an experiment says of a claim of the ledger.
 
-    id : of the claim.  reproduced : whether the figures are as it says; None where they cannot tell.  because : the figures, in a sentence.
+    Parameters
+    ----------
+    id : str
+        Of the claim.
+    reproduced : bool | None
+        Whether the figures are as it says; None where they cannot tell.
+    because : str
+        The figures, in a sentence.
     """
 
     id: str
@@ -48,18 +55,36 @@ def command(name: str, run: Callable[[bool, Path], Report]) -> None:
 
     Parameters
     ----------
-    name : of the files that are saved.
-    run : the experiment, of its size, where true is the one that the document prints, and of the folder of public data.
+    name : str
+        Of the files that are saved.
+    run : Callable[[bool, Path], Report]
+        The experiment, of its size, where true is the one that the document prints, and
+        of the folder of public data.
     """
     parser = argparse.ArgumentParser(prog=name)
-    parser.add_argument("--full", action="store_true", help="at the size that the document prints, which may take an hour")
-    parser.add_argument("--save", type=Path, help="a folder for the picture and the table; without it the picture is shown")
     parser.add_argument(
-        "--data", type=Path, default=DATA, help="the folder of public data sets; by default ../shared/data beside the checkout"
+        "--full",
+        action="store_true",
+        help="at the size that the document prints, which may take an hour",
+    )
+    parser.add_argument(
+        "--save",
+        type=Path,
+        help="a folder for the picture and the table; without it the picture is shown",
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=DATA,
+        help="the folder of public data sets; by default ../shared/data beside the checkout",
     )
     options = parser.parse_args()
     report = run(options.full, options.data)
-    head = "At the size that the document prints:" if options.full else "At a small size; the outcomes of the ledger are of larger runs:"
+    head = (
+        "At the size that the document prints:"
+        if options.full
+        else "At a small size; the outcomes of the ledger are of larger runs:"
+    )
     lines = [*report.table, "", head, *said(report.outcomes)]
     print(*lines, sep="\n")
     if options.save is None:
@@ -72,4 +97,6 @@ def command(name: str, run: Callable[[bool, Path], Report]) -> None:
 
 def said(outcomes: Iterable[Outcome]) -> list[str]:
     """A line for each claim: its words, what became of it, and why."""
-    return [f"{one.id}, {claim(one.id).says!r}: {one.word}, because {one.because}" for one in outcomes]
+    return [
+        f"{one.id}, {claim(one.id).says!r}: {one.word}, because {one.because}" for one in outcomes
+    ]

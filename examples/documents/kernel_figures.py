@@ -1,18 +1,23 @@
 """Document K, Figures 1 to 3: test performance over training time
 ==================================================================
 
-How soon does a method rank new queries as well as it ever will? At every check of a method's duality gap the model that it has by then
-ranks the test queries. The clock is CPU time and stands still while a model is scored.
+How soon does a method rank new queries as well as it ever will? At every check of a
+method's duality gap the model that it has by then ranks the test queries. The clock is
+CPU time and stands still while a model is scored.
 
 Run it: ``python examples/documents/kernel_figures.py [--full] [--save FOLDER]``.
-Printed are three sets of LETOR 4.0. MQ2008 is read from ``../shared/data/mq2008`` if it is there. Drawn queries of as many levels stand in
-the place of the others, and of a set that is missing. Without ``--full`` a set is a few queries, and the grid has four points; with
-it MQ2008 is the whole first fold, and the grid that of section 4.3.
+Printed are three sets of LETOR 4.0. MQ2008 is read from ``../shared/data/mq2008`` if it
+is there. Drawn queries of as many levels stand in the place of the others, and of a set
+that is missing. Without ``--full`` a set is a few queries, and the grid has four
+points; with it MQ2008 is the whole first fold, and the grid that of section 4.3.
 
-What the text leaves open is varied: K prints the kernel without a square, ``exp(-gamma |x - z|)``, and speaks of RBF. The last lines of the
-table have both. The methods are those of this package: ``tron`` is K's own as published, ``cutting_plane`` the 1-slack method of SVMrank,
-``coordinate_descent`` solves the dual of SVMlight in its p variables, and ``linear_program`` the whole program of RV-SVM, which
-shows no model before its last. ``newton``, ``huber`` and ``column_generation`` are what this package takes for the same three problems.
+What the text leaves open is varied: K prints the kernel without a square, ``exp(-gamma
+|x - z|)``, and speaks of RBF. The last lines of the table have both. The methods are
+those of this package: ``tron`` is K's own as published, ``cutting_plane`` the 1-slack
+method of SVMrank, ``coordinate_descent`` solves the dual of SVMlight in its p
+variables, and ``linear_program`` the whole program of RV-SVM, which shows no model
+before its last. ``newton``, ``huber`` and ``column_generation`` are what this package
+takes for the same three problems.
 """
 
 from collections.abc import Callable, Iterator
@@ -53,9 +58,17 @@ METHODS = {
     "column_generation": "1-norm",
 }
 """The problem of each method: the first four as K compares them, the others of this package."""
-PUBLISHED = {"tron": "TRON", "cutting_plane": "SVMrank", "coordinate_descent": "SVMlight", "linear_program": "RV-SVM"}
+PUBLISHED = {
+    "tron": "TRON",
+    "cutting_plane": "SVMrank",
+    "coordinate_descent": "SVMlight",
+    "linear_program": "RV-SVM",
+}
 """What K calls the methods that it compares."""
-CRITERIA: dict[str, Callable[..., Any]] = {"pairwise accuracy": partial(pairwise_accuracy, ties="wrong"), "mean NDCG": mean_ndcg}
+CRITERIA: dict[str, Callable[..., Any]] = {
+    "pairwise accuracy": partial(pairwise_accuracy, ties="wrong"),
+    "mean NDCG": mean_ndcg,
+}
 SETTLED = 0.002
 """Distance from the score of the optimal model within which a method has arrived."""
 TOL = 1e-4
@@ -95,13 +108,24 @@ class Size(NamedTuple):
 
 
 SMALL = Size(30, 15, (2.0**-3, 2.0), (2.0**-4, 2.0**-2), 2.0)
-FULL = Size(None, 40, tuple(2.0**k for k in range(-5, 6)), tuple(2.0**k for k in range(-6, 0)), 200.0)
+FULL = Size(
+    None, 40, tuple(2.0**k for k in range(-5, 6)), tuple(2.0**k for k in range(-6, 0)), 200.0
+)
 
 
 class Run(NamedTuple):
     """A traced run.
 
-    C, gamma : chosen on the validation queries.  checks : with test scores.  gap : the last.  optimum : test score of the optimal model.
+    Parameters
+    ----------
+    C, gamma : float
+        Chosen on the validation queries.
+    checks : list[Check]
+        With test scores.
+    gap : float
+        The last.
+    optimum : float
+        Test score of the optimal model.
     """
 
     method: str
@@ -115,7 +139,9 @@ class Run(NamedTuple):
     @property
     def arrived(self) -> float:
         """CPU seconds from which on the score stays as near to that of the optimal model as SETTLED; infinite if it does not get there."""
-        far = [at for at, check in enumerate(self.checks) if abs(check.score - self.optimum) > SETTLED]
+        far = [
+            at for at, check in enumerate(self.checks) if abs(check.score - self.optimum) > SETTLED
+        ]
         first = far[-1] + 1 if far else 0
         return self.checks[first].seconds if first < len(self.checks) else np.inf
 
@@ -126,7 +152,10 @@ def drawn(seed: int, queries: int, levels: int) -> Queries:
     qid = np.repeat(np.arange(queries), 20)
     X = random.random((len(qid), 46)) ** 2
     utility = X[:, :5].sum(axis=1) + np.sin(6 * X[:, 5]) + 0.5 * random.normal(size=len(qid))
-    cuts = np.quantile(utility, np.linspace(0.5, 1, levels)[:-1] if levels < 10 else np.linspace(0, 1, levels)[1:-1])
+    cuts = np.quantile(
+        utility,
+        np.linspace(0.5, 1, levels)[:-1] if levels < 10 else np.linspace(0, 1, levels)[1:-1],
+    )
     return Queries(X, np.digitize(utility, cuts).astype(float), qid)
 
 
@@ -159,13 +188,20 @@ def chosen(kind: str, fold: Fold, size: Size) -> dict[str, tuple[float, float]]:
         block = kernel.block(fold.validation.X, fold.training.X)
         for C in size.C:
             problem = MAKERS[kind](*fold.training, C=C, kernel=kernel)
-            before = solve(problem, QUICKEST[kind], tol=100 * TOL, time_limit=size.seconds, warm_start=before)
+            before = solve(
+                problem, QUICKEST[kind], tol=100 * TOL, time_limit=size.seconds, warm_start=before
+            )
             f = block @ coefficients(problem, before.point)
-            scores[C, gamma] = {name: score(fold.validation.y, f, fold.validation.qid).mean for name, score in CRITERIA.items()}
+            scores[C, gamma] = {
+                name: score(fold.validation.y, f, fold.validation.qid).mean
+                for name, score in CRITERIA.items()
+            }
     return {name: max(scores, key=lambda at: scores[at][name]) for name in CRITERIA}
 
 
-def traced(kind: str, criterion: str, fold: Fold, C: float, gamma: float, seconds: float) -> Iterator[Run]:
+def traced(
+    kind: str, criterion: str, fold: Fold, C: float, gamma: float, seconds: float
+) -> Iterator[Run]:
     """The test scores of the models along the runs of all methods for a problem."""
     kernel = rbf(gamma)
     block = kernel.block(fold.test.X, fold.training.X)
@@ -177,7 +213,9 @@ def traced(kind: str, criterion: str, fold: Fold, C: float, gamma: float, second
 
     optimum = score(solve(problem, QUICKEST[kind], tol=TOL / 10, time_limit=seconds).point)
     for method in (name for name, own in METHODS.items() if own == kind):
-        problem = MAKERS[kind](*fold.training, C=C, kernel=kernel)  # anew, so that no run finds what another has kept
+        problem = MAKERS[kind](
+            *fold.training, C=C, kernel=kernel
+        )  # anew, so that no run finds what another has kept
         refusal = SOLVERS[method].refusal(problem)
         if refusal is not None:
             print(f"{method} does not take {fold.name}: {refusal}")
@@ -191,7 +229,11 @@ def runs(fold: Fold, size: Size) -> list[Run]:
     """All methods by all criteria on a fold; the levels of MQ2007-list are too many for gains 2^y, as K says of its own."""
     best = {kind: chosen(kind, fold, size) for kind in MAKERS}
     criteria = [name for name in CRITERIA if name != "mean NDCG" or fold.training.y.max() < 500]
-    return [run for kind, name in product(MAKERS, criteria) for run in traced(kind, name, fold, *best[kind][name], size.seconds)]
+    return [
+        run
+        for kind, name in product(MAKERS, criteria)
+        for run in traced(kind, name, fold, *best[kind][name], size.seconds)
+    ]
 
 
 def without_square(fold: Fold, C: float, gamma: float) -> dict[str, float]:
@@ -200,12 +242,16 @@ def without_square(fold: Fold, C: float, gamma: float) -> dict[str, float]:
     for name, power in (("exp(-gamma |x - z|)", 0.5), ("exp(-gamma |x - z|^2)", 1.0)):
 
         def block(A: Array, B: Array, power: float = power) -> Array:
-            distances = np.maximum((A**2).sum(axis=1)[:, None] + (B**2).sum(axis=1) - 2 * A @ B.T, 0.0)
+            distances = np.maximum(
+                (A**2).sum(axis=1)[:, None] + (B**2).sum(axis=1) - 2 * A @ B.T, 0.0
+            )
             return np.asarray(np.exp(-gamma * distances**power))
 
         K = block(fold.training.X, fold.training.X)
         problem = ranking((K + K.T) / 2, *fold.training[1:], C, precomputed(), "squared_hinge")
-        f = block(fold.test.X, fold.training.X) @ coefficients(problem, solve(problem, "newton", tol=TOL).point)
+        f = block(fold.test.X, fold.training.X) @ coefficients(
+            problem, solve(problem, "newton", tol=TOL).point
+        )
         found[name] = pairwise_accuracy(fold.test.y, f, fold.test.qid).mean
     return found
 
@@ -214,11 +260,19 @@ def table(fold: Fold, found: list[Run]) -> list[str]:
     """A line for each run."""
     sizes = f"{len(fold.training.y):,} documents of {len(np.unique(fold.training.qid))} queries"
     lines = [f"{fold.name}: {sizes} in training, {len(fold.test.y):,} in test"]
-    head = f"  {'criterion':18s}{'method':20s}{'log2 C':>7s}{'log2 gamma':>11s}{'arrived, s':>11s}{'ended, s':>9s}{'gap':>9s}{'score':>8s}"
+    head = (
+        f"  "
+        f"{'criterion':18s}{'method':20s}{'log2 C':>7s}{'log2 gamma':>11s}{'arrived, s':>11s}{'ended, s':>9s}{'gap':>9s}{'score':>8s}"
+    )
     lines.append(head)
     for run in sorted(found, key=lambda run: (run.criterion, run.arrived)):
-        line = f"  {run.criterion:18s}{run.method:20s}{np.log2(run.C):7.0f}{np.log2(run.gamma):11.0f}{run.arrived:11.3f}"
-        lines.append(f"{line}{run.checks[-1].seconds:9.2f}{run.gap:9.0e}{run.checks[-1].score:8.4f}")
+        line = (
+            f"  "
+            f"{run.criterion:18s}{run.method:20s}{np.log2(run.C):7.0f}{np.log2(run.gamma):11.0f}{run.arrived:11.3f}"
+        )
+        lines.append(
+            f"{line}{run.checks[-1].seconds:9.2f}{run.gap:9.0e}{run.checks[-1].score:8.4f}"
+        )
     return lines
 
 
@@ -226,7 +280,10 @@ def arrivals(found: list[Run]) -> dict[str, dict[str, float]]:
     """When each method arrives, by criterion; a method that does not take the set never does."""
     criteria = dict.fromkeys(run.criterion for run in found)
     when = {(run.criterion, run.method): run.arrived for run in found}
-    return {criterion: {method: when.get((criterion, method), np.inf) for method in METHODS} for criterion in criteria}
+    return {
+        criterion: {method: when.get((criterion, method), np.inf) for method in METHODS}
+        for criterion in criteria
+    }
 
 
 def outcome(id: str, fold: Fold, found: list[Run]) -> Outcome:
@@ -234,16 +291,29 @@ def outcome(id: str, fold: Fold, found: list[Run]) -> Outcome:
     words, first = [], True
     for criterion, when in arrivals(found).items():
         first &= when["tron"] <= min(when[method] for method in PUBLISHED)
-        seconds = (f"{method} {when[method]:.2g} s" if np.isfinite(when[method]) else f"{method} never" for method in METHODS)
+        seconds = (
+            f"{method} {when[method]:.2g} s" if np.isfinite(when[method]) else f"{method} never"
+            for method in METHODS
+        )
         words.append(f"{criterion} {', '.join(seconds)}")
-    because = f"on {fold.name} test scores stay within {SETTLED} of the optimal model's after: {'; '.join(words)}"
+    because = (
+        f"on {fold.name} test scores stay within {SETTLED} of the optimal model's after: "
+        f"{'; '.join(words)}"
+    )
     return Outcome(id, first if fold.name == "MQ2008" else None, because)
 
 
 def second(fold: Fold, found: list[Run]) -> Outcome:
     """Whether cutting planes come second by both criteria."""
-    orders = {criterion: sorted(PUBLISHED, key=lambda method: when[method]) for criterion, when in arrivals(found).items()}
-    reproduced = all(order[1] == "cutting_plane" for order in orders.values()) if fold.name == "MQ2008" else None
+    orders = {
+        criterion: sorted(PUBLISHED, key=lambda method: when[method])
+        for criterion, when in arrivals(found).items()
+    }
+    reproduced = (
+        all(order[1] == "cutting_plane" for order in orders.values())
+        if fold.name == "MQ2008"
+        else None
+    )
     words = (f"{criterion} {', '.join(order)}" for criterion, order in orders.items())
     return Outcome("K.4.4.fastest", reproduced, f"on {fold.name} the order is: {'; '.join(words)}")
 
@@ -253,7 +323,11 @@ def picture(found: dict[str, list[Run]]) -> Figure:
 
     Lines are whole of the methods that K compares, and dashed of those that this package takes for the same problems.
     """
-    panels = [(name, criterion) for name, done in found.items() for criterion in dict.fromkeys(run.criterion for run in done)]
+    panels = [
+        (name, criterion)
+        for name, done in found.items()
+        for criterion in dict.fromkeys(run.criterion for run in done)
+    ]
     rows, columns = len(CRITERIA), len(found)
     figure, axes = plt.subplots(rows, columns, figsize=(4 * columns, 3 * rows + 1), squeeze=False)
     for at in axes.flat:
@@ -267,14 +341,29 @@ def picture(found: dict[str, list[Run]]) -> Figure:
                 models = run.checks[1:] or run.checks
                 seconds = [check.seconds for check in models]
                 colour = f"C{list(METHODS).index(run.method)}"
-                at.semilogx(seconds, [check.score for check in models], style, color=colour, marker=".", linewidth=1, label=run.method)
+                at.semilogx(
+                    seconds,
+                    [check.score for check in models],
+                    style,
+                    color=colour,
+                    marker=".",
+                    linewidth=1,
+                    label=run.method,
+                )
         at.set(xlabel="training time, CPU seconds", ylabel=f"{criterion}, test", title=name)
         low, high = np.log10(at.get_xlim())
-        at.set_xlim(10.0 ** np.floor(low), 10.0 ** np.ceil(high))  # whole decades alone are labelled, and so there are two at least
+        at.set_xlim(
+            10.0 ** np.floor(low), 10.0 ** np.ceil(high)
+        )  # whole decades alone are labelled, and so there are two at least
         at.xaxis.set_minor_formatter(NullFormatter())
-    lines = {line.get_label(): line for at in axes.flat for line in at.get_lines()}  # no set has them all: two methods are for small ones
+    lines = {
+        line.get_label(): line for at in axes.flat for line in at.get_lines()
+    }  # no set has them all: two methods are for small ones
     shown = [method for method in METHODS if method in lines]
-    labels = [f"{method} ({'in K ' + PUBLISHED[method] if method in PUBLISHED else METHODS[method]})" for method in shown]
+    labels = [
+        f"{method} ({'in K ' + PUBLISHED[method] if method in PUBLISHED else METHODS[method]})"
+        for method in shown
+    ]
     figure.legend([lines[method] for method in shown], labels, loc="lower center", ncols=4)
     figure.tight_layout(rect=(0, 0.11, 1, 1))
     return figure
@@ -292,8 +381,14 @@ def main(full: bool = False, data: Path = DATA) -> Report:
         lines += table(fold, found[fold.name])
     first = found[folded[0].name]
     kernels = without_square(folded[0], first[0].C, first[0].gamma)
-    lines += [f"  pairwise accuracy of the squared hinge with {kernel}: {score:.4f}" for kernel, score in kernels.items()]
-    outcomes = [outcome(id, fold, found[fold.name]) for id, fold in zip(("K.figure2", "K.figure1", "K.figure3"), folded, strict=True)]
+    lines += [
+        f"  pairwise accuracy of the squared hinge with {kernel}: {score:.4f}"
+        for kernel, score in kernels.items()
+    ]
+    outcomes = [
+        outcome(id, fold, found[fold.name])
+        for id, fold in zip(("K.figure2", "K.figure1", "K.figure3"), folded, strict=True)
+    ]
     return Report(lines, [*outcomes, second(folded[0], first)], picture(found))
 
 

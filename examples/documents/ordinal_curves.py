@@ -1,17 +1,22 @@
 """Document O: learning curves of ordinal regression
 =================================================
 
-Ranks have an order and no distances. A ranking learns a utility and cuts it into intervals; a classification ignores the order of the
-ranks, and a regression believes in distances. Which of the three inverts the fewest pairs of new points, by the number of points it learned
-from?
+Ranks have an order and no distances. A ranking learns a utility and cuts it into
+intervals; a classification ignores the order of the ranks, and a regression believes in
+distances. Which of the three inverts the fewest pairs of new points, by the number of
+points it learned from?
 
-Run it: ``python examples/documents/ordinal_curves.py [--full] [--save FOLDER]``. With ``--full`` there are 30 repeats of seven sizes.
-The controlled experiment draws points in the unit square, whose utility 10 (x_1 - 1/2)(x_2 - 1/2) with noise is cut at -1, -0.1, 0.25 and
-1 into five ranks, and at 0 into two. The real one learns a query of OHSUMED from a part of its documents and ranks the rest; its file is
-``../shared/data/ohsumed-queries-1-6.txt``, and without it the bundled diabetes data are cut into three ranks.
+Run it: ``python examples/documents/ordinal_curves.py [--full] [--save FOLDER]``. With
+``--full`` there are 30 repeats of seven sizes. The controlled experiment draws points
+in the unit square, whose utility 10 (x_1 - 1/2)(x_2 - 1/2) with noise is cut at -1,
+-0.1, 0.25 and 1 into five ranks, and at 0 into two. The real one learns a query of
+OHSUMED from a part of its documents and ranks the rest; its file is
+``../shared/data/ohsumed-queries-1-6.txt``, and without it the bundled diabetes data are
+cut into three ranks.
 
-The text has no sizes, no generator and no kernel: the generator is the one that is known from the authors' later chapter, its noise is
-varied, and C is chosen on as many other points as there are to learn from, for each method.
+The text has no sizes, no generator and no kernel: the generator is the one that is
+known from the authors' later chapter, its noise is varied, and C is chosen on as many
+other points as there are to learn from, for each method.
 """
 
 from collections.abc import Callable, Iterator
@@ -78,7 +83,9 @@ def inverted(y: Array, h: Array) -> float:
     return float((counts.discordant + counts.tied / 2).sum() / counts.pairs.sum())
 
 
-def ranks_by(method: str, C: float, kernel: dict[str, Any], learned: Points) -> Callable[[Array], Array]:
+def ranks_by(
+    method: str, C: float, kernel: dict[str, Any], learned: Points
+) -> Callable[[Array], Array]:
     """The ranks that a method predicts."""
     if method == "ranking":
         ranker = MarginRanker(C=C, **kernel).fit(*learned)
@@ -92,7 +99,9 @@ def ranks_by(method: str, C: float, kernel: dict[str, Any], learned: Points) -> 
     return lambda X: levels[np.abs(regressor.predict(X)[:, None] - levels).argmin(axis=1)]
 
 
-def error(method: str, kernel: dict[str, Any], learned: Points, validated: Points, tested: Points) -> float:
+def error(
+    method: str, kernel: dict[str, Any], learned: Points, validated: Points, tested: Points
+) -> float:
     """The share of inverted test pairs, at the C of the fewest inverted validation pairs."""
     best, fewest = None, np.inf
     for C in COSTS:
@@ -120,7 +129,9 @@ def in_the_square(size: Size, ranks: int, noise: float) -> Array:
             learned, validated = (controlled(random, m, ranks, noise) for _ in range(2))
             while not (enough(learned) and enough(validated)):
                 learned, validated = (controlled(random, m, ranks, noise) for _ in range(2))
-            errors[repeat, at] = [error(method, kernel, learned, validated, tested) for method in METHODS]
+            errors[repeat, at] = [
+                error(method, kernel, learned, validated, tested) for method in METHODS
+            ]
     return errors
 
 
@@ -130,25 +141,37 @@ def real_sets(data: Path) -> list[Points]:
     if file.is_file():
         table = load(file, task="ranking")
         X, queries = dense(table.X), np.asarray(table.qid)
-        return [Points(X[queries == query], np.asarray(table.y, dtype=float)[queries == query]) for query in np.unique(queries)]
+        return [
+            Points(X[queries == query], np.asarray(table.y, dtype=float)[queries == query])
+            for query in np.unique(queries)
+        ]
     print(f"there is no file {file}: the diabetes data stand in its place")
     from sklearn.datasets import load_diabetes
 
     bundle = load_diabetes()
-    return [Points(10 * bundle.data, np.digitize(bundle.target, np.quantile(bundle.target, [0.5, 0.8])).astype(float))]
+    return [
+        Points(
+            10 * bundle.data,
+            np.digitize(bundle.target, np.quantile(bundle.target, [0.5, 0.8])).astype(float),
+        )
+    ]
 
 
 def in_reality(size: Size, sets: list[Points]) -> Array:
     """Errors of the real experiment, (repeats, sizes, methods): repeats take the sets in turn, and rank the documents that are left."""
     kernel = {"kernel": "rbf", "gamma": 0.1}
     sizes = [m for m in size.sizes if m <= 50]
-    sets = [points for points in sets if len(points.y) >= 3 * max(sizes)]  # a part to learn from, one to validate, and one to rank
+    sets = [
+        points for points in sets if len(points.y) >= 3 * max(sizes)
+    ]  # a part to learn from, one to validate, and one to rank
     errors = np.empty((size.repeats, len(sizes), len(METHODS)))
     for repeat in range(size.repeats):
         points, random = sets[repeat % len(sets)], np.random.default_rng(repeat)
         for at, m in enumerate(sizes):
             order = random.permutation(len(points.y))
-            while not all(enough(points.at(rows)) for rows in (order[:m], order[m : 2 * m], order[2 * m :])):
+            while not all(
+                enough(points.at(rows)) for rows in (order[:m], order[m : 2 * m], order[2 * m :])
+            ):
                 order = random.permutation(len(points.y))
             parts = [points.at(rows) for rows in (order[:m], order[m : 2 * m], order[2 * m :])]
             errors[repeat, at] = [error(method, kernel, *parts) for method in METHODS]
@@ -157,7 +180,11 @@ def in_reality(size: Size, sets: list[Points]) -> Array:
 
 def lines(found: dict[str, Array], size: Size) -> Iterator[str]:
     """Mean shares of inverted pairs, and the advantage of ranking over the better of the others with its standard error."""
-    yield f"{'':34s}{'points':>7s}" + "".join(f"{method:>16s}" for method in METHODS) + f"{'ranking ahead by':>22s}"
+    yield (
+        f"{'':34s}{'points':>7s}"
+        + "".join(f"{method:>16s}" for method in METHODS)
+        + f"{'ranking ahead by':>22s}"
+    )
     for name, errors in found.items():
         for at, mean in enumerate(errors.mean(axis=0)):
             by, deviation = mean_and_error(advantage(errors, at))
@@ -183,19 +210,29 @@ def better(id: str, found: dict[str, Array]) -> Outcome:
         ahead = np.stack([advantage(errors, at) for at in range(errors.shape[1])])
         (by, deviation), won = mean_and_error(ahead.mean(axis=0)), (ahead.mean(axis=1) > 0).mean()
         sure = sure and bool(won > 0.5 and by > 2 * deviation)
-        words.append(f"{name}: ahead at {won:.0%} of the sizes, by {by:+.4f} ({deviation:.4f}) of the pairs in the mean of all")
+        words.append(
+            f"{name}: ahead at {won:.0%} of the sizes, by {by:+.4f} ({deviation:.4f}) of "
+            f"the pairs in the mean of all"
+        )
     return Outcome(id, sure, "; ".join(words))
 
 
 def outcomes(found: dict[str, Array], at_hand: bool) -> Iterator[Outcome]:
     """Whether ranking is ahead where there are more than two ranks, and whether the curves fall; at_hand : whether documents are."""
-    yield better("O.abstract.better", {name: errors for name, errors in found.items() if "five ranks" in name})
+    yield better(
+        "O.abstract.better",
+        {name: errors for name, errors in found.items() if "five ranks" in name},
+    )
     retrieval = better("O.abstract.retrieval", {DOCUMENTS: found[DOCUMENTS]})
     yield retrieval if at_hand else retrieval._replace(reproduced=None)
-    falls = {name: errors[:, 0, 0].mean() - errors[:, -1, 0].mean() for name, errors in found.items()}
+    falls = {
+        name: errors[:, 0, 0].mean() - errors[:, -1, 0].mean() for name, errors in found.items()
+    }
     said = "; ".join(f"{name}: {fall:.3f}" for name, fall in falls.items())
     yield Outcome(
-        "O.curves", min(falls.values()) > 0, f"from the smallest to the largest size the inverted share of ranking falls by {said}"
+        "O.curves",
+        min(falls.values()) > 0,
+        f"from the smallest to the largest size the inverted share of ranking falls by {said}",
     )
 
 
@@ -206,7 +243,9 @@ def picture(found: dict[str, Array], size: Size) -> Figure:
         sizes = size.sizes[: errors.shape[1]]
         for place, method in enumerate(METHODS):
             spread = errors[:, :, place].std(axis=0) / np.sqrt(len(errors))
-            at.errorbar(sizes, errors[:, :, place].mean(axis=0), spread, marker=".", capsize=2, label=method)
+            at.errorbar(
+                sizes, errors[:, :, place].mean(axis=0), spread, marker=".", capsize=2, label=method
+            )
         at.set(title=name, xlabel="points to learn from", ylabel="share of test pairs inverted")
     axes[0, 0].legend(fontsize=8)
     figure.tight_layout()
@@ -219,7 +258,11 @@ def main(full: bool = False, data: Path = DATA) -> Report:
     found = {f"five ranks, {name}": in_the_square(size, 5, noise) for name, noise in NOISE.items()}
     found["two ranks, deviation 0.125"] = in_the_square(size, 2, 0.125)
     found[DOCUMENTS] = in_reality(size, real_sets(data))
-    return Report(list(lines(found, size)), list(outcomes(found, (data / FILE).is_file())), picture(found, size))
+    return Report(
+        list(lines(found, size)),
+        list(outcomes(found, (data / FILE).is_file())),
+        picture(found, size),
+    )
 
 
 if __name__ == "__main__":

@@ -1,17 +1,21 @@
 """Document P, Figure 4: the mixture data along the regularisation path
 ====================================================================
 
-Two overlapping classes of 100 points each, ranked so that the one class is above the other: 10,000 pairs. Four solutions of the path are
-drawn, from its first breakpoint to the smallest lambda. Red points are to be above blue ones; the darker, the higher is the score, and the
-thick line is the cut between the classes.
+Two overlapping classes of 100 points each, ranked so that the one class is above the
+other: 10,000 pairs. Four solutions of the path are drawn, from its first breakpoint to
+the smallest lambda. Red points are to be above blue ones; the darker, the higher is the
+score, and the thick line is the cut between the classes.
 
-Run it: ``python examples/documents/path_figure.py [--full] [--save FOLDER]``. With ``--full`` all pairs are taken, as printed; without it
-the 199 of the reduced graph. The points are read from ``../shared/data/esl-mixture.csv``; without that file points are drawn by the
-recipe of Hastie, Tibshirani and Friedman.
+Run it: ``python examples/documents/path_figure.py [--full] [--save FOLDER]``. With
+``--full`` all pairs are taken, as printed; without it the 199 of the reduced graph. The
+points are read from ``../shared/data/esl-mixture.csv``; without that file points are
+drawn by the recipe of Hastie, Tibshirani and Friedman.
 
-The text leaves open the kernel, its width, where the path ends, and which iterations "some" and "more" are; here the kernel is
-``exp(-gamma |x - z|^2)``, lambda ends at 0.01, and the breakpoints are those at a tenth and at a half of the path. The table varies it. A
-ranking has no zero, at which the document draws its contour: the score is cut where the fewest training points are on the wrong side.
+The text leaves open the kernel, its width, where the path ends, and which iterations
+"some" and "more" are; here the kernel is ``exp(-gamma |x - z|^2)``, lambda ends at
+0.01, and the breakpoints are those at a tenth and at a half of the path. The table
+varies it. A ranking has no zero, at which the document draws its contour: the score is
+cut where the fewest training points are on the wrong side.
 """
 
 from pathlib import Path
@@ -34,7 +38,12 @@ from equimargin.solvers import RegularizationPath, regularization_path
 LAMBDA_MIN = 1e-2
 WIDTHS = (0.25, 1.0, 4.0)
 """gamma of the table; the picture has the middle one."""
-PANELS = {"(a) initialisation": 0.0, "(b) some iterations": 0.1, "(c) more iterations": 0.5, "(d) smallest lambda": 1.0}
+PANELS = {
+    "(a) initialisation": 0.0,
+    "(b) some iterations": 0.1,
+    "(c) more iterations": 0.5,
+    "(d) smallest lambda": 1.0,
+}
 """What share of the path's breakpoints lies before each panel."""
 
 
@@ -48,8 +57,18 @@ class Points(NamedTuple):
 class Panel(NamedTuple):
     """A solution of the path.
 
-    lam : its lambda.  ordered : share of all pairs in order.  beyond : share of them that are apart by 1.
-    wrong : points on the wrong side of the cut.  spread : the mean distance of a pair.
+    Parameters
+    ----------
+    lam : float
+        Its lambda.
+    ordered : float
+        Share of all pairs in order.
+    beyond : float
+        Share of them that are apart by 1.
+    wrong : int
+        Points on the wrong side of the cut.
+    spread : float
+        The mean distance of a pair.
     """
 
     lam: float
@@ -67,7 +86,12 @@ def mixture(data: Path) -> Points:
     print(f"there is no file {data / 'esl-mixture.csv'}: points are drawn by its recipe")
     random = np.random.default_rng(0)
     centres = [random.normal(size=(10, 2)) + mean for mean in ((1.0, 0.0), (0.0, 1.0))]
-    X = np.concatenate([own[random.integers(0, 10, 100)] + random.normal(scale=np.sqrt(0.2), size=(100, 2)) for own in centres])
+    X = np.concatenate(
+        [
+            own[random.integers(0, 10, 100)] + random.normal(scale=np.sqrt(0.2), size=(100, 2))
+            for own in centres
+        ]
+    )
     return Points(X, np.repeat([0.0, 1.0], 100))
 
 
@@ -75,7 +99,11 @@ def followed(points: Points, gamma: float, full: bool) -> RegularizationPath:
     """The path, over all pairs or those of the reduced graph."""
     kernel = rbf(gamma)
     whole = ranking(*points, kernel=kernel)
-    problem = whole if full else ranking_from_pairs(points.X, reduced_preferences(points.y), kernel=kernel)
+    problem = (
+        whole
+        if full
+        else ranking_from_pairs(points.X, reduced_preferences(points.y), kernel=kernel)
+    )
     path = regularization_path(problem, LAMBDA_MIN)
     assert isinstance(path, RegularizationPath)
     return path
@@ -89,7 +117,13 @@ def panels(path: RegularizationPath, points: Points) -> dict[str, Panel]:
         f = path.decision_function(points.X, lam)
         apart = f[points.y == 1][:, None] - f[points.y == 0]
         wrong = int((boundaries_between(points.y, f).rank(f) != points.y).sum())
-        found[name] = Panel(lam, pairwise_accuracy(points.y, f).mean, float((apart >= 1 - 1e-6).mean()), wrong, float(apart.mean()))
+        found[name] = Panel(
+            lam,
+            pairwise_accuracy(points.y, f).mean,
+            float((apart >= 1 - 1e-6).mean()),
+            wrong,
+            float(apart.mean()),
+        )
     return found
 
 
@@ -113,7 +147,12 @@ def picture(path: RegularizationPath, points: Points, found: dict[str, Panel]) -
     for at, (name, panel) in zip(axes, found.items(), strict=True):
         drawn(at, path, points, name, panel)
     cut = Line2D([], [], color="black", label="cut with the fewest points on the wrong side")
-    figure.legend(handles=[*axes[0].get_lines()[::-1], cut], loc="lower center", ncols=3, title="the darker, the higher is the score")
+    figure.legend(
+        handles=[*axes[0].get_lines()[::-1], cut],
+        loc="lower center",
+        ncols=3,
+        title="the darker, the higher is the score",
+    )
     figure.tight_layout(rect=(0, 0.14, 1, 1))
     return figure
 
@@ -126,12 +165,23 @@ def main(full: bool = False, data: Path = DATA) -> Report:
         found[gamma] = path, panels(path, points)
         lines.append(f"gamma = {gamma:g}: {path.problem.p:,} pairs, {len(path):,} breakpoints")
         for name, panel in found[gamma][1].items():
-            shares = f"{panel.ordered:7.1%} of pairs in order, {panel.beyond:6.1%} apart by 1, {panel.wrong:3d} of 200 points wrong"
-            lines.append(f"  {name:20s} lambda {panel.lam:10.4g}: {shares}, mean distance {panel.spread:.3g}")
+            shares = (
+                f"{panel.ordered:7.1%} of pairs in order, {panel.beyond:6.1%} apart by 1, "
+                f"{panel.wrong:3d} of 200 points wrong"
+            )
+            lines.append(
+                f"  {name:20s} lambda {panel.lam:10.4g}: {shares}, mean distance {panel.spread:.3g}"
+            )
     path, four = found[WIDTHS[1]]
     first, *_, last = four.values()
-    improved = all(own["(c) more iterations"].ordered > own["(a) initialisation"].ordered for _, own in found.values())
-    because = f"with gamma {WIDTHS[1]:g} {first.ordered:.1%} of pairs are in order at first and {last.ordered:.1%} at the smallest lambda"
+    improved = all(
+        own["(c) more iterations"].ordered > own["(a) initialisation"].ordered
+        for _, own in found.values()
+    )
+    because = (
+        f"with gamma {WIDTHS[1]:g} {first.ordered:.1%} of pairs are in order at first and "
+        f"{last.ordered:.1%} at the smallest lambda"
+    )
     widths = f"{because}, and for every gamma tried more in (c) than in (a)"
     return Report(lines, [Outcome("P.figure4", improved, widths)], picture(path, points, four))
 

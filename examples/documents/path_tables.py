@@ -1,15 +1,20 @@
 """Document P, Tables 1 to 3: pairs, and lambda chosen along the path
 ===================================================================
 
-How many pairs four data sets have, with and without the reduced graph, and what choosing lambda along the path comes to.
+How many pairs four data sets have, with and without the reduced graph, and what
+choosing lambda along the path comes to.
 
-Run it: ``python examples/documents/path_tables.py [--full] [--save FOLDER]``. With ``--full`` there are ten splits, as printed, and some
-of all pairs; without it there are two of the reduced graph of the smaller sets. The files are ``esl-mixture.csv``, ``auto-mpg.csv`` and
-``pima.csv`` of ``../shared/data``; without one its set is left out. Cancer comes with scikit-learn.
+Run it: ``python examples/documents/path_tables.py [--full] [--save FOLDER]``. With
+``--full`` there are ten splits, as printed, and some of all pairs; without it there are
+two of the reduced graph of the smaller sets. The files are ``esl-mixture.csv``,
+``auto-mpg.csv`` and ``pima.csv`` of ``../shared/data``; without one its set is left
+out. Cancer comes with scikit-learn.
 
-Half of the points train, a quarter validates, a quarter tests, as in Table 2. The kernel width, the scaling of the features and where the
-paths end are not said: here features have mean 0 and deviation 1 on the training points, ``k(x, z) = exp(-|x - z|^2 / d)``, and paths go
-down to LAMBDA_MIN. Every lambda of a path is validated, not its breakpoints only. The width is varied.
+Half of the points train, a quarter validates, a quarter tests, as in Table 2. The
+kernel width, the scaling of the features and where the paths end are not said: here
+features have mean 0 and deviation 1 on the training points, ``k(x,
+z) = exp(-|x - z|^2 / d)``, and paths go down to LAMBDA_MIN. Every lambda of a path is
+validated, not its breakpoints only. The width is varied.
 """
 
 import time
@@ -23,7 +28,14 @@ from experiment import DATA, Outcome, Report, command
 from matplotlib.figure import Figure
 from sklearn.datasets import load_breast_cancer
 
-from equimargin.formulations import Kernel, MarginProblem, ranking, ranking_from_pairs, rbf, reduced_preferences
+from equimargin.formulations import (
+    Kernel,
+    MarginProblem,
+    ranking,
+    ranking_from_pairs,
+    rbf,
+    reduced_preferences,
+)
 from equimargin.metrics import pairwise_accuracy
 from equimargin.selection.along_path import best
 from equimargin.solvers import RegularizationPath, regularization_path
@@ -86,14 +98,22 @@ def read(folder: Path) -> dict[str, Points]:
     """The data sets whose files are there; Auto without the rows that lack a horsepower."""
     cancer = load_breast_cancer()
     found = {"Cancer": Points(cancer.data, cancer.target.astype(float))}
-    for name, file in (("Mixtures", "esl-mixture.csv"), ("Auto", "auto-mpg.csv"), ("Diabetes", "pima.csv")):
+    for name, file in (
+        ("Mixtures", "esl-mixture.csv"),
+        ("Auto", "auto-mpg.csv"),
+        ("Diabetes", "pima.csv"),
+    ):
         if not (folder / file).is_file():
             print(f"there is no file {folder / file}: {name} is left out")
             continue
         columns = range(1, 9) if name == "Auto" else None
         table = np.genfromtxt(folder / file, delimiter=",", skip_header=1, usecols=columns)
         table = table[np.isfinite(table).all(axis=1)]
-        found[name] = Points(table[:, 1:], table[:, 0]) if name == "Auto" else Points(table[:, :-1], table[:, -1])
+        found[name] = (
+            Points(table[:, 1:], table[:, 0])
+            if name == "Auto"
+            else Points(table[:, :-1], table[:, -1])
+        )
     return {name: found[name] for name in PRINTED if name in found}
 
 
@@ -146,14 +166,30 @@ def spread(values: list[float], digits: str) -> str:
 def table_1(sets: dict[str, Points]) -> Iterator[str]:
     """How many pairs there are."""
     yield "Table 1. Pairs of all points, and of the reduced graph of Figure 3"
-    yield f"  {'':9s} {'all':>9s} {'printed':>9s} {'reduced':>9s} {'printed':>9s} {'levels':>7s} {'rank of P':>10s}"
+    yield (
+        f"  {'':9s} {'all':>9s} {'printed':>9s} {'reduced':>9s} {'printed':>9s} {'levels':>7s} "
+        f"{'rank of P':>10s}"
+    )
     for name, points in sets.items():
-        edges, full, printed = reduced_preferences(points.y), ranking(points.X, points.y).p, PRINTED[name]
+        edges, full, printed = (
+            reduced_preferences(points.y),
+            ranking(points.X, points.y).p,
+            PRINTED[name],
+        )
         rank = np.linalg.matrix_rank(ranking_from_pairs(points.X, edges).rows.matrix.toarray())
         levels = len(np.unique(points.y))
-        yield f"  {name:9s} {full:9,d} {printed.full:9,d} {len(edges):9,d} {printed.reduced:9,d} {levels:7d} {rank:10d}"
-    yield "The graph orders points of one level, too, which no preference does. With more edges than the rank of P, as on Auto, P K P' is"
-    yield 'singular whatever the kernel, where section 4 promises "a non singular Hessian". Two levels give a tree, as large as its rank.'
+        yield (
+            f"  {name:9s} {full:9,d} {printed.full:9,d} {len(edges):9,d} {printed.reduced:9,d} "
+            f"{levels:7d} {rank:10d}"
+        )
+    yield (
+        "The graph orders points of one level, too, which no preference does. With more edges "
+        "than the rank of P, as on Auto, P K P' is"
+    )
+    yield (
+        'singular whatever the kernel, where section 4 promises "a non singular Hessian". Two '
+        "levels give a tree, as large as its rank."
+    )
 
 
 Splits = dict[tuple[str, str], list[Split]]
@@ -166,40 +202,80 @@ def splits(sets: dict[str, Points], full: bool) -> Splits:
     counts = {(name, "reduced"): SPLITS if full else FEW_SPLITS for name in chosen}
     if full:
         counts |= {(name, "all"): PRINTED[name].splits for name in chosen}
-    return {(name, kind): [run(sets[name], seed, kind == "reduced") for seed in range(count)] for (name, kind), count in counts.items()}
+    return {
+        (name, kind): [run(sets[name], seed, kind == "reduced") for seed in range(count)]
+        for (name, kind), count in counts.items()
+    }
 
 
 def table_3(found: Splits) -> Iterator[str]:
     """What choosing lambda along the path comes to."""
-    yield "Table 3. Means over splits (deviations); error: wrong test pairs; A: points with a coefficient; seconds: CPU, a path"
-    head = f"  {'':9s} {'pairs':8s} {'splits':>6s} {'error':>14s} {'lambda':>16s} {'A':>9s} {'seconds':>7s}"
+    yield (
+        "Table 3. Means over splits (deviations); error: wrong test pairs; A: points with a "
+        "coefficient; seconds: CPU, a path"
+    )
+    head = (
+        f"  {'':9s} {'pairs':8s} {'splits':>6s} {'error':>14s} {'lambda':>16s} {'A':>9s} "
+        f"{'seconds':>7s}"
+    )
     yield f"{head} {'pairs':>7s} {'breakpoints':>11s} {'a pair':>6s}"
     for (name, kind), done in found.items():
         p = PRINTED[name]
         if kind == "reduced":
-            yield f"  {name:9s} {'printed':8s} {SPLITS:6d} {p.error:>14s} {p.lam:>16s} {p.size:>9s} {p.seconds:>7s}"
-        error, lam = spread([one.error for one in done], ".2f"), spread([one.lam for one in done], ".3g")
-        size, seconds = spread([one.size for one in done], ".0f"), np.mean([one.seconds for one in done])
-        pairs, breakpoints = np.mean([one.pairs for one in done]), np.mean([one.breakpoints for one in done])
+            yield (
+                f"  {name:9s} {'printed':8s} {SPLITS:6d} {p.error:>14s} {p.lam:>16s} "
+                f"{p.size:>9s} {p.seconds:>7s}"
+            )
+        error, lam = (
+            spread([one.error for one in done], ".2f"),
+            spread([one.lam for one in done], ".3g"),
+        )
+        size, seconds = (
+            spread([one.size for one in done], ".0f"),
+            np.mean([one.seconds for one in done]),
+        )
+        pairs, breakpoints = (
+            np.mean([one.pairs for one in done]),
+            np.mean([one.breakpoints for one in done]),
+        )
         early = sum(not one.complete for one in done)
-        line = f"  {name:9s} {kind:8s} {len(done):6d} {error:>14s} {lam:>16s} {size:>9s} {seconds:7.3f} {pairs:7,.0f} {breakpoints:11,.0f}"
+        line = (
+            f"  {name:9s} {kind:8s} {len(done):6d} {error:>14s} {lam:>16s} {size:>9s} "
+            f"{seconds:7.3f} {pairs:7,.0f} {breakpoints:11,.0f}"
+        )
         yield f"{line} {breakpoints / pairs:6.2f}" + (f"  ({early} ended early)" if early else "")
-    yield "The printed numbers are for the reduced graph, which is no equivalent of all pairs: of two levels it loses little here, of"
-    yield "Auto's 127 levels most of what there is to learn; and its lambda weighs |f|^2 against fewer losses. Seconds are of another"
+    yield (
+        "The printed numbers are for the reduced graph, which is no equivalent of all pairs: of "
+        "two levels it loses little here, of"
+    )
+    yield (
+        "Auto's 127 levels most of what there is to learn; and its lambda weighs |f|^2 against "
+        "fewer losses. Seconds are of another"
+    )
     yield "machine."
-    yield f'Breakpoints a pair are those above lambda = {LAMBDA_MIN:g}, one for all events of one lambda; section 7 has "2-3 times" as many'
+    yield (
+        f"Breakpoints a pair are those above lambda = {LAMBDA_MIN:g}, one for all events of one "
+        f'lambda; section 7 has "2-3 times" as many'
+    )
     yield "as training pairs."
 
 
 def varied(sets: dict[str, Points], count: int) -> dict[tuple[str, float], list[float]]:
     """Errors of the sets whose printed error is that of no constant function, with the reduced graph, by gamma times the features."""
     names = [name for name in ("Mixtures", "Auto") if name in sets]
-    return {(name, width): [run(sets[name], seed, True, width).error for seed in range(count)] for name in names for width in WIDTHS}
+    return {
+        (name, width): [run(sets[name], seed, True, width).error for seed in range(count)]
+        for name in names
+        for width in WIDTHS
+    }
 
 
 def narrow(sets: dict[str, Points]) -> Iterator[str]:
     """What is behind the document's numbers of Cancer and Diabetes: a kernel that is 1 at the point itself and 0 elsewhere."""
-    yield "Cancer and Diabetes once more: features as they are, k(x, z) = exp(-|x - z|^2), so that K is the identity, or nearly so"
+    yield (
+        "Cancer and Diabetes once more: features as they are, k(x, z) = exp(-|x - z|^2), so "
+        "that K is the identity, or nearly so"
+    )
     for name in ("Cancer", "Diabetes"):
         if name not in sets:
             continue
@@ -211,19 +287,37 @@ def narrow(sets: dict[str, Points]) -> Iterator[str]:
         n, above = len(training.y), int(training.y.sum())
         share = max(points.y.sum(), (1 - points.y).sum()) / len(points.y)
         identity = n / (n + abs(n - 1 - 2 * above))
-        yield f"  {name}: last breakpoint {last:.6f}, n / (n + |n_e - n_p|) = {identity:.6f} of K = I, printed lambda {p.lam};"
-        yield f"    scores of test points at most {largest:.0e}; one class for all is wrong for {share:.3f}, printed error {p.error}"
-    yield "n_p points are preferred, n_e are others but their maximum. Both look like runs in which all test points had the score 0,"
-    yield "one way or the other up to rounding: an inference from numbers, not from the authors' code."
+        yield (
+            f"  {name}: last breakpoint {last:.6f}, n / (n + |n_e - n_p|) = {identity:.6f} of K "
+            f"= I, printed lambda {p.lam};"
+        )
+        yield (
+            f"    scores of test points at most {largest:.0e}; one class for all is wrong for "
+            f"{share:.3f}, printed error {p.error}"
+        )
+    yield (
+        "n_p points are preferred, n_e are others but their maximum. Both look like runs in "
+        "which all test points had the score 0,"
+    )
+    yield (
+        "one way or the other up to rounding: an inference from numbers, not from the authors' "
+        "code."
+    )
 
 
-def outcomes(sets: dict[str, Points], errors: dict[tuple[str, float], list[float]]) -> Iterator[Outcome]:
+def outcomes(
+    sets: dict[str, Points], errors: dict[tuple[str, float], list[float]]
+) -> Iterator[Outcome]:
     """What becomes of the numbers of pairs, and of the errors of the two sets that have any."""
     if "Auto" in sets:
         points, printed = sets["Auto"], PRINTED["Auto"]
         all_pairs, reduced = ranking(points.X, points.y).p, len(reduced_preferences(points.y))
-        said = f"its {len(points.y)} complete rows have {all_pairs:,} pairs and {reduced} reduced ones"
-        yield Outcome("P.table1.auto", (all_pairs, reduced) == (printed.full, printed.reduced), said)
+        said = (
+            f"its {len(points.y)} complete rows have {all_pairs:,} pairs and {reduced} reduced ones"
+        )
+        yield Outcome(
+            "P.table1.auto", (all_pairs, reduced) == (printed.full, printed.reduced), said
+        )
     nearest = {}
     for name in dict.fromkeys(name for name, _ in errors):
         printed_error = float(PRINTED[name].error.split()[0])
@@ -231,11 +325,14 @@ def outcomes(sets: dict[str, Points], errors: dict[tuple[str, float], list[float
         nearest[name] = width, abs(np.mean(errors[name, width]) - printed_error)
     if nearest:
         words = [
-            f"{name} {spread(errors[name, width], '.2f')} at {width:g} / d, printed {PRINTED[name].error}"
+            f"{name} {spread(errors[name, width], '.2f')} at {width:g} / d, printed "
+            f"{PRINTED[name].error}"
             for name, (width, _) in nearest.items()
         ]
         near = all(off <= 0.05 for _, off in nearest.values())
-        yield Outcome("P.table3.error", near, f"of five widths the nearest errors are {'; '.join(words)}")
+        yield Outcome(
+            "P.table3.error", near, f"of five widths the nearest errors are {'; '.join(words)}"
+        )
 
 
 def picture(found: Splits) -> Figure:
@@ -243,11 +340,27 @@ def picture(found: Splits) -> Figure:
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4))
     names = [name for name, kind in found if kind == "reduced"]
     for at, title, own, printed in (
-        (axes[0], "test error, reduced graph", "error", [float(PRINTED[name].error.split()[0]) for name in names]),
-        (axes[1], "CPU seconds of a path", "seconds", [float(PRINTED[name].seconds) for name in names]),
+        (
+            axes[0],
+            "test error, reduced graph",
+            "error",
+            [float(PRINTED[name].error.split()[0]) for name in names],
+        ),
+        (
+            axes[1],
+            "CPU seconds of a path",
+            "seconds",
+            [float(PRINTED[name].seconds) for name in names],
+        ),
     ):
         values = [[getattr(one, own) for one in found[name, "reduced"]] for name in names]
-        at.bar(names, [np.mean(each) for each in values], 0.5, yerr=[np.std(each) for each in values], capsize=3)
+        at.bar(
+            names,
+            [np.mean(each) for each in values],
+            0.5,
+            yerr=[np.std(each) for each in values],
+            capsize=3,
+        )
         at.plot(names, printed, "kx", label="printed")
         at.set_title(title)
     axes[1].set_yscale("log")
@@ -259,11 +372,25 @@ def picture(found: Splits) -> Figure:
 def main(full: bool = False, data: Path = DATA) -> Report:
     """Tables 1 and 3, by the splits of Table 2."""
     sets = read(data)
-    regularization_path(problem_of(Points(np.eye(4), np.arange(4) % 2.0), rbf(1.0), False), 0.1)  # compiles
+    regularization_path(
+        problem_of(Points(np.eye(4), np.arange(4) % 2.0), rbf(1.0), False), 0.1
+    )  # compiles
     found = splits(sets, full)
     errors = varied(sets, SPLITS if full else FEW_SPLITS)
-    widths = [f"  {name}, gamma = {width:g} / d: error {spread(values, '.2f')}" for (name, width), values in errors.items()]
-    lines = [*table_1(sets), "", *table_3(found), "", "Other widths, reduced graph", *widths, "", *narrow(sets)]
+    widths = [
+        f"  {name}, gamma = {width:g} / d: error {spread(values, '.2f')}"
+        for (name, width), values in errors.items()
+    ]
+    lines = [
+        *table_1(sets),
+        "",
+        *table_3(found),
+        "",
+        "Other widths, reduced graph",
+        *widths,
+        "",
+        *narrow(sets),
+    ]
     return Report(lines, list(outcomes(sets, errors)), picture(found))
 
 

@@ -1,18 +1,24 @@
 """Document T, Figures 7 to 10: a ranking vector machine beside a ranking SVM
 ===========================================================================
 
-Section 5.3.1 draws points in [0, 1]^5, orders them by a random function, learns that order with both machines, and compares accuracy,
-training time, vectors, and what noise does. The ranking vector machine (RVM) is a linear program, the ranking SVM a quadratic one.
+Section 5.3.1 draws points in [0, 1]^5, orders them by a random function, learns that
+order with both machines, and compares accuracy, training time, vectors, and what noise
+does. The ranking vector machine (RVM) is a linear program, the ranking SVM a quadratic
+one.
 
-Run it: ``python examples/documents/tutorial_figures.py [--full] [--save FOLDER]``. With ``--full`` sizes, costs and the 30 repeats are
-those that are printed.
-Each problem is solved in two ways, and both are timed: as the document did it (``linear_program`` has every pair as a row, as CPLEX had;
-``coordinate_descent`` has a variable for every pair, as SVM-light had), and as this package does it by itself (``column_generation``,
-``huber``). C is the one of the highest accuracy on the test points, as printed, which favours both alike.
+Run it: ``python examples/documents/tutorial_figures.py [--full] [--save FOLDER]``. With
+``--full`` sizes, costs and the 30 repeats are those that are printed. Each problem is
+solved in two ways, and both are timed: as the document did it (``linear_program`` has
+every pair as a row, as CPLEX had; ``coordinate_descent`` has a variable for every pair,
+as SVM-light had), and as this package does it by itself (``column_generation``,
+``huber``). C is the one of the highest accuracy on the test points, as printed, which
+favours both alike.
 
-The text leaves open the law of w (uniform in [0, 1] here), gamma (1 here, the width of the function that is learned), what counts as a
-support vector (points with a coefficient, and pairs with a multiplier), and how neighbours are switched. The last lines of the table
-vary the first two. The printed ``exp(-|w - x|)^2`` orders points as ``exp(-|w - x|^2)`` does: both fall with the distance.
+The text leaves open the law of w (uniform in [0, 1] here), gamma (1 here, the width of
+the function that is learned), what counts as a support vector (points with a
+coefficient, and pairs with a multiplier), and how neighbours are switched. The last
+lines of the table vary the first two. The printed ``exp(-|w - x|)^2`` orders points as
+``exp(-|w - x|^2)`` does: both fall with the distance.
 """
 
 import time
@@ -56,7 +62,14 @@ class Size(NamedTuple):
 
 
 SMALL = Size((20, 60), (0.1, 10.0, 1000.0), 3, (0, 10), 40, 5.0)
-FULL = Size((40, 80, 120, 160, 200), tuple(10.0**k for k in range(-5, 6)), 30, (0, 10, 20, 30, 40, 50), 100, 20.0)
+FULL = Size(
+    (40, 80, 120, 160, 200),
+    tuple(10.0**k for k in range(-5, 6)),
+    30,
+    (0, 10, 20, 30, 40, 50),
+    100,
+    20.0,
+)
 
 
 class Trained(NamedTuple):
@@ -79,12 +92,17 @@ class Draw(NamedTuple):
     kernel: Kernel
 
 
-def draw(seed: int, m: int, kind: str, gamma: float = 1.0, law: str = "uniform", switched: int = 0) -> Draw:
+def draw(
+    seed: int, m: int, kind: str, gamma: float = 1.0, law: str = "uniform", switched: int = 0
+) -> Draw:
     """A draw of section 5.3.1; switched : how many vectors change places with their next in the training order."""
     random = np.random.default_rng(seed)
     X, X_test = random.random((m, DIMENSION)), random.random((TESTED, DIMENSION))
     w = random.random(DIMENSION) if law == "uniform" else random.normal(size=DIMENSION)
-    utility = [points @ w if kind == "linear" else -((points - w) ** 2).sum(axis=1) for points in (X, X_test)]
+    utility = [
+        points @ w if kind == "linear" else -((points - w) ** 2).sum(axis=1)
+        for points in (X, X_test)
+    ]
     y, y_test = (values.argsort().argsort().astype(float) for values in utility)
     for place in random.permutation(m - 1)[:switched]:
         low, high = np.flatnonzero(y == place), np.flatnonzero(y == place + 1)
@@ -92,10 +110,17 @@ def draw(seed: int, m: int, kind: str, gamma: float = 1.0, law: str = "uniform",
     return Draw(X, y, X_test, y_test, linear() if kind == "linear" else rbf(gamma))
 
 
-def solved(machine: str, drawn: Draw, C: float, solver: str, limit: float) -> tuple[Solution, float]:
+def solved(
+    machine: str, drawn: Draw, C: float, solver: str, limit: float
+) -> tuple[Solution, float]:
     """The solution, and the CPU seconds that it took, building included."""
     begun = time.process_time()
-    found = solve(MACHINES[machine](drawn.X, drawn.y, C=C, kernel=drawn.kernel), solver, tol=1e-3, time_limit=limit)
+    found = solve(
+        MACHINES[machine](drawn.X, drawn.y, C=C, kernel=drawn.kernel),
+        solver,
+        tol=1e-3,
+        time_limit=limit,
+    )
     return found, time.process_time() - begun
 
 
@@ -104,7 +129,9 @@ def large(values: Array) -> float:
     return float((np.abs(values) > COEFFICIENT * np.abs(values).max(initial=0.0)).sum())
 
 
-def trained(machine: str, drawn: Draw, costs: Sequence[float], limit: float, timed: bool = True) -> Trained:
+def trained(
+    machine: str, drawn: Draw, costs: Sequence[float], limit: float, timed: bool = True
+) -> Trained:
     """A machine at the C of the highest test accuracy, the smallest such C; timed : whether the other solver is run there, too."""
     best: tuple[float, float, Solution, float] | None = None
     for C in costs:
@@ -123,17 +150,26 @@ Table = dict[tuple[str, int, str], Array]
 """By kernel, points and machine: (repeats, 5) numbers of `Trained`."""
 
 
-def repeated(kind: str, m: int, size: Size, switched: int = 0, timed: bool = True) -> Iterator[tuple[str, Array]]:
+def repeated(
+    kind: str, m: int, size: Size, switched: int = 0, timed: bool = True
+) -> Iterator[tuple[str, Array]]:
     """Both machines on the same draws, one after the other on each, so that what else the machine does slows down both."""
     draws = [draw(seed, m, kind, switched=switched) for seed in range(size.repeats)]
-    pairs = [[trained(machine, drawn, size.costs, size.seconds, timed) for machine in MACHINES] for drawn in draws]
+    pairs = [
+        [trained(machine, drawn, size.costs, size.seconds, timed) for machine in MACHINES]
+        for drawn in draws
+    ]
     for machine, column in zip(MACHINES, zip(*pairs, strict=True), strict=True):
         yield machine, np.array(column)
 
 
 def compared(size: Size) -> Table:
     """Figures 7 to 9."""
-    return {(kind, m, machine): rows for kind, m in product(KINDS, size.points) for machine, rows in repeated(kind, m, size)}
+    return {
+        (kind, m, machine): rows
+        for kind, m in product(KINDS, size.points)
+        for machine, rows in repeated(kind, m, size)
+    }
 
 
 def disturbed(size: Size) -> Table:
@@ -152,23 +188,34 @@ def varied(size: Size) -> Iterator[str]:
         cells = []
         for machine in MACHINES:
             draws = (draw(seed, m, "rbf", gamma, law) for seed in range(max(size.repeats // 3, 1)))
-            mean = np.mean([trained(machine, drawn, size.costs, size.seconds, timed=False) for drawn in draws], axis=0)
+            mean = np.mean(
+                [trained(machine, drawn, size.costs, size.seconds, timed=False) for drawn in draws],
+                axis=0,
+            )
             cells.append(f"{machine} {mean[0]:.3f} with {mean[1]:.0f} points")
         yield f"  w {law}, gamma {gamma:g}: {'; '.join(cells)}"
 
 
 def lines(found: Table, noisy: Table) -> Iterator[str]:
     """Means of the repeats, with their standard errors where one decides."""
-    head = f"{'kernel':8s}{'m':>5s} {'machine':8s}{'accuracy':>16s}{'points':>8s}{'pairs':>8s}{'as now, ms':>14s}{'as then, ms':>14s}"
+    head = (
+        f"{'kernel':8s}{'m':>5s} "
+        f"{'machine':8s}{'accuracy':>16s}{'points':>8s}{'pairs':>8s}{'as now, ms':>14s}{'as then, ms':>14s}"
+    )
     yield f"{head}   (means of {len(next(iter(found.values())))}, standard errors in brackets)"
     for (kind, m, machine), rows in found.items():
         mean, error = rows.mean(axis=0), rows.std(axis=0) / np.sqrt(len(rows))
         cells = f"{mean[0]:9.4f} ({error[0]:.4f}){mean[1]:8.1f}{mean[2]:8.0f}"
-        times = "".join(f"{1000 * mean[at]:8.1f} ({1000 * error[at]:.1f})".rjust(14) for at in (3, 4))
+        times = "".join(
+            f"{1000 * mean[at]:8.1f} ({1000 * error[at]:.1f})".rjust(14) for at in (3, 4)
+        )
         yield f"{kind:8s}{m:5d} {machine:8s}{cells}{times}"
     yield "accuracy lost where neighbours are switched"
     for (kind, k, machine), rows in noisy.items():
-        yield f"{kind:8s}{k:5d} {machine:8s}{lost(noisy, kind, k, machine).mean():9.4f}   (accuracy {rows[:, 0].mean():.4f})"
+        yield (
+            f"{kind:8s}{k:5d} {machine:8s}{lost(noisy, kind, k, machine).mean():9.4f}   "
+            f"(accuracy {rows[:, 0].mean():.4f})"
+        )
 
 
 def lost(noisy: Table, kind: str, k: int, machine: str) -> Array:
@@ -199,7 +246,9 @@ def outcomes(found: Table, noisy: Table, size: Size) -> Iterator[Outcome]:
         return float(difference.mean()), float(difference.std() / np.sqrt(count))
 
     gains = {(kind, m): ahead(kind, m) for kind in KINDS for m in (small, most)}
-    words = "; ".join(f"{kind}, m = {m}: {mean:+.4f} ({error:.4f})" for (kind, m), (mean, error) in gains.items())
+    words = "; ".join(
+        f"{kind}, m = {m}: {mean:+.4f} ({error:.4f})" for (kind, m), (mean, error) in gains.items()
+    )
     first = all(gains[kind, small][0] > 2 * gains[kind, small][1] for kind in KINDS)
     later = all(gains[kind, most][0] < min(0.02, gains[kind, small][0]) for kind in KINDS)
     yield Outcome("T.figure7", first and later, f"accuracy of RankSVM less that of RVM is {words}")
@@ -211,34 +260,59 @@ def outcomes(found: Table, noisy: Table, size: Size) -> Iterator[Outcome]:
     for id, kind in (("T.figure8", "rbf"), ("T.figure8.linear", "linear")):
         rvm, svm = times(kind)
         first_is_faster = rvm < svm if kind == "rbf" else svm < rvm
-        then, now = f"RVM {rvm[1]:.1f} ms, RankSVM {svm[1]:.1f} ms", f"RVM {rvm[0]:.1f} ms, RankSVM {svm[0]:.1f} ms"
-        said = f"at m = {most}, {count} repeats, with all pairs listed as then: {then}; as now: {now}"
+        then, now = (
+            f"RVM {rvm[1]:.1f} ms, RankSVM {svm[1]:.1f} ms",
+            f"RVM {rvm[0]:.1f} ms, RankSVM {svm[0]:.1f} ms",
+        )
+        said = (
+            f"at m = {most}, {count} repeats, with all pairs listed as then: {then}; as now: {now}"
+        )
         yield Outcome(id, bool(first_is_faster.all()), said)
-    vectors = {kind: [found[kind, most, machine][:, 1:3].mean(axis=0) for machine in MACHINES] for kind in KINDS}
+    vectors = {
+        kind: [found[kind, most, machine][:, 1:3].mean(axis=0) for machine in MACHINES]
+        for kind in KINDS
+    }
     fewer = all(rvm[0] < 0.5 * min(svm) for rvm, svm in vectors.values())
     said = "; ".join(
-        f"{kind}: RVM {rvm[0]:.1f} points, RankSVM {svm[0]:.1f} points of {svm[1]:.0f} pairs" for kind, (rvm, svm) in vectors.items()
+        f"{kind}: RVM {rvm[0]:.1f} points, RankSVM {svm[0]:.1f} points of {svm[1]:.0f} pairs"
+        for kind, (rvm, svm) in vectors.items()
     )
     yield Outcome("T.figure9", fewer, f"at m = {most}, {count} repeats, {said}")
     k = size.switched[-1]
     losses = {kind: [lost(noisy, kind, k, machine) for machine in MACHINES] for kind in KINDS}
     answers = [comparable(rvm, svm) for rvm, svm in losses.values()]
     alike = None if None in answers else all(answers)
-    said = "; ".join(f"{kind}: RVM {rvm.mean():+.4f}, RankSVM {svm.mean():+.4f}" for kind, (rvm, svm) in losses.items())
-    yield Outcome("T.figure10", alike, f"{k} switched neighbours of {size.of} cost an accuracy of {said}")
+    said = "; ".join(
+        f"{kind}: RVM {rvm.mean():+.4f}, RankSVM {svm.mean():+.4f}"
+        for kind, (rvm, svm) in losses.items()
+    )
+    yield Outcome(
+        "T.figure10", alike, f"{k} switched neighbours of {size.of} cost an accuracy of {said}"
+    )
 
 
 def picture(found: Table, noisy: Table, size: Size) -> Figure:
     """The four figures, the linear kernel dashed."""
     figure, axes = plt.subplots(1, 4, figsize=(14, 3.6))
-    titles = ("Fig. 7: accuracy", "Fig. 8: training time, s", "Fig. 9: points with a coefficient", "Fig. 10: accuracy with noise")
+    titles = (
+        "Fig. 7: accuracy",
+        "Fig. 8: training time, s",
+        "Fig. 9: points with a coefficient",
+        "Fig. 10: accuracy with noise",
+    )
     for kind, machine in product(KINDS, MACHINES):
-        style = {"color": "tab:blue" if machine == "RVM" else "tab:orange", "linestyle": "--" if kind == "linear" else "-", "marker": "."}
+        style = {
+            "color": "tab:blue" if machine == "RVM" else "tab:orange",
+            "linestyle": "--" if kind == "linear" else "-",
+            "marker": ".",
+        }
         means = np.array([found[kind, m, machine].mean(axis=0) for m in size.points])
         for at, column in ((0, 0), (1, 4), (2, 1)):
             axes[at].plot(size.points, means[:, column], label=f"{machine}, {kind}", **style)
         axes[1].plot(size.points, means[:, 3], **style | {"marker": "x", "linewidth": 0.6})
-        axes[3].plot(size.switched, [noisy[kind, k, machine][:, 0].mean() for k in size.switched], **style)
+        axes[3].plot(
+            size.switched, [noisy[kind, k, machine][:, 0].mean() for k in size.switched], **style
+        )
     for at, title in zip(axes, titles, strict=True):
         at.set(title=title, xlabel="training points")
     axes[1].set_yscale("log")
@@ -256,7 +330,11 @@ def main(full: bool = False, data: Path = DATA) -> Report:
         # compiles all that the timed runs need
         trained(machine, draw(0, size.points[-1], kind), size.costs, size.seconds)
     found, noisy = compared(size), disturbed(size)
-    return Report([*lines(found, noisy), *varied(size)], list(outcomes(found, noisy, size)), picture(found, noisy, size))
+    return Report(
+        [*lines(found, noisy), *varied(size)],
+        list(outcomes(found, noisy, size)),
+        picture(found, noisy, size),
+    )
 
 
 if __name__ == "__main__":

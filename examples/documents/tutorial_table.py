@@ -1,17 +1,21 @@
 """Document T, Table 2: documents of three queries
 ================================================
 
-Section 5.3.2 learns each of the first three queries of OHSUMED by itself, with a ranking vector machine (RVM) and a ranking SVM, with a
-linear and an RBF kernel, and compares accuracy, training time and vectors.
+Section 5.3.2 learns each of the first three queries of OHSUMED by itself, with a
+ranking vector machine (RVM) and a ranking SVM, with a linear and an RBF kernel, and
+compares accuracy, training time and vectors.
 
-Run it: ``python examples/documents/tutorial_table.py [--full] [--save FOLDER]``. With ``--full`` C and gamma are 10^-6, ..., 10^6 and the
-whole is repeated three times, as printed; without it there are four costs and two widths for the first query.
-The file is ``../shared/data/ohsumed-queries-1-6.txt``, of LETOR 3.0, whose documents have 45 features where the document has 25. Without
-the file three queries are drawn.
+Run it: ``python examples/documents/tutorial_table.py [--full] [--save FOLDER]``. With
+``--full`` C and gamma are 10^-6, ..., 10^6 and the whole is repeated three times, as
+printed; without it there are four costs and two widths for the first query. The file is
+``../shared/data/ohsumed-queries-1-6.txt``, of LETOR 3.0, whose documents have 45
+features where the document has 25. Without the file three queries are drawn.
 
-The text leaves open what is folded and what counts as a vector. The table tells: its SVM has 92, 102 and 156.66 vectors, two thirds
-of 138, 153 and 235, the documents of these queries in the file. So the documents of a query were folded, a vector is a document with
-a coefficient, every document that was learned from had one, and the printed sizes 134, 128 and 182 are not those of the data.
+The text leaves open what is folded and what counts as a vector. The table tells: its
+SVM has 92, 102 and 156.66 vectors, two thirds of 138, 153 and 235, the documents of
+these queries in the file. So the documents of a query were folded, a vector is a
+document with a coefficient, every document that was learned from had one, and the
+printed sizes 134, 128 and 182 are not those of the data.
 """
 
 import time
@@ -31,7 +35,10 @@ from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.metrics import pairwise_accuracy
 from equimargin.solvers import Solution, solve
 
-MACHINES: dict[str, tuple[Callable[..., Problem], str]] = {"RVM": (ranking_vector_machine, "column_generation"), "SVM": (ranking, "huber")}
+MACHINES: dict[str, tuple[Callable[..., Problem], str]] = {
+    "RVM": (ranking_vector_machine, "column_generation"),
+    "SVM": (ranking, "huber"),
+}
 PRINTED = {
     ("RVM", "linear"): ((0.5484, 0.23, 1.4), (0.6730, 0.41, 3.83), (0.6611, 1.94, 1.99)),
     ("RVM", "rbf"): ((0.5055, 0.85, 4.3), (0.6637, 0.41, 2.83), (0.6723, 4.71, 1.0)),
@@ -78,14 +85,19 @@ def queries(data: Path) -> list[Query]:
     if file.is_file():
         table = load(file, task="ranking")
         X, qid = dense(table.X), np.asarray(table.qid)
-        return [Query(X[qid == query], np.asarray(table.y, dtype=float)[qid == query]) for query in np.unique(qid)[:3]]
+        return [
+            Query(X[qid == query], np.asarray(table.y, dtype=float)[qid == query])
+            for query in np.unique(qid)[:3]
+        ]
     print(f"there is no file {file}: queries are drawn")
     random = np.random.default_rng(0)
     found = []
     for m in (138, 153, 235):
         X = random.random((m, 25))
         utility = X[:, :3].sum(axis=1) + random.normal(size=m)
-        found.append(Query(X, np.digitize(utility, np.quantile(utility, [0.6, 0.85])).astype(float)))
+        found.append(
+            Query(X, np.digitize(utility, np.quantile(utility, [0.6, 0.85])).astype(float))
+        )
     return found
 
 
@@ -127,24 +139,50 @@ def lines(found: Table, asked: list[Query]) -> Iterator[str]:
         yield f"query {at + 1}: {len(query.y)} documents of {query.X.shape[1]} features"
         for (machine, kind), cells in found.items():
             own, printed = cells[at].mean(axis=0), PRINTED[machine, kind][at]
-            text = f"accuracy {own[0]:.4f} ({printed[0]:.4f}), seconds {own[1]:.4f} ({printed[1]:g}), vectors {own[2]:.1f} ({printed[2]:g})"
+            text = (
+                f"accuracy {own[0]:.4f} ({printed[0]:.4f}), seconds {own[1]:.4f} "
+                f"({printed[1]:g}), vectors {own[2]:.1f} ({printed[2]:g})"
+            )
             yield f"  {machine} {kind:7s} {text}"
 
 
 def outcomes(found: Table) -> Iterator[Outcome]:
     """What becomes of the two claims of the section."""
     last = {key: cells[-1].mean(axis=0) for key, cells in found.items()}
-    of = "; ".join(f"{machine} {kind} {own[0]:.4f} with {own[2]:.0f}" for (machine, kind), own in last.items())
-    fewest = min((own for (machine, _), own in last.items() if machine == "RVM"), key=lambda own: own[2])
+    of = "; ".join(
+        f"{machine} {kind} {own[0]:.4f} with {own[2]:.0f}" for (machine, kind), own in last.items()
+    )
+    fewest = min(
+        (own for (machine, _), own in last.items() if machine == "RVM"), key=lambda own: own[2]
+    )
     svm = [own for (machine, _), own in last.items() if machine == "SVM"]
     wins = fewest[0] >= max(own[0] for own in svm) and fewest[2] < 0.1 * min(own[2] for own in svm)
-    yield Outcome("T.table2", bool(wins), f"with 45 features in place of 25, of the last query, accuracies and vectors are {of}")
-    seconds = {machine: np.mean([cells[..., 1].mean() for (own, _), cells in found.items() if own == machine]) for machine in MACHINES}
-    gaps = [found["SVM", kind][..., 0].mean(axis=1) - found["RVM", kind][..., 0].mean(axis=1) for kind in ("linear", "rbf")]
+    yield Outcome(
+        "T.table2",
+        bool(wins),
+        f"with 45 features in place of 25, of the last query, accuracies and vectors are {of}",
+    )
+    seconds = {
+        machine: np.mean(
+            [cells[..., 1].mean() for (own, _), cells in found.items() if own == machine]
+        )
+        for machine in MACHINES
+    }
+    gaps = [
+        found["SVM", kind][..., 0].mean(axis=1) - found["RVM", kind][..., 0].mean(axis=1)
+        for kind in ("linear", "rbf")
+    ]
     largest = float(np.abs(gaps).max())
-    took = f"a fit takes {1000 * seconds['RVM']:.1f} ms by RVM and {1000 * seconds['SVM']:.1f} ms by SVM"
+    took = (
+        f"a fit takes {1000 * seconds['RVM']:.1f} ms by RVM and {1000 * seconds['SVM']:.1f} ms "
+        f"by SVM"
+    )
     faster = bool(seconds["RVM"] < seconds["SVM"])
-    yield Outcome("T.table2.time", faster and largest < 0.03, f"{took}, and accuracies differ by {largest:.3f} at most")
+    yield Outcome(
+        "T.table2.time",
+        faster and largest < 0.03,
+        f"{took}, and accuracies differ by {largest:.3f} at most",
+    )
 
 
 def picture(found: Table) -> Figure:
@@ -156,8 +194,15 @@ def picture(found: Table) -> Figure:
             positions = np.arange(len(cells)) + 0.2 * place
             at.bar(positions, own[:, column], 0.18, label=" ".join(key))
             at.plot(positions, printed[:, column], "kx", markersize=4)
-    for at, title in zip(axes, ("accuracy", "CPU seconds of a fit", "points with a coefficient"), strict=True):
-        at.set(title=f"{title} (x: printed)", xlabel="query", xticks=0.3 + np.arange(len(cells)), xticklabels=1 + np.arange(len(cells)))
+    for at, title in zip(
+        axes, ("accuracy", "CPU seconds of a fit", "points with a coefficient"), strict=True
+    ):
+        at.set(
+            title=f"{title} (x: printed)",
+            xlabel="query",
+            xticks=0.3 + np.arange(len(cells)),
+            xticklabels=1 + np.arange(len(cells)),
+        )
     axes[0].set_ylim(0.4, 0.8)
     axes[1].set_yscale("log")
     axes[2].set_yscale("log")
@@ -173,7 +218,12 @@ def main(full: bool = False, data: Path = DATA) -> Report:
     for machine, kind in PRINTED:
         cell(machine, kind, Query(asked[0].X[:30], asked[0].y[:30]), SMALL, 0)  # compiles
     found = {
-        (machine, kind): np.array([[cell(machine, kind, query, size, seed) for seed in range(size.repeats)] for query in asked])
+        (machine, kind): np.array(
+            [
+                [cell(machine, kind, query, size, seed) for seed in range(size.repeats)]
+                for query in asked
+            ]
+        )
         for machine, kind in PRINTED
     }
     return Report(list(lines(found, asked)), list(outcomes(found)), picture(found))

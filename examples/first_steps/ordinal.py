@@ -1,10 +1,12 @@
 """Ordinal regression: levels that have an order
 ===============================================
 
-Poor, fair and good have an order, but no distances. An ordinal machine finds one function and a threshold between every two levels. It does
-not penalise the thresholds, and need not force them into order: for its loss they are in order by themselves.
+Poor, fair and good have an order, but no distances. An ordinal machine finds one
+function and a threshold between every two levels. It does not penalise the thresholds,
+and need not force them into order: for its loss they are in order by themselves.
 
-Run it: ``python examples/first_steps/ordinal.py``. In a terminal: ``equimargin compare FILE --task ordinal --levels poor,fair,good``.
+Run it: ``python examples/first_steps/ordinal.py``. In a terminal: ``equimargin compare
+FILE --task ordinal --levels poor,fair,good``.
 """
 
 import matplotlib.pyplot as plt
@@ -18,10 +20,14 @@ utility = 10 * (X[:, 0] - 0.5) * (X[:, 1] - 0.5) + 0.125 * random.normal(size=30
 y = np.digitize(utility, [-1.0, -0.1, 0.25, 1.0])
 
 # %%
-# The levels are those of a product of two coordinates, which a polynomial of degree 2 can follow. The bounds of its optimum are proven.
+# The levels are those of a product of two coordinates, which a polynomial of degree 2
+# can follow. The bounds of its optimum are proven.
 classifier = OrdinalClassifier(C=10.0, kernel="poly", degree=2, gamma=1.0, coef0=1.0).fit(X, y)
 lower, upper = classifier.objective_bounds_
-print(f"optimum in [{lower:.8g}, {upper:.8g}]; levels right on the training points: {np.mean(classifier.predict(X) == y):.1%}")
+print(
+    f"optimum in [{lower:.8g}, {upper:.8g}]; levels right on the training points: "
+    f"{np.mean(classifier.predict(X) == y):.1%}"
+)
 print(f"off by one level at most: {np.mean(abs(classifier.predict(X) - y) <= 1):.1%}")
 
 # %%
@@ -31,7 +37,9 @@ grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
 levels = classifier.predict(grid).reshape(len(axis), -1)
 figure, axes = plt.subplots(figsize=(5, 4))
 shades = axes.contourf(axis, axis, levels, levels=np.arange(-0.5, 5), cmap="viridis", alpha=0.5)
-axes.scatter(X[:, 0], X[:, 1], c=y, cmap="viridis", s=16, edgecolor="black", linewidth=0.4, vmin=0, vmax=4)
+axes.scatter(
+    X[:, 0], X[:, 1], c=y, cmap="viridis", s=16, edgecolor="black", linewidth=0.4, vmin=0, vmax=4
+)
 axes.set(xlabel="$x_1$", ylabel="$x_2$", title="Five levels and the regions that are learned")
 figure.colorbar(shades, ticks=range(5), label="level")
 figure.tight_layout()

@@ -1,11 +1,11 @@
 """A ranking, from a file to the verdict
 =======================================
 
-Documents of twelve queries, with relevances, in a table. A ranking compares the documents of one query with each other and counts the pairs
-that are in the wrong order.
+Documents of twelve queries, with relevances, in a table. A ranking compares the
+documents of one query with each other and counts the pairs that are in the wrong order.
 
-Run it: ``python examples/first_steps/ranking_from_file.py``.
-In a terminal: ``equimargin compare documents.csv``; the column `qid` makes it a ranking.
+Run it: ``python examples/first_steps/ranking_from_file.py``. In a terminal:
+``equimargin compare documents.csv``; the column `qid` makes it a ranking.
 """
 
 import tempfile
@@ -22,8 +22,13 @@ from equimargin.solvers import solve
 
 random = np.random.default_rng(1)
 features = random.normal(size=(120, 4))
-relevance = np.digitize(features[:, 0] - 0.6 * features[:, 1] + 0.7 * random.normal(size=120), [-0.5, 0.5, 1.5])
-lines = [f"{i // 10},{relevance[i]}," + ",".join(f"{value:.3f}" for value in row) for i, row in enumerate(features)]
+relevance = np.digitize(
+    features[:, 0] - 0.6 * features[:, 1] + 0.7 * random.normal(size=120), [-0.5, 0.5, 1.5]
+)
+lines = [
+    f"{i // 10},{relevance[i]}," + ",".join(f"{value:.3f}" for value in row)
+    for i, row in enumerate(features)
+]
 file = Path(tempfile.mkdtemp()) / "documents.csv"
 file.write_text("\n".join(["qid,relevance,title,body,age,length", *lines, ""]))
 
@@ -33,17 +38,21 @@ problem = ranking(data.X, data.y, data.qid, C=0.1, loss="squared_hinge")
 print(f"{problem.p} pairs within {len(set(data.qid))} queries")
 
 # %%
-# The squared hinge of all pairs (`rank.l2`). Backends get every pair as a row; the specialised solvers count them.
+# The squared hinge of all pairs (`rank.l2`). Backends get every pair as a row; the
+# specialised solvers count them.
 print(compare(problem))
 
 # %%
-# What the score is worth, query by query: the share of pairs in the right order, and NDCG at 5.
+# What the score is worth, query by query: the share of pairs in the right order, and
+# NDCG at 5.
 solution = solve(problem, tol=1e-10)
 f = solution.decision_function(data.X)
 accuracy, gain = pairwise_accuracy(data.y, f, data.qid), ndcg(data.y, f, data.qid, k=5)
 figure, axes = plt.subplots(figsize=(5.4, 3.2))
 at = np.arange(len(accuracy.values))
-axes.bar(at - 0.2, accuracy.values, width=0.4, label=f"pairs in order, {accuracy.mean:.3f} on average")
+axes.bar(
+    at - 0.2, accuracy.values, width=0.4, label=f"pairs in order, {accuracy.mean:.3f} on average"
+)
 axes.bar(at + 0.2, gain.values, width=0.4, label=f"NDCG@5, {gain.mean:.3f} on average", hatch="//")
 axes.set(xlabel="query", ylim=(0, 1.3), xticks=at)
 axes.legend(fontsize=8, loc="upper center", ncols=1)

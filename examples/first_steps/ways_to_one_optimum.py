@@ -1,10 +1,12 @@
 """Many ways to one optimum, and one that is wrong
 =================================================
 
-Two equations and a misprint, each through three backends, and the specialised solvers: how far is the value of each from the proven
-optimum? All of them say of themselves that they are optimal.
+Two equations and a misprint, each through three backends, and the specialised solvers:
+how far is the value of each from the proven optimum? All of them say of themselves that
+they are optimal.
 
-Run it: ``python examples/first_steps/ways_to_one_optimum.py [--svg FILE]``. The picture of the tutorial is made so.
+Run it: ``python examples/first_steps/ways_to_one_optimum.py [--svg FILE]``. The picture
+of the tutorial is made so.
 """
 
 import sys
@@ -23,15 +25,22 @@ SMALLEST = 1e-14
 """Relative distance at which the picture ends: float64 has hardly more digits."""
 
 data = load("iris")
-result = compare(classification(data.X, data.y, C=1.0), formulations="svm.soft.*", include_controls=True)
-answers: list[dict[str, Any]] = [answer for answer in result.to_dict()["answers"] if answer["claim"] is not None]
+result = compare(
+    classification(data.X, data.y, C=1.0), formulations="svm.soft.*", include_controls=True
+)
+answers: list[dict[str, Any]] = [
+    answer for answer in result.to_dict()["answers"] if answer["claim"] is not None
+]
 print(f"{'answer':34s}{'says':10s}{'referee':12s}{'off by':>8s}")
 for answer in answers:
     name = f"{answer['formulation'] or 'solver'} by {answer['solver']}"
-    print(f"{name.replace('svm.soft.', ''):34s}{answer['status']:10s}{answer['agreement']:12s}{answer['claim']:8.0e}")
+    print(
+        f"{name.replace('svm.soft.', ''):34s}{answer['status']:10s}{answer['agreement']:12s}{answer['claim']:8.0e}"
+    )
 
 # %%
-# Each answer at its distance from the proven optimum. The misprinted dual is solved as well as all others, and is the dual of another
+# Each answer at its distance from the proven optimum. The misprinted dual is solved as
+# well as all others, and is the dual of another
 # problem.
 answers.sort(key=lambda answer: -answer["claim"])
 figure, axes = plt.subplots(figsize=(7, 3.3))
@@ -46,8 +55,21 @@ for at, answer in enumerate(answers):
     labels.append(f"{formulation} by {answer['solver']}" if formulation else answer["solver"])
 axes.set_yticks(range(len(answers)), labels, fontsize=8)
 axes.axvline(AGREE_TOL, color="gray", linestyle="dashed", linewidth=1)
-axes.text(AGREE_TOL, len(answers) - 0.3, "agree   disagree", fontsize=8, color="gray", ha="center", va="center")
-axes.set(xscale="log", xlim=(SMALLEST / 3, 3), ylim=(-0.6, len(answers) + 0.2), xlabel="distance from the proven optimum, relative")
+axes.text(
+    AGREE_TOL,
+    len(answers) - 0.3,
+    "agree   disagree",
+    fontsize=8,
+    color="gray",
+    ha="center",
+    va="center",
+)
+axes.set(
+    xscale="log",
+    xlim=(SMALLEST / 3, 3),
+    ylim=(-0.6, len(answers) + 0.2),
+    xlabel="distance from the proven optimum, relative",
+)
 axes.set_title("All say: optimal. Which of them are?", fontsize=10)
 figure.tight_layout()
 if "--svg" in sys.argv:

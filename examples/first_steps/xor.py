@@ -1,8 +1,9 @@
 """XOR, drawn
 ============
 
-Four points that no line separates, and the polynomial kernel that does. The document that prints this example works it out by hand: every
-multiplier is 1/8, and the optimum is 1/4. Here both are computed in fractions, and the decision function is drawn.
+Four points that no line separates, and the polynomial kernel that does. The document
+that prints this example works it out by hand: every multiplier is 1/8, and the optimum
+is 1/4. Here both are computed in fractions, and the decision function is drawn.
 
 Run it: ``python examples/first_steps/xor.py``.
 """
@@ -25,18 +26,38 @@ print("exactly", exact.value, "with multipliers", *exact.alpha)
 print(f"proven  in [{solution.lower:.15f}, {solution.upper:.15f}]")
 
 # %%
-# Where the decision function is 0 it changes its class; where it is 1 or -1 are the margins, and all four points are on them. The feature
-# that separates them is the product of the two coordinates: the function is -x1 x2.
+# Where the decision function is 0 it changes its class; where it is 1 or -1 are the
+# margins, and all four points are on them. The feature that separates them is the
+# product of the two coordinates: the function is -x1 x2.
 axis = np.linspace(-1.8, 1.8, 121)
 grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
 f = solution.decision_function(grid).reshape(len(axis), -1)
 figure, axes = plt.subplots(figsize=(4.6, 4.2))
-shades = axes.contourf(axis, axis, f, levels=np.linspace(-3, 3, 13), cmap="PuOr", extend="both", alpha=0.7)
-lines = axes.contour(axis, axis, f, levels=[-1, 0, 1], colors="black", linestyles=["dashed", "solid", "dashed"], linewidths=1)
+shades = axes.contourf(
+    axis, axis, f, levels=np.linspace(-3, 3, 13), cmap="PuOr", extend="both", alpha=0.7
+)
+lines = axes.contour(
+    axis,
+    axis,
+    f,
+    levels=[-1, 0, 1],
+    colors="black",
+    linestyles=["dashed", "solid", "dashed"],
+    linewidths=1,
+)
 axes.clabel(lines, fmt="%g", fontsize=8)
 for sign, mark in ((1, "o"), (-1, "s")):
     of_class = data.X[data.y == sign]
-    axes.scatter(of_class[:, 0], of_class[:, 1], marker=mark, s=70, color="white", edgecolor="black", zorder=3, label=f"class {sign:+d}")
+    axes.scatter(
+        of_class[:, 0],
+        of_class[:, 1],
+        marker=mark,
+        s=70,
+        color="white",
+        edgecolor="black",
+        zorder=3,
+        label=f"class {sign:+d}",
+    )
 axes.set(xlabel="$x_1$", ylabel="$x_2$", title="XOR with a polynomial kernel of degree 2")
 axes.legend(loc="upper center", ncols=2, fontsize=8)
 figure.colorbar(shades, label="decision value", ticks=[-3, -1, 0, 1, 3])

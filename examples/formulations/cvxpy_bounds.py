@@ -1,13 +1,16 @@
 """A backend that returns 20 where the optimum is 1
 ==================================================
 
-cvxpy 1.9.3 with HiGHS returns 20 for a problem whose optimum is 1: a minimal report, and the exact optimum.
+cvxpy 1.9.3 with HiGHS returns 20 for a problem whose optimum is 1: a minimal report,
+and the exact optimum.
 
 Run it: ``python examples/formulations/cvxpy_bounds.py``.
 
-For backends that take bounds, cvxpy derives bounds of the unknowns that it adds. It splits X into a positive and a negative part, one of
-which has a 0 at every place, and so the bounds of X @ w with a free w are 0 times inf, which is no number. The product with y counts that
-as 0, and `pos(1 - y (X @ w + b))` gets the bounds [1, 1]: all that is below 1 is cut off.
+For backends that take bounds, cvxpy derives bounds of the unknowns that it adds. It
+splits X into a positive and a negative part, one of which has a 0 at every place, and
+so the bounds of X @ w with a free w are 0 times inf, which is no number. The product
+with y counts that as 0, and `pos(1 - y (X @ w + b))` gets the bounds [1, 1]: all that
+is below 1 is cut off.
 """
 
 from __future__ import annotations
@@ -30,11 +33,16 @@ def hinge() -> cp.Problem:
 
 def main() -> None:
     """Print the optimum as each backend has it, the bounds that HiGHS was given, and the exact optimum."""
-    warnings.simplefilter("ignore")  # numpy says "invalid value encountered in matmul" where the bounds are lost
+    warnings.simplefilter(
+        "ignore"
+    )  # numpy says "invalid value encountered in matmul" where the bounds are lost
     for backend in ("CLARABEL", "SCS", "OSQP", "HIGHS"):
         print(f"{backend:9} {hinge().solve(solver=backend):.6f}")
     data, _, _ = hinge().get_problem_data("HIGHS", solver_opts={})
-    print("bounds of the unknowns for HIGHS:", *zip(data["lower_bounds"].tolist(), data["upper_bounds"].tolist(), strict=True))
+    print(
+        "bounds of the unknowns for HIGHS:",
+        *zip(data["lower_bounds"].tolist(), data["upper_bounds"].tolist(), strict=True),
+    )
     outcome = program_optimum(compile_program(hinge()))
     assert isinstance(outcome, Optimum)
     print("exactly  ", outcome.value)

@@ -1,8 +1,9 @@
 """A declaration is modified, and the referee objects
 ====================================================
 
-Somebody writes a box of 2C where the equation has C. The program is convex, the backend solves it to many digits and says "optimal". The
-referee does not ask the backend: it asks whether the value is the family's optimum.
+Somebody writes a box of 2C where the equation has C. The program is convex, the backend
+solves it to many digits and says "optimal". The referee does not ask the backend: it
+asks whether the value is the family's optimum.
 
 Run it: ``python examples/formulations/modified_declaration.py``.
 """
@@ -11,7 +12,17 @@ import cvxpy as cp
 import numpy as np
 
 from equimargin import compare
-from equimargin.formulations import FAMILIES, REGISTRY, Point, Source, Symbols, classification, declare, interval, maximize
+from equimargin.formulations import (
+    FAMILIES,
+    REGISTRY,
+    Point,
+    Source,
+    Symbols,
+    classification,
+    declare,
+    interval,
+    maximize,
+)
 from equimargin.solvers import solve, solve_declaration
 
 random = np.random.default_rng(0)
@@ -20,7 +31,8 @@ y = np.where(X[:, 0] + 0.5 * random.normal(size=40) > 0, 1.0, -1.0)
 problem = classification(X, y, C=1.0)
 
 # %%
-# Constraints have the names of their equation. One is replaced; the next solve takes it as it is then.
+# Constraints have the names of their equation. One is replaced; the next solve takes it
+# as it is then.
 dual = declare("svm.soft.dual", problem)
 alpha, C = dual.variables["alpha"], dual.parameters["C"]
 dual.constraints["upper"] = alpha <= 2 * C
@@ -29,15 +41,16 @@ assert answer.point is not None
 print("the backend says:", answer.status.value)
 
 # %%
-# What the answer's point proves is still true, because it is repaired until it is feasible. But the interval is wide, and a good solver
-# proves a better one.
+# What the answer's point proves is still true, because it is repaired until it is
+# feasible. But the interval is wide, and a good solver proves a better one.
 proven, solution = interval(problem, answer.point), solve(problem, tol=1e-10)
 print(f"the point proves  [{proven.lower:.6f}, {proven.upper:.6f}]")
 print(f"the optimum is in [{solution.lower:.6f}, {solution.upper:.6f}]")
 
 
 # %%
-# Entered as a formulation, it is judged beside the others: its value is not the optimum, and the verdict says so.
+# Entered as a formulation, it is judged beside the others: its value is not the
+# optimum, and the verdict says so.
 @FAMILIES["svm.soft"].formulation(
     "dual.wide_box",
     Source("a slip", "of the pen"),

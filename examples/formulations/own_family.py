@@ -1,10 +1,12 @@
 """A family of one's own: isotonic regression
 ============================================
 
-The increasing sequence nearest to some numbers. It has nothing to do with margins; the same machinery says whether a dual is right, and
-whether scikit-learn's solver finds the optimum, in exact fractions.
+The increasing sequence nearest to some numbers. It has nothing to do with margins; the
+same machinery says whether a dual is right, and whether scikit-learn's solver finds the
+optimum, in exact fractions.
 
-Run it: ``python examples/formulations/own_family.py``. The page "Bring your own problem" explains each line.
+Run it: ``python examples/formulations/own_family.py``. The page "Bring your own
+problem" explains each line.
 """
 
 from collections.abc import Mapping
@@ -18,7 +20,11 @@ from sklearn.isotonic import isotonic_regression
 from equimargin import compare
 from equimargin.own import Family, ProgramProblem, Source, optimum, solver
 
-book = Source("Barlow 1972", "chapter 1", "Barlow et al., Statistical Inference under Order Restrictions (1972)")
+book = Source(
+    "Barlow 1972",
+    "chapter 1",
+    "Barlow et al., Statistical Inference under Order Restrictions (1972)",
+)
 isotonic = Family("isotonic", book)
 
 
@@ -53,7 +59,8 @@ def pool_adjacent_violators(problem: ProgramProblem) -> dict[str, Any]:
 
 
 # %%
-# The numbers are halves and quarters, so that the optimum is a fraction that one can read. Primal and dual have it; the control has not.
+# The numbers are halves and quarters, so that the optimum is a fraction that one can
+# read. Primal and dual have it; the control has not.
 y = np.array([1.0, 0.5, 2.0, 1.25, 1.5, 3.0, 2.5, 2.75, 2.25, 4.0])
 problem = isotonic({"y": y})
 print("the optimum is exactly", optimum(problem))
@@ -64,7 +71,9 @@ print(compare(problem, include_controls=True))
 figure, axes = plt.subplots(figsize=(5.2, 3.2))
 at = np.arange(len(y))
 axes.plot(at, y, "o", color="gray", label="given")
-axes.step(at, isotonic_regression(y), where="mid", color="crimson", label="nearest increasing sequence")
+axes.step(
+    at, isotonic_regression(y), where="mid", color="crimson", label="nearest increasing sequence"
+)
 axes.legend(fontsize=8)
 figure.tight_layout()
 plt.show()

@@ -27,7 +27,9 @@ def hinge(d: Symbols) -> cp.Problem:
     margins = cp.multiply(d.y, d.X @ w - b)
     return minimize(
         cp.sum_squares(w) / 2 + C * (d.c @ cp.pos(1 - margins)),
-        hard=margins[d.hard] >= 1 if d.hard.any() else None,  # rows of infinite weight, for which d.c is 0
+        hard=margins[d.hard] >= 1
+        if d.hard.any()
+        else None,  # rows of infinite weight, for which d.c is 0
     )
 
 

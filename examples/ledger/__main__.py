@@ -11,7 +11,9 @@ from equimargin.cli.output.errors import report_errors
 from ledger.entries import Kind, Verdict, chosen, claim
 from ledger.statement import DRAWS
 
-Document = Annotated[str | None, typer.Option(metavar="LETTER", help="Claims of one document: T, P, K, W or O.")]
+Document = Annotated[
+    str | None, typer.Option(metavar="LETTER", help="Claims of one document: T, P, K, W or O.")
+]
 SHOWN_BY = {
     Kind.STATEMENT: "is tried in rational numbers: python -m ledger check",
     Kind.THEOREM: "is a theorem that Coq has checked",
@@ -46,14 +48,23 @@ def list_(
 
 
 @app.command()
-def show(id: Annotated[str, typer.Argument(metavar="ID", help="Of a claim, such as T.26.")]) -> None:
+def show(
+    id: Annotated[str, typer.Argument(metavar="ID", help="Of a claim, such as T.26.")],
+) -> None:
     """Show a claim with its place, its verdict and its evidence."""
     with report_errors():
         row = claim(id)
-        typer.echo(f"{row.id}   (a claim of document {row.document}, {row.place})\n\n{row.says}\n\nVerdict  {row.verdict}")
+        typer.echo(
+            f"{row.id}   (a claim of document {row.document}, "
+            f"{row.place})\n\n{row.says}\n\nVerdict  {row.verdict}"
+        )
         if row.note:
             typer.echo(f"Note     {row.note}")
-        typer.echo(f"Shown by {row.name}, which {SHOWN_BY[row.kind]}" if row.kind is not Kind.NONE else "Shown by nothing that runs")
+        typer.echo(
+            f"Shown by {row.name}, which {SHOWN_BY[row.kind]}"
+            if row.kind is not Kind.NONE
+            else "Shown by nothing that runs"
+        )
         if row.kind is Kind.STATEMENT:
             from ledger.statements import STATEMENTS
 
@@ -66,7 +77,9 @@ def show(id: Annotated[str, typer.Argument(metavar="ID", help="Of a claim, such 
 @app.command()
 def check(
     document: Document = None,
-    draws: Annotated[int, typer.Option(min=1, help="Instances on which every statement is tried.")] = DRAWS,
+    draws: Annotated[
+        int, typer.Option(min=1, help="Instances on which every statement is tried.")
+    ] = DRAWS,
     seed: Annotated[int, typer.Option(min=0, help="Of the first instance.")] = 0,
 ) -> None:
     """Check every claim by its statement, theorem or formulation.
@@ -85,7 +98,10 @@ def check(
         verdicts = Counter(claim.verdict.value for claim in claims)
         typer.echo("\n".join(f"{count:5d}  {verdict}" for verdict, count in verdicts.most_common()))
         kinds, exact = Counter(claim.kind for claim in claims), sum(claim.exact for claim in claims)
-        shown = f"{exact} exact, {kinds[Kind.TEST]} by tests and {kinds[Kind.EXPERIMENT]} by experiments of the repository"
+        shown = (
+            f"{exact} exact, {kinds[Kind.TEST]} by tests and {kinds[Kind.EXPERIMENT]} by "
+            f"experiments of the repository"
+        )
         typer.echo(f"{len(claims)} claims: {shown}; {len(found)} not as recorded")
     if found:
         raise typer.Exit(1)

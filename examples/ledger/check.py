@@ -18,8 +18,8 @@ def failures(claims: Sequence[Claim], draws: int = DRAWS, seed: int = 0) -> Iter
 
     Parameters
     ----------
-    claims : sequence of Claim
-        Claims to check.
+    claims : Sequence[Claim]
+        Sequence of Claim Claims to check.
     draws : int, default 25
         Number of instances of each statement.
     seed : int, default 0
@@ -46,7 +46,10 @@ def failure(claim: Claim, draws: int = DRAWS, seed: int = 0) -> str:
         Seed of the first instance.
     """
     if claim.verdict is not Verdict.HOLDS and not claim.note:
-        return f"{claim.id}: it is recorded as {claim.verdict}, and no note says what is right, or why nothing decides it"
+        return (
+            f"{claim.id}: it is recorded as {claim.verdict}, and no note says what is right, or "
+            f"why nothing decides it"
+        )
     if claim.kind is Kind.STATEMENT:
         return _of_statement(claim, draws, seed)
     if claim.kind is Kind.THEOREM:
@@ -63,9 +66,15 @@ def _of_statement(claim: Claim, draws: int, seed: int) -> str:
         return f"{claim.id}: no statement is called {claim.name}"
     own = claim.name == claim.id
     if own and claim.verdict is Verdict.HOLDS and known.printed is not None:
-        return f"{claim.id}: it is recorded as {claim.verdict}, and its statement has a printed version that is wrong"
+        return (
+            f"{claim.id}: it is recorded as {claim.verdict}, and its statement has a printed "
+            f"version that is wrong"
+        )
     if own and claim.verdict is Verdict.REFUTED and known.printed is None:
-        return f"{claim.id}: it is recorded as {claim.verdict}, and its statement has no printed version"
+        return (
+            f"{claim.id}: it is recorded as {claim.verdict}, and its statement has no printed "
+            f"version"
+        )
     try:
         return known.failure(draws, seed)
     except ArithmeticError as reason:  # the exact optimum of an instance was not found

@@ -1,7 +1,9 @@
 """Claims of the documents: numbered equations, theorems, figures, tables and sentences.
 
-A claim is quoted in ASCII. Its verdict is one of seven, and it has one pointer to what shows it: a statement of this package, which is
-tried in rational numbers; a theorem that Coq has checked; a declared formulation, or one that is wrong on purpose; a test; an experiment.
+A claim is quoted in ASCII. Its verdict is one of seven, and it has one pointer to what
+shows it: a statement of this package, which is tried in rational numbers; a theorem
+that Coq has checked; a declared formulation, or one that is wrong on purpose; a test;
+an experiment.
 """
 
 from __future__ import annotations
@@ -57,8 +59,8 @@ class Claim:
         Quotation.
     verdict : Verdict
         Verdict.
-    kind, name : Kind, str
-        Evidence.
+    kind, name
+        Kind, str Evidence.
     note : str
         Correction, or the reason why nothing decides the claim.
     """
@@ -96,7 +98,15 @@ def claims() -> tuple[Claim, ...]:
         text = (Path(__file__).parent / "documents" / f"{name}.toml").read_text(encoding="utf-8")
         for row in tomllib.loads(text)["claim"]:
             kind, _, pointer = row["evidence"].partition(" ")
-            claim = Claim(row["id"], row["place"], row["says"], Verdict(row["verdict"]), Kind(kind), pointer, row.get("note", ""))
+            claim = Claim(
+                row["id"],
+                row["place"],
+                row["says"],
+                Verdict(row["verdict"]),
+                Kind(kind),
+                pointer,
+                row.get("note", ""),
+            )
             if claim.id in found:
                 raise ValueError(f"two claims have the id {claim.id}")
             found[claim.id] = claim
@@ -120,7 +130,9 @@ def chosen(document: str | None = None, verdict: Verdict | None = None) -> Seque
     """
     letters = sorted({claim.document for claim in claims()})
     if document is not None and document not in letters:
-        raise ValueError(f"no document is called {document!r}: the letters are {', '.join(letters)}")
+        raise ValueError(
+            f"no document is called {document!r}: the letters are {', '.join(letters)}"
+        )
     return [c for c in claims() if document in (None, c.document) and verdict in (None, c.verdict)]
 
 
@@ -139,5 +151,7 @@ def claim(id: str) -> Claim:
     """
     known = {claim.id.lower(): claim for claim in claims()}
     if id.lower() not in known:
-        raise ValueError(f"no claim is called {id!r}{did_you_mean(id, [claim.id for claim in claims()])}")
+        raise ValueError(
+            f"no claim is called {id!r}{did_you_mean(id, [claim.id for claim in claims()])}"
+        )
     return known[id.lower()]

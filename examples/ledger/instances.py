@@ -27,7 +27,10 @@ def floats(x: Iterable[Sequence[Fraction]]) -> list[list[float]]:
 
 def combined(coefficients: Sequence[Fraction], points: Sequence[Vector]) -> Vector:
     """sum_i coefficients_i points_i."""
-    return tuple(sum((c * v for c, v in zip(coefficients, column, strict=True)), Fraction(0)) for column in zip(*points, strict=True))
+    return tuple(
+        sum((c * v for c, v in zip(coefficients, column, strict=True)), Fraction(0))
+        for column in zip(*points, strict=True)
+    )
 
 
 def minus(a: Vector, b: Vector) -> Vector:
@@ -37,24 +40,37 @@ def minus(a: Vector, b: Vector) -> Vector:
 
 def points(random: Random, count: int, dimension: int = 2) -> tuple[Vector, ...]:
     """Points with small integer coordinates."""
-    return tuple(tuple(Fraction(random.choice(COORDINATES)) for _ in range(dimension)) for _ in range(count))
+    return tuple(
+        tuple(Fraction(random.choice(COORDINATES)) for _ in range(dimension)) for _ in range(count)
+    )
 
 
-def best_in_box(multipliers: Sequence[Fraction], slopes: Sequence[Fraction], bound: Fraction) -> bool:
+def best_in_box(
+    multipliers: Sequence[Fraction], slopes: Sequence[Fraction], bound: Fraction
+) -> bool:
     """Whether multipliers between 0 and a bound maximise a concave function that has these slopes there.
 
     It may rise where a multiplier is at the bound, and fall where one is 0. A multiplier at the bound where it rises is not the best of any
     larger bound, so that this says which bound it is, and not only that it is kept.
     """
     at = zip(multipliers, slopes, strict=True)
-    return all(0 <= a <= bound and (a == bound or slope <= 0) and (a == 0 or slope >= 0) for a, slope in at)
+    return all(
+        0 <= a <= bound and (a == bound or slope <= 0) and (a == 0 or slope >= 0) for a, slope in at
+    )
 
 
 @dataclass(frozen=True)
 class RationalOptimum:
     """An exact optimum.
 
-    alpha, beta : as `ExactOptimum` has them.  w : empty unless the kernel is linear.  b : an optimal bias, 0 without one.
+    Parameters
+    ----------
+    alpha, beta : Vector
+        As `ExactOptimum` has them.
+    w : Vector
+        Empty unless the kernel is linear.
+    b : Fraction
+        An optimal bias, 0 without one.
     """
 
     value: Fraction
@@ -69,7 +85,8 @@ def solved(problem: Problem) -> RationalOptimum:
 
     Raises
     ------
-    ArithmeticError : it was not found.
+    ArithmeticError
+        It was not found.
     """
     optimum = exact_optimum(problem)
     if optimum.status is not Status.OPTIMAL or optimum.value is None:
@@ -82,7 +99,14 @@ def solved(problem: Problem) -> RationalOptimum:
 class Classes:
     """Labelled points with an optimal classifier F(x) = w.x - b, in the tutorial's sign of b.
 
-    x, y : points and labels.  C : the cost, None of a hard margin.  value, alpha, w, b : an optimum.
+    Parameters
+    ----------
+    x, y
+        Points and labels.
+    C : Fraction | None
+        The cost, None of a hard margin.
+    value, alpha, w, b
+        An optimum.
     """
 
     x: tuple[Vector, ...]
@@ -131,7 +155,11 @@ def of_labels(x: tuple[Vector, ...], y: tuple[int, ...], C: float) -> Classes:
 def separable(random: Random) -> Classes:
     """A hard margin: points of two classes, and a line between them."""
     while True:
-        x, w, b = points(random, random.randint(3, 6)), points(random, 1)[0], Fraction(random.choice(COORDINATES))
+        x, w, b = (
+            points(random, random.randint(3, 6)),
+            points(random, 1)[0],
+            Fraction(random.choice(COORDINATES)),
+        )
         F = [dot(w, point) - b for point in x]
         y = tuple(1 if value > 0 else -1 for value in F)
         if 0 not in F and len(set(y)) == 2:
@@ -189,7 +217,17 @@ def tube(random: Random) -> Tube:
     C, epsilon = random.choice(COSTS), random.choice((0.25, 0.5, 1.0))
     optimum = solved(regression(floats(x), [float(v) for v in y], C, epsilon))
     m = len(y)
-    return Tube(x, y, Fraction(C), Fraction(epsilon), optimum.value, optimum.alpha[:m], optimum.alpha[m:], optimum.w, optimum.b)
+    return Tube(
+        x,
+        y,
+        Fraction(C),
+        Fraction(epsilon),
+        optimum.value,
+        optimum.alpha[:m],
+        optimum.alpha[m:],
+        optimum.w,
+        optimum.b,
+    )
 
 
 @dataclass(frozen=True)
@@ -230,7 +268,14 @@ class Ranked:
 def of_pairs(x: tuple[Vector, ...], pairs: Sequence[tuple[int, int]], C: float) -> Ranked:
     """Preferences with their exact optimum."""
     optimum = solved(ranking_from_pairs(floats(x), [list(pair) for pair in pairs], C))
-    return Ranked(x, tuple(pairs), None if float("inf") == C else Fraction(C), optimum.value, optimum.alpha, optimum.w)
+    return Ranked(
+        x,
+        tuple(pairs),
+        None if float("inf") == C else Fraction(C),
+        optimum.value,
+        optimum.alpha,
+        optimum.w,
+    )
 
 
 def ranked(random: Random) -> Ranked:
@@ -246,7 +291,9 @@ def rankable(random: Random) -> Ranked:
         scores = [dot(w, point) for point in x]
         if len(set(scores)) == len(scores):
             order = sorted(range(len(x)), key=lambda i: -scores[i])
-            return of_pairs(tuple(x[i] for i in order), list(combinations(range(len(x)), 2)), float("inf"))
+            return of_pairs(
+                tuple(x[i] for i in order), list(combinations(range(len(x)), 2)), float("inf")
+            )
 
 
 def cost(at: Classes | Ranked) -> Fraction:

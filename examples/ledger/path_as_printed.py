@@ -20,7 +20,8 @@ Where the algorithm fails, and what `solvers/path/` does instead:
     the proof              The algorithm does not check its solutions. The path has a gap at every breakpoint, and ends where the gap is
                            too large.
 
-P K P' is stored, as in 5.3. Two values of lambda that differ only by rounding count as equal.
+P K P' is stored, as in 5.3. Two values of lambda that differ only by rounding count as
+equal.
 
 Source: document P, section 5 and Algorithm 1.
 """
@@ -65,8 +66,18 @@ class Place(IntEnum):
 class PrintedPath:
     """The path as Algorithm 1 computes it.
 
-    problem : of ranking; its C is ignored.  lambdas : (T,) decreasing.  alphas : (T, p), which may leave [0, 1].
-    margins : T sets I_alpha, with which the path goes on.  ending : why there are no more.
+    Parameters
+    ----------
+    problem : MarginProblem
+        Of ranking; its C is ignored.
+    lambdas : ndarray of shape (T,)
+        decreasing.
+    alphas : ndarray of shape (T, p)
+        Which may leave [0, 1].
+    margins : tuple[frozenset[int], ...]
+        T sets I_alpha, with which the path goes on.
+    ending : Ending
+        Why there are no more.
     """
 
     problem: MarginProblem
@@ -89,25 +100,43 @@ class PrintedPath:
 
 
 def path_as_printed(
-    problem: MarginProblem, lambda_min: float = 1e-4, pairs: Literal["one", "all"] = "one", max_events: int = 10_000
+    problem: MarginProblem,
+    lambda_min: float = 1e-4,
+    pairs: Literal["one", "all"] = "one",
+    max_events: int = 10_000,
 ) -> PrintedPath:
     """The result of Algorithm 1 from lambda^0 down to lambda_min, right or wrong.
 
     Parameters
     ----------
-    problem : ranking with the hinge, every pair at the same cost; its C is ignored.  lambda_min : > 0, in the units of (6).
-    pairs : how "the related pair(s)" is read: of several events at one lambda one is taken, or all.  max_events : at most.
+    problem : MarginProblem
+        Ranking with the hinge, every pair at the same cost; its C is ignored.
+    lambda_min : float
+        > 0, in the units of (6).
+    pairs : Literal['one', 'all']
+        How "the related pair(s)" is read: of several events at one lambda one is taken,
+        or all.
+    max_events : int
+        At most.
 
     Raises
     ------
-    ValueError : another kind of problem, more than STORED_PAIRS pairs, a lambda_min that is not positive.
+    ValueError
+        Another kind of problem, more than STORED_PAIRS pairs, a lambda_min that is not
+        positive.
 
     Source: document P, Algorithm 1.
     """
-    if not isinstance(problem.rows, Pairs) or problem.loss != "hinge" or (problem.unit_weights != 1).any():
+    if (
+        not isinstance(problem.rows, Pairs)
+        or problem.loss != "hinge"
+        or (problem.unit_weights != 1).any()
+    ):
         raise ValueError("Algorithm 1 is for ranking with the hinge, every pair at the same cost")
     if problem.p > STORED_PAIRS:
-        raise ValueError(f"P K P' is formed for up to {STORED_PAIRS:,} pairs, not for {problem.p:,}")
+        raise ValueError(
+            f"P K P' is formed for up to {STORED_PAIRS:,} pairs, not for {problem.p:,}"
+        )
     if not lambda_min > 0:
         raise ValueError(f"lambda_min must be positive, not {lambda_min}")
     Q = pair_gram(problem)
@@ -129,8 +158,14 @@ def path_as_printed(
             break
         alpha = alpha - (lam - max(ahead, lambda_min)) * eta
         if ahead > lambda_min:
-            together = pairs == "all" or not (place == Place.MARGIN).any()  # 5.1: "the pairs which maximize"
-            moved = np.flatnonzero(at >= ahead - SAME_EVENT * lam) if together else np.array([at.argmax()])
+            together = (
+                pairs == "all" or not (place == Place.MARGIN).any()
+            )  # 5.1: "the pairs which maximize"
+            moved = (
+                np.flatnonzero(at >= ahead - SAME_EVENT * lam)
+                if together
+                else np.array([at.argmax()])
+            )
             alpha[moved], place[moved] = moved_on(alpha[moved], place[moved])
         else:
             ending = Ending.REACHED
@@ -138,7 +173,9 @@ def path_as_printed(
         lambdas.append(lam)
         alphas.append(alpha)
         margins.append(frozenset(np.flatnonzero(place == Place.MARGIN).tolist()))
-    return PrintedPath(problem, np.array(lambdas), np.array(alphas).reshape(-1, problem.p), tuple(margins), ending)
+    return PrintedPath(
+        problem, np.array(lambdas), np.array(alphas).reshape(-1, problem.p), tuple(margins), ending
+    )
 
 
 def pair_gram(problem: MarginProblem) -> Array:
@@ -152,11 +189,19 @@ def events(Q: Array, lam: float, alpha: Array, place: NDArray[np.int64]) -> tupl
 
     Parameters
     ----------
-    Q : (p, p) P K P'.  lam : lambda^t.  alpha : (p,) alpha^t.  place : (p,) the sets.
+    Q : ndarray of shape (p, p)
+        P K P'.
+    lam : float
+        lambda^t.
+    alpha : ndarray of shape (p,)
+        alpha^t.
+    place : NDArray[np.int64] of shape (p,)
+        The sets.
 
     Raises
     ------
-    numpy.linalg.LinAlgError : P_I K P_I' is singular.
+    numpy.linalg.LinAlgError
+        P_I K P_I' is singular.
 
     Source: document P, (12) to (14) and (17); 5.1 and 5.3 where I_alpha is empty.
     """
@@ -168,7 +213,9 @@ def events(Q: Array, lam: float, alpha: Array, place: NDArray[np.int64]) -> tupl
             raise np.linalg.LinAlgError("P_I K P_I' is singular")
         eta[margin] = np.linalg.solve(inner, np.ones(len(inner)))
         f, h = Q @ alpha / lam, Q @ eta
-        np.divide(lam * (f - h), 1 - h, out=at[0], where=~margin & (h != 1))  # the document says nothing of h = 1
+        np.divide(
+            lam * (f - h), 1 - h, out=at[0], where=~margin & (h != 1)
+        )  # the document says nothing of h = 1
         for bound in (0, 1):
             np.divide(lam * eta + bound - alpha, eta, out=at[bound], where=margin & (eta != 0))
     else:

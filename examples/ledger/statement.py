@@ -1,7 +1,9 @@
 """Statements of the documents as functions of an instance in rational numbers.
 
-A statement has up to two versions. The version that holds must be true of every instance that is drawn. The version as printed, where the
-two differ, must be false of one of them at least. All numbers are integers and fractions: what is said to be equal is equal, not close.
+A statement has up to two versions. The version that holds must be true of every
+instance that is drawn. The version as printed, where the two differ, must be false of
+one of them at least. All numbers are integers and fractions: what is said to be equal
+is equal, not close.
 """
 
 from __future__ import annotations
@@ -50,9 +52,15 @@ class Statement(Generic[T]):
         instances = [self.draw(Random(seed + i)) for i in range(draws)]
         for i, instance in enumerate(instances):
             if not self.right(instance):
-                return f"{self.claim}: the version that is recorded as right is wrong of the instance of seed {seed + i}, {instance}"
+                return (
+                    f"{self.claim}: the version that is recorded as right is wrong of the "
+                    f"instance of seed {seed + i}, {instance}"
+                )
         if self.printed is not None and all(self.printed(instance) for instance in instances):
-            return f"{self.claim}: the printed version is recorded as wrong, and holds of {draws} instances"
+            return (
+                f"{self.claim}: the printed version is recorded as wrong, and holds of {draws} "
+                f"instances"
+            )
         return ""
 
 
@@ -60,7 +68,9 @@ STATEMENTS: dict[str, Statement[Any]] = {}
 """All statements, by their claims."""
 
 
-def statement(claim: str, draw: Callable[[Random], T]) -> Callable[[Callable[[T], bool]], Callable[[T], bool]]:
+def statement(
+    claim: str, draw: Callable[[Random], T]
+) -> Callable[[Callable[[T], bool]], Callable[[T], bool]]:
     """Enter a function as the version of a claim that holds.
 
     Parameters

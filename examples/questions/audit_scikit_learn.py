@@ -1,12 +1,14 @@
 """How far above the optimum are scikit-learn's models?
 ======================================================
 
-scikit-learn's SVC, SVR and LinearSVC at their default tolerances: how far above the optimum are they, proven?
+scikit-learn's SVC, SVR and LinearSVC at their default tolerances: how far above the
+optimum are they, proven?
 
-Run it: ``python examples/questions/audit_scikit_learn.py``.
-`tol` is what each estimator is asked for: LIBSVM stops where the Karush-Kuhn-Tucker
-conditions are violated by less than that, LIBLINEAR where projected gradients are, and neither is a distance to the optimum. Targets are
-made classes at their mean, classes are targets as they are.
+Run it: ``python examples/questions/audit_scikit_learn.py``. `tol` is what each
+estimator is asked for: LIBSVM stops where the Karush-Kuhn-Tucker conditions are
+violated by less than that, LIBLINEAR where projected gradients are, and neither is a
+distance to the optimum. Targets are made classes at their mean, classes are targets as
+they are.
 """
 
 import warnings
@@ -30,7 +32,9 @@ DATA: dict[str, Callable[[], Any]] = {
     "circles": lambda: datasets.make_circles(400, noise=0.2, factor=0.5, random_state=0),
     "blobs": lambda: datasets.make_blobs(400, centers=2, cluster_std=4.0, random_state=0),
     "classification": lambda: datasets.make_classification(400, 20, flip_y=0.1, random_state=0),
-    "gaussian_quantiles": lambda: datasets.make_gaussian_quantiles(n_samples=400, n_classes=2, random_state=0),
+    "gaussian_quantiles": lambda: datasets.make_gaussian_quantiles(
+        n_samples=400, n_classes=2, random_state=0
+    ),
     "friedman1": lambda: datasets.make_friedman1(400, noise=1.0, random_state=0),
     "regression": lambda: datasets.make_regression(400, 10, noise=10.0, random_state=0),
 }
@@ -38,18 +42,32 @@ DATA: dict[str, Callable[[], Any]] = {
 
 def main() -> None:
     """A line for every data set and estimator: the tolerance that was asked for, and the excess over the optimum that is proven."""
-    print(f"{'data':20s} {'estimator':10s} {'tol':>7s} {'excess over the optimum, relative':>36s} {'by its own multipliers':>24s}")
+    print(
+        f"{'data':20s} {'estimator':10s} {'tol':>7s} "
+        f"{'excess over the optimum, relative':>36s} {'by its own multipliers':>24s}"
+    )
     for name, make in DATA.items():
         X, y = make()
         X = (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-12)
         classes = np.where(y > y.mean(), 1, -1)
-        for estimator, labels in ((SVC(), classes), (SVR(), y.astype(float)), (LinearSVC(random_state=0), classes)):
+        for estimator, labels in (
+            (SVC(), classes),
+            (SVR(), y.astype(float)),
+            (LinearSVC(random_state=0), classes),
+        ):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 found = audit(estimator.fit(X, labels), X, labels, tol=1e-10)
             least, most = found.relative_excess
-            own = f"{found.own_relative_excess:.1e}" if np.isfinite(found.own.lower) else "it has none"
-            print(f"{name:20s} {found.source:10s} {estimator.tol:7.0e} {f'{least:.2e} to {most:.2e}':>36s} {own:>24s}")
+            own = (
+                f"{found.own_relative_excess:.1e}"
+                if np.isfinite(found.own.lower)
+                else "it has none"
+            )
+            print(
+                f"{name:20s} {found.source:10s} {estimator.tol:7.0e} "
+                f"{f'{least:.2e} to {most:.2e}':>36s} {own:>24s}"
+            )
 
 
 if __name__ == "__main__":

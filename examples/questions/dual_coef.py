@@ -1,8 +1,10 @@
 """Is ``dual_coef_`` alpha?
 ==========================
 
-A question of scikit-learn's issue 13304, and of many others. It is y times alpha, of the support vectors only. Once it is put into its rows
-it is a dual point like any other, and proves a bound; but it is not unique, and two right solvers may have different ones.
+A question of scikit-learn's issue 13304, and of many others. It is y times alpha, of
+the support vectors only. Once it is put into its rows it is a dual point like any
+other, and proves a bound; but it is not unique, and two right solvers may have
+different ones.
 
 Run it: ``python examples/questions/dual_coef.py``.
 """
@@ -17,7 +19,10 @@ from equimargin.solvers import solve
 random = np.random.default_rng(0)
 X = random.normal(size=(40, 2))
 y = np.where(X[:, 0] + 0.4 * random.normal(size=40) > 0, 1.0, -1.0)
-X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)  # every point twice: only the sum of its two multipliers is determined
+X, y = (
+    np.repeat(X, 2, axis=0),
+    np.repeat(y, 2),
+)  # every point twice: only the sum of its two multipliers is determined
 problem = classification(X, y, C=1.0, kernel=linear())
 
 model = SVC(kernel="linear", C=1.0, tol=1e-10).fit(X, y)
@@ -28,15 +33,25 @@ assert isinstance(solution.dual, np.ndarray)
 
 # %%
 # Signs: those of the labels, and nothing else. And both points prove the same optimum.
-print("dual_coef_ has the signs of y:", bool(np.all(np.sign(model.dual_coef_[0]) == y[model.support_])))
+print(
+    "dual_coef_ has the signs of y:",
+    bool(np.all(np.sign(model.dual_coef_[0]) == y[model.support_])),
+)
 print("its multipliers prove", interval(problem, Point(alpha=alpha)))
 print("ours prove           ", interval(problem, Point(alpha=solution.dual)))
 
 # %%
-# The multipliers differ, where points coincide. Their sums over coinciding points do not, and neither does any decision.
+# The multipliers differ, where points coincide. Their sums over coinciding points do
+# not, and neither does any decision.
 print(f"largest difference of multipliers {np.abs(alpha - solution.dual).max():.1e}")
-print(f"largest difference of sums        {np.abs((alpha - solution.dual).reshape(-1, 2).sum(axis=1)).max():.1e}")
-print(f"largest difference of decisions   {np.abs(model.decision_function(X) - solution.decision_function(X)).max():.1e}")
+print(
+    f"largest difference of sums        "
+    f"{np.abs((alpha - solution.dual).reshape(-1, 2).sum(axis=1)).max():.1e}"
+)
+print(
+    f"largest difference of decisions   "
+    f"{np.abs(model.decision_function(X) - solution.decision_function(X)).max():.1e}"
+)
 figure, axes = plt.subplots(figsize=(4.2, 3.8))
 axes.plot([0, 1], [0, 1], color="gray", linewidth=0.8)
 axes.scatter(alpha, solution.dual, s=22, label="multipliers")

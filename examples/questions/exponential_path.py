@@ -1,8 +1,10 @@
 """How many breakpoints can a path have?
 =====================================
 
-Usually a few for every row. But there is no such bound: here p preferences without weights have a path of 2^p - 1 breakpoints, and p
-weighted points one of (3^(p-1) - 1) / 2. All are counted exactly, in fractions. At most there can be 3^p pieces.
+Usually a few for every row. But there is no such bound: here p preferences without
+weights have a path of 2^p - 1 breakpoints, and p weighted points one of
+(3^(p-1) - 1) / 2. All are counted exactly, in fractions. At most there can be 3^p
+pieces.
 
 Run it: ``python examples/questions/exponential_path.py``.
 """
@@ -19,7 +21,12 @@ of_pairs = [len(exact_path(ranking_with_a_long_path(p)).breakpoints) for p in si
 of_points = [len(exact_path(classification_with_a_long_path(p)).breakpoints) for p in sizes[:-2]]
 print("p            ", sizes)
 print("preferences  ", of_pairs, "2^p - 1:", of_pairs == [2**p - 1 for p in sizes])
-print("with weights ", of_points, "(3^(p-1) - 1) / 2:", of_points == [(3 ** (p - 1) - 1) // 2 for p in sizes[:-2]])
+print(
+    "with weights ",
+    of_points,
+    "(3^(p-1) - 1) / 2:",
+    of_points == [(3 ** (p - 1) - 1) // 2 for p in sizes[:-2]],
+)
 
 # %%
 # Data that nobody has chosen for their path have a few breakpoints for every row.
@@ -29,12 +36,14 @@ for p in sizes:
     X = random.normal(size=(p + 1, 3))
     usual.append(len(exact_path(ranking(X, np.arange(p + 1) < p)).breakpoints))
 X = random.normal(size=(30, 2))
-of_thirty = len(exact_path(classification(X, np.sign(X[:, 0] + random.normal(size=30)))).breakpoints)
+of_thirty = len(
+    exact_path(classification(X, np.sign(X[:, 0] + random.normal(size=30)))).breakpoints
+)
 print("drawn data   ", usual, f"and {of_thirty} of 30 points")
 
 # %%
-# Between two breakpoints the function is a straight line in C. The multiplier of the last preference goes up and down once more in each of
-# the tents of the one before it.
+# Between two breakpoints the function is a straight line in C. The multiplier of the
+# last preference goes up and down once more in each of the tents of the one before it.
 path = exact_path(ranking_with_a_long_path(6))
 lam = np.linspace(3.0, 5.0, 801)
 alpha = np.array([[float(a) for a in path.alpha(1.0 / v)] for v in lam]) * lam[:, None]
@@ -45,7 +54,9 @@ axes[0].semilogy(sizes, usual, marker="^", label="drawn data")
 axes[0].set(xlabel="rows p", ylabel="breakpoints")
 axes[0].legend(fontsize=8)
 for j in range(4):
-    axes[1].plot(lam, alpha[:, j] / alpha[:, j].max() + 1.1 * j, linewidth=0.9, label=f"preference {j + 1}")
+    axes[1].plot(
+        lam, alpha[:, j] / alpha[:, j].max() + 1.1 * j, linewidth=0.9, label=f"preference {j + 1}"
+    )
 axes[1].set(xlabel="lambda", ylabel="multiplier, each over its largest", yticks=[])
 axes[1].legend(fontsize=8)
 figure.tight_layout()

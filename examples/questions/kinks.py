@@ -1,9 +1,11 @@
 """What is the derivative of an SVM at a kink?
 =============================================
 
-Frameworks of automatic differentiation differentiate whatever a program did, and at a kink that depends on how the program was written. The
-optimum of a support vector machine has a kink wherever a row comes onto its margin or a multiplier reaches its bound. There it has two
-derivatives, one to each side, which `exact_sensitivity` computes in rational numbers.
+Frameworks of automatic differentiation differentiate whatever a program did, and at a
+kink that depends on how the program was written. The optimum of a support vector
+machine has a kink wherever a row comes onto its margin or a multiplier reaches its
+bound. There it has two derivatives, one to each side, which `exact_sensitivity`
+computes in rational numbers.
 
 Run it: ``python examples/questions/kinks.py``.
 """
@@ -18,16 +20,22 @@ y = np.array([-1.0, 1.0, 1.0, -1.0])
 kernel = polynomial(2, 1.0, 1.0)
 
 # %%
-# The four points of XOR: below C = 1/8 all multipliers are C, above it they are 1/8. So f at the second point, whose label is 1, grows by 8
-# for every unit of C, until it is 1 and stays there.
+# The four points of XOR: below C = 1/8 all multipliers are C, above it they are 1/8. So
+# f at the second point, whose label is 1, grows by 8 for every unit of C, until it is 1
+# and stays there.
 for C in (0.0625, 0.125, 1.0):
     found = exact_sensitivity(classification(X, y, C, kernel), Cost())
-    print(f"C = {C:6}: f grows by {found.f[1].left} to the left, by {found.f[1].right} to the right; a kink: {found.kink}")
+    print(
+        f"C = {C:6}: f grows by {found.f[1].left} to the left, by {found.f[1].right} to the "
+        f"right; a kink: {found.kink}"
+    )
 
 # %%
-# Now a program as one would give it to a framework: projected gradient steps on the dual, min(v, C) in every step. Its derivative follows
-# every step by the chain rule. At a tie, v = C, the rule needs a derivative of min, and there is none. One framework splits it evenly
-# (`jax.numpy.minimum`, `torch.minimum`), another gives all of it to v (`torch.clamp`), and `where(v < C, v, C)` gives all of it to C.
+# Now a program as one would give it to a framework: projected gradient steps on the
+# dual, min(v, C) in every step. Its derivative follows every step by the chain rule. At
+# a tie, v = C, the rule needs a derivative of min, and there is none. One framework
+# splits it evenly (`jax.numpy.minimum`, `torch.minimum`), another gives all of it to v
+# (`torch.clamp`), and `where(v < C, v, C)` gives all of it to C.
 H = y[:, None] * kernel.block(X, X) * y
 TIES = {"torch.clamp(v, max=C)": 1.0, "jax.numpy.minimum(v, C)": 0.5, "where(v < C, v, C)": 0.0}
 
@@ -47,11 +55,15 @@ for name, share in TIES.items():
     print(f"{name:26s}" + "".join(f"{unrolled(C, share)[1]:12.1f}" for C in (0.0625, 0.125, 1.0)))
 
 # %%
-# Away from the kink all agree with the exact derivatives. At it three ways to write one function give three derivatives: one is that to the
-# right, one that to the left, and 4 is a slope that f has nowhere.
+# Away from the kink all agree with the exact derivatives. At it three ways to write one
+# function give three derivatives: one is that to the right, one that to the left, and 4
+# is a slope that f has nowhere.
 #
-# The optimal value is smoother than f: its derivative in C, the sum of losses, has no jump here. That in a feature has none either.
+# The optimal value is smoother than f: its derivative in C, the sum of losses, has no
+# jump here. That in a feature has none either.
 for parameter in (Cost(), Feature(0, 1)):
     found = exact_sensitivity(classification(X, y, 0.125, kernel), parameter)
-    print(f"{parameter}: the value {found.value.left} | {found.value.right}, f at the points", end="")
+    print(
+        f"{parameter}: the value {found.value.left} | {found.value.right}, f at the points", end=""
+    )
     print("".join(f"  {sides.left} | {sides.right}" for sides in found.f))

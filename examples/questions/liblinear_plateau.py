@@ -1,13 +1,15 @@
 """Does LIBLINEAR plateau above the optimum?
 ===========================================
 
-LIBLINEAR's hinge against a proven optimum: does it plateau above it, or had it only not finished?
+LIBLINEAR's hinge against a proven optimum: does it plateau above it, or had it only not
+finished?
 
-Run it: ``python examples/questions/liblinear_plateau.py [--full]``, which allows ten times as many iterations.
-The two data sets are those of scikit-learn's issue 22283: LinearSVC(loss="hinge") without
-an intercept, C = 0.1, seemed to stay above plain coordinate descent on the dual. A proven interval needs no second solver to
-compare with. Of scikit-learn 1.9.1 it says: on the first data LIBLINEAR comes to the optimum; on the second it stays a thousandth above it,
-after 10,000 iterations as after 1,000.
+Run it: ``python examples/questions/liblinear_plateau.py [--full]``, which allows ten
+times as many iterations. The two data sets are those of scikit-learn's issue 22283:
+LinearSVC(loss="hinge") without an intercept, C = 0.1, seemed to stay above plain
+coordinate descent on the dual. A proven interval needs no second solver to compare
+with. Of scikit-learn 1.9.1 it says: on the first data LIBLINEAR comes to the optimum;
+on the second it stays a thousandth above it, after 10,000 iterations as after 1,000.
 """
 
 import sys
@@ -22,7 +24,9 @@ from equimargin.formulations import classification
 from equimargin.solvers import solve
 
 C = 0.1
-ITERATIONS = (10, 30, 100, 300, 1_000, 3_000, 10_000) + ((30_000, 100_000) if "--full" in sys.argv else ())
+ITERATIONS = (10, 30, 100, 300, 1_000, 3_000, 10_000) + (
+    (30_000, 100_000) if "--full" in sys.argv else ()
+)
 
 
 def plateau(n: int, d: int) -> list[tuple[float, float]]:
@@ -32,17 +36,29 @@ def plateau(n: int, d: int) -> list[tuple[float, float]]:
     y = np.where(X @ random.randn(d) + 0.1 * random.randn(n) > 0, 1.0, -1.0)
     problem = classification(X, y, C, bias=False)
     solution = solve(problem, "huber", tol=1e-10)
-    print(f"{n} x {d}: optimum proven in [{solution.lower:.12g}, {solution.upper:.12g}]; {solution.reason}")
+    print(
+        f"{n} x {d}: optimum proven in [{solution.lower:.12g}, {solution.upper:.12g}]; "
+        f"{solution.reason}"
+    )
     found = []
     for most in ITERATIONS:
-        model = LinearSVC(C=C, loss="hinge", fit_intercept=False, tol=1e-12, max_iter=most, random_state=0)
+        model = LinearSVC(
+            C=C, loss="hinge", fit_intercept=False, tol=1e-12, max_iter=most, random_state=0
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             w = model.fit(X, y).coef_[0]
         primal = problem.primal(X @ w, float(w @ w), 0.0)
         found.append((primal / solution.upper - 1, primal / solution.lower - 1))
-        verdict = "it is not at the optimum: proven" if primal > solution.upper else "no proof that it is above the optimum"
-        print(f"  LinearSVC after {model.n_iter_:6d} iterations: {primal:.12g}, {found[-1][0]:.1e} to {found[-1][1]:.1e} above; {verdict}")
+        verdict = (
+            "it is not at the optimum: proven"
+            if primal > solution.upper
+            else "no proof that it is above the optimum"
+        )
+        print(
+            f"  LinearSVC after {model.n_iter_:6d} iterations: {primal:.12g}, "
+            f"{found[-1][0]:.1e} to {found[-1][1]:.1e} above; {verdict}"
+        )
     return found
 
 
@@ -52,7 +68,9 @@ def main() -> None:
     for (n, d), mark in (((100, 500), "o"), ((500, 100), "s")):
         most = [max(above, 1e-16) for _, above in plateau(n, d)]
         axes.loglog(ITERATIONS, most, marker=mark, label=f"{n} x {d}")
-    axes.set(xlabel="iterations that LinearSVC may take", ylabel="above the optimum at most, relative")
+    axes.set(
+        xlabel="iterations that LinearSVC may take", ylabel="above the optimum at most, relative"
+    )
     axes.legend(title="points x features", fontsize=8)
     figure.tight_layout()
     plt.show()

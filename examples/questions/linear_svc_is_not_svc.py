@@ -1,9 +1,10 @@
 """LinearSVC is not SVC: the bias in the norm
 ============================================
 
-Both are asked for the hinge at C = 0.1. LIBLINEAR, behind LinearSVC, treats the bias as one more weight; LIBSVM, behind SVC, leaves it
-free. The data are moved away from the origin, and with them the thresholds should move, by exactly as much. A related question is the one
-of scikit-learn's issue 26812.
+Both are asked for the hinge at C = 0.1. LIBLINEAR, behind LinearSVC, treats the bias as
+one more weight; LIBSVM, behind SVC, leaves it free. The data are moved away from the
+origin, and with them the thresholds should move, by exactly as much. A related question
+is the one of scikit-learn's issue 26812.
 
 Run it: ``python examples/questions/linear_svc_is_not_svc.py``.
 """
@@ -26,19 +27,26 @@ y = np.repeat([-1.0, 1.0], 30)
 moves = np.linspace(0, 6, 25)
 proven: dict[str, list[float]] = {"free": [], "penalized": []}
 for move in moves:
-    free, penalized = classification(X + move, y, C=C), classification(X + move, y, C=C, bias="penalized")
+    free, penalized = (
+        classification(X + move, y, C=C),
+        classification(X + move, y, C=C, bias="penalized"),
+    )
     for name, problem in (("free", free), ("penalized", penalized)):
         solution = solve(problem, tol=1e-8)
         w = solution.decision_function([[1.0]])[0] - solution.decision_function([[0.0]])[0]
         proven[name].append(-solution.decision_function([[0.0]])[0] / w - move)
 
 # %%
-# The lines are our solutions of the two problems, the marks what scikit-learn finds. They are on the line of the problem that they solve:
-# LinearSVC is no bad SVC, it is another machine.
+# The lines are our solutions of the two problems, the marks what scikit-learn finds.
+# They are on the line of the problem that they solve: LinearSVC is no bad SVC, it is
+# another machine.
 figure, axes = plt.subplots(figsize=(5.6, 3.6))
 axes.plot(moves, proven["free"], label="free bias (svm.soft)")
 axes.plot(moves, proven["penalized"], linestyle="dashed", label="bias in the norm (svm.penalized)")
-for model, mark in ((SVC(kernel="linear", C=C), "o"), (LinearSVC(loss="hinge", C=C, max_iter=200_000, random_state=0), "s")):
+for model, mark in (
+    (SVC(kernel="linear", C=C), "o"),
+    (LinearSVC(loss="hinge", C=C, max_iter=200_000, random_state=0), "s"),
+):
     found = []
     for move in moves[::4]:
         with warnings.catch_warnings():
@@ -47,12 +55,18 @@ for model, mark in ((SVC(kernel="linear", C=C), "o"), (LinearSVC(loss="hinge", C
         found.append(float(-fitted.intercept_[0] / fitted.coef_[0, 0]) - move)
     axes.plot(moves[::4], found, mark, markersize=5, fillstyle="none", label=type(model).__name__)
 axes.axhspan(-1, 1, alpha=0.12, color="gray", label="between the centres of the classes")
-axes.set(xlabel="how far the data are moved from the origin", ylabel="threshold, relative to the data")
+axes.set(
+    xlabel="how far the data are moved from the origin", ylabel="threshold, relative to the data"
+)
 axes.legend(fontsize=8)
 figure.tight_layout()
 plt.show()
 
 # %%
-# The audit names the problem that each model solves, and how far above its optimum it is.
-for model in (SVC(kernel="linear", C=C), LinearSVC(loss="hinge", C=C, max_iter=200_000, random_state=0)):
+# The audit names the problem that each model solves, and how far above its optimum it
+# is.
+for model in (
+    SVC(kernel="linear", C=C),
+    LinearSVC(loss="hinge", C=C, max_iter=200_000, random_state=0),
+):
     print(audit(model.fit(X + 4, y), X + 4, y))

@@ -1,8 +1,9 @@
 """Does weight 0 mean that the sample is not there?
 ==================================================
 
-scikit-learn's issue 16298 collects estimators in which a sample of weight 0 is not the same as a sample that was left out. For a convex
-problem the question has a proven answer: both problems have one optimum, and a model can be held against it.
+scikit-learn's issue 16298 collects estimators in which a sample of weight 0 is not the
+same as a sample that was left out. For a convex problem the question has a proven
+answer: both problems have one optimum, and a model can be held against it.
 
 Run it: ``python examples/questions/zero_weights.py``.
 """
@@ -25,7 +26,8 @@ weight[::3] = 0
 kept = weight > 0
 
 # %%
-# Here: two problems, their two intervals. They overlap, and both are as narrow as was asked. Rows of weight 0 have multipliers of 0.
+# Here: two problems, their two intervals. They overlap, and both are as narrow as was
+# asked. Rows of weight 0 have multipliers of 0.
 weighted = solve(classification(X, y, sample_weight=weight), tol=1e-10)
 without = solve(classification(X[kept], y[kept]), tol=1e-10)
 print(f"weight 0: [{weighted.lower:.10f}, {weighted.upper:.10f}]")
@@ -34,10 +36,16 @@ assert isinstance(weighted.dual, np.ndarray)
 print("largest multiplier of a row of weight 0:", weighted.dual[~kept].max())
 
 # %%
-# scikit-learn: the largest difference of a weight of w between the two fits, of two solvers behind four estimators. All of them remove
-# such rows before they begin, so that not even a rough tolerance makes a difference.
+# scikit-learn: the largest difference of a weight of w between the two fits, of two
+# solvers behind four estimators. All of them remove such rows before they begin, so
+# that not even a rough tolerance makes a difference.
 print(f"{'':28s}{'tol':>8s}{'largest difference of w':>28s}")
-for model in (SVC(kernel="linear"), SVR(kernel="linear"), LinearSVC(dual=True, random_state=0), LinearSVR(dual=True, random_state=0)):
+for model in (
+    SVC(kernel="linear"),
+    SVR(kernel="linear"),
+    LinearSVC(dual=True, random_state=0),
+    LinearSVR(dual=True, random_state=0),
+):
     target = value if isinstance(model, SVR | LinearSVR) else y
     for tol in (1e-3, 1e-9):
         model.set_params(tol=tol, max_iter=1_000_000)
@@ -48,8 +56,13 @@ for model in (SVC(kernel="linear"), SVR(kernel="linear"), LinearSVC(dual=True, r
         print(f"{type(model).__name__:28s}{tol:8.0e}{np.abs(one - other).max():28.1e}")
 
 # %%
-# One trap remains. The support vectors of an SVC are named by their rows, and with weights of 0 these are rows of the samples that are left
-# after the removal, not of X.
+# One trap remains. The support vectors of an SVC are named by their rows, and with
+# weights of 0 these are rows of the samples that are left after the removal, not of X.
 model = SVC(kernel="linear").fit(X, y, sample_weight=weight)
-print("rows of support_ that have weight 0:", int(np.sum(weight[model.support_] == 0)), "of", len(model.support_))
+print(
+    "rows of support_ that have weight 0:",
+    int(np.sum(weight[model.support_] == 0)),
+    "of",
+    len(model.support_),
+)
 print("are they the support vectors?", bool(np.allclose(X[model.support_], model.support_vectors_)))

@@ -1,16 +1,19 @@
 """A ranking learned from clicks
 ================================
 
-From clicks to an order, in the three steps of a Ranking SVM: features of a query with a document, differences of the pairs
-that clicks tell, and a support vector machine of these differences.
+From clicks to an order, in the three steps of a Ranking SVM: features of a query with a
+document, differences of the pairs that clicks tell, and a support vector machine of
+these differences.
 
-Run it: ``python examples/rankings/ranking_from_clicks.py``.
-A query is described by two numbers, a document by four. What makes a document good depends on the query: the weights of its
-features are an affine function of the query's. The columns of both side by side cannot express that, because a column that
-all documents of a list share cancels in every pair; their products can.
+Run it: ``python examples/rankings/ranking_from_clicks.py``. A query is described by two
+numbers, a document by four. What makes a document good depends on the query: the
+weights of its features are an affine function of the query's. The columns of both side
+by side cannot express that, because a column that all documents of a list share cancels
+in every pair; their products can.
 
-The third step, says the encyclopedia page on Ranking SVM, is done by "the regular SVM solver". It can be: scikit-learn's
-LinearSVC without an intercept, of the differences of the pairs, comes to the proven optimum of the ranking.
+The third step, says the encyclopedia page on Ranking SVM, is done by "the regular SVM
+solver". It can be: scikit-learn's LinearSVC without an intercept, of the differences of
+the pairs, comes to the proven optimum of the ranking.
 """
 
 import numpy as np
@@ -29,7 +32,9 @@ def lists(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     qid = np.repeat(np.arange(LISTS), SHOWN)
     queries, documents = rng.normal(size=(LISTS, 2))[qid], rng.normal(size=(len(qid), 4))
-    weights = np.array([1.0, -1.0, 0.0, 0.5]) + queries @ np.array([[0.0, 1.5, 1.0, 0.0], [1.0, 0.0, -1.5, 0.0]])
+    weights = np.array([1.0, -1.0, 0.0, 0.5]) + queries @ np.array(
+        [[0.0, 1.5, 1.0, 0.0], [1.0, 0.0, -1.5, 0.0]]
+    )
     return np.hstack([queries, documents]), (weights * documents).sum(axis=1), qid
 
 
@@ -49,7 +54,10 @@ def main() -> dict[str, float]:
     new, right, of = lists(1)
     clicks = clicked(wanted, qid, np.random.default_rng(2))
     found = {}
-    for name, phi in (("side by side", QueryDocumentFeatures()), ("with products", QueryDocumentFeatures(QUERY))):
+    for name, phi in (
+        ("side by side", QueryDocumentFeatures()),
+        ("with products", QueryDocumentFeatures(QUERY)),
+    ):
         Phi = phi.fit_transform(X)  # the first step
         ranker = MarginRanker(C=1.0).fit_preferences(Phi, clicks)  # the second and the third
         found[name] = kendall_tau(right, ranker.predict(phi.transform(new)), of).mean
@@ -62,9 +70,13 @@ def main() -> dict[str, float]:
     lower, upper = ranker.objective_bounds_
     found["excess of LinearSVC"] = float(objective - lower) / upper
 
-    first = np.flatnonzero(of == 0)  # the retrieval function of a new query: its documents in their order
+    first = np.flatnonzero(
+        of == 0
+    )  # the retrieval function of a new query: its documents in their order
     order = first[np.argsort(-ranker.predict(phi.transform(new[first])))]
-    found["place of the best document of the first new list"] = 1.0 + order.tolist().index(first[right[first].argmax()])
+    found["place of the best document of the first new list"] = 1.0 + order.tolist().index(
+        first[right[first].argmax()]
+    )
     return found
 
 

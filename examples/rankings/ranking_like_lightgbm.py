@@ -1,16 +1,19 @@
 """LightGBM's recipe for rankings
 ================================
 
-LightGBM's recipe for rankings, with a MarginRanker in place of its LGBMRanker and beside it: sizes of groups, GroupKFold, and a search.
+LightGBM's recipe for rankings, with a MarginRanker in place of its LGBMRanker and
+beside it: sizes of groups, GroupKFold, and a search.
 
-Run it: ``python examples/rankings/ranking_like_lightgbm.py``. LightGBM's own lines need ``pip install lightgbm``.
-LightGBM takes the sizes of the queries, whose rows follow each other; a MarginRanker
-takes the query of every row, which `np.repeat` makes of the sizes, and the rows may come in any order. Searches need scikit-learn's
-metadata routing, which hands every fold its queries.
+Run it: ``python examples/rankings/ranking_like_lightgbm.py``. LightGBM's own lines need
+``pip install lightgbm``. LightGBM takes the sizes of the queries, whose rows follow
+each other; a MarginRanker takes the query of every row, which `np.repeat` makes of the
+sizes, and the rows may come in any order. Searches need scikit-learn's metadata
+routing, which hands every fold its queries.
 
-Which of the two ranks better is a question of the data. Where the utility is a linear function with noise, a linear ranker has nothing to
-learn but that function; where it bends, trees follow it and a line cannot. The table has one of each, on the same folds, with both
-rankers as they come but for the cost of ours.
+Which of the two ranks better is a question of the data. Where the utility is a linear
+function with noise, a linear ranker has nothing to learn but that function; where it
+bends, trees follow it and a line cannot. The table has one of each, on the same folds,
+with both rankers as they come but for the cost of ours.
 """
 
 from time import process_time
@@ -28,7 +31,11 @@ def grouped(queries: int = 40, bent: bool = False) -> tuple[np.ndarray, np.ndarr
     """Features, relevances 0 to 4 by a utility that is linear or bent, and the sizes of the queries, whose rows follow each other."""
     group = np.random.default_rng(0).integers(10, 30, queries)
     rows = int(group.sum())
-    X, utility = make_friedman1(rows, noise=1.0, random_state=0) if bent else make_regression(rows, 10, noise=50.0, random_state=0)
+    X, utility = (
+        make_friedman1(rows, noise=1.0, random_state=0)
+        if bent
+        else make_regression(rows, 10, noise=50.0, random_state=0)
+    )
     return X, np.digitize(utility, np.quantile(utility, [0.4, 0.7, 0.9, 0.97])), group
 
 
@@ -50,16 +57,22 @@ def by_lightgbm(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> float:
     for training, held_out in GroupKFold(5).split(X, y, groups=qid):
         ranker = lgb.LGBMRanker(objective="lambdarank", n_jobs=1, random_state=0, verbose=-1)
         ranker.fit(X[training], y[training], group=np.unique(qid[training], return_counts=True)[1])
-        scores.append(ndcg(y[held_out], np.asarray(ranker.predict(X[held_out])), qid[held_out], k=10).mean)
+        scores.append(
+            ndcg(y[held_out], np.asarray(ranker.predict(X[held_out])), qid[held_out], k=10).mean
+        )
     return float(np.mean(scores))
 
 
 def by_search(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> GridSearchCV:
     """The best cost and loss by NDCG@10 on the same folds."""
-    with config_context(enable_metadata_routing=True):  # or once for all: sklearn.set_config(enable_metadata_routing=True)
+    with config_context(
+        enable_metadata_routing=True
+    ):  # or once for all: sklearn.set_config(enable_metadata_routing=True)
         folds = GroupKFold(5).set_split_request(groups="qid")
         grid = {"C": [1e-4, 1e-3, 1e-2], "loss": ["hinge", "squared_hinge"]}
-        return GridSearchCV(MarginRanker(), grid, cv=folds, scoring=ranking_scorer("ndcg", k=10)).fit(X, y, qid=qid)
+        return GridSearchCV(
+            MarginRanker(), grid, cv=folds, scoring=ranking_scorer("ndcg", k=10)
+        ).fit(X, y, qid=qid)
 
 
 def beside() -> list[str]:
@@ -74,10 +87,15 @@ def beside() -> list[str]:
                 begun = process_time()
                 score = way(X, y, qid)
             except ImportError:
-                lines.append(f"{name:14s} is not here: LightGBM is not installed (pip install lightgbm)")
+                lines.append(
+                    f"{name:14s} is not here: LightGBM is not installed (pip install lightgbm)"
+                )
             else:
                 utility, seconds = "bent" if bent else "linear", process_time() - begun
-                lines.append(f"{name:14s} on a utility that is {utility:6s}: ndcg@10 {score:.4f}, {seconds:.2f} s of CPU time")
+                lines.append(
+                    f"{name:14s} on a utility that is {utility:6s}: ndcg@10 {score:.4f}, "
+                    f"{seconds:.2f} s of CPU time"
+                )
     return lines
 
 
@@ -86,7 +104,10 @@ def main() -> dict[str, float]:
     X, y, group = grouped()
     qid = np.repeat(np.arange(len(group)), group)
     search, loop = by_search(X, y, qid), by_hand(X, y, qid)
-    return {"ndcg@10 on five folds, by hand": loop, f"ndcg@10 on the same folds, {search.best_params_}": search.best_score_}
+    return {
+        "ndcg@10 on five folds, by hand": loop,
+        f"ndcg@10 on the same folds, {search.best_params_}": search.best_score_,
+    }
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 """XGBoost's recipe for rankings
 ===============================
 
-XGBoost's recipe for rankings, with a MarginRanker in place of its XGBRanker: queries as `qid`, or as a column of a table.
+XGBoost's recipe for rankings, with a MarginRanker in place of its XGBRanker: queries as
+`qid`, or as a column of a table.
 
-Run it: ``python examples/rankings/ranking_like_xgboost.py``.
-The recipe is that of XGBoost's tutorial on learning to rank: fit with `qid`, or, with
-pandas, put the queries into a column "qid" of a data frame, which then goes through scikit-learn's cross-validation as it is.
+Run it: ``python examples/rankings/ranking_like_xgboost.py``. The recipe is that of
+XGBoost's tutorial on learning to rank: fit with `qid`, or, with pandas, put the queries
+into a column "qid" of a data frame, which then goes through scikit-learn's
+cross-validation as it is.
 """
 
 import numpy as np
@@ -28,8 +30,14 @@ def main() -> dict[str, float]:
     training = qid < 30
     ranker = MarginRanker(C=1e-3, loss="squared_hinge")  # xgb.XGBRanker(objective="rank:pairwise")
     ranker.fit(X[training], y[training], qid=qid[training])
-    scores = {"pairwise accuracy on ten new queries": ranker.score(X[~training], y[~training], qid=qid[~training])}
-    scores["ndcg@10 on ten new queries"] = ranking_scorer("ndcg", k=10)(ranker, X[~training], y[~training], qid=qid[~training])
+    scores = {
+        "pairwise accuracy on ten new queries": ranker.score(
+            X[~training], y[~training], qid=qid[~training]
+        )
+    }
+    scores["ndcg@10 on ten new queries"] = ranking_scorer("ndcg", k=10)(
+        ranker, X[~training], y[~training], qid=qid[~training]
+    )
     try:
         import pandas as pd
     except ImportError:
@@ -39,9 +47,15 @@ def main() -> dict[str, float]:
     ranker.fit(df, y)  # no need to pass qid as a separate argument
     scores["pairwise accuracy in training"] = ranker.score(df, y)
     folds = StratifiedGroupKFold(shuffle=False)
-    scores["pairwise accuracy on five folds"] = float(np.mean(cross_val_score(ranker, df, y, cv=folds, groups=df.qid)))
+    scores["pairwise accuracy on five folds"] = float(
+        np.mean(cross_val_score(ranker, df, y, cv=folds, groups=df.qid))
+    )
     scores["ndcg@10 on five folds"] = float(
-        np.mean(cross_val_score(ranker, df, y, cv=folds, groups=df.qid, scoring=ranking_scorer("ndcg", k=10)))
+        np.mean(
+            cross_val_score(
+                ranker, df, y, cv=folds, groups=df.qid, scoring=ranking_scorer("ndcg", k=10)
+            )
+        )
     )
     return scores
 

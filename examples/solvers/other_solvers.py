@@ -1,11 +1,13 @@
 """Solvers of others beside ours
 ===============================
 
-Solvers of others beside ours: scikit-learn's SVC in two ways, LIBSVM, and twenty lines of gradient descent.
+Solvers of others beside ours: scikit-learn's SVC in two ways, LIBSVM, and twenty lines
+of gradient descent.
 
-Run it: ``python examples/solvers/other_solvers.py``.
-What an estimator or a function hands back, here coefficients or w alone, is completed by a bias
-and by multipliers where they can be made, and judged like all other answers. The SVC of another C is found out.
+Run it: ``python examples/solvers/other_solvers.py``. What an estimator or a function
+hands back, here coefficients or w alone, is completed by a bias and by multipliers
+where they can be made, and judged like all other answers. The SVC of another C is found
+out.
 """
 
 import numpy as np

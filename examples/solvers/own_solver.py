@@ -1,11 +1,13 @@
 """A solver of one's own
 =======================
 
-A solver of one's own: dual coordinate ascent for the hinge without a bias, checked against the printed problems.
+A solver of one's own: dual coordinate ascent for the hinge without a bias, checked
+against the printed problems.
 
     max  t'alpha - 1/2 alpha'Q alpha    s.t.  0 <= alpha_r <= c_r        Q = A K A'
 
-One row after the other goes to its best multiplier while the others stay: alpha_r + (t - Q alpha)_r / Q_rr, cut off at the ends of its box.
+One row after the other goes to its best multiplier while the others stay:
+alpha_r + (t - Q alpha)_r / Q_rr, cut off at the ends of its box.
 
 Run it: ``python examples/solvers/own_solver.py``.
 What is wrong (try Q_rr / 2, or leave out the cut) ends in a sentence that says so.
@@ -47,7 +49,10 @@ def ascent(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     while not progress.show(alpha, sweeps):
         slope = t - Q @ alpha
         for r in range(problem.p):
-            step = np.clip(alpha[r] + slope[r] / max(Q[r, r], SMALLEST_CURVATURE), 0.0, c[r]) - alpha[r]
+            step = (
+                np.clip(alpha[r] + slope[r] / max(Q[r, r], SMALLEST_CURVATURE), 0.0, c[r])
+                - alpha[r]
+            )
             alpha[r] += step
             slope -= step * Q[r]
         sweeps += 1

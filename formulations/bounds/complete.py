@@ -1,8 +1,10 @@
 """Completed points: a canonical point that has only a function, or only multipliers, gets the other side from the one it has.
 
-The variables of a formulation are a function or multipliers. Multipliers are completed by the function f = A'alpha, a function is
-completed by `recover_multipliers`, and both by the best b and the least slacks. The variables of every formulation of a family can then
-be read off one canonical point. Every quantity is computed once, when it is first asked for.
+The variables of a formulation are a function or multipliers. Multipliers are completed
+by the function f = A'alpha, a function is completed by `recover_multipliers`, and both
+by the best b and the least slacks. The variables of every formulation of a family can
+then be read off one canonical point. Every quantity is computed once, when it is first
+asked for.
 """
 
 from __future__ import annotations
@@ -54,7 +56,10 @@ class Completion(CompletedPoint):
 
     Parameters
     ----------
-    problem : MarginProblem.  point : with a function, with multipliers, or both.
+    problem : MarginProblem
+        MarginProblem.
+    point : Point
+        With a function, with multipliers, or both.
     """
 
     point: Point
@@ -125,7 +130,11 @@ class Completion(CompletedPoint):
     def of_multipliers(self) -> Completion | None:
         """The point that alpha makes, f = A'alpha; None where there is no alpha, or alpha belongs to other rows."""
         alpha = self._multipliers
-        return None if alpha is None or alpha.shape != (self.problem.p,) else Completion(self.problem, Point(alpha=alpha))
+        return (
+            None
+            if alpha is None or alpha.shape != (self.problem.p,)
+            else Completion(self.problem, Point(alpha=alpha))
+        )
 
     @cached_property
     def quadratic_error(self) -> float:
@@ -135,8 +144,18 @@ class Completion(CompletedPoint):
         the optimum by at most 1/2 beta'(K - L L')beta, at the multipliers of the true or of the declared problem.
         """
         alpha, gram, lost = self._multipliers, self.problem.gram, self.problem.features_error
-        betas = [beta for beta in (self.point.beta, None if alpha is None else self.problem.rows.rdot(alpha)) if beta is not None]
-        return max((float(np.abs(beta) @ gram.product(beta)[1]) + lost * float(beta @ beta) / 2 for beta in betas), default=0.0)
+        betas = [
+            beta
+            for beta in (self.point.beta, None if alpha is None else self.problem.rows.rdot(alpha))
+            if beta is not None
+        ]
+        return max(
+            (
+                float(np.abs(beta) @ gram.product(beta)[1]) + lost * float(beta @ beta) / 2
+                for beta in betas
+            ),
+            default=0.0,
+        )
 
 
 class OneNormCompletion(CompletedPoint):
@@ -144,7 +163,10 @@ class OneNormCompletion(CompletedPoint):
 
     Parameters
     ----------
-    problem : OneNormProblem.  point : with x, with u, or both.
+    problem : OneNormProblem
+        OneNormProblem.
+    point : OneNormPoint
+        With x, with u, or both.
     """
 
     point: OneNormPoint
@@ -187,7 +209,9 @@ class OneNormCompletion(CompletedPoint):
     @cached_property
     def xi(self) -> Array:
         """The least slacks (1 - A f - b s)_+, (p,)."""
-        return np.maximum(1.0 - self.problem.rows.dot(self.f) - self.b * self.problem.bias_signs, 0.0)
+        return np.maximum(
+            1.0 - self.problem.rows.dot(self.f) - self.b * self.problem.bias_signs, 0.0
+        )
 
 
 @overload
@@ -211,21 +235,33 @@ def complete(problem: Problem, given: Any) -> Completion | OneNormCompletion:
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.
-    given : w (q,) of a linear kernel, the tuple (w, b), a mapping with one of "w", "beta" (m,) and "f" (m,), and "b" and "alpha" (p,) if
-        they are known, or a canonical point. Of a linear program x (size,), or a mapping with "x", "u" (p,) or both, and "b".
+    problem : Problem
+        MarginProblem or OneNormProblem.
+    given : Any
+        w (q,) of a linear kernel, the tuple (w, b), a mapping with one of "w", "beta"
+        (m,) and "f" (m,), and "b" and "alpha" (p,) if they are known, or a canonical
+        point. Of a linear program x (size,), or a mapping with "x", "u" (p,) or both,
+        and "b".
 
     Returns
     -------
-    Completion or OneNormCompletion : `.point` is the canonical point as it was handed in, `.both_sides` that with `.derived` multipliers.
+    Completion or OneNormCompletion
+        `.point` is the canonical point as it was handed in, `.both_sides` that with
+        `.derived` multipliers.
 
     Raises
     ------
-    ValueError : what is no point of the problem, with what was expected. The numbers of a canonical point are taken as they are.
+    ValueError
+        What is no point of the problem, with what was expected. The numbers of a
+        canonical point are taken as they are.
 
     Source: the stationarity conditions of T (23)-(28), K (3.13), for the multipliers.
     """
-    point = problem.own_point(given) if isinstance(given, CanonicalPoint) else parse_point(problem, given)
+    point = (
+        problem.own_point(given)
+        if isinstance(given, CanonicalPoint)
+        else parse_point(problem, given)
+    )
     if isinstance(problem, OneNormProblem):
         return OneNormCompletion(problem, problem.own_point(point))
     return Completion(problem, problem.own_point(point))

@@ -10,7 +10,13 @@ import numpy as np
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.kernels.gram import STORED_ROWS
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, max_or_inf, round_toward
+from equimargin.formulations.numeric.rounding import (
+    SMALLEST,
+    UNIT,
+    gamma_n,
+    max_or_inf,
+    round_toward,
+)
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import Point
@@ -33,7 +39,9 @@ class Evaluation:
 
 
 @np.errstate(all="ignore")
-def evaluate(problem: MarginProblem, point: Point, rough: float = LARGEST_VALUE_ERROR) -> Evaluation:
+def evaluate(
+    problem: MarginProblem, point: Point, rough: float = LARGEST_VALUE_ERROR
+) -> Evaluation:
     """f at the points and |f|^2 of a point's w or beta, with error bounds.
 
     With explicit features Z, beta is first turned into w = Z' beta. The function that is judged is that of the rounded w, so that the
@@ -42,19 +50,28 @@ def evaluate(problem: MarginProblem, point: Point, rough: float = LARGEST_VALUE_
 
     Parameters
     ----------
-    problem : MarginProblem.  point : with w or beta.
+    problem : MarginProblem
+        MarginProblem.
+    point : Point
+        With w or beta.
     rough : the error of f, over the largest |t_r|, above which f is computed in extended precision. For 0 it always is, if the platform
         has an extended precision and that does not take long.
     """
     if problem.explicit is not None:
         w = coefficients(problem, point)
         exact = rough == 0.0 and problem.explicit.extended
-        f, f_error = _in_float64(*problem.explicit.values(w.astype(np.longdouble))) if exact else problem.explicit.values(w)
+        f, f_error = (
+            _in_float64(*problem.explicit.values(w.astype(np.longdouble)))
+            if exact
+            else problem.explicit.values(w)
+        )
         norm2 = float(w @ w)
         return Evaluation(f, f_error, norm2, inner_error(w, np.abs(w), 0.0 * w))
     beta = problem.gram.merged(coefficients(problem, point))
     f, f_error = kernel_product(problem, beta, rough)
-    return Evaluation(f, f_error, float(np.maximum(beta @ f, 0.0)), inner_error(beta, np.abs(f), f_error))
+    return Evaluation(
+        f, f_error, float(np.maximum(beta @ f, 0.0)), inner_error(beta, np.abs(f), f_error)
+    )
 
 
 def inner_error(v: Array, f: Array, f_error: Array) -> float:
@@ -67,7 +84,9 @@ def inner_error(v: Array, f: Array, f_error: Array) -> float:
 
 
 @np.errstate(all="ignore")
-def kernel_product(problem: Problem, v: Array, rough: float = LARGEST_VALUE_ERROR) -> tuple[Array, Array]:
+def kernel_product(
+    problem: Problem, v: Array, rough: float = LARGEST_VALUE_ERROR
+) -> tuple[Array, Array]:
     """K v and a bound on its error, both (m,), in float64; computed in extended precision where float64 would leave more than `rough`."""
     Z = problem.explicit
     if Z is not None:
@@ -87,14 +106,18 @@ def kernel_product(problem: Problem, v: Array, rough: float = LARGEST_VALUE_ERRO
 def _in_float64(v: Array, error: Array) -> tuple[Array, Array]:
     """Numbers of an extended precision and bounds on their errors, rounded."""
     v = v.astype(np.float64)
-    return v, round_toward(error.astype(np.float64) * (1 + 4 * UNIT) + 2 * UNIT * np.abs(v) + SMALLEST, 1)
+    return v, round_toward(
+        error.astype(np.float64) * (1 + 4 * UNIT) + 2 * UNIT * np.abs(v) + SMALLEST, 1
+    )
 
 
 def _touched_product(problem: Problem, v: Array) -> tuple[Array, Array]:
     """K v and a bound on its error at the points that are in a row or have v_i != 0; both are 0 at all other points."""
     points = np.union1d(problem.rows.touched, np.flatnonzero(v))
     f, error = np.zeros(problem.m), np.zeros(problem.m)
-    f[points], error[points] = (problem.gram if len(points) == problem.m else problem.gram.part(points)).product(v[points])
+    f[points], error[points] = (
+        problem.gram if len(points) == problem.m else problem.gram.part(points)
+    ).product(v[points])
     return f, error
 
 
@@ -104,15 +127,28 @@ def relative_rounding_error(problem: Problem, alpha: AnyMultipliers | None = Non
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.  alpha : (p,) multipliers, which take the place of C on hard rows; None counts as 0.
+    problem : Problem
+        MarginProblem or OneNormProblem.
+    alpha : AnyMultipliers | None of shape (p,)
+        Multipliers, which take the place of C on hard rows; None counts as 0.
     """
     finite, Z = problem.group_costs[np.isfinite(problem.group_costs)], problem.explicit
-    most = max_or_inf(finite) or (problem.C if np.isfinite(problem.C) else 0.0)  # noise, where nothing may cost
+    most = max_or_inf(finite) or (
+        problem.C if np.isfinite(problem.C) else 0.0
+    )  # noise, where nothing may cost
     if len(finite) < len(problem.group_costs) and alpha is not None:
         hard = np.isinf(problem.group_costs)
-        own = alpha.largest(hard) if isinstance(alpha, ImplicitMultipliers) else np.abs(np.nan_to_num(alpha))[problem.rows.spread(hard)]
+        own = (
+            alpha.largest(hard)
+            if isinstance(alpha, ImplicitMultipliers)
+            else np.abs(np.nan_to_num(alpha))[problem.rows.spread(hard)]
+        )
         most = max_or_inf(np.atleast_1d(own), most)
-    square = max_or_inf(np.abs(problem.gram.diagonal)) if Z is None else float(Z.squares.max(initial=0.0))
+    square = (
+        max_or_inf(np.abs(problem.gram.diagonal))
+        if Z is None
+        else float(Z.squares.max(initial=0.0))
+    )
     noise = UNIT * most * (square / problem.rows.largest_target)
     return math.inf if math.isnan(noise) else noise
 

@@ -5,7 +5,8 @@
     {"f": f, ...} a mapping of parts      w, b, beta (m,), f (m,) values of f at the points without b, alpha (p,) multipliers
     x, {"x", "u"} of a linear program     its unknowns (size,), and the multipliers of its rows (p,)
 
-Values f at the points are turned into the function of the kernel's space that has these values, and the smallest norm.
+Values f at the points are turned into the function of the kernel's space that has these
+values, and the smallest norm.
 """
 
 from __future__ import annotations
@@ -32,16 +33,22 @@ def parse_point(problem: Problem, given: Any) -> CanonicalPoint:
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.  given : w, (w, b), a mapping of parts, or a canonical point, as listed above.
+    problem : Problem
+        MarginProblem or OneNormProblem.
+    given : Any
+        w, (w, b), a mapping of parts, or a canonical point, as listed above.
 
     Returns
     -------
-    Point or OneNormPoint : of finite numbers in the right shapes.
+    Point or OneNormPoint
+        Of finite numbers in the right shapes.
 
     Raises
     ------
-    ValueError : an array of another shape, entries that are no finite numbers, parts that are unknown or contradict each other, a bias
-        that the problem does not have, values f that no function of the kernel has.
+    ValueError
+        An array of another shape, entries that are no finite numbers, parts that are
+        unknown or contradict each other, a bias that the problem does not have, values
+        f that no function of the kernel has.
     """
     parts = _parts(problem, given)
     if not isinstance(problem, MarginProblem):
@@ -51,7 +58,10 @@ def parse_point(problem: Problem, given: Any) -> CanonicalPoint:
     values = parts.pop("f", None)
     point = _finite(problem.own_point(Point(**parts)))
     if np.any(point.b) and not problem.bias:
-        reason = f"the {problem.family} problem has no bias of its own: leave b out, or pose the problem with one"
+        reason = (
+            f"the {problem.family} problem has no bias of its own: leave b out, or pose the "
+            f"problem with one"
+        )
         raise ValueError(f"b is {point.b:g}, and {reason}")
     return point if values is None else _of_values(problem, values, point)
 
@@ -62,26 +72,45 @@ def _parts(problem: Problem, given: Any) -> dict[str, Any]:
     if given is None:
         raise ValueError("it is None: is a `return` missing?")
     if isinstance(given, CanonicalPoint):
-        return {name: part for name, part in vars(problem.own_point(given)).items() if part is not None}
+        return {
+            name: part for name, part in vars(problem.own_point(given)).items() if part is not None
+        }
     if isinstance(given, tuple) and quadratic:
         if len(given) != 2:
-            raise ValueError(f"a tuple must be (w, b), and this one has {len(given)} entries; name the parts: {{'w': w, 'alpha': alpha}}")
+            raise ValueError(
+                f"a tuple must be (w, b), and this one has {len(given)} entries; name the "
+                f"parts: {{'w': w, 'alpha': alpha}}"
+            )
         given = {"w": given[0], "b": given[1]}
     if not isinstance(given, Mapping):
         given = {"w" if quadratic else "x": given}
     parts: dict[str, Any] = {name: part for name, part in given.items() if part is not None}
     known = [*problem.parts, "f"] if quadratic else list(problem.parts)
     if quadratic and "w" in given and "w" not in known:
-        other = "{'beta': beta}, its coefficients, {'f': f}, its values at the points, or {'alpha': alpha}, the multipliers"
+        other = (
+            "{'beta': beta}, its coefficients, {'f': f}, its values at the points, or {'alpha': "
+            "alpha}, the multipliers"
+        )
         refuse = "a solver for linear kernels alone says so by Requirements(..., linear=True)"
-        raise ValueError(f"an array is read as w, and the {problem.kernel.name} kernel has no w: hand in {other}; {refuse}")
+        raise ValueError(
+            f"an array is read as w, and the {problem.kernel.name} kernel has no w: hand in "
+            f"{other}; {refuse}"
+        )
     functions = [name for name in ("w", "beta", "f") if name in parts]
     if len(functions) > 1:
-        raise ValueError(f"{' and '.join(functions)} are the same function twice; hand in one of them")
+        raise ValueError(
+            f"{' and '.join(functions)} are the same function twice; hand in one of them"
+        )
     unknown = [name for name in parts if name not in known]
     if unknown or not set(parts) - {"b"}:
-        what = f"the part {format_value(unknown[0])} is unknown" if unknown else "there is neither a function nor multipliers"
-        raise ValueError(f"{what}; the parts of a point of this {problem.family} problem are {', '.join(known)}")
+        what = (
+            f"the part {format_value(unknown[0])} is unknown"
+            if unknown
+            else "there is neither a function nor multipliers"
+        )
+        raise ValueError(
+            f"{what}; the parts of a point of this {problem.family} problem are {', '.join(known)}"
+        )
     return parts
 
 
@@ -90,21 +119,32 @@ def _with_penalised_bias(problem: MarginProblem, parts: dict[str, Any]) -> dict[
     Z = problem.explicit
     if Z is None or not Z.constant or parts.get("b") is None or np.shape(parts["w"]) != (Z.d,):
         return parts
-    return {name: part for name, part in parts.items() if name != "b"} | {"w": np.append(parts["w"], parts["b"])}
+    return {name: part for name, part in parts.items() if name != "b"} | {
+        "w": np.append(parts["w"], parts["b"])
+    }
 
 
 def _of_values(problem: MarginProblem, values: Any, point: Point) -> Point:
     """The point of the function that has these values at the points, and the smallest norm."""
     f = check_reals(values, "f")
     if f.shape != (problem.m,):
-        raise ValueError(f"f must be a value for each of the points, of shape ({problem.m},), and is of shape {f.shape}")
+        raise ValueError(
+            f"f must be a value for each of the points, of shape ({problem.m},), and is of "
+            f"shape {f.shape}"
+        )
     _finite_part("f", f)
     features = np.asarray(dense(problem.features()))
     w = np.asarray(np.linalg.lstsq(features, f, rcond=None)[0], dtype=np.float64)
     off, size = float(np.abs(features @ w - f).max(initial=0.0)), float(np.abs(f).max(initial=0.0))
     if off > OUTSIDE_THE_SPACE * max(size, problem.rows.largest_target):
-        nearest = f"the nearest function of the {problem.kernel.name} kernel differs from f by {off:.1e} at a point"
-        raise ValueError(f"{nearest}, where f is up to {size:.1e}; f are the values at the points without the bias, which is b")
+        nearest = (
+            f"the nearest function of the {problem.kernel.name} kernel differs from f by "
+            f"{off:.1e} at a point"
+        )
+        raise ValueError(
+            f"{nearest}, where f is up to {size:.1e}; f are the values at the points "
+            f"without the bias, which is b"
+        )
     return problem.point_of_w(w, point.b, point.alpha)
 
 
@@ -120,4 +160,7 @@ def _finite_part(name: str, part: Array) -> None:
     bad = part[~np.isfinite(part)]
     if bad.size:
         count = f"{bad.size} of its {part.size} entries are" if part.size > 1 else "it is"
-        raise ValueError(f"{name} must be finite, and {count} {bad.flat[0]}: do the steps diverge, or is something divided by 0?")
+        raise ValueError(
+            f"{name} must be finite, and {count} {bad.flat[0]}: do the steps diverge, or is "
+            f"something divided by 0?"
+        )

@@ -1,12 +1,16 @@
 """Proven intervals: rigorous lower and upper bounds on a problem's optimum from one point.
 
-Weak duality gives both sides: L(alpha) <= optimum <= U(f, b) for every feasible alpha and every (f, b). The point is first repaired, so
-that it is exactly feasible. Every operation is then rounded outward, and every sum carries an a-priori bound on its rounding and underflow
-(`numeric/rounding.py`; rounding modes are not used). The entries of K carry the kernel's own bound. The interval therefore holds for the
-mathematical kernel at the given floats, and for the exact costs C x weight. Where a bound overflows it is infinite, which is always true.
+Weak duality gives both sides: L(alpha) <= optimum <= U(f, b) for every feasible alpha
+and every (f, b). The point is first repaired, so that it is exactly feasible. Every
+operation is then rounded outward, and every sum carries an a-priori bound on its
+rounding and underflow (`numeric/rounding.py`; rounding modes are not used). The entries
+of K carry the kernel's own bound. The interval therefore holds for the mathematical
+kernel at the given floats, and for the exact costs C x weight. Where a bound overflows
+it is infinite, which is always true.
 
-An interval belongs to a problem and a point, not to a solver. The point of a wrong formulation has a true interval, too. The same sums
-with every rounding taken the other way give the inner interval, which says how far from the optimum a point is at least.
+An interval belongs to a problem and a point, not to a solver. The point of a wrong
+formulation has a true interval, too. The same sums with every rounding taken the other
+way give the inner interval, which says how far from the optimum a point is at least.
 """
 
 from __future__ import annotations
@@ -49,14 +53,19 @@ from equimargin.formulations.rows.base import Multipliers
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs, Tube
 from equimargin.formulations.rows.loss import HINGE
-from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, FewMultipliers, PairMultipliers
+from equimargin.formulations.rows.pair_multipliers import (
+    AnyMultipliers,
+    FewMultipliers,
+    PairMultipliers,
+)
 from equimargin.formulations.rows.pair_slacks import PairSlacks
 
 SIZE_FLOOR = 1e-4
 """Share of P(0) by which relative figures are divided at least: an optimum far below P(0) is as good as 0 to a user."""
 LARGEST_LOSS_ERROR = 1e-10
 """Error of the sum of losses over U or SIZE_FLOOR x P(0), without a unit: where it is larger, f is evaluated again, in extended precision.
-Large costs can multiply a small error of f to this size."""
+Large costs can multiply a small error of f to this size.
+"""
 LARGEST_MULTIPLIER = 1e100
 """Largest multiplier of a hard row that is tried: a bound near the largest float, which larger ones could prove, would say no more."""
 OUTWARD = 1.0
@@ -133,17 +142,23 @@ def interval(problem: Problem, point: CanonicalPoint) -> Interval:
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.
-    point : f (w or beta), b and alpha, each or None; without b the best one is taken, without f the one of alpha, A' alpha. For a
-        OneNormProblem x and u, each or None.
+    problem : Problem
+        MarginProblem or OneNormProblem.
+    point : CanonicalPoint
+        f (w or beta), b and alpha, each or None; without b the best one is taken,
+        without f the one of alpha, A' alpha. For a OneNormProblem x and u, each or
+        None.
 
     Returns
     -------
-    Interval : lower = -inf without alpha or without a positive semidefinite kernel; upper = inf where no repair reaches a hard row.
+    Interval
+        lower = -inf without alpha or without a positive semidefinite kernel;
+        upper = inf where no repair reaches a hard row.
 
     Raises
     ------
-    ValueError : a point of another kind of problem.
+    ValueError
+        A point of another kind of problem.
 
     Source: weak duality; N. J. Higham, Accuracy and Stability of Numerical Algorithms, section 3.1, for gamma_n.
     """
@@ -162,7 +177,8 @@ def inner_interval(problem: Problem, point: CanonicalPoint) -> Interval:
 
     Returns
     -------
-    Interval : lower = -inf and upper = inf as in `interval`.
+    Interval
+        lower = -inf and upper = inf as in `interval`.
     """
     return _interval(problem, point, INWARD)
 
@@ -189,7 +205,9 @@ def _of_margin_problem(problem: MarginProblem, point: Point, way: float) -> Inte
     return Interval(lower, upper, problem.scale)
 
 
-def _upper(problem: MarginProblem, point: Point, way: float, rough: float = LARGEST_VALUE_ERROR) -> float:
+def _upper(
+    problem: MarginProblem, point: Point, way: float, rough: float = LARGEST_VALUE_ERROR
+) -> float:
     """U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded one way, where hard rows are met by repair; rough: see `evaluate`."""
     at, unknown = evaluate(problem, point, rough), np.inf if way > 0 else 0.0
     if not np.isfinite(at.f).all() or (problem.rows.p > LISTED_PAIRS and not problem.swept):
@@ -209,10 +227,18 @@ def _upper(problem: MarginProblem, point: Point, way: float, rough: float = LARG
     if rough > 0.0 and _extended(problem) and _is_rough(problem, at, b, most):
         return _upper(problem, point, way, 0.0)
     met = _met(problem, point, most, b) if missed else None
-    return own if met is None else float(np.minimum(own, _upper(problem, met, way)))  # inward the point may meet its hard rows itself
+    return (
+        own if met is None else float(np.minimum(own, _upper(problem, met, way)))
+    )  # inward the point may meet its hard rows itself
 
 
-def _swept_upper(problem: MarginProblem, rows: LabelledPairs, at: Evaluation, alpha: AnyMultipliers | None, way: float) -> float:
+def _swept_upper(
+    problem: MarginProblem,
+    rows: LabelledPairs,
+    at: Evaluation,
+    alpha: AnyMultipliers | None,
+    way: float,
+) -> float:
     """U by sweeps over pairs that nobody lists, at the smallest multiple of f that meets all hard pairs; inf if none does.
 
     Inward the multiple is only known to be at least `factor`, and the soft pairs count nothing where it is not 1.
@@ -224,7 +250,10 @@ def _swept_upper(problem: MarginProblem, rows: LabelledPairs, at: Evaluation, al
     reached = float(add_rounded(least, -way * noise, -way))
     if not reached > 0:
         return np.inf if way > 0 or least <= -noise else 0.0
-    factor, soft = max_or_inf(divide_rounded(1.0, np.array([reached]), way), 1.0), np.where(hard, 0.0, costs)
+    factor, soft = (
+        max_or_inf(divide_rounded(1.0, np.array([reached]), way), 1.0),
+        np.where(hard, 0.0, costs),
+    )
     norm = multiply_rounded(multiply_rounded(factor, factor, way), _half_norm2(at, way), way)
     if way < 0 and not least - noise >= 1.0:
         return _at_least_0(norm)
@@ -234,7 +263,9 @@ def _swept_upper(problem: MarginProblem, rows: LabelledPairs, at: Evaluation, al
     return _at_least_0(add_rounded(norm, slacks.loss_bound(problem.squared, off + away, way), way))
 
 
-def _slacks_near(rows: LabelledPairs, f: Array, costs: Array, alpha: AnyMultipliers | None, error: float) -> tuple[PairSlacks, float]:
+def _slacks_near(
+    rows: LabelledPairs, f: Array, costs: Array, alpha: AnyMultipliers | None, error: float
+) -> tuple[PairSlacks, float]:
     """The slacks at f (m,), and how far they are off; those that the multipliers are of, if their f is within `error`: they are sorted."""
     own = alpha.slacks if isinstance(alpha, PairMultipliers) else None
     if isinstance(own, PairSlacks) and own.rows is rows:
@@ -249,17 +280,25 @@ def _is_rough(problem: MarginProblem, at: Evaluation, b: AnyBias, most: Array) -
     losses = _losses(problem, most, OUTWARD)
     own = _at_least_0(add_rounded(_half_norm2(at, OUTWARD), losses, OUTWARD))
     shown = losses - _losses(problem, _needed(problem, at, b, INWARD), INWARD)
-    return bool(shown > LARGEST_LOSS_ERROR * max_or_inf(np.array([own]), SIZE_FLOOR * problem.scale))
+    return bool(
+        shown > LARGEST_LOSS_ERROR * max_or_inf(np.array([own]), SIZE_FLOOR * problem.scale)
+    )
 
 
 def _extended(problem: MarginProblem) -> bool:
     """Whether f can be evaluated in extended precision, and that does not take long."""
-    return problem.gram.extended is not None if problem.explicit is None else problem.explicit.extended
+    return (
+        problem.gram.extended is not None if problem.explicit is None else problem.explicit.extended
+    )
 
 
 def _half_norm2(at: Evaluation, way: float) -> float:
     """1/2 |f|^2, rounded one way."""
-    return float(np.maximum(multiply_rounded(0.5, add_rounded(at.norm2, way * at.norm2_error, way), way), 0.0))
+    return float(
+        np.maximum(
+            multiply_rounded(0.5, add_rounded(at.norm2, way * at.norm2_error, way), way), 0.0
+        )
+    )
 
 
 def _losses(problem: MarginProblem, u: Array, way: float) -> float:
@@ -281,7 +320,11 @@ def _hard(problem: MarginProblem) -> NDArray[np.bool_]:
 def _needed(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float) -> Array:
     """An upper bound of u_r = t_r - (A f)_r - (S b)_r, (p,); inward a lower one."""
     rows = problem.rows
-    size = np.abs(rows.t) + rows.absolute_dot(np.abs(at.f)) + (abs(b) if rows.k is None else np.abs(b)[rows.k])
+    size = (
+        np.abs(rows.t)
+        + rows.absolute_dot(np.abs(at.f))
+        + (abs(b) if rows.k is None else np.abs(b)[rows.k])
+    )
     noise = round_toward(rows.absolute_dot(at.f_error) * (1 + 4 * UNIT) + 8 * UNIT * size, 1)
     return np.asarray(round_toward(problem.slack(at.f, b) + way * noise, way))
 
@@ -292,13 +335,19 @@ def _scaled_upper(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float
     Outward the multiple is a float that is large enough; inward it is only known to lie between two.
     """
     hard, t = _hard(problem), problem.rows.t
-    reached, other = (add_rounded(t, -_needed(problem, at, b, side), -side) for side in (way, -way))  # outward at least, inward at most
+    reached, other = (
+        add_rounded(t, -_needed(problem, at, b, side), -side) for side in (way, -way)
+    )  # outward at least, inward at most
     if not reached[hard].min() > 0:
         return np.inf
     factor = max_or_inf(divide_rounded(1.0, reached[hard], way), 1.0)
     margins = multiply_rounded(factor, reached, -way)
     if way < 0:
-        far = max_or_inf(divide_rounded(1.0, other[hard], 1), 1.0) if other[hard].min() > 0 else np.inf
+        far = (
+            max_or_inf(divide_rounded(1.0, other[hard], 1), 1.0)
+            if other[hard].min() > 0
+            else np.inf
+        )
         margins = np.maximum(margins, multiply_rounded(far, reached, 1))
     u = np.where(hard, 0.0, add_rounded(t, -margins, way))
     norm = multiply_rounded(multiply_rounded(factor, factor, way), _half_norm2(at, way), way)
@@ -310,11 +359,18 @@ def _met(problem: MarginProblem, point: Point, u: Array, b: float) -> Point | No
 
     Parameters
     ----------
-    point : whose coefficients are f.  u : (p,) upper bounds of its u_r, above 0 on a hard row.  b : its bias.
+    point : Point
+        Whose coefficients are f.
+    u : ndarray of shape (p,)
+        Upper bounds of its u_r, above 0 on a hard row.
+    b : float
+        Its bias.
 
     Returns
     -------
-    Point : (f0, b0) where no theta below 1 is enough; None where no point strictly inside is known.
+    Point
+        (f0, b0) where no theta below 1 is enough; None where no point strictly inside
+        is known.
     """
     inside = find_slater_point(problem)
     if inside is None:
@@ -324,11 +380,15 @@ def _met(problem: MarginProblem, point: Point, u: Array, b: float) -> Point | No
     short = hard & (u > 0)
     if not room[hard].min() > 0:
         return None
-    needed = max_or_inf(u[short] / (u[short] + room[short]), UNIT)  # below the unit roundoff 1 - theta is 1, and nothing is blended
+    needed = max_or_inf(
+        u[short] / (u[short] + room[short]), UNIT
+    )  # below the unit roundoff 1 - theta is 1, and nothing is blended
     theta = 2 * needed  # twice what is needed leaves room for its own rounding,
     while theta < 1.0:
         blend = _blended(problem, Point(w=point.w, beta=point.beta, b=b), inside, theta)
-        if not (_needed(problem, evaluate(problem, blend), float(blend.b or 0.0), OUTWARD)[hard] > 0).any():
+        if not (
+            _needed(problem, evaluate(problem, blend), float(blend.b or 0.0), OUTWARD)[hard] > 0
+        ).any():
             return blend
         theta *= 16.0  # or not enough, where b or large coefficients are rounded
     return inside
@@ -337,7 +397,9 @@ def _met(problem: MarginProblem, point: Point, u: Array, b: float) -> Point | No
 def _blended(problem: MarginProblem, point: Point, inside: Point, theta: float) -> Point:
     """(1 - theta) times one point and theta times the other."""
     v = (1 - theta) * coefficients(problem, point) + theta * coefficients(problem, inside)
-    return make_point(problem, v, (1 - theta) * float(point.b or 0.0) + theta * float(inside.b or 0.0))
+    return make_point(
+        problem, v, (1 - theta) * float(point.b or 0.0) + theta * float(inside.b or 0.0)
+    )
 
 
 def _lower(problem: MarginProblem, alpha: ArrayLike | Multipliers, way: float) -> float:
@@ -358,7 +420,10 @@ def _lower(problem: MarginProblem, alpha: ArrayLike | Multipliers, way: float) -
     if not gain > 0:
         return dual_value(problem, multipliers, way)
     multiples = _multiples(problem, shape, gain, own)
-    return max(dual_value(problem, problem.rows.multipliers(problem.repaired(multiple * shape)), way) for multiple in multiples)
+    return max(
+        dual_value(problem, problem.rows.multipliers(problem.repaired(multiple * shape)), way)
+        for multiple in multiples
+    )
 
 
 def _of_few(problem: MarginProblem, multipliers: FewMultipliers) -> MarginProblem:
@@ -366,11 +431,15 @@ def _of_few(problem: MarginProblem, multipliers: FewMultipliers) -> MarginProble
     points, few = multipliers.points, multipliers.few
     weights = None if problem.weights is None else multipliers.costs_of(problem.weights)
     X = problem.X[np.ix_(points, points)] if problem.kernel.given else problem.X[points]
-    rows = Pairs(np.searchsorted(points, few.preferred), np.searchsorted(points, few.other), len(points))
+    rows = Pairs(
+        np.searchsorted(points, few.preferred), np.searchsorted(points, few.other), len(points)
+    )
     return replace(problem, X=X, rows=rows, weights=weights)
 
 
-def _multiples(problem: MarginProblem, shape: Array, gain: float, own: float) -> tuple[float, float]:
+def _multiples(
+    problem: MarginProblem, shape: Array, gain: float, own: float
+) -> tuple[float, float]:
     """Multiples of the multipliers at which L is large, the same whichever way L is then rounded.
 
     On the ray of a shape L(c shape) = c gain - c^2 norm2 / 2 is largest at c = gain / norm2. That is one multiple; the power of two below
@@ -378,11 +447,18 @@ def _multiples(problem: MarginProblem, shape: Array, gain: float, own: float) ->
 
     Parameters
     ----------
-    shape : (p,) multipliers, the largest in [1, 2), so that neither gain nor norm2 overflows or underflows for their sake.
-    gain : a lower bound of t'shape, above 0.  own : the multiple that has been given, which is not exceeded where a row is soft.
+    shape : ndarray of shape (p,)
+        Multipliers, the largest in [1, 2), so that neither gain nor norm2 overflows or
+        underflows for their sake.
+    gain : float
+        A lower bound of t'shape, above 0.
+    own : float
+        The multiple that has been given, which is not exceeded where a row is soft.
     """
     norm2 = 2 * _half_norm2_above(problem, problem.rows.rdot(shape), OUTWARD)
-    best = min(float(divide_rounded(gain, norm2, -1)), LARGEST_MULTIPLIER)  # a finite one along a ray, whose norm2 is 0
+    best = min(
+        float(divide_rounded(gain, norm2, -1)), LARGEST_MULTIPLIER
+    )  # a finite one along a ray, whose norm2 is 0
     best = best if _hard(problem).all() else min(best, own)
     return best, _power_of_two(best)
 
@@ -395,7 +471,11 @@ def _power_of_two(x: float) -> float:
 def dual_value(problem: MarginProblem, multipliers: Multipliers, way: float) -> float:
     """L of feasible multipliers as they are, every term rounded one way."""
     gain, ridge = multipliers.proven(problem.phi, problem.group_costs_within, way)
-    return float(add_rounded(add_rounded(gain, -_half_norm2_of(problem, multipliers, way), -way), -ridge, -way))
+    return float(
+        add_rounded(
+            add_rounded(gain, -_half_norm2_of(problem, multipliers, way), -way), -ridge, -way
+        )
+    )
 
 
 def _half_norm2_of(problem: MarginProblem, multipliers: Multipliers, way: float) -> float:
@@ -417,7 +497,9 @@ def _half_norm2_above(problem: MarginProblem, beta: Array, way: float) -> float:
         return _half_norm2(evaluate(problem, Point(beta=beta)), way)
     w, error = compute_weights(problem, problem.explicit, beta)
     size = np.maximum(add_rounded(np.abs(w), way * error, way), 0.0)
-    return _half_norm2(Evaluation(w, error, float(size @ size), inner_error(size, size, 0.0 * size)), way)
+    return _half_norm2(
+        Evaluation(w, error, float(size @ size), inner_error(size, size, 0.0 * size)), way
+    )
 
 
 def _linear_upper(problem: OneNormProblem, x: Array, b: float | None, way: float) -> float:
@@ -427,9 +509,17 @@ def _linear_upper(problem: OneNormProblem, x: Array, b: float | None, way: float
         x = round_to_dyadic_grid(x, np.full(len(x), np.inf), np.zeros(len(x)))
     f, error = kernel_product(problem, problem.coefficients(x))
     b = problem.bias_at(f) if b is None or not np.isfinite(b) else b
-    noise = round_toward(problem.rows.absolute_dot(error + 4 * UNIT * np.abs(f)) + 4 * UNIT * (1 + abs(b)), 1)
-    xi = np.maximum(round_toward(1.0 - problem.rows.dot(f) - b * problem.bias_signs + way * noise, way), 0.0)
-    return _at_least_0(add_rounded(sum_rounded(x, way), multiply_rounded(problem.C, sum_rounded(xi, way), way), way))
+    noise = round_toward(
+        problem.rows.absolute_dot(error + 4 * UNIT * np.abs(f)) + 4 * UNIT * (1 + abs(b)), 1
+    )
+    xi = np.maximum(
+        round_toward(1.0 - problem.rows.dot(f) - b * problem.bias_signs + way * noise, way), 0.0
+    )
+    return _at_least_0(
+        add_rounded(
+            sum_rounded(x, way), multiply_rounded(problem.C, sum_rounded(xi, way), way), way
+        )
+    )
 
 
 def _linear_lower(problem: OneNormProblem, u: Array, way: float) -> float:
@@ -437,7 +527,9 @@ def _linear_lower(problem: OneNormProblem, u: Array, way: float) -> float:
     rows, u = problem.rows, problem.feasible(u)
     g, error = kernel_product(problem, rows.rdot(u))
     if problem.over == "rows":
-        price = rows.dot(g) + way * (rows.absolute_dot(error) + 4 * UNIT * rows.absolute_dot(np.abs(g)))
+        price = rows.dot(g) + way * (
+            rows.absolute_dot(error) + 4 * UNIT * rows.absolute_dot(np.abs(g))
+        )
     else:
         price = g + way * error
     price = np.maximum(round_toward(price, way), 1.0)

@@ -1,13 +1,15 @@
 """Multipliers from a function, for the printed forms that have none: K (3.12), (3.13), (3.14), (3.15).
 
-At the optimum alpha_r = c_r loss'(u_r) wherever the loss has a derivative. The squared hinge and the huberised hinge have one everywhere.
-For the hinge alpha_r = c_r where u_r > 0, and alpha_r = 0 where u_r < 0. The multipliers alpha_M of the rows on the margin, u_r = 0, are
-those that give f back,
+At the optimum alpha_r = c_r loss'(u_r) wherever the loss has a derivative. The squared
+hinge and the huberised hinge have one everywhere. For the hinge alpha_r = c_r where
+u_r > 0, and alpha_r = 0 where u_r < 0. The multipliers alpha_M of the rows on the
+margin, u_r = 0, are those that give f back,
 
     min over 0 <= alpha_M <= c_M   | f - A'alpha |_K,   S'alpha = 0.
 
-These multipliers may narrow the interval of a family. They are never used to judge the answer that they were made from, because an f that
-is almost optimal can give multipliers that are far from optimal.
+These multipliers may narrow the interval of a family. They are never used to judge the
+answer that they were made from, because an f that is almost optimal can give
+multipliers that are far from optimal.
 """
 
 from __future__ import annotations
@@ -33,11 +35,16 @@ def recover_multipliers(problem: MarginProblem, point: Point) -> Array | None:
 
     Parameters
     ----------
-    problem : any margin problem.  point : with w or beta; the best b is taken where it has none.
+    problem : MarginProblem
+        Any margin problem.
+    point : Point
+        With w or beta; the best b is taken where it has none.
 
     Returns
     -------
-    alpha : (p,) with 0 <= alpha <= box and S'alpha = 0 exactly, or None where too many rows lie on the margin, or there are too many.
+    alpha
+        (p,) with 0 <= alpha <= box and S'alpha = 0 exactly, or None where too many rows
+        lie on the margin, or there are too many.
 
     Source: the stationarity conditions of T (23)-(28), K (3.13); proofs/catalogue.md, "Multipliers made from a function".
     """
@@ -48,28 +55,42 @@ def recover_multipliers(problem: MarginProblem, point: Point) -> Array | None:
     u = problem.slack(f, b)
     if problem.phi.is_smooth and np.isfinite(problem.costs).all():
         return np.asarray(problem.repaired(problem.costs * problem.phi.derivative(u)))
-    candidates = [alpha for width in MARGIN_WIDTHS if (alpha := _hinge_multipliers(problem, point, u, width)) is not None]
+    candidates = [
+        alpha
+        for width in MARGIN_WIDTHS
+        if (alpha := _hinge_multipliers(problem, point, u, width)) is not None
+    ]
     return max(candidates, key=lambda alpha: _dual_value(problem, alpha), default=None)
 
 
-def _hinge_multipliers(problem: MarginProblem, point: Point, u: Array, width: float) -> Array | None:
+def _hinge_multipliers(
+    problem: MarginProblem, point: Point, u: Array, width: float
+) -> Array | None:
     from scipy.optimize import lsq_linear
 
     hard = np.isinf(problem.costs)
     alpha = np.where((u > width) & ~hard, problem.costs, 0.0)
     margin = np.flatnonzero(((np.abs(u) <= width) | (hard & (u > -width))) & (problem.costs > 0))
-    if len(margin) > MOST_MARGIN_ROWS or (problem.explicit is None and problem.m > MOST_POINTS_OF_A_GRAM):
+    if len(margin) > MOST_MARGIN_ROWS or (
+        problem.explicit is None and problem.m > MOST_POINTS_OF_A_GRAM
+    ):
         return None
     if len(margin):
         features = problem.features()
         rows = problem.rows.matrix[margin]
-        span = np.asarray((rows @ features).T if isinstance(features, np.ndarray) else (rows @ features).toarray().T)
+        span = np.asarray(
+            (rows @ features).T
+            if isinstance(features, np.ndarray)
+            else (rows @ features).toarray().T
+        )
         target = _in_features(problem, point) - np.asarray(features.T @ problem.rows.rdot(alpha))
         weight = max(float(np.abs(span).max(initial=0.0)), 1e-300)
         system = np.vstack([span, weight * problem.S[margin].toarray().T])
         wanted = np.append(target, -weight * (problem.S.T @ alpha))
         method = "bvls" if len(margin) < 200 else "trf"
-        alpha[margin] = lsq_linear(system, wanted, (0.0, problem.box[margin]), method=method, tol=1e-14, lsmr_tol="auto").x
+        alpha[margin] = lsq_linear(
+            system, wanted, (0.0, problem.box[margin]), method=method, tol=1e-14, lsmr_tol="auto"
+        ).x
     return np.asarray(problem.repaired(alpha))
 
 

@@ -1,6 +1,7 @@
 """Between which the derivatives of the optimal value lie, from the gap of one point.
 
-By Danskin's theorem they are values at an optimum, so that bounds on the slacks u_r of all optima are bounds of them:
+By Danskin's theorem they are values at an optimum, so that bounds on the slacks u_r of
+all optima are bounds of them:
 
     in C            sum_r weight_r loss(u_r)
     in weight_r     C loss(u_r)
@@ -30,7 +31,14 @@ Bounds = tuple[Array, Array]
 class Sensitivity:
     """Intervals of the derivatives of the optimal value, to the left and to the right.
 
-    cost : in C.  weights : in the weight of each row.  targets : in the t of each row, which are the row's multipliers at all optima.
+    Parameters
+    ----------
+    cost : tuple[float, float]
+        In C.
+    weights : Bounds
+        In the weight of each row.
+    targets : Bounds
+        In the t of each row, which are the row's multipliers at all optima.
     """
 
     cost: tuple[float, float]
@@ -44,27 +52,47 @@ def sensitivity(ball: Stability) -> Sensitivity:
 
     Parameters
     ----------
-    ball : of eps = 0, or larger.
+    ball : Stability
+        Of eps = 0, or larger.
 
     Raises
     ------
-    ValueError : hard rows, whose multipliers have no bound; pairs too many to be listed.
+    ValueError
+        Hard rows, whose multipliers have no bound; pairs too many to be listed.
     """
     problem = ball.problem
     if np.isinf(problem.costs).any():
-        raise ValueError("rows that must be met have no derivative in general: what moves may make them impossible; give finite costs")
+        raise ValueError(
+            "rows that must be met have no derivative in general: what moves may make them "
+            "impossible; give finite costs"
+        )
     # Slacks and losses are at least 0: what rounding outward puts below 0 is cut off.
     ends = [np.maximum(u, 0.0) for u in ball.slacks()]
     costs = [problem.rows.spread(c) for c in problem.group_costs_within]
-    losses = [round_toward(u * u, way) if problem.squared else u for u, way in zip(ends, (-1, 1), strict=True)]
+    losses = [
+        round_toward(u * u, way) if problem.squared else u
+        for u, way in zip(ends, (-1, 1), strict=True)
+    ]
     least, most = (np.maximum(loss, 0.0) for loss in losses)
-    weights = np.maximum(round_toward(problem.C * least, -1), 0.0), round_toward(problem.C * most, 1)
+    weights = (
+        np.maximum(round_toward(problem.C * least, -1), 0.0),
+        round_toward(problem.C * most, 1),
+    )
     weight = problem.unit_weights
-    # A row of weight 0 adds nothing, also where its loss has no finite bound: 0 * inf is NaN.
-    shares = np.maximum(round_toward(weight * least, -1), 0.0), np.where(weight > 0, round_toward(weight * most, 1), 0.0)
-    low, high = (float(round_toward(math.fsum(share), way)) for share, way in zip(shares, (-1, 1), strict=True))
+    # A row of weight 0 adds nothing, also where its loss has no finite bound: 0 * inf
+    # is NaN.
+    shares = (
+        np.maximum(round_toward(weight * least, -1), 0.0),
+        np.where(weight > 0, round_toward(weight * most, 1), 0.0),
+    )
+    low, high = (
+        float(round_toward(math.fsum(share), way))
+        for share, way in zip(shares, (-1, 1), strict=True)
+    )
     if problem.squared:
-        targets = [round_toward(2 * c * u, way) for c, u, way in zip(costs, ends, (-1, 1), strict=True)]
+        targets = [
+            round_toward(2 * c * u, way) for c, u, way in zip(costs, ends, (-1, 1), strict=True)
+        ]
     else:
         rows = ball.rows()
         targets = [np.where(rows > 0, costs[0], 0.0), np.where(rows < 0, 0.0, costs[1])]

@@ -2,7 +2,8 @@
 
     min over (w, b, tau)   tau   s.t.   |y_i - w.phi_i - b| <= tau          strictly feasible iff tau < epsilon
 
-Least squares is tried first. It lies well inside the tube if the features span the targets. Otherwise the linear program decides.
+Least squares is tried first. It lies well inside the tube if the features span the
+targets. Otherwise the linear program decides.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ def find_slater_point(problem: MarginProblem) -> Point | None:
 
     Parameters
     ----------
-    problem : regression; anything else has no tube, and gets None.
+    problem : MarginProblem
+        Regression; anything else has no tube, and gets None.
 
     Source: T (57)-(59), the feasibility of the hard tube.
     """
@@ -55,5 +57,11 @@ def _chebyshev(design: Array, y: Array) -> Array | None:
     m, n = design.shape
     ones = np.ones((m, 1))
     rows = np.block([[-design, -ones], [design, -ones]])
-    found = linprog(np.append(np.zeros(n), 1.0), rows, np.concatenate([-y, y]), bounds=[(None, None)] * n + [(0, None)], method="highs")
+    found = linprog(
+        np.append(np.zeros(n), 1.0),
+        rows,
+        np.concatenate([-y, y]),
+        bounds=[(None, None)] * n + [(0, None)],
+        method="highs",
+    )
     return np.asarray(found.x[:-1]) if found.status == 0 else None

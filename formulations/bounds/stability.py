@@ -1,13 +1,17 @@
 """What is the same at every optimum, and near it: bounds on f, on its bias and on the slacks of rows, from the gap of one point.
 
-The dual objective L is concave, and its second-order term is exactly -1/2 |A'd|_K^2 or less. The primal objective, at its best bias, is
-convex with the term 1/2 |f|^2. With f* the optimal function, alpha feasible multipliers, f_alpha = A'alpha and U >= optimum therefore
+The dual objective L is concave, and its second-order term is exactly -1/2 |A'd|_K^2 or
+less. The primal objective, at its best bias, is convex with the term 1/2 |f|^2. With f*
+the optimal function, alpha feasible multipliers, f_alpha = A'alpha and U >= optimum
+therefore
 
     |f_alpha - f*|_K <= sqrt(2 (U - L(alpha))),        |f - f*|_K <= sqrt(2 eps)    for every f within eps of the optimum at its best bias
 
-so that all these f lie in one ball around f_alpha, and |f(x) - f_alpha(x)| <= radius sqrt(k(x, x)). Every breakpoint of the losses, as
-functions of the bias, moves by no more than the slack of its row. The best bias grows with every breakpoint. It therefore lies between the
-best bias of the lowered breakpoints and that of the raised ones. All bounds are rounded outward.
+so that all these f lie in one ball around f_alpha, and |f(x) - f_alpha(x)| <= radius
+sqrt(k(x, x)). Every breakpoint of the losses, as functions of the bias, moves by no
+more than the slack of its row. The best bias grows with every breakpoint. It therefore
+lies between the best bias of the lowered breakpoints and that of the raised ones. All
+bounds are rounded outward.
 
 Source: strong convexity; E. Ndiaye, O. Fercoq, A. Gramfort, J. Salmon, Gap safe
 screening rules (2017), for the ball.
@@ -54,10 +58,17 @@ Signs = NDArray[np.int8]
 class Stability:
     """The ball that holds every f within `eps` of the optimum, and the bounds that follow from it.
 
-    problem : of the functions.  beta : (m,) coefficients of the middle, f = sum_i beta_i k(x_i, .).
-    radius : of the ball, in the norm of the kernel; infinite where the point proves nothing.
-    bias : between which the best b of every such f lies, in the project's sign
-        f(x) + b; (0, 0) without a bias, (T,) each of T > 1 thresholds.
+    Parameters
+    ----------
+    problem : MarginProblem
+        Of the functions.
+    beta : ndarray of shape (m,)
+        Coefficients of the middle, f = sum_i beta_i k(x_i, .).
+    radius : float
+        Of the ball, in the norm of the kernel; infinite where the point proves nothing.
+    bias : tuple[AnyBias, AnyBias]
+        Between which the best b of every such f lies, in the project's sign f(x) + b;
+        (0, 0) without a bias, (T,) each of T > 1 thresholds.
     """
 
     problem: MarginProblem
@@ -70,34 +81,46 @@ class Stability:
 
         Parameters
         ----------
-        X : (n, d) points; None for the training points.
+        X : array-like of shape (n, d)
+            Points; None for the training points.
 
         Returns
         -------
-        least, most : (n,) each, infinite where nothing is known.
+        least, most
+            (n,) each, infinite where nothing is known.
 
         Raises
         ------
-        ValueError : points of another shape, or of other columns; new points of a given
-            Gram matrix, whose k(x, x) is not known.
+        ValueError
+            Points of another shape, or of other columns; new points of a given Gram
+            matrix, whose k(x, x) is not known.
         """
         f, error = self._values(X)
         least, most = round_toward(f - error, -1), round_toward(f + error, 1)
-        return (least, most) if self.problem.T > 1 else (add_rounded(least, self.bias[0], -1), add_rounded(most, self.bias[1], 1))
+        return (
+            (least, most)
+            if self.problem.T > 1
+            else (add_rounded(least, self.bias[0], -1), add_rounded(most, self.bias[1], 1))
+        )
 
     def signs(self, X: Any = None) -> Signs:
         """The sign of f(x) + b where it is the same for every such f, (n,): 1 or -1, and 0 where that is not proven.
 
         Parameters
         ----------
-        X : (n, d) points; None for the training points.
+        X : array-like of shape (n, d)
+            Points; None for the training points.
 
         Raises
         ------
-        ValueError : as in `decisions`; more thresholds than one, where points have no signs.
+        ValueError
+            As in `decisions`; more thresholds than one, where points have no signs.
         """
         if self.problem.T > 1:
-            raise ValueError(f"points have no signs with {self.problem.T} thresholds; decisions(X) bounds f, and `bias` the thresholds")
+            raise ValueError(
+                f"points have no signs with {self.problem.T} thresholds; decisions(X) "
+                f"bounds f, and `bias` the thresholds"
+            )
         return _signs(*self.decisions(X))
 
     def orders(self, preferred: Any, other: Any) -> Signs:
@@ -105,17 +128,24 @@ class Stability:
 
         Parameters
         ----------
-        preferred, other : (n,) indices of training points, x and z.
+        preferred, other : array-like of shape (n,)
+            Indices of training points, x and z.
 
         Raises
         ------
-        ValueError : indices that are none.
+        ValueError
+            Indices that are none.
         """
         i, j = _points(preferred, self.problem.m), _points(other, self.problem.m)
         if len(i) != len(j):
             raise ValueError(f"preferred and other must be equally many, not {len(i)} and {len(j)}")
         f, error = kernel_product(self.problem, self._middle)
-        noise = error[i] + error[j] + 2 * UNIT * np.abs(f[i] - f[j]) + self.radius * _distances(self.problem, i, j)
+        noise = (
+            error[i]
+            + error[j]
+            + 2 * UNIT * np.abs(f[i] - f[j])
+            + self.radius * _distances(self.problem, i, j)
+        )
         noise = np.where(i == j, 0.0, round_toward(noise * (1 + 8 * UNIT), 1))
         difference = np.where(i == j, 0.0, f[i] - f[j])
         return _signs(difference - noise, difference + noise)
@@ -125,12 +155,16 @@ class Stability:
 
         Returns
         -------
-        -1 : alpha_r = 0, because the row is met with room to spare or costs nothing.  1 : the row is violated, so that alpha_r = c_r for
-        the hinge and alpha_r > 0 for the squared hinge.  0 : neither is proven.
+        -1
+            alpha_r = 0, because the row is met with room to spare or costs nothing.  1
+            : the row is violated, so that alpha_r = c_r for
+        the hinge and alpha_r > 0 for the squared hinge.  0
+            Neither is proven.
 
         Raises
         ------
-        ValueError : pairs too many to be listed; `counts` takes them.
+        ValueError
+            Pairs too many to be listed; `counts` takes them.
         """
         return np.where(self.problem.free, np.int8(-1), _signs(*self.slacks()))
 
@@ -139,11 +173,13 @@ class Stability:
 
         Returns
         -------
-        least, most : infinite where nothing is known.
+        least, most
+            Infinite where nothing is known.
 
         Raises
         ------
-        ValueError : pairs too many to be listed.
+        ValueError
+            Pairs too many to be listed.
         """
         rows, b = self.problem.rows, self.bias
         f, error = kernel_product(self.problem, self._middle)
@@ -151,7 +187,9 @@ class Stability:
         size = np.abs(rows.t) + rows.absolute_dot(np.abs(f)) + np.max(np.abs(b))
         noise = rows.absolute_dot(error) + 8 * UNIT * size + self.radius * self._row_norms()
         noise = round_toward(noise * (1 + 8 * UNIT), 1)
-        shifts = np.stack([-rows.offset(end) if self.problem.bias else np.zeros(rows.p) for end in b])
+        shifts = np.stack(
+            [-rows.offset(end) if self.problem.bias else np.zeros(rows.p) for end in b]
+        )
         least, most = u + shifts.min(axis=0) - noise, u + shifts.max(axis=0) + noise
         return np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
 
@@ -166,7 +204,10 @@ class Stability:
             found = self.rows()
             return int((found < 0).sum()), int((found > 0).sum())
         f, error = kernel_product(self.problem, self._middle)
-        costs, cost_anything = self.problem.group_costs, self.problem.group_costs_within[1][rows.queries] > 0
+        costs, cost_anything = (
+            self.problem.group_costs,
+            self.problem.group_costs_within[1][rows.queries] > 0,
+        )
         slacks = rows.slacks(f, np.where(np.isinf(costs), 0.0, costs))
         off = (
             self.radius * 2.02 * _farthest(self.problem)
@@ -176,12 +217,16 @@ class Stability:
         )
         if not 1.0 + off <= WIDEST_THRESHOLD:
             return 0, 0
-        pairs = [slacks.within(slacks.on_grid(1.0 + way * off)).pairs[cost_anything] for way in (1, -1)]
+        pairs = [
+            slacks.within(slacks.on_grid(1.0 + way * off)).pairs[cost_anything] for way in (1, -1)
+        ]
         return rows.p - int(pairs[0].sum()), int(pairs[1].sum())
 
     @property
     def _middle(self) -> Array:
-        return self.beta if self.problem.explicit is not None else self.problem.gram.merged(self.beta)
+        return (
+            self.beta if self.problem.explicit is not None else self.problem.gram.merged(self.beta)
+        )
 
     def _values(self, X: Any) -> tuple[Array, Array]:
         """f_alpha at points, and by how much any f of the ball may differ there, (n,) each."""
@@ -191,7 +236,10 @@ class Stability:
             f, error = kernel_product(problem, self._middle)
             square = kernel.diagonal_bound(problem.X) + problem.gram.shift
         elif kernel.given:
-            raise ValueError("of new points of a given Gram matrix k(x, x) is not known; leave X out for the training points")
+            raise ValueError(
+                "of new points of a given Gram matrix k(x, x) is not known; leave X out for "
+                "the training points"
+            )
         else:
             points = new_points(X, problem.X, problem.feature_names)
             there, square = explicit(kernel, points), kernel.diagonal_bound(points)
@@ -220,27 +268,46 @@ def stability(problem: Problem, point: CanonicalPoint, eps: float = 0.0) -> Stab
 
     Parameters
     ----------
-    problem : MarginProblem, convex.  point : with multipliers and perhaps a function, such as a solution's; the smaller its gap, the more
-        is proven.
-    eps : by how much an objective may exceed the optimum, in the units of the objective, 0 or more.
+    problem : Problem
+        MarginProblem, convex.
+    point : CanonicalPoint
+        With multipliers and perhaps a function, such as a solution's; the smaller its
+        gap, the more is proven.
+    eps : float
+        By how much an objective may exceed the optimum, in the units of the objective,
+        0 or more.
 
     Returns
     -------
-    Stability : with an infinite radius where the point proves nothing.
+    Stability
+        With an infinite radius where the point proves nothing.
 
     Raises
     ------
-    ValueError : a problem of another kind, an eps below 0, a point without multipliers.
+    ValueError
+        A problem of another kind, an eps below 0, a point without multipliers.
 
     Source: strong convexity of the primal and the dual objective in f.
     """
     if not isinstance(problem, MarginProblem):
-        raise ValueError("stability is known of margin problems: a linear program may have many optimal functions")
+        raise ValueError(
+            "stability is known of margin problems: a linear program may have many optimal "
+            "functions"
+        )
     if problem.loss not in LOSSES:
-        raise ValueError(f"stability is known of the hinge and the squared hinge, and the loss is the {problem.phi.words}")
-    point, eps = problem.own_point(point), check_number(eps, "eps", "a number of 0 or more", lambda value: value >= 0)
+        raise ValueError(
+            f"stability is known of the hinge and the squared hinge, and the loss is the "
+            f"{problem.phi.words}"
+        )
+    point, eps = (
+        problem.own_point(point),
+        check_number(eps, "eps", "a number of 0 or more", lambda value: value >= 0),
+    )
     if point.alpha is None:
-        raise ValueError("the point has no multipliers, which the ball is around; a Solution makes them from its f")
+        raise ValueError(
+            "the point has no multipliers, which the ball is around; a Solution makes them "
+            "from its f"
+        )
     multipliers = problem.rows.multipliers(problem.repaired(point.alpha))
     lower = dual_value(problem, multipliers, OUTWARD) if problem.convex else -np.inf
     beta, off = multipliers.pull(), multipliers.pull_error()
@@ -253,7 +320,9 @@ def stability(problem: Problem, point: CanonicalPoint, eps: float = 0.0) -> Stab
         multiply_rounded(1.01 * off, sqrt_rounded(problem.gram.diagonal_bound, 1), 1),
     )
     found = Stability(problem, np.asarray(beta), radius, (0.0, 0.0))
-    return found if problem.rows.invariant or not problem.bias else replace(found, bias=_bias(found))
+    return (
+        found if problem.rows.invariant or not problem.bias else replace(found, bias=_bias(found))
+    )
 
 
 def _bias(ball: Stability) -> tuple[AnyBias, AnyBias]:
@@ -262,7 +331,12 @@ def _bias(ball: Stability) -> tuple[AnyBias, AnyBias]:
     active = (problem.bias_signs != 0) & ~problem.free
     if k is None:
         return _threshold(ball, np.flatnonzero(active))
-    ends = np.array([_threshold(ball, np.flatnonzero(active & (k == threshold))) for threshold in range(problem.T)])
+    ends = np.array(
+        [
+            _threshold(ball, np.flatnonzero(active & (k == threshold)))
+            for threshold in range(problem.T)
+        ]
+    )
     return ends[:, 0], ends[:, 1]
 
 
@@ -272,8 +346,15 @@ def _threshold(ball: Stability, active: Index) -> tuple[float, float]:
     f, error = kernel_product(problem, ball._middle)
     rows = problem.rows
     s = problem.bias_signs[active]
-    noise = rows.absolute_dot(error) + 8 * UNIT * (np.abs(rows.t) + rows.absolute_dot(np.abs(f))) + ball.radius * ball._row_norms()
-    middle, noise = (rows.t - rows.dot(f))[active] * s, round_toward(noise * (1 + 8 * UNIT), 1)[active]
+    noise = (
+        rows.absolute_dot(error)
+        + 8 * UNIT * (np.abs(rows.t) + rows.absolute_dot(np.abs(f)))
+        + ball.radius * ball._row_norms()
+    )
+    middle, noise = (
+        (rows.t - rows.dot(f))[active] * s,
+        round_toward(noise * (1 + 8 * UNIT), 1)[active],
+    )
     low, high = round_toward(middle - noise, -1), round_toward(middle + noise, 1)
     least, most = (rows.spread(costs)[active] for costs in problem.group_costs_within)
     hard, squared = np.isinf(least), problem.squared
@@ -281,8 +362,12 @@ def _threshold(ball: Stability, active: Index) -> tuple[float, float]:
     lower = _least_bias(low[soft], s[soft], least[soft], most[soft], squared)
     upper = -_least_bias(-high[soft], -s[soft], least[soft], most[soft], squared)
     up, down = hard & (s > 0), hard & (s < 0)
-    lower = max(float(low[up].max(initial=-np.inf)), min(lower, float(low[down].min(initial=np.inf))))
-    upper = min(float(high[down].min(initial=np.inf)), max(upper, float(high[up].max(initial=-np.inf))))
+    lower = max(
+        float(low[up].max(initial=-np.inf)), min(lower, float(low[down].min(initial=np.inf)))
+    )
+    upper = min(
+        float(high[down].min(initial=np.inf)), max(upper, float(high[up].max(initial=-np.inf)))
+    )
     return lower, upper
 
 
@@ -297,7 +382,12 @@ def _least_bias(v: Array, s: Array, least: Array, most: Array, squared: bool) ->
 
     Parameters
     ----------
-    v : (k,) breakpoints.  s : (k,) signs.  least, most : (k,) bounds of the costs, finite.
+    v : ndarray of shape (k,)
+        breakpoints.
+    s : ndarray of shape (k,)
+        signs.
+    least, most : ndarray of shape (k,)
+        Bounds of the costs, finite.
     """
     if not (s > 0).any():
         return -math.inf
@@ -313,7 +403,11 @@ def _least_bias(v: Array, s: Array, least: Array, most: Array, squared: bool) ->
         return float(v[min(before[-1] + 1, len(v) - 1)] if len(before) else v[0])
     centre = v[len(v) // 2]
     z = v - centre
-    D = passed * z - np.cumsum(rising * z) - (float((falling * z).sum()) - np.cumsum(falling * z) - left * z)
+    D = (
+        passed * z
+        - np.cumsum(rising * z)
+        - (float((falling * z).sum()) - np.cumsum(falling * z) - left * z)
+    )
     D = D + 4 * noise * float(np.abs(z).max()) + 4 * len(v) * SMALLEST
     before = np.flatnonzero(D < 0)
     if not len(before):
@@ -333,7 +427,12 @@ def _distances(problem: MarginProblem, i: Any, j: Any) -> Array:
         for start in range(0, len(i), size):
             here = slice(start, start + size)
             D = X[i[here]] - X[j[here]]
-            squares = np.asarray(D.multiply(D).sum(axis=1) if problem.explicit.sparse else np.einsum("ij,ij->i", D, D), dtype=np.float64)
+            squares = np.asarray(
+                D.multiply(D).sum(axis=1)
+                if problem.explicit.sparse
+                else np.einsum("ij,ij->i", D, D),
+                dtype=np.float64,
+            )
             out[here] = np.sqrt(squares.ravel())
         return np.asarray(round_toward(out * (1 + gamma_n(X.shape[1] + 8)), 1) + 1e-150)
     norms = _norms(problem)
@@ -342,13 +441,26 @@ def _distances(problem: MarginProblem, i: Any, j: Any) -> Array:
         return apart
     K = problem.gram.dense
     off, k = problem.kernel.rounding(problem.X, problem.X, K, np.ones(problem.m)), K.diagonal()
-    squares = k[i] + k[j] - 2 * K[i, j] + 1.01 * (3 * off[i] + off[j]) + 16 * UNIT * (np.abs(k[i]) + np.abs(k[j]))
-    return np.asarray(np.minimum(apart, round_toward(np.sqrt(np.maximum(round_toward(squares, 1), 0.0)), 1)))
+    squares = (
+        k[i]
+        + k[j]
+        - 2 * K[i, j]
+        + 1.01 * (3 * off[i] + off[j])
+        + 16 * UNIT * (np.abs(k[i]) + np.abs(k[j]))
+    )
+    return np.asarray(
+        np.minimum(apart, round_toward(np.sqrt(np.maximum(round_toward(squares, 1), 0.0)), 1))
+    )
 
 
 def _norms(problem: MarginProblem) -> Array:
     """An upper bound of sqrt(k(x_i, x_i)), (m,)."""
-    return np.asarray(round_toward(np.sqrt(round_toward(problem.kernel.diagonal_bound(problem.X) + problem.gram.shift, 1)), 1))
+    return np.asarray(
+        round_toward(
+            np.sqrt(round_toward(problem.kernel.diagonal_bound(problem.X) + problem.gram.shift, 1)),
+            1,
+        )
+    )
 
 
 def _farthest(problem: MarginProblem) -> float:
@@ -357,7 +469,12 @@ def _farthest(problem: MarginProblem) -> float:
     if Z is None or Z.sparse:
         return max_or_inf(_norms(problem))
     D = problem.X - problem.X.mean(axis=0)
-    return float(round_toward(np.sqrt(np.einsum("ij,ij->i", D, D).max(initial=0.0)) * (1 + gamma_n(D.shape[1] + 16)), 1))
+    return float(
+        round_toward(
+            np.sqrt(np.einsum("ij,ij->i", D, D).max(initial=0.0)) * (1 + gamma_n(D.shape[1] + 16)),
+            1,
+        )
+    )
 
 
 def _signs(least: Array, most: Array) -> Signs:
@@ -369,7 +486,10 @@ def _points(index: Any, m: int) -> Index:
     """Indices of training points, (n,)."""
     found = np.asarray(index)
     if found.ndim != 1 or found.dtype.kind not in "iu" or not ((found >= 0) & (found < m)).all():
-        raise ValueError(f"points must be given by their indices, whole numbers from 0 to {m - 1} in one dimension")
+        raise ValueError(
+            f"points must be given by their indices, whole numbers from 0 to {m - 1} in one "
+            f"dimension"
+        )
     return found.astype(np.intp)
 
 

@@ -1,8 +1,9 @@
 """Checks of the data of a family, for `family(..., check=needing(X=matrix, y=classes(2), C=positive))`.
 
-A check raises ValueError, with a sentence, at data that the family does not have. `needing` makes one of the names that data must have
-and of a part for each: a function of a value, its name and all the data, which raises ValueError. Parts of your own stand beside those
-here.
+A check raises ValueError, with a sentence, at data that the family does not have.
+`needing` makes one of the names that data must have and of a part for each: a function
+of a value, its name and all the data, which raises ValueError. Parts of your own stand
+beside those here.
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.numeric.arguments import check_number, check_reals, did_you_mean, format_value
+from equimargin.formulations.numeric.arguments import (
+    check_number,
+    check_reals,
+    did_you_mean,
+    format_value,
+)
 from equimargin.formulations.numeric.arrays import Array
 
 Part = Callable[[Any, str, Any], object]
@@ -25,19 +31,27 @@ def needing(**parts: Part) -> Callable[[Any], None]:
 
     Parameters
     ----------
-    parts : by name, in the order in which they are looked at.
+    parts : Part
+        By name, in the order in which they are looked at.
     """
 
     def check(data: Any) -> None:
         names = ", ".join(parts)
         if not isinstance(data, Mapping):
             raise ValueError(f"they must be a mapping with {names}, not {format_value(data)}")
-        missing = [name for name, part in parts.items() if name not in data and not isinstance(part, Optional)]
+        missing = [
+            name
+            for name, part in parts.items()
+            if name not in data and not isinstance(part, Optional)
+        ]
         if missing:
             raise ValueError(f"they lack {' and '.join(missing)}; they are {names}")
         unknown = [name for name in data if name not in parts]
         if unknown:
-            raise ValueError(f"they have {format_value(unknown[0])}, and are {names}{did_you_mean(str(unknown[0]), list(parts))}")
+            raise ValueError(
+                f"they have {format_value(unknown[0])}, and are "
+                f"{names}{did_you_mean(str(unknown[0]), list(parts))}"
+            )
         for name, part in parts.items():
             if name in data:
                 part(data[name], name, data)
@@ -60,7 +74,10 @@ def matrix(value: Any, name: str, data: Mapping[str, Any]) -> Array:
     """A part: finite numbers, a row for every point and a column for every feature, and one of each at least."""
     found = _numbers(value, name)
     if found.ndim != 2 or found.size == 0:
-        raise ValueError(f"{name} must be of a row for every point and a column for every feature, and is of shape {np.shape(value)}")
+        raise ValueError(
+            f"{name} must be of a row for every point and a column for every feature, and "
+            f"is of shape {np.shape(value)}"
+        )
     return found
 
 
@@ -76,7 +93,9 @@ def targets(value: Any, name: str, data: Mapping[str, Any]) -> Array:
     """A part: a finite number for every row of X."""
     found, m = _numbers(value, name), len(data["X"])
     if found.shape != (m,):
-        raise ValueError(f"{name} must be {m} numbers, one for every row of X, and is of shape {np.shape(value)}")
+        raise ValueError(
+            f"{name} must be {m} numbers, one for every row of X, and is of shape {np.shape(value)}"
+        )
     return found
 
 
@@ -85,7 +104,9 @@ def classes(k: int | None = None) -> Part:
 
     Parameters
     ----------
-    k : number of classes, which are 0, ..., k - 1; by default as many as there are, so that each has a row.
+    k : int | None
+        Number of classes, which are 0, ..., k - 1; by default as many as there are, so
+        that each has a row.
     """
     wanted = "counted from 0 without a gap" if k is None else " or ".join(map(str, range(k)))
 
@@ -103,7 +124,10 @@ def real(wanted: str, accepted: Callable[[float], bool]) -> Part:
 
     Parameters
     ----------
-    wanted : what it must be, in words, as "a number above 0 and below 1".  accepted : whether a float is that.
+    wanted : str
+        What it must be, in words, as "a number above 0 and below 1".
+    accepted : Callable[[float], bool]
+        Whether a float is that.
     """
 
     def check(value: Any, name: str, data: Mapping[str, Any]) -> None:

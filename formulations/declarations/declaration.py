@@ -73,23 +73,45 @@ class Declaration:
             object.__setattr__(self, "reference", self.parameter_values)
 
     def __repr__(self) -> str:
-        return f"<Declaration {self.id or 'of no formulation'}: {', '.join(self.variables)}; {', '.join(self.constraints)}>"
+        return (
+            f"<Declaration {self.id or 'of no formulation'}: {', '.join(self.variables)}; "
+            f"{', '.join(self.constraints)}>"
+        )
 
     def __str__(self) -> str:
         """The equation, as its formulation states it, and the names of what is in it; `print(declaration.problem)` is cvxpy's text."""
         equation = self.statement.partition("\n\n")[0] or str(self.objective)
-        shapes = ", ".join(f"{name} {'x'.join(map(str, v.shape)) or 'a number'}" for name, v in self.variables.items())
-        values = ", ".join(f"{name} = {v:g}" if np.ndim(v) == 0 else name for name, v in self.parameter_values.items())
-        lines = [f"{self.id or 'a declaration'}: {' '.join(equation.split())}", f"variables: {shapes}"]
+        shapes = ", ".join(
+            f"{name} {'x'.join(map(str, v.shape)) or 'a number'}"
+            for name, v in self.variables.items()
+        )
+        values = ", ".join(
+            f"{name} = {v:g}" if np.ndim(v) == 0 else name
+            for name, v in self.parameter_values.items()
+        )
+        lines = [
+            f"{self.id or 'a declaration'}: {' '.join(equation.split())}",
+            f"variables: {shapes}",
+        ]
         lines += [f"parameters: {values}"] if values else []
-        return "\n    ".join([*lines, f"constraints: {', '.join(self.constraints) or 'none'}", f"declared for {self.declared}"])
+        return "\n    ".join(
+            [
+                *lines,
+                f"constraints: {', '.join(self.constraints) or 'none'}",
+                f"declared for {self.declared}",
+            ]
+        )
 
     @property
     def problem(self) -> cp.Problem:
         """The cvxpy problem of the present constraints, one object as long as these are the same: it keeps what cvxpy compiled."""
         constraints = list(self.constraints.values())
-        if "problem" not in self._made or list(map(builtins.id, self._made["constraints"])) != list(map(builtins.id, constraints)):
-            self._made.update(constraints=constraints, problem=cp.Problem(self.objective, constraints))
+        if "problem" not in self._made or list(map(builtins.id, self._made["constraints"])) != list(
+            map(builtins.id, constraints)
+        ):
+            self._made.update(
+                constraints=constraints, problem=cp.Problem(self.objective, constraints)
+            )
         return self._made["problem"]
 
     @property
@@ -102,24 +124,33 @@ class Declaration:
 
         Raises
         ------
-        ValueError : the parameter has a value that is no cost; another parameter than the cost differs from what was declared.
+        ValueError
+            The parameter has a value that is no cost; another parameter than the cost
+            differs from what was declared.
         """
         assert self.reference is not None
-        changed = [name for name, value in self.reference.items() if not np.array_equal(parameters[name], value)]
+        changed = [
+            name
+            for name, value in self.reference.items()
+            if not np.array_equal(parameters[name], value)
+        ]
         declared: Problem = self.declared
         if not changed:
             return declared
         name = changed[0]
         if len(changed) > 1 or name not in COSTS or not isinstance(declared, CanonicalProblem):
             raise ValueError(
-                f"the cost alone may be changed after a problem has been declared, and the parameters changed are {', '.join(changed)}: "
+                f"the cost alone may be changed after a problem has been declared, and the "
+                f"parameters changed are {', '.join(changed)}: "
                 "declare the changed problem anew"
             )
         if name == HARD_AT_0:
             wanted, least = "a finite number, at least 0", 0.0
         else:
             wanted, least = "a finite number above 0", np.nextafter(0.0, 1.0)
-        value = check_number(parameters[name], f"the parameter {name}", wanted, lambda v: least <= v < np.inf)
+        value = check_number(
+            parameters[name], f"the parameter {name}", wanted, lambda v: least <= v < np.inf
+        )
         C = (self.cost or COSTS[name])(value)
         if "canonical" not in self._made or self._made["canonical"].C != C:
             self._made["canonical"] = declared.with_cost(C)
@@ -134,7 +165,9 @@ class Declaration:
     @property
     def values(self) -> dict[str, Any]:
         """The present values of variables and parameters by name; a variable's is None before a solve."""
-        return {name: variable.value for name, variable in self.variables.items()} | self.parameter_values
+        return {
+            name: variable.value for name, variable in self.variables.items()
+        } | self.parameter_values
 
     def multiplier(self, constraint: str) -> Array | None:
         """The present multiplier of a constraint, as cvxpy signs it; None before a solve."""

@@ -46,19 +46,20 @@ class Family(Generic[P]):
         Constructor of a canonical problem, called with the data by name; a `functools.partial`
         of one fixes what makes the family. By default a `ProgramProblem`, which keeps its data
         alone.
-    data : strategy or callable
-        A hypothesis strategy of whatever its functions take, or a function that makes one, so that
-        hypothesis is imported only where data are drawn: in tests, and from the command line.
+    data : Any
+        Strategy or callable A hypothesis strategy of whatever its functions take, or a
+        function that makes one, so that hypothesis is imported only where data are
+        drawn: in tests, and from the command line.
     check : callable
         Raises ValueError, with a sentence, at data that the family does not have; it is called
         before a problem is made.
     load : callable
         From the name of a file to data, for the command line; by default JSON and NPZ become a
         mapping of numbers and arrays by name.
-    reading : {"fractions", "exact"}
-        How floats of the compiled problems are read: "fractions" takes one within 4 ulp of a
-        simple fraction for that fraction, so that 1 / (nu m) is what it says; "exact" takes
-        every float as the dyadic number that it is.
+    reading : Reading
+        {"fractions", "exact"} How floats of the compiled problems are read: "fractions"
+        takes one within 4 ulp of a simple fraction for that fraction, so that 1 / (nu
+        m) is what it says; "exact" takes every float as the dyadic number that it is.
 
     Attributes
     ----------
@@ -114,7 +115,12 @@ class Family(Generic[P]):
         check_name(id)
         if reading not in READINGS:
             raise ValueError(f"unknown reading {reading!r}; known: {', '.join(READINGS)}")
-        self.id, self.source, self.problem, self.reading = id, source or Source(id, ""), problem, reading
+        self.id, self.source, self.problem, self.reading = (
+            id,
+            source or Source(id, ""),
+            problem,
+            reading,
+        )
         self.data, self.check, self.load = data, check and kept(check), load and kept(load)
         self.module = ""
         self.when_replaced: list[Callable[[], object]] = []
@@ -147,7 +153,11 @@ class Family(Generic[P]):
                 self.check(data)
             except (ValueError, Quit) as reason:
                 raise ValueError(f"data of {self.id}: {reason}") from None
-        made: Any = ProgramProblem(self.id, data, self.module) if self.problem is None else self.problem(**data)
+        made: Any = (
+            ProgramProblem(self.id, data, self.module)
+            if self.problem is None
+            else self.problem(**data)
+        )
         if made.family != self.id:
             raise ValueError(f"these data make a problem of {made.family}, not of {self.id}")
         return cast(P, made)
@@ -165,12 +175,17 @@ class Family(Generic[P]):
         assert isinstance(problem, MarginProblem | OneNormProblem)
         _, given = read_arguments(problem)
         fixed = {"loss", "bias", "delta", *self.settings}
-        given = {name: value for name, value in given.items() if name not in fixed} | {"kernel": problem.kernel}
+        given = {name: value for name, value in given.items() if name not in fixed} | {
+            "kernel": problem.kernel
+        }
         unknown = [name for name in given if name not in signature(self.constructor).parameters]
         if unknown:
             raise ValueError(f"{self.id} takes no {' and no '.join(unknown)}")
         made: Any = self(given)
-        if not any(isinstance(problem.rows, kind) and isinstance(made.rows, kind) for kind in (Signed, Tube, Pairs, Levels)):
+        if not any(
+            isinstance(problem.rows, kind) and isinstance(made.rows, kind)
+            for kind in (Signed, Tube, Pairs, Levels)
+        ):
             raise ValueError(f"{self.id} takes other data than {problem.family}")
         return cast(P, made)
 
@@ -220,7 +235,8 @@ class Family(Generic[P]):
         check_name(id)
         if self.is_canonical and (to_canonical is None or carries == "own"):
             raise ValueError(
-                f"{id!r} needs to_canonical, a map from its variables to the family's point, and carries='function' or 'multipliers', "
+                f"{id!r} needs to_canonical, a map from its variables to the family's "
+                f"point, and carries='function' or 'multipliers', "
                 "the side of the point that its variables are"
             )
 
@@ -228,10 +244,16 @@ class Family(Generic[P]):
             stated = kept(function)
             if FAMILIES.get(self.id) is not self:
                 if control:
-                    raise ValueError(f"{id!r} is the first formulation of its family, its definition, and that cannot be wrong on purpose")
+                    raise ValueError(
+                        f"{id!r} is the first formulation of its family, its definition, "
+                        f"and that cannot be wrong on purpose"
+                    )
                 self._enter(stated.__module__)
             if id in REGISTRY:
-                raise ValueError(f"{id!r} is entered already, by {REGISTRY[id].module}; take another name, or `del REGISTRY[{id!r}]` first")
+                raise ValueError(
+                    f"{id!r} is entered already, by {REGISTRY[id].module}; take another "
+                    f"name, or `del REGISTRY[{id!r}]` first"
+                )
             EDITIONS[id] += 1
             entry = Formulation(
                 id,
@@ -262,7 +284,11 @@ class Family(Generic[P]):
         self.module = module
         FAMILIES.enter(self.id, self, module)
         if before is not None:
-            for name in [name for name, entry in REGISTRY.items() if (entry.family, entry.module) == (self.id, module)]:
+            for name in [
+                name
+                for name, entry in REGISTRY.items()
+                if (entry.family, entry.module) == (self.id, module)
+            ]:
                 del REGISTRY[name]
             for forget in before.when_replaced:
                 forget()
@@ -276,4 +302,7 @@ def program_families() -> dict[str, Family[ProgramProblem]]:
 def check_name(name: str) -> None:
     """Refuse a name that no pattern, file or command line could have."""
     if not re.fullmatch(r"[^\W\d_][\w.-]*", name):
-        raise ValueError(f"{format_value(name)} is no name here: names consist of letters, digits, _, - and dots, and begin with a letter")
+        raise ValueError(
+            f"{format_value(name)} is no name here: names consist of letters, digits, _, - "
+            f"and dots, and begin with a letter"
+        )

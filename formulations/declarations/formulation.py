@@ -41,9 +41,9 @@ class Formulation:
         From data to the cvxpy problem.
     latex : str
         The equation.
-    carries : {"function", "multipliers", "own"}
-        "function" if its variables are an f, "multipliers" if they are an alpha, "own" if no
-        other formulation has them.
+    carries : Literal['function', 'multipliers', 'own']
+        {"function", "multipliers", "own"} "function" if its variables are an f,
+        "multipliers" if they are an alpha, "own" if no other formulation has them.
     control : bool
         True for a misprint or a negative control that is declared to come out as disagreeing;
         it is not counted in the family's verdict.
@@ -110,7 +110,9 @@ class Formulation:
         """Return the reason why this problem cannot be declared so, or None."""
         if problem.family != self.family:
             return Refusal(f"{self.id} declares {self.family}, this problem is {problem.family}")
-        undeclarable = problem.undeclarable_in_features if self.in_features else problem.undeclarable
+        undeclarable = (
+            problem.undeclarable_in_features if self.in_features else problem.undeclarable
+        )
         if undeclarable is not None or self.applies is None:
             return undeclarable
         said = self.applies(formulation_data(problem))
@@ -127,10 +129,15 @@ class Formulation:
         """
         problem = self.stated(data)
         if not isinstance(problem, cp.Problem):
-            raise ValueError(f"{self.id} must return a cvxpy.Problem, and returns a {type(problem).__name__}")
+            raise ValueError(
+                f"{self.id} must return a cvxpy.Problem, and returns a {type(problem).__name__}"
+            )
         if isinstance(data, Symbols) and data.defining:
             problem = cp.Problem(problem.objective, [*problem.constraints, *data.defining])
-        variables, parameters = ([leaf.name() for leaf in leaves] for leaves in (problem.variables(), problem.parameters()))
+        variables, parameters = (
+            [leaf.name() for leaf in leaves]
+            for leaves in (problem.variables(), problem.parameters())
+        )
         for kind, names in (
             ("variables", variables),
             ("parameters", parameters),
@@ -140,15 +147,22 @@ class Formulation:
             twice = {name for name in names if names.count(name) > 1}
             if twice:
                 raise ValueError(
-                    f"{self.id} has two {kind} called {min(twice)!r}: give each a name of its own, as in cp.Variable(n, name='w')"
+                    f"{self.id} has two {kind} called {min(twice)!r}: give each a name of "
+                    f"its own, as in cp.Variable(n, name='w')"
                 )
         if problem.is_mixed_integer():
             raise ValueError(f"{self.id} has integer variables: only convex problems are judged")
         unreal = [variable.name() for variable in problem.variables() if variable.is_complex()]
         if unreal:
-            raise ValueError(f"{self.id} has the complex variable {unreal[0]!r}: write its real and imaginary parts as two variables")
+            raise ValueError(
+                f"{self.id} has the complex variable {unreal[0]!r}: write its real and "
+                f"imaginary parts as two variables"
+            )
         if not (isinstance(data, Symbols) and data.as_printed) and not problem.is_dcp():
-            raise ValueError(f"{self.id} is not written by cvxpy's rules of convex programs (DCP), so that no optimum can be claimed")
+            raise ValueError(
+                f"{self.id} is not written by cvxpy's rules of convex programs (DCP), so "
+                f"that no optimum can be claimed"
+            )
         return problem
 
     def program(self, data: Any) -> Program:
@@ -164,12 +178,25 @@ class Formulation:
         """
         problem = self.problem_of(data)
         program = compile_program(problem, self.reading)
-        hidden = [variable for variable in problem.variables() if variable.name() not in program.columns]
+        hidden = [
+            variable for variable in problem.variables() if variable.name() not in program.columns
+        ]
         if not hidden:
             return program
-        copies = [(cp.Variable(variable.shape, name=f"copy of {variable.name()}"), variable) for variable in hidden]
-        program = compile_program(cp.Problem(problem.objective, [*problem.constraints, *(a == b for a, b in copies)]), self.reading)
-        return replace(program, columns={name.removeprefix("copy of "): columns for name, columns in program.columns.items()})
+        copies = [
+            (cp.Variable(variable.shape, name=f"copy of {variable.name()}"), variable)
+            for variable in hidden
+        ]
+        program = compile_program(
+            cp.Problem(problem.objective, [*problem.constraints, *(a == b for a, b in copies)]),
+            self.reading,
+        )
+        return replace(
+            program,
+            columns={
+                name.removeprefix("copy of "): columns for name, columns in program.columns.items()
+            },
+        )
 
     def declaration(self, problem: AnyProblem) -> Declaration:
         """Declare a problem of the family.
@@ -188,7 +215,9 @@ class Formulation:
             if symbols is None or self.to_canonical is None:
                 return Point()
             values = DeclarationValues(declared.values, declared.multiplier)
-            found: CanonicalPoint = self.to_canonical(values, symbols.at_parameters(declared.parameter_values))
+            found: CanonicalPoint = self.to_canonical(
+                values, symbols.at_parameters(declared.parameter_values)
+            )
             return found
 
         def value(objective: Any, parameters: Mapping[str, Any]) -> Any:
@@ -200,7 +229,10 @@ class Formulation:
             problem,
             stated.objective,
             dict(zip(constraint_names(stated), stated.constraints, strict=True)),
-            {variable.name(): variable for variable in sorted(stated.variables(), key=lambda variable: variable.id)},
+            {
+                variable.name(): variable
+                for variable in sorted(stated.variables(), key=lambda variable: variable.id)
+            },
             {parameter.name(): parameter for parameter in stated.parameters()},
             to_canonical=recover,
             from_canonical=formula.express,
@@ -236,7 +268,10 @@ class PrintedFormula:
         with self._evaluating:  # threads share the variables
             _assign([*problem.variables(), *problem.parameters()], values)
             violations = map(_violation, problem.constraints)
-            return FormulaValue(float(problem.objective.expr.value), dict(zip(constraint_names(problem), violations, strict=True)))
+            return FormulaValue(
+                float(problem.objective.expr.value),
+                dict(zip(constraint_names(problem), violations, strict=True)),
+            )
 
     def express(self, completed: Any) -> dict[str, Array]:
         """Return values of the variables at a completed canonical point, defined ones included."""
@@ -258,12 +293,18 @@ def constraint_names(problem: cp.Problem) -> list[str]:
 
 def _violation(constraint: cp.Constraint) -> Any:
     """Return lhs - rhs of lhs <= rhs, below 0 where it is met strictly, and |lhs - rhs| of an equation."""
-    return constraint.expr.value if isinstance(constraint, cp.constraints.Inequality) else constraint.violation()
+    return (
+        constraint.expr.value
+        if isinstance(constraint, cp.constraints.Inequality)
+        else constraint.violation()
+    )
 
 
 def _assign(leaves: list[Any], values: Mapping[str, Any]) -> None:
     for leaf in leaves:
-        leaf.save_value(np.asarray(values[leaf.name()], dtype=np.float64))  # as they are: `value` would refuse a negative parameter
+        leaf.save_value(
+            np.asarray(values[leaf.name()], dtype=np.float64)
+        )  # as they are: `value` would refuse a negative parameter
 
 
 def formulation_data(problem: AnyProblem, as_printed: bool = False) -> Any:

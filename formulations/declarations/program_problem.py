@@ -22,7 +22,8 @@ from equimargin.formulations.programs.reading import READINGS
 SECONDS = 60.0
 """Seconds that the proof of one optimum may take.
 
-Half of them are for an interval, the rest for an exact optimum where that is infinite."""
+Half of them are for an interval, the rest for an exact optimum where that is infinite.
+"""
 LEAST_SECONDS = 1e-3
 """Seconds of the shortest limit of a proof, where no time is left."""
 
@@ -85,7 +86,10 @@ class ProgramProblem(AnyProblem):
             import_module(self.module)
         found = {id: entry for id, entry in REGISTRY.items() if entry.family == self.family}
         if not found:
-            raise LookupError(f"the family {self.family} has no formulation, or importing its module {self.module} does not enter it")
+            raise LookupError(
+                f"the family {self.family} has no formulation, or importing its module "
+                f"{self.module} does not enter it"
+            )
         return found
 
     @property
@@ -124,9 +128,18 @@ class ProgramProblem(AnyProblem):
 
     def values_at(self, id: str, x: Vector) -> dict[str, Array]:
         """Return the values of a formulation's variables at a point of its program, by name."""
-        columns, variables = self.program(id).columns, self.formulations[id].problem_of(self.data).variables()
-        flat = {variable.name(): [float(v) for v in x[columns[variable.name()]]] for variable in variables}
-        return {variable.name(): np.reshape(flat[variable.name()], variable.shape, order="F") for variable in variables}
+        columns, variables = (
+            self.program(id).columns,
+            self.formulations[id].problem_of(self.data).variables(),
+        )
+        flat = {
+            variable.name(): [float(v) for v in x[columns[variable.name()]]]
+            for variable in variables
+        }
+        return {
+            variable.name(): np.reshape(flat[variable.name()], variable.shape, order="F")
+            for variable in variables
+        }
 
     @property
     def kind(self) -> Kind:
@@ -154,7 +167,11 @@ class ProgramProblem(AnyProblem):
     @property
     def note(self) -> str:
         """The reading of the floats of its programs, where they are not read as they are."""
-        return "" if self.definition.reading == "exact" else f"in {self.family} {READINGS[self.definition.reading]}"
+        return (
+            ""
+            if self.definition.reading == "exact"
+            else f"in {self.family} {READINGS[self.definition.reading]}"
+        )
 
 
 def described(data: Any) -> str:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 DOCUMENTS: dict[str, str] = {
     "T": "Yu and Kim, SVM Tutorial: Classification, Regression, and Ranking (2012)",
-    "P": "Zapien, Gasso, Gärtner, Canu, Model Selection for Ranking SVM Using Regularization Path (2009)",
+    "P": "Zapien, Gasso, Gärtner, Canu, Model Selection for Ranking SVM Using Regularization "
+    "Path (2009)",
     "K": "Kuo, Lee, Lin, Large-scale Kernel RankSVM (2014)",
     "W": "Ranking SVM, encyclopedia page",
     "O": "Herbrich, Graepel, Obermayer, Support Vector Learning for Ordinal Regression (1999)",
@@ -18,7 +19,12 @@ DOCUMENTS: dict[str, str] = {
 class Source:
     """Where a problem is printed: the document and the equations.
 
-    document : a letter of DOCUMENTS, or what another document is called in short.  title : of that other one, with its authors and year.
+    Parameters
+    ----------
+    document : str
+        A letter of DOCUMENTS, or what another document is called in short.
+    title : str
+        Of that other one, with its authors and year.
     """
 
     document: str

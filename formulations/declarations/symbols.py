@@ -1,8 +1,10 @@
 """The symbols of an equation, of which a formulation makes a cvxpy problem.
 
-A formulation is a function of data. That of a canonical problem takes its `Symbols`: X, K, A, y, c stand for arrays, and C for a cvxpy
-parameter. The function is called twice. To be solved, K is L L', and K v becomes L w with an unknown w = L'v of its own, because backends
-then reach more digits than with a singular or badly scaled K. As it is printed, K is the Gram matrix itself, and no unknown is added.
+A formulation is a function of data. That of a canonical problem takes its `Symbols`: X,
+K, A, y, c stand for arrays, and C for a cvxpy parameter. The function is called twice.
+To be solved, K is L L', and K v becomes L w with an unknown w = L'v of its own, because
+backends then reach more digits than with a singular or badly scaled K. As it is
+printed, K is the Gram matrix itself, and no unknown is added.
 """
 
 from __future__ import annotations
@@ -22,7 +24,17 @@ from equimargin.formulations.problem.point import AnyBias, Point
 from equimargin.formulations.programs.lazy_cvxpy import cp
 from equimargin.formulations.rows.listed import Tube
 
-__all__ = ["COSTS", "HARD_AT_0", "DeclarationValues", "KernelMatrix", "Symbols", "cp", "maximize", "minimize", "reciprocal"]
+__all__ = [
+    "COSTS",
+    "HARD_AT_0",
+    "DeclarationValues",
+    "KernelMatrix",
+    "Symbols",
+    "cp",
+    "maximize",
+    "minimize",
+    "reciprocal",
+]
 
 
 def reciprocal(v: Any) -> Any:
@@ -41,7 +53,8 @@ HARD_AT_0 = "1/C"
 """The name of the one parameter that may be 0.
 
 It multiplies the squared multipliers of a dual, which at 0 is that of the hard margin.
-All other parameters multiply slacks, multipliers or the norm, or bound multipliers: at 0 the problem would be none of its family.
+All other parameters multiply slacks, multipliers or the norm, or bound multipliers: at
+0 the problem would be none of its family.
 """
 
 
@@ -52,8 +65,9 @@ def minimize(objective: Any, /, **constraints: Any) -> cp.Problem:
     ----------
     objective : cvxpy.Expression
         The objective.
-    **constraints : cvxpy.Constraint or None
-        Constraints, by the names under which their multipliers are found.
+    **constraints : Any
+        cvxpy.Constraint or None Constraints, by the names under which their multipliers
+        are found.
 
     Raises
     ------
@@ -70,8 +84,9 @@ def maximize(objective: Any, /, **constraints: Any) -> cp.Problem:
     ----------
     objective : cvxpy.Expression
         The objective.
-    **constraints : cvxpy.Constraint or None
-        Constraints, by the names under which their multipliers are found.
+    **constraints : Any
+        cvxpy.Constraint or None Constraints, by the names under which their multipliers
+        are found.
 
     Raises
     ------
@@ -82,11 +97,14 @@ def maximize(objective: Any, /, **constraints: Any) -> cp.Problem:
 
 
 def _labelled(constraints: Mapping[str, Any]) -> list[cp.Constraint]:
-    present = {name: constraint for name, constraint in constraints.items() if constraint is not None}
+    present = {
+        name: constraint for name, constraint in constraints.items() if constraint is not None
+    }
     for name, constraint in present.items():
         if not isinstance(constraint, cp.Constraint):
             raise ValueError(
-                f"the constraint {name} is {constraint!r}, and has no variable: leave it out, or write None where it does not apply"
+                f"the constraint {name} is {constraint!r}, and has no variable: leave it "
+                f"out, or write None where it does not apply"
             )
     return [constraint.set_label(name) for name, constraint in present.items()]
 
@@ -96,8 +114,8 @@ class Symbols:
 
     Attributes
     ----------
-    problem : MarginProblem or OneNormProblem
-        The problem.
+    problem : Problem
+        MarginProblem or OneNormProblem The problem.
     as_printed : bool
         True where K is the Gram matrix and `let` adds no unknown.
     C : float
@@ -199,7 +217,8 @@ class Symbols:
             return phi.top * cp.pos(shifted)
         if not phi.is_bounded:
             return phi.slope / 2 * cp.square(cp.pos(shifted))
-        # Huber's function of the distance to the middle of the parabola, and a line: huber(pos(u)) would be no quadratic program.
+        # Huber's function of the distance to the middle of the parabola, and a line:
+        # huber(pos(u)) would be no quadratic program.
         half = phi.top / phi.slope / 2
         return phi.top / 2 * (shifted - half / 2) + phi.slope / 2 * cp.huber(shifted - half, half)
 
@@ -222,7 +241,10 @@ class Symbols:
     def margin_problem(self) -> MarginProblem:
         """The problem, of an equation that has margins and a norm of w."""
         if not isinstance(self.problem, MarginProblem):
-            raise ValueError(f"{self.problem.family} is a linear program: it has neither features X, nor weights c, nor a norm of w")
+            raise ValueError(
+                f"{self.problem.family} is a linear program: it has neither features X, nor "
+                f"weights c, nor a norm of w"
+            )
         return self.problem
 
     def parameter(self, name: str, of: Callable[[Any], Any] | None = None) -> cp.Parameter:
@@ -288,7 +310,11 @@ class Symbols:
 
     def bias(self, b: Any) -> AnyBias:
         """Return b as a canonical point has it: a float of one threshold, (T,) of more."""
-        return np.asarray(b, dtype=np.float64) if self.T > 1 else np.asarray(b, dtype=np.float64).item()
+        return (
+            np.asarray(b, dtype=np.float64)
+            if self.T > 1
+            else np.asarray(b, dtype=np.float64).item()
+        )
 
 
 class KernelMatrix:
@@ -316,14 +342,22 @@ class KernelMatrix:
         if not isinstance(v, cp.Expression):
             return self.symbols.problem.gram.dense @ v
         w = self._function_of(v)
-        return self.symbols.problem.gram.dense @ v if w is None or self.symbols.as_printed else self._factor @ w
+        return (
+            self.symbols.problem.gram.dense @ v
+            if w is None or self.symbols.as_printed
+            else self._factor @ w
+        )
 
     def quad(self, v: Any) -> Any:
         """Return v'K v = |L'v|^2."""
         w = self._function_of(v)
         if self.symbols.as_printed:
             return cp.sum(cp.multiply(v, self.symbols.problem.gram.dense @ v))
-        return cp.quad_form(v, cp.psd_wrap(self.symbols.problem.gram.dense)) if w is None else cp.sum_squares(w)
+        return (
+            cp.quad_form(v, cp.psd_wrap(self.symbols.problem.gram.dense))
+            if w is None
+            else cp.sum_squares(w)
+        )
 
     def _function_of(self, v: Any) -> Any:
         """Return w = L'v, one unknown for all products with the same v; None without a factor."""
@@ -336,7 +370,9 @@ class KernelMatrix:
 class DeclarationValues(Mapping[str, Any]):
     """Values of unknowns and parameters, by name, and multipliers of constraints."""
 
-    def __init__(self, values: Mapping[str, Any], multiplier: Callable[[str], Array | None]) -> None:
+    def __init__(
+        self, values: Mapping[str, Any], multiplier: Callable[[str], Array | None]
+    ) -> None:
         self._values, self._multiplier = values, multiplier
 
     def __getitem__(self, name: str) -> Any:

@@ -51,7 +51,9 @@ def kept_from_quitting() -> Iterator[None]:
     except BaseException as ended:
         if heard or _is_of_a_handler(ended):
             raise
-        raise Quit(f"it raises {type(ended).__name__}({', '.join(map(repr, ended.args))})").with_traceback(ended.__traceback__) from None
+        raise Quit(
+            f"it raises {type(ended).__name__}({', '.join(map(repr, ended.args))})"
+        ).with_traceback(ended.__traceback__) from None
     finally:
         if listens and signal.getsignal(signal.SIGINT) is listen:
             signal.signal(signal.SIGINT, before)
@@ -59,7 +61,9 @@ def kept_from_quitting() -> Iterator[None]:
 
 def _is_of_a_handler(raised: BaseException) -> bool:
     """Return True if a signal's handler raised an exception: its traceback goes through one."""
-    handlers = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()} - {None}
+    handlers = {
+        getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()
+    } - {None}
     return any(frame.f_code in handlers for frame, _ in walk_tb(raised.__traceback__))
 
 

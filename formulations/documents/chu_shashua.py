@@ -1,15 +1,17 @@
 """Ordinal regression: a function and thresholds between neighbouring levels, by Chu and Keerthi, and by Shashua and Levin.
 
-A row (i, k) asks s_ik (f(x_i) - b_k) >= 1 - xi_ik, where s_ik is 1 if the level y_i is above k, and -1 otherwise. Every point has a row
-for every threshold; optimal thresholds are in order, which no constraint says. The documents' b_k is minus the canonical one.
-X (m, d) features, a factor of K for a nonlinear kernel; y (m,) levels in {0, ..., L - 1}; A (p, m) has s_ik at point i, and S (p, L - 1)
-at threshold k; c (p,) weights of C. With two levels the problems are those of svm.soft, svm.l2 and svm.hard.
+A row (i, k) asks s_ik (f(x_i) - b_k) >= 1 - xi_ik, where s_ik is 1 if the level y_i is
+above k, and -1 otherwise. Every point has a row for every threshold; optimal thresholds
+are in order, which no constraint says. The documents' b_k is minus the canonical one. X
+(m, d) features, a factor of K for a nonlinear kernel; y (m,) levels in {0, ..., L - 1};
+A (p, m) has s_ik at point i, and S (p, L - 1) at threshold k; c (p,) weights of C. With
+two levels the problems are those of svm.soft, svm.l2 and svm.hard.
 
 References
 ----------
 W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML (2005).
-A. Shashua, A. Levin, Ranking with large margin principle: two approaches, NIPS 15 (2003).
-O, section 1, has the thresholds in words and in a figure.
+A. Shashua, A. Levin, Ranking with large margin principle: two approaches, NIPS 15
+(2003). O, section 1, has the thresholds in words and in a figure.
 """
 
 from __future__ import annotations
@@ -27,7 +29,11 @@ from equimargin.formulations.problem.construct import ordinal
 from equimargin.formulations.problem.point import Point
 
 CHU = "Chu, Keerthi, New Approaches to Support Vector Ordinal Regression (2005)"
-SHASHUA = Source("Shashua 2003", "section 2", "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)")
+SHASHUA = Source(
+    "Shashua 2003",
+    "section 2",
+    "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)",
+)
 
 ord_implicit = Family("ord.implicit", Source("Chu 2005", "section 3", CHU), problem=ordinal)
 ord_implicit_l2 = Family(
@@ -43,7 +49,9 @@ WITH_THRESHOLDS: dict[str, Any] = {
     "from_canonical": lambda at, d: {"w": at.w, "b": -np.atleast_1d(at.b), "xi": at.xi},
 }
 """Of variables w, b (T,) and xi."""
-WITHOUT_SLACKS: dict[str, Any] = WITH_THRESHOLDS | {"from_canonical": lambda at, d: {"w": at.w, "b": -np.atleast_1d(at.b)}}
+WITHOUT_SLACKS: dict[str, Any] = WITH_THRESHOLDS | {
+    "from_canonical": lambda at, d: {"w": at.w, "b": -np.atleast_1d(at.b)}
+}
 """Of variables w and b (T,)."""
 OF_COEFFICIENTS: dict[str, Any] = {
     "carries": "function",
@@ -95,7 +103,12 @@ def neighbours(d: Symbols) -> Any:
 )
 def ord_implicit_primal(d: Symbols) -> cp.Problem:
     """min 1/2 |w|^2 + C sum_ik xi_ik   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of all points i and thresholds k."""
-    w, b, xi, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(d.T, "b"), cp.Variable(d.p, "xi"), d.parameter("C")
+    w, b, xi, C = (
+        cp.Variable(d.X.shape[1], "w"),
+        cp.Variable(d.T, "b"),
+        cp.Variable(d.p, "xi"),
+        d.parameter("C"),
+    )
     return minimize(
         cp.sum_squares(w) / 2 + C * (d.c @ xi),
         margin=d.A @ (d.X @ w) - d.S @ b >= 1 - xi,
@@ -123,13 +136,18 @@ def ord_implicit_dual(d: Symbols) -> cp.Problem:
 
 
 @ord_implicit.formulation(
-    "beta", latex=r"\min \tfrac12 \beta^\top K\beta + C \sum_{ik} (1 - s_{ik} ((K\beta)_i - b_k))_+", **OF_COEFFICIENTS
+    "beta",
+    latex=r"\min \tfrac12 \beta^\top K\beta + C \sum_{ik} (1 - s_{ik} ((K\beta)_i - b_k))_+",
+    **OF_COEFFICIENTS,
 )
 def ord_implicit_beta(d: Symbols) -> cp.Problem:
     """min 1/2 beta'K beta + C sum_ik (1 - s_ik ((K beta)_i - b_k))_+."""
     beta, b, C = cp.Variable(d.m, "beta"), cp.Variable(d.T, "b"), d.parameter("C")
     margins = d.A @ (d.K @ beta) - d.S @ b
-    return minimize(d.K.quad(beta) / 2 + C * (d.c @ cp.pos(1 - margins)), hard=margins[d.hard] >= 1 if d.hard.any() else None)
+    return minimize(
+        d.K.quad(beta) / 2 + C * (d.c @ cp.pos(1 - margins)),
+        hard=margins[d.hard] >= 1 if d.hard.any() else None,
+    )
 
 
 @ord_implicit.formulation(
@@ -143,7 +161,10 @@ def ord_implicit_two_levels(d: Symbols) -> cp.Problem:
     """min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+, svm.soft at the labels -1 and 1 of the levels 0 and 1, with b = -b_0."""
     w, b, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(name="b"), d.parameter("C")
     margins = cp.multiply(2 * d.y - 1, d.X @ w + b)
-    return minimize(cp.sum_squares(w) / 2 + C * (d.c @ cp.pos(1 - margins)), hard=margins[d.hard] >= 1 if d.hard.any() else None)
+    return minimize(
+        cp.sum_squares(w) / 2 + C * (d.c @ cp.pos(1 - margins)),
+        hard=margins[d.hard] >= 1 if d.hard.any() else None,
+    )
 
 
 @ord_implicit_l2.formulation(
@@ -155,7 +176,12 @@ def ord_implicit_two_levels(d: Symbols) -> cp.Problem:
 )
 def ord_implicit_l2_primal(d: Symbols) -> cp.Problem:
     """min 1/2 |w|^2 + C sum_ik xi_ik^2   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of all points i and thresholds k."""
-    w, b, xi, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(d.T, "b"), cp.Variable(d.p, "xi"), d.parameter("C")
+    w, b, xi, C = (
+        cp.Variable(d.X.shape[1], "w"),
+        cp.Variable(d.T, "b"),
+        cp.Variable(d.p, "xi"),
+        d.parameter("C"),
+    )
     return minimize(
         cp.sum_squares(w) / 2 + C * (d.c @ cp.square(xi)),
         margin=d.A @ (d.X @ w) - d.S @ b >= 1 - xi,
@@ -183,13 +209,18 @@ def ord_implicit_l2_dual(d: Symbols) -> cp.Problem:
 
 
 @ord_implicit_l2.formulation(
-    "beta", latex=r"\min \tfrac12 \beta^\top K\beta + C \sum_{ik} (1 - s_{ik} ((K\beta)_i - b_k))_+^2", **OF_COEFFICIENTS
+    "beta",
+    latex=r"\min \tfrac12 \beta^\top K\beta + C \sum_{ik} (1 - s_{ik} ((K\beta)_i - b_k))_+^2",
+    **OF_COEFFICIENTS,
 )
 def ord_implicit_l2_beta(d: Symbols) -> cp.Problem:
     """min 1/2 beta'K beta + C sum_ik (1 - s_ik ((K beta)_i - b_k))_+^2."""
     beta, b, C = cp.Variable(d.m, "beta"), cp.Variable(d.T, "b"), d.parameter("C")
     margins = d.A @ (d.K @ beta) - d.S @ b
-    return minimize(d.K.quad(beta) / 2 + C * (d.c @ cp.square(cp.pos(1 - margins))), hard=margins[d.hard] >= 1 if d.hard.any() else None)
+    return minimize(
+        d.K.quad(beta) / 2 + C * (d.c @ cp.square(cp.pos(1 - margins))),
+        hard=margins[d.hard] >= 1 if d.hard.any() else None,
+    )
 
 
 @ord_implicit_l2.formulation(
@@ -203,13 +234,20 @@ def ord_implicit_l2_two_levels(d: Symbols) -> cp.Problem:
     """min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+^2, svm.l2 at the labels -1 and 1 of the levels 0 and 1, with b = -b_0."""
     w, b, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(name="b"), d.parameter("C")
     margins = cp.multiply(2 * d.y - 1, d.X @ w + b)
-    return minimize(cp.sum_squares(w) / 2 + C * (d.c @ cp.square(cp.pos(1 - margins))), hard=margins[d.hard] >= 1 if d.hard.any() else None)
+    return minimize(
+        cp.sum_squares(w) / 2 + C * (d.c @ cp.square(cp.pos(1 - margins))),
+        hard=margins[d.hard] >= 1 if d.hard.any() else None,
+    )
 
 
 # The hard margin of Shashua and Levin
 
 
-@ord_hard.formulation("primal", latex=r"\min \tfrac12 |w|^2 \quad\text{s.t.}\quad s_{ik} (w \cdot x_i - b_k) \ge 1", **WITHOUT_SLACKS)
+@ord_hard.formulation(
+    "primal",
+    latex=r"\min \tfrac12 |w|^2 \quad\text{s.t.}\quad s_{ik} (w \cdot x_i - b_k) \ge 1",
+    **WITHOUT_SLACKS,
+)
 def ord_hard_primal(d: Symbols) -> cp.Problem:
     """min 1/2 |w|^2   s.t.   s_ik (w.x_i - b_k) >= 1,  of all points i and thresholds k."""
     w, b = cp.Variable(d.X.shape[1], "w"), cp.Variable(d.T, "b")
@@ -218,7 +256,8 @@ def ord_hard_primal(d: Symbols) -> cp.Problem:
 
 @ord_hard.formulation(
     "neighbours",
-    latex=r"\min \tfrac12 |w|^2 \quad\text{s.t.}\quad s_{ik} (w \cdot x_i - b_k) \ge 1,\ k \in \{y_i - 1, y_i\},\ b_k \le b_{k+1}",
+    latex=r"\min \tfrac12 |w|^2 \quad\text{s.t.}\quad s_{ik} (w \cdot x_i - b_k) \ge 1,\ k \in "
+    r"\{y_i - 1, y_i\},\ b_k \le b_{k+1}",
     carries="function",
     to_canonical=lambda v, d: d.point(v["w"], -v["b"]),
     from_canonical=WITHOUT_SLACKS["from_canonical"],
@@ -226,19 +265,26 @@ def ord_hard_primal(d: Symbols) -> cp.Problem:
 def ord_hard_neighbours(d: Symbols) -> cp.Problem:
     """min 1/2 |w|^2   s.t.   s_ik (w.x_i - b_k) >= 1,  of k = y_i - 1 and y_i,  b_k <= b_{k+1}."""
     w, b, near = cp.Variable(d.X.shape[1], "w"), cp.Variable(d.T, "b"), neighbours(d)
-    return minimize(cp.sum_squares(w) / 2, margin=d.A[near] @ (d.X @ w) - d.S[near] @ b >= 1, order=b[1:] >= b[:-1] if d.T > 1 else None)
+    return minimize(
+        cp.sum_squares(w) / 2,
+        margin=d.A[near] @ (d.X @ w) - d.S[near] @ b >= 1,
+        order=b[1:] >= b[:-1] if d.T > 1 else None,
+    )
 
 
 @ord_hard.formulation(
     "dual",
-    latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2" r" \quad\text{s.t.}\quad \sum_i s_{ik} a_{ik} = 0,\ a \ge 0",
+    latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2"
+    r" \quad\text{s.t.}\quad \sum_i s_{ik} a_{ik} = 0,\ a \ge 0",
     **MULTIPLIERS,
 )
 def ord_hard_dual(d: Symbols) -> cp.Problem:
     """max sum_ik alpha_ik - 1/2 beta'K beta   s.t.   alpha >= 0,  sum_i s_ik alpha_ik = 0 of every threshold k,   beta = A'alpha."""
     alpha = cp.Variable(d.p, "alpha")
     beta = d.let("beta", d.A.T @ alpha)
-    return maximize(cp.sum(alpha) - d.K.quad(beta) / 2, balance=d.S.T @ alpha == 0, lower=alpha >= 0)
+    return maximize(
+        cp.sum(alpha) - d.K.quad(beta) / 2, balance=d.S.T @ alpha == 0, lower=alpha >= 0
+    )
 
 
 @ord_hard.formulation(

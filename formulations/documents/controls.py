@@ -21,7 +21,13 @@ from equimargin.formulations.documents.chu_shashua import (
 )
 from equimargin.formulations.documents.point_maps import MULTIPLIERS, WITH_BIAS
 from equimargin.formulations.documents.reduced_graph import reduced_preferences
-from equimargin.formulations.documents.yu_kim import rank_l1, rank_onenorm, rvm, svm_onenorm, svm_soft
+from equimargin.formulations.documents.yu_kim import (
+    rank_l1,
+    rank_onenorm,
+    rvm,
+    svm_onenorm,
+    svm_soft,
+)
 from equimargin.formulations.kernels.kernel import Linear, Precomputed
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
@@ -56,7 +62,11 @@ def _pairs(problem: Problem) -> Pairs:
 def _edge_weights(problem: MarginProblem, edges: Pairs) -> Array:
     """Return the weights of edges, (p,), each that of its query."""
     rows, weights = problem.rows, problem.weights
-    return np.ones(edges.p) if weights is None or not isinstance(rows, LabelledPairs) else weights[rows.query[edges.preferred]]
+    return (
+        np.ones(edges.p)
+        if weights is None or not isinstance(rows, LabelledPairs)
+        else weights[rows.query[edges.preferred]]
+    )
 
 
 def _difference_gram(problem: Problem) -> Array:
@@ -88,7 +98,8 @@ def _no_reduced_graph(d: Symbols) -> str | None:
 @rank_l1.formulation(
     "differences.dual",
     Source("T", "(88) with a nonlinear k of differences"),
-    latex=r"\max_\alpha\ 1^\top\alpha - \tfrac12\alpha^\top K_\Delta\alpha \quad\text{s.t.}\quad 0 \le \alpha \le C,\quad"
+    latex=r"\max_\alpha\ 1^\top\alpha - \tfrac12\alpha^\top K_\Delta\alpha \quad\text{s.t.}\quad "
+    r"0 \le \alpha \le C,\quad"
     r" (K_\Delta)_{ij,uv} = k(x_i - x_j, x_u - x_v)",
     control=True,
     applies=_no_differences,
@@ -101,13 +112,18 @@ def differences_dual(d: Symbols) -> cp.Problem:
     Not rank.l1 unless k is linear: phi(x_i - x_j) is not phi(x_i) - phi(x_j).
     """
     alpha, C, KDelta = cp.Variable(d.p, "alpha"), d.parameter("C"), _difference_gram(d.problem)
-    return maximize(cp.sum(alpha) - cp.quad_form(alpha, cp.psd_wrap(KDelta)) / 2, lower=alpha >= 0, upper=alpha[d.soft] <= C * d.c[d.soft])
+    return maximize(
+        cp.sum(alpha) - cp.quad_form(alpha, cp.psd_wrap(KDelta)) / 2,
+        lower=alpha >= 0,
+        upper=alpha[d.soft] <= C * d.c[d.soft],
+    )
 
 
 @rank_onenorm.formulation(
     "differences",
     Source("T", "(94) with a nonlinear k of differences"),
-    latex=r"\min_{\alpha,\xi}\ 1^\top\alpha + C\,1^\top\xi \quad\text{s.t.}\quad K_\Delta\alpha \ge 1 - \xi,\ \alpha \ge 0,\ \xi \ge 0",
+    latex=r"\min_{\alpha,\xi}\ 1^\top\alpha + C\,1^\top\xi \quad\text{s.t.}\quad K_\Delta\alpha "
+    r"\ge 1 - \xi,\ \alpha \ge 0,\ \xi \ge 0",
     carries="function",
     control=True,
     applies=_no_differences,
@@ -120,13 +136,19 @@ def onenorm_differences(d: Symbols) -> cp.Problem:
     Not rank.onenorm unless k is linear; it scores pairs only.
     """
     alpha, xi, C = cp.Variable(d.p, "alpha"), cp.Variable(d.p, "xi"), d.parameter("C")
-    return minimize(cp.sum(alpha) + C * cp.sum(xi), margin=_difference_gram(d.problem) @ alpha >= 1 - xi, sign=alpha >= 0, slack=xi >= 0)
+    return minimize(
+        cp.sum(alpha) + C * cp.sum(xi),
+        margin=_difference_gram(d.problem) @ alpha >= 1 - xi,
+        sign=alpha >= 0,
+        slack=xi >= 0,
+    )
 
 
 @svm_soft.formulation(
     "penalized.primal",
     Source("K", "(2.3) with an appended column of ones, as LIBLINEAR has it"),
-    latex=r"\min_{w,b,\xi}\ \tfrac12(\|w\|^2 + b^2) + C\sum_i\xi_i \quad\text{s.t.}\quad y_i(w\cdot x_i - b) \ge 1 - \xi_i,\ \xi_i \ge 0",
+    latex=r"\min_{w,b,\xi}\ \tfrac12(\|w\|^2 + b^2) + C\sum_i\xi_i \quad\text{s.t.}\quad "
+    r"y_i(w\cdot x_i - b) \ge 1 - \xi_i,\ \xi_i \ge 0",
     control=True,
     id="svm.penalized.primal",
     **WITH_BIAS,
@@ -136,7 +158,12 @@ def penalized_primal(d: Symbols) -> cp.Problem:
 
     Not svm.soft unless b = 0 is optimal there: it is the no-bias SVM of the kernel k + 1.
     """
-    w, b, xi, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(name="b"), cp.Variable(d.p, "xi"), d.parameter("C")
+    w, b, xi, C = (
+        cp.Variable(d.X.shape[1], "w"),
+        cp.Variable(name="b"),
+        cp.Variable(d.p, "xi"),
+        d.parameter("C"),
+    )
     return minimize(
         (cp.sum_squares(w) + cp.square(b)) / 2 + C * (d.c @ xi),
         margin=cp.multiply(d.y, d.X @ w - b) >= 1 - xi,
@@ -154,7 +181,10 @@ def penalized_primal(d: Symbols) -> cp.Problem:
     control=True,
     applies=_no_reduced_graph,
     to_canonical=lambda v, d: d.point(v["w"]),
-    from_canonical=lambda at, d: {"w": at.w, "xi": np.maximum(1 - reduced_pairs(d.problem).matrix @ (d.X @ at.w), 0)},
+    from_canonical=lambda at, d: {
+        "w": at.w,
+        "xi": np.maximum(1 - reduced_pairs(d.problem).matrix @ (d.X @ at.w), 0),
+    },
     id="rank.reduced",
 )
 def reduced(d: Symbols) -> cp.Problem:
@@ -174,7 +204,8 @@ def reduced(d: Symbols) -> cp.Problem:
 @rvm.formulation(
     "free",
     Source("T", "(102) with beta free and its 1-norm"),
-    latex=r"\min_{\beta,\xi}\ \|\beta\|_1 + C\,1^\top\xi \quad\text{s.t.}\quad AK\beta \ge 1 - \xi,\ \xi \ge 0",
+    latex=r"\min_{\beta,\xi}\ \|\beta\|_1 + C\,1^\top\xi \quad\text{s.t.}\quad AK\beta \ge 1 - "
+    r"\xi,\ \xi \ge 0",
     carries="function",
     control=True,
     to_canonical=lambda v, d: OneNormPoint(x=v["beta"], u=v.multiplier("margin")),
@@ -194,7 +225,8 @@ def onenorm_free(d: Symbols) -> cp.Problem:
 @svm_onenorm.formulation(
     "free",
     Source("T", "section 5.1 (no formula), with alpha free and its 1-norm"),
-    latex=r"\min_{\alpha,b,\xi}\ \|\alpha\|_1 + C\,1^\top\xi \quad\text{s.t.}\quad Y(KY\alpha + b1) \ge 1 - \xi,\ \xi \ge 0",
+    latex=r"\min_{\alpha,b,\xi}\ \|\alpha\|_1 + C\,1^\top\xi \quad\text{s.t.}\quad Y(KY\alpha + "
+    r"b1) \ge 1 - \xi,\ \xi \ge 0",
     carries="function",
     control=True,
     to_canonical=lambda v, d: OneNormPoint(x=v["alpha"], u=v.multiplier("margin"), b=float(v["b"])),
@@ -205,9 +237,16 @@ def classifying_free(d: Symbols) -> cp.Problem:
 
     Not svm.onenorm: there a point votes for its own class alone, and the optimum can only be larger.
     """
-    alpha, b, xi, C = cp.Variable(d.p, "alpha"), cp.Variable(name="b"), cp.Variable(d.p, "xi"), d.parameter("C")
+    alpha, b, xi, C = (
+        cp.Variable(d.p, "alpha"),
+        cp.Variable(name="b"),
+        cp.Variable(d.p, "xi"),
+        d.parameter("C"),
+    )
     g = d.let("g", d.K @ cp.multiply(d.y, alpha))
-    return minimize(cp.norm1(alpha) + C * cp.sum(xi), margin=cp.multiply(d.y, g + b) >= 1 - xi, slack=xi >= 0)
+    return minimize(
+        cp.norm1(alpha) + C * cp.sum(xi), margin=cp.multiply(d.y, g + b) >= 1 - xi, slack=xi >= 0
+    )
 
 
 @ord_implicit.formulation(
@@ -225,7 +264,12 @@ def ord_implicit_neighbours(d: Symbols) -> cp.Problem:
     """
     near = neighbours(d)
     hard = d.hard[near]
-    w, b, xi, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(d.T, "b"), cp.Variable(len(near), "xi"), d.parameter("C")
+    w, b, xi, C = (
+        cp.Variable(d.X.shape[1], "w"),
+        cp.Variable(d.T, "b"),
+        cp.Variable(len(near), "xi"),
+        d.parameter("C"),
+    )
     return minimize(
         cp.sum_squares(w) / 2 + C * (d.c[near] @ xi),
         margin=d.A[near] @ (d.X @ w) - d.S[near] @ b >= 1 - xi,
@@ -249,7 +293,10 @@ def ord_implicit_rank_l1(d: Symbols) -> cp.Problem:
 
 
 @ord_implicit_l2.formulation(
-    "dual.of_half", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2 - \tfrac1{2C} |a|^2", control=True, **MULTIPLIERS
+    "dual.of_half",
+    latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2 - \tfrac1{2C} |a|^2",
+    control=True,
+    **MULTIPLIERS,
 )
 def ord_implicit_l2_dual_of_half(d: Symbols) -> cp.Problem:
     """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2 - |a|^2 / (2C)   s.t.   a >= 0,  sum_i s_ik a_ik = 0 of every threshold k.
@@ -266,7 +313,12 @@ def ord_implicit_l2_dual_of_half(d: Symbols) -> cp.Problem:
     )
 
 
-@ord_hard.formulation("rank_hard.unscaled", latex=r"\min \tfrac12 |w|^2,\; w \cdot (x_i - x_j) \ge 1", control=True, **OF_RANKING)
+@ord_hard.formulation(
+    "rank_hard.unscaled",
+    latex=r"\min \tfrac12 |w|^2,\; w \cdot (x_i - x_j) \ge 1",
+    control=True,
+    **OF_RANKING,
+)
 def ord_hard_unscaled(d: Symbols) -> cp.Problem:
     """min 1/2 |w|^2   s.t.   w.(x_i - x_j) >= 1  of all y_i > y_j.
 

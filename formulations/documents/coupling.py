@@ -2,10 +2,13 @@
 
     coupling.wlw       min over p, 1'p = 1     sum over i < j of (r_ji p_i - r_ij p_j)^2
 
-p >= 0 need not be asked for: it holds at the optimum. The coupling of Hastie and Tibshirani, T's reference [13], and Platt's sigmoid have
-logarithms, which the open protocol has no exact optima of: `equimargin.solvers.probability` has them, and tests compare them with cvxpy.
+p >= 0 need not be asked for: it holds at the optimum. The coupling of Hastie and
+Tibshirani, T's reference [13], and Platt's sigmoid have logarithms, which the open
+protocol has no exact optima of: `equimargin.solvers.probability` has them, and tests
+compare them with cvxpy.
 
-Source: T.-F. Wu, C.-J. Lin, R. C. Weng, Probability estimates for multi-class classification by pairwise coupling, JMLR 5 (2004).
+Source: T.-F. Wu, C.-J. Lin, R. C. Weng, Probability estimates for multi-class
+classification by pairwise coupling, JMLR 5 (2004).
 """
 
 from __future__ import annotations
@@ -24,7 +27,10 @@ from equimargin.formulations.declarations.symbols import cp
 from equimargin.formulations.numeric.arguments import check_reals
 from equimargin.formulations.numeric.arrays import Array
 
-TITLE = "Wu, Lin, Weng, Probability Estimates for Multi-class Classification by Pairwise Coupling (2004)"
+TITLE = (
+    "Wu, Lin, Weng, Probability Estimates for Multi-class Classification by Pairwise Coupling "
+    "(2004)"
+)
 TOO_SURE = 1e-7
 """Least distance of a probability of two classes from 0 and 1 that the solver keeps, as LIBSVM does: beyond it, it is no estimate."""
 NO_SUM = 1e-12
@@ -52,15 +58,19 @@ def of_every_two(r: ArrayLike) -> Array:
 
     Parameters
     ----------
-    r : (..., k, k), as in `wlw`.
+    r : ArrayLike
+        (..., k, k), as in `wlw`.
 
     Raises
     ------
-    ValueError : another shape, a number outside [0, 1], r_ij + r_ji other than 1.
+    ValueError
+        Another shape, a number outside [0, 1], r_ij + r_ji other than 1.
     """
     R = check_reals(r, "r").copy()
     if R.ndim < 2 or R.shape[-1] != R.shape[-2] or R.shape[-1] < 2:
-        raise ValueError(f"r must be square matrices of two classes or more, not of shape {R.shape}")
+        raise ValueError(
+            f"r must be square matrices of two classes or more, not of shape {R.shape}"
+        )
     other = ~np.eye(R.shape[-1], dtype=bool)
     if not ((R >= 0) & (R <= 1))[..., other].all():
         raise ValueError("r must hold probabilities, numbers from 0 to 1")
@@ -75,7 +85,9 @@ def _check_pairs(value: Any, name: str, data: Data) -> None:
     of_every_two(value)
 
 
-wlw = Family("coupling.wlw", Source("Wu 2004", "(20)", TITLE), data=_drawn, check=needing(r=_check_pairs))
+wlw = Family(
+    "coupling.wlw", Source("Wu 2004", "(20)", TITLE), data=_drawn, check=needing(r=_check_pairs)
+)
 """r (k, k), the probability of i where only i and j are possible; the diagonal does not matter."""
 
 
@@ -91,7 +103,9 @@ def _differences(d: Data) -> np.ndarray:
 
 def _primal(M: np.ndarray, *more: Any) -> cp.Problem:
     p = cp.Variable(M.shape[1], name="p")
-    return cp.Problem(cp.Minimize(cp.sum_squares(M @ p)), [cp.sum(p) == 1, *(bound(p) for bound in more)])
+    return cp.Problem(
+        cp.Minimize(cp.sum_squares(M @ p)), [cp.sum(p) == 1, *(bound(p) for bound in more)]
+    )
 
 
 @wlw.formulation("primal", latex=r"\min_{1'p = 1} \sum_{i<j} (r_{ji} p_i - r_{ij} p_j)^2")
@@ -111,7 +125,9 @@ def dual(d: Data) -> cp.Problem:
     """max nu - 1/4 |u|^2   s.t.   sum over j of u_ij r_ji = nu for every i, where u_ji = -u_ij."""
     M = _differences(d)
     u, nu = cp.Variable(len(M), name="u"), cp.Variable(name="nu")
-    return cp.Problem(cp.Maximize(nu - cp.sum_squares(u) / 4), [M.T @ u == nu * np.ones(M.shape[1])])
+    return cp.Problem(
+        cp.Maximize(nu - cp.sum_squares(u) / 4), [M.T @ u == nu * np.ones(M.shape[1])]
+    )
 
 
 @wlw.formulation("swapped", control=True)

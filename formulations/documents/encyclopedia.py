@@ -1,8 +1,9 @@
 """Document W: the encyclopedia's page on Ranking SVM.
 
-Its classifier has C F(sum_i xi_i^sigma); with F(u) = u, sigma = 1 is document T's soft margin. The page prints + b and 1 - xi^sigma;
-here b has document T's sign, and the constraint is the right one, 1 - xi.
-X (m, d) features, a factor of K for a nonlinear kernel; y (m,) labels; c (m,) weights of C.
+Its classifier has C F(sum_i xi_i^sigma); with F(u) = u, sigma = 1 is document T's soft
+margin. The page prints + b and 1 - xi^sigma; here b has document T's sign, and the
+constraint is the right one, 1 - xi. X (m, d) features, a factor of K for a nonlinear
+kernel; y (m,) labels; c (m,) weights of C.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ svm_l2 = Family("svm.l2", problem=partial(classification, loss="squared_hinge"))
 @svm_l2.formulation(
     "primal",
     Source("W", "SVM classifier with sigma = 2"),
-    latex=r"\min_{w,b,\xi}\ \tfrac12\|w\|^2 + C\sum_i\xi_i^2 \quad\text{s.t.}\quad y_i(w\cdot x_i - b) \ge 1 - \xi_i,\ \xi_i \ge 0",
+    latex=r"\min_{w,b,\xi}\ \tfrac12\|w\|^2 + C\sum_i\xi_i^2 \quad\text{s.t.}\quad y_i(w\cdot x_i "
+    r"- b) \ge 1 - \xi_i,\ \xi_i \ge 0",
     in_features=True,
     **WITH_BIAS,
 )
@@ -30,7 +32,12 @@ def svm_l2_primal(d: Symbols) -> cp.Problem:
 
     The multiplier of `margin` is alpha >= 0 of the dual. xi >= 0 is redundant.
     """
-    w, b, xi, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(name="b"), cp.Variable(d.p, "xi"), d.parameter("C")
+    w, b, xi, C = (
+        cp.Variable(d.X.shape[1], "w"),
+        cp.Variable(name="b"),
+        cp.Variable(d.p, "xi"),
+        d.parameter("C"),
+    )
     return minimize(
         cp.sum_squares(w) / 2 + C * (d.c @ cp.square(xi)),
         margin=cp.multiply(d.y, d.X @ w - b) >= 1 - xi,
@@ -53,7 +60,9 @@ def svm_l2_dual(d: Symbols) -> cp.Problem:
     """
     alpha, inverse = cp.Variable(d.p, "alpha"), d.parameter("1/C")
     return maximize(
-        cp.sum(alpha) - d.K.quad(cp.multiply(d.y, alpha)) / 2 - inverse / 4 * cp.sum_squares(cp.multiply(d.inverse_root_c, alpha)),
+        cp.sum(alpha)
+        - d.K.quad(cp.multiply(d.y, alpha)) / 2
+        - inverse / 4 * cp.sum_squares(cp.multiply(d.inverse_root_c, alpha)),
         balance=d.y @ alpha == 0,
         lower=alpha >= 0,
         unweighted=alpha[d.unweighted] == 0 if d.unweighted.any() else None,

@@ -2,14 +2,18 @@
 
     svm.general     min 1/2 |w|^2 + C F(sum_i xi_i^sigma)     s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0
 
-C (sum xi^sigma)^tau is C |xi|_sigma^(sigma tau), which is convex wherever sigma >= 1 and sigma tau >= 1, also for a concave F. W prints
-the margin 1 - xi_i^sigma: then sigma does not matter, because t_i = xi_i^sigma takes the place of every xi_i, and for sigma = 0 no margin
-is left.
+C (sum xi^sigma)^tau is C |xi|_sigma^(sigma tau), which is convex wherever sigma >= 1
+and sigma tau >= 1, also for a concave F. W prints the margin 1 - xi_i^sigma: then sigma
+does not matter, because t_i = xi_i^sigma takes the place of every xi_i, and for
+sigma = 0 no margin is left.
 
-Whatever the increasing F, the optimum is that of a soft margin with the loss xi^sigma at some other cost, C F'(s) for the optimal
-s = sum xi^sigma: it is on the regularisation path. `equimargin.solvers.path.concave` finds it there for any F and sigma = 1, convex or not.
+Whatever the increasing F, the optimum is that of a soft margin with the loss xi^sigma
+at some other cost, C F'(s) for the optimal s = sum xi^sigma: it is on the
+regularisation path. `equimargin.solvers.path.concave` finds it there for any F and
+sigma = 1, convex or not.
 
-Source: C. Cortes, V. Vapnik, Support-vector networks (1995), (13) and appendix A.2; W, SVM classifier.
+Source: C. Cortes, V. Vapnik, Support-vector networks (1995), (13) and appendix A.2; W,
+SVM classifier.
 """
 
 from __future__ import annotations
@@ -34,7 +38,9 @@ def _drawn() -> Any:
     from hypothesis import strategies as st
 
     few = points(labels=2, least=2, C=[1.0, 0.5, 2.0])
-    return st.tuples(few, st.sampled_from(POWERS)).map(lambda drawn: drawn[0] | {"sigma": drawn[1][0], "tau": drawn[1][1]})
+    return st.tuples(few, st.sampled_from(POWERS)).map(
+        lambda drawn: drawn[0] | {"sigma": drawn[1][0], "tau": drawn[1][1]}
+    )
 
 
 _parts = needing(
@@ -50,7 +56,10 @@ def _check(d: Data) -> None:
     """Refuse data of other names and kinds, and powers whose problem is not convex."""
     _parts(d)
     if not d["sigma"] * d["tau"] >= 1:
-        raise ValueError(f"sigma tau must be at least 1, and is {d['sigma'] * d['tau']:g}: else the problem is not convex")
+        raise ValueError(
+            f"sigma tau must be at least 1, and is {d['sigma'] * d['tau']:g}: else the "
+            f"problem is not convex"
+        )
 
 
 general = Family("svm.general", Source("W", "SVM classifier"), data=_drawn, check=_check)
@@ -65,9 +74,15 @@ def _labels(d: Data) -> np.ndarray:
 def _primal(d: Data, loss: Any) -> cp.Problem:
     """min 1/2 |w|^2 + C loss(xi)   s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0."""
     y = _labels(d)
-    w, b, xi = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(name="b"), cp.Variable(len(y), name="xi")
+    w, b, xi = (
+        cp.Variable(d["X"].shape[1], name="w"),
+        cp.Variable(name="b"),
+        cp.Variable(len(y), name="xi"),
+    )
     margins = cp.multiply(y, d["X"] @ w + b)
-    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * loss(xi)), [margins >= 1 - xi, xi >= 0])
+    return cp.Problem(
+        cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * loss(xi)), [margins >= 1 - xi, xi >= 0]
+    )
 
 
 def _norm(v: Any, p: float) -> Any:
@@ -92,7 +107,11 @@ def primal(d: Data) -> cp.Problem:
 
 
 def _concave(d: Data) -> str | None:
-    return f"F(u) = u^{d['tau']:g} is concave, and its composition is not written as a convex one" if d["tau"] < 1 else None
+    return (
+        f"F(u) = u^{d['tau']:g} is concave, and its composition is not written as a convex one"
+        if d["tau"] < 1
+        else None
+    )
 
 
 @general.formulation("sum", applies=_concave, latex=r"\min \tfrac12 |w|^2 + C F(\sum \xi_i^\sigma)")
@@ -109,7 +128,10 @@ def dual(d: Data) -> cp.Problem:
     |a|_q <= C and infinite elsewhere.
     """
     y, r = _labels(d), d["sigma"] * d["tau"]
-    a, q = cp.Variable(len(y), name="a"), d["sigma"] / (d["sigma"] - 1) if d["sigma"] > 1 else np.inf
+    a, q = (
+        cp.Variable(len(y), name="a"),
+        d["sigma"] / (d["sigma"] - 1) if d["sigma"] > 1 else np.inf,
+    )
     gain = cp.sum(a) - cp.sum_squares((y[:, None] * d["X"]).T @ a) / 2
     if r == 1:
         return cp.Problem(cp.Maximize(gain), [y @ a == 0, a >= 0, _norm(a, q) <= d["C"]])
@@ -118,7 +140,11 @@ def dual(d: Data) -> cp.Problem:
 
 
 def _not_soft(d: Data) -> str | None:
-    return None if d["tau"] == 1 and d["sigma"] in (1, 2) else "it is no soft margin with a hinge or its square"
+    return (
+        None
+        if d["tau"] == 1 and d["sigma"] in (1, 2)
+        else "it is no soft margin with a hinge or its square"
+    )
 
 
 @general.formulation("soft", applies=_not_soft)
@@ -126,7 +152,9 @@ def soft(d: Data) -> cp.Problem:
     """svm.soft or svm.l2: min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+^sigma, for tau = 1 and sigma = 1 or 2."""
     w, b = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(name="b")
     short = cp.pos(1 - cp.multiply(_labels(d), d["X"] @ w + b))
-    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(_power(short, d["sigma"]))))
+    return cp.Problem(
+        cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(_power(short, d["sigma"])))
+    )
 
 
 @general.formulation("as_printed", applies=_concave, control=True)

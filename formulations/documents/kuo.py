@@ -1,7 +1,8 @@
 """Document K: Kuo, Lee and Lin, Large-scale Kernel RankSVM.
 
-A (p, m) one row for every i preferred to j, +1 at i and -1 at j; K (m, m) Gram matrix, Q in the document; X (m, d) features, a factor of K
-for a nonlinear kernel; c (p,) weights of C; y (m,) labels of section 2.1, where the classifier has no b.
+A (p, m) one row for every i preferred to j, +1 at i and -1 at j; K (m, m) Gram matrix,
+Q in the document; X (m, d) features, a factor of K for a nonlinear kernel; c (p,)
+weights of C; y (m,) labels of section 2.1, where the classifier has no b.
 """
 
 from __future__ import annotations
@@ -15,8 +16,19 @@ import numpy as np
 from equimargin.formulations.declarations.declaration import FormulaValue
 from equimargin.formulations.declarations.family import Family
 from equimargin.formulations.declarations.source import Source
-from equimargin.formulations.declarations.symbols import DeclarationValues, Symbols, cp, maximize, minimize
-from equimargin.formulations.documents.point_maps import COEFFICIENTS, MARGIN, MULTIPLIERS, WITH_SLACKS
+from equimargin.formulations.declarations.symbols import (
+    DeclarationValues,
+    Symbols,
+    cp,
+    maximize,
+    minimize,
+)
+from equimargin.formulations.documents.point_maps import (
+    COEFFICIENTS,
+    MARGIN,
+    MULTIPLIERS,
+    WITH_SLACKS,
+)
 from equimargin.formulations.documents.subsets import declared_subsets, has_every_subset
 from equimargin.formulations.documents.yu_kim import rank_l1
 from equimargin.formulations.numeric.arrays import dense
@@ -25,7 +37,9 @@ from equimargin.formulations.problem.point import Point
 
 nobias = Family("svm.nobias", problem=partial(classification, bias=False))
 nobias_hard = Family("svm.nobias_hard", problem=partial(classification, C=np.inf, bias=False))
-nobias_l2 = Family("svm.nobias_l2", problem=partial(classification, loss="squared_hinge", bias=False))
+nobias_l2 = Family(
+    "svm.nobias_l2", problem=partial(classification, loss="squared_hinge", bias=False)
+)
 rank_l2 = Family("rank.l2", problem=partial(ranking, loss="squared_hinge"))
 
 
@@ -57,7 +71,8 @@ def l2_primal(d: Symbols) -> cp.Problem:
 @rank_l2.formulation(
     "dual",
     Source("K", "section 1, with xi squared, its dual"),
-    latex=r"\max_\alpha\ 1^\top\alpha - \tfrac12\alpha^\top(\hat Q + \tfrac1{2C}I)\alpha \quad\text{s.t.}\quad \alpha \ge 0",
+    latex=r"\max_\alpha\ 1^\top\alpha - \tfrac12\alpha^\top(\hat Q + \tfrac1{2C}I)\alpha "
+    r"\quad\text{s.t.}\quad \alpha \ge 0",
     **MULTIPLIERS,
 )
 def l2_dual(d: Symbols) -> cp.Problem:
@@ -65,7 +80,9 @@ def l2_dual(d: Symbols) -> cp.Problem:
     alpha, inverse = cp.Variable(d.p, "alpha"), d.parameter("1/C")
     beta = d.let("beta", d.A.T @ alpha)
     return maximize(
-        cp.sum(alpha) - d.K.quad(beta) / 2 - inverse / 4 * cp.sum_squares(cp.multiply(d.inverse_root_c, alpha)),
+        cp.sum(alpha)
+        - d.K.quad(beta) / 2
+        - inverse / 4 * cp.sum_squares(cp.multiply(d.inverse_root_c, alpha)),
         lower=alpha >= 0,
         unweighted=alpha[d.unweighted] == 0 if d.unweighted.any() else None,
     )
@@ -77,7 +94,8 @@ def l2_dual(d: Symbols) -> cp.Problem:
 @nobias.formulation(
     "primal",
     Source("K", "(2.3)"),
-    latex=r"\min_{w,\xi}\ \tfrac12\|w\|^2 + C\sum_i\xi_i \quad\text{s.t.}\quad y_i\,w\cdot\phi_i \ge 1 - \xi_i,\ \xi_i \ge 0",
+    latex=r"\min_{w,\xi}\ \tfrac12\|w\|^2 + C\sum_i\xi_i \quad\text{s.t.}\quad y_i\,w\cdot\phi_i "
+    r"\ge 1 - \xi_i,\ \xi_i \ge 0",
     in_features=True,
     **WITH_SLACKS,
 )
@@ -98,7 +116,8 @@ def nobias_primal(d: Symbols) -> cp.Problem:
 @nobias.formulation(
     "dual",
     Source("K", "(2.3), its dual"),
-    latex=r"\max_{\alpha}\ 1^\top\alpha - \tfrac12\alpha^\top YKY\alpha \quad\text{s.t.}\quad 0 \le \alpha \le C",
+    latex=r"\max_{\alpha}\ 1^\top\alpha - \tfrac12\alpha^\top YKY\alpha \quad\text{s.t.}\quad 0 "
+    r"\le \alpha \le C",
     **MULTIPLIERS,
 )
 def nobias_dual(d: Symbols) -> cp.Problem:
@@ -131,7 +150,8 @@ def nobias_hard_primal(d: Symbols) -> cp.Problem:
 @nobias_hard.formulation(
     "dual",
     Source("K", "(2.3) with xi = 0, its dual"),
-    latex=r"\max_{\alpha}\ 1^\top\alpha - \tfrac12\alpha^\top YKY\alpha \quad\text{s.t.}\quad \alpha \ge 0",
+    latex=r"\max_{\alpha}\ 1^\top\alpha - \tfrac12\alpha^\top YKY\alpha \quad\text{s.t.}\quad "
+    r"\alpha \ge 0",
     **MULTIPLIERS,
 )
 def nobias_hard_dual(d: Symbols) -> cp.Problem:
@@ -161,7 +181,8 @@ def nobias_hard_margin(d: Symbols) -> cp.Problem:
 @nobias_l2.formulation(
     "primal",
     Source("K", "(2.3) with squared slacks"),
-    latex=r"\min_{w,\xi}\ \tfrac12\|w\|^2 + C\sum_i\xi_i^2 \quad\text{s.t.}\quad y_i\,w\cdot\phi_i \ge 1 - \xi_i,\ \xi_i \ge 0",
+    latex=r"\min_{w,\xi}\ \tfrac12\|w\|^2 + C\sum_i\xi_i^2 \quad\text{s.t.}\quad "
+    r"y_i\,w\cdot\phi_i \ge 1 - \xi_i,\ \xi_i \ge 0",
     in_features=True,
     **WITH_SLACKS,
 )
@@ -182,14 +203,17 @@ def nobias_l2_primal(d: Symbols) -> cp.Problem:
 @nobias_l2.formulation(
     "dual",
     Source("K", "(2.3) with squared slacks, its dual"),
-    latex=r"\max_{\alpha}\ 1^\top\alpha - \tfrac12\alpha^\top(YKY + \tfrac1{2C}I)\alpha \quad\text{s.t.}\quad \alpha \ge 0",
+    latex=r"\max_{\alpha}\ 1^\top\alpha - \tfrac12\alpha^\top(YKY + \tfrac1{2C}I)\alpha "
+    r"\quad\text{s.t.}\quad \alpha \ge 0",
     **MULTIPLIERS,
 )
 def nobias_l2_dual(d: Symbols) -> cp.Problem:
     """max  1'alpha - 1/2 alpha'(YKY + I/(2C)) alpha   s.t.  alpha >= 0."""
     alpha, inverse = cp.Variable(d.p, "alpha"), d.parameter("1/C")
     return maximize(
-        cp.sum(alpha) - d.K.quad(cp.multiply(d.y, alpha)) / 2 - inverse / 4 * cp.sum_squares(cp.multiply(d.inverse_root_c, alpha)),
+        cp.sum(alpha)
+        - d.K.quad(cp.multiply(d.y, alpha)) / 2
+        - inverse / 4 * cp.sum_squares(cp.multiply(d.inverse_root_c, alpha)),
         lower=alpha >= 0,
         unweighted=alpha[d.unweighted] == 0 if d.unweighted.any() else None,
     )
@@ -202,20 +226,28 @@ def _printed_oneslack(v: Mapping[str, Any], d: Symbols) -> FormulaValue:
     """Evaluate all 2^p constraints: the most violated one has c_ij = 1 where a pair falls short."""
     weight = d.problem.unit_weights
     short = np.maximum(weight - weight * (d.A @ (d.X @ v["w"])), 0.0).sum()
-    return FormulaValue(v["w"] @ v["w"] / 2 + v.get("C", d.C) * v["xi"], {"subset": short - v["xi"]})
+    return FormulaValue(
+        v["w"] @ v["w"] / 2 + v.get("C", d.C) * v["xi"], {"subset": short - v["xi"]}
+    )
 
 
 def _of_subsets(v: DeclarationValues, d: Symbols) -> Point:
     """Return the point of w and alpha_r = weight_r sum_c mu_c c_r."""
     mu = v.multiplier("subset")
-    return d.point(v["w"], alpha=None if mu is None else d.problem.unit_weights * (declared_subsets(d.margin_problem).T @ mu))
+    return d.point(
+        v["w"],
+        alpha=None
+        if mu is None
+        else d.problem.unit_weights * (declared_subsets(d.margin_problem).T @ mu),
+    )
 
 
 @rank_l1.formulation(
     "oneslack",
     Source("K", "(2.8)"),
     latex=r"\min_{w,\xi}\ \tfrac12\|w\|^2 + C\xi"
-    r" \quad\text{s.t.}\quad w\cdot\sum_{ij}c_{ij}(\phi_i-\phi_j) \ge \sum_{ij}c_{ij} - \xi,\ c\in\{0,1\}^p",
+    r" \quad\text{s.t.}\quad w\cdot\sum_{ij}c_{ij}(\phi_i-\phi_j) \ge \sum_{ij}c_{ij} - "
+    r"\xi,\ c\in\{0,1\}^p",
     carries="function",
     applies=lambda d: "the 1-slack form has no hard rows" if d.hard.any() else None,
     to_canonical=_of_subsets,
@@ -233,7 +265,10 @@ def oneslack(d: Symbols) -> cp.Problem:
     w, xi = cp.Variable(d.X.shape[1], "w"), cp.Variable(name="xi")
     C = d.parameter("C") if has_every_subset(d.margin_problem) else d.C
     c, weight = declared_subsets(d.margin_problem), d.problem.unit_weights
-    return minimize(cp.sum_squares(w) / 2 + C * xi, subset=(c @ (dense(d.A @ d.X) * weight[:, None])) @ w >= c @ weight - xi)
+    return minimize(
+        cp.sum_squares(w) / 2 + C * xi,
+        subset=(c @ (dense(d.A @ d.X) * weight[:, None])) @ w >= c @ weight - xi,
+    )
 
 
 # Section 3, forms in coefficients: free beta of points, and of pairs
@@ -253,7 +288,10 @@ def l1_beta(d: Symbols) -> cp.Problem:
     """
     beta, C = cp.Variable(d.m, "beta"), d.parameter("C")
     g = d.let("g", d.K @ beta)
-    return minimize(d.K.quad(beta) / 2 + C * (d.c @ cp.pos(1 - d.A @ g)), hard=(d.A @ g)[d.hard] >= 1 if d.hard.any() else None)
+    return minimize(
+        d.K.quad(beta) / 2 + C * (d.c @ cp.pos(1 - d.A @ g)),
+        hard=(d.A @ g)[d.hard] >= 1 if d.hard.any() else None,
+    )
 
 
 @rank_l2.formulation(
@@ -270,13 +308,16 @@ def l2_beta(d: Symbols) -> cp.Problem:
     beta, C = cp.Variable(d.m, "beta"), d.parameter("C")
     g = d.let("g", d.K @ beta)
     loss = d.c @ cp.square(cp.pos(1 - d.A @ g))
-    return minimize(d.K.quad(beta) / 2 + C * loss, hard=(d.A @ g)[d.hard] >= 1 if d.hard.any() else None)
+    return minimize(
+        d.K.quad(beta) / 2 + C * loss, hard=(d.A @ g)[d.hard] >= 1 if d.hard.any() else None
+    )
 
 
 @nobias.formulation(
     "beta",
     Source("K", "(3.14)"),
-    latex=r"\min_{\bar\beta}\ \tfrac12\bar\beta^\top\bar Q\bar\beta + C\sum_i(1 - (\bar Q\bar\beta)_i)_+,\quad \bar Q = YKY",
+    latex=r"\min_{\bar\beta}\ \tfrac12\bar\beta^\top\bar Q\bar\beta + C\sum_i(1 - (\bar "
+    r"Q\bar\beta)_i)_+,\quad \bar Q = YKY",
     carries="function",
     to_canonical=lambda v, d: Point(beta=d.y * v["betabar"], b=0.0),
     from_canonical=lambda at, d: {"betabar": d.y * at.beta},
@@ -289,13 +330,17 @@ def nobias_beta(d: Symbols) -> cp.Problem:
     betabar, C = cp.Variable(d.m, "betabar"), d.parameter("C")
     beta = cp.multiply(d.y, betabar)
     margins = cp.multiply(d.y, d.K @ beta)
-    return minimize(d.K.quad(beta) / 2 + C * (d.c @ cp.pos(1 - margins)), hard=margins[d.hard] >= 1 if d.hard.any() else None)
+    return minimize(
+        d.K.quad(beta) / 2 + C * (d.c @ cp.pos(1 - margins)),
+        hard=margins[d.hard] >= 1 if d.hard.any() else None,
+    )
 
 
 @nobias_hard.formulation(
     "beta",
     Source("K", "(3.14) with xi = 0"),
-    latex=r"\min_{\bar\beta}\ \tfrac12\bar\beta^\top\bar Q\bar\beta \quad\text{s.t.}\quad \bar Q\bar\beta \ge 1,\quad \bar Q = YKY",
+    latex=r"\min_{\bar\beta}\ \tfrac12\bar\beta^\top\bar Q\bar\beta \quad\text{s.t.}\quad \bar "
+    r"Q\bar\beta \ge 1,\quad \bar Q = YKY",
     carries="function",
     to_canonical=lambda v, d: Point(beta=d.y * v["betabar"], b=0.0, alpha=v.multiplier("margin")),
     from_canonical=lambda at, d: {"betabar": d.y * at.beta},
@@ -313,7 +358,8 @@ def nobias_hard_beta(d: Symbols) -> cp.Problem:
 @rank_l1.formulation(
     "betahat",
     Source("K", "(3.15), by (3.16)"),
-    latex=r"\min_{\hat\beta}\ \tfrac12\hat\beta^\top\hat Q\hat\beta + C\,1^\top(1 - \hat Q\hat\beta)_+,\quad \hat Q = AKA^\top",
+    latex=r"\min_{\hat\beta}\ \tfrac12\hat\beta^\top\hat Q\hat\beta + C\,1^\top(1 - \hat "
+    r"Q\hat\beta)_+,\quad \hat Q = AKA^\top",
     carries="multipliers",
     to_canonical=lambda v, d: Point(beta=d.A.T @ v["betahat"], b=0.0),
     from_canonical=lambda at, d: {"betahat": at.alpha},
@@ -326,7 +372,10 @@ def l1_betahat(d: Symbols) -> cp.Problem:
     betahat, C = cp.Variable(d.p, "betahat"), d.parameter("C")
     beta = d.let("beta", d.A.T @ betahat)
     g = d.let("g", d.K @ beta)
-    return minimize(d.K.quad(beta) / 2 + C * (d.c @ cp.pos(1 - d.A @ g)), hard=(d.A @ g)[d.hard] >= 1 if d.hard.any() else None)
+    return minimize(
+        d.K.quad(beta) / 2 + C * (d.c @ cp.pos(1 - d.A @ g)),
+        hard=(d.A @ g)[d.hard] >= 1 if d.hard.any() else None,
+    )
 
 
 # Appendix B, the value of (3.13)

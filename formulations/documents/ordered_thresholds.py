@@ -1,16 +1,17 @@
 """Ordinal regression with thresholds in order: those next to the level of a point, b_k <= b_{k+1}.
 
-A row (i, k), of k = y_i - 1 or y_i, asks f(x_i) to be on its side of the threshold b_k by a margin
-of 1: s_ik (f(x_i) - b_k) >= 1 - xi_ik, where s_ik is 1 if the level y_i of x_i is above k, and -1
-otherwise. A (p, m) has s_ik at point i, S (p, L - 1) at threshold k, and c (p,) the cost of a row,
-C times the weight of its point. `ord.sum`, in `sum_of_margins`, has two thresholds between
-neighbouring levels. Families with all thresholds are margin problems, in `chu_shashua`.
+A row (i, k), of k = y_i - 1 or y_i, asks f(x_i) to be on its side of the threshold b_k
+by a margin of 1: s_ik (f(x_i) - b_k) >= 1 - xi_ik, where s_ik is 1 if the level y_i of
+x_i is above k, and -1 otherwise. A (p, m) has s_ik at point i, S (p, L - 1) at
+threshold k, and c (p,) the cost of a row, C times the weight of its point. `ord.sum`,
+in `sum_of_margins`, has two thresholds between neighbouring levels. Families with all
+thresholds are margin problems, in `chu_shashua`.
 
-Points may have weights, factors of C; rows of a weight of 0 are none. With two levels the family is
-the classification svm.soft with the bias b = -b_0.
+Points may have weights, factors of C; rows of a weight of 0 are none. With two levels
+the family is the classification svm.soft with the bias b = -b_0.
 
-Source: W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML (2005),
-section 2. O, section 1, has the thresholds in words and in a figure.
+Source: W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML
+(2005), section 2. O, section 1, has the thresholds in words and in a figure.
 """
 
 from __future__ import annotations
@@ -34,8 +35,15 @@ def drawn(**parameters: list[float]) -> Any:
     """Return a strategy of points of up to four levels, half of them with weights, half with a level that no point has."""
     from hypothesis import strategies as st
 
-    few = st.sampled_from([2, 3, 4]).flatmap(lambda levels: points(labels=levels, least=2, most=6, widest=4, **parameters))
-    weights = st.one_of(st.none(), st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=6, max_size=6).filter(lambda v: v[0] > 0))
+    few = st.sampled_from([2, 3, 4]).flatmap(
+        lambda levels: points(labels=levels, least=2, most=6, widest=4, **parameters)
+    )
+    weights = st.one_of(
+        st.none(),
+        st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=6, max_size=6).filter(
+            lambda v: v[0] > 0
+        ),
+    )
 
     def with_more(of: tuple[Data, list[float] | None, bool]) -> Data:
         data, factors, gap = of
@@ -50,7 +58,10 @@ def _levels(value: Any, name: str, data: Data) -> None:
     """Refuse what is no level for every row of X."""
     y = targets(value, name, data)
     if (y != np.floor(y)).any() or y.min() < 0 or y.max() < 1:
-        raise ValueError(f"{name} must hold levels, whole numbers from 0 on, and not only 0: with one level there is no threshold")
+        raise ValueError(
+            f"{name} must hold levels, whole numbers from 0 on, and not only 0: with one "
+            f"level there is no threshold"
+        )
 
 
 def _weights_of_points(value: Any, name: str, data: Data) -> None:
@@ -62,7 +73,12 @@ def _weights_of_points(value: Any, name: str, data: Data) -> None:
 
 check = needing(X=matrix, y=_levels, C=positive, weights=Optional(_weights_of_points))
 """Check of the data of `ord.explicit` and of `ord.sum`."""
-explicit = Family("ord.explicit", Source("Chu 2005", "section 2", CHU), data=partial(drawn, C=[1.0, 0.25, 4.0]), check=check)
+explicit = Family(
+    "ord.explicit",
+    Source("Chu 2005", "section 2", CHU),
+    data=partial(drawn, C=[1.0, 0.25, 4.0]),
+    check=check,
+)
 """X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and weights (m,) of the points or none."""
 
 
@@ -90,7 +106,10 @@ def make_threshold_rows(d: Data) -> ThresholdRows:
     k = y[i] - np.tile([1, 0], len(i) // 2)
     i, k = i[inside := (k >= 0) & (k < T)], k[inside]
     s, r = np.where(y[i] > k, 1.0, -1.0), np.arange(len(i))
-    A, S = (sparse.csr_array((s, (r, columns)), shape=(len(i), width)) for columns, width in ((i, len(y)), (k, T)))
+    A, S = (
+        sparse.csr_array((s, (r, columns)), shape=(len(i), width))
+        for columns, width in ((i, len(y)), (k, T))
+    )
     return ThresholdRows(A, S, d["C"] * weights[i], np.diff(np.eye(T), axis=0))
 
 
@@ -103,7 +122,8 @@ def _more_levels(d: Data) -> str | None:
 @explicit.formulation(
     "primal",
     latex=r"\min \tfrac12 |w|^2 + C \sum_{ik} \xi_{ik}"
-    r" \quad\text{s.t.}\quad s_{ik} (w \cdot x_i - b_k) \ge 1 - \xi_{ik},\ \xi \ge 0,\ b_k \le b_{k+1},\ k \in \{y_i - 1, y_i\}",
+    r" \quad\text{s.t.}\quad s_{ik} (w \cdot x_i - b_k) \ge 1 - \xi_{ik},\ \xi \ge 0,\ b_k "
+    r"\le b_{k+1},\ k \in \{y_i - 1, y_i\}",
 )
 def explicit_primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + C sum_ik xi_ik   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of k = y_i - 1 and y_i,  b_k <= b_{k+1}."""
@@ -143,7 +163,11 @@ def explicit_beta(d: Data) -> cp.Problem:
     It is stated by w = X'beta, because products that round K have another rank than X, and another optimum.
     """
     X, (A, S, c, D) = d["X"], make_threshold_rows(d)
-    beta, w, b = cp.Variable(len(X), "beta"), cp.Variable(X.shape[1], "w"), cp.Variable(S.shape[1], "b")
+    beta, w, b = (
+        cp.Variable(len(X), "beta"),
+        cp.Variable(X.shape[1], "w"),
+        cp.Variable(S.shape[1], "b"),
+    )
     return minimize(
         cp.sum_squares(w) / 2 + c @ cp.pos(1 - (A @ (X @ w) - S @ b)),
         w=w == X.T @ beta,
@@ -151,11 +175,17 @@ def explicit_beta(d: Data) -> cp.Problem:
     )
 
 
-@explicit.formulation("two_levels", applies=_more_levels, to_canonical=lambda v, d: {"w": v["w"], "b": -np.ravel(v["b"])})
+@explicit.formulation(
+    "two_levels",
+    applies=_more_levels,
+    to_canonical=lambda v, d: {"w": v["w"], "b": -np.ravel(v["b"])},
+)
 def explicit_two_levels(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+, svm.soft at the labels -1 and 1 of the levels 0 and 1, with b = -b_0."""
     w, b, c = cp.Variable(d["X"].shape[1], "w"), cp.Variable(name="b"), d["C"] * get_weights(d)
-    return minimize(cp.sum_squares(w) / 2 + c @ cp.pos(1 - cp.multiply(2.0 * d["y"] - 1.0, d["X"] @ w + b)))
+    return minimize(
+        cp.sum_squares(w) / 2 + c @ cp.pos(1 - cp.multiply(2.0 * d["y"] - 1.0, d["X"] @ w + b))
+    )
 
 
 @explicit.formulation("unordered", control=True)
@@ -166,4 +196,6 @@ def explicit_unordered(d: Data) -> cp.Problem:
     """
     X, (A, S, c, _) = d["X"], make_threshold_rows(d)
     w, b, xi = cp.Variable(X.shape[1], "w"), cp.Variable(S.shape[1], "b"), cp.Variable(len(c), "xi")
-    return minimize(cp.sum_squares(w) / 2 + c @ xi, margin=A @ (X @ w) - S @ b >= 1 - xi, slack=xi >= 0)
+    return minimize(
+        cp.sum_squares(w) / 2 + c @ xi, margin=A @ (X @ w) - S @ b >= 1 - xi, slack=xi >= 0
+    )

@@ -1,6 +1,7 @@
 """Maps between variables of printed problems and canonical points.
 
-In a max-margin form the unknown is the margin t, and u is a function of length 1: w = u / t, and the family's value is 1 / (2 t^2).
+In a max-margin form the unknown is the margin t, and u is a function of length 1:
+w = u / t, and the family's value is 1 / (2 t^2).
 """
 
 from __future__ import annotations
@@ -67,7 +68,10 @@ MARGIN: dict[str, Any] = {
     "carries": "function",
     "value": _value_at_margin,
     "to_canonical": _point_at_margin,
-    "from_canonical": lambda at, d: {"u": at.w / _length(at.w), "t": (1 - at.u).min(initial=np.inf) / _length(at.w)},
+    "from_canonical": lambda at, d: {
+        "u": at.w / _length(at.w),
+        "t": (1 - at.u).min(initial=np.inf) / _length(at.w),
+    },
 }
 """Of variables u and t."""
 MARGIN_WITH_BIAS = MARGIN | {

@@ -1,23 +1,29 @@
 """The reduced preference graph of document P: O(n) preferences instead of O(n^2), and how its loss bounds the loss of all pairs.
 
-A level is all points of a query with the same relevance. Every level but the highest has one point that is called its maximum. The maximum
-is preferred to the rest of its level, and every point of the next higher level is preferred to the maximum. With L levels of n_1, ..., n_L
-points, n in all, these are (n - n_1) + (n - n_L - (L - 1)) edges: 199 instead of 10,000 for two levels of 100 points.
+A level is all points of a query with the same relevance. Every level but the highest
+has one point that is called its maximum. The maximum is preferred to the rest of its
+level, and every point of the next higher level is preferred to the maximum. With L
+levels of n_1, ..., n_L points, n in all, these are (n - n_1) + (n - n_L - (L - 1))
+edges: 199 instead of 10,000 for two levels of 100 points.
 
-The reduced problem is not equivalent to the full one, because it orders points of equal relevance. It bounds the full one. From a point i
-of level b there is a path down to a point j of a lower level a: from i to the maximum of level b - 1, and so on to the maximum of level a,
-and from there to j. If the path has k edges, the margins of its edges add up to that of the pair,
+The reduced problem is not equivalent to the full one, because it orders points of equal
+relevance. It bounds the full one. From a point i of level b there is a path down to a
+point j of a lower level a: from i to the maximum of level b - 1, and so on to the
+maximum of level a, and from there to j. If the path has k edges, the margins of its
+edges add up to that of the pair,
 
     u_ij = 1 - f_i + f_j = sum over the path of u_e - (k - 1)    so that    (u_ij)_+ <= sum over the path of (u_e)_+.
 
-The congestion of an edge is the number of pairs whose path contains it. N_l is the number of points in the levels up to l, and M_l the
-number of points in the levels above l. The congestion is
+The congestion of an edge is the number of pairs whose path contains it. N_l is the
+number of points in the levels up to l, and M_l the number of points in the levels above
+l. The congestion is
 
     from the maximum of l to a point of the rest of l:       M_l
     from a point of l + 1 to the maximum of l:               N_l
     from the maximum of l + 1 to the maximum of l:           N_l (1 + M_(l+1))
 
-The largest congestion is kappa, and L_full(f) <= kappa L_reduced(f) for every f. With two levels of n+ and n- points kappa = max(n+, n-).
+The largest congestion is kappa, and L_full(f) <= kappa L_reduced(f) for every f. With
+two levels of n+ and n- points kappa = max(n+, n-).
 """
 
 from __future__ import annotations
@@ -33,7 +39,9 @@ from equimargin.formulations.problem.choices import LOSSES, LossName
 from equimargin.formulations.problem.labels import numbers, queries, relevances
 
 
-def reduced_preferences(y: ArrayLike, qid: ArrayLike | None = None, maximum: ArrayLike | None = None) -> Index:
+def reduced_preferences(
+    y: ArrayLike, qid: ArrayLike | None = None, maximum: ArrayLike | None = None
+) -> Index:
     """The reduced preference graph, as pairs for `ranking_from_pairs`.
 
     The document leaves open which point is the maximum of its level, and the choice matters. Take one positive point at 2 and two negative
@@ -42,8 +50,13 @@ def reduced_preferences(y: ArrayLike, qid: ArrayLike | None = None, maximum: Arr
 
     Parameters
     ----------
-    y : (m,) relevances, higher is better.  qid : (m,) queries; None: a single one.
-    maximum : (m,) numbers; the maximum of a level is the first of its points where they are largest. None: its first point.
+    y : array-like of shape (m,)
+        Relevances, higher is better.
+    qid : ArrayLike | None of shape (m,)
+        Queries; None: a single one.
+    maximum : ArrayLike | None of shape (m,)
+        Numbers; the maximum of a level is the first of its points where they are
+        largest. None: its first point.
 
     Returns
     -------
@@ -51,7 +64,8 @@ def reduced_preferences(y: ArrayLike, qid: ArrayLike | None = None, maximum: Arr
 
     Raises
     ------
-    ValueError : shapes that do not fit, numbers that are not finite.
+    ValueError
+        Shapes that do not fit, numbers that are not finite.
 
     Source: P, section 4 and Figure 3; p of Table 1.
     """
@@ -75,7 +89,12 @@ def reduction_factor(y: ArrayLike, qid: ArrayLike | None = None, loss: LossName 
 
     Parameters
     ----------
-    y : (m,) relevances.  qid : (m,) queries; None: a single one.  loss : "hinge" or "squared_hinge".
+    y : array-like of shape (m,)
+        relevances.
+    qid : ArrayLike | None of shape (m,)
+        Queries; None: a single one.
+    loss : LossName
+        "hinge" or "squared_hinge".
 
     Returns
     -------
@@ -84,7 +103,8 @@ def reduction_factor(y: ArrayLike, qid: ArrayLike | None = None, loss: LossName 
 
     Raises
     ------
-    ValueError : shapes that do not fit, numbers that are not finite, an unknown loss.
+    ValueError
+        Shapes that do not fit, numbers that are not finite, an unknown loss.
 
     Source: for the graph P, section 4; the bound is proven above.
     """
@@ -104,8 +124,16 @@ def reduction_factor(y: ArrayLike, qid: ArrayLike | None = None, loss: LossName 
 class _Levels(NamedTuple):
     """Points by query and level, the maximum of a level first.
 
-    order : (m,) the points.  level : (m,) numbers of levels over all queries.  first : (m,) whether the maximum.
-    bottom, top : of every level, whether the lowest or highest of its query.
+    Parameters
+    ----------
+    order : Index of shape (m,)
+        The points.
+    level : Index of shape (m,)
+        Numbers of levels over all queries.
+    first : NDArray[np.bool_] of shape (m,)
+        Whether the maximum.
+    bottom, top : NDArray[np.bool_]
+        Of every level, whether the lowest or highest of its query.
     """
 
     order: Index
@@ -125,4 +153,6 @@ def _levels(y: ArrayLike, qid: ArrayLike | None, maximum: ArrayLike | None) -> _
     new_query = np.append(True, q[1:] != q[:-1])[:m]
     first = new_query | np.append(True, r[1:] != r[:-1])[:m]
     bottom = new_query[first]
-    return _Levels(order, np.cumsum(first) - 1, first, bottom, np.append(bottom[1:], True)[: len(bottom)])
+    return _Levels(
+        order, np.cumsum(first) - 1, first, bottom, np.append(bottom[1:], True)[: len(bottom)]
+    )

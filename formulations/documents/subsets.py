@@ -32,7 +32,9 @@ def has_every_subset(problem: MarginProblem) -> bool:
 def declared_subsets(problem: MarginProblem) -> Array:
     """Return the subsets over which a problem's form is declared, (subsets, p) of 0 and 1."""
     if problem not in _SUBSETS:
-        _SUBSETS[problem] = _every_subset(problem.p) if has_every_subset(problem) else _violated_subsets(problem)
+        _SUBSETS[problem] = (
+            _every_subset(problem.p) if has_every_subset(problem) else _violated_subsets(problem)
+        )
     return _SUBSETS[problem]
 
 
@@ -67,11 +69,24 @@ def _over_subsets(cuts: Array, least: Array, C: float) -> tuple[Array, float]:
 
     k, d = cuts.shape
     settings = clarabel.DefaultSettings()
-    settings.verbose, settings.tol_gap_abs, settings.tol_gap_rel, settings.tol_feas = False, 1e-11, 1e-11, 1e-11
-    squares, costs = sparse.diags_array(np.append(np.ones(d), 0.0), format="csc"), np.append(np.zeros(d), C)
+    settings.verbose, settings.tol_gap_abs, settings.tol_gap_rel, settings.tol_feas = (
+        False,
+        1e-11,
+        1e-11,
+        1e-11,
+    )
+    squares, costs = (
+        sparse.diags_array(np.append(np.ones(d), 0.0), format="csc"),
+        np.append(np.zeros(d), C),
+    )
     rows = sparse.csc_array(np.column_stack([-cuts, -np.ones(k)]))
-    answer = clarabel.DefaultSolver(squares, costs, rows, -least, [clarabel.NonnegativeConeT(k)], settings).solve()
+    answer = clarabel.DefaultSolver(
+        squares, costs, rows, -least, [clarabel.NonnegativeConeT(k)], settings
+    ).solve()
     if answer.status not in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved):
-        raise ValueError("not declared: the problem is too badly scaled for the cutting planes of the 1-slack form")
+        raise ValueError(
+            "not declared: the problem is too badly scaled for the cutting planes of the "
+            "1-slack form"
+        )
     found = np.array(answer.x)
     return found[:d], float(found[d])

@@ -3,14 +3,19 @@
     printed     min sum_k (a_k - b_k) + C sum xi               over |w| <= 1
     here        min 1/2 |w|^2 + sum_k (a_k - b_k) + C sum xi   over all w
 
-Only the length of w differs: scaled to |w| = t, the points of the first are worth t v + t^2 / 2 in the second, which is least at t = -v. So
-an optimum v of the first is the optimum -v^2 / 2 of the second, and w is -v times as long. The second is a quadratic program, whose optimum
-is rational; it is the definition, and `unit_ball` is what is printed.
+Only the length of w differs: scaled to |w| = t, the points of the first are worth t
+v + t^2 / 2 in the second, which is least at t = -v. So an optimum v of the first is the
+optimum -v^2 / 2 of the second, and w is -v times as long. The second is a quadratic
+program, whose optimum is rational; it is the definition, and `unit_ball` is what is
+printed.
 
-The optimum is finite if and only if C m_0 >= 1 and C m_{L-1} >= 1, where m_0 and m_{L-1} are the numbers of points of the outer levels, or
-their sums of weights: otherwise an end goes to infinity. It is below 0 if and only if the hulls of the levels, reduced by C, are apart.
+The optimum is finite if and only if C m_0 >= 1 and C m_{L-1} >= 1, where m_0 and
+m_{L-1} are the numbers of points of the outer levels, or their sums of weights:
+otherwise an end goes to infinity. It is below 0 if and only if the hulls of the levels,
+reduced by C, are apart.
 
-Source: A. Shashua, A. Levin, Ranking with large margin principle: two approaches, NIPS 15 (2003), section 3.
+Source: A. Shashua, A. Levin, Ranking with large margin principle: two approaches, NIPS
+15 (2003), section 3.
 """
 
 from __future__ import annotations
@@ -29,7 +34,11 @@ from equimargin.formulations.declarations.source import Source
 from equimargin.formulations.declarations.symbols import cp, maximize, minimize
 from equimargin.formulations.documents.ordered_thresholds import check, drawn, get_weights
 
-SHASHUA = Source("Shashua 2003", "section 3", "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)")
+SHASHUA = Source(
+    "Shashua 2003",
+    "section 3",
+    "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)",
+)
 sum_of_margins = Family("ord.sum", SHASHUA, data=partial(drawn, C=[1.0, 2.0, 0.5]), check=check)
 """X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and weights (m,) of the points or none."""
 
@@ -58,20 +67,32 @@ def _rows(d: Data) -> MarginRows:
     i, p = np.concatenate([low, high]), len(low) + len(high)
     A = sparse.csr_array((np.ones(len(low)), (np.arange(len(low)), y[low])), shape=(p, T))
     B = sparse.csr_array((np.ones(len(high)), (np.arange(len(low), p), y[high] - 1)), shape=(p, T))
-    return MarginRows(d["X"][i], np.repeat([-1.0, 1.0], [len(low), len(high)]), A, B, d["C"] * weights[i])
+    return MarginRows(
+        d["X"][i], np.repeat([-1.0, 1.0], [len(low), len(high)]), A, B, d["C"] * weights[i]
+    )
 
 
 def unbounded(d: Data) -> str | None:
     """The condition on C: below it an end of the intervals goes to infinity, which no ray of a cone program shows."""
     of_level = np.bincount(np.asarray(d["y"], dtype=np.int64), get_weights(d))
     least = d["C"] * min(of_level[0], of_level[-1])
-    return f"C times the weight of an outer level is {least:g}, below 1: no optimum is finite" if least < 1 else None
+    return (
+        f"C times the weight of an outer level is {least:g}, below 1: no optimum is finite"
+        if least < 1
+        else None
+    )
 
 
 def _no_nu_svc(d: Data) -> str | None:
     """Why the sum of margins is no nu_svc: it has more than two levels, or weights."""
     levels = int(np.max(d["y"])) + 1
-    return f"there are {levels} levels, and nu_svc has two" if levels > 2 else "nu_svc has no weights" if "weights" in d else None
+    return (
+        f"there are {levels} levels, and nu_svc has two"
+        if levels > 2
+        else "nu_svc has no weights"
+        if "weights" in d
+        else None
+    )
 
 
 def _squared(value: Any, d: Data) -> Any:
@@ -98,7 +119,12 @@ def _of_dual(values: Mapping[str, Any], d: Data) -> Data:
 def primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + sum_k (a_k - b_k) + C sum xi   s.t.   w.x <= a_k + xi of level k, w.x >= b_k - xi of k + 1, a_k <= b_k <= a_{k+1}."""
     X, s, A, B, c = _rows(d)
-    w, a, b, xi = cp.Variable(X.shape[1], "w"), cp.Variable(A.shape[1], "a"), cp.Variable(A.shape[1], "b"), cp.Variable(len(c), "xi")
+    w, a, b, xi = (
+        cp.Variable(X.shape[1], "w"),
+        cp.Variable(A.shape[1], "a"),
+        cp.Variable(A.shape[1], "b"),
+        cp.Variable(len(c), "xi"),
+    )
     return minimize(
         cp.sum_squares(w) / 2 + cp.sum(a - b) + c @ xi,
         margin=cp.multiply(s, X @ w - A @ a - B @ b) >= -xi,
@@ -110,8 +136,10 @@ def primal(d: Data) -> cp.Problem:
 
 @sum_of_margins.formulation(
     "dual",
-    latex=r"\max -\tfrac12 |\sum_r s_r \alpha_r x_r|^2 \quad\text{s.t.}\quad \sum_{r \in a_k} \alpha_r = 1 + \tau_k - \eta_k,"
-    r"\ \sum_{r \in b_k} \alpha_r = 1 + \tau_k - \eta_{k+1},\ 0 \le \alpha \le C,\ \tau, \eta \ge 0,\ \eta_0 = \eta_{L-1} = 0",
+    latex=r"\max -\tfrac12 |\sum_r s_r \alpha_r x_r|^2 \quad\text{s.t.}\quad \sum_{r \in a_k} "
+    r"\alpha_r = 1 + \tau_k - \eta_k,"
+    r"\ \sum_{r \in b_k} \alpha_r = 1 + \tau_k - \eta_{k+1},\ 0 \le \alpha \le C,\ \tau, "
+    r"\eta \ge 0,\ \eta_0 = \eta_{L-1} = 0",
     to_canonical=_of_dual,
 )
 def dual(d: Data) -> cp.Problem:
@@ -120,7 +148,11 @@ def dual(d: Data) -> cp.Problem:
     They are those of alpha on the rows of a_k, 1 + tau_k - eta_k, and of b_k, 1 + tau_k - eta_{k+1}; eta is 0 at the ends.
     """
     X, s, A, B, c = _rows(d)
-    alpha, tau, eta = cp.Variable(len(c), "alpha"), cp.Variable(A.shape[1], "tau"), cp.Variable(A.shape[1] + 1, "eta")
+    alpha, tau, eta = (
+        cp.Variable(len(c), "alpha"),
+        cp.Variable(A.shape[1], "tau"),
+        cp.Variable(A.shape[1] + 1, "eta"),
+    )
     return maximize(
         -cp.sum_squares(X.T @ cp.multiply(s, alpha)) / 2,
         below=A.T @ alpha == 1 + tau - eta[:-1],
@@ -134,7 +166,9 @@ def dual(d: Data) -> cp.Problem:
     )
 
 
-@sum_of_margins.formulation("beta", to_canonical=lambda v, d: {"w": d["X"].T @ v["beta"], "a": v["a"], "b": v["b"]})
+@sum_of_margins.formulation(
+    "beta", to_canonical=lambda v, d: {"w": d["X"].T @ v["beta"], "a": v["a"], "b": v["b"]}
+)
 def beta(d: Data) -> cp.Problem:
     """min 1/2 beta'K beta + sum_k (a_k - b_k) + C sum xi   s.t.   the same of K beta for w.x, with K = XX'.
 
@@ -163,7 +197,12 @@ def beta(d: Data) -> cp.Problem:
 def unit_ball(d: Data) -> cp.Problem:
     """min sum_k (a_k - b_k) + C sum xi   s.t.   |w| <= 1  and the same rows, as it is printed; its optimum v is worth -v^2 / 2."""
     X, s, A, B, c = _rows(d)
-    w, a, b, xi = cp.Variable(X.shape[1], "w"), cp.Variable(A.shape[1], "a"), cp.Variable(A.shape[1], "b"), cp.Variable(len(c), "xi")
+    w, a, b, xi = (
+        cp.Variable(X.shape[1], "w"),
+        cp.Variable(A.shape[1], "a"),
+        cp.Variable(A.shape[1], "b"),
+        cp.Variable(len(c), "xi"),
+    )
     return minimize(
         cp.sum(a - b) + c @ xi,
         margin=cp.multiply(s, X @ w - A @ a - B @ b) >= -xi,
@@ -174,11 +213,17 @@ def unit_ball(d: Data) -> cp.Problem:
     )
 
 
-@sum_of_margins.formulation("nearest", latex=r"\max -|\sum_r s_r \alpha_r x_r|", value=_squared, applies=unbounded)
+@sum_of_margins.formulation(
+    "nearest", latex=r"\max -|\sum_r s_r \alpha_r x_r|", value=_squared, applies=unbounded
+)
 def nearest(d: Data) -> cp.Problem:
     """max -|sum_r s_r alpha_r x_r|   s.t.   as in the dual: how near the hulls of the levels, reduced by C, come to each other."""
     X, s, A, B, c = _rows(d)
-    alpha, tau, eta = cp.Variable(len(c), "alpha"), cp.Variable(A.shape[1], "tau"), cp.Variable(A.shape[1] + 1, "eta")
+    alpha, tau, eta = (
+        cp.Variable(len(c), "alpha"),
+        cp.Variable(A.shape[1], "tau"),
+        cp.Variable(A.shape[1] + 1, "eta"),
+    )
     return maximize(
         -cp.norm(X.T @ cp.multiply(s, alpha)),
         below=A.T @ alpha == 1 + tau - eta[:-1],
@@ -192,14 +237,23 @@ def nearest(d: Data) -> cp.Problem:
     )
 
 
-@sum_of_margins.formulation("two_levels", applies=_no_nu_svc, value=lambda value, d: Fraction(d["C"] * len(d["y"])) ** 2 * value)
+@sum_of_margins.formulation(
+    "two_levels",
+    applies=_no_nu_svc,
+    value=lambda value, d: Fraction(d["C"] * len(d["y"])) ** 2 * value,
+)
 def two_levels(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 - nu rho + sum_i xi_i / m   s.t.   y_i (w.x_i + b) >= rho - xi_i,  xi >= 0,  rho >= 0;   nu = 2 / (C m).
 
     It is nu_svc, times (C m)^2.
     """
     y, (m, n) = 2.0 * np.asarray(d["y"]) - 1.0, np.shape(d["X"])
-    w, b, rho, xi = cp.Variable(n, "w"), cp.Variable(name="b"), cp.Variable(name="rho"), cp.Variable(m, "xi")
+    w, b, rho, xi = (
+        cp.Variable(n, "w"),
+        cp.Variable(name="b"),
+        cp.Variable(name="rho"),
+        cp.Variable(m, "xi"),
+    )
     return minimize(
         cp.sum_squares(w) / 2 - 2 / (d["C"] * m) * rho + cp.sum(xi) / m,
         margin=cp.multiply(y, d["X"] @ w + b) >= rho - xi,
@@ -215,7 +269,12 @@ def unordered(d: Data) -> cp.Problem:
     Without b_k <= a_{k+1} intervals may overlap.
     """
     X, s, A, B, c = _rows(d)
-    w, a, b, xi = cp.Variable(X.shape[1], "w"), cp.Variable(A.shape[1], "a"), cp.Variable(A.shape[1], "b"), cp.Variable(len(c), "xi")
+    w, a, b, xi = (
+        cp.Variable(X.shape[1], "w"),
+        cp.Variable(A.shape[1], "a"),
+        cp.Variable(A.shape[1], "b"),
+        cp.Variable(len(c), "xi"),
+    )
     return minimize(
         cp.sum_squares(w) / 2 + cp.sum(a - b) + c @ xi,
         margin=cp.multiply(s, X @ w - A @ a - B @ b) >= -xi,

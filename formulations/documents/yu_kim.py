@@ -1,8 +1,10 @@
 """Document T: Yu and Kim, SVM Tutorial: Classification, Regression, and Ranking.
 
-X (m, d) features, a factor of K for a nonlinear kernel; K (m, m) Gram matrix; y (m,) labels or targets; A (p, m) one row for every i
-preferred to j, +1 at i and -1 at j; c (p,) weights of C. Hard rows, whose weight is infinite, have no slack, and their multipliers have no
-upper bound. The tutorial classifies by F(x) = w.x - b, so that its b is minus the canonical one, and predicts by F(x) = w.x + b.
+X (m, d) features, a factor of K for a nonlinear kernel; K (m, m) Gram matrix; y (m,)
+labels or targets; A (p, m) one row for every i preferred to j, +1 at i and -1 at j; c
+(p,) weights of C. Hard rows, whose weight is infinite, have no slack, and their
+multipliers have no upper bound. The tutorial classifies by F(x) = w.x - b, so that its
+b is minus the canonical one, and predicts by F(x) = w.x + b.
 """
 
 from __future__ import annotations
@@ -14,8 +16,20 @@ import numpy as np
 
 from equimargin.formulations.declarations.family import Family
 from equimargin.formulations.declarations.source import Source
-from equimargin.formulations.declarations.symbols import DeclarationValues, Symbols, cp, maximize, minimize
-from equimargin.formulations.documents.point_maps import MARGIN, MARGIN_WITH_BIAS, MULTIPLIERS, WITH_BIAS, WITH_SLACKS
+from equimargin.formulations.declarations.symbols import (
+    DeclarationValues,
+    Symbols,
+    cp,
+    maximize,
+    minimize,
+)
+from equimargin.formulations.documents.point_maps import (
+    MARGIN,
+    MARGIN_WITH_BIAS,
+    MULTIPLIERS,
+    WITH_BIAS,
+    WITH_SLACKS,
+)
 from equimargin.formulations.problem.construct import (
     classification,
     one_norm_classification,
@@ -36,7 +50,9 @@ rank_l1 = Family("rank.l1", problem=ranking)
 rank_onenorm = Family("rank.onenorm", problem=one_norm_ranking)
 rvm = Family("rvm", problem=ranking_vector_machine)
 svm_onenorm = Family("svm.onenorm", problem=one_norm_classification)
-svm_nobias_onenorm = Family("svm.nobias_onenorm", problem=partial(one_norm_classification, bias=False))
+svm_nobias_onenorm = Family(
+    "svm.nobias_onenorm", problem=partial(one_norm_classification, bias=False)
+)
 
 
 # Section 2.1, the hard margin
@@ -62,7 +78,8 @@ def svm_hard_primal(d: Symbols) -> cp.Problem:
 @svm_hard.formulation(
     "dual",
     Source("T", "(16)-(18)"),
-    latex=r"\max_{\alpha}\ 1^\top\alpha - \tfrac12\alpha^\top YKY\alpha \quad\text{s.t.}\quad y^\top\alpha = 0,\ \alpha \ge 0",
+    latex=r"\max_{\alpha}\ 1^\top\alpha - \tfrac12\alpha^\top YKY\alpha \quad\text{s.t.}\quad "
+    r"y^\top\alpha = 0,\ \alpha \ge 0",
     **MULTIPLIERS,
 )
 def svm_hard_dual(d: Symbols) -> cp.Problem:
@@ -71,7 +88,11 @@ def svm_hard_dual(d: Symbols) -> cp.Problem:
     Unbounded exactly where the classes cannot be separated.
     """
     alpha = cp.Variable(d.p, "alpha")
-    return maximize(cp.sum(alpha) - d.K.quad(cp.multiply(d.y, alpha)) / 2, balance=d.y @ alpha == 0, lower=alpha >= 0)
+    return maximize(
+        cp.sum(alpha) - d.K.quad(cp.multiply(d.y, alpha)) / 2,
+        balance=d.y @ alpha == 0,
+        lower=alpha >= 0,
+    )
 
 
 @svm_hard.formulation(
@@ -119,7 +140,8 @@ def svm_hard_bias_as_printed(d: Symbols) -> cp.Problem:
     "primal",
     Source("T", "(23)-(25)"),
     Source("W", "SVM classifier with sigma = 1"),
-    latex=r"\min_{w,b,\xi}\ \tfrac12\|w\|^2 + C\sum_i\xi_i \quad\text{s.t.}\quad y_i(w\cdot x_i - b) \ge 1 - \xi_i,\ \xi_i \ge 0",
+    latex=r"\min_{w,b,\xi}\ \tfrac12\|w\|^2 + C\sum_i\xi_i \quad\text{s.t.}\quad y_i(w\cdot x_i - "
+    r"b) \ge 1 - \xi_i,\ \xi_i \ge 0",
     in_features=True,
     **WITH_BIAS,
 )
@@ -128,7 +150,12 @@ def svm_soft_primal(d: Symbols) -> cp.Problem:
 
     The multiplier of `margin` is alpha >= 0 of (26).
     """
-    w, b, xi, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(name="b"), cp.Variable(d.p, "xi"), d.parameter("C")
+    w, b, xi, C = (
+        cp.Variable(d.X.shape[1], "w"),
+        cp.Variable(name="b"),
+        cp.Variable(d.p, "xi"),
+        d.parameter("C"),
+    )
     return minimize(
         cp.sum_squares(w) / 2 + C * (d.c @ xi),
         margin=cp.multiply(d.y, d.X @ w - b) >= 1 - xi,
@@ -141,7 +168,8 @@ def svm_soft_primal(d: Symbols) -> cp.Problem:
     "dual",
     Source("T", "(26)-(28) = (41)-(43), with the 1/2"),
     Source("T", "(38)"),
-    latex=r"\max_{\alpha}\ 1^\top\alpha - \tfrac12\alpha^\top YKY\alpha \quad\text{s.t.}\quad y^\top\alpha = 0,\ 0 \le \alpha \le C",
+    latex=r"\max_{\alpha}\ 1^\top\alpha - \tfrac12\alpha^\top YKY\alpha \quad\text{s.t.}\quad "
+    r"y^\top\alpha = 0,\ 0 \le \alpha \le C",
     **MULTIPLIERS,
 )
 def svm_soft_dual(d: Symbols) -> cp.Problem:
@@ -161,7 +189,8 @@ def svm_soft_dual(d: Symbols) -> cp.Problem:
 @svm_soft.formulation(
     "dual.as_printed",
     Source("T", "(26)-(28) as printed, without the 1/2"),
-    latex=r"\max_{\alpha}\ 1^\top\alpha - \alpha^\top YKY\alpha \quad\text{s.t.}\quad y^\top\alpha = 0,\ 0 \le \alpha \le C",
+    latex=r"\max_{\alpha}\ 1^\top\alpha - \alpha^\top YKY\alpha \quad\text{s.t.}\quad "
+    r"y^\top\alpha = 0,\ 0 \le \alpha \le C",
     control=True,
     **MULTIPLIERS,
 )
@@ -191,7 +220,12 @@ def _both_sides(v: DeclarationValues) -> Any:
 TUBE: dict[str, Any] = {
     "carries": "function",
     "to_canonical": lambda v, d: d.point(v["w"], v["b"], _both_sides(v)),
-    "from_canonical": lambda at, d: {"w": at.w, "b": at.b, "xi": at.xi[: d.m], "xihat": at.xi[d.m :]},
+    "from_canonical": lambda at, d: {
+        "w": at.w,
+        "b": at.b,
+        "xi": at.xi[: d.m],
+        "xihat": at.xi[d.m :],
+    },
 }
 BOTH_MULTIPLIERS: dict[str, Any] = {
     "carries": "multipliers",
@@ -203,7 +237,8 @@ BOTH_MULTIPLIERS: dict[str, Any] = {
 @svr_hard.formulation(
     "primal",
     Source("T", "(57)-(59)"),
-    latex=r"\min_{w,b}\ \tfrac12\|w\|^2 \quad\text{s.t.}\quad |y_i - w\cdot x_i - b| \le \varepsilon",
+    latex=r"\min_{w,b}\ \tfrac12\|w\|^2 \quad\text{s.t.}\quad |y_i - w\cdot x_i - b| \le "
+    r"\varepsilon",
     carries="function",
     to_canonical=TUBE["to_canonical"],
     from_canonical=lambda at, d: {"w": at.w, "b": at.b},
@@ -214,14 +249,20 @@ def svr_hard_primal(d: Symbols) -> cp.Problem:
     The multipliers of `above` and `below` are alpha, alphahat >= 0 of the dual.
     """
     w, b = cp.Variable(d.X.shape[1], "w"), cp.Variable(name="b")
-    return minimize(cp.sum_squares(w) / 2, above=d.y - d.X @ w - b <= d.epsilon, below=d.X @ w + b - d.y <= d.epsilon)
+    return minimize(
+        cp.sum_squares(w) / 2,
+        above=d.y - d.X @ w - b <= d.epsilon,
+        below=d.X @ w + b - d.y <= d.epsilon,
+    )
 
 
 @svr_hard.formulation(
     "dual",
     Source("T", "(57)-(59), their dual"),
-    latex=r"\max_{\alpha,\hat\alpha}\ y^\top\delta - \varepsilon 1^\top(\alpha+\hat\alpha) - \tfrac12\delta^\top K\delta"
-    r" \quad\text{s.t.}\quad 1^\top\delta = 0,\ \alpha,\hat\alpha \ge 0,\quad \delta = \alpha - \hat\alpha",
+    latex=r"\max_{\alpha,\hat\alpha}\ y^\top\delta - \varepsilon 1^\top(\alpha+\hat\alpha) - "
+    r"\tfrac12\delta^\top K\delta"
+    r" \quad\text{s.t.}\quad 1^\top\delta = 0,\ \alpha,\hat\alpha \ge 0,\quad \delta = "
+    r"\alpha - \hat\alpha",
     **BOTH_MULTIPLIERS,
 )
 def svr_hard_dual(d: Symbols) -> cp.Problem:
@@ -242,8 +283,10 @@ def svr_hard_dual(d: Symbols) -> cp.Problem:
 @svr_l2.formulation(
     "primal",
     Source("T", "(60)-(63) as printed"),
-    latex=r"\min_{w,b,\xi,\hat\xi}\ \tfrac12\|w\|^2 + C\sum_i(\xi_i^2 + \hat\xi_i^2) \quad\text{s.t.}\quad"
-    r" -\varepsilon - \hat\xi_i \le y_i - w\cdot x_i - b \le \varepsilon + \xi_i,\ \xi,\hat\xi \ge 0",
+    latex=r"\min_{w,b,\xi,\hat\xi}\ \tfrac12\|w\|^2 + C\sum_i(\xi_i^2 + \hat\xi_i^2) "
+    r"\quad\text{s.t.}\quad"
+    r" -\varepsilon - \hat\xi_i \le y_i - w\cdot x_i - b \le \varepsilon + \xi_i,\ "
+    r"\xi,\hat\xi \ge 0",
     in_features=True,
     **TUBE,
 )
@@ -252,7 +295,12 @@ def svr_l2_primal(d: Symbols) -> cp.Problem:
 
     The multipliers of `above` and `below` are alpha, alphahat >= 0 of the dual. xi, xihat >= 0 is redundant.
     """
-    w, b, xi, xihat = cp.Variable(d.X.shape[1], "w"), cp.Variable(name="b"), cp.Variable(d.m, "xi"), cp.Variable(d.m, "xihat")
+    w, b, xi, xihat = (
+        cp.Variable(d.X.shape[1], "w"),
+        cp.Variable(name="b"),
+        cp.Variable(d.m, "xi"),
+        cp.Variable(d.m, "xihat"),
+    )
     (c, chat), (hard, hardhat), C = np.split(d.c, 2), np.split(d.hard, 2), d.parameter("C")
     return minimize(
         cp.sum_squares(w) / 2 + C * (c @ cp.square(xi) + chat @ cp.square(xihat)),
@@ -268,8 +316,10 @@ def svr_l2_primal(d: Symbols) -> cp.Problem:
 @svr_l2.formulation(
     "dual",
     Source("T", "(60)-(63), their dual"),
-    latex=r"\max_{\alpha,\hat\alpha}\ y^\top\delta - \varepsilon 1^\top(\alpha+\hat\alpha) - \tfrac12\delta^\top K\delta"
-    r" - \tfrac1{4C}(\|\alpha\|^2 + \|\hat\alpha\|^2) \quad\text{s.t.}\quad 1^\top\delta = 0,\ \alpha,\hat\alpha \ge 0",
+    latex=r"\max_{\alpha,\hat\alpha}\ y^\top\delta - \varepsilon 1^\top(\alpha+\hat\alpha) - "
+    r"\tfrac12\delta^\top K\delta"
+    r" - \tfrac1{4C}(\|\alpha\|^2 + \|\hat\alpha\|^2) \quad\text{s.t.}\quad 1^\top\delta = "
+    r"0,\ \alpha,\hat\alpha \ge 0",
     **BOTH_MULTIPLIERS,
 )
 def svr_l2_dual(d: Symbols) -> cp.Problem:
@@ -277,11 +327,22 @@ def svr_l2_dual(d: Symbols) -> cp.Problem:
 
     delta = alpha - alphahat. The multiplier of the equality `balance` is b or -b.
     """
-    alpha, alphahat, inverse = cp.Variable(d.m, "alpha"), cp.Variable(d.m, "alphahat"), d.parameter("1/C")
-    delta, (r, rhat), (free, freehat) = alpha - alphahat, np.split(d.inverse_root_c, 2), np.split(d.unweighted, 2)
+    alpha, alphahat, inverse = (
+        cp.Variable(d.m, "alpha"),
+        cp.Variable(d.m, "alphahat"),
+        d.parameter("1/C"),
+    )
+    delta, (r, rhat), (free, freehat) = (
+        alpha - alphahat,
+        np.split(d.inverse_root_c, 2),
+        np.split(d.unweighted, 2),
+    )
     ridge = cp.sum_squares(cp.multiply(r, alpha)) + cp.sum_squares(cp.multiply(rhat, alphahat))
     return maximize(
-        d.y @ delta - d.epsilon * cp.sum(alpha + alphahat) - d.K.quad(delta) / 2 - inverse / 4 * ridge,
+        d.y @ delta
+        - d.epsilon * cp.sum(alpha + alphahat)
+        - d.K.quad(delta) / 2
+        - inverse / 4 * ridge,
         balance=cp.sum(delta) == 0,
         lower=alpha >= 0,
         lowerhat=alphahat >= 0,
@@ -293,8 +354,10 @@ def svr_l2_dual(d: Symbols) -> cp.Problem:
 @svr_l1.formulation(
     "primal",
     Source("T", "(64), its Lagrangian's primal"),
-    latex=r"\min_{w,b,\xi,\hat\xi}\ \tfrac12\|w\|^2 + C\sum_i(\xi_i + \hat\xi_i) \quad\text{s.t.}\quad"
-    r" -\varepsilon - \hat\xi_i \le y_i - w\cdot x_i - b \le \varepsilon + \xi_i,\ \xi,\hat\xi \ge 0",
+    latex=r"\min_{w,b,\xi,\hat\xi}\ \tfrac12\|w\|^2 + C\sum_i(\xi_i + \hat\xi_i) "
+    r"\quad\text{s.t.}\quad"
+    r" -\varepsilon - \hat\xi_i \le y_i - w\cdot x_i - b \le \varepsilon + \xi_i,\ "
+    r"\xi,\hat\xi \ge 0",
     in_features=True,
     **TUBE,
 )
@@ -303,7 +366,12 @@ def svr_l1_primal(d: Symbols) -> cp.Problem:
 
     The multipliers of `above` and `below` are alpha, alphahat >= 0 of (70).
     """
-    w, b, xi, xihat = cp.Variable(d.X.shape[1], "w"), cp.Variable(name="b"), cp.Variable(d.m, "xi"), cp.Variable(d.m, "xihat")
+    w, b, xi, xihat = (
+        cp.Variable(d.X.shape[1], "w"),
+        cp.Variable(name="b"),
+        cp.Variable(d.m, "xi"),
+        cp.Variable(d.m, "xihat"),
+    )
     (c, chat), (hard, hardhat), C = np.split(d.c, 2), np.split(d.hard, 2), d.parameter("C")
     return minimize(
         cp.sum_squares(w) / 2 + C * (c @ xi + chat @ xihat),
@@ -319,8 +387,10 @@ def svr_l1_primal(d: Symbols) -> cp.Problem:
 @svr_l1.formulation(
     "dual",
     Source("T", "(70)-(73) = (78)-(81)"),
-    latex=r"\max_{\alpha,\hat\alpha}\ y^\top\delta - \varepsilon 1^\top(\alpha+\hat\alpha) - \tfrac12\delta^\top K\delta"
-    r" \quad\text{s.t.}\quad 1^\top\delta = 0,\ 0 \le \alpha,\hat\alpha \le C,\quad \delta = \alpha - \hat\alpha",
+    latex=r"\max_{\alpha,\hat\alpha}\ y^\top\delta - \varepsilon 1^\top(\alpha+\hat\alpha) - "
+    r"\tfrac12\delta^\top K\delta"
+    r" \quad\text{s.t.}\quad 1^\top\delta = 0,\ 0 \le \alpha,\hat\alpha \le C,\quad \delta "
+    r"= \alpha - \hat\alpha",
     **BOTH_MULTIPLIERS,
 )
 def svr_l1_dual(d: Symbols) -> cp.Problem:
@@ -343,8 +413,10 @@ def svr_l1_dual(d: Symbols) -> cp.Problem:
 @svr_l1.formulation(
     "dual.as_printed",
     Source("T", "(70)-(73) as printed, (alpha_i - alphahat_i) twice"),
-    latex=r"\max_{\alpha,\hat\alpha}\ y^\top\delta - \varepsilon 1^\top(\alpha+\hat\alpha) - \tfrac12\sum_i\delta_i^2 K_{ii}"
-    r" \quad\text{s.t.}\quad 1^\top\delta = 0,\ 0 \le \alpha,\hat\alpha \le C,\quad \delta = \alpha - \hat\alpha",
+    latex=r"\max_{\alpha,\hat\alpha}\ y^\top\delta - \varepsilon 1^\top(\alpha+\hat\alpha) - "
+    r"\tfrac12\sum_i\delta_i^2 K_{ii}"
+    r" \quad\text{s.t.}\quad 1^\top\delta = 0,\ 0 \le \alpha,\hat\alpha \le C,\quad \delta "
+    r"= \alpha - \hat\alpha",
     control=True,
     **BOTH_MULTIPLIERS,
 )
@@ -389,7 +461,8 @@ def rank_hard_primal(d: Symbols) -> cp.Problem:
 @rank_hard.formulation(
     "dual",
     Source("T", "(84)-(85) with xi = 0, its dual"),
-    latex=r"\max_\alpha\ 1^\top\alpha - \tfrac12\beta^\top K\beta \quad\text{s.t.}\quad \beta = A^\top\alpha,\ \alpha \ge 0",
+    latex=r"\max_\alpha\ 1^\top\alpha - \tfrac12\beta^\top K\beta \quad\text{s.t.}\quad \beta = "
+    r"A^\top\alpha,\ \alpha \ge 0",
     **MULTIPLIERS,
 )
 def rank_hard_dual(d: Symbols) -> cp.Problem:
@@ -446,7 +519,8 @@ def rank_l1_primal(d: Symbols) -> cp.Problem:
     "dual",
     Source("K", "(2.4)"),
     Source("T", "(88)-(89), linear kernel, with the 1/2"),
-    latex=r"\max_\alpha\ 1^\top\alpha - \tfrac12\beta^\top K\beta \quad\text{s.t.}\quad \beta = A^\top\alpha,\ 0 \le \alpha \le C",
+    latex=r"\max_\alpha\ 1^\top\alpha - \tfrac12\beta^\top K\beta \quad\text{s.t.}\quad \beta = "
+    r"A^\top\alpha,\ 0 \le \alpha \le C",
     **MULTIPLIERS,
 )
 def rank_l1_dual(d: Symbols) -> cp.Problem:
@@ -456,13 +530,16 @@ def rank_l1_dual(d: Symbols) -> cp.Problem:
     """
     alpha, C = cp.Variable(d.p, "alpha"), d.parameter("C")
     beta = d.let("beta", d.A.T @ alpha)
-    return maximize(cp.sum(alpha) - d.K.quad(beta) / 2, lower=alpha >= 0, upper=alpha[d.soft] <= C * d.c[d.soft])
+    return maximize(
+        cp.sum(alpha) - d.K.quad(beta) / 2, lower=alpha >= 0, upper=alpha[d.soft] <= C * d.c[d.soft]
+    )
 
 
 @rank_l1.formulation(
     "dual.as_printed",
     Source("T", "(88)-(89) as printed, without the 1/2"),
-    latex=r"\max_\alpha\ 1^\top\alpha - \beta^\top K\beta \quad\text{s.t.}\quad \beta = A^\top\alpha,\ 0 \le \alpha \le C",
+    latex=r"\max_\alpha\ 1^\top\alpha - \beta^\top K\beta \quad\text{s.t.}\quad \beta = "
+    r"A^\top\alpha,\ 0 \le \alpha \le C",
     control=True,
     **MULTIPLIERS,
 )
@@ -473,11 +550,14 @@ def rank_l1_dual_as_printed(d: Symbols) -> cp.Problem:
     """
     alpha, C = cp.Variable(d.p, "alpha"), d.parameter("C")
     beta = d.let("beta", d.A.T @ alpha)
-    return maximize(cp.sum(alpha) - d.K.quad(beta), lower=alpha >= 0, upper=alpha[d.soft] <= C * d.c[d.soft])
+    return maximize(
+        cp.sum(alpha) - d.K.quad(beta), lower=alpha >= 0, upper=alpha[d.soft] <= C * d.c[d.soft]
+    )
 
 
-# Section 5, one-norm ranking: linear programs in coefficients of pairs, and in coefficients of points. A misprint follows the right form,
-# though printed before it, because the first formulation of a family is its definition.
+# Section 5, one-norm ranking: linear programs in coefficients of pairs, and in
+# coefficients of points. A misprint follows the right form, though printed before it,
+# because the first formulation of a family is its definition.
 
 ONE_NORM_MULTIPLIERS: dict[str, Any] = {
     "carries": "multipliers",
@@ -489,7 +569,8 @@ ONE_NORM_MULTIPLIERS: dict[str, Any] = {
 @rank_onenorm.formulation(
     "primal",
     Source("T", "(94)-(96), with phi_i - phi_j"),
-    latex=r"\min_{\alpha,\xi}\ 1^\top\alpha + C\,1^\top\xi \quad\text{s.t.}\quad AKA^\top\alpha \ge 1 - \xi,\ \alpha \ge 0,\ \xi \ge 0",
+    latex=r"\min_{\alpha,\xi}\ 1^\top\alpha + C\,1^\top\xi \quad\text{s.t.}\quad AKA^\top\alpha "
+    r"\ge 1 - \xi,\ \alpha \ge 0,\ \xi \ge 0",
     carries="function",
     to_canonical=lambda v, d: OneNormPoint(x=v["alpha"], u=v.multiplier("margin")),
     from_canonical=lambda at, d: {"alpha": at.x, "xi": at.xi},
@@ -502,7 +583,9 @@ def rank_onenorm_primal(d: Symbols) -> cp.Problem:
     alpha, xi, C = cp.Variable(d.p, "alpha"), cp.Variable(d.p, "xi"), d.parameter("C")
     beta = d.let("beta", d.A.T @ alpha)
     g = d.let("g", d.K @ beta)
-    return minimize(cp.sum(alpha) + C * cp.sum(xi), margin=d.A @ g >= 1 - xi, sign=alpha >= 0, slack=xi >= 0)
+    return minimize(
+        cp.sum(alpha) + C * cp.sum(xi), margin=d.A @ g >= 1 - xi, sign=alpha >= 0, slack=xi >= 0
+    )
 
 
 @rank_onenorm.formulation(
@@ -526,7 +609,8 @@ def rank_onenorm_dual(d: Symbols) -> cp.Problem:
     "primal",
     Source("T", "(102)-(104)"),
     Source("K", "(2.10)"),
-    latex=r"\min_{\beta,\xi}\ 1^\top\beta + C\,1^\top\xi \quad\text{s.t.}\quad AK\beta \ge 1 - \xi,\ \beta \ge 0,\ \xi \ge 0",
+    latex=r"\min_{\beta,\xi}\ 1^\top\beta + C\,1^\top\xi \quad\text{s.t.}\quad AK\beta \ge 1 - "
+    r"\xi,\ \beta \ge 0,\ \xi \ge 0",
     carries="function",
     to_canonical=lambda v, d: OneNormPoint(x=v["beta"], u=v.multiplier("margin")),
     from_canonical=lambda at, d: {"beta": at.x, "xi": at.xi},
@@ -538,7 +622,9 @@ def rvm_primal(d: Symbols) -> cp.Problem:
     """
     beta, xi, C = cp.Variable(d.m, "beta"), cp.Variable(d.p, "xi"), d.parameter("C")
     g = d.let("g", d.K @ beta)
-    return minimize(cp.sum(beta) + C * cp.sum(xi), margin=d.A @ g >= 1 - xi, sign=beta >= 0, slack=xi >= 0)
+    return minimize(
+        cp.sum(beta) + C * cp.sum(xi), margin=d.A @ g >= 1 - xi, sign=beta >= 0, slack=xi >= 0
+    )
 
 
 @rvm.formulation(
@@ -560,7 +646,8 @@ def rvm_dual(d: Symbols) -> cp.Problem:
 @rvm.formulation(
     "as_printed",
     Source("T", "(101) as printed, without the positive part"),
-    latex=r"\min_\beta\ 1^\top\beta + C\sum_{ij}(1 - (AK\beta)_{ij}) \quad\text{s.t.}\quad \beta \ge 0",
+    latex=r"\min_\beta\ 1^\top\beta + C\sum_{ij}(1 - (AK\beta)_{ij}) \quad\text{s.t.}\quad \beta "
+    r"\ge 0",
     carries="function",
     control=True,
     to_canonical=lambda v, d: OneNormPoint(x=v["beta"]),
@@ -593,9 +680,19 @@ def svm_onenorm_primal(d: Symbols) -> cp.Problem:
 
     The multiplier of `margin` is u >= 0 of the dual program.
     """
-    alpha, b, xi, C = cp.Variable(d.p, "alpha"), cp.Variable(name="b"), cp.Variable(d.p, "xi"), d.parameter("C")
+    alpha, b, xi, C = (
+        cp.Variable(d.p, "alpha"),
+        cp.Variable(name="b"),
+        cp.Variable(d.p, "xi"),
+        d.parameter("C"),
+    )
     g = d.let("g", d.K @ cp.multiply(d.y, alpha))
-    return minimize(cp.sum(alpha) + C * cp.sum(xi), margin=cp.multiply(d.y, g + b) >= 1 - xi, sign=alpha >= 0, slack=xi >= 0)
+    return minimize(
+        cp.sum(alpha) + C * cp.sum(xi),
+        margin=cp.multiply(d.y, g + b) >= 1 - xi,
+        sign=alpha >= 0,
+        slack=xi >= 0,
+    )
 
 
 @svm_onenorm.formulation(
@@ -617,7 +714,8 @@ def svm_onenorm_dual(d: Symbols) -> cp.Problem:
 @svm_nobias_onenorm.formulation(
     "primal",
     Source("T", "section 5.1 (no formula) without b"),
-    latex=r"\min_{\alpha,\xi}\ 1^\top\alpha + C\,1^\top\xi \quad\text{s.t.}\quad YKY\alpha \ge 1 - \xi,\ \alpha \ge 0,\ \xi \ge 0",
+    latex=r"\min_{\alpha,\xi}\ 1^\top\alpha + C\,1^\top\xi \quad\text{s.t.}\quad YKY\alpha \ge 1 "
+    r"- \xi,\ \alpha \ge 0,\ \xi \ge 0",
     carries="function",
     to_canonical=lambda v, d: OneNormPoint(x=v["alpha"], u=v.multiplier("margin")),
     from_canonical=lambda at, d: {"alpha": at.x, "xi": at.xi},
@@ -629,7 +727,12 @@ def svm_nobias_onenorm_primal(d: Symbols) -> cp.Problem:
     """
     alpha, xi, C = cp.Variable(d.p, "alpha"), cp.Variable(d.p, "xi"), d.parameter("C")
     g = d.let("g", d.K @ cp.multiply(d.y, alpha))
-    return minimize(cp.sum(alpha) + C * cp.sum(xi), margin=cp.multiply(d.y, g) >= 1 - xi, sign=alpha >= 0, slack=xi >= 0)
+    return minimize(
+        cp.sum(alpha) + C * cp.sum(xi),
+        margin=cp.multiply(d.y, g) >= 1 - xi,
+        sign=alpha >= 0,
+        slack=xi >= 0,
+    )
 
 
 @svm_nobias_onenorm.formulation(
@@ -644,4 +747,9 @@ def svm_nobias_onenorm_dual(d: Symbols) -> cp.Problem:
     The multiplier of `price` is alpha >= 0 of the primal.
     """
     u, C = cp.Variable(d.p, "u"), d.parameter("C")
-    return maximize(cp.sum(u), price=cp.multiply(d.y, d.K @ cp.multiply(d.y, u)) <= 1, lower=u >= 0, upper=u <= C)
+    return maximize(
+        cp.sum(u),
+        price=cp.multiply(d.y, d.K @ cp.multiply(d.y, u)) <= 1,
+        lower=u >= 0,
+        upper=u <= C,
+    )

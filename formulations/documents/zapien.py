@@ -1,7 +1,9 @@
 """Document P: Zapien et al., Model Selection for Ranking SVM Using Regularization Path.
 
-A, which is P in the document, has one row for every i preferred to j, +1 at i and -1 at j; c (p,) weights. The objectives are C times
-smaller than the family's, that of the path C^2 times, and the multipliers C times. The document says lambda for 1/C, and for 1/(2C) in (5).
+A, which is P in the document, has one row for every i preferred to j, +1 at i and -1 at
+j; c (p,) weights. The objectives are C times smaller than the family's, that of the
+path C^2 times, and the multipliers C times. The document says lambda for 1/C, and for
+1/(2C) in (5).
 """
 
 from __future__ import annotations
@@ -39,7 +41,11 @@ def lambda_function(d: Symbols) -> cp.Problem:
 
     f is w in an orthonormal basis. The multiplier of `margin` is alpha of (8), in [0, 1]; the family's is C times it.
     """
-    f, zeta, lam = cp.Variable(d.X.shape[1], "f"), cp.Variable(d.p, "zeta"), d.parameter("lambda", lambda C: reciprocal(2 * C))
+    f, zeta, lam = (
+        cp.Variable(d.X.shape[1], "f"),
+        cp.Variable(d.p, "zeta"),
+        d.parameter("lambda", lambda C: reciprocal(2 * C)),
+    )
     return minimize(
         d.c @ zeta + lam * cp.sum_squares(f),
         margin=d.A @ (d.X @ f) >= 1 - zeta,
@@ -74,7 +80,8 @@ def lambda_function_as_lambda_half(d: Symbols) -> cp.Problem:
 @rank_l1.formulation(
     "lambda.primal",
     Source("P", "(6)"),
-    latex=r"\min_{\beta,\zeta}\ 1^\top\zeta + \tfrac\lambda2\beta^\top K\beta \quad\text{s.t.}\quad PK\beta \ge 1 - \zeta,\ \zeta \ge 0",
+    latex=r"\min_{\beta,\zeta}\ 1^\top\zeta + \tfrac\lambda2\beta^\top K\beta "
+    r"\quad\text{s.t.}\quad PK\beta \ge 1 - \zeta,\ \zeta \ge 0",
     carries="function",
     value=lambda v, d: v * d.C,
     to_canonical=lambda v, d: Point(beta=v["beta"], b=0.0, alpha=v.multiplier("margin", d.C)),
@@ -99,7 +106,8 @@ def lambda_primal(d: Symbols) -> cp.Problem:
 @rank_l1.formulation(
     "lambda.dual",
     Source("P", "(8)"),
-    latex=r"\max_\alpha\ \alpha^\top 1 - \tfrac1{2\lambda}\alpha^\top PKP^\top\alpha \quad\text{s.t.}\quad 0 \le \alpha \le 1",
+    latex=r"\max_\alpha\ \alpha^\top 1 - \tfrac1{2\lambda}\alpha^\top PKP^\top\alpha "
+    r"\quad\text{s.t.}\quad 0 \le \alpha \le 1",
     value=lambda v, d: v * d.C,
     id="rank.lambda.dual",
     **UNIT_MULTIPLIERS,
@@ -111,7 +119,11 @@ def lambda_dual(d: Symbols) -> cp.Problem:
     """
     alpha, inverse = cp.Variable(d.p, "alpha"), d.parameter("1/lambda")
     beta = d.let("beta", d.A.T @ alpha)
-    return maximize(cp.sum(alpha) - inverse * d.K.quad(beta) / 2, lower=alpha >= 0, upper=alpha[d.soft] <= d.c[d.soft])
+    return maximize(
+        cp.sum(alpha) - inverse * d.K.quad(beta) / 2,
+        lower=alpha >= 0,
+        upper=alpha[d.soft] <= d.c[d.soft],
+    )
 
 
 @rank_l1.formulation(
@@ -132,4 +144,8 @@ def path(d: Symbols) -> cp.Problem:
     """
     alpha, lam = cp.Variable(d.p, "alpha"), d.parameter("lambda")
     beta = d.let("beta", d.A.T @ alpha)
-    return maximize(lam * cp.sum(alpha) - d.K.quad(beta) / 2, lower=alpha >= 0, upper=alpha[d.soft] <= d.c[d.soft])
+    return maximize(
+        lam * cp.sum(alpha) - d.K.quad(beta) / 2,
+        lower=alpha >= 0,
+        upper=alpha[d.soft] <= d.c[d.soft],
+    )

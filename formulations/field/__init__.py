@@ -1,6 +1,7 @@
 """Problems of the field that no document prints, each with a mistake that is seeded on purpose.
 
-huberised_hinge  the soft margin with a hinge without a kink  Chapelle 2007; Rosset and Zhu 2007
+huberised_hinge  the soft margin with a hinge without a kink  Chapelle 2007; Rosset and
+Zhu 2007
 one_class        one-class SVM                               Schölkopf et al. 2001
 nu               nu-SVC and nu-SVR                           Schölkopf et al. 2000
 one_norm_svm     1-norm SVM, a linear program                Bradley and Mangasarian 1998; Zhu et al. 2003
@@ -21,4 +22,13 @@ from equimargin.formulations.field import (  # each enters its formulations
     quantile,
 )
 
-__all__ = ["huberised_hinge", "lasso", "least_squares", "multiclass", "nu", "one_class", "one_norm_svm", "quantile"]
+__all__ = [
+    "huberised_hinge",
+    "lasso",
+    "least_squares",
+    "multiclass",
+    "nu",
+    "one_class",
+    "one_norm_svm",
+    "quantile",
+]

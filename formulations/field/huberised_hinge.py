@@ -2,8 +2,8 @@
 
     phi(u) = 0,  (u + delta)^2 / (4 delta),  u          for  u <= -delta,  |u| < delta,  u >= delta
 
-X (m, d) features, a factor of K for a nonlinear kernel; K (m, m) Gram matrix; y (m,) labels; c (m,) weights of C. The classifier is
-F(x) = w.x + b.
+X (m, d) features, a factor of K for a nonlinear kernel; K (m, m) Gram matrix; y (m,)
+labels; c (m,) weights of C. The classifier is F(x) = w.x + b.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ def beta(d: Symbols) -> cp.Problem:
 @huberised_hinge.formulation(
     "dual",
     Source("Chapelle 2007", "Huber loss, the dual", CHAPELLE),
-    latex=r"\max_{\alpha}\ (1 + \delta)1^\top\alpha - \tfrac12\alpha^\top(YKY + \tfrac{2\delta}{C}I)\alpha"
+    latex=r"\max_{\alpha}\ (1 + \delta)1^\top\alpha - \tfrac12\alpha^\top(YKY + "
+    r"\tfrac{2\delta}{C}I)\alpha"
     r" \quad\text{s.t.}\quad y^\top\alpha = 0,\ 0 \le \alpha \le C",
     **MULTIPLIERS,
 )

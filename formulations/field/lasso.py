@@ -1,7 +1,8 @@
 """Lasso, and group lasso, in which whole groups of weights are 0 or not: a second-order cone program, of which bounds are proven.
 
-Source: R. Tibshirani, Regression shrinkage and selection via the lasso, JRSS B 58 (1996); M. Yuan, Y. Lin, Model selection and estimation
-in regression with grouped variables, JRSS B 68 (2006), (2.1).
+Source: R. Tibshirani, Regression shrinkage and selection via the lasso, JRSS B 58
+(1996); M. Yuan, Y. Lin, Model selection and estimation in regression with grouped
+variables, JRSS B 68 (2006), (2.1).
 """
 
 from __future__ import annotations
@@ -20,14 +21,21 @@ from equimargin.formulations.declarations.symbols import cp
 TIBSHIRANI = "Tibshirani, Regression Shrinkage and Selection via the Lasso (1996)"
 YUAN = "Yuan, Lin, Model Selection and Estimation in Regression with Grouped Variables (2006)"
 few = partial(points, labels=-1, penalty=[1.0, 0.5, 2.0])
-lasso = Family("lasso", Source("Tibshirani 1996", "(1)", TIBSHIRANI), data=few, check=needing(X=matrix, y=targets, penalty=positive))
+lasso = Family(
+    "lasso",
+    Source("Tibshirani 1996", "(1)", TIBSHIRANI),
+    data=few,
+    check=needing(X=matrix, y=targets, penalty=positive),
+)
 """X (m, d), y (m,) targets and penalty > 0."""
 
 
 def _check_groups(value: Any, name: str, data: Data) -> None:
     d = data["X"].shape[1]
     if np.shape(value) != (d,):
-        raise ValueError(f"{name} must be {d} numbers, one for every feature, and is of shape {np.shape(value)}")
+        raise ValueError(
+            f"{name} must be {d} numbers, one for every feature, and is of shape {np.shape(value)}"
+        )
 
 
 group_lasso = Family(
@@ -43,21 +51,31 @@ group_lasso = Family(
 def primal(d: Data) -> cp.Problem:
     """min 1/2 |Xw - y|^2 + penalty |w|_1."""
     w = cp.Variable(d["X"].shape[1], name="w")
-    return cp.Problem(cp.Minimize(cp.sum_squares(d["X"] @ w - d["y"]) / 2 + d["penalty"] * cp.norm1(w)))
+    return cp.Problem(
+        cp.Minimize(cp.sum_squares(d["X"] @ w - d["y"]) / 2 + d["penalty"] * cp.norm1(w))
+    )
 
 
-@lasso.formulation("dual", latex=r"\max y'u - \tfrac12 |u|^2" r" \quad\text{s.t.}\quad |X'u|_\infty \le \lambda")
+@lasso.formulation(
+    "dual", latex=r"\max y'u - \tfrac12 |u|^2" r" \quad\text{s.t.}\quad |X'u|_\infty \le \lambda"
+)
 def dual(d: Data) -> cp.Problem:
     """max y'u - 1/2 |u|^2   s.t.   |X'u|_j <= penalty."""
     u = cp.Variable(len(d["y"]), name="u")
-    return cp.Problem(cp.Maximize(d["y"] @ u - cp.sum_squares(u) / 2), [cp.abs(d["X"].T @ u) <= d["penalty"]])
+    return cp.Problem(
+        cp.Maximize(d["y"] @ u - cp.sum_squares(u) / 2), [cp.abs(d["X"].T @ u) <= d["penalty"]]
+    )
 
 
 @lasso.formulation("mean_of_squares", control=True)
 def mean_of_squares(d: Data) -> cp.Problem:
     """The objective of scikit-learn, with the mean of the squares and the penalty as it is: another optimum."""
     w = cp.Variable(d["X"].shape[1], name="w")
-    return cp.Problem(cp.Minimize(cp.sum_squares(d["X"] @ w - d["y"]) / (2 * len(d["y"])) + d["penalty"] * cp.norm1(w)))
+    return cp.Problem(
+        cp.Minimize(
+            cp.sum_squares(d["X"] @ w - d["y"]) / (2 * len(d["y"])) + d["penalty"] * cp.norm1(w)
+        )
+    )
 
 
 def _groups(d: Data) -> list[np.ndarray]:
@@ -69,20 +87,30 @@ def _groups(d: Data) -> list[np.ndarray]:
 def _group_lasso(d: Data, factor: float) -> cp.Problem:
     w = cp.Variable(d["X"].shape[1], name="w")
     norms = sum(float(np.sqrt(len(group))) * cp.norm2(w[group]) for group in _groups(d))
-    return cp.Problem(cp.Minimize(factor * cp.sum_squares(d["X"] @ w - d["y"]) + d["penalty"] * norms))
+    return cp.Problem(
+        cp.Minimize(factor * cp.sum_squares(d["X"] @ w - d["y"]) + d["penalty"] * norms)
+    )
 
 
-@group_lasso.formulation("primal", latex=r"\min \tfrac12 |Xw - y|^2 + \lambda \sum_g \sqrt{d_g} |w_g|")
+@group_lasso.formulation(
+    "primal", latex=r"\min \tfrac12 |Xw - y|^2 + \lambda \sum_g \sqrt{d_g} |w_g|"
+)
 def group_primal(d: Data) -> cp.Problem:
     """min 1/2 |Xw - y|^2 + penalty sum_g sqrt(size of g) |w_g|."""
     return _group_lasso(d, 0.5)
 
 
-@group_lasso.formulation("dual", latex=r"\max y'u - \tfrac12 |u|^2" r" \quad\text{s.t.}\quad |X_g'u| \le \lambda \sqrt{d_g}")
+@group_lasso.formulation(
+    "dual",
+    latex=r"\max y'u - \tfrac12 |u|^2" r" \quad\text{s.t.}\quad |X_g'u| \le \lambda \sqrt{d_g}",
+)
 def group_dual(d: Data) -> cp.Problem:
     """max y'u - 1/2 |u|^2   s.t.   |X_g'u| <= penalty sqrt(size of g)  for every group g."""
     u = cp.Variable(len(d["y"]), name="u")
-    balls = [cp.norm2(d["X"][:, group].T @ u) <= d["penalty"] * float(np.sqrt(len(group))) for group in _groups(d)]
+    balls = [
+        cp.norm2(d["X"][:, group].T @ u) <= d["penalty"] * float(np.sqrt(len(group)))
+        for group in _groups(d)
+    ]
     return cp.Problem(cp.Maximize(d["y"] @ u - cp.sum_squares(u) / 2), balls)
 
 

@@ -1,6 +1,7 @@
 """Least-squares SVM: equations and squares in place of inequalities and hinges. It looks like the SVM with the squared hinge, and is none.
 
-Source: J. Suykens, J. Vandewalle, Least squares support vector machine classifiers, Neural Processing Letters 9 (1999), (8)-(10).
+Source: J. Suykens, J. Vandewalle, Least squares support vector machine classifiers,
+Neural Processing Letters 9 (1999), (8)-(10).
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ def primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + C/2 |e|^2   s.t.   y_i (w.x_i + b) = 1 - e_i."""
     X, (m, k) = d["X"], d["X"].shape
     w, b, e = cp.Variable(k, name="w"), cp.Variable(name="b"), cp.Variable(m, name="e")
-    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] / 2 * cp.sum_squares(e)), [cp.multiply(_signs(d), X @ w + b) == 1 - e])
+    return cp.Problem(
+        cp.Minimize(cp.sum_squares(w) / 2 + d["C"] / 2 * cp.sum_squares(e)),
+        [cp.multiply(_signs(d), X @ w + b) == 1 - e],
+    )
 
 
 @ls_svm.formulation(
@@ -59,4 +63,7 @@ def squared_hinge(d: Data) -> cp.Problem:
     """The look-alike: with inequalities, a point beyond its margin costs nothing, and the optimum is that of an SVM with squared slacks."""
     X, (m, k) = d["X"], d["X"].shape
     w, b, e = cp.Variable(k, name="w"), cp.Variable(name="b"), cp.Variable(m, name="e")
-    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] / 2 * cp.sum_squares(e)), [cp.multiply(_signs(d), X @ w + b) >= 1 - e])
+    return cp.Problem(
+        cp.Minimize(cp.sum_squares(w) / 2 + d["C"] / 2 * cp.sum_squares(e)),
+        [cp.multiply(_signs(d), X @ w + b) >= 1 - e],
+    )

@@ -1,6 +1,7 @@
 """The multiclass SVM of one optimisation: the score of a point's own class is to be above that of every other by 1.
 
-Source: K. Crammer, Y. Singer, On the algorithmic implementation of multiclass kernel-based vector machines, JMLR 2 (2001), (7) and (15).
+Source: K. Crammer, Y. Singer, On the algorithmic implementation of multiclass
+kernel-based vector machines, JMLR 2 (2001), (7) and (15).
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from equimargin.formulations.declarations.family import Family
 from equimargin.formulations.declarations.source import Source
 from equimargin.formulations.declarations.symbols import cp
 
-TITLE = "Crammer, Singer, On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines (2001)"
+TITLE = (
+    "Crammer, Singer, On the Algorithmic Implementation of Multiclass Kernel-based Vector "
+    "Machines (2001)"
+)
 crammer_singer = Family(
     "crammer_singer",
     Source("Crammer 2001", "(7)", TITLE),
@@ -48,7 +52,10 @@ def primal(d: Data) -> cp.Problem:
 def _dual(d: Data, C: float) -> cp.Problem:
     E = _indicators(d)
     T = cp.Variable(E.shape, name="T")
-    return cp.Problem(cp.Maximize(cp.sum(cp.multiply(E, T)) - cp.sum_squares(d["X"].T @ T) / 2), [cp.sum(T, axis=1) == 0, T <= C * E])
+    return cp.Problem(
+        cp.Maximize(cp.sum(cp.multiply(E, T)) - cp.sum_squares(d["X"].T @ T) / 2),
+        [cp.sum(T, axis=1) == 0, T <= C * E],
+    )
 
 
 @crammer_singer.formulation(

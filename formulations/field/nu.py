@@ -3,11 +3,13 @@
     nu-SVC whose optimal rho is above 0 has the w of C-SVC at C = 1 / (m rho), times rho:      v = rho^2 v_C - nu rho
     nu-SVR whose optimal width is eps has the w of C-SVR at the cost C / m and that eps:       v = v_C(eps) + C nu eps
 
-The links hold if the optimal rho and eps are positive. nu-SVC has a finite optimum if and only if nu <= 2 min(m+, m-) / m: above that its
-dual has no feasible point. At rho = 0 its w is 0 and no C corresponds to it. The formulations `hinge` and `tube` state the same optima over
-all rho and over all eps at once.
+The links hold if the optimal rho and eps are positive. nu-SVC has a finite optimum if
+and only if nu <= 2 min(m+, m-) / m: above that its dual has no feasible point. At
+rho = 0 its w is 0 and no C corresponds to it. The formulations `hinge` and `tube` state
+the same optima over all rho and over all eps at once.
 
-Source: B. Schölkopf, A. Smola, R. Williamson, P. Bartlett, New support vector algorithms, Neural Computation 12 (2000).
+Source: B. Schölkopf, A. Smola, R. Williamson, P. Bartlett, New support vector
+algorithms, Neural Computation 12 (2000).
 """
 
 from __future__ import annotations
@@ -16,7 +18,14 @@ from functools import partial
 
 import numpy as np
 
-from equimargin.formulations.declarations.checks import classes, matrix, needing, positive, share, targets
+from equimargin.formulations.declarations.checks import (
+    classes,
+    matrix,
+    needing,
+    positive,
+    share,
+    targets,
+)
 from equimargin.formulations.declarations.drawing import Data, points
 from equimargin.formulations.declarations.family import Family
 from equimargin.formulations.declarations.source import Source
@@ -47,7 +56,11 @@ def _signs(d: Data) -> np.ndarray:
 def too_large(d: Data) -> str | None:
     """The condition on nu: above 2 min(m+, m-) / m the primal has no lower bound, and the dual no feasible point."""
     m, least = len(d["y"]), 2 * min(int((d["y"] == 1).sum()), int((d["y"] == 0).sum()))
-    return None if d["nu"] * m <= least else f"nu is {d['nu']:g}, above 2 min(m+, m-) / m = {least / m:g}: no optimum is finite"
+    return (
+        None
+        if d["nu"] * m <= least
+        else f"nu is {d['nu']:g}, above 2 min(m+, m-) / m = {least / m:g}: no optimum is finite"
+    )
 
 
 @nu_svc.formulation(
@@ -58,16 +71,26 @@ def too_large(d: Data) -> str | None:
 def svc_primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 - nu rho + sum_i xi_i / m   s.t.   y_i (w.x_i + b) >= rho - xi_i,  xi >= 0,  rho >= 0."""
     X, y, (m, k) = d["X"], _signs(d), d["X"].shape
-    w, b, rho, xi = cp.Variable(k, name="w"), cp.Variable(name="b"), cp.Variable(name="rho"), cp.Variable(m, name="xi")
+    w, b, rho, xi = (
+        cp.Variable(k, name="w"),
+        cp.Variable(name="b"),
+        cp.Variable(name="rho"),
+        cp.Variable(m, name="xi"),
+    )
     objective = cp.sum_squares(w) / 2 - d["nu"] * rho + cp.sum(xi) / m
-    return cp.Problem(cp.Minimize(objective), [cp.multiply(y, X @ w + b) >= rho - xi, xi >= 0, rho >= 0])
+    return cp.Problem(
+        cp.Minimize(objective), [cp.multiply(y, X @ w + b) >= rho - xi, xi >= 0, rho >= 0]
+    )
 
 
 def _svc_dual(d: Data, balanced: bool) -> cp.Problem:
     y, m = _signs(d), len(d["X"])
     a = cp.Variable(m, name="a")
     balance = [y @ a == 0] if balanced else []
-    return cp.Problem(cp.Maximize(-cp.sum_squares(d["X"].T @ cp.multiply(y, a)) / 2), [*balance, cp.sum(a) >= d["nu"], a >= 0, a <= 1 / m])
+    return cp.Problem(
+        cp.Maximize(-cp.sum_squares(d["X"].T @ cp.multiply(y, a)) / 2),
+        [*balance, cp.sum(a) >= d["nu"], a >= 0, a <= 1 / m],
+    )
 
 
 @nu_svc.formulation(
@@ -91,7 +114,11 @@ def svc_no_balance(d: Data) -> cp.Problem:
 def svc_hinge(d: Data) -> cp.Problem:
     """min over rho >= 0 of 1/2 |w|^2 + sum_i (rho - y_i (w.x_i + b))_+ / m - nu rho."""
     X, y, (m, k) = d["X"], _signs(d), d["X"].shape
-    w, b, rho = cp.Variable(k, name="w"), cp.Variable(name="b"), cp.Variable(name="rho", nonneg=True)
+    w, b, rho = (
+        cp.Variable(k, name="w"),
+        cp.Variable(name="b"),
+        cp.Variable(name="rho", nonneg=True),
+    )
     hinges = cp.sum(cp.pos(rho - cp.multiply(y, X @ w + b))) / m
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + hinges - d["nu"] * rho))
 
@@ -99,7 +126,8 @@ def svc_hinge(d: Data) -> cp.Problem:
 @nu_svr.formulation(
     "primal",
     latex=r"\min \tfrac12 |w|^2 + C (\nu \epsilon + \tfrac1m \sum_i (\xi_i + \xi_i^*))"
-    r" \quad\text{s.t.}\quad -\epsilon - \xi_i^* \le y_i - w \cdot x_i - b \le \epsilon + \xi_i,\ \epsilon, \xi, \xi^* \ge 0",
+    r" \quad\text{s.t.}\quad -\epsilon - \xi_i^* \le y_i - w \cdot x_i - b \le \epsilon + "
+    r"\xi_i,\ \epsilon, \xi, \xi^* \ge 0",
 )
 def svr_primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + C (nu eps + sum_i (xi_i + zeta_i) / m)   s.t.   -eps - zeta_i <= y_i - w.x_i - b <= eps + xi_i,  all >= 0."""
@@ -108,7 +136,10 @@ def svr_primal(d: Data) -> cp.Problem:
     xi, zeta = cp.Variable(m, name="xi"), cp.Variable(m, name="zeta")
     residual = y - X @ w - b
     objective = cp.sum_squares(w) / 2 + d["C"] * (d["nu"] * eps + cp.sum(xi + zeta) / m)
-    return cp.Problem(cp.Minimize(objective), [residual <= eps + xi, -residual <= eps + zeta, xi >= 0, zeta >= 0, eps >= 0])
+    return cp.Problem(
+        cp.Minimize(objective),
+        [residual <= eps + xi, -residual <= eps + zeta, xi >= 0, zeta >= 0, eps >= 0],
+    )
 
 
 def _svr_dual(d: Data, nu: float) -> cp.Problem:
@@ -117,14 +148,16 @@ def _svr_dual(d: Data, nu: float) -> cp.Problem:
     beta = above - below
     box = [above >= 0, below >= 0, above <= C / m, below <= C / m]
     return cp.Problem(
-        cp.Maximize(y @ beta - cp.sum_squares(d["X"].T @ beta) / 2), [cp.sum(beta) == 0, cp.sum(above + below) <= C * nu, *box]
+        cp.Maximize(y @ beta - cp.sum_squares(d["X"].T @ beta) / 2),
+        [cp.sum(beta) == 0, cp.sum(above + below) <= C * nu, *box],
     )
 
 
 @nu_svr.formulation(
     "dual",
     latex=r"\max y'\beta - \tfrac12 |X'\beta|^2"
-    r" \quad\text{s.t.}\quad \beta = a - a^*,\ 1'\beta = 0,\ 1'(a + a^*) \le C \nu,\ 0 \le a, a^* \le \tfrac Cm",
+    r" \quad\text{s.t.}\quad \beta = a - a^*,\ 1'\beta = 0,\ 1'(a + a^*) \le C \nu,\ 0 \le "
+    r"a, a^* \le \tfrac Cm",
     to_canonical=lambda v, d: {"w": d["X"].T @ (v["above"] - v["below"])},
 )
 def svr_dual(d: Data) -> cp.Problem:
@@ -142,6 +175,10 @@ def svr_half_nu(d: Data) -> cp.Problem:
 def svr_tube(d: Data) -> cp.Problem:
     """min over eps >= 0 of v_C(eps) + C nu eps, where v_C is C-SVR at the cost C / m."""
     X, y, (m, k) = d["X"], d["y"], d["X"].shape
-    w, b, eps = cp.Variable(k, name="w"), cp.Variable(name="b"), cp.Variable(name="eps", nonneg=True)
+    w, b, eps = (
+        cp.Variable(k, name="w"),
+        cp.Variable(name="b"),
+        cp.Variable(name="eps", nonneg=True),
+    )
     c_svr = cp.sum_squares(w) / 2 + d["C"] / m * cp.sum(cp.pos(cp.abs(y - X @ w - b) - eps))
     return cp.Problem(cp.Minimize(c_svr + d["C"] * d["nu"] * eps))

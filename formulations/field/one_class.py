@@ -1,7 +1,8 @@
 """One-class SVM: a half-space away from the origin that holds most of the points.
 
-Source: B. Schölkopf, J. Platt, J. Shawe-Taylor, A. Smola, R. Williamson, Estimating the support of a high-dimensional distribution,
-Neural Computation 13 (2001), equations (3)-(4) and (11).
+Source: B. Schölkopf, J. Platt, J. Shawe-Taylor, A. Smola, R. Williamson, Estimating the
+support of a high-dimensional distribution, Neural Computation 13 (2001), equations
+(3)-(4) and (11).
 """
 
 from __future__ import annotations
@@ -17,9 +18,15 @@ from equimargin.formulations.declarations.family import Family
 from equimargin.formulations.declarations.source import Source
 from equimargin.formulations.declarations.symbols import cp
 
-TITLE = "Schölkopf, Platt, Shawe-Taylor, Smola, Williamson, Estimating the Support of a High-Dimensional Distribution (2001)"
+TITLE = (
+    "Schölkopf, Platt, Shawe-Taylor, Smola, Williamson, Estimating the Support of a "
+    "High-Dimensional Distribution (2001)"
+)
 one_class = Family(
-    "one_class", Source("Schölkopf 2001", "(3)-(4)", TITLE), data=partial(points, nu=[0.5, 0.25, 1.0]), check=needing(X=matrix, nu=share)
+    "one_class",
+    Source("Schölkopf 2001", "(3)-(4)", TITLE),
+    data=partial(points, nu=[0.5, 0.25, 1.0]),
+    check=needing(X=matrix, nu=share),
 )
 """X (m, d) and nu in (0, 1]."""
 
@@ -27,7 +34,10 @@ one_class = Family(
 def _printed(v: Mapping[str, Any], d: Data) -> FormulaValue:
     X, m = d["X"], len(d["X"])
     missing = v["rho"] - v["xi"] - X @ v["w"]
-    return FormulaValue(v["w"] @ v["w"] / 2 + v["xi"].sum() / (d["nu"] * m) - v["rho"], {"margins": missing, "slacks": -v["xi"]})
+    return FormulaValue(
+        v["w"] @ v["w"] / 2 + v["xi"].sum() / (d["nu"] * m) - v["rho"],
+        {"margins": missing, "slacks": -v["xi"]},
+    )
 
 
 @one_class.formulation(
@@ -40,7 +50,10 @@ def primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + sum_i xi_i / (nu m) - rho   s.t.   w.x_i >= rho - xi_i,  xi >= 0."""
     X, (m, k) = d["X"], d["X"].shape
     w, rho, xi = cp.Variable(k, name="w"), cp.Variable(name="rho"), cp.Variable(m, name="xi")
-    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + cp.sum(xi) / (d["nu"] * m) - rho), [X @ w >= rho - xi, xi >= 0])
+    return cp.Problem(
+        cp.Minimize(cp.sum_squares(w) / 2 + cp.sum(xi) / (d["nu"] * m) - rho),
+        [X @ w >= rho - xi, xi >= 0],
+    )
 
 
 @one_class.formulation(
@@ -53,11 +66,16 @@ def primal(d: Data) -> cp.Problem:
 def dual(d: Data) -> cp.Problem:
     """max -1/2 |X'a|^2   s.t.   sum a = 1,  0 <= a <= 1 / (nu m)."""
     a = cp.Variable(len(d["X"]), name="a")
-    return cp.Problem(cp.Maximize(-cp.sum_squares(d["X"].T @ a) / 2), [cp.sum(a) == 1, a >= 0, a <= 1 / (d["nu"] * len(d["X"]))])
+    return cp.Problem(
+        cp.Maximize(-cp.sum_squares(d["X"].T @ a) / 2),
+        [cp.sum(a) == 1, a >= 0, a <= 1 / (d["nu"] * len(d["X"]))],
+    )
 
 
 @one_class.formulation("dual.box_without_m", control=True)
 def wrong_box(d: Data) -> cp.Problem:
     """The dual with the box 1 / nu in place of 1 / (nu m)."""
     a = cp.Variable(len(d["X"]), name="a")
-    return cp.Problem(cp.Maximize(-cp.sum_squares(d["X"].T @ a) / 2), [cp.sum(a) == 1, a >= 0, a <= 1 / d["nu"]])
+    return cp.Problem(
+        cp.Maximize(-cp.sum_squares(d["X"].T @ a) / 2), [cp.sum(a) == 1, a >= 0, a <= 1 / d["nu"]]
+    )

@@ -1,10 +1,12 @@
 """1-norm SVM: the hinge with the sum of |w_j| in place of the norm, a linear program.
 
-It is of features and their w of either sign. `svm.onenorm`, of kernels and coefficients alpha >= 0, is another problem: on the features K Y
-this one is that with alpha of either sign, whose optimum can only be smaller.
+It is of features and their w of either sign. `svm.onenorm`, of kernels and coefficients
+alpha >= 0, is another problem: on the features K Y this one is that with alpha of
+either sign, whose optimum can only be smaller.
 
-Source: P. Bradley, O. Mangasarian, Feature selection via concave minimization and support vector machines, ICML (1998); J. Zhu, S. Rosset,
-T. Hastie, R. Tibshirani, 1-norm support vector machines, NIPS (2003).
+Source: P. Bradley, O. Mangasarian, Feature selection via concave minimization and
+support vector machines, ICML (1998); J. Zhu, S. Rosset, T. Hastie, R. Tibshirani,
+1-norm support vector machines, NIPS (2003).
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ from equimargin.formulations.declarations.family import Family
 from equimargin.formulations.declarations.source import Source
 from equimargin.formulations.declarations.symbols import cp
 
-TITLE = "Bradley, Mangasarian, Feature Selection via Concave Minimization and Support Vector Machines (1998)"
+TITLE = (
+    "Bradley, Mangasarian, Feature Selection via Concave Minimization and Support Vector "
+    "Machines (1998)"
+)
 one_norm_svm = Family(
     "one_norm_svm",
     Source("Bradley 1998", "(8)", TITLE),
@@ -38,7 +43,11 @@ def _signs(d: Data) -> np.ndarray:
 def primal(d: Data) -> cp.Problem:
     """min |w|_1 + C sum_i (1 - y_i (w.x_i + b))_+."""
     w, b = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(name="b")
-    return cp.Problem(cp.Minimize(cp.norm1(w) + d["C"] * cp.sum(cp.pos(1 - cp.multiply(_signs(d), d["X"] @ w + b)))))
+    return cp.Problem(
+        cp.Minimize(
+            cp.norm1(w) + d["C"] * cp.sum(cp.pos(1 - cp.multiply(_signs(d), d["X"] @ w + b)))
+        )
+    )
 
 
 @one_norm_svm.formulation(
@@ -50,11 +59,15 @@ def dual(d: Data) -> cp.Problem:
     """max sum u   s.t.   |X'Yu|_j <= 1,  y'u = 0,  0 <= u <= C."""
     y, u = _signs(d), cp.Variable(len(d["X"]), name="u")
     prices = d["X"].T @ cp.multiply(y, u)
-    return cp.Problem(cp.Maximize(cp.sum(u)), [prices <= 1, prices >= -1, y @ u == 0, u >= 0, u <= d["C"]])
+    return cp.Problem(
+        cp.Maximize(cp.sum(u)), [prices <= 1, prices >= -1, y @ u == 0, u >= 0, u <= d["C"]]
+    )
 
 
 @one_norm_svm.formulation("dual.one_sided", control=True)
 def one_sided(d: Data) -> cp.Problem:
     """The dual with (X'Yu)_j <= 1 in place of |X'Yu|_j <= 1."""
     y, u = _signs(d), cp.Variable(len(d["X"]), name="u")
-    return cp.Problem(cp.Maximize(cp.sum(u)), [d["X"].T @ cp.multiply(y, u) <= 1, y @ u == 0, u >= 0, u <= d["C"]])
+    return cp.Problem(
+        cp.Maximize(cp.sum(u)), [d["X"].T @ cp.multiply(y, u) <= 1, y @ u == 0, u >= 0, u <= d["C"]]
+    )

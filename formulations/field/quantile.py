@@ -1,7 +1,8 @@
 """Quantile regression: residuals above the function cost tau, those below 1 - tau, with a penalty on |w|_1.
 
-Source: R. Koenker, G. Bassett, Regression quantiles, Econometrica 46 (1978), (3.1); with the penalty, A. Belloni, V. Chernozhukov,
-l1-penalized quantile regression in high-dimensional sparse models, Annals of Statistics 39 (2011).
+Source: R. Koenker, G. Bassett, Regression quantiles, Econometrica 46 (1978), (3.1);
+with the penalty, A. Belloni, V. Chernozhukov, l1-penalized quantile regression in
+high-dimensional sparse models, Annals of Statistics 39 (2011).
 """
 
 from __future__ import annotations
@@ -31,13 +32,19 @@ quantile = Family(
 """X (m, d), y (m,) targets, tau in (0, 1), and penalty >= 0, that of |w|_1 beside the mean of the losses."""
 
 
-@quantile.formulation("primal", latex=r"\min \tfrac1m \sum_i \rho_\tau(y_i - w.x_i - b) + \lambda |w|_1")
+@quantile.formulation(
+    "primal", latex=r"\min \tfrac1m \sum_i \rho_\tau(y_i - w.x_i - b) + \lambda |w|_1"
+)
 def primal(d: Data) -> cp.Problem:
     """min sum_i (tau r_i if r_i > 0 else (tau - 1) r_i) / m + penalty |w|_1,  r = y - Xw - b."""
     X, y, tau = d["X"], d["y"], d["tau"]
     w, b = cp.Variable(X.shape[1], name="w"), cp.Variable(name="b")
     r = y - X @ w - b
-    return cp.Problem(cp.Minimize(cp.sum(cp.maximum(tau * r, (tau - 1) * r)) / len(y) + d["penalty"] * cp.norm1(w)))
+    return cp.Problem(
+        cp.Minimize(
+            cp.sum(cp.maximum(tau * r, (tau - 1) * r)) / len(y) + d["penalty"] * cp.norm1(w)
+        )
+    )
 
 
 def _dual(d: Data, least: float) -> cp.Problem:
@@ -45,13 +52,16 @@ def _dual(d: Data, least: float) -> cp.Problem:
     a = cp.Variable(m, name="a")
     prices = d["X"].T @ a
     box = [a <= d["tau"] / m, a >= least / m]
-    return cp.Problem(cp.Maximize(y @ a), [*box, cp.sum(a) == 0, prices <= d["penalty"], prices >= -d["penalty"]])
+    return cp.Problem(
+        cp.Maximize(y @ a), [*box, cp.sum(a) == 0, prices <= d["penalty"], prices >= -d["penalty"]]
+    )
 
 
 @quantile.formulation(
     "dual",
     latex=r"\max y'a"
-    r" \quad\text{s.t.}\quad \tfrac{\tau - 1}m \le a \le \tfrac \tau m,\ 1'a = 0,\ |X'a|_\infty \le \lambda",
+    r" \quad\text{s.t.}\quad \tfrac{\tau - 1}m \le a \le \tfrac \tau m,\ 1'a = 0,\ "
+    r"|X'a|_\infty \le \lambda",
 )
 def dual(d: Data) -> cp.Problem:
     """max y'a   s.t.   (tau - 1) / m <= a <= tau / m,  sum a = 0,  |X'a|_j <= penalty."""

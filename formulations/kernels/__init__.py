@@ -2,7 +2,24 @@
 
 from equimargin.formulations.kernels.exponential import exponential
 from equimargin.formulations.kernels.gram import Gram
-from equimargin.formulations.kernels.kernel import Kernel, linear, polynomial, precomputed, rbf, sigmoid
+from equimargin.formulations.kernels.kernel import (
+    Kernel,
+    linear,
+    polynomial,
+    precomputed,
+    rbf,
+    sigmoid,
+)
 from equimargin.formulations.numeric.arrays import Array
 
-__all__ = ["Array", "Gram", "Kernel", "exponential", "linear", "polynomial", "precomputed", "rbf", "sigmoid"]
+__all__ = [
+    "Array",
+    "Gram",
+    "Kernel",
+    "exponential",
+    "linear",
+    "polynomial",
+    "precomputed",
+    "rbf",
+    "sigmoid",
+]

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equimargin.formulations.kernels.kernel import Kernel, set_number, squared_distances, squared_norms
+from equimargin.formulations.kernels.kernel import (
+    Kernel,
+    set_number,
+    squared_distances,
+    squared_norms,
+)
 from equimargin.formulations.kernels.registry import kernel
 from equimargin.formulations.numeric.arrays import Array, Features, dense
 from equimargin.formulations.numeric.rounding import SMALLEST, find_unit, gamma_n
@@ -55,10 +60,16 @@ class Exponential(Kernel):
         """
         unit, d = find_unit(K), X.shape[1]
         largest = [float(squared_norms(points).max(initial=0.0)) for points in (X, Z)]
-        if not 4 * sum(largest) < np.inf:  # a square may have overflowed: all that is known is 0 <= k <= 1
+        if (
+            not 4 * sum(largest) < np.inf
+        ):  # a square may have overflowed: all that is known is 0 <= k <= 1
             return np.full(X.shape[0], float(v.sum()) * 1.01)
         exponents = -np.log(K, where=K > 0, out=np.zeros_like(K))
-        off = 1.02 * gamma_n(d + 8, unit) * np.maximum(exponents, 0.0) + 10 * unit + 2 * self.gamma * np.sqrt(d * SMALLEST)
+        off = (
+            1.02 * gamma_n(d + 8, unit) * np.maximum(exponents, 0.0)
+            + 10 * unit
+            + 2 * self.gamma * np.sqrt(d * SMALLEST)
+        )
         bound: Array = np.minimum(K * off, 1.01) @ v + (16 * v.sum() + len(v)) * SMALLEST
         return bound
 

@@ -1,7 +1,7 @@
 """Explicit features Z (m, q) with K = Z Z', for the kernels that have them: the linear kernel, with or without an intercept.
 
-Z is X, or X with a column of ones, which is never stored. A function is f(x) = w.z; if there is a column of ones, the last entry of w is
-the constant of f.
+Z is X, or X with a column of ones, which is never stored. A function is f(x) = w.z; if
+there is a column of ones, the last entry of w is the constant of f.
 """
 
 from __future__ import annotations
@@ -16,7 +16,13 @@ from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear
 from equimargin.formulations.numeric.arguments import check_reals
 from equimargin.formulations.numeric.arrays import Array, Features, Index, canonical, is_sparse
 from equimargin.formulations.numeric.jit import brief, fast, in_numpy, jit
-from equimargin.formulations.numeric.rounding import SMALLEST, find_unit, gamma_n, multiply_with_depth, round_toward
+from equimargin.formulations.numeric.rounding import (
+    SMALLEST,
+    find_unit,
+    gamma_n,
+    multiply_with_depth,
+    round_toward,
+)
 
 ENTRIES_AT_A_TIME = 2**16
 """Entries of X that are gathered at a time for Z' D Z: few enough to stay in the cache."""
@@ -35,7 +41,10 @@ class Explicit:
 
     Parameters
     ----------
-    X : (m, d) features, dense or CSR.  constant : whether the column of ones belongs to them.
+    X : Features of shape (m, d)
+        Features, dense or CSR.
+    constant : bool
+        Whether the column of ones belongs to them.
     """
 
     def __init__(self, X: Features, constant: bool) -> None:
@@ -64,7 +73,11 @@ class Explicit:
     def rdot(self, beta: Array) -> Array:
         """Z' beta, (q,), for beta (m,)."""
         w = np.empty(self.q, beta.dtype)
-        if self.d >= FEWEST_LOOPED_COLUMNS and not self.sparse and beta.dtype == self.X.dtype == np.float64:
+        if (
+            self.d >= FEWEST_LOOPED_COLUMNS
+            and not self.sparse
+            and beta.dtype == self.X.dtype == np.float64
+        ):
             index = np.flatnonzero(beta)
             _combined_rows(self.X, index, beta[index], w[: self.d])
         elif self.sparse and beta.dtype == self.X.dtype == np.float64:
@@ -105,12 +118,16 @@ class Explicit:
     @property
     def extended(self) -> bool:
         """Whether the platform has an extended precision, and sums over X in it do not take long."""
-        return self.entries <= EXTENDED_FEATURE_ENTRIES and bool(np.finfo(np.longdouble).eps < np.finfo(np.float64).eps)
+        return self.entries <= EXTENDED_FEATURE_ENTRIES and bool(
+            np.finfo(np.longdouble).eps < np.finfo(np.float64).eps
+        )
 
     def values(self, w: Array) -> tuple[Array, Array]:
         """Z w and a bound on its error, (m,) each, for w (q,), in whose precision they are computed."""
         gamma, size = gamma_n(self.q + 2), round_toward(np.abs(w).astype(np.float64), 1)
-        return self @ w, _sum_error(gamma_n(self.q + 2, find_unit(w)), (1 + gamma) * self.absolute_dot(size), w)
+        return self @ w, _sum_error(
+            gamma_n(self.q + 2, find_unit(w)), (1 + gamma) * self.absolute_dot(size), w
+        )
 
     def combination(self, beta: Array) -> tuple[Array, Array]:
         """Z' beta and a bound on its error, (q,) each, for beta (m,), in whose precision they are computed; its entries are float64."""
@@ -118,13 +135,17 @@ class Explicit:
         w[: self.d], depth = multiply_with_depth(self.X.T, beta)
         if self.constant:
             w[self.d :] = multiply_with_depth(np.ones((1, self.m)), beta)[0]
-        return w, _sum_error(gamma_n(depth + 2, find_unit(w)), (1 + gamma_n(self.m + 2)) * size, beta)
+        return w, _sum_error(
+            gamma_n(depth + 2, find_unit(w)), (1 + gamma_n(self.m + 2)) * size, beta
+        )
 
     def kernel_product(self, v: Array) -> tuple[Array, Array]:
         """K v = Z (Z'v) and a bound on its error, (m,) each, for v (m,), in whose precision they are computed; its entries are float64."""
         w, off = self.combination(v)
         f, error = self.values(w)
-        reach = (1 + gamma_n(self.q + 2)) * self.absolute_dot(off) + 4 * np.count_nonzero(off) * SMALLEST
+        reach = (1 + gamma_n(self.q + 2)) * self.absolute_dot(off) + 4 * np.count_nonzero(
+            off
+        ) * SMALLEST
         return f, round_toward((error + reach) * (1 + gamma_n(4)), 1) if off.any() else error
 
     def rows(self, index: Index) -> Any:
@@ -145,7 +166,11 @@ class Explicit:
     def column_means(self) -> tuple[Array, Array]:
         """Means of z and of z^2 over the points, (q,) each."""
         ones = np.full(self.m, 1 / self.m)
-        squares = self.X.multiply(self.X).T @ ones if self.sparse else np.einsum("ij,ij->j", self.X, self.X) / self.m
+        squares = (
+            self.X.multiply(self.X).T @ ones
+            if self.sparse
+            else np.einsum("ij,ij->j", self.X, self.X) / self.m
+        )
         return self.rdot(ones), np.append(squares, np.ones(self.q - self.d))
 
     def mean_square(self) -> float:
@@ -158,7 +183,8 @@ class Explicit:
 
         Parameters
         ----------
-        single : whether sums of float32 over some hundred points each are good enough.
+        single : bool
+            Whether sums of float32 over some hundred points each are good enough.
         """
         if not self.sparse and len(index) * self.q <= ENTRIES_WITHOUT_BLAS:
             H = np.zeros((self.q, self.q))
@@ -167,7 +193,9 @@ class Explicit:
         more = D > 0.0
         if more.all():
             return self._squared(index, D, single)
-        return self._squared(index[more], D[more], single) - self._squared(index[~more], -D[~more], single)
+        return self._squared(index[more], D[more], single) - self._squared(
+            index[~more], -D[~more], single
+        )
 
     def _squared(self, index: Index, D: Array, single: bool) -> Array:
         """As `gram` for D > 0: B' B with B = D^1/2 Z, which BLAS knows to be symmetric."""
@@ -180,10 +208,15 @@ class Explicit:
             H = np.zeros((self.q, self.q))
             size = max(min(max(ENTRIES_AT_A_TIME // self.d + 1, self.d), len(index)), 1)
             precision = np.float32 if single else np.float64
-            buffer, products = np.empty((size, self.d), precision), np.empty((self.d, self.d), precision)
+            buffer, products = (
+                np.empty((size, self.d), precision),
+                np.empty((self.d, self.d), precision),
+            )
             for start in range(0, len(index), size):
                 here, root = index[start : start + size], roots[start : start + size]
-                if unit is not None and not single and here[-1] - here[0] == len(here) - 1:  # consecutive rows as they are
+                if (
+                    unit is not None and not single and here[-1] - here[0] == len(here) - 1
+                ):  # consecutive rows as they are
                     B = self.X[here[0] : here[-1] + 1]
                 else:
                     B = buffer[: len(root)]
@@ -201,7 +234,9 @@ class Explicit:
         if not self.sparse:
             return self.rdot(D * (self @ v))
         result = np.zeros(self.q)
-        constant = _sparse_product(*_unsigned(self.X), D, v[: self.d], float(v[self.d :].sum()), result[: self.d])
+        constant = _sparse_product(
+            *_unsigned(self.X), D, v[: self.d], float(v[self.d :].sum()), result[: self.d]
+        )
         result[self.d :] = constant
         return result
 
@@ -221,10 +256,16 @@ def column_names(X: Any) -> tuple[str, ...] | None:
 
     Parameters
     ----------
-    X : (m, d) features of any type; a name is anything that can be hashed (text, numbers, dates, tuples of them), which arrays cannot.
+    X : array-like of shape (m, d)
+        Features of any type; a name is anything that can be hashed (text, numbers,
+        dates, tuples of them), which arrays cannot.
     """
     names = tuple(getattr(X, "columns", ()))
-    return tuple(map(str, names)) if names and all(isinstance(name, Hashable) for name in names) else None
+    return (
+        tuple(map(str, names))
+        if names and all(isinstance(name, Hashable) for name in names)
+        else None
+    )
 
 
 def check_columns(X: Any, names: tuple[str, ...] | None) -> None:
@@ -232,11 +273,15 @@ def check_columns(X: Any, names: tuple[str, ...] | None) -> None:
 
     Parameters
     ----------
-    X : (n, d) points of any type.  names : (d,) of the training points' columns; None where they came without.
+    X : array-like of shape (n, d)
+        Points of any type.
+    names : tuple[str, ...] | None of shape (d,)
+        Of the training points' columns; None where they came without.
 
     Raises
     ------
-    ValueError : a name that is another one, with its place.
+    ValueError
+        A name that is another one, with its place.
     """
     given = column_names(X)
     if given is None or names is None or given == names:
@@ -244,7 +289,8 @@ def check_columns(X: Any, names: tuple[str, ...] | None) -> None:
     at = next(at for at, (one, other) in enumerate(zip(given, names, strict=True)) if one != other)
     what = "in another order than" if sorted(given) == sorted(names) else "not"
     raise ValueError(
-        f"the columns of X are {what} those of the problem (column {at} is {given[at]!r} and must be {names[at]!r}); "
+        f"the columns of X are {what} those of the problem (column {at} is {given[at]!r} "
+        f"and must be {names[at]!r}); "
         "give the same columns in the same order, or an array"
     )
 
@@ -254,11 +300,17 @@ def new_points(X: Any, training: Features, names: tuple[str, ...] | None) -> Fea
 
     Parameters
     ----------
-    X : (n, d) points of any type.  training : (m, d) points.  names : (d,) of their columns, where they came with names.
+    X : array-like of shape (n, d)
+        Points of any type.
+    training : Features of shape (m, d)
+        points.
+    names : tuple[str, ...] | None of shape (d,)
+        Of their columns, where they came with names.
 
     Raises
     ------
-    ValueError : no numbers, no matrix, or other columns than the training points have.
+    ValueError
+        No numbers, no matrix, or other columns than the training points have.
     """
     if is_sparse(X):
         X = X.tocsr()
@@ -267,7 +319,10 @@ def new_points(X: Any, training: Features, names: tuple[str, ...] | None) -> Fea
     else:
         points = check_reals(X, "X")
     if points.ndim != 2 or points.shape[1] != training.shape[1]:
-        raise ValueError(f"the points must be of shape (n, {training.shape[1]}), as the training points are, not {points.shape}")
+        raise ValueError(
+            f"the points must be of shape (n, {training.shape[1]}), as the training points "
+            f"are, not {points.shape}"
+        )
     check_columns(X, names)
     return points
 
@@ -277,7 +332,10 @@ def explicit(kernel: Kernel, X: Features) -> Explicit | None:
 
     Parameters
     ----------
-    kernel : k.  X : (m, d) features.
+    kernel : Kernel
+        k.
+    X : Features of shape (m, d)
+        features.
     """
     if isinstance(kernel, Linear):
         return Explicit(X, False)
@@ -289,7 +347,11 @@ def explicit(kernel: Kernel, X: Features) -> Explicit | None:
 def _sum_error(gamma: float, size: Array, v: Array) -> Array:
     """What |fl(A v) - A v| <= gamma |A||v| + n eta is at most, for size >= |A||v| - n eta and n products of two numbers that are not 0."""
     products = np.count_nonzero(v)
-    return np.asarray(round_toward(gamma * (1 + gamma) * size + 4 * products * SMALLEST, 1)) if products else np.zeros_like(size)
+    return (
+        np.asarray(round_toward(gamma * (1 + gamma) * size + 4 * products * SMALLEST, 1))
+        if products
+        else np.zeros_like(size)
+    )
 
 
 def _appended(X: Features, m: int) -> Features:
@@ -303,7 +365,9 @@ def _appended(X: Features, m: int) -> Features:
     here[ends] = False
     indices, data = np.full(X.nnz + m, X.shape[1], dtype=X.indices.dtype), np.ones(X.nnz + m)
     indices[here], data[here] = X.indices, X.data
-    return sparse.csr_array((data, indices, np.append(X.indptr[:1], ends + 1)), shape=(m, X.shape[1] + 1))
+    return sparse.csr_array(
+        (data, indices, np.append(X.indptr[:1], ends + 1)), shape=(m, X.shape[1] + 1)
+    )
 
 
 def _unsigned(X: Features) -> tuple[Index, Index, Array]:
@@ -312,7 +376,9 @@ def _unsigned(X: Features) -> tuple[Index, Index, Array]:
 
 
 @fast
-def _add_squares_of_entries(indptr: Index, indices: Index, data: Array, x: Array, squares: Array) -> None:
+def _add_squares_of_entries(
+    indptr: Index, indices: Index, data: Array, x: Array, squares: Array
+) -> None:
     """Add |x_i|^2 to `squares`, (m,); x : (d,) zeros to work on, because entries of one place are summed before they are squared."""
     for i in range(squares.size):
         total = 0.0
@@ -385,7 +451,9 @@ def _few_products(X: Array, index: Index, D: Array, H: Array) -> None:
         for k in range(min(4, index.size - start)):
             c[k] = D[start + k]
             x_k = X[index[start + k]]
-            for j in range(d):  # a slice assignment would compile the text of its error for two seconds
+            for j in range(
+                d
+            ):  # a slice assignment would compile the text of its error for two seconds
                 B[k, j] = x_k[j]
         for i in range(q):
             h = H[i]
@@ -398,7 +466,9 @@ def _few_products(X: Array, index: Index, D: Array, H: Array) -> None:
 
 
 @jit
-def _sparse_product(indptr: Index, indices: Index, data: Array, D: Array, v: Array, constant: float, result: Array) -> float:
+def _sparse_product(
+    indptr: Index, indices: Index, data: Array, D: Array, v: Array, constant: float, result: Array
+) -> float:
     """Add X' diag(D) (X v + constant) to `result`; the sum of diag(D) (X v + constant)."""
     total = 0.0
     for i in range(D.size):

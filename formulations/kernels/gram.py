@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.kernel import Kernel, Linear
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
-from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, find_unit, gamma_n, multiply_with_depth, round_toward
+from equimargin.formulations.numeric.rounding import (
+    SMALLEST,
+    UNIT,
+    find_unit,
+    gamma_n,
+    multiply_with_depth,
+    round_toward,
+)
 
 STORED_ROWS = 6000
 """Rows of the largest Gram matrix that is kept in memory, 288 MB. A larger one is recomputed tile by tile."""
@@ -25,7 +32,12 @@ class Gram:
 
     Parameters
     ----------
-    kernel : the kernel.  X : (m, d) features.  shift : added to the diagonal (precomputed kernels only), part of the problem.
+    kernel : Kernel
+        The kernel.
+    X : Features of shape (m, d)
+        features.
+    shift : float
+        Added to the diagonal (precomputed kernels only), part of the problem.
     """
 
     def __init__(self, kernel: Kernel, X: Features, shift: float = 0.0) -> None:
@@ -53,7 +65,9 @@ class Gram:
     @cached_property
     def diagonal_bound(self) -> float:
         """An upper bound of |K_ii|."""
-        return float(round_toward(self.kernel.diagonal_bound(self.X).max(initial=0.0) + self.shift, 1))
+        return float(
+            round_toward(self.kernel.diagonal_bound(self.X).max(initial=0.0) + self.shift, 1)
+        )
 
     def part(self, points: NDArray[np.intp]) -> Gram:
         """K at some of the points."""
@@ -64,7 +78,11 @@ class Gram:
     def extended(self) -> Gram | None:
         """The same in the platform's extended precision; None where there is none, or where it would take long."""
         sparse = is_sparse(self.X)
-        if sparse or self.m**2 * self.X.shape[1] > EXTENDED_WORK or not np.finfo(np.longdouble).eps < np.finfo(np.float64).eps:
+        if (
+            sparse
+            or self.m**2 * self.X.shape[1] > EXTENDED_WORK
+            or not np.finfo(np.longdouble).eps < np.finfo(np.float64).eps
+        ):
             return None
         return Gram(self.kernel, np.asarray(self.X, dtype=np.longdouble), self.shift)
 
@@ -73,7 +91,9 @@ class Gram:
         """The first point equal to each, (m,), by a checked hash of its bits; a given matrix is not looked at."""
         if self.kernel.given:
             return np.arange(self.m)
-        odd = np.random.default_rng(0).integers(2**63, size=self.X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+        odd = np.random.default_rng(0).integers(
+            2**63, size=self.X.shape[1], dtype=np.uint64
+        ) * np.uint64(2) + np.uint64(1)
         if is_sparse(self.X):
             X = self.X.tocsr(copy=True)
             X.sum_duplicates()
@@ -128,7 +148,13 @@ class Gram:
         a product; of a K that is not kept, the columns where v is not 0. Infinite where nothing is known.
         """
         f, error = np.empty(self.m, self.X.dtype), np.empty(self.m, self.X.dtype)
-        support = np.arange(self.m) if self._kept else np.flatnonzero(v) if v.any() else np.zeros(1, dtype=np.intp)
+        support = (
+            np.arange(self.m)
+            if self._kept
+            else np.flatnonzero(v)
+            if v.any()
+            else np.zeros(1, dtype=np.intp)
+        )
         Z, v = (self.X, v) if self._kept else (self.X[support], v[support])
         for rows, K in self._tiles(support):
             f[rows], error[rows] = _product(self.kernel, self.X[rows], Z, K, v)
@@ -166,7 +192,9 @@ def _product(kernel: Kernel, X: Features, Z: Features, K: Array, v: Array) -> tu
     """K v and a bound on its error, both (n,), for the computed K = k(X, Z), (n, m)."""
     size = np.abs(v)
     f, depth = multiply_with_depth(K, v)
-    error = kernel.rounding(X, Z, K, size) + gamma_n(depth + 1, find_unit(f)) * kernel.magnitude(X, Z, K, size)
+    error = kernel.rounding(X, Z, K, size) + gamma_n(depth + 1, find_unit(f)) * kernel.magnitude(
+        X, Z, K, size
+    )
     underflow = 4 * np.count_nonzero(v) * SMALLEST  # of K v, and of the products in its bound
     return f, round_toward(error * (1 + gamma_n(len(v) + X.shape[1] + 8)) + underflow, 1)
 
@@ -198,7 +226,9 @@ def proven_shift(K: Array) -> float | None:
         A[np.diag_indices(n)] -= 1.01 * gamma * A.diagonal().sum() + underflow
         A[np.diag_indices(n)] -= 4 * UNIT * np.abs(A.diagonal())
         try:
-            cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)  # in place: A.T is as LAPACK has matrices
+            cho_factor(
+                A.T, lower=True, overwrite_a=True, check_finite=False
+            )  # in place: A.T is as LAPACK has matrices
         except LinAlgError:
             continue
         return shift

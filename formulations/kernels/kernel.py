@@ -1,8 +1,9 @@
 """Kernels k(x, z) and bounds on the rounding of every entry of their Gram matrices.
 
-Each kernel states a bound E with |computed K_ij - k(x_i, x_j)| <= E_ij for the given floats. A proof about K beta therefore holds for the
-mathematical kernel, and not only for the matrix that was computed. Everything is computed in the precision of the features, which is
-float64, or the platform's extended precision where a bound needs it.
+Each kernel states a bound E with |computed K_ij - k(x_i, x_j)| <= E_ij for the given
+floats. A proof about K beta therefore holds for the mathematical kernel, and not only
+for the matrix that was computed. Everything is computed in the precision of the
+features, which is float64, or the platform's extended precision where a bound needs it.
 """
 
 from __future__ import annotations
@@ -16,11 +17,18 @@ import numpy as np
 
 from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.numeric.arrays import Array, Features, canonical, dense, is_sparse
-from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, find_unit, gamma_n, round_toward
+from equimargin.formulations.numeric.rounding import (
+    SMALLEST,
+    UNIT,
+    find_unit,
+    gamma_n,
+    round_toward,
+)
 
 LARGEST_EXPANDED_EXPONENT = 30.0
 """gamma (|x|^2 + |z|^2), a pure number, up to which |x - z|^2 is expanded. Beyond it the expansion loses digits of the exponent that the
-differences x - z keep."""
+differences x - z keep.
+"""
 
 
 @dataclass(frozen=True)
@@ -71,11 +79,18 @@ class Linear(Kernel):
         return squared_norms(X)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        bound: Array = gamma_n(X.shape[1] + 2, find_unit(K)) * _inner_sizes(X, Z, v) + X.shape[1] * SMALLEST * v.sum()
+        bound: Array = (
+            gamma_n(X.shape[1] + 2, find_unit(K)) * _inner_sizes(X, Z, v)
+            + X.shape[1] * SMALLEST * v.sum()
+        )
         return bound
 
     def diagonal_bound(self, X: Features) -> Array:
-        return np.asarray(round_toward((1 + gamma_n(X.shape[1] + 2)) * squared_norms(X) + 2 * X.shape[1] * SMALLEST, 1))
+        return np.asarray(
+            round_toward(
+                (1 + gamma_n(X.shape[1] + 2)) * squared_norms(X) + 2 * X.shape[1] * SMALLEST, 1
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -106,15 +121,23 @@ class Polynomial(Kernel):
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         """The base is off by gamma_{d+3} of that of |x| and |z|, and by (gamma d + 1) eta for underflow: u / 2 of a base not too small."""
-        bound: Array = self.degree * gamma_n(X.shape[1] + 8, find_unit(K)) * self.magnitude(X, Z, K, v) + 16 * SMALLEST * v.sum()
+        bound: Array = (
+            self.degree * gamma_n(X.shape[1] + 8, find_unit(K)) * self.magnitude(X, Z, K, v)
+            + 16 * SMALLEST * v.sum()
+        )
         return bound
 
     def magnitude(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        product: Array = np.maximum(self._base(abs(X), abs(Z)), self._smallest_base(X)) ** self.degree @ v
+        product: Array = (
+            np.maximum(self._base(abs(X), abs(Z)), self._smallest_base(X)) ** self.degree @ v
+        )
         return product
 
     def diagonal_bound(self, X: Features) -> Array:
-        base = np.maximum((1 + gamma_n(X.shape[1] + 8)) * (self.gamma * squared_norms(X) + self.coef0), 2 * self._smallest_base(X))
+        base = np.maximum(
+            (1 + gamma_n(X.shape[1] + 8)) * (self.gamma * squared_norms(X) + self.coef0),
+            2 * self._smallest_base(X),
+        )
         return np.asarray(round_toward((1 + gamma_n(16)) * base**self.degree, 1) + 16 * SMALLEST)
 
     def _base(self, X: Features, Z: Features) -> Array:
@@ -165,7 +188,9 @@ class RBF(Kernel):
         unit, d, Kv = find_unit(K), X.shape[1], K @ v
         x, z = (squared_norms(points) for points in _centred(X, Z))
         reach = float(x.max(initial=0.0)) + float(z.max(initial=0.0))
-        nearly = (10 * unit + (6 * self.gamma * d + 4) * SMALLEST) * Kv + (16 * v.sum() + len(v)) * SMALLEST
+        nearly = (10 * unit + (6 * self.gamma * d + 4) * SMALLEST) * Kv + (
+            16 * v.sum() + len(v)
+        ) * SMALLEST
         known = 4 * reach < np.inf  # no square or difference of squares has overflowed
         bound: Array
         if known and self._far(Z, x, z):
@@ -188,7 +213,11 @@ class RBF(Kernel):
 
     def _far(self, Z: Features, x: Array, z: Array) -> bool:
         """Whether dense features, centred of squared norms x and z, are so far from their mean that an expansion would show."""
-        return not is_sparse(Z) and not self.gamma * float(x.max(initial=0.0) + z.max(initial=0.0)) <= LARGEST_EXPANDED_EXPONENT
+        return (
+            not is_sparse(Z)
+            and not self.gamma * float(x.max(initial=0.0) + z.max(initial=0.0))
+            <= LARGEST_EXPANDED_EXPONENT
+        )
 
 
 @dataclass(frozen=True)
@@ -216,7 +245,10 @@ class Sigmoid(Kernel):
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         unit = find_unit(K)
         absolute = (abs(self.coef0) + 8) * unit + (abs(self.gamma) * X.shape[1] + 1) * SMALLEST
-        slack: Array = abs(self.gamma) * gamma_n(X.shape[1] + 4, unit) * _inner_sizes(X, Z, v) + absolute * v.sum()
+        slack: Array = (
+            abs(self.gamma) * gamma_n(X.shape[1] + 4, unit) * _inner_sizes(X, Z, v)
+            + absolute * v.sum()
+        )
         return slack
 
     def diagonal_bound(self, X: Features) -> Array:
@@ -323,7 +355,13 @@ def precomputed() -> Precomputed:
     return Precomputed()
 
 
-def set_number(kernel: Kernel, name: str, condition: str, is_met: Callable[[Any], bool], kind: type[float] | type[int] = float) -> None:
+def set_number(
+    kernel: Kernel,
+    name: str,
+    condition: str,
+    is_met: Callable[[Any], bool],
+    kind: type[float] | type[int] = float,
+) -> None:
     """Check a parameter of a kernel, and keep it as a number of a kind.
 
     Raises
@@ -331,7 +369,12 @@ def set_number(kernel: Kernel, name: str, condition: str, is_met: Callable[[Any]
     ValueError
         If it is no number that meets the condition: a sentence.
     """
-    value = check_number(getattr(kernel, name), f"{kernel.name} kernel: {'the ' if kind is int else ''}{name}", condition, is_met)
+    value = check_number(
+        getattr(kernel, name),
+        f"{kernel.name} kernel: {'the ' if kind is int else ''}{name}",
+        condition,
+        is_met,
+    )
     object.__setattr__(kernel, name, kind(value))
 
 
@@ -364,7 +407,9 @@ def _centred(X: Features, Z: Features) -> tuple[Features, Features]:
         return X, Z
     centre = Z.mean(axis=0)
     centred = Z - centre
-    return (centred if X is Z else X - centre), centred  # one array for both: BLAS returns a symmetric product then
+    return (
+        centred if X is Z else X - centre
+    ), centred  # one array for both: BLAS returns a symmetric product then
 
 
 def squared_norms(X: Features) -> Array:

@@ -7,8 +7,8 @@
         def block(self, X, Z): return linear().block(X, Z) + rbf(self.gamma).block(X, Z)
         ...
 
-Its `rounding` and `diagonal_bound` are what proofs about the kernel stand on: `Kernel` says what
-they must bound.
+Its `rounding` and `diagonal_bound` are what proofs about the kernel stand on: `Kernel`
+says what they must bound.
 """
 
 from __future__ import annotations
@@ -21,7 +21,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from equimargin.formulations.kernels.kernel import RBF, Intercept, Kernel, Linear, Polynomial, Precomputed, Sigmoid
+from equimargin.formulations.kernels.kernel import (
+    RBF,
+    Intercept,
+    Kernel,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+)
 from equimargin.formulations.numeric.arguments import check_choice, format_value
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
 from equimargin.formulations.registry import Registry
@@ -42,7 +50,8 @@ def kernel(name: str) -> Callable[[K], K]:
 
     Parameters
     ----------
-    name : of small letters, digits and underscores; of no other kernel.
+    name : str
+        Of small letters, digits and underscores; of no other kernel.
 
     Raises
     ------
@@ -51,18 +60,29 @@ def kernel(name: str) -> Callable[[K], K]:
         missing.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise ValueError(f"the name of a kernel is small letters, digits and underscores, not {format_value(name)}")
+        raise ValueError(
+            f"the name of a kernel is small letters, digits and underscores, not "
+            f"{format_value(name)}"
+        )
 
     def enter(made: K) -> K:
         if name in RESERVED or (name in KERNELS and KERNELS.module_of(name) != made.__module__):
             raise ValueError(f"a kernel {name!r} is entered already; take another name")
         if not (isinstance(made, type) and Kernel in made.__bases__ and is_dataclass(made)):
-            raise ValueError(f"the kernel {name} must be a dataclass with Kernel, and no kernel of the project, as its base")
+            raise ValueError(
+                f"the kernel {name} must be a dataclass with Kernel, and no kernel of the "
+                f"project, as its base"
+            )
         if isabstract(made):
-            raise ValueError(f"the kernel {name} has no {', '.join(sorted(made.__abstractmethods__))}")
+            raise ValueError(
+                f"the kernel {name} has no {', '.join(sorted(made.__abstractmethods__))}"
+            )
         other = [field.name for field in fields(made) if field.name not in PARAMETERS]
         if other:
-            raise ValueError(f"the kernel {name} has the parameter {other[0]}; it may have {', '.join(PARAMETERS)}")
+            raise ValueError(
+                f"the kernel {name} has the parameter {other[0]}; it may have "
+                f"{', '.join(PARAMETERS)}"
+            )
         KERNELS.enter(name, made, made.__module__)
         made.name = name
         return made
@@ -85,7 +105,10 @@ def kernel_class(name: str) -> type[Kernel]:
     """
     if not isinstance(name, str) or called(name) not in KERNELS:
         names = ", ".join(map(repr, KERNELS))
-        raise ValueError(f"kernel must be {names} or a kernel of equimargin.formulations, not {format_value(name)}")
+        raise ValueError(
+            f"kernel must be {names} or a kernel of equimargin.formulations, not "
+            f"{format_value(name)}"
+        )
     return KERNELS[called(name)]
 
 
@@ -99,7 +122,9 @@ def list_parameters(name: str) -> list[str]:
     return [field.name for field in fields(kernel_class(name)) if field.name in PARAMETERS]
 
 
-def named_kernel(kernel: str | Kernel, X: Features, weights: Array | None, given: Mapping[str, Any]) -> Kernel:
+def named_kernel(
+    kernel: str | Kernel, X: Features, weights: Array | None, given: Mapping[str, Any]
+) -> Kernel:
     """Return the kernel of a name for the points X, or the kernel that is given.
 
         linear  x.z        poly  (gamma x.z + coef0)^degree        rbf  exp(-gamma |x - z|^2)        sigmoid  tanh(gamma x.z + coef0)
@@ -137,9 +162,16 @@ def named_kernel(kernel: str | Kernel, X: Features, weights: Array | None, given
     chosen = kernel_class(kernel)
     wrong = [name for name in given if name not in list_parameters(kernel)]
     if wrong:
-        raise ValueError(f"the kernel {kernel} has no {wrong[0]}; it has {', '.join(list_parameters(kernel)) or 'no parameters'}")
+        raise ValueError(
+            f"the kernel {kernel} has no {wrong[0]}; it has "
+            f"{', '.join(list_parameters(kernel)) or 'no parameters'}"
+        )
     parameters = {**chosen.sklearn_defaults, **given}
-    missing = [field.name for field in fields(chosen) if field.default is MISSING and field.name not in parameters]
+    missing = [
+        field.name
+        for field in fields(chosen)
+        if field.default is MISSING and field.name not in parameters
+    ]
     if missing:
         raise ValueError(f"the kernel {kernel} needs a {missing[0]}")
     if isinstance(parameters.get("gamma"), str):

@@ -1,6 +1,13 @@
 """The graph of the printed problems: which have equal optima, by which map, and which only look alike."""
 
-from equimargin.formulations.links.kinds import Equivalence, Link, NotEquivalent, Relaxation, Rescaling, StrongEquivalence
+from equimargin.formulations.links.kinds import (
+    Equivalence,
+    Link,
+    NotEquivalent,
+    Relaxation,
+    Rescaling,
+    StrongEquivalence,
+)
 from equimargin.formulations.links.maps import critical_cost
 from equimargin.formulations.links.table import LINKS
 from equimargin.formulations.links.walk import Path, of, path

@@ -42,7 +42,9 @@ def rvm_reversed() -> OneNormProblem:
 
 def far_outlier() -> OneNormProblem:
     """-1 twice against 1 on a line, and the outlier -2 in the class of 1, linear kernel, one unknown a point."""
-    return one_norm_classification(np.array([[-2.0], [-1.0], [-1.0], [1.0]]), np.array([1.0, -1.0, -1.0, 1.0]))
+    return one_norm_classification(
+        np.array([[-2.0], [-1.0], [-1.0], [1.0]]), np.array([1.0, -1.0, -1.0, 1.0])
+    )
 
 
 def figure_three() -> MarginProblem:
@@ -62,7 +64,9 @@ def level_targets(loss: Any) -> MarginProblem:
 
 def two_points(bias: bool) -> MarginProblem:
     """x = 1 and x = 2 in two classes."""
-    return classification(np.array([[1.0], [2.0]]), np.array([-1.0, 1.0]), 1.0, linear(), "hinge", bias)
+    return classification(
+        np.array([[1.0], [2.0]]), np.array([-1.0, 1.0]), 1.0, linear(), "hinge", bias
+    )
 
 
 def alternating() -> MarginProblem:
@@ -92,9 +96,13 @@ def moved_by_three() -> MarginProblem:
 
 def weakly_complementary() -> MarginProblem:
     """Three points in the plane, all on the margin, of which one has the multiplier 0."""
-    return classification(np.array([[-1.0, 0.0], [1.0, 0.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0]), np.inf)
+    return classification(
+        np.array([[-1.0, 0.0], [1.0, 0.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0]), np.inf
+    )
 
 
 def squared_pair() -> MarginProblem:
     """The point 1 preferred to the point 0, squared hinge, C = 2."""
-    return ranking(np.array([[1.0], [0.0]]), np.array([1.0, 0.0]), None, 2.0, linear(), "squared_hinge")
+    return ranking(
+        np.array([[1.0], [0.0]]), np.array([1.0, 0.0]), None, 2.0, linear(), "squared_hinge"
+    )

@@ -1,7 +1,8 @@
 """The kinds of relation between two formulations, each with its statement, its sources and its two maps of canonical points.
 
-A link is data plus two maps, and its statement is a sentence that could stand in a paper. Values are on the families' scales;
-`Declaration.value` converts a formulation's own objective to that scale.
+A link is data plus two maps, and its statement is a sentence that could stand in a
+paper. Values are on the families' scales; `Declaration.value` converts a formulation's
+own objective to that scale.
 """
 
 from __future__ import annotations
@@ -33,9 +34,19 @@ def same_value(value: float, problem: Any) -> float:
 class Link:
     """A relation of formulation `a` to formulation `b`.
 
-    statement : the relation in a sentence.  sources : where it is printed or follows from.  conditions : when it holds.
-    theorem : the machine-checked theorem about the two optima, file.name in proofs/rocq, without sample weights; "" where there is no
-        theorem and the evidence is numerical. Whatever the statement says beyond the two optima is tested, not proved.
+    Parameters
+    ----------
+    statement : str
+        The relation in a sentence.
+    sources : tuple[Source, ...]
+        Where it is printed or follows from.
+    conditions : str
+        When it holds.
+    theorem : str
+        The machine-checked theorem about the two optima, file.name in proofs/rocq,
+        without sample weights; "" where there is no theorem and the evidence is
+        numerical. Whatever the statement says beyond the two optima is tested, not
+        proved.
     """
 
     kind: ClassVar[str]
@@ -56,9 +67,17 @@ class Link:
 class Equivalence(Link):
     """Optimal points map to optimal points, both ways.
 
-    problem : b's problem from a's.  value : b's optimum from a's, given a's problem.
-    forward, backward : from canonical points of a's problem to those of b's, and back; both take a's problem first.
-    applies : whether a problem of a's family meets the conditions.
+    Parameters
+    ----------
+    problem : Callable[[Any], Any]
+        b's problem from a's.
+    value : Callable[[float, Any], float]
+        b's optimum from a's, given a's problem.
+    forward, backward : PointMap
+        From canonical points of a's problem to those of b's, and back; both take a's
+        problem first.
+    applies : Callable[[Any], bool]
+        Whether a problem of a's family meets the conditions.
     """
 
     kind = "equivalence"
@@ -87,7 +106,10 @@ class Rescaling(Equivalence):
 class Relaxation(Link):
     """The optimum of `a` is at most that of `b` on its problem, value(optimum of a) <= optimum of b.
 
-    problem : b's problem from a's.
+    Parameters
+    ----------
+    problem : Callable[[Any], Any]
+        b's problem from a's.
     """
 
     kind = "relaxation"
@@ -98,9 +120,14 @@ class Relaxation(Link):
 class NotEquivalent(Link):
     """Two problems that a document, or a reader, may take for the same; their optima differ on the counterexample.
 
-    counterexample : a problem for `a` and one for `b`.  values : the optima of `a` and `b` there, on the families' scales; -inf where a
-        problem is unbounded. For a misprinted formula that reads a solution off, the value is the one that it claims, and inf where its b
-        violates a hard margin.
+    Parameters
+    ----------
+    counterexample : Callable[[], tuple[Any, Any]]
+        A problem for `a` and one for `b`.
+    values : tuple[float, float]
+        The optima of `a` and `b` there, on the families' scales; -inf where a problem
+        is unbounded. For a misprinted formula that reads a solution off, the value is
+        the one that it claims, and inf where its b violates a hard margin.
     """
 
     kind = "not equivalent"

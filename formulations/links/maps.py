@@ -9,7 +9,11 @@ import numpy as np
 from equimargin.formulations.bounds.complete import Completion, OneNormCompletion
 from equimargin.formulations.kernels.kernel import Intercept, Linear, precomputed
 from equimargin.formulations.numeric.arrays import Array, dense
-from equimargin.formulations.problem.construct import classification, one_norm_classification, ranking_from_pairs
+from equimargin.formulations.problem.construct import (
+    classification,
+    one_norm_classification,
+    ranking_from_pairs,
+)
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint, Point
@@ -47,11 +51,15 @@ def critical_cost(problem: MarginProblem, point: Point) -> float:
 
     Parameters
     ----------
-    problem : a feasible hard problem.  point : its optimum, accurate.
+    problem : MarginProblem
+        A feasible hard problem.
+    point : Point
+        Its optimum, accurate.
 
     Raises
     ------
-    ValueError : the point is not accurate enough to tell the rows on the margin.
+    ValueError
+        The point is not accurate enough to tell the rows on the margin.
     """
     from scipy.optimize import linprog
 
@@ -64,7 +72,9 @@ def critical_cost(problem: MarginProblem, point: Point) -> float:
     slack = 1e-6 * max(float(np.abs(at.w).max(initial=0.0)), 1e-300)
     balance = np.append(problem.bias_signs[margin], 0.0)[None, :]
     equal = np.hstack([span, np.zeros((len(at.w), 1))])
-    limits = np.vstack([np.hstack([np.eye(k), -problem.unit_weights[margin][:, None]]), equal, -equal])
+    limits = np.vstack(
+        [np.hstack([np.eye(k), -problem.unit_weights[margin][:, None]]), equal, -equal]
+    )
     ends = np.concatenate([np.zeros(k), at.w + slack, slack - at.w])
     found = linprog(np.append(np.zeros(k), 1.0), limits, ends, balance, np.zeros(1), method="highs")
     if found.status != 0:
@@ -105,13 +115,19 @@ def of_two_levels(problem: MarginProblem) -> MarginProblem:
 
 def pairs_of_levels(problem: MarginProblem) -> MarginProblem:
     """Return the ranking of all points by their levels, at the cost of the problem and without its weights."""
-    return replace(problem, rows=LabelledPairs(np.asarray(problem.rows.y), None), bias=False, weights=None)
+    return replace(
+        problem, rows=LabelledPairs(np.asarray(problem.rows.y), None), bias=False, weights=None
+    )
 
 
 def halved(problem: MarginProblem, point: Point, factor: float) -> Point:
     """The function times a factor."""
     at = to_function(problem, point)
-    return Point(w=None if at.w is None else factor * at.w, beta=None if at.beta is None else factor * at.beta, b=None)
+    return Point(
+        w=None if at.w is None else factor * at.w,
+        beta=None if at.beta is None else factor * at.beta,
+        b=None,
+    )
 
 
 def without_bias(problem: MarginProblem) -> MarginProblem:
@@ -138,36 +154,49 @@ def symmetrised(problem: MarginProblem) -> MarginProblem:
     D = dense(A @ problem.X)
     y = np.concatenate([np.ones(len(D)), -np.ones(len(D))])
     weights = None if problem.weights is None else np.tile(problem.unit_weights, 2)
-    return classification(np.vstack([D, -D]), y, problem.C / 2, problem.kernel, problem.loss, sample_weight=weights)
+    return classification(
+        np.vstack([D, -D]), y, problem.C / 2, problem.kernel, problem.loss, sample_weight=weights
+    )
 
 
 def adjacent(problem: MarginProblem) -> MarginProblem:
     """The pairs of neighbours of a strict total order only."""
     order = np.argsort(problem.rows.y)
-    return ranking_from_pairs(problem.X, np.column_stack([order[1:], order[:-1]]), problem.C, problem.kernel, problem.loss)
+    return ranking_from_pairs(
+        problem.X, np.column_stack([order[1:], order[:-1]]), problem.C, problem.kernel, problem.loss
+    )
 
 
 def pairs_as_points(problem: OneNormProblem) -> OneNormProblem:
     """The differences phi_ij as points of class +1, by their Gram matrix A K A', without a bias."""
-    return one_norm_classification(_gram_of_pairs(problem), np.ones(problem.p), problem.C, precomputed(), bias=False)
+    return one_norm_classification(
+        _gram_of_pairs(problem), np.ones(problem.p), problem.C, precomputed(), bias=False
+    )
 
 
 def symmetrised_pairs(problem: OneNormProblem) -> OneNormProblem:
     """Both signs of every difference as classified points, by their Gram matrix, with a bias at half the cost."""
     Q = _gram_of_pairs(problem)
     signs = np.concatenate([np.ones(problem.p), -np.ones(problem.p)])
-    return one_norm_classification(np.block([[Q, -Q], [-Q, Q]]), signs, problem.C / 2, precomputed())
+    return one_norm_classification(
+        np.block([[Q, -Q], [-Q, Q]]), signs, problem.C / 2, precomputed()
+    )
 
 
 def shared_by_signs(problem: OneNormProblem, point: OneNormPoint) -> OneNormPoint:
     """x and u of the pairs, one half for each sign of a difference."""
-    x, u = (None if part is None else np.concatenate([part, part]) / 2 for part in (point.x, point.u))
+    x, u = (
+        None if part is None else np.concatenate([part, part]) / 2 for part in (point.x, point.u)
+    )
     return OneNormPoint(x, u, 0.0)
 
 
 def summed_over_signs(problem: OneNormProblem, point: OneNormPoint) -> OneNormPoint:
     """x and u of the pairs, those of both signs of a difference together."""
-    x, u = (None if part is None else part[: problem.p] + part[problem.p :] for part in (point.x, point.u))
+    x, u = (
+        None if part is None else part[: problem.p] + part[problem.p :]
+        for part in (point.x, point.u)
+    )
     return OneNormPoint(x, u)
 
 

@@ -33,7 +33,10 @@ class Path:
 
         Parameters
         ----------
-        point : a canonical point of `problem`.  problem : of the first formulation.
+        point : CanonicalPoint
+            A canonical point of `problem`.
+        problem : Any
+            Of the first formulation.
         """
         for (link, forwards), start in zip(self.steps, self._walk(problem), strict=False):
             point = (link.forward if forwards else link.backward)(start, point)
@@ -43,7 +46,10 @@ class Path:
         problems = [problem]
         for link, forwards in self.steps:
             if not forwards and link.problem is not same_problem:
-                raise ValueError(f"the link from {link.a} to {link.b} goes one way: its problem does not say which it came from")
+                raise ValueError(
+                    f"the link from {link.a} to {link.b} goes one way: its problem does not "
+                    f"say which it came from"
+                )
             problems.append(link.problem(problems[-1]) if forwards else problems[-1])
         return problems
 
@@ -53,7 +59,10 @@ def path(a: str, b: str) -> Path:
 
     Raises
     ------
-    KeyError : an unknown formulation.  ValueError : no chain; the sentence names a counterexample where one is stored.
+    KeyError
+        An unknown formulation.
+    ValueError
+        No chain; the sentence names a counterexample where one is stored.
     """
     for id in (a, b):
         if id not in REGISTRY:
@@ -66,15 +75,26 @@ def path(a: str, b: str) -> Path:
             if not isinstance(link, Equivalence):
                 continue
             for start, end, forwards in ((link.a, link.b, True), (link.b, link.a, False)):
-                if start == here and end not in chains and (forwards or link.problem is same_problem):
+                if (
+                    start == here
+                    and end not in chains
+                    and (forwards or link.problem is same_problem)
+                ):
                     chains[end] = (*chains[here], (link, forwards))
                     queue.append(end)
     if b not in chains:
-        known = [link.statement for link in LINKS if isinstance(link, NotEquivalent) and {link.a, link.b} == {a, b}]
+        known = [
+            link.statement
+            for link in LINKS
+            if isinstance(link, NotEquivalent) and {link.a, link.b} == {a, b}
+        ]
         raise ValueError(f"{a} and {b} are not linked" + (f": {known[0]}" if known else ""))
     return Path(chains[b])
 
 
 def of(id: str) -> list[Link]:
     """The links of one formulation, equivalences first."""
-    return sorted((link for link in LINKS if id in (link.a, link.b)), key=lambda link: isinstance(link, NotEquivalent))
+    return sorted(
+        (link for link in LINKS if id in (link.a, link.b)),
+        key=lambda link: isinstance(link, NotEquivalent),
+    )

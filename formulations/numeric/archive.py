@@ -29,20 +29,28 @@ class Archive(Mapping[str, NDArray[Any]]):
 
     Parameters
     ----------
-    content : all bytes of the file.
+    content : bytes
+        All bytes of the file.
 
     Raises
     ------
-    ValueError : no ZIP archive, or one that claims more than its bytes can hold; from an item, an array that is damaged or needs pickles.
+    ValueError
+        No ZIP archive, or one that claims more than its bytes can hold; from an item,
+        an array that is damaged or needs pickles.
     """
 
     def __init__(self, content: bytes) -> None:
         with _in_a_sentence():
             self._zip = _opened(content)
-            self._members = {member.filename.removesuffix(ENDING): member for member in self._zip.infolist()}
+            self._members = {
+                member.filename.removesuffix(ENDING): member for member in self._zip.infolist()
+            }
         size = sum(member.file_size for member in self._members.values())
         if size > min(LARGEST_CONTENT, MOST_INFLATED * len(content)):
-            raise ValueError(f"its arrays would come to {size:,} bytes, more than an archive of {len(content):,} bytes may hold")
+            raise ValueError(
+                f"its arrays would come to {size:,} bytes, more than an archive of "
+                f"{len(content):,} bytes may hold"
+            )
 
     def __len__(self) -> int:
         return len(self._members)
@@ -53,7 +61,9 @@ class Archive(Mapping[str, NDArray[Any]]):
     def __getitem__(self, name: str) -> NDArray[Any]:
         member = self._members[name]
         if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-            raise ValueError(f"{format_value(name)} is compressed in another way than by numpy.savez")
+            raise ValueError(
+                f"{format_value(name)} is compressed in another way than by numpy.savez"
+            )
         with _in_a_sentence():
             return self._array(name, member)
 
@@ -63,14 +73,20 @@ class Archive(Mapping[str, NDArray[Any]]):
         file = io.BytesIO(data)
         version = np.lib.format.read_magic(file)
         if version not in HEADERS:
-            raise ValueError(f"{format_value(name)} is an array of an unknown version, {version[0]}.{version[1]}")
+            raise ValueError(
+                f"{format_value(name)} is an array of an unknown version, {version[0]}.{version[1]}"
+            )
         shape, by_columns, dtype = HEADERS[version](file)
         if dtype.hasobject:
-            raise ValueError(f"{format_value(name)} is pickled, and a pickle could run code when read")
+            raise ValueError(
+                f"{format_value(name)} is pickled, and a pickle could run code when read"
+            )
         held = len(data) - file.tell()
         if dtype.itemsize == 0 or math.prod(shape) * dtype.itemsize != held:
             shown = f"shape {format_value(shape)} and type {format_value(str(dtype))}"
-            raise ValueError(f"{format_value(name)} claims to be of {shown}, and has {held:,} bytes")
+            raise ValueError(
+                f"{format_value(name)} claims to be of {shown}, and has {held:,} bytes"
+            )
         entries = np.frombuffer(data, dtype, math.prod(shape), file.tell())
         return entries.reshape(shape, order="F" if by_columns else "C").copy(order="K")
 
@@ -79,7 +95,9 @@ def _opened(content: bytes) -> ZipFile:
     try:
         return ZipFile(io.BytesIO(content))
     except BadZipFile as damage:
-        raise ValueError(f"it is no NPZ archive, or only a part of one: {format_error(damage)}") from None
+        raise ValueError(
+            f"it is no NPZ archive, or only a part of one: {format_error(damage)}"
+        ) from None
 
 
 @contextmanager

@@ -25,7 +25,8 @@ SHOWN_CHARACTERS = 40
 """Characters of a refused value that a message shows at most."""
 SAID_CHARACTERS = 300
 """Characters, at most, of what another program's error says within a sentence: it may
-quote the file."""
+quote the file.
+"""
 SUGGESTIONS = 3
 """Names that a message suggests at most."""
 
@@ -35,11 +36,19 @@ def check_number(value: object, name: str, wanted: str, accepted: Callable[[floa
 
     Parameters
     ----------
-    value : a real number of any type.  name : of the argument.  wanted : what it must be, in words.  accepted : whether a float is that.
+    value : object
+        A real number of any type.
+    name : str
+        Of the argument.
+    wanted : str
+        What it must be, in words.
+    accepted : Callable[[float], bool]
+        Whether a float is that.
 
     Raises
     ------
-    ValueError : no number, or one that is not accepted.
+    ValueError
+        No number, or one that is not accepted.
     """
     one = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
     with suppress(OverflowError):  # whole numbers beyond float64
@@ -65,7 +74,9 @@ def cost(C: object) -> float:
 
 def finite_cost(C: object) -> float:
     """C of a one-norm problem."""
-    return check_number(C, "C", "a positive finite number for a one-norm problem", lambda c: 0 < c < np.inf)
+    return check_number(
+        C, "C", "a positive finite number for a one-norm problem", lambda c: 0 < c < np.inf
+    )
 
 
 def positive(value: object, name: str) -> float:
@@ -75,7 +86,9 @@ def positive(value: object, name: str) -> float:
 
 def check_count(value: object, name: str) -> int:
     """A limit of steps, or a number of threads."""
-    return int(check_number(value, name, "at least 1 and whole", lambda v: v >= 1 and v.is_integer()))
+    return int(
+        check_number(value, name, "at least 1 and whole", lambda v: v >= 1 and v.is_integer())
+    )
 
 
 def check_choice(value: object, name: str, options: Sequence[Choice]) -> Choice:
@@ -83,7 +96,8 @@ def check_choice(value: object, name: str, options: Sequence[Choice]) -> Choice:
 
     Raises
     ------
-    ValueError : anything else.
+    ValueError
+        Anything else.
     """
     for option in options:
         if isinstance(value, str) and value == option:
@@ -96,8 +110,9 @@ def check_reals(values: object, name: str) -> Array:
 
     Raises
     ------
-    ValueError : an entry that is no number, with its place; rows of different lengths;
-        a whole number beyond float64.
+    ValueError
+        An entry that is no number, with its place; rows of different lengths; a whole
+        number beyond float64.
     """
     given = array(values, name)
     if given.dtype.kind not in "biuf":
@@ -116,7 +131,8 @@ def check_weights(values: object, m: int, name: str) -> Array:
 
     Raises
     ------
-    ValueError : another shape, negative, NaN.
+    ValueError
+        Another shape, negative, NaN.
     """
     w = check_reals(values, name)
     if w.shape != (m,) or np.isnan(w).any() or (w < 0).any():
@@ -129,12 +145,15 @@ def array(values: object, name: str) -> NDArray[Any]:
 
     Raises
     ------
-    ValueError : rows of different lengths.
+    ValueError
+        Rows of different lengths.
     """
     try:
         return np.asarray(values)
     except ValueError:
-        raise ValueError(f"{name} must be an array, and its rows are of different lengths") from None
+        raise ValueError(
+            f"{name} must be an array, and its rows are of different lengths"
+        ) from None
 
 
 def is_number(value: object) -> bool:
@@ -168,7 +187,10 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
     between points, and names that are spelled like it. Names with fewer points go
     first, and among equals the order of the known ones is kept.
     """
-    lower, text = {each.lower(): each for each in sorted(known, key=lambda each: each.count("."))}, name.lower()
+    lower, text = (
+        {each.lower(): each for each in sorted(known, key=lambda each: each.count("."))},
+        name.lower(),
+    )
     begun = [each for each in lower if text and each.startswith(text)]
     parts = [each for each in lower if text in each.split(".")]
     spelled = difflib.get_close_matches(text, lower, n=SUGGESTIONS)
@@ -181,12 +203,15 @@ def one_of_these(names: Sequence[str]) -> str:
 
     Parameters
     ----------
-    names : sequence of str
-        Names in the order of the text.
+    names : Sequence[str]
+        Sequence of str Names in the order of the text.
     """
     return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def _at(place: tuple[int, ...]) -> str:
     """The place of an entry in an array, in words; empty for a single value."""
-    return "".join(f"{before} {index}" for before, index in zip((" at row", ", column", ","), place, strict=False))
+    return "".join(
+        f"{before} {index}"
+        for before, index in zip((" at row", ", column", ","), place, strict=False)
+    )

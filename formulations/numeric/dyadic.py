@@ -16,7 +16,12 @@ def round_to_dyadic_grid(alpha: Array, box: Array, s: Array) -> Array:
 
     Parameters
     ----------
-    alpha : (p,) any numbers; what is not finite counts as 0.  box : (p,) upper ends.  s : (p,) signs in {-1, 0, 1}.
+    alpha : ndarray of shape (p,)
+        Any numbers; what is not finite counts as 0.
+    box : ndarray of shape (p,)
+        Upper ends.
+    s : ndarray of shape (p,)
+        Signs in {-1, 0, 1}.
     """
     steps, ends = np.empty(len(alpha)), np.empty(len(alpha))
     unit, excess = _steps(np.ascontiguousarray(alpha, np.float64), box, s, steps, ends)
@@ -32,10 +37,13 @@ def on_grid_by_threshold(alpha: Array, box: Array, s: Array, k: Index, T: int) -
 
     Parameters
     ----------
-    k : (p,) the threshold of each row, below T.
+    k : Index of shape (p,)
+        The threshold of each row, below T.
     """
     steps, ends = np.empty(len(alpha)), np.empty(len(alpha))
-    unit, _ = _steps(np.ascontiguousarray(alpha, np.float64), box, np.zeros(len(alpha)), steps, ends)
+    unit, _ = _steps(
+        np.ascontiguousarray(alpha, np.float64), box, np.zeros(len(alpha)), steps, ends
+    )
     for threshold in range(T):
         rows = np.flatnonzero(k == threshold)
         part, signs = steps[rows], s[rows]
@@ -61,7 +69,9 @@ def _steps(alpha: Array, box: Array, s: Array, steps: Array, ends: Array) -> tup
         for r in range(alpha.size):
             steps[r] = 0.0
         return 1.0, 0.0
-    unit = max(math.ldexp(1.0, math.frexp(total)[1] - 51), SMALLEST)  # the total is below 2^51 units, and below 2^53 after any balancing
+    unit = max(
+        math.ldexp(1.0, math.frexp(total)[1] - 51), SMALLEST
+    )  # the total is below 2^51 units, and below 2^53 after any balancing
     most, excess = 4.0 * (top / unit), 0.0
     for r in range(alpha.size):
         end, step = np.floor(box[r] / unit), np.rint(steps[r] / unit)
@@ -86,7 +96,12 @@ def _balance(steps: Array, ends: Array, s: Array, excess: float) -> Array:
 
     Parameters
     ----------
-    steps, ends : (p,) whole numbers whose sums float64 has exactly.  s : (p,) signs.  excess : s'steps, not 0.
+    steps, ends : ndarray of shape (p,)
+        Whole numbers whose sums float64 has exactly.
+    s : ndarray of shape (p,)
+        signs.
+    excess : float
+        s'steps, not 0.
     """
     direction = math.copysign(1.0, excess)
     room = np.where(s == direction, steps, np.where(s == -direction, ends - steps, 0.0))

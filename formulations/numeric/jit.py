@@ -1,10 +1,13 @@
 """The one numba decorator: compiled kernels are kept on disk and never outlive their sources.
 
-numba's own cache looks only at the file of the decorated function. After an edit of a callee in another file it goes on running the old
-callee inside the cached caller. Here the cache directory is named after the content of all kernel sources, so that any edit compiles anew.
+numba's own cache looks only at the file of the decorated function. After an edit of a
+callee in another file it goes on running the old callee inside the cached caller. Here
+the cache directory is named after the content of all kernel sources, so that any edit
+compiles anew.
 
-numba's cache does not notice a damaged file either. Here every cached file ends with its digest. A file whose digest is missing or wrong
-is not used, and its kernel is compiled again.
+numba's cache does not notice a damaged file either. Here every cached file ends with
+its digest. A file whose digest is missing or wrong is not used, and its kernel is
+compiled again.
 """
 
 from __future__ import annotations
@@ -30,7 +33,12 @@ from typing import Any, ParamSpec, TypeVar
 import numba
 import numpy as np
 from numba.core import config, event
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, UserProvidedCacheLocator
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    UserProvidedCacheLocator,
+)
 from numba.core.runtime.nrt import rtsys
 
 P = ParamSpec("P")
@@ -41,20 +49,26 @@ _KERNEL_FOLDERS = (_FORMULATIONS, _FORMULATIONS.parent / "solvers")
 """The folders whose sources the cache is named after. They are siblings in the checkout, behind its links and in an installed package."""
 OPTIONS: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
 """Options of numba for every kernel: no GIL, and no entry for callers in C, of which there are none and which takes time to compile."""
-FAST: dict[str, Any] = {"fastmath": {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}, "error_model": "numpy"}
+FAST: dict[str, Any] = {
+    "fastmath": {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"},
+    "error_model": "numpy",
+}
 """Options of numba for plain arithmetic: sums may be taken in any order and no number is a NaN, but infinities are allowed, and a division
-by 0 gives one."""
+by 0 gives one.
+"""
 
 SECONDS_PER_BYTE = 4.5e-4
 """CPU seconds of compiling for each byte of Python code in a kernel and its callees.
 
 Nine tenths of the kernels that `warm-up` compiles take between 0.25e-3 and 1e-3 on a
-machine of 2024 (`benchmarks/run.py start_up --kernels SOLVER`)."""
+machine of 2024 (`benchmarks/run.py start_up --kernels SOLVER`).
+"""
 ENTRIES_PER_BYTE = 100.0
 """Array entries per byte of code that a brief kernel gets as Python before it is compiled.
 
-Python takes about 1.5e-6 s for an entry, so that these entries take about a third of the
-time of compiling."""
+Python takes about 1.5e-6 s for an entry, so that these entries take about a third of
+the time of compiling.
+"""
 ENTRY_IN_NUMPY = 1 / 500
 """Cost of an entry of a form in numpy, in entries of a loop in Python: about 3e-9 s."""
 _at_once = False
@@ -110,7 +124,9 @@ def brief(kernel: Callable[P, R]) -> Callable[P, R]:
         Function of numbers and arrays, or a kernel of `jit` or `fast`.
     """
     entry = ENTRY_IN_NUMPY if hasattr(kernel, "in_numpy") else 1.0
-    return _brief(kernel, lambda arguments: entry * _entries(arguments), lambda result, *arguments: 0.0)
+    return _brief(
+        kernel, lambda arguments: entry * _entries(arguments), lambda result, *arguments: 0.0
+    )
 
 
 def brief_by(work: Callable[..., float]) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -125,14 +141,17 @@ def brief_by(work: Callable[..., float]) -> Callable[[Callable[P, R]], Callable[
     return lambda kernel: _brief(kernel, lambda arguments: 0.0, work)
 
 
-def _brief(kernel: Callable[P, R], before: Callable[[tuple[Any, ...]], float], after: Callable[..., float]) -> Callable[P, R]:
+def _brief(
+    kernel: Callable[P, R], before: Callable[[tuple[Any, ...]], float], after: Callable[..., float]
+) -> Callable[P, R]:
     """Make a brief kernel of known work.
 
     `before` gives work by the arguments, before a call; `after` gives work by the result and
     the arguments, after a call as Python.
     """
     dispatcher: Any = kernel if hasattr(kernel, "py_func") else jit(kernel)
-    # numba calls this where nothing is compiled for the arguments, and calls its result with them.
+    # numba calls this where nothing is compiled for the arguments, and calls its result
+    # with them.
     compile_for = dispatcher._compile_for_args
     kept = functools.cache(lambda: is_compiled(dispatcher))
     most = functools.cache(lambda: ENTRIES_PER_BYTE * _size(dispatcher))
@@ -204,7 +223,11 @@ def _called(kernel: Any) -> list[tuple[str, Any]]:
     """Return the kernels and instructions that a kernel calls, after their names there."""
     source = kernel.py_func
     named = ((name, source.__globals__.get(name)) for name in source.__code__.co_names)
-    return [(name, called) for name, called in named if hasattr(called, "py_func") or hasattr(called, "in_numpy")]
+    return [
+        (name, called)
+        for name, called in named
+        if hasattr(called, "py_func") or hasattr(called, "in_numpy")
+    ]
 
 
 def _size(kernel: Any, but: Callable[[Any], bool] = lambda called: False) -> int:
@@ -217,7 +240,11 @@ def _size(kernel: Any, but: Callable[[Any], bool] = lambda called: False) -> int
     while waiting:
         here = waiting.pop()
         sizes[here] = len(here.py_func.__code__.co_code)
-        waiting += [called for _, called in _called(here) if hasattr(called, "py_func") and called not in sizes and not but(called)]
+        waiting += [
+            called
+            for _, called in _called(here)
+            if hasattr(called, "py_func") and called not in sizes and not but(called)
+        ]
     return sum(sizes.values())
 
 
@@ -294,7 +321,9 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 
     @functools.cached_property
     def _cache_file(self) -> _SealedFiles:
-        return _SealedFiles(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
+        return _SealedFiles(
+            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """Return the kept code, or None.
@@ -375,7 +404,8 @@ class _Clock:
 _CLOCK: ContextVar[_Clock] = ContextVar("_CLOCK")
 """Clock of a thread, and of its work in another thread in a copy of its context.
 
-`interruptible` runs work in this way."""
+`interruptible` runs work in this way.
+"""
 
 
 def _clock() -> _Clock:
@@ -412,7 +442,9 @@ def is_compiled(kernel: Callable[..., Any]) -> bool:
     """
     dispatcher: Any = kernel
     kept = dispatcher._cache
-    return bool(dispatcher.signatures) or (isinstance(kept, _Cache) and bool(kept._cache_file._load_index()))
+    return bool(dispatcher.signatures) or (
+        isinstance(kept, _Cache) and bool(kept._cache_file._load_index())
+    )
 
 
 class NotCompiled(Exception):
@@ -421,7 +453,9 @@ class NotCompiled(Exception):
 
 _UNTIL: ContextVar[float] = ContextVar("_UNTIL", default=float("inf"))
 """The reading of `seconds_foreseen` until which kernels are compiled."""
-_ANNOUNCED: ContextVar[Callable[[float], object]] = ContextVar("_ANNOUNCED", default=lambda seconds: None)
+_ANNOUNCED: ContextVar[Callable[[float], object]] = ContextVar(
+    "_ANNOUNCED", default=lambda seconds: None
+)
 """Function that is called before a kernel is compiled, with the foreseen seconds."""
 
 
@@ -501,7 +535,10 @@ class _Guard(event.Listener):
         if clock.compiling == 1:
             seconds = _seconds_anew(kernel)
             if clock.foreseen + seconds > _UNTIL.get():
-                raise NotCompiled(f"{kernel.py_func.__qualname__} takes about {seconds:.1f} s to compile, for which there is no time left")
+                raise NotCompiled(
+                    f"{kernel.py_func.__qualname__} takes about {seconds:.1f} s to compile, "
+                    f"for which there is no time left"
+                )
             clock.foreseen += seconds
             _ANNOUNCED.get()(seconds)
 
@@ -639,7 +676,9 @@ def _keep_to_ourselves(folder: Path) -> None:
         with suppress(OSError):
             folder.chmod(stat.S_IMODE(status.st_mode) & ~of_others)
     if folder.stat().st_mode & of_others:
-        raise PermissionError(f"{subject} can be written by other users; chmod go-w {folder}, or {advice}")
+        raise PermissionError(
+            f"{subject} can be written by other users; chmod go-w {folder}, or {advice}"
+        )
 
 
 def _cache_root() -> Path:
@@ -652,6 +691,8 @@ def _digest_of_sources() -> str:
     for folder in _KERNEL_FOLDERS:
         for source in sorted(folder.rglob("*.py")):
             content = source.read_bytes()
-            digest.update(f"{folder.name}/{source.relative_to(folder).as_posix()} {len(content)}\n".encode())
+            digest.update(
+                f"{folder.name}/{source.relative_to(folder).as_posix()} {len(content)}\n".encode()
+            )
             digest.update(content)
     return digest.hexdigest()[:16]

@@ -1,6 +1,7 @@
 """A hint to the processor that an entry of an array will be read soon, for compiled loops that visit rows in random order.
 
-In random order every row comes from a place that the processor cannot guess. Asked for a few rows ahead, it arrives in time.
+In random order every row comes from a place that the processor cannot guess. Asked for
+a few rows ahead, it arrives in time.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def _hint(context: Any, a: Any, k: Any) -> Any:
         number = ir.IntType(32)
         form = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, number, number, number])
         hint = builder.module.declare_intrinsic("llvm.prefetch", [cgutils.voidptr_t], form)
-        builder.call(hint, [address, *(ir.Constant(number, option) for option in (READ, KEPT, DATA))])
+        builder.call(
+            hint, [address, *(ir.Constant(number, option) for option in (READ, KEPT, DATA))]
+        )
         return context.get_dummy_value()
 
     return types.void(a, k), build

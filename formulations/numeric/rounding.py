@@ -2,14 +2,18 @@
 
     fl(x op y) = (x op y)(1 + d) + e,      |d| <= u = 2^-53,      |e| <= eta = 2^-1074, and e = 0 for a sum or a difference
 
-The result of a single operation is replaced by the next float above or below it. That covers d and e, and overflow too, because the
-float below an infinite result is the largest finite one. A library may form a sum of products in any order. If each product meets k
-roundings on its way into the sum, and n products have two factors that are not 0, then |fl(A v) - A v| <= gamma_k |A||v| + n eta.
+The result of a single operation is replaced by the next float above or below it. That
+covers d and e, and overflow too, because the float below an infinite result is the
+largest finite one. A library may form a sum of products in any order. If each product
+meets k roundings on its way into the sum, and n products have two factors that are not
+0, then |fl(A v) - A v| <= gamma_k |A||v| + n eta.
 
-inf - inf is a NaN, which says nothing about the number that it stands for, and which comparisons and `max` ignore. The functions here
-take a NaN as infinite on the side to which they round, and none of them returns a NaN.
+inf - inf is a NaN, which says nothing about the number that it stands for, and which
+comparisons and `max` ignore. The functions here take a NaN as infinite on the side to
+which they round, and none of them returns a NaN.
 
-Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms (2002), sections 2.2, 2.8 and 3.1.
+Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms (2002), sections
+2.2, 2.8 and 3.1.
 """
 
 from __future__ import annotations
@@ -96,9 +100,15 @@ def bound_products(x: Array, y: Array) -> tuple[Array, Array]:
     """
     found = np.where((x == 0) | (y == 0), 0.0, x * y)
     shifts = (np.frexp(x)[0] == 0.5) | (np.frexp(y)[0] == 0.5)  # powers of two
-    normal = (found > np.finfo(np.float64).tiny) & np.isfinite(found)  # one that is rounded up to tiny is no exact one
-    exact = (x == 0) | (y == 0) | (x == 1) | (y == 1) | np.isinf(x) | np.isinf(y) | (shifts & normal)
-    return np.where(exact, found, np.nextafter(found, 0.0)), np.where(exact, found, np.nextafter(found, np.inf))
+    normal = (found > np.finfo(np.float64).tiny) & np.isfinite(
+        found
+    )  # one that is rounded up to tiny is no exact one
+    exact = (
+        (x == 0) | (y == 0) | (x == 1) | (y == 1) | np.isinf(x) | np.isinf(y) | (shifts & normal)
+    )
+    return np.where(exact, found, np.nextafter(found, 0.0)), np.where(
+        exact, found, np.nextafter(found, np.inf)
+    )
 
 
 def multiply_with_depth(A: Any, v: Array) -> tuple[Array, int]:
@@ -108,7 +118,9 @@ def multiply_with_depth(A: Any, v: Array) -> tuple[Array, int]:
 
     Parameters
     ----------
-    A : (k, n), dense or sparse; the sums of a sparse one are taken in one piece.  v : (n,).
+    A : array-like of shape (k, n)
+        Dense or sparse; the sums of a sparse one are taken in one piece.
+    v : ndarray of shape (n,)
     """
     n = len(v)
     if n <= SHORT_SUM or is_sparse(A):

@@ -20,7 +20,8 @@ from equimargin.formulations.numeric.jit import FAST, fast, in_numpy
 
 ENTRIES_BETWEEN_TESTS = np.uintp(128)
 """Entries in a block. Its maximum is compared with the level, and not each entry: a loop
-without a comparison vectorises."""
+without a comparison vectorises.
+"""
 
 
 def _selection(comparison: str) -> Any:
@@ -29,14 +30,22 @@ def _selection(comparison: str) -> Any:
     def choose(context: Any, a: Any, b: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             left, right = arguments
-            return builder.select(builder.fcmp_ordered(comparison, left, right, flags=("fast",)), left, right, flags=("fast",))
+            return builder.select(
+                builder.fcmp_ordered(comparison, left, right, flags=("fast",)),
+                left,
+                right,
+                flags=("fast",),
+            )
 
         return (a(a, b), build) if a == b else None
 
     return intrinsic(choose)
 
 
-larger, smaller = in_numpy(lambda a, b: a if a > b else b)(_selection(">")), in_numpy(lambda a, b: a if a < b else b)(_selection("<"))
+larger, smaller = (
+    in_numpy(lambda a, b: a if a > b else b)(_selection(">")),
+    in_numpy(lambda a, b: a if a < b else b)(_selection("<")),
+)
 
 
 def _with_bits(bits: Any, number: Any, llvm: Any) -> Any:
@@ -117,7 +126,9 @@ def _first_at_least(a: Any, level: Any) -> int:
 @fast
 def first_at_least(a: Any, level: Any) -> Any:
     """The first index of an entry that is at least `level`; the length if there is none."""
-    n = np.uintp(a.shape[0])  # unsigned: a check for indices that count from the end would keep the loop from vectorising
+    n = np.uintp(
+        a.shape[0]
+    )  # unsigned: a check for indices that count from the end would keep the loop from vectorising
     for start in range(np.uintp(0), n, ENTRIES_BETWEEN_TESTS):
         stop = min(start + ENTRIES_BETWEEN_TESTS, n)
         top = a[start]

@@ -21,7 +21,9 @@ class Workspace:
     def __init__(self) -> None:
         self._pieces: dict[str, NDArray[np.uint8]] = {}
 
-    def array(self, name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
+    def array(
+        self, name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64
+    ) -> NDArray[Any]:
         """An array of any content, valid until the same name is asked for again."""
         size = math.prod(shape) * np.dtype(dtype).itemsize
         if size > KEPT_BYTES:

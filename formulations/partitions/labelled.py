@@ -7,7 +7,13 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import jit
-from equimargin.formulations.partitions.order_free import SummationGrid, cut_in_two, folded_rows, products_by_row, split_integers
+from equimargin.formulations.partitions.order_free import (
+    SummationGrid,
+    cut_in_two,
+    folded_rows,
+    products_by_row,
+    split_integers,
+)
 from equimargin.formulations.partitions.partition import Partition
 from equimargin.formulations.partitions.smooth_loss import SmoothLoss
 from equimargin.formulations.partitions.whole import BLOCK_ROWS, GlobalStats, PartitionStats
@@ -24,7 +30,9 @@ class LabelledPartition(Partition):
     def _read(self) -> None:
         wrong = np.flatnonzero(np.abs(self.y) != 1.0)
         if len(wrong):
-            raise ValueError(f"y must hold -1 and 1, and holds {self.y[wrong[0]]:g} at row {wrong[0]}")
+            raise ValueError(
+                f"y must hold -1 and 1, and holds {self.y[wrong[0]]:g} at row {wrong[0]}"
+            )
 
     def facts(self) -> PartitionStats:
         return PartitionStats(len(self.y), len(self.y), 1, self.top, np.empty(0))
@@ -33,7 +41,17 @@ class LabelledPartition(Partition):
         numbers, columns = whole.grids(v, loss)
         beta, sums = self.memory.array("beta", self.y.shape), np.empty((2, 2))
         squared = whole.loss == "squared_hinge"
-        _fold(self.values(v), self.y, self._before(loss), loss.slope, loss.top, squared, numbers, beta, sums)
+        _fold(
+            self.values(v),
+            self.y,
+            self._before(loss),
+            loss.slope,
+            loss.top,
+            squared,
+            numbers,
+            beta,
+            sums,
+        )
         return [sums, folded_rows(self.X, beta, columns)]
 
     def hessian(self, whole: GlobalStats, v: Array, loss: SmoothLoss) -> list[Array]:
@@ -61,7 +79,17 @@ class LabelledPartition(Partition):
 
 
 @jit
-def _fold(f: Array, y: Array, before: Array, slope: float, top: float, squared: bool, cut: SummationGrid, beta: Array, sums: Array) -> None:
+def _fold(
+    f: Array,
+    y: Array,
+    before: Array,
+    slope: float,
+    top: float,
+    squared: bool,
+    cut: SummationGrid,
+    beta: Array,
+    sums: Array,
+) -> None:
     """Put y_i a_i into beta, and the two sums of a_i and of the loss into `sums`."""
     sums[:] = 0.0
     for i in range(f.size):
@@ -77,7 +105,9 @@ def _fold(f: Array, y: Array, before: Array, slope: float, top: float, squared: 
 
 
 @jit
-def _curved(f: Array, y: Array, before: Array, slope: float, top: float, rows: NDArray[np.int32]) -> int:
+def _curved(
+    f: Array, y: Array, before: Array, slope: float, top: float, rows: NDArray[np.int32]
+) -> int:
     """Put the rows on the curved piece of the loss at the beginning of `rows`, and say how many they are."""
     k = 0
     for i in range(f.size):
@@ -90,7 +120,10 @@ def _curved(f: Array, y: Array, before: Array, slope: float, top: float, rows: N
 def _integer_gram(X: Array, rows: NDArray[np.int32], scale: Array) -> Array:
     """The two sums of B'B, (2, q, q), B the rows times the scale (q,), rounded. Every block is exact, and so is the sum of the blocks."""
     q = len(scale)
-    H, B = np.zeros((2, q, q)), np.empty((BLOCK_ROWS, q))  # one block serves all: to take memory anew each time would cost as much again
+    H, B = (
+        np.zeros((2, q, q)),
+        np.empty((BLOCK_ROWS, q)),
+    )  # one block serves all: to take memory anew each time would cost as much again
     for start in range(0, len(rows), BLOCK_ROWS):
         block = B[: len(rows) - start]
         _gather(X, rows[start : start + BLOCK_ROWS], scale, block)

@@ -2,12 +2,15 @@
 
     x = a + b + rest,    a a multiple of 2^e1,    b a multiple of 2^e2,    |rest| <= 2^(e2 - 1)
 
-The two powers come from a bound of the terms and from their number alone. They are so large that float64 adds multiples of 2^e1 without
-rounding, and multiples of 2^e2 too. A plain sum of the a and one of the b are then exact, in whatever order they are taken. Such a sum is a
-pair of float64 numbers, and what it loses is at most the number of terms times 2^(e2 - 1).
+The two powers come from a bound of the terms and from their number alone. They are so
+large that float64 adds multiples of 2^e1 without rounding, and multiples of 2^e2 too. A
+plain sum of the a and one of the b are then exact, in whatever order they are taken.
+Such a sum is a pair of float64 numbers, and what it loses is at most the number of
+terms times 2^(e2 - 1).
 
-Source: S. M. Rump, T. Ogita, S. Oishi, Accurate floating-point summation part I, SIAM Journal on Scientific Computing 31 (2008);
-J. Demmel, H. D. Nguyen, Parallel reproducible summation, IEEE Transactions on Computers 64 (2015).
+Source: S. M. Rump, T. Ogita, S. Oishi, Accurate floating-point summation part I, SIAM
+Journal on Scientific Computing 31 (2008); J. Demmel, H. D. Nguyen, Parallel
+reproducible summation, IEEE Transactions on Computers 64 (2015).
 """
 
 from __future__ import annotations
@@ -31,7 +34,13 @@ HALVING = 2.0**30
 class SummationGrid(NamedTuple):
     """How the terms of a sum are cut, (k,) each for k sums.
 
-    coarse, fine : (x + coarse) - coarse is x rounded to a multiple of 2^e1, and fine does so for 2^e2.  lost : what a sum loses at most.
+    Parameters
+    ----------
+    coarse, fine : Array
+        (x + coarse) - coarse is x rounded to a multiple of 2^e1, and fine does so for
+        2^e2.
+    lost : Array
+        What a sum loses at most.
     """
 
     coarse: Array
@@ -44,14 +53,19 @@ def grid(bound: Any, terms: int) -> SummationGrid:
 
     Parameters
     ----------
-    bound : (k,) the largest size of a term of each of k sums.  terms : of a sum, at most.
+    bound : array-like of shape (k,)
+        The largest size of a term of each of k sums.
+    terms : int
+        Of a sum, at most.
     """
     size = np.maximum(np.atleast_1d(np.asarray(bound, dtype=np.float64)), SMALLEST_BOUND)
     bits = math.ceil(math.log2(max(terms, 2))) + 1
     e1 = np.ceil(np.log2(size)) + 1 + bits - DIGITS
     e2 = e1 - 1 + bits - DIGITS
     push = DIGITS - 1
-    return SummationGrid(1.5 * 2.0 ** (e1 + push), 1.5 * 2.0 ** (e2 + push), terms * 2.0**e2)  # twice the rest: products may underflow, too
+    return SummationGrid(
+        1.5 * 2.0 ** (e1 + push), 1.5 * 2.0 ** (e2 + push), terms * 2.0**e2
+    )  # twice the rest: products may underflow, too
 
 
 @jit
@@ -67,7 +81,10 @@ def folded_rows(X: Array, beta: Array, cut: SummationGrid) -> Array:
 
     Parameters
     ----------
-    X : (n, d).  beta : (n,).  cut : of q sums, q = d or d + 1.
+    X : ndarray of shape (n, d)
+    beta : ndarray of shape (n,)
+    cut : SummationGrid
+        Of q sums, q = d or d + 1.
     """
     coarse, fine = cut.coarse, cut.fine
     d, q = X.shape[1], coarse.size
@@ -106,7 +123,12 @@ def products_by_row(X: Array, v: Array, out: Array) -> Array:
             s1 += x1[j] * v[j]
             s2 += x2[j] * v[j]
             s3 += x3[j] * v[j]
-        out[i], out[i + 1], out[i + 2], out[i + 3] = s0 + constant, s1 + constant, s2 + constant, s3 + constant
+        out[i], out[i + 1], out[i + 2], out[i + 3] = (
+            s0 + constant,
+            s1 + constant,
+            s2 + constant,
+            s3 + constant,
+        )
     for i in range(whole, n):
         s = 0.0
         for j in range(d):

@@ -1,8 +1,10 @@
 """One partition of the points, immutable. What it answers is a function of its rows and of what it is asked with, and of nothing else.
 
-What it keeps between two questions, decision values and their order, only saves time. It is left behind where a partition is copied or
-sent, and computed again where it is missing. A partition that is lost can therefore be read again in the middle of a run. The memory in
-which it computes is kept, too, and serves one question after the other: in pages that are new to a process a look takes a tenth longer.
+What it keeps between two questions, decision values and their order, only saves time.
+It is left behind where a partition is copied or sent, and computed again where it is
+missing. A partition that is lost can therefore be read again in the middle of a run.
+The memory in which it computes is kept, too, and serves one question after the other:
+in pages that are new to a process a look takes a tenth longer.
 """
 
 from __future__ import annotations
@@ -32,13 +34,20 @@ class Partition(ABC):
 
     Parameters
     ----------
-    number : of the partition, from 0, which its errors name.  X : (n, d).  y : (n,).  bias : whether f has a free constant.
+    number : int
+        Of the partition, from 0, which its errors name.
+    X : array-like of shape (n, d)
+    y : array-like of shape (n,)
+    bias : bool
+        Whether f has a free constant.
 
-    top : (q,) the largest size of every column, 1 for the constant.
+    top : array of shape (q,)
+        The largest size of every column, 1 for the constant.
 
     Raises
     ------
-    ValueError : another shape, what is no finite number.
+    ValueError
+        Another shape, what is no finite number.
     """
 
     def __init__(self, number: int, X: Any, y: Any, bias: bool) -> None:
@@ -81,7 +90,11 @@ class Partition(ABC):
         self._asked = Lock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_kept", "memory", "_asked")}
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if name not in ("_kept", "memory", "_asked")
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -92,7 +105,11 @@ class Partition(ABC):
 
     def values(self, v: Array) -> Array:
         """f(x) + b, (n,)."""
-        return self.kept("values", v.tobytes(), lambda: products_by_row(self.X, v, self.memory.array("values", self.y.shape)))
+        return self.kept(
+            "values",
+            v.tobytes(),
+            lambda: products_by_row(self.X, v, self.memory.array("values", self.y.shape)),
+        )
 
     def kept(self, name: str, key: bytes, make: Callable[[], Kept]) -> Kept:
         """The last value of that name if it is that of the key; otherwise it is made, perhaps in the memory of the last."""
@@ -109,12 +126,15 @@ def _check(X: Array, y: Array) -> None:
 
     Raises
     ------
-    ValueError : others.
+    ValueError
+        others.
     """
     if X.ndim != 2 or X.shape[1] == 0:
         raise ValueError(f"X must have rows and columns; its shape is {X.shape}")
     if y.shape != (len(X),):
-        raise ValueError(f"y must have one number for each of the {len(X)} rows; its shape is {y.shape}")
+        raise ValueError(
+            f"y must have one number for each of the {len(X)} rows; its shape is {y.shape}"
+        )
     if not np.isfinite(y).all():
         i = int(np.flatnonzero(~np.isfinite(y))[0])
         raise ValueError(f"y holds {y[i]} at row {i}")
@@ -125,10 +145,14 @@ def _largest(X: Array) -> Array:
 
     Raises
     ------
-    ValueError : a NaN, or a number that is too large.
+    ValueError
+        A NaN, or a number that is too large.
     """
     found = np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0))
     if not (found <= LARGEST_NUMBER).all():  # a NaN among a column's numbers is its maximum
         i, j = np.argwhere(~(np.abs(X) <= LARGEST_NUMBER))[0]
-        raise ValueError(f"X holds {X[i, j]} at row {i}, column {j}; it must hold numbers of at most {LARGEST_NUMBER:.0e} in size")
+        raise ValueError(
+            f"X holds {X[i, j]} at row {i}, column {j}; it must hold numbers of at most "
+            f"{LARGEST_NUMBER:.0e} in size"
+        )
     return np.asarray(found)

@@ -2,9 +2,10 @@
 
     sum_ij u_ij = sum_t (tau deg_t / 2 - z_t bal_t)      sum_ij u_ij^2 = tau sum_ij u_ij - sum_t z_t pull_t,      u_ij = tau - z_i + z_j
 
-The sums go over the pairs within a threshold tau, z are decision values, and degree, balance and pull are integers (`pair_sweeps.py`). The
-unit in which z and tau are integers comes from the whole, not from the partition. A term of a point is therefore the same wherever its
-query is, and in whatever order its points are.
+The sums go over the pairs within a threshold tau, z are decision values, and degree,
+balance and pull are integers (`pair_sweeps.py`). The unit in which z and tau are
+integers comes from the whole, not from the partition. A term of a point is therefore
+the same wherever its query is, and in whatever order its points are.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ class RankedPartition(Partition):
 
     def facts(self) -> PartitionStats:
         sizes = np.diff(self.pairs.starts)
-        return PartitionStats(len(self.y), self.pairs.p, int(sizes.max(initial=1)), self.top, self.queries)
+        return PartitionStats(
+            len(self.y), self.pairs.p, int(sizes.max(initial=1)), self.top, self.queries
+        )
 
     def look(self, whole: GlobalStats, v: Array, loss: SmoothLoss) -> list[Array]:
         at = self._sorted(whole, v)
@@ -68,7 +71,17 @@ class RankedPartition(Partition):
         beta[:] = 0.0
         within = tuple(at.within(tau) for tau in thresholds)
         scale = np.array([loss.slope, at.unit])
-        _fold(at.order, at.points.z, within, np.array(thresholds), scale, whole.loss == "squared_hinge", numbers, beta, sums)
+        _fold(
+            at.order,
+            at.points.z,
+            within,
+            np.array(thresholds),
+            scale,
+            whole.loss == "squared_hinge",
+            numbers,
+            beta,
+            sums,
+        )
         return [sums, folded_rows(self.X, beta, columns)]
 
     def hessian(self, whole: GlobalStats, v: Array, loss: SmoothLoss) -> list[Array]:
@@ -83,14 +96,27 @@ class RankedPartition(Partition):
         return [H]
 
     def _sorted(self, whole: GlobalStats, v: Array) -> SortedQueries:
-        return self.kept("sorted", v.tobytes(), lambda: SortedQueries.of(self.pairs, self.values(v), whole.unit(v), self.memory))
+        return self.kept(
+            "sorted",
+            v.tobytes(),
+            lambda: SortedQueries.of(self.pairs, self.values(v), whole.unit(v), self.memory),
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class SortedQueries:
     """The points of all queries, by decision value.
 
-    order : (n,) the points.  points : their values in units.  unit : of the values.  memory : where all of this is.
+    Parameters
+    ----------
+    order : Index of shape (n,)
+        The points.
+    points : SortedPoints
+        Their values in units.
+    unit : float
+        Of the values.
+    memory : Workspace
+        Where all of this is.
     """
 
     order: Index
@@ -119,7 +145,9 @@ class SortedQueries:
     def thresholds(self, loss: SmoothLoss) -> tuple[int, int]:
         """The margins at which phi' becomes 0 and, from below, at which it has its top. No multiplier exceeds the top."""
         high = int(np.rint((1.0 + loss.width) / self.unit))
-        return high, BELOW_ALL_PAIRS if loss.squared else high - int(np.floor(loss.top / loss.slope / self.unit * BELOW_ONE))
+        return high, BELOW_ALL_PAIRS if loss.squared else high - int(
+            np.floor(loss.top / loss.slope / self.unit * BELOW_ONE)
+        )
 
     def within(self, tau: int) -> ThresholdSums:
         """The pairs within a threshold of units."""
@@ -127,7 +155,9 @@ class SortedQueries:
             n, k = len(self.order), len(self.points.levels)
             of_points = self.memory.array(f"within threshold {len(self._within)}", (3, n), np.int64)
             degree, balance, pull = of_points
-            found = ThresholdSums(degree, balance, pull, np.zeros(k), np.zeros(k), np.zeros(k, dtype=np.int64))
+            found = ThresholdSums(
+                degree, balance, pull, np.zeros(k), np.zeros(k), np.zeros(k, dtype=np.int64)
+            )
             if n and tau > BELOW_ALL_PAIRS:
                 within(self.points, tau, found)
             else:
@@ -150,14 +180,21 @@ def _fold(
 ) -> None:
     """Put every point's share of A'a into beta, and the two sums of a and of the loss into `sums`.
 
-    within, thresholds : of the high, the low and the own threshold.  scale : the slope and the unit.
+    Parameters
+    ----------
+    within, thresholds
+        Of the high, the low and the own threshold.
+    scale : Array
+        The slope and the unit.
     """
     above, below, own = within
     high, low, one = thresholds
     slope, unit = scale
     for t in range(order.size):
         beta[order[t]] = np.float64(above.pull[t] - below.pull[t]) * (slope * unit)
-        twice = (high * above.degree[t] - 2 * z[t] * above.balance[t]) - (low * below.degree[t] - 2 * z[t] * below.balance[t])
+        twice = (high * above.degree[t] - 2 * z[t] * above.balance[t]) - (
+            low * below.degree[t] - 2 * z[t] * below.balance[t]
+        )
         a = np.float64(twice) * (slope * unit / 2)
         loss = np.float64(one * own.degree[t] - 2 * z[t] * own.balance[t]) * (unit / 2)
         if squared:
@@ -174,7 +211,12 @@ def _integer_laplacian(X: Array, order: Index, scale: Array, graph: PairGraph, H
 
     S_t = deg_t z_t - 2 sum of z_j over the pairs (t, j), as in `laplacian_gram`. All numbers are integers, and exact.
     """
-    z, level, starts, levels = graph.points.z, graph.points.level, graph.points.starts, graph.points.levels
+    z, level, starts, levels = (
+        graph.points.z,
+        graph.points.level,
+        graph.points.starts,
+        graph.points.levels,
+    )
     high, low, degree = graph.high, graph.low, graph.degree
     d, most, deepest = X.shape[1], 0, 0
     for q in range(levels.size):

@@ -5,8 +5,8 @@
     squared hinge         a = 0, slope 2, top inf
     smoothed hinge        a = 1/2 (Huber's function) or the multiplier over C that was found before, top 1
 
-The multipliers found before are not sent. They are a function of the points where they were found, from which a partition computes them
-anew where it has lost them:
+The multipliers found before are not sent. They are a function of the points where they
+were found, from which a partition computes them anew where it has lost them:
 
     a <- min((a + slope_k u(v_k))_+, 1)     for every centre (v_k, slope_k), from a = 1/2
 """
@@ -23,7 +23,14 @@ from equimargin.formulations.numeric.arrays import Array
 class SmoothLoss:
     """phi of the module's formula.
 
-    slope, top : numbers.  start : the first a.  centres : (v_k, slope_k), where it was found anew.
+    Parameters
+    ----------
+    slope, top : float
+        numbers.
+    start : float
+        The first a.
+    centres : tuple[tuple[Array, float], ...] of shape (v_k, slope_k)
+        Where it was found anew.
     """
 
     slope: float

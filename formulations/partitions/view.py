@@ -2,13 +2,17 @@
 
     U(w, b) = 1/2 |w|^2 + C sum loss(u_r)      L(a) = C sum a_r - 1/2 |pull_w|^2 - C sum a_r^2 / 4 - |pull_b| B,      pull = C sum a_r z_r
 
-The ridge, sum a_r^2 / 4, is that of a squared hinge alone, where it is the loss itself, as a_r = 2 (u_r)_+. With a free bias some optimum
-has |b| <= B = 1 + sqrt(2 U) max |x_i|: as a function of b the loss is least between its first and its last kink, b = y_i - w.x_i, and
-1/2 |w|^2 <= U. The dual of the problem with that constraint, which changes no optimum, is L, so that multipliers need not be balanced.
+The ridge, sum a_r^2 / 4, is that of a squared hinge alone, where it is the loss itself,
+as a_r = 2 (u_r)_+. With a free bias some optimum has |b| <= B = 1 + sqrt(2 U) max
+|x_i|: as a function of b the loss is least between its first and its last kink,
+b = y_i - w.x_i, and 1/2 |w|^2 <= U. The dual of the problem with that constraint, which
+changes no optimum, is L, so that multipliers need not be balanced.
 
-A computed u_r is off by e at most. From (u + e)_+ <= (u)_+ + e follow the bounds of the loss at the exact u.
+A computed u_r is off by e at most. From (u + e)_+ <= (u)_+ + e follow the bounds of the
+loss at the exact u.
 
-Source: weak duality; N. J. Higham, Accuracy and Stability of Numerical Algorithms (2002), section 3.1.
+Source: weak duality; N. J. Higham, Accuracy and Stability of Numerical Algorithms
+(2002), section 3.1.
 """
 
 from __future__ import annotations
@@ -33,8 +37,22 @@ ROUNDINGS_OF_A_TERM = 64
 class PointBounds:
     """A point as all partitions see it.
 
-    v : (q,) weights, and the bias if there is one.  loss : a smooth one.  gain : C sum a_r.  total : C sum of the problem's own loss.
-    pull : (q,) C sum a_r z_r.  gradient : (q,) of 1/2 |w|^2 + C sum phi(u_r).  interval : what the sums prove.
+    Parameters
+    ----------
+    v : ndarray of shape (q,)
+        Weights, and the bias if there is one.
+    loss : SmoothLoss
+        A smooth one.
+    gain : float
+        C sum a_r.
+    total : float
+        C sum of the problem's own loss.
+    pull : ndarray of shape (q,)
+        C sum a_r z_r.
+    gradient : ndarray of shape (q,)
+        Of 1/2 |w|^2 + C sum phi(u_r).
+    interval : Interval
+        What the sums prove.
     """
 
     v: Array
@@ -52,27 +70,42 @@ class PointBounds:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows is a bound that says nothing
-def bound_at_point(whole: GlobalStats, v: Array, loss: SmoothLoss, sums: Sequence[Array]) -> PointBounds:
+def bound_at_point(
+    whole: GlobalStats, v: Array, loss: SmoothLoss, sums: Sequence[Array]
+) -> PointBounds:
     """What sums of `Partition.look` say together.
 
     Parameters
     ----------
-    v, loss : that the partitions were asked with.  sums : (2, 2) and (2, q), added up over all partitions.
+    v, loss
+        That the partitions were asked with.
+    sums : Sequence[Array] of shape (2, 2)
+        And (2, q), added up over all partitions.
     """
     numbers, columns = sums[0].sum(axis=0), sums[1].sum(axis=0)
     gain, total, pull = whole.C * float(numbers[0]), whole.C * float(numbers[1]), whole.C * columns
     gradient = -pull
     gradient[: whole.columns] += v[: whole.columns]
-    return PointBounds(v, loss, gain, total, pull, gradient, _interval(whole, v, loss, gain, total, pull))
+    return PointBounds(
+        v, loss, gain, total, pull, gradient, _interval(whole, v, loss, gain, total, pull)
+    )
 
 
-def _interval(whole: GlobalStats, v: Array, loss: SmoothLoss, gain: float, total: float, pull: Array) -> Interval:
+def _interval(
+    whole: GlobalStats, v: Array, loss: SmoothLoss, gain: float, total: float, pull: Array
+) -> Interval:
     numbers, columns = whole.grids(v, loss)
     widest, d = whole.widest(v, loss), whole.columns
     error = ROUNDINGS_OF_A_TERM * UNIT * whole.rows
-    gain_error = whole.C * (float(numbers.lost[0]) + error * loss.slope * widest) + 4 * UNIT * abs(gain)
-    total_error = whole.C * (float(numbers.lost[1]) + error * widest * widest) + 4 * UNIT * abs(total)
-    pull_error = whole.C * columns.lost + 8 * UNIT * (whole.top * (abs(gain) + gain_error) + np.abs(pull))
+    gain_error = whole.C * (float(numbers.lost[0]) + error * loss.slope * widest) + 4 * UNIT * abs(
+        gain
+    )
+    total_error = whole.C * (float(numbers.lost[1]) + error * widest * widest) + 4 * UNIT * abs(
+        total
+    )
+    pull_error = whole.C * columns.lost + 8 * UNIT * (
+        whole.top * (abs(gain) + gain_error) + np.abs(pull)
+    )
     size = np.abs(pull) + pull_error
     slack = whole.slack_error(v)
     if whole.loss == "squared_hinge":
@@ -81,9 +114,18 @@ def _interval(whole: GlobalStats, v: Array, loss: SmoothLoss, gain: float, total
         moved, ridge = slack * whole.at_0, 0.0
     rounded = 1 + gamma_n(len(v) + 64)
     upper = (float(v[:d] @ v[:d]) / 2 + total + total_error + moved) * rounded
-    taken = (gain_error + float(size[:d] @ size[:d]) / 2 + ridge + float(size[d:].sum()) * _largest_bias(whole, upper)) * rounded
+    taken = (
+        gain_error
+        + float(size[:d] @ size[:d]) / 2
+        + ridge
+        + float(size[d:].sum()) * _largest_bias(whole, upper)
+    ) * rounded
     lower = gain - taken - 4 * UNIT * (abs(gain) + taken)
-    return Interval(lower if math.isfinite(lower) else -math.inf, upper if math.isfinite(upper) else math.inf, whole.at_0)
+    return Interval(
+        lower if math.isfinite(lower) else -math.inf,
+        upper if math.isfinite(upper) else math.inf,
+        whole.at_0,
+    )
 
 
 def _largest_bias(whole: GlobalStats, upper: float) -> float:

@@ -27,8 +27,16 @@ THRESHOLD_ROOM = 8.0
 class PartitionStats(NamedTuple):
     """What a partition says of itself.
 
-    points, rows : how many.  largest : points of its largest query, 1 for a classification.  top : (q,) the largest |z_ij| of every column.
-    queries : (k,) the names of its queries, none for a classification.
+    Parameters
+    ----------
+    points, rows : int
+        How many.
+    largest : int
+        points of its largest query, 1 for a classification.
+    top : ndarray of shape (q,)
+        The largest |z_ij| of every column.
+    queries : NDArray[Any] of shape (k,)
+        The names of its queries, none for a classification.
     """
 
     points: int
@@ -42,8 +50,18 @@ class PartitionStats(NamedTuple):
 class GlobalStats:
     """A problem but for its numbers, which are in the partitions.
 
-    points, rows, largest, top : as in Facts, of all partitions.  C : the cost of a row.  loss : hinge or squared hinge.
-    bias : whether the last column is the constant of a free bias.  ranks : whether the rows are the pairs of queries.
+    Parameters
+    ----------
+    points, rows, largest, top
+        As in Facts, of all partitions.
+    C : float
+        The cost of a row.
+    loss : Literal['hinge', 'squared_hinge']
+        Hinge or squared hinge.
+    bias : bool
+        Whether the last column is the constant of a free bias.
+    ranks : bool
+        Whether the rows are the pairs of queries.
     """
 
     points: int
@@ -75,7 +93,9 @@ class GlobalStats:
 
     def unit(self, v: Array) -> float:
         """The unit in which decision values of pairs are integers: sums over a query stay below 2^62."""
-        return float(2.0 ** (np.ceil(np.log2(2 * (2 * self.reach(v) + THRESHOLD_ROOM) * self.largest)) - 61))
+        return float(
+            2.0 ** (np.ceil(np.log2(2 * (2 * self.reach(v) + THRESHOLD_ROOM) * self.largest)) - 61)
+        )
 
     def slack_error(self, v: Array) -> float:
         """A bound of the error of a computed u_r."""
@@ -91,7 +111,9 @@ class GlobalStats:
         widest = self.widest(v, loss)
         most = min(loss.slope * widest, loss.top)
         numbers = 4 * self.largest * np.array([loss.slope * widest, widest * widest])
-        terms = min(self.points, (1 + self.ranks) * self.rows)  # those of points that are in no pair are 0
+        terms = min(
+            self.points, (1 + self.ranks) * self.rows
+        )  # those of points that are in no pair are 0
         return grid(numbers, terms), grid(self.top * most * self.largest, terms)
 
     def integer_bits(self) -> int:
@@ -103,7 +125,9 @@ class GlobalStats:
 
     def integer_scale(self) -> Array:
         """(q,) powers of two that make integers of that many bits of the features."""
-        return np.asarray(2.0 ** (self.integer_bits() - np.ceil(np.log2(np.maximum(self.top, 1e-200)))))
+        return np.asarray(
+            2.0 ** (self.integer_bits() - np.ceil(np.log2(np.maximum(self.top, 1e-200))))
+        )
 
 
 BLOCK_ROWS = 4096
@@ -114,17 +138,28 @@ DIGITS_OF_A_SUM = 52
 """Bits of the largest sum of integers in a block."""
 
 
-def merge_stats(facts: Sequence[PartitionStats], C: float, loss: Literal["hinge", "squared_hinge"], bias: bool, ranks: bool) -> GlobalStats:
+def merge_stats(
+    facts: Sequence[PartitionStats],
+    C: float,
+    loss: Literal["hinge", "squared_hinge"],
+    bias: bool,
+    ranks: bool,
+) -> GlobalStats:
     """What all partitions agree on.
 
     Raises
     ------
-    ValueError : partitions with different numbers of columns, or that share a query, by their numbers.
+    ValueError
+        Partitions with different numbers of columns, or that share a query, by their
+        numbers.
     """
     columns = [len(each.top) - bias for each in facts]
     for k, d in enumerate(columns):
         if d != columns[0]:
-            raise ValueError(f"partition {k} has {d} columns and partition 0 has {columns[0]}; all must have the same columns")
+            raise ValueError(
+                f"partition {k} has {d} columns and partition 0 has {columns[0]}; all must "
+                f"have the same columns"
+            )
     _check_queries([each.queries for each in facts])
     top = np.max([each.top for each in facts], axis=0)
     points, rows = sum(each.points for each in facts), sum(each.rows for each in facts)
@@ -136,10 +171,13 @@ def _check_queries(queries: list[NDArray[Any]]) -> None:
 
     Raises
     ------
-    ValueError : it is not.
+    ValueError
+        It is not.
     """
     if len({each.dtype.kind in "US" for each in queries if len(each)}) > 1:
-        raise ValueError("qid must hold numbers alone or text alone, and differs between partitions")
+        raise ValueError(
+            "qid must hold numbers alone or text alone, and differs between partitions"
+        )
     names = np.concatenate(queries)
     partition = np.repeat(np.arange(len(queries)), [len(each) for each in queries])
     order = np.argsort(names, kind="stable")
@@ -147,5 +185,6 @@ def _check_queries(queries: list[NDArray[Any]]) -> None:
     if len(twice):
         first, second = partition[order[twice[0]]], partition[order[twice[0] + 1]]
         raise ValueError(
-            f"query {names[order[twice[0]]]} has rows in partitions {first} and {second}; the rows of a query must lie in one partition"
+            f"query {names[order[twice[0]]]} has rows in partitions {first} and {second}; "
+            f"the rows of a query must lie in one partition"
         )

@@ -31,7 +31,10 @@ def read_arguments(problem: MarginProblem | OneNormProblem) -> tuple[str, dict[s
         given["y"] = np.asarray(rows.y)
     if isinstance(rows, Pairs) and rows.query is not None and len(np.unique(rows.query)) > 1:
         given["qid"] = np.asarray(rows.query)
-    given |= {"C": float(problem.C), "kernel": kernel.kernel if isinstance(kernel, Intercept) else kernel}
+    given |= {
+        "C": float(problem.C),
+        "kernel": kernel.kernel if isinstance(kernel, Intercept) else kernel,
+    }
     if isinstance(rows, Tube):
         given["epsilon"] = float(rows.epsilon)
     if isinstance(problem, OneNormProblem):
@@ -58,7 +61,10 @@ def _weights(problem: MarginProblem) -> dict[str, Any]:
     if isinstance(problem.rows, Tube):
         above, below = np.split(weights, 2)
         if not np.array_equal(above, below):
-            raise ValueError("the two sides of the tube have weights of their own, which `regression` does not take")
+            raise ValueError(
+                "the two sides of the tube have weights of their own, which `regression` "
+                "does not take"
+            )
         return {"sample_weight": above}
     if not isinstance(problem.rows, Pairs):
         return {"sample_weight": weights}

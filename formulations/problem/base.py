@@ -108,9 +108,20 @@ class CanonicalProblem(AnyProblem):
 
     Parameters
     ----------
-    X : (m, d) features.  kernel : k.  rows : A, t, s.  C : cost of a unit of loss.
-    shift : added to the diagonal of a precomputed Gram matrix; None if the matrix is indefinite. Linear programs need none.
-    feature_names : (d,) names of the columns of X, if X came as a table; f is then evaluated only at tables with the same columns.
+    X : Features of shape (m, d)
+        features.
+    kernel : Kernel
+        k.
+    rows : Rows
+        A, t, s.
+    C : float
+        Cost of a unit of loss.
+    shift : float | None
+        Added to the diagonal of a precomputed Gram matrix; None if the matrix is
+        indefinite. Linear programs need none.
+    feature_names : tuple[str, ...] | None of shape (d,)
+        Names of the columns of X, if X came as a table; f is then evaluated only at
+        tables with the same columns.
     """
 
     X: Features
@@ -146,12 +157,22 @@ class CanonicalProblem(AnyProblem):
         """The point whose numbers are all 0."""
 
     @abstractmethod
-    def point(self, coefficients: Array | None = None, multipliers: AnyMultipliers | None = None, b: AnyBias = None) -> CanonicalPoint:
+    def point(
+        self,
+        coefficients: Array | None = None,
+        multipliers: AnyMultipliers | None = None,
+        b: AnyBias = None,
+    ) -> CanonicalPoint:
         """A point of this problem's kind.
 
         Parameters
         ----------
-        coefficients : (size,) of its function.  multipliers : (p,) of the rows.  b : the bias, for a problem that has one.
+        coefficients : Array | None of shape (size,)
+            Of its function.
+        multipliers : AnyMultipliers | None of shape (p,)
+            Of the rows.
+        b : AnyBias
+            The bias, for a problem that has one.
         """
 
     @abstractmethod
@@ -160,7 +181,9 @@ class CanonicalProblem(AnyProblem):
 
         Raises
         ------
-        ValueError : a point of the other canonical shape; a part that this shape does not have, of another size, or of no numbers.
+        ValueError
+            A point of the other canonical shape; a part that this shape does not have,
+            of another size, or of no numbers.
         """
 
     @property
@@ -192,14 +215,19 @@ class CanonicalProblem(AnyProblem):
     def __repr__(self) -> str:
         """One line: the family, its sizes, the kernel and C."""
         points, columns = self.X.shape
-        sizes = f"{self.p:,} rows of {points:,} points" + ("" if self.kernel.given else f" with {columns:,} features")
+        sizes = f"{self.p:,} rows of {points:,} points" + (
+            "" if self.kernel.given else f" with {columns:,} features"
+        )
         return f"<{type(self).__name__} {self.family}: {sizes}, {self.kernel!r}, C={self.C:g}>"
 
     @property
     def undeclarable(self) -> Refusal | None:
         """Why the problem is not declared: no convexity, its size, or hard rows of weight 0; or None."""
         if not self.convex:
-            return Refusal("the kernel matrix is not positive semidefinite: the problem is not convex, no optimum is claimed")
+            return Refusal(
+                "the kernel matrix is not positive semidefinite: the problem is not convex, "
+                "no optimum is claimed"
+            )
         refusal = refuse_declaration_size(self.p, self.m)
         if refusal is None and np.isinf(self.C) and (self.unit_weights == 0).any():
             return Refusal("hard forms have no rows of weight 0: leave those rows out of the data")
@@ -270,7 +298,8 @@ def check_point_parts(point: P, problem: CanonicalProblem) -> P:
 
     Raises
     ------
-    ValueError : as in `CanonicalProblem.own_point`.
+    ValueError
+        As in `CanonicalProblem.own_point`.
     """
     changed: dict[str, Any] = {}
     parts = problem.parts
@@ -278,16 +307,31 @@ def check_point_parts(point: P, problem: CanonicalProblem) -> P:
         if value is None:
             continue
         if name not in parts:
-            raise ValueError(f"a point of this {problem.family} problem has no {name}: its parts are {', '.join(parts)}")
+            raise ValueError(
+                f"a point of this {problem.family} problem has no {name}: its parts are "
+                f"{', '.join(parts)}"
+            )
         shape, meaning = parts[name]
-        part = value if isinstance(value, ImplicitMultipliers) else check_reals(value, f"the point's {name}")
+        part = (
+            value
+            if isinstance(value, ImplicitMultipliers)
+            else check_reals(value, f"the point's {name}")
+        )
         if part.shape != shape:
-            raise ValueError(f"the point's {name} must be {meaning}, of shape {shape}, and is of shape {part.shape}")
+            raise ValueError(
+                f"the point's {name} must be {meaning}, of shape {shape}, and is of shape "
+                f"{part.shape}"
+            )
         if part is not value:
             changed[name] = part if shape else float(np.asarray(part))
     return replace(point, **changed) if changed else point
 
 
-def wrong_point_type_error(point: CanonicalPoint, problem: CanonicalProblem, wanted: str) -> ValueError:
+def wrong_point_type_error(
+    point: CanonicalPoint, problem: CanonicalProblem, wanted: str
+) -> ValueError:
     """The error that says which points a problem has."""
-    return ValueError(f"a {type(point).__name__} is no point of a {problem.family} problem: its points are {wanted}")
+    return ValueError(
+        f"a {type(point).__name__} is no point of a {problem.family} problem: its points "
+        f"are {wanted}"
+    )

@@ -15,7 +15,10 @@ def hinge_bias(breakpoints: Array, s: Array, c: Array) -> tuple[float, float]:
     order, rising = breakpoints.argsort(kind="stable"), float(c[s > 0].sum())
     passed = c[order].cumsum()
     noise = 1e-14 * float(passed[-1])
-    first, last = passed.searchsorted(rising - noise), passed.searchsorted(rising + noise, side="right")
+    first, last = (
+        passed.searchsorted(rising - noise),
+        passed.searchsorted(rising + noise, side="right"),
+    )
     lower = breakpoints[order[first]] if rising > noise else -np.inf
     upper = breakpoints[order[last]] if last < len(order) else np.inf
     return float(lower), float(upper)

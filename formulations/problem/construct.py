@@ -31,9 +31,20 @@ from equimargin.formulations.numeric.arguments import (
     format_value,
 )
 from equimargin.formulations.numeric.arrays import Array, Features, canonical, dense, is_sparse
-from equimargin.formulations.problem.choices import BIASES, CLASSIFICATION_LOSSES, LOSSES, TASKS, Bias, LossName
+from equimargin.formulations.problem.choices import (
+    BIASES,
+    CLASSIFICATION_LOSSES,
+    LOSSES,
+    TASKS,
+    Bias,
+    LossName,
+)
 from equimargin.formulations.problem.labels import numbers, queries, relevances
-from equimargin.formulations.problem.limits import check_float64_range, check_kernel_range, largest_entry
+from equimargin.formulations.problem.limits import (
+    check_float64_range,
+    check_kernel_range,
+    largest_entry,
+)
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.rows.labelled import LabelledPairs
@@ -43,7 +54,8 @@ from equimargin.formulations.rows.loss import make_loss
 
 TILE_ROWS = 128
 """Rows and columns of a tile of a given matrix: with its transpose, 256 KB, it stays in
-the second-level cache."""
+the second-level cache.
+"""
 
 MOST_ROWS = 10**9
 """Rows of points and thresholds of an ordinal regression: a vector of as many floats is 8 GB."""
@@ -63,22 +75,33 @@ def classification(
 
     Parameters
     ----------
-    X : (m, d) features, or (m, m) Gram for `precomputed()`: an array, a sparse matrix,
-        or a table, whose columns' names are kept. An array of float64 is kept itself
-        and not copied: do not change it as long as the problem or a solution of it is
-        in use.
-    y : (m,) labels in {-1, +1}; one class alone is accepted.
-    C : cost in (0, inf].  kernel : linear by default.
-    loss : "hinge", "squared_hinge", or "huberised_hinge", which needs a free bias and finite costs.
-    bias : "free" or True, "none" or False, "penalized" (part of the norm: the kernel
-        k + 1 without a bias).
-    sample_weight : (m,) factors of C, in [0, inf].
-    delta : of the huberised hinge, above 0: its parabola is on margins from 1 - delta to 1 + delta.
+    X : array-like of shape (m, d)
+        Features, or (m, m) Gram for `precomputed()`: an array, a sparse matrix, or a
+        table, whose columns' names are kept. An array of float64 is kept itself and not
+        copied: do not change it as long as the problem or a solution of it is in use.
+    y : array-like of shape (m,)
+        Labels in {-1, +1}; one class alone is accepted.
+    C : float
+        Cost in (0, inf].
+    kernel : Kernel | None
+        Linear by default.
+    loss : LossName
+        "hinge", "squared_hinge", or "huberised_hinge", which needs a free bias and
+        finite costs.
+    bias : Bias
+        "free" or True, "none" or False, "penalized" (part of the norm: the kernel k + 1
+        without a bias).
+    sample_weight : ArrayLike | None of shape (m,)
+        Factors of C, in [0, inf].
+    delta : float | None
+        Of the huberised hinge, above 0: its parabola is on margins from 1 - delta to
+        1 + delta.
 
     Raises
     ------
-    ValueError : labels other than -1 and +1, shapes and types that do not fit, numbers
-        that are not finite or too large for float64, C <= 0.
+    ValueError
+        Labels other than -1 and +1, shapes and types that do not fit, numbers that are
+        not finite or too large for float64, C <= 0.
 
     Source: T (6)-(7), (23)-(28); K (2.3); the tutorial writes w.x - b, its b is minus ours.
     """
@@ -90,11 +113,17 @@ def classification(
     shift = _shift(kernel, X)
     if bias == "penalized":
         kernel, bias = Intercept(kernel), False
-    weights = None if sample_weight is None else check_weights(sample_weight, len(labels), "sample_weight")
+    weights = (
+        None
+        if sample_weight is None
+        else check_weights(sample_weight, len(labels), "sample_weight")
+    )
     rows, C = Signed(labels), cost(C)
     chosen = check_choice(loss, "loss", CLASSIFICATION_LOSSES)
     check_float64_range(rows, C, make_loss(chosen, delta), weights)
-    return MarginProblem(X, kernel, rows, C, chosen, bool(bias), weights, delta, shift=shift, feature_names=names)
+    return MarginProblem(
+        X, kernel, rows, C, chosen, bool(bias), weights, delta, shift=shift, feature_names=names
+    )
 
 
 def regression(
@@ -110,26 +139,41 @@ def regression(
 
     Parameters
     ----------
-    X : (m, d) features, kept as in `classification`.  y : (m,) targets.  C : cost in (0, inf].
-    epsilon : >= 0, in the units of y.  The rest as in `classification`.
+    X : array-like of shape (m, d)
+        Features, kept as in `classification`.
+    y : array-like of shape (m,)
+        targets.
+    C : float
+        Cost in (0, inf].
+    epsilon : float
+        >= 0, in the units of y.  The rest as in `classification`.
 
     Raises
     ------
-    ValueError : negative epsilon, shapes and types that do not fit, numbers that are
-        not finite or too large for float64, C <= 0.
+    ValueError
+        Negative epsilon, shapes and types that do not fit, numbers that are not finite
+        or too large for float64, C <= 0.
 
     Source: T (57)-(73).
     """
     X, kernel, names = _features(X, kernel)
     targets = numbers(y, X.shape[0], "y")
-    half_width = check_number(epsilon, "regression: epsilon", "finite and at least 0", lambda v: 0 <= v < np.inf)
+    half_width = check_number(
+        epsilon, "regression: epsilon", "finite and at least 0", lambda v: 0 <= v < np.inf
+    )
     with np.errstate(over="ignore"):
         tube = Tube(targets, half_width)
-    weights = None if sample_weight is None else np.tile(check_weights(sample_weight, len(targets), "sample_weight"), 2)
+    weights = (
+        None
+        if sample_weight is None
+        else np.tile(check_weights(sample_weight, len(targets), "sample_weight"), 2)
+    )
     C = cost(C)
     chosen = check_choice(loss, "loss", LOSSES)
     check_float64_range(tube, C, make_loss(chosen), weights)
-    return MarginProblem(X, kernel, tube, C, chosen, True, weights, shift=_shift(kernel, X), feature_names=names)
+    return MarginProblem(
+        X, kernel, tube, C, chosen, True, weights, shift=_shift(kernel, X), feature_names=names
+    )
 
 
 def ranking(
@@ -146,14 +190,22 @@ def ranking(
 
     Parameters
     ----------
-    X : (m, d) features, kept as in `classification`.  y : (m,) relevances, higher is better; whole numbers of any size differ.
-    qid : (m,) queries; pairs are within a query. No pair at all is accepted.
-    per_query : "sum" of the losses of a query's pairs, or their "mean".  query_weight : factor of C for a query, in [0, inf]; 1 if absent.
+    X : array-like of shape (m, d)
+        Features, kept as in `classification`.
+    y : array-like of shape (m,)
+        Relevances, higher is better; whole numbers of any size differ.
+    qid : ArrayLike | None of shape (m,)
+        Queries; pairs are within a query. No pair at all is accepted.
+    per_query : Literal['sum', 'mean']
+        "sum" of the losses of a query's pairs, or their "mean".
+    query_weight : Mapping[Any, float] | None
+        Factor of C for a query, in [0, inf]; 1 if absent.
 
     Raises
     ------
-    ValueError : shapes and types that do not fit, numbers that are not finite or too
-        large for float64, C <= 0, a negative weight.
+    ValueError
+        Shapes and types that do not fit, numbers that are not finite or too large for
+        float64, C <= 0, a negative weight.
 
     Source: T (84)-(86), K (1.2), (2.4), P (6), (8).
     """
@@ -163,7 +215,9 @@ def ranking(
     C = cost(C)
     chosen = check_choice(loss, "loss", LOSSES)
     check_float64_range(rows, C, make_loss(chosen), weights)
-    return MarginProblem(X, kernel, rows, C, chosen, False, weights, shift=_shift(kernel, X), feature_names=names)
+    return MarginProblem(
+        X, kernel, rows, C, chosen, False, weights, shift=_shift(kernel, X), feature_names=names
+    )
 
 
 def ranking_from_pairs(
@@ -178,36 +232,53 @@ def ranking_from_pairs(
 
     Parameters
     ----------
-    X : (m, d) features, kept as in `classification`.  pairs : (p, 2) integers, (preferred, other).
-    pair_weight : (p,) factors of C, in [0, inf], in the order of the pairs; 1 by
-        default. A pair of weight 2 costs as much as if it were given twice.
+    X : array-like of shape (m, d)
+        Features, kept as in `classification`.
+    pairs : array-like of shape (p, 2)
+        Integers, (preferred, other).
+    pair_weight : ArrayLike | None of shape (p,)
+        Factors of C, in [0, inf], in the order of the pairs; 1 by default. A pair of
+        weight 2 costs as much as if it were given twice.
 
     Raises
     ------
-    ValueError : an index outside 0 .. m - 1, a point preferred to itself, weights of
-        another number, a negative one.
+    ValueError
+        An index outside 0 .. m - 1, a point preferred to itself, weights of another
+        number, a negative one.
 
     Source: P (6), its set of preferences; W, the application to clickthrough data,
     whose r' is a set of preferences.
     """
     X, kernel, names = _features(X, kernel)
     given = array(pairs, "ranking_from_pairs: pairs")
-    if given.size and (given.ndim != 2 or given.shape[1] != 2 or not np.issubdtype(given.dtype, np.integer)):
+    if given.size and (
+        given.ndim != 2 or given.shape[1] != 2 or not np.issubdtype(given.dtype, np.integer)
+    ):
         raise ValueError(
-            f"ranking_from_pairs: pairs must be integers of shape (p, 2), (preferred, other); they are {given.dtype} {given.shape}"
+            f"ranking_from_pairs: pairs must be integers of shape (p, 2), (preferred, "
+            f"other); they are {given.dtype} {given.shape}"
         )
     listed = given.astype(np.int64).reshape(-1, 2)
     if listed.size and not (listed.min() >= 0 and listed.max() < X.shape[0]):
         raise ValueError(f"ranking_from_pairs: every index must be in 0 .. {X.shape[0] - 1}")
     if (listed[:, 0] == listed[:, 1]).any():
         raise ValueError("ranking_from_pairs: a point cannot be preferred to itself")
-    weights = None if pair_weight is None else check_weights(pair_weight, len(listed), "ranking_from_pairs: pair_weight")
+    weights = (
+        None
+        if pair_weight is None
+        else check_weights(pair_weight, len(listed), "ranking_from_pairs: pair_weight")
+    )
     order = np.lexsort((listed[:, 1], listed[:, 0]))  # that of the rows
-    rows, weights = Pairs(listed[order, 0], listed[order, 1], X.shape[0]), None if weights is None else weights[order]
+    rows, weights = (
+        Pairs(listed[order, 0], listed[order, 1], X.shape[0]),
+        None if weights is None else weights[order],
+    )
     C = cost(C)
     chosen = check_choice(loss, "loss", LOSSES)
     check_float64_range(rows, C, make_loss(chosen), weights)
-    return MarginProblem(X, kernel, rows, C, chosen, False, weights, shift=_shift(kernel, X), feature_names=names)
+    return MarginProblem(
+        X, kernel, rows, C, chosen, False, weights, shift=_shift(kernel, X), feature_names=names
+    )
 
 
 def ordinal(
@@ -258,20 +329,31 @@ def ordinal(
     X, kernel, names = _features(X, kernel)
     found = numbers(y, X.shape[0], "y")
     if (found != np.floor(found)).any() or found.min() < 0 or (levels is None and found.max() < 1):
-        raise ValueError("y must hold levels, whole numbers from 0 on, and not only 0: with one level there is no threshold")
+        raise ValueError(
+            "y must hold levels, whole numbers from 0 on, and not only 0: with one level "
+            "there is no threshold"
+        )
     if found.max() * len(found) > MOST_ROWS:
         raise ValueError(
-            f"y has the level {found.max():g}: {len(found):,} points and as many thresholds are more than {MOST_ROWS:,} rows; "
+            f"y has the level {found.max():g}: {len(found):,} points and as many thresholds "
+            f"are more than {MOST_ROWS:,} rows; "
             "number the levels from 0 without gaps"
         )
     levels = int(found.max()) + 1 if levels is None else check_count(levels, "levels")
     if levels < 2 or found.max() >= levels:
-        raise ValueError(f"levels must be at least 2 and above every level of y, not {levels}; the largest level is {found.max():g}")
-    weights = None if sample_weight is None else check_weights(sample_weight, len(found), "sample_weight")
+        raise ValueError(
+            f"levels must be at least 2 and above every level of y, not {levels}; the "
+            f"largest level is {found.max():g}"
+        )
+    weights = (
+        None if sample_weight is None else check_weights(sample_weight, len(found), "sample_weight")
+    )
     rows, C = Levels(found, levels - 1), cost(C)
     chosen = check_choice(loss, "loss", LOSSES)
     check_float64_range(rows, C, make_loss(chosen), weights)
-    return MarginProblem(X, kernel, rows, C, chosen, True, weights, shift=_shift(kernel, X), feature_names=names)
+    return MarginProblem(
+        X, kernel, rows, C, chosen, True, weights, shift=_shift(kernel, X), feature_names=names
+    )
 
 
 def make_margin_problem(
@@ -289,13 +371,20 @@ def make_margin_problem(
 
     Parameters
     ----------
-    task : "classification", "regression" or "ranking".  epsilon : of a regression.  qid : (m,) queries of a ranking.
-    weights : sample_weight and bias, or per_query and query_weight, as the constructor
-        of the task takes them.
+    task : str
+        "classification", "regression" or "ranking".
+    epsilon : float
+        Of a regression.
+    qid : ArrayLike | None of shape (m,)
+        Queries of a ranking.
+    weights : Any
+        sample_weight and bias, or per_query and query_weight, as the constructor of the
+        task takes them.
 
     Raises
     ------
-    ValueError : another task, and as in the constructor of the task.
+    ValueError
+        Another task, and as in the constructor of the task.
     """
     check_choice(task, "task", TASKS)
     if task == "classification":
@@ -323,13 +412,16 @@ def make_task_problems(
 
     Parameters
     ----------
-    losses : those of the margin problems; the one-norm problems, which have the hinge, are among the families if it is.
+    losses : Sequence[LossName]
+        Those of the margin problems; the one-norm problems, which have the hinge, are
+        among the families if it is.
     The rest as in `make_margin_problem`. A ranking or a classification with weights has no one-norm problems, because these know none.
     A bias that is given is that of all problems; where it is penalised, there are no one-norm problems either.
 
     Raises
     ------
-    ValueError : as in `make_margin_problem`.
+    ValueError
+        As in `make_margin_problem`.
     """
     soft = cost(C) < np.inf
     chosen = losses if soft else LOSSES[:1]
@@ -339,7 +431,11 @@ def make_task_problems(
     for loss in chosen:  # of the rows that are checked already
         check_float64_range(first.rows, first.C, make_loss(loss), first.weights)
         problems += [replace(first, loss=loss, bias=bias) for bias in biases]
-    linear = soft and "hinge" in losses and all(given is None for name, given in weights.items() if name != "bias")
+    linear = (
+        soft
+        and "hinge" in losses
+        and all(given is None for name, given in weights.items() if name != "bias")
+    )
     if task == "ranking" and linear:
         problems += [_one_norm_of(first, False, unknowns) for unknowns in ("rows", "points")]
     if task == "classification" and linear and weights.get("bias") != "penalized":
@@ -361,38 +457,53 @@ def make_family_problem(
 
     Parameters
     ----------
-    family : an id, such as "svm.onenorm" or "rvm".  The rest as in `make_margin_problem`.
+    family : str | None
+        An id, such as "svm.onenorm" or "rvm".  The rest as in `make_margin_problem`.
 
     Raises
     ------
-    ValueError : no such family with the hinge; as in `make_margin_problem`.
+    ValueError
+        No such family with the hinge; as in `make_margin_problem`.
     """
     if family is None:
         return make_margin_problem(task, X, y, 1.0, kernel, "hinge", epsilon, qid, **weights)
-    problems = {each.family: each for each in make_task_problems(task, X, y, 1.0, kernel, ("hinge",), epsilon, qid, **weights)}
+    problems = {
+        each.family: each
+        for each in make_task_problems(task, X, y, 1.0, kernel, ("hinge",), epsilon, qid, **weights)
+    }
     if family not in problems:
         weighted = any(given is not None for name, given in weights.items() if name != "bias")
         unweighted = "; families with a norm of one know no weights" if weighted else ""
         known = f"known of a {task} with the hinge: {', '.join(problems)}{unweighted}"
-        raise ValueError(f"unknown family {family!r}{did_you_mean(family, list(problems))}; {known}")
+        raise ValueError(
+            f"unknown family {family!r}{did_you_mean(family, list(problems))}; {known}"
+        )
     return problems[family]
 
 
-def one_norm_classification(X: Any, y: ArrayLike, C: float = 1.0, kernel: Kernel | None = None, bias: bool = True) -> OneNormProblem:
+def one_norm_classification(
+    X: Any, y: ArrayLike, C: float = 1.0, kernel: Kernel | None = None, bias: bool = True
+) -> OneNormProblem:
     """One-norm classification, min 1'x + C sum_i (1 - y_i (sum_j x_j y_j k(x_j, x_i) + b))_+ over x >= 0 and b.
 
     Parameters
     ----------
-    X, y, kernel : as in `classification`; C finite.  bias : "free" or True, "none" or False.
+    X, y, kernel
+        As in `classification`; C finite.
+    bias : bool
+        "free" or True, "none" or False.
 
     Raises
     ------
-    ValueError : as in `classification`, and C = inf.
+    ValueError
+        As in `classification`, and C = inf.
 
     Source: T section 5.1 (no formula); O. L. Mangasarian, Generalized support vector
     machines (2000).
     """
-    posed = classification(X, y, finite_cost(C), kernel, bias=_bias(bias, "one_norm_classification"))
+    posed = classification(
+        X, y, finite_cost(C), kernel, bias=_bias(bias, "one_norm_classification")
+    )
     return _one_norm_of(posed, posed.bias, "rows")
 
 
@@ -407,7 +518,8 @@ def ranking_vector_machine(
 
     Raises
     ------
-    ValueError : as in `ranking`, and C = inf.
+    ValueError
+        As in `ranking`, and C = inf.
 
     Source: T (102)-(104), K (2.10).
     """
@@ -417,7 +529,9 @@ def ranking_vector_machine(
     return OneNormProblem(X, kernel, rows, C, "points", feature_names=names)
 
 
-def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: float = 1.0, kernel: Kernel | None = None) -> OneNormProblem:
+def one_norm_ranking(
+    X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: float = 1.0, kernel: Kernel | None = None
+) -> OneNormProblem:
     """One-norm ranking, min 1'x + C sum over pairs (1 - (A K A' x)_r)_+ over x >= 0, one unknown a pair.
 
     Parameters
@@ -426,7 +540,8 @@ def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: floa
 
     Raises
     ------
-    ValueError : as in `ranking`, and C = inf.
+    ValueError
+        As in `ranking`, and C = inf.
 
     Source: T (94)-(96), with phi_ij = phi_i - phi_j.
     """
@@ -436,10 +551,14 @@ def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: floa
     return OneNormProblem(X, kernel, rows, C, "rows", feature_names=names)
 
 
-def _one_norm_of(posed: MarginProblem, bias: bool, unknowns: Literal["rows", "points"]) -> OneNormProblem:
+def _one_norm_of(
+    posed: MarginProblem, bias: bool, unknowns: Literal["rows", "points"]
+) -> OneNormProblem:
     """Return the one-norm problem of the rows of a margin problem without weights."""
     rows = cast(Pairs | Signed, posed.rows)
-    return OneNormProblem(posed.X, posed.kernel, rows, posed.C, unknowns, bias, feature_names=posed.feature_names)
+    return OneNormProblem(
+        posed.X, posed.kernel, rows, posed.C, unknowns, bias, feature_names=posed.feature_names
+    )
 
 
 def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[str, ...] | None]:
@@ -447,7 +566,8 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[st
     kernel, names = linear() if kernel is None else kernel, column_names(X)
     if not isinstance(kernel, Kernel):
         raise ValueError(
-            f"kernel must be what linear(), polynomial(), rbf(), sigmoid() or precomputed() returns, not {format_value(kernel)}"
+            f"kernel must be what linear(), polynomial(), rbf(), sigmoid() or precomputed() "
+            f"returns, not {format_value(kernel)}"
         )
     if is_sparse(X):
         X = X.tocsr()
@@ -456,19 +576,26 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[st
     else:
         X = np.ascontiguousarray(check_reals(X, "X"))
     if X.ndim != 2 or 0 in X.shape:
-        raise ValueError(f"X must have two dimensions and at least one row and one column; its shape is {X.shape}")
+        raise ValueError(
+            f"X must have two dimensions and at least one row and one column; its shape is "
+            f"{X.shape}"
+        )
     largest = largest_entry(X)
     if not np.isfinite(largest):
         raise ValueError("X holds NaN or an infinite number; remove or replace such rows first")
     if kernel.given:
         X = dense(X)
         if X.shape[0] != X.shape[1]:
-            raise ValueError(f"a precomputed kernel needs the square Gram matrix; this one is {X.shape[0]} x {X.shape[1]}")
+            raise ValueError(
+                f"a precomputed kernel needs the square Gram matrix; this one is "
+                f"{X.shape[0]} x {X.shape[1]}"
+            )
     check_kernel_range(X, kernel, largest)
     asymmetry = _asymmetry(X) if kernel.given else 0.0
     if asymmetry > 0:
         raise ValueError(
-            f"the precomputed Gram matrix is not symmetric (largest difference {asymmetry:.3g}); pass (K + K.T) / 2 if that is meant"
+            f"the precomputed Gram matrix is not symmetric (largest difference "
+            f"{asymmetry:.3g}); pass (K + K.T) / 2 if that is meant"
         )
     return X, kernel, names
 
@@ -477,7 +604,9 @@ def _asymmetry(K: Array) -> float:
     """max |K_ij - K_ji|; tile by tile, because a whole column of a large matrix takes a page of memory for every entry."""
     tiles = [slice(start, start + TILE_ROWS) for start in range(0, len(K), TILE_ROWS)]
     pairs = ((rows, columns) for at, rows in enumerate(tiles) for columns in tiles[at:])
-    return max(float(np.abs(K[rows, columns] - K[columns, rows].T).max()) for rows, columns in pairs)
+    return max(
+        float(np.abs(K[rows, columns] - K[columns, rows].T).max()) for rows, columns in pairs
+    )
 
 
 def _bias(bias: Any, where: str, *others: str) -> Any:
@@ -486,7 +615,10 @@ def _bias(bias: Any, where: str, *others: str) -> Any:
         return bool(bias)
     words = (*BIASES, *others)
     if not isinstance(bias, str) or bias not in words:
-        raise ValueError(f"{where}: bias must be {', '.join(map(repr, words))}, True or False, not {format_value(bias)}")
+        raise ValueError(
+            f"{where}: bias must be {', '.join(map(repr, words))}, True or False, not "
+            f"{format_value(bias)}"
+        )
     return BIASES.get(bias, bias)
 
 
@@ -498,7 +630,12 @@ def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> tuple[LabelledPa
     return LabelledPairs(relevance, index), names
 
 
-def _query_weights(rows: LabelledPairs, names: NDArray[Any], per_query: str, query_weight: Mapping[Any, float] | None) -> Array | None:
+def _query_weights(
+    rows: LabelledPairs,
+    names: NDArray[Any],
+    per_query: str,
+    query_weight: Mapping[Any, float] | None,
+) -> Array | None:
     """Weights of the pairs of every query, (queries,), or None where all are 1."""
     mean = check_choice(per_query, "ranking: per_query", ("sum", "mean")) == "mean"
     if not mean and query_weight is None:
@@ -506,11 +643,21 @@ def _query_weights(rows: LabelledPairs, names: NDArray[Any], per_query: str, que
     weights = np.ones(rows.groups)
     if query_weight is not None:
         if not isinstance(query_weight, Mapping):
-            raise ValueError(f"ranking: query_weight must map queries to factors of C, not be {format_value(query_weight)}")
+            raise ValueError(
+                f"ranking: query_weight must map queries to factors of C, not be "
+                f"{format_value(query_weight)}"
+            )
         unknown = set(query_weight) - set(names.tolist())
         if unknown:
-            raise ValueError(f"ranking: query_weight names queries that are not in qid: {sorted(unknown, key=str)[:5]}")
-        weights = check_weights([query_weight.get(name, 1.0) for name in names.tolist()], len(names), "ranking: the values of query_weight")
+            raise ValueError(
+                f"ranking: query_weight names queries that are not in qid: "
+                f"{sorted(unknown, key=str)[:5]}"
+            )
+        weights = check_weights(
+            [query_weight.get(name, 1.0) for name in names.tolist()],
+            len(names),
+            "ranking: the values of query_weight",
+        )
     return weights / np.maximum(rows.pairs_of, 1) if mean else weights
 
 

@@ -19,14 +19,20 @@ def numbers(values: ArrayLike, m: int, name: str) -> Array:
 
     Raises
     ------
-    ValueError : another shape, what is no number, NaN, an infinite number; the message
-        starts with `name`.
+    ValueError
+        Another shape, what is no number, NaN, an infinite number; the message starts
+        with `name`.
     """
     v = check_reals(values, name)
     if v.shape != (m,):
-        raise ValueError(f"{name} must have one number for each of the {m} rows; its shape is {v.shape}")
+        raise ValueError(
+            f"{name} must have one number for each of the {m} rows; its shape is {v.shape}"
+        )
     if not np.isfinite(v).all():
-        raise ValueError(f"{name} holds NaN or an infinite number at row {int(np.flatnonzero(~np.isfinite(v))[0])}")
+        raise ValueError(
+            f"{name} holds NaN or an infinite number at row "
+            f"{int(np.flatnonzero(~np.isfinite(v))[0])}"
+        )
     return v.copy()
 
 
@@ -66,19 +72,27 @@ def queries(qid: ArrayLike, m: int) -> tuple[NDArray[Any], Index]:
 
     Raises
     ------
-    ValueError : another shape, names that are neither all numbers nor all text, NaN, an
-        infinite number.
+    ValueError
+        Another shape, names that are neither all numbers nor all text, NaN, an infinite
+        number.
     """
     query = array(qid, "qid")
     if query.shape != (m,):
-        raise ValueError(f"qid must have one entry for each of the {m} rows; its shape is {query.shape}")
+        raise ValueError(
+            f"qid must have one entry for each of the {m} rows; its shape is {query.shape}"
+        )
     if query.dtype.kind == "T":  # numpy's text of any length, which may have missing entries
         query = query.astype(object)
-    text = query.dtype.kind in "US" or (query.dtype.kind == "O" and m > 0 and isinstance(query[0], str))
+    text = query.dtype.kind in "US" or (
+        query.dtype.kind == "O" and m > 0 and isinstance(query[0], str)
+    )
     if query.dtype.kind not in "biufUS":
         for row, name in enumerate(query):
             if query.dtype.kind != "O" or not (isinstance(name, str) if text else is_number(name)):
-                raise ValueError(f"qid must hold numbers alone or text alone, not {format_value(name)} at row {row}")
+                raise ValueError(
+                    f"qid must hold numbers alone or text alone, not {format_value(name)} "
+                    f"at row {row}"
+                )
     if not text:
         numbers(query, m, "qid")
     names, index = np.unique(query, return_inverse=True)

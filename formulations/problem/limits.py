@@ -15,7 +15,8 @@ from equimargin.formulations.rows.loss import HINGE, Loss
 LARGEST_KERNEL = 2.0**1020
 """The largest |x_i|^2 and |K_ij| that are accepted.
 
-Sums of four of them stay below 2^1024, where float64 ends."""
+Sums of four of them stay below 2^1024, where float64 ends.
+"""
 LARGEST_LOSS = float(np.finfo(np.float64).max)
 """The largest sum of losses at f = 0 that is accepted: it is the largest float64."""
 SMALLEST_SQUARE = 1e-200
@@ -25,21 +26,25 @@ MAX_DECLARED_ROWS = 20_000
 MAX_DECLARED_POINTS = 3_000
 """Points, at most, of a declared problem.
 
-Their dense Gram matrix takes 72 MB, and its eigenvectors take as much again."""
+Their dense Gram matrix takes 72 MB, and its eigenvectors take as much again.
+"""
 MAX_DECLARED_ENTRIES = 20_000_000
 """Rows times points, at most, of a declared problem.
 
-Its rows of features are a dense matrix of this size, which takes 160 MB."""
+Its rows of features are a dense matrix of this size, which takes 160 MB.
+"""
 FEATURE_ROW_LIMIT = 50_000
 """Rows, at most, of a problem declared in w alone, over explicit features.
 
-CLARABEL takes 3 CPU seconds for 40,000 rows of 9 features."""
+CLARABEL takes 3 CPU seconds for 40,000 rows of 9 features.
+"""
 FEATURE_ENTRY_LIMIT = 2_000_000
 """Rows times features, at most, of such a problem: about what CLARABEL factors in a minute."""
 LARGEST_TARGET = 2.0**500
 """The largest t_r that is accepted, about 3e150.
 
-Losses and |f|^2 contain its square, and sums of millions of squares stay below 2^1024."""
+Losses and |f|^2 contain its square, and sums of millions of squares stay below 2^1024.
+"""
 
 
 def largest_entry(X: Features) -> float:
@@ -50,7 +55,9 @@ def largest_entry(X: Features) -> float:
     """
     values = X.data if is_sparse(X) else X
     with np.errstate(all="ignore"):
-        square = float(np.vdot(values, values))  # one pass; of squares that overflow or underflow the root says nothing
+        square = float(
+            np.vdot(values, values)
+        )  # one pass; of squares that overflow or underflow the root says nothing
     if SMALLEST_SQUARE <= square < np.inf:
         return float(np.sqrt(square))
     return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
@@ -61,46 +68,82 @@ def check_kernel_range(X: Features, kernel: Kernel, largest: float) -> None:
 
     Parameters
     ----------
-    X : (m, d) points, or the (m, m) Gram matrix of a precomputed kernel.  kernel : of these points.  largest : max |X_ij|, or more.
+    X : Features of shape (m, d)
+        Points, or the (m, m) Gram matrix of a precomputed kernel.
+    kernel : Kernel
+        Of these points.
+    largest : float
+        max |X_ij|, or more.
 
     Raises
     ------
-    ValueError : the first such row.
+    ValueError
+        The first such row.
     """
     if kernel.given and largest <= LARGEST_KERNEL:
         return
-    reach = largest * X.shape[0] * X.shape[1]  # of sums of entries, and of entries of a sparse matrix that share a place
+    reach = (
+        largest * X.shape[0] * X.shape[1]
+    )  # of sums of entries, and of entries of a sparse matrix that share a place
     near = reach * reach <= LARGEST_KERNEL
     if not kernel.given and near and explicit(kernel, X) is not None:
         return
     with np.errstate(over="ignore", invalid="ignore"):
-        sizes = np.maximum(X.max(axis=1), -X.min(axis=1)) if kernel.given else np.abs(kernel.diagonal(X))
+        sizes = (
+            np.maximum(X.max(axis=1), -X.min(axis=1))
+            if kernel.given
+            else np.abs(kernel.diagonal(X))
+        )
         if not (kernel.given or near):
             sizes = np.maximum(sizes, squared_norms(X))
     if not sizes.max() <= LARGEST_KERNEL:
         row = int(np.flatnonzero(~(sizes <= LARGEST_KERNEL))[0])
-        what = "the Gram matrix has entries" if kernel.given else "the square of its length, or its kernel value, is"
-        raise ValueError(f"X is too large for float64 at row {row}: {what} above {LARGEST_KERNEL:.1e}; divide X by a constant")
+        what = (
+            "the Gram matrix has entries"
+            if kernel.given
+            else "the square of its length, or its kernel value, is"
+        )
+        raise ValueError(
+            f"X is too large for float64 at row {row}: {what} above {LARGEST_KERNEL:.1e}; "
+            f"divide X by a constant"
+        )
 
 
-def check_float64_range(rows: Rows, C: float, phi: Loss = HINGE, weights: Array | None = None) -> None:
+def check_float64_range(
+    rows: Rows, C: float, phi: Loss = HINGE, weights: Array | None = None
+) -> None:
     """Refuse numbers that float64 cannot hold; the features are looked at by `check_kernel_range`.
 
     Raises
     ------
-    ValueError : a target above LARGEST_TARGET, a margin t_r, a cost C x weight or a sum P(0) of losses that is no float64.
+    ValueError
+        A target above LARGEST_TARGET, a margin t_r, a cost C x weight or a sum P(0) of
+        losses that is no float64.
     """
     tube = isinstance(rows, Tube)
     if tube and not (rows.t.max() <= LARGEST_TARGET and np.isfinite(rows.t).all()):
         outlier = float(rows.y[np.abs(rows.y).argmax()])
-        raise ValueError(f"y is too large for float64: {outlier:.3g} is a target, {LARGEST_TARGET:.1e} the limit; divide y and epsilon")
-    largest = 1.0 if weights is None else float(weights.max(initial=0.0, where=np.isfinite(weights)))
+        raise ValueError(
+            f"y is too large for float64: {outlier:.3g} is a target, {LARGEST_TARGET:.1e} "
+            f"the limit; divide y and epsilon"
+        )
+    largest = (
+        1.0 if weights is None else float(weights.max(initial=0.0, where=np.isfinite(weights)))
+    )
     if np.isfinite(C) and not np.isfinite(C * largest):
-        raise ValueError(f"C = {C:g} times the weight {largest:g} is too large for float64; rows that must be met have weight inf")
+        raise ValueError(
+            f"C = {C:g} times the weight {largest:g} is too large for float64; rows that "
+            f"must be met have weight inf"
+        )
     worst = max(float(rows.t.max()), 0.0) if tube else 1.0
-    if np.isfinite(C) and not np.isfinite(C * largest * float(phi.value(np.array([worst]))[0]) * rows.p):
+    if np.isfinite(C) and not np.isfinite(
+        C * largest * float(phi.value(np.array([worst]))[0]) * rows.p
+    ):
         cost = f"C = {C:g}" if largest == 1 else f"C = {C:g} times the weight {largest:g}"
-        raise ValueError(f"{cost} is too large for float64: {rows.p:,} losses of f = 0 may add up to more than {LARGEST_LOSS:.1e}")
+        raise ValueError(
+            f"{cost} is too large for float64: {rows.p:,} losses of f = 0 may add up to "
+            f"more than {LARGEST_LOSS:.1e}"
+        )
 
 
 def refuse_declaration_size(p: int, m: int) -> Refusal | None:
@@ -110,7 +153,9 @@ def refuse_declaration_size(p: int, m: int) -> Refusal | None:
     if m > MAX_DECLARED_POINTS:
         return refuse_size(f"{m:,} points, the limit is {MAX_DECLARED_POINTS:,}")
     if p * m > MAX_DECLARED_ENTRIES:
-        return refuse_size(f"{p:,} rows x {m:,} points = {p * m:,} entries, the limit is {MAX_DECLARED_ENTRIES:,}")
+        return refuse_size(
+            f"{p:,} rows x {m:,} points = {p * m:,} entries, the limit is {MAX_DECLARED_ENTRIES:,}"
+        )
     return None
 
 
@@ -127,5 +172,7 @@ def too_large_in_features(p: int, q: int) -> Refusal | None:
     if p > FEATURE_ROW_LIMIT:
         return refuse_size(f"{p:,} rows, the limit is {FEATURE_ROW_LIMIT:,}")
     if p * q > FEATURE_ENTRY_LIMIT:
-        return refuse_size(f"{p:,} rows x {q:,} features = {p * q:,} entries, the limit is {FEATURE_ENTRY_LIMIT:,}")
+        return refuse_size(
+            f"{p:,} rows x {q:,} features = {p * q:,} entries, the limit is {FEATURE_ENTRY_LIMIT:,}"
+        )
     return None

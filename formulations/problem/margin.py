@@ -4,9 +4,10 @@
     max over alpha              t'alpha - 1/2 alpha' A K A' alpha  [ - sum_r alpha_r^2 / (4 c_r): squared hinge ]
                                 S'alpha = 0,  0 <= alpha <= c      [ alpha >= 0: squared hinge, or c_r = inf ]
 
-T is 0 without a bias, 1 with one, and the number of thresholds of an ordinal regression. Each row has one threshold at most. loss is the
-hinge (u)_+, its square, or the huberised hinge of `rows/loss.py`, whose dual has both a box and a quadratic term. c_r = C x weight_r, and
-f = sum_i beta_i k(x_i, .) with beta = A' alpha at the optimum.
+T is 0 without a bias, 1 with one, and the number of thresholds of an ordinal
+regression. Each row has one threshold at most. loss is the hinge (u)_+, its square, or
+the huberised hinge of `rows/loss.py`, whose dual has both a box and a quadratic term.
+c_r = C x weight_r, and f = sum_i beta_i k(x_i, .) with beta = A' alpha at the optimum.
 """
 
 from __future__ import annotations
@@ -21,8 +22,17 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.formulations.numeric.arguments import cost
 from equimargin.formulations.numeric.arrays import Array, Features, Index
 from equimargin.formulations.numeric.rounding import UNIT
-from equimargin.formulations.problem.base import CanonicalProblem, check_point_parts, wrong_point_type_error
-from equimargin.formulations.problem.bias import bounded_smooth_bias, finite_interval, hinge_bias, squared_hinge_bias
+from equimargin.formulations.problem.base import (
+    CanonicalProblem,
+    check_point_parts,
+    wrong_point_type_error,
+)
+from equimargin.formulations.problem.bias import (
+    bounded_smooth_bias,
+    finite_interval,
+    hinge_bias,
+    squared_hinge_bias,
+)
 from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.limits import check_float64_range, too_large_in_features
 from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, Point
@@ -35,7 +45,8 @@ from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 SPAN_TOLERANCE = 1e-12
 """Fraction of the largest eigenvalue of K: smaller eigenvalues are left out of the
-features L of K = L L'."""
+features L of K = L L'.
+"""
 SUFFIXES = {"hinge": "l1", "squared_hinge": "l2"}
 """Ends of the ids of soft margins by the names of their losses; a loss without one ends them itself."""
 
@@ -46,16 +57,29 @@ class MarginProblem(CanonicalProblem):
 
     Parameters
     ----------
-    X : (m, d) features.  kernel : k.  rows : A, t, S.  C : cost of a unit of loss, in (0, inf]; inf is the hard margin.
-    loss : "hinge", "squared_hinge", or "huberised_hinge" for classifications with a bias and without hard rows.
-    bias : whether b is free; False holds it at 0.
-    weights : (groups,) factors of C in [0, inf], one a row (of a tube, those of the m
-        rows above it first, then of the m below), one a query where pairs come from
-        labels, or one a point with a level. The costs of the problem are the exact products C x weight: proven
-        bounds, exact optima and certificates hold for these. `costs` are the rounded
-        products.
-    delta : half the width of the huberised hinge's parabola; None for other losses.
-    shift, feature_names : as of every CanonicalProblem.
+    X : array of shape (m, d)
+        features.
+    kernel
+        k.
+    rows
+        A, t, S.
+    C
+        Cost of a unit of loss, in (0, inf]; inf is the hard margin.
+    loss : LossName
+        "hinge", "squared_hinge", or "huberised_hinge" for classifications with a bias
+        and without hard rows.
+    bias : bool
+        Whether b is free; False holds it at 0.
+    weights : Array | None of shape (groups,)
+        Factors of C in [0, inf], one a row (of a tube, those of the m rows above it
+        first, then of the m below), one a query where pairs come from labels, or one a
+        point with a level. The costs of the problem are the exact products C x weight:
+        proven bounds, exact optima and certificates hold for these. `costs` are the
+        rounded products.
+    delta : float | None
+        Half the width of the huberised hinge's parabola; None for other losses.
+    shift, feature_names
+        As of every CanonicalProblem.
 
     Source: proofs/catalogue.md, "The margin problem"; documents T (23)-(28), (64)-(73),
     (84)-(89); K (1.2), (2.3), (2.4); P (6), (8).
@@ -73,9 +97,14 @@ class MarginProblem(CanonicalProblem):
         make_loss(self.loss, self.delta)  # raises where they do not fit
         if self.delta is not None:
             if not (isinstance(self.rows, Signed) and self.bias):
-                raise ValueError(f"the {self.phi.words} is a loss of classifications with a free bias; take another loss")
+                raise ValueError(
+                    f"the {self.phi.words} is a loss of classifications with a free bias; "
+                    f"take another loss"
+                )
             if np.isinf(self.C) or self.hard.any():
-                raise ValueError(f"the {self.phi.words} has no hard rows: C and all weights must be finite")
+                raise ValueError(
+                    f"the {self.phi.words} has no hard rows: C and all weights must be finite"
+                )
 
     @cached_property
     def phi(self) -> Loss:
@@ -152,7 +181,12 @@ class MarginProblem(CanonicalProblem):
         """f = 0; its multipliers where the rows are few enough to be looked at one by one."""
         return Point(beta=np.zeros(self.m)) if self.rows.many else Point(alpha=np.zeros(self.p))
 
-    def point(self, coefficients: Array | None = None, multipliers: AnyMultipliers | None = None, b: AnyBias = None) -> Point:
+    def point(
+        self,
+        coefficients: Array | None = None,
+        multipliers: AnyMultipliers | None = None,
+        b: AnyBias = None,
+    ) -> Point:
         return Point(beta=coefficients, b=b, alpha=multipliers)
 
     def own_point(self, point: CanonicalPoint) -> Point:
@@ -162,10 +196,18 @@ class MarginProblem(CanonicalProblem):
 
     @property
     def parts(self) -> dict[str, tuple[tuple[int, ...], str]]:
-        weights = {} if self.explicit is None else {"w": ((self.explicit.q,), "a weight for each feature")}
+        weights = (
+            {}
+            if self.explicit is None
+            else {"w": ((self.explicit.q,), "a weight for each feature")}
+        )
         coefficients = ((self.m,), "a coefficient for each of the points")
         b = ((self.T,), "a number for each threshold") if self.T > 1 else ((), "a number")
-        return weights | {"beta": coefficients, "b": b, "alpha": ((self.p,), "a multiplier for each row")}
+        return weights | {
+            "beta": coefficients,
+            "b": b,
+            "alpha": ((self.p,), "a multiplier for each row"),
+        }
 
     def function(self, point: CanonicalPoint) -> Point:
         return self.own_point(point)
@@ -174,14 +216,22 @@ class MarginProblem(CanonicalProblem):
         at = self.own_point(point)
         f, norm2 = self._evaluated(at)
         primal = self.primal(f, norm2, self.bias_at(f) if at.b is None else at.b)
-        return primal, -np.inf if at.alpha is None else self.dual(at.alpha, self.norm2(self.rows.rdot(at.alpha)))
+        return primal, -np.inf if at.alpha is None else self.dual(
+            at.alpha, self.norm2(self.rows.rdot(at.alpha))
+        )
 
     def _evaluated(self, point: Point) -> tuple[Array, float]:
         """f at the points, (m,), and |f|^2, for the point's own f or that of its multipliers."""
         if not (point.has_function or point.has_multipliers):
-            raise ValueError("the point has neither a function nor multipliers, so that it has no value")
+            raise ValueError(
+                "the point has neither a function nor multipliers, so that it has no value"
+            )
         Z, w = self.explicit, point.w
-        beta = self.rows.rdot(point.alpha) if point.alpha is not None and point.beta is None and w is None else point.beta
+        beta = (
+            self.rows.rdot(point.alpha)
+            if point.alpha is not None and point.beta is None and w is None
+            else point.beta
+        )
         if Z is not None:
             w = Z.rdot(np.asarray(beta)) if w is None else w
             return Z @ w, float(w @ w)
@@ -224,7 +274,9 @@ class MarginProblem(CanonicalProblem):
         if self.squared:
             conjugate = multipliers.ridge(self.group_costs)
         else:
-            conjugate = float(self.conjugate(np.asarray(alpha)).sum()) if self.phi.is_smooth else 0.0
+            conjugate = (
+                float(self.conjugate(np.asarray(alpha)).sum()) if self.phi.is_smooth else 0.0
+            )
         return multipliers.gain() - norm2 / 2 - conjugate
 
     def conjugate(self, alpha: Array) -> Array:
@@ -248,7 +300,9 @@ class MarginProblem(CanonicalProblem):
 
         It is the unit of relative figures where the optimum is almost 0.
         """
-        return self.rows.scale(self.phi, np.where(np.isfinite(self.group_costs), self.group_costs, 0.0))
+        return self.rows.scale(
+            self.phi, np.where(np.isfinite(self.group_costs), self.group_costs, 0.0)
+        )
 
     def best_bias(self, f: Array) -> tuple[AnyBias, AnyBias]:
         """The interval of b that minimises sum_r c_r loss(t_r - (A f)_r - (S b)_r), in the project's sign; (0, 0) without a bias.
@@ -266,11 +320,17 @@ class MarginProblem(CanonicalProblem):
         ends = np.array([self._best_threshold(margins, *rows) for rows in self._by_threshold])
         return ends[:, 0], ends[:, 1]
 
-    def _best_threshold(self, margins: Array, active: Any, s: Array, c: Array, soft: Index) -> tuple[float, float]:
+    def _best_threshold(
+        self, margins: Array, active: Any, s: Array, c: Array, soft: Index
+    ) -> tuple[float, float]:
         """The best interval of one threshold, for t - A f (p,) and its rows as in `_by_threshold`."""
         breakpoints = margins[active] * s
         if self.delta is not None:
-            return finite_interval(*bounded_smooth_bias(breakpoints, s, c, self.phi)) if len(s) else (0.0, 0.0)
+            return (
+                finite_interval(*bounded_smooth_bias(breakpoints, s, c, self.phi))
+                if len(s)
+                else (0.0, 0.0)
+            )
         find = hinge_bias if self.loss == "hinge" else squared_hinge_bias
         if len(soft) == len(s):
             return finite_interval(*find(breakpoints, s, c)) if len(s) else (0.0, 0.0)
@@ -289,12 +349,19 @@ class MarginProblem(CanonicalProblem):
         alone, and products with C may underflow.
         """
         active, k = (self.bias_signs != 0) & ~self.free, self.rows.k
-        return [self._costs_of(active if k is None else active & (k == threshold)) for threshold in range(self.T)]
+        return [
+            self._costs_of(active if k is None else active & (k == threshold))
+            for threshold in range(self.T)
+        ]
 
     def _costs_of(self, active: NDArray[np.bool_]) -> tuple[Any, Array, Array, Index]:
         rows = slice(None) if active.all() else np.flatnonzero(active)
         finite, weights = np.isfinite(self.costs[rows]), self.unit_weights[rows]
-        shares = np.where(finite, weights / weights[finite].max(initial=0.0), np.inf) if finite.any() else np.full(len(weights), np.inf)
+        shares = (
+            np.where(finite, weights / weights[finite].max(initial=0.0), np.inf)
+            if finite.any()
+            else np.full(len(weights), np.inf)
+        )
         return rows, self.bias_signs[rows], shares, np.flatnonzero(finite)
 
     @overload
@@ -313,11 +380,13 @@ class MarginProblem(CanonicalProblem):
 
         Parameters
         ----------
-        alpha : (p,) any numbers; NaN counts as 0.
+        alpha : ArrayLike | Multipliers of shape (p,)
+            Any numbers; NaN counts as 0.
 
         Returns
         -------
-        alpha : (p,) multiples of a power of two; all zeros if the equality cannot be met.
+        alpha
+            (p,) multiples of a power of two; all zeros if the equality cannot be met.
         """
         multipliers = self.rows.multipliers(alpha if self.swept else np.asarray(alpha))
         return multipliers.feasible(self.rows, self.phi, self.group_costs_within[0], self.bias)
@@ -345,7 +414,9 @@ class MarginProblem(CanonicalProblem):
         largest = max(float(values.max(initial=0.0)), 0.0)
         kept = values > SPAN_TOLERANCE * largest
         missed = float(np.abs(values[~kept]).max(initial=0.0)) + 16 * UNIT * largest
-        if not kept.any():  # K = 0: one column of zeros, because cvxpy refuses squares of empty variables
+        if (
+            not kept.any()
+        ):  # K = 0: one column of zeros, because cvxpy refuses squares of empty variables
             return np.zeros((self.m, 1)), np.ones(1), missed
         return vectors[:, kept], np.sqrt(values[kept]), missed
 

@@ -3,8 +3,10 @@
     min over x >= 0, b    1'x + C sum_r ( 1 - (B x)_r - b s_r )_+
     max over u            1'u   s.t.  B'u <= 1,  s'u = 0,  0 <= u <= C
 
-There are two kinds. Over points B = A K, and x are the coefficients of f. Over rows B = A K A', with one x a row. The rows are the pairs of
-a ranking, or the points of a classification; these have signs s = y, and may have a bias b. Without one s'u = 0 is not asked for.
+There are two kinds. Over points B = A K, and x are the coefficients of f. Over rows
+B = A K A', with one x a row. The rows are the pairs of a ranking, or the points of a
+classification; these have signs s = y, and may have a bias b. Without one s'u = 0 is
+not asked for.
 """
 
 from __future__ import annotations
@@ -19,7 +21,11 @@ from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arguments import finite_cost
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.dyadic import round_to_dyadic_grid
-from equimargin.formulations.problem.base import CanonicalProblem, check_point_parts, wrong_point_type_error
+from equimargin.formulations.problem.base import (
+    CanonicalProblem,
+    check_point_parts,
+    wrong_point_type_error,
+)
 from equimargin.formulations.problem.bias import finite_interval, hinge_bias
 from equimargin.formulations.problem.limits import check_float64_range
 from equimargin.formulations.problem.margin import MarginProblem
@@ -34,9 +40,20 @@ class OneNormProblem(CanonicalProblem):
 
     Parameters
     ----------
-    X : (m, d) features.  kernel : k.  rows : the preference pairs or the classified points, A (p, m).  C : cost of a unit of slack, finite.
-    over : "points", B = A K and x = beta (m,), or "rows", B = A K A' and x (p,).  bias : whether b is free, and 0 otherwise.
-    shift, feature_names : as of every CanonicalProblem.
+    X : array of shape (m, d)
+        features.
+    kernel
+        k.
+    rows : Pairs | Signed
+        The preference pairs or the classified points, A (p, m).
+    C
+        Cost of a unit of slack, finite.
+    over : Literal['points', 'rows']
+        "points", B = A K and x = beta (m,), or "rows", B = A K A' and x (p,).
+    bias : bool
+        Whether b is free, and 0 otherwise.
+    shift, feature_names
+        As of every CanonicalProblem.
 
     Source: T (102)-(104) = K (2.10) over points; T (94)-(96) over pairs, and T section 5.1 (no formula) over classified points.
     """
@@ -75,28 +92,47 @@ class OneNormProblem(CanonicalProblem):
         """u = 0."""
         return OneNormPoint(u=np.zeros(self.p))
 
-    def point(self, coefficients: Array | None = None, multipliers: AnyMultipliers | None = None, b: float | None = None) -> OneNormPoint:
-        return OneNormPoint(coefficients, None if multipliers is None else np.asarray(multipliers), b if self.bias else None)
+    def point(
+        self,
+        coefficients: Array | None = None,
+        multipliers: AnyMultipliers | None = None,
+        b: float | None = None,
+    ) -> OneNormPoint:
+        return OneNormPoint(
+            coefficients,
+            None if multipliers is None else np.asarray(multipliers),
+            b if self.bias else None,
+        )
 
     def own_point(self, point: CanonicalPoint) -> OneNormPoint:
         if isinstance(point, OneNormPoint):
             return check_point_parts(point, self)
-        raise wrong_point_type_error(point, self, "OneNormPoint(x, u, b)" if self.bias else "OneNormPoint(x, u)")
+        raise wrong_point_type_error(
+            point, self, "OneNormPoint(x, u, b)" if self.bias else "OneNormPoint(x, u)"
+        )
 
     @property
     def parts(self) -> dict[str, tuple[tuple[int, ...], str]]:
         row = "pair" if isinstance(self.rows, Pairs) else "row"
         what = "points" if self.over == "points" else f"{row}s"
         bias = {"b": ((), "a number")} if self.bias else {}
-        return {"x": ((self.size,), f"a coefficient for each of the {what}"), **bias, "u": ((self.p,), f"a multiplier for each {row}")}
+        return {
+            "x": ((self.size,), f"a coefficient for each of the {what}"),
+            **bias,
+            "u": ((self.p,), f"a multiplier for each {row}"),
+        }
 
     def function(self, point: CanonicalPoint) -> Point:
         at = self.own_point(point)
-        return Point(beta=None if at.x is None else self.coefficients(at.x), b=at.b if self.bias else 0.0)
+        return Point(
+            beta=None if at.x is None else self.coefficients(at.x), b=at.b if self.bias else 0.0
+        )
 
     def values(self, point: CanonicalPoint) -> tuple[float, float]:
         at = self.own_point(point)
-        return np.inf if at.x is None else self.primal(at.x, at.b), -np.inf if at.u is None else self.dual(at.u)
+        return np.inf if at.x is None else self.primal(
+            at.x, at.b
+        ), -np.inf if at.u is None else self.dual(at.u)
 
     def with_cost(self, C: float) -> OneNormProblem:
         """The same problem at another C, finite."""
@@ -124,7 +160,9 @@ class OneNormProblem(CanonicalProblem):
         if not self.bias:
             return 0.0, 0.0
         s = self.rows.s
-        return finite_interval(*hinge_bias((1.0 - self.rows.dot(f)) * s, s, np.full(self.p, self.C)))
+        return finite_interval(
+            *hinge_bias((1.0 - self.rows.dot(f)) * s, s, np.full(self.p, self.C))
+        )
 
     def feasible(self, u: Array) -> Array:
         """Multipliers near u (p,), with 0 <= u <= C and s'u = 0, on a grid on which A'u is exact in float64."""
@@ -141,7 +179,9 @@ class OneNormProblem(CanonicalProblem):
         """1'x + C sum_r (1 - (B x)_r - b s_r)_+ in float64 at x >= 0; at the best b where none is given."""
         f = self.gram @ self.coefficients(x)
         b = self.bias_at(f) if b is None else b
-        return float(x.sum() + self.C * np.maximum(1.0 - self.rows.dot(f) - b * self.bias_signs, 0.0).sum())
+        return float(
+            x.sum() + self.C * np.maximum(1.0 - self.rows.dot(f) - b * self.bias_signs, 0.0).sum()
+        )
 
 
 Problem = MarginProblem | OneNormProblem

@@ -1,7 +1,7 @@
 """Canonical points: the form in which every solver and every backend gives its answer to a problem.
 
-A point of a margin problem is a function f, its bias b and multipliers alpha; a point of a linear program is x and u. Either side of a
-point may be missing.
+A point of a margin problem is a function f, its bias b and multipliers alpha; a point
+of a linear program is x and u. Either side of a point may be missing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 AnyBias: TypeAlias = Any
 """The bias b of a function: a float for T <= 1, an array (T,) for T > 1 thresholds.
 
-It is no union, so that code for one bias needs no cast."""
+It is no union, so that code for one bias needs no cast.
+"""
 
 
 class CanonicalPoint(ABC):
@@ -48,9 +49,17 @@ class CanonicalPoint(ABC):
 class Point(CanonicalPoint):
     """A point of a MarginProblem: a function f, its bias b, and multipliers alpha of the rows, each where there is one.
 
-    w : (q,) f = w.z, only where the kernel has explicit features z: linear, with an intercept or without.
-    beta : (m,) f = sum_i beta_i k(x_i, .).  b : the bias, f(x) + b is the decision; (T,) of T > 1 thresholds.
-    alpha : (p,) one a row, in an array or, of pairs that nobody lists, implicit.
+    Parameters
+    ----------
+    w : Array | None of shape (q,)
+        f = w.z, only where the kernel has explicit features z: linear, with an
+        intercept or without.
+    beta : Array | None of shape (m,)
+        f = sum_i beta_i k(x_i, .).
+    b : AnyBias | None
+        The bias, f(x) + b is the decision; (T,) of T > 1 thresholds.
+    alpha : AnyMultipliers | None of shape (p,)
+        One a row, in an array or, of pairs that nobody lists, implicit.
     """
 
     w: Array | None = None
@@ -74,7 +83,14 @@ class Point(CanonicalPoint):
 class OneNormPoint(CanonicalPoint):
     """A point of a OneNormProblem, a linear program: its unknowns x and b and the multipliers u of its rows, each where there is one.
 
-    x : (size,) x >= 0, one a point or one a row.  u : (p,) one a row, 0 <= u <= C.  b : the bias; the best one for x where there is none.
+    Parameters
+    ----------
+    x : Array | None of shape (size,)
+        x >= 0, one a point or one a row.
+    u : Array | None of shape (p,)
+        One a row, 0 <= u <= C.
+    b : float | None
+        The bias; the best one for x where there is none.
     """
 
     x: Array | None = None

@@ -9,8 +9,14 @@ from dataclasses import dataclass
 class Refusal:
     """Why a problem is not taken. Converted to text it is the sentence, followed by what to do instead, if that is known.
 
-    sentence : the reason, in words.  instead : what takes the problem, or what to change; may be empty.
-    too_large : whether the size of the problem is the only reason.
+    Parameters
+    ----------
+    sentence : str
+        The reason, in words.
+    instead : str
+        What takes the problem, or what to change; may be empty.
+    too_large : bool
+        Whether the size of the problem is the only reason.
     """
 
     sentence: str

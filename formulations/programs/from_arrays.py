@@ -30,19 +30,34 @@ def program_from_arrays(
 
     Parameters
     ----------
-    P : (n, n), symmetric; None for a linear program.  q : (n,).  A : (m, n), None without equations.  b : (m,).
-    G : (r, n), None without inequalities.  h : (r,).  c : a constant.
-    cones : numbers of rows (t, v) of the second-order cones |v| <= t; they are the last rows of G.
-    reading : how floats are read, "exact" or "fractions".
+    P : array-like of shape (n, n)
+        Symmetric; None for a linear program.
+    q : array-like of shape (n,)
+    A : array-like of shape (m, n)
+        None without equations.
+    b : array-like of shape (m,)
+    G : array-like of shape (r, n)
+        None without inequalities.
+    h : array-like of shape (r,)
+    c : float | Fraction
+        A constant.
+    cones : Sequence[int]
+        Numbers of rows (t, v) of the second-order cones |v| <= t; they are the last
+        rows of G.
+    reading : Reading
+        How floats are read, "exact" or "fractions".
     Matrices are arrays, lists of rows, or scipy's sparse ones; numbers are floats, integers or Fractions.
 
     Returns
     -------
-    Program : in rational numbers.
+    Program
+        In rational numbers.
 
     Raises
     ------
-    ValueError : shapes that do not fit, a P that is not symmetric, a number that is not finite, cones of other sizes.
+    ValueError
+        Shapes that do not fit, a P that is not symmetric, a number that is not finite,
+        cones of other sizes.
     """
     n = len(q)
     return Program(
@@ -60,7 +75,10 @@ def program_from_arrays(
 
 def vector(values: Any, reading: Reading) -> Vector:
     """The rational numbers of a vector."""
-    return tuple(read(value, reading) for value in (values.tolist() if isinstance(values, np.ndarray) else values))
+    return tuple(
+        read(value, reading)
+        for value in (values.tolist() if isinstance(values, np.ndarray) else values)
+    )
 
 
 def matrix(M: Any, height: int, width: int, name: str, reading: Reading) -> Matrix:
@@ -68,7 +86,11 @@ def matrix(M: Any, height: int, width: int, name: str, reading: Reading) -> Matr
     if M is None:
         return Matrix(({},) * height, width)
     found = _sparse_rows(M, reading) if hasattr(M, "tocsr") else _dense_rows(M, reading)
-    wide = M.shape[1] if hasattr(M, "shape") and len(M.shape) == 2 else max((len(row) for row in M), default=width)
+    wide = (
+        M.shape[1]
+        if hasattr(M, "shape") and len(M.shape) == 2
+        else max((len(row) for row in M), default=width)
+    )
     if (len(found), wide) != (height, width) and (len(found), height) != (0, 0):
         raise ValueError(f"{name} is {len(found)} x {wide}, and {height} x {width} was expected")
     return Matrix(found, width)
@@ -78,7 +100,9 @@ def _dense_rows(M: Any, reading: Reading) -> tuple[Row, ...]:
     rows = M.tolist() if isinstance(M, np.ndarray) else M
     if len({len(row) for row in rows}) > 1:
         raise ValueError("the rows of a matrix have different lengths")
-    return tuple({j: read(entry, reading) for j, entry in enumerate(row) if entry != 0} for row in rows)
+    return tuple(
+        {j: read(entry, reading) for j, entry in enumerate(row) if entry != 0} for row in rows
+    )
 
 
 def _sparse_rows(M: Any, reading: Reading) -> tuple[Row, ...]:
@@ -86,6 +110,10 @@ def _sparse_rows(M: Any, reading: Reading) -> tuple[Row, ...]:
     rows.sum_duplicates()
     ends, columns, entries = rows.indptr.tolist(), rows.indices.tolist(), rows.data.tolist()
     return tuple(
-        {j: read(entry, reading) for j, entry in zip(columns[start:stop], entries[start:stop], strict=True) if entry != 0}
+        {
+            j: read(entry, reading)
+            for j, entry in zip(columns[start:stop], entries[start:stop], strict=True)
+            if entry != 0
+        }
         for start, stop in pairwise(ends)
     )

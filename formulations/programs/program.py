@@ -2,7 +2,8 @@
 
     min 1/2 x'Px + q'x + c   s.t.   A x = b,   h - Gx in K          K = R+^k x second-order cones {(t, v) : |v| <= t}
 
-Weak duality, which needs a positive semidefinite P: for all x, y and z in K with P x + q + A'y + G'z = 0, and all feasible x',
+Weak duality, which needs a positive semidefinite P: for all x, y and z in K with P
+x + q + A'y + G'z = 0, and all feasible x',
 
     -1/2 x'Px - b'y - h'z + c  <=  optimum  <=  1/2 x''Px' + q'x' + c.
 
@@ -26,14 +27,32 @@ from equimargin.formulations.programs.reading import Reading
 class Program:
     """min 1/2 x'Px + q'x + c  s.t.  A x = b,  h - Gx in K; all numbers are rational.
 
-    P : (n, n), symmetric.  q : (n,).  A : (m, n).  b : (m,).  G : (r, n).  h : (r,).  c : a constant, in units of the objective.
-    cones : numbers of rows (t, v) of the second-order cones |v| <= t, which are the last rows of G; the rows before them are
-    inequalities.  maximised : whether the problem was stated as the maximisation of minus this objective.
-    columns : where the unknowns of the stated problem are in x, by name.  reading : how its floats were read, a key of READINGS.
+    Parameters
+    ----------
+    P : Matrix of shape (n, n)
+        symmetric.
+    q : ndarray of shape (n,)
+    A : Matrix of shape (m, n)
+    b : ndarray of shape (m,)
+    G : Matrix of shape (r, n)
+    h : ndarray of shape (r,)
+    c : Fraction
+        A constant, in units of the objective.
+    cones : tuple[int, ...]
+        Numbers of rows (t, v) of the second-order cones |v| <= t, which are the last
+        rows of G; the rows before them are inequalities.
+    maximised : bool
+        Whether the problem was stated as the maximisation of minus this objective.
+    columns : Mapping[str, slice]
+        Where the unknowns of the stated problem are in x, by name.
+    reading : Reading
+        How its floats were read, a key of READINGS.
 
     Raises
     ------
-    ValueError : a matrix of another size, an entry that is 0 or beyond its columns, a P that is not symmetric, cones that do not fit G.
+    ValueError
+        A matrix of another size, an entry that is 0 or beyond its columns, a P that is
+        not symmetric, cones that do not fit G.
     """
 
     P: Matrix
@@ -49,15 +68,26 @@ class Program:
     reading: Reading = "exact"
 
     def __post_init__(self) -> None:
-        for name, M, height in (("P", self.P, self.n), ("A", self.A, len(self.b)), ("G", self.G, len(self.h))):
+        for name, M, height in (
+            ("P", self.P, self.n),
+            ("A", self.A, len(self.b)),
+            ("G", self.G, len(self.h)),
+        ):
             if (M.height, M.width) != (height, self.n):
-                raise ValueError(f"{name} is {M.height} x {M.width}, and {height} x {self.n} was expected")
+                raise ValueError(
+                    f"{name} is {M.height} x {M.width}, and {height} x {self.n} was expected"
+                )
             if not all(0 <= j < M.width and v != 0 for row in M.rows for j, v in row.items()):
-                raise ValueError(f"a row of {name} has an entry beyond its columns or one that is 0: give only those that are not 0")
+                raise ValueError(
+                    f"a row of {name} has an entry beyond its columns or one that is 0: "
+                    f"give only those that are not 0"
+                )
         if not self.P.symmetric:
             raise ValueError("P is not symmetric: give (P + P') / 2, which has the same x'Px")
         if any(size < 1 for size in self.cones) or self.inequalities < 0:
-            raise ValueError(f"G has {len(self.h)} rows, and cones of {list(self.cones)} of them were asked for")
+            raise ValueError(
+                f"G has {len(self.h)} rows, and cones of {list(self.cones)} of them were asked for"
+            )
 
     @property
     def n(self) -> int:
@@ -72,7 +102,9 @@ class Program:
     @property
     def blocks(self) -> Iterator[slice]:
         """Where the rows of each second-order cone are."""
-        return (slice(*ends) for ends in pairwise(accumulate(self.cones, initial=self.inequalities)))
+        return (
+            slice(*ends) for ends in pairwise(accumulate(self.cones, initial=self.inequalities))
+        )
 
     def stated(self, value: Fraction) -> Fraction:
         """What a value of this objective is in the stated problem, which may be a maximisation."""
@@ -82,7 +114,9 @@ class Program:
         """1/2 x'Px + q'x + c."""
         return dot(x, self.P.times(x)) / 2 + dot(self.q, x) + self.c
 
-    def dual_objective(self, x: Sequence[Fraction], y: Sequence[Fraction], z: Sequence[Fraction]) -> Fraction:
+    def dual_objective(
+        self, x: Sequence[Fraction], y: Sequence[Fraction], z: Sequence[Fraction]
+    ) -> Fraction:
         """-1/2 x'Px - b'y - h'z + c."""
         return -dot(x, self.P.times(x)) / 2 - dot(self.b, y) - dot(self.h, z) + self.c
 
@@ -90,27 +124,42 @@ class Program:
         """h - Gx."""
         return [end - v for end, v in zip(self.h, self.G.times(x), strict=True)]
 
-    def residual(self, x: Sequence[Fraction], y: Sequence[Fraction], z: Sequence[Fraction]) -> list[Fraction]:
+    def residual(
+        self, x: Sequence[Fraction], y: Sequence[Fraction], z: Sequence[Fraction]
+    ) -> list[Fraction]:
         """P x + q + A'y + G'z."""
-        return [a + b + v for a, b, v in zip(self.P.times(x), self.q, self._pull(y, z), strict=True)]
+        return [
+            a + b + v for a, b, v in zip(self.P.times(x), self.q, self._pull(y, z), strict=True)
+        ]
 
     def in_cone(self, v: Sequence[Fraction]) -> bool:
         """Whether v is in K, which is its own dual cone."""
         if any(entry < 0 for entry in v[: self.inequalities]):
             return False
-        return all(v[rows][0] >= 0 and dot(v[rows][1:], v[rows][1:]) <= v[rows][0] ** 2 for rows in self.blocks)
+        return all(
+            v[rows][0] >= 0 and dot(v[rows][1:], v[rows][1:]) <= v[rows][0] ** 2
+            for rows in self.blocks
+        )
 
     def is_feasible(self, x: Sequence[Fraction]) -> bool:
         """Whether A x = b and h - Gx in K: then the optimum is at most the objective there."""
         return self.A.times(x) == list(self.b) and self.in_cone(self.slack(x))
 
-    def is_dual_feasible(self, x: Sequence[Fraction], y: Sequence[Fraction], z: Sequence[Fraction]) -> bool:
+    def is_dual_feasible(
+        self, x: Sequence[Fraction], y: Sequence[Fraction], z: Sequence[Fraction]
+    ) -> bool:
         """Whether P x + q + A'y + G'z = 0 and z in K: then the optimum is at least the dual objective there, where P is semidefinite."""
         return self.in_cone(z) and not any(self.residual(x, y, z))
 
-    def is_optimal(self, x: Sequence[Fraction], y: Sequence[Fraction], z: Sequence[Fraction]) -> bool:
+    def is_optimal(
+        self, x: Sequence[Fraction], y: Sequence[Fraction], z: Sequence[Fraction]
+    ) -> bool:
         """Whether both sides are feasible and have equal values: then x is optimal, where P is semidefinite."""
-        return self.is_feasible(x) and self.is_dual_feasible(x, y, z) and self.objective(x) == self.dual_objective(x, y, z)
+        return (
+            self.is_feasible(x)
+            and self.is_dual_feasible(x, y, z)
+            and self.objective(x) == self.dual_objective(x, y, z)
+        )
 
     def is_farkas_ray(self, y: Sequence[Fraction], z: Sequence[Fraction]) -> bool:
         """Whether A'y + G'z = 0, z in K and b'y + h'z < 0: then no point is feasible."""
@@ -123,4 +172,7 @@ class Program:
 
     def _pull(self, y: Sequence[Fraction], z: Sequence[Fraction]) -> list[Fraction]:
         """A'y + G'z."""
-        return [a + b for a, b in zip(self.A.transposed.times(y), self.G.transposed.times(z), strict=True)]
+        return [
+            a + b
+            for a, b in zip(self.A.transposed.times(y), self.G.transposed.times(z), strict=True)
+        ]

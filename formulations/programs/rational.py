@@ -21,7 +21,12 @@ Row = Mapping[int, Fraction]
 class Matrix:
     """A sparse matrix of rational numbers.
 
-    rows : the entries of each row that are not 0.  width : number of columns.
+    Parameters
+    ----------
+    rows : tuple[Row, ...]
+        The entries of each row that are not 0.
+    width : int
+        Number of columns.
     """
 
     rows: tuple[Row, ...]
@@ -44,7 +49,9 @@ class Matrix:
     @property
     def symmetric(self) -> bool:
         """Whether the matrix is square and equal to its transpose."""
-        return self.height == self.width and all(a == b for a, b in zip(self.rows, self.transposed.rows, strict=True))
+        return self.height == self.width and all(
+            a == b for a, b in zip(self.rows, self.transposed.rows, strict=True)
+        )
 
     @cached_property
     def integers(self) -> list[tuple[list[tuple[int, int]], int]]:
@@ -52,13 +59,24 @@ class Matrix:
         found = []
         for row in self.rows:
             unit = lcm(*{entry.denominator for entry in row.values()})
-            found.append(([(j, entry.numerator * (unit // entry.denominator)) for j, entry in row.items()], unit))
+            found.append(
+                (
+                    [
+                        (j, entry.numerator * (unit // entry.denominator))
+                        for j, entry in row.items()
+                    ],
+                    unit,
+                )
+            )
         return found
 
     def times(self, x: Sequence[Fraction]) -> list[Fraction]:
         """M x, (height,), for x (width,)."""
         numerators, denominator = over_common_denominator(x)
-        return [Fraction(sum(a * numerators[j] for j, a in entries), unit * denominator) for entries, unit in self.integers]
+        return [
+            Fraction(sum(a * numerators[j] for j, a in entries), unit * denominator)
+            for entries, unit in self.integers
+        ]
 
     def part(self, rows: Iterable[int]) -> Matrix:
         """The matrix of some of the rows, in the given order."""

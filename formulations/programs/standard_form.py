@@ -57,7 +57,9 @@ class StandardForm:
         error = abs(primal - dual) + float(np.abs(z) @ rows) + float(np.abs(x) @ stationarity)
         largest = max(1.0, *(float(np.max(np.abs(v), initial=0.0)) for v in (x, z, self.q, self.h)))
         residual = float(np.max(np.concatenate([rows, stationarity]), initial=0.0))
-        return bool(error <= tol * max(1.0, min(abs(primal), abs(dual))) and residual <= tol * largest)
+        return bool(
+            error <= tol * max(1.0, min(abs(primal), abs(dual))) and residual <= tol * largest
+        )
 
     def on_cone(self, s: Array) -> Array:
         """The projection of rows, (r,), onto the cone {0}^zero x R+^nonneg x cones."""
@@ -91,7 +93,12 @@ def make_standard_form(data: Mapping[str, Any], inverse: Any) -> StandardForm:
 
     if "F" in data:
         q, G = data["q"], sparse.vstack([data["A"], data["F"]]).tocsr()
-        h, zero, nonneg, cones = np.concatenate([data["b"], data["G"]]), len(data["b"]), len(data["G"]), ()
+        h, zero, nonneg, cones = (
+            np.concatenate([data["b"], data["G"]]),
+            len(data["b"]),
+            len(data["G"]),
+            (),
+        )
     else:
         q, G, h, dims = data["c"], sparse.csr_array(data["A"]), data["b"], data["dims"]
         zero, nonneg, cones = dims.zero, dims.nonneg, tuple(dims.soc)
@@ -112,13 +119,17 @@ def make_standard_form(data: Mapping[str, Any], inverse: Any) -> StandardForm:
     )
 
 
-def find_columns(variables: Mapping[str, Any], data: Mapping[str, Any], chain: Any) -> dict[str, slice]:
+def find_columns(
+    variables: Mapping[str, Any], data: Mapping[str, Any], chain: Any
+) -> dict[str, slice]:
     """Where variables are among the backend's own, by their names, as far as cvxpy kept all their entries, in columns."""
     starts, replaced = data["param_prob"].var_id_to_col, _replaced(chain)
     found = {}
     for name, variable in variables.items():
         start = starts.get(replaced.get(variable.id, variable.id))
-        if start is not None and not any(variable.attributes[attribute] for attribute in REDUCING_ATTRIBUTES):
+        if start is not None and not any(
+            variable.attributes[attribute] for attribute in REDUCING_ATTRIBUTES
+        ):
             found[name] = slice(start, start + variable.size)
     return found
 
@@ -136,15 +147,28 @@ def with_stated_bounds(problem: Any, data: Mapping[str, Any], chain: Any) -> dic
     own = {replaced.get(variable.id, variable.id) for variable in problem.variables()}
     ends = [*sorted(starts.values())[1:], n]
     stated = np.zeros(n, dtype=np.bool_)
-    for (variable, start), end in zip(sorted(starts.items(), key=lambda item: item[1]), ends, strict=True):
+    for (variable, start), end in zip(
+        sorted(starts.items(), key=lambda item: item[1]), ends, strict=True
+    ):
         stated[start:end] = variable in own
     free = {"lower_bounds": -np.inf, "upper_bounds": np.inf}
-    return {**data, **{key: np.where(stated, data[key], none) for key, none in free.items() if data.get(key) is not None}}
+    return {
+        **data,
+        **{
+            key: np.where(stated, data[key], none)
+            for key, none in free.items()
+            if data.get(key) is not None
+        },
+    }
 
 
 def _replaced(chain: Any) -> dict[int, int]:
     """The ids of variables that cvxpy replaced by others because of their attributes, and the ids of these."""
-    maps = (reduction.var_id_map for reduction in chain.reductions if hasattr(reduction, "reduce_bounds"))
+    maps = (
+        reduction.var_id_map
+        for reduction in chain.reductions
+        if hasattr(reduction, "reduce_bounds")
+    )
     return {old: new for replaced in maps for old, (new,) in replaced.items()}
 
 

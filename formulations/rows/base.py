@@ -3,9 +3,10 @@
     u_r = t_r - (A f)_r - (S b)_r                                                            the slack that row r needs at (f, b)
     L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 - sum_r alpha_r^2 / (2 slope c_r) + width sum_r alpha_r      the dual value of multipliers
 
-slope and width are those of the loss (`loss.py`). Classification, epsilon-SVR, ranking and ordinal regression differ only in A, t and S.
-With one threshold S is s = A 1, so that a bias b is a constant that is added to f. With a smooth loss phi and g = f + b, an optimiser
-needs three things of the rows (`slacks.py`):
+slope and width are those of the loss (`loss.py`). Classification, epsilon-SVR, ranking
+and ordinal regression differ only in A, t and S. With one threshold S is s = A 1, so
+that a bias b is a constant that is added to f. With a smooth loss phi and g = f + b, an
+optimiser needs three things of the rows (`slacks.py`):
 
     sum_r c_r phi(u_r),    its gradient -A' alpha in g,  alpha_r = c_r phi'(u_r),    and its Hessian A' D A,  D_rr = c_r phi''(u_r).
 """
@@ -23,7 +24,12 @@ from numpy.typing import ArrayLike
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.dyadic import on_grid_by_threshold, round_to_dyadic_grid
-from equimargin.formulations.numeric.rounding import add_rounded, divide_rounded, multiply_rounded, sum_rounded
+from equimargin.formulations.numeric.rounding import (
+    add_rounded,
+    divide_rounded,
+    multiply_rounded,
+    sum_rounded,
+)
 from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.slacks import Curvature, RowSlacks, Slacks
 
@@ -109,14 +115,17 @@ class Operator(ABC):
 
     def curvature(self, D: Array | Curvature) -> Curvature:
         """The diagonal D of a Hessian A' D A, from an array (p,) or from what stands for one."""
-        return RowCurvature(self, D) if isinstance(D, np.ndarray) else D  # a test of an abstract class would take longer
+        return (
+            RowCurvature(self, D) if isinstance(D, np.ndarray) else D
+        )  # a test of an abstract class would take longer
 
     def gram_weighted(self, Z: Explicit, D: Array | Curvature, single: bool = False) -> Array:
         """Z' A' D A Z, (q, q), for features Z (m, q) and the diagonal D (p,) of either sign.
 
         Parameters
         ----------
-        single : whether sums of float32 are good enough.
+        single : bool
+            Whether sums of float32 are good enough.
         """
         return self.curvature(D).gram(Z, single)
 
@@ -138,7 +147,10 @@ class RowCurvature(Curvature):
 
     Parameters
     ----------
-    rows : A.  D : (p,) of either sign.
+    rows : Operator
+        A.
+    D : ndarray of shape (p,)
+        Of either sign.
     """
 
     def __init__(self, rows: Operator, D: Array) -> None:
@@ -196,7 +208,9 @@ class Multipliers(ABC):
         """A'alpha, (m,)."""
 
     @abstractmethod
-    def feasible(self, rows: GroupedRows, phi: Loss, costs: Array, biased: bool) -> Array | Multipliers:
+    def feasible(
+        self, rows: GroupedRows, phi: Loss, costs: Array, biased: bool
+    ) -> Array | Multipliers:
         """Return multipliers close to these with 0 <= alpha <= c top, and S'alpha = 0 if `biased`.
 
         The multiplier of a row that costs nothing is 0. For the multipliers returned, A'alpha is exact in float64, or `pull_error` bounds
@@ -204,7 +218,12 @@ class Multipliers(ABC):
 
         Parameters
         ----------
-        rows : of the problem.  phi : its loss.  costs : (groups,) c.
+        rows : GroupedRows
+            Of the problem.
+        phi : Loss
+            Its loss.
+        costs : ndarray of shape (groups,)
+            c.
         """
 
     @abstractmethod
@@ -213,8 +232,12 @@ class Multipliers(ABC):
 
         Parameters
         ----------
-        phi : the loss; of the hinge the ridge is 0.
-        costs : least and largest c, (groups,) each.  way : 1 for a difference from below, -1 from above.
+        phi : Loss
+            The loss; of the hinge the ridge is 0.
+        costs : tuple[Array, Array]
+            Least and largest c, (groups,) each.
+        way : float
+            1 for a difference from below, -1 from above.
         """
 
     @abstractmethod
@@ -227,7 +250,9 @@ class RowMultipliers(Multipliers):
 
     Parameters
     ----------
-    rows : A and t.  alpha : (p,).
+    rows : GroupedRows
+        A and t.
+    alpha : ndarray of shape (p,)
     """
 
     def __init__(self, rows: GroupedRows, alpha: Array) -> None:
@@ -250,12 +275,21 @@ class RowMultipliers(Multipliers):
 
     def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
         t = self.rows.bounded_targets(-way)
-        gain = sum_rounded(multiply_rounded(add_rounded(t, phi.width, -way) if phi.shifts else t, self.alpha, -way), -way)
+        gain = sum_rounded(
+            multiply_rounded(
+                add_rounded(t, phi.width, -way) if phi.shifts else t, self.alpha, -way
+            ),
+            -way,
+        )
         if not phi.is_smooth:
             return gain, 0.0
         least, most = costs
         factor = 0.25 if phi.slope == 2.0 else divide_rounded(0.5, phi.slope, way)
-        shares = multiply_rounded(factor, divide_rounded(self.alpha, self.rows.spread(least if way > 0 else most), way), way)
+        shares = multiply_rounded(
+            factor,
+            divide_rounded(self.alpha, self.rows.spread(least if way > 0 else most), way),
+            way,
+        )
         return gain, sum_rounded(multiply_rounded(shares, self.alpha, way), way)
 
     def pull_error(self) -> float:
@@ -274,13 +308,19 @@ class Rows(GroupedRows):
 
     def multipliers(self, alpha: ArrayLike | Multipliers) -> Multipliers:
         """Multipliers of the rows, from an array (p,) or from what stands for one."""
-        if isinstance(alpha, np.ndarray):  # first: a test of an abstract class takes longer than some products
+        if isinstance(
+            alpha, np.ndarray
+        ):  # first: a test of an abstract class takes longer than some products
             return RowMultipliers(self, alpha)
         return alpha if isinstance(alpha, Multipliers) else RowMultipliers(self, np.asarray(alpha))
 
     def rdot(self, alpha: ArrayLike | Multipliers) -> Array:
         """A'alpha, (m,), for multipliers (p,)."""
-        return self.combined(alpha) if isinstance(alpha, np.ndarray) else self.multipliers(alpha).pull()
+        return (
+            self.combined(alpha)
+            if isinstance(alpha, np.ndarray)
+            else self.multipliers(alpha).pull()
+        )
 
     def scale(self, phi: Loss, costs: Array) -> float:
         """sum_r c_r loss(t_r), the loss at f = 0, b = 0, or a substitute where that is 0.
@@ -291,7 +331,10 @@ class Rows(GroupedRows):
 
         Parameters
         ----------
-        phi : the loss.  costs : (groups,) finite.
+        phi : Loss
+            The loss.
+        costs : ndarray of shape (groups,)
+            finite.
         """
         for size in (np.positive, np.abs, np.ones_like):
             value = float(self.spread(costs) @ phi.value(size(self.t)))
@@ -323,7 +366,10 @@ class Rows(GroupedRows):
 
         Parameters
         ----------
-        mu : (k,).  subsets : k of `Slacks.violated`.  costs : (groups,).
+        mu : ndarray of shape (k,)
+        subsets : Sequence[Any]
+            k of `Slacks.violated`.
+        costs : ndarray of shape (groups,)
         """
         alpha = np.zeros(self.p)
         for weight, subset in zip(mu.tolist(), subsets, strict=True):
@@ -334,5 +380,7 @@ class Rows(GroupedRows):
 def ridge(alpha: Array, costs: Array) -> Array:
     """alpha_r^2 / (4 c_r), (p,), 0 where a row costs nothing; alpha, costs : (p,)."""
     out = np.zeros(len(costs))
-    np.divide(alpha, costs, out=out, where=costs > 0)  # first: alpha^2 underflows where alpha^2 / c does not
+    np.divide(
+        alpha, costs, out=out, where=costs > 0
+    )  # first: alpha^2 underflows where alpha^2 / c does not
     return 0.25 * out * alpha

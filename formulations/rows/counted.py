@@ -1,7 +1,7 @@
 """Preference pairs from relevances: the pairs of points of one query whose relevances differ, and sums over them at a decision f.
 
-The pairs are counted by query and level, and never listed. A sum over their slacks u_ij = 1 - f_i + f_j comes from counts and prefix
-sums of f (`pair_sweeps.py`).
+The pairs are counted by query and level, and never listed. A sum over their slacks
+u_ij = 1 - f_i + f_j comes from counts and prefix sums of f (`pair_sweeps.py`).
 """
 
 from __future__ import annotations
@@ -48,20 +48,39 @@ class CountedPairs(Pairs):
 
     Parameters
     ----------
-    y : (m,) relevances.  query : (m,) queries 0, 1, ..., or None for a single one.
+    y : ndarray of shape (m,)
+        relevances.
+    query : Index | None of shape (m,)
+        Queries 0, 1, ..., or None for a single one.
 
-    p : how many pairs there are, exactly.  pairs_of : (groups,) how many of them every query has.
-    active : (n,) the points that are in some pair, by query and level.
-    queries : (k,) the queries that have pairs.  starts : (k + 1,) where the points of each begin in `active`.  levels : (k,) of each.
-    level : (m,) the level of every point in its query, from 0.  place : (m,) where its query is among `queries`, -1 if it has no pairs.
+    p
+        How many pairs there are, exactly.
+    pairs_of : Index of shape (groups,)
+        How many of them every query has.
+    active : array of shape (n,)
+        The points that are in some pair, by query and level.
+    queries : array of shape (k,)
+        The queries that have pairs.
+    starts : array of shape (k + 1,)
+        Where the points of each begin in `active`.
+    levels : Index of shape (k,)
+        Of each.
+    level : Level of shape (m,)
+        The level of every point in its query, from 0.
+    place : Index of shape (m,)
+        Where its query is among `queries`, -1 if it has no pairs.
     """
 
     query: Index
 
     def __init__(self, y: Array, query: Index | None) -> None:
         self.y, self.m = np.asarray(y, dtype=np.float64), len(y)
-        self.query: Index = np.zeros(self.m, dtype=np.int64) if query is None else np.asarray(query, dtype=np.int64)
-        order = np.argsort(self.y, kind="stable") if query is None else np.lexsort((self.y, self.query))
+        self.query: Index = (
+            np.zeros(self.m, dtype=np.int64) if query is None else np.asarray(query, dtype=np.int64)
+        )
+        order = (
+            np.argsort(self.y, kind="stable") if query is None else np.lexsort((self.y, self.query))
+        )
         q, levels = self.query[order], self.y[order]
         new_query, new_level = np.ones(self.m, dtype=bool), np.ones(self.m, dtype=bool)
         np.not_equal(q[1:], q[:-1], out=new_query[1:])
@@ -90,13 +109,22 @@ class CountedPairs(Pairs):
     @cached_property
     def _listed(self) -> tuple[Index, Index]:  # type: ignore[override]
         if self.p > LISTED_PAIRS:
-            raise ValueError(f"{self.p:,} preference pairs are more than the {LISTED_PAIRS:,} that are listed one by one")
+            raise ValueError(
+                f"{self.p:,} preference pairs are more than the {LISTED_PAIRS:,} that are "
+                f"listed one by one"
+            )
         level, place = self.level[self.active], np.arange(len(self.active))
-        first = np.repeat(self.starts[:-1], np.diff(self.starts))  # where the points of its query begin
+        first = np.repeat(
+            self.starts[:-1], np.diff(self.starts)
+        )  # where the points of its query begin
         is_new = (place == first) | np.append(True, level[1:] != level[:-1])
-        below = np.maximum.accumulate(np.where(is_new, place, 0)) - first  # how many points of its query have lower levels
+        below = (
+            np.maximum.accumulate(np.where(is_new, place, 0)) - first
+        )  # how many points of its query have lower levels
         others = np.arange(self.p) + np.repeat(first - (np.cumsum(below) - below), below)
-        pairs = np.repeat(self.active, below) * self.m + self.active[others]  # one number for each, because numbers are sorted faster
+        pairs = (
+            np.repeat(self.active, below) * self.m + self.active[others]
+        )  # one number for each, because numbers are sorted faster
         pairs.sort()
         preferred, other = np.divmod(pairs, max(self.m, 1))
         return preferred, other
@@ -135,15 +163,30 @@ class CountedPairs(Pairs):
 
         Parameters
         ----------
-        f : (m,) decision values, no NaN.
+        f : ndarray of shape (m,)
+            Decision values, no NaN.
         """
-        pairs, margins = np.zeros((len(self.queries), 2), dtype=np.int64), np.full(len(self.queries), np.inf)
-        least_margins(self.active, self.level, self.starts, np.ascontiguousarray(f, dtype=np.float64), pairs, margins)
+        pairs, margins = (
+            np.zeros((len(self.queries), 2), dtype=np.int64),
+            np.full(len(self.queries), np.inf),
+        )
+        least_margins(
+            self.active,
+            self.level,
+            self.starts,
+            np.ascontiguousarray(f, dtype=np.float64),
+            pairs,
+            margins,
+        )
         return pairs, margins
 
     def least_margin(self, f: Array, chosen: NDArray[np.bool_]) -> float:
         """The least margin f_i - f_j of all pairs of the chosen queries, (queries,); inf where they have none."""
-        return float(self.least_margins(f)[1][chosen[self.queries]].min(initial=np.inf)) if chosen.any() else np.inf
+        return (
+            float(self.least_margins(f)[1][chosen[self.queries]].min(initial=np.inf))
+            if chosen.any()
+            else np.inf
+        )
 
     def listed(self) -> Pairs:
         """The same pairs one by one."""
@@ -153,7 +196,14 @@ class CountedPairs(Pairs):
 def make_empty_sums(points: int, queries: int) -> ThresholdSums:
     """Sums over no pairs of so many points and queries, to be filled."""
     degree, balance, pull = (np.zeros(points, dtype=np.int64) for _ in range(3))
-    return ThresholdSums(degree, balance, pull, np.zeros(queries), np.zeros(queries), np.zeros(queries, dtype=np.int64))
+    return ThresholdSums(
+        degree,
+        balance,
+        pull,
+        np.zeros(queries),
+        np.zeros(queries),
+        np.zeros(queries, dtype=np.int64),
+    )
 
 
 class PairSums:
@@ -163,7 +213,12 @@ class PairSums:
 
     Parameters
     ----------
-    rows : the pairs.  f : (m,) decision values.  costs : (queries,) c of the pairs of a query.
+    rows : CountedPairs
+        The pairs.
+    f : ndarray of shape (m,)
+        Decision values.
+    costs : ndarray of shape (queries,)
+        c of the pairs of a query.
     """
 
     def __init__(self, rows: CountedPairs, f: Array, costs: Array) -> None:
@@ -186,7 +241,9 @@ class PairSums:
         if tau == -np.inf:
             return BELOW_ALL_PAIRS
         if not abs(tau) <= WIDEST_THRESHOLD:
-            raise ValueError(f"a threshold of implicit pairs must be at most {WIDEST_THRESHOLD:g}, not {tau:g}")
+            raise ValueError(
+                f"a threshold of implicit pairs must be at most {WIDEST_THRESHOLD:g}, not {tau:g}"
+            )
         return int(np.rint(tau / self.unit))
 
     def within(self, tau: int) -> ThresholdSums:
@@ -208,7 +265,12 @@ class PairSums:
             return
         blocks = self._blocks
         coarse, count = np.empty_like(points.level), len(blocks.starts) - 1
-        inner = SortedPoints(np.empty_like(points.z), np.empty_like(points.level), blocks.starts, np.empty(count, dtype=np.int64))
+        inner = SortedPoints(
+            np.empty_like(points.z),
+            np.empty_like(points.level),
+            blocks.starts,
+            np.empty(count, dtype=np.int64),
+        )
         split(points, blocks, coarse, inner)
         within(SortedPoints(points.z, coarse, points.starts, np.diff(blocks.first)), tau, found)
         inside = make_empty_sums(len(points.z), count)
@@ -221,7 +283,12 @@ class PairSums:
         points, levels = self.points, self.rows.levels
         shift = int(levels.max()).bit_length() // 2
         first = np.append(0, np.cumsum(((levels - 1) >> shift) + 1))
-        blocks = Blocks(shift, first, np.zeros(int(first[-1]) + 1, dtype=np.int64), np.empty(len(points.z), dtype=np.int32))
+        blocks = Blocks(
+            shift,
+            first,
+            np.zeros(int(first[-1]) + 1, dtype=np.int64),
+            np.empty(len(points.z), dtype=np.int32),
+        )
         put_in_blocks(points, blocks)
         return blocks
 
@@ -246,4 +313,12 @@ class PairSums:
     def square_error(self, tau: int) -> float:
         """A bound on the error of sum of c u^2 within tau: of tau sum u - sum z A'u, whose sums are compensated."""
         widest = abs(tau) * self.unit + 2 * float(self.reach)
-        return float(round_toward(gamma_n(32) * widest * widest * (self.costs @ self.within(tau).pairs + len(self.costs) * SMALLEST), 1))
+        return float(
+            round_toward(
+                gamma_n(32)
+                * widest
+                * widest
+                * (self.costs @ self.within(tau).pairs + len(self.costs) * SMALLEST),
+                1,
+            )
+        )

@@ -1,6 +1,7 @@
 """Ranking by relevance: the rows are all pairs of points of one query with different labels. They are listed only if that is needed.
 
-Counts and sums are in `counted.py`, slacks in `pair_slacks.py`, and multipliers of pairs that are not listed in `pair_multipliers.py`.
+Counts and sums are in `counted.py`, slacks in `pair_slacks.py`, and multipliers of
+pairs that are not listed in `pair_multipliers.py`.
 """
 
 from __future__ import annotations
@@ -53,6 +54,9 @@ class LabelledPairs(CountedPairs):
 
         Parameters
         ----------
-        f : (m,) decision values.  costs : (queries,) c of the pairs of a query.
+        f : ndarray of shape (m,)
+            Decision values.
+        costs : ndarray of shape (queries,)
+            c of the pairs of a query.
         """
         return PairSlacks(self, f, costs)

@@ -21,7 +21,10 @@ class Levels(Rows):
 
     Parameters
     ----------
-    y : (m,) levels in {0, ..., T}.  T : number of thresholds.
+    y : ndarray of shape (m,)
+        Levels in {0, ..., T}.
+    T : int
+        Number of thresholds.
     """
 
     largest_target = 1.0
@@ -53,7 +56,10 @@ class Levels(Rows):
     def matrix(self) -> Any:
         from scipy import sparse
 
-        return sparse.csr_array((self.s, (np.arange(self.p), np.tile(np.arange(self.m), self.T))), shape=(self.p, self.m))
+        return sparse.csr_array(
+            (self.s, (np.arange(self.p), np.tile(np.arange(self.m), self.T))),
+            shape=(self.p, self.m),
+        )
 
     def gram_of_rows(self, Z: Explicit, D: Array, single: bool = False) -> Array:
         return gram_of_points(Z, self._by_point(D), single)

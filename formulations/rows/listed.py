@@ -24,7 +24,8 @@ class Signed(Rows):
 
     Parameters
     ----------
-    y : (m,) labels in {-1, +1}.
+    y : ndarray of shape (m,)
+        Labels in {-1, +1}.
     """
 
     largest_target = 1.0
@@ -67,7 +68,10 @@ class Tube(Rows):
 
     Parameters
     ----------
-    y : (m,) targets.  epsilon : half the width of the tube, in the units of y.
+    y : ndarray of shape (m,)
+        targets.
+    epsilon : float
+        Half the width of the tube, in the units of y.
     """
 
     def __init__(self, y: Array, epsilon: float) -> None:
@@ -114,9 +118,14 @@ class Pairs(Rows):
 
     Parameters
     ----------
-    preferred, other : (p,) indices of points.  m : number of points.
+    preferred, other : Index of shape (p,)
+        Indices of points.
+    m : int
+        Number of points.
 
-    query : (m,) queries that pairs of labels come from, None where the pairs were given one by one.
+    query : Index | None of shape (m,)
+        Queries that pairs of labels come from, None where the pairs were given one by
+        one.
     """
 
     query: Index | None = None
@@ -164,7 +173,10 @@ class Pairs(Rows):
         return difference
 
     def combined(self, v: Array) -> Array:
-        return np.asarray(np.bincount(self.preferred, v, self.m) - np.bincount(self.other, v, self.m), dtype=np.float64)
+        return np.asarray(
+            np.bincount(self.preferred, v, self.m) - np.bincount(self.other, v, self.m),
+            dtype=np.float64,
+        )
 
     def absolute_dot(self, f: Array) -> Array:
         total: Array = f[self.preferred] + f[self.other]
@@ -186,7 +198,9 @@ class Pairs(Rows):
         if not Z.sparse:
             H = np.zeros((Z.q, Z.q))
             if len(rows):
-                H[: Z.d, : Z.d] = _laplacian_gram(Z.X, self.preferred[rows], self.other[rows], D[rows], np.zeros(self.m))
+                H[: Z.d, : Z.d] = _laplacian_gram(
+                    Z.X, self.preferred[rows], self.other[rows], D[rows], np.zeros(self.m)
+                )
             return H
         A = self.matrix[rows]
         laplacian = (A.T @ sparse.diags_array(D[rows]) @ A).tocsr()
@@ -224,7 +238,12 @@ def _laplacian_gram(X: Array, preferred: Index, other: Index, D: Array, degree: 
 
     Parameters
     ----------
-    X : (m, d).  preferred, other : (k,) points, one pair at least.  D : (k,).  degree : (m,) zeros, to work in.
+    X : ndarray of shape (m, d)
+    preferred, other : Index of shape (k,)
+        Points, one pair at least.
+    D : ndarray of shape (k,)
+    degree : ndarray of shape (m,)
+        Zeros, to work in.
     """
     d, filled, r, origin = X.shape[1], 0, 0, X[preferred[0]]
     H, A, S = np.zeros((d, d)), np.empty((GATHERED_ROWS, d)), np.empty((GATHERED_ROWS, d))

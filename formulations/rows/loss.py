@@ -6,11 +6,14 @@
     squared hinge       (u)_+^2                                              slope 2, width 0, top inf
     huberised hinge     0, (u + delta)^2 / (4 delta), u                      slope 1 / (2 delta), width delta, top 1
 
-The three pieces of the huberised hinge hold on u <= -delta, |u| < delta and u >= delta. It is never below the hinge, and never more than
-delta / 4 above it. By the maximum above c phi has the conjugate alpha^2 / (2 slope c) - width alpha on 0 <= alpha <= c top.
+The three pieces of the huberised hinge hold on u <= -delta, |u| < delta and u >= delta.
+It is never below the hinge, and never more than delta / 4 above it. By the maximum
+above c phi has the conjugate alpha^2 / (2 slope c) - width alpha on 0 <= alpha <= c
+top.
 
-Sources: S. Rosset, J. Zhu, Piecewise linear regularized solution paths, Annals of Statistics 35 (2007); O. Chapelle, Training a support
-vector machine in the primal, Neural Computation 19 (2007).
+Sources: S. Rosset, J. Zhu, Piecewise linear regularized solution paths, Annals of
+Statistics 35 (2007); O. Chapelle, Training a support vector machine in the primal,
+Neural Computation 19 (2007).
 """
 
 from __future__ import annotations
@@ -107,11 +110,17 @@ class Loss:
         if not self.is_smooth:
             return np.asarray(_product(self.top, multiply_rounded(c, z, way), way))
         if not self.is_bounded:
-            return np.asarray(_product(self.slope / 2, multiply_rounded(multiply_rounded(c, z, way), z, way), way))
+            return np.asarray(
+                _product(self.slope / 2, multiply_rounded(multiply_rounded(c, z, way), z, way), way)
+            )
         if way > 0:
             s = np.minimum(z, self.top / self.slope)
-            parabola = multiply_rounded(self.slope / 2, multiply_rounded(multiply_rounded(c, s, way), s, way), way)
-            line = _product(self.top, multiply_rounded(c, np.maximum(add_rounded(z, -s, way), 0.0), way), way)
+            parabola = multiply_rounded(
+                self.slope / 2, multiply_rounded(multiply_rounded(c, s, way), s, way), way
+            )
+            line = _product(
+                self.top, multiply_rounded(c, np.maximum(add_rounded(z, -s, way), 0.0), way), way
+            )
             return np.asarray(add_rounded(parabola, np.where(s < z, line, 0.0), way))
         a = np.minimum(self.slope * z, self.top)
         height = np.maximum(add_rounded(z, -divide_rounded(a, 2 * self.slope, 1), way), 0.0)
@@ -128,12 +137,18 @@ class Loss:
 
         Parameters
         ----------
-        u : (p,) slacks.  c : (p,) costs.
+        u : ndarray of shape (p,)
+            slacks.
+        c : ndarray of shape (p,)
+            costs.
 
         Returns
         -------
-        value : sum_r c_r phi(u_r).  conjugate : sum_r c_r phi*(alpha_r / c_r).  hinge : sum_r c_r (u_r)_+.
-        alpha : (p,) c_r phi'(u_r).  D : (p,) c_r where phi'' is `slope`, 0 elsewhere.
+        value
+            sum_r c_r phi(u_r).  conjugate : sum_r c_r phi*(alpha_r / c_r).  hinge :
+            sum_r c_r (u_r)_+.
+        alpha
+            (p,) c_r phi'(u_r).  D : (p,) c_r where phi'' is `slope`, 0 elsewhere.
         """
         alpha, D = np.empty_like(u), np.empty_like(u)
         value, gain, hinge = _expand(u, self.shifted(u), c, self.slope, self.top, alpha, D)
@@ -202,17 +217,25 @@ def make_loss(name: str, delta: float | None = None) -> Loss:
     if (name in WITH_DELTA) != (delta is not None):
         of = ", ".join(WITH_DELTA)
         raise ValueError(
-            f"{of} needs delta, a number above 0, and no other loss has one: delta is {format_value(delta)}, and loss {name!r}"
+            f"{of} needs delta, a number above 0, and no other loss has one: delta is "
+            f"{format_value(delta)}, and loss {name!r}"
         )
     if delta is None:
         return LOSS_OF_NAME[name]
-    within = check_number(delta, "delta", f"a number from {MIN_DELTA:g} to {MAX_DELTA:g}", lambda v: MIN_DELTA <= v <= MAX_DELTA)
+    within = check_number(
+        delta,
+        "delta",
+        f"a number from {MIN_DELTA:g} to {MAX_DELTA:g}",
+        lambda v: MIN_DELTA <= v <= MAX_DELTA,
+    )
     return WITH_DELTA[name](within)
 
 
 @brief
 @fast
-def _expand(u: Array, v: Array, c: Array, slope: float, top: float, alpha: Array, D: Array) -> tuple[float, float, float]:
+def _expand(
+    u: Array, v: Array, c: Array, slope: float, top: float, alpha: Array, D: Array
+) -> tuple[float, float, float]:
     """Fill alpha and D, v being u + width; sum_r c_r phi(u_r), alpha'u and sum_r c_r (u_r)_+."""
     product, square, shifted, hinge = 0.0, 0.0, 0.0, 0.0
     for r in range(v.size):

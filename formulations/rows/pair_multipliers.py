@@ -4,7 +4,8 @@
     alpha_ij = c sum of mu_k over the sets k with the pair (i, j)          the multipliers of K (2.8)
     alpha_ij of a few pairs, 0 of all others                               what a method that keeps a set of active pairs ends with
 
-Their sums and A'alpha come from counts on a grid (`pair_sweeps.py`). Each has a bound on its rounding, so that they prove lower bounds.
+Their sums and A'alpha come from counts on a grid (`pair_sweeps.py`). Each has a bound
+on its rounding, so that they prove lower bounds.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ class ImplicitMultipliers(Multipliers):
         """(p,)."""
         return (self.rows.p,)
 
-    def feasible(self, rows: GroupedRows, phi: Loss, costs: Array, biased: bool) -> ImplicitMultipliers:
+    def feasible(
+        self, rows: GroupedRows, phi: Loss, costs: Array, biased: bool
+    ) -> ImplicitMultipliers:
         if not self.rows.same(rows):
             raise ValueError("these multipliers are of other pairs than the problem's")
         return self.within_box(phi, costs)
@@ -47,7 +50,8 @@ class ImplicitMultipliers(Multipliers):
     def within_box(self, phi: Loss, costs: Array) -> ImplicitMultipliers:
         """Multipliers like these that are feasible at costs (groups,), for the squared hinge or for the hinge.
 
-        Where a query's cost is infinite any multipliers are, and those of finite costs stay as they are."""
+        Where a query's cost is infinite any multipliers are, and those of finite costs stay as they are.
+        """
 
     def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
         return self.dual_bound(None if phi.is_bounded else costs[0], way), 0.0
@@ -68,10 +72,14 @@ class ImplicitMultipliers(Multipliers):
 
         Raises
         ------
-        ValueError : points of which the first is not preferred to the other.
+        ValueError
+            Points of which the first is not preferred to the other.
         """
         rows = self.rows
-        if rows.query[preferred] != rows.query[other] or not rows.level[preferred] > rows.level[other]:
+        if (
+            rows.query[preferred] != rows.query[other]
+            or not rows.level[preferred] > rows.level[other]
+        ):
             raise ValueError(f"point {preferred} is not preferred to point {other}")
         return self._of_pair(preferred, other)
 
@@ -85,7 +93,9 @@ class ImplicitMultipliers(Multipliers):
 
         Parameters
         ----------
-        costs : (groups,) c of the squared hinge, at which these multipliers are feasible; None for the hinge.
+        costs : Array | None of shape (groups,)
+            c of the squared hinge, at which these multipliers are feasible; None for
+            the hinge.
         """
 
     @abstractmethod
@@ -94,7 +104,8 @@ class ImplicitMultipliers(Multipliers):
 
         Raises
         ------
-        ValueError : more pairs than are listed one by one.
+        ValueError
+            More pairs than are listed one by one.
         """
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -110,9 +121,13 @@ class PairMultipliers(ImplicitMultipliers):
 
     Parameters
     ----------
-    slacks : of the pairs at f.  phi : the loss.
+    slacks : PairSums
+        Of the pairs at f.
+    phi : Loss
+        The loss.
 
-    high, low : in units of the slacks' grid, low so that no multiplier exceeds c top.
+    high, low
+        In units of the slacks' grid, low so that no multiplier exceeds c top.
     """
 
     def __init__(self, slacks: PairSums, phi: Loss) -> None:
@@ -120,7 +135,11 @@ class PairMultipliers(ImplicitMultipliers):
             raise ValueError("the loss of implicit pairs has one width for all")
         self.rows, self.slacks, self.phi = slacks.rows, slacks, phi
         self.high = slacks.on_grid(1.0 + phi.width)
-        self.low = BELOW_ALL_PAIRS if phi.top == np.inf else self.high - int(np.floor(phi.top / phi.slope / slacks.unit))
+        self.low = (
+            BELOW_ALL_PAIRS
+            if phi.top == np.inf
+            else self.high - int(np.floor(phi.top / phi.slope / slacks.unit))
+        )
 
     def within_box(self, phi: Loss, costs: Array) -> PairMultipliers:
         slacks, own = self.slacks, self.phi
@@ -156,7 +175,11 @@ class PairMultipliers(ImplicitMultipliers):
 
     def _squares(self, weights: Array) -> float:
         high, low = self.slacks.within(self.high), self.slacks.within(self.low)
-        beyond = 2 * (self.high - self.low) * self.slacks.unit * low.total if self.low > BELOW_ALL_PAIRS else 0.0
+        beyond = (
+            2 * (self.high - self.low) * self.slacks.unit * low.total
+            if self.low > BELOW_ALL_PAIRS
+            else 0.0
+        )
         return float(self.phi.slope**2 * (weights @ (high.square - low.square - beyond)))
 
     def pull(self) -> Array:
@@ -167,22 +190,33 @@ class PairMultipliers(ImplicitMultipliers):
         pull = self.slacks.within(self.high).pull
         if self.low > BELOW_ALL_PAIRS:
             pull = pull - self.slacks.within(self.low).pull
-        return self.slacks.scattered(self.slacks.point_costs * (self.phi.slope * (self.slacks.unit * pull)))
+        return self.slacks.scattered(
+            self.slacks.point_costs * (self.phi.slope * (self.slacks.unit * pull))
+        )
 
     def pull_error(self) -> float:
-        return float(round_toward(8 * UNIT * np.abs(self._pulled).sum() + len(self._pulled) * SMALLEST, 1))
+        return float(
+            round_toward(8 * UNIT * np.abs(self._pulled).sum() + len(self._pulled) * SMALLEST, 1)
+        )
 
     def dual_bound(self, costs: Array | None, way: float) -> float:
         slacks, slope = self.slacks, self.phi.slope
-        high, low = (float(slacks.costs @ slacks.within(tau).total) for tau in (self.high, self.low))
+        high, low = (
+            float(slacks.costs @ slacks.within(tau).total) for tau in (self.high, self.low)
+        )
         off = gamma_n(len(slacks.costs) + 32) * slope * (high + low)
         value = self.sum()
         if costs is not None:
             soft = slacks.at_costs(np.where(np.isinf(costs), 0.0, slacks.all_costs))
             ridge = self.ridge(np.where(np.isinf(costs), np.inf, slacks.all_costs))
-            off += slope**2 * (soft.square_error(self.high) + soft.square_error(self.low)) + 32 * UNIT * ridge
+            off += (
+                slope**2 * (soft.square_error(self.high) + soft.square_error(self.low))
+                + 32 * UNIT * ridge
+            )
             value -= ridge
-        underflow = 4 * (1 + slope) ** 2 * (len(slacks.costs) + 4) * SMALLEST  # of a product with a cost, times what it is multiplied by
+        underflow = (
+            4 * (1 + slope) ** 2 * (len(slacks.costs) + 4) * SMALLEST
+        )  # of a product with a cost, times what it is multiplied by
         return float(round_toward(value - way * (off + 16 * UNIT * abs(value) + underflow), -way))
 
     def _of_pair(self, preferred: int, other: int) -> float:
@@ -200,8 +234,14 @@ class PairMultipliers(ImplicitMultipliers):
 class PairSubset:
     """The pairs within a margin of 1 at some f.
 
-    one : the margin and z : (m,) f without the middle value of its query, on the grid.  balance : (m,) A'1, exact.
-    pairs : (queries,) how many, of those that have pairs.
+    Parameters
+    ----------
+    one : int
+        The margin and z : (m,) f without the middle value of its query, on the grid.
+    balance : Index of shape (m,)
+        A'1, exact.
+    pairs : Index of shape (queries,)
+        How many, of those that have pairs.
     """
 
     rows: CountedPairs
@@ -220,25 +260,44 @@ class MixedMultipliers(ImplicitMultipliers):
 
     Parameters
     ----------
-    rows : the pairs.  mu : (k,) >= 0, of a sum that is 1 at most, made so where rounding has it otherwise.
-    subsets : k subsets.  costs : (queries,) c of the pairs of a query.
+    rows : CountedPairs
+        The pairs.
+    mu : ndarray of shape (k,)
+        >= 0, of a sum that is 1 at most, made so where rounding has it otherwise.
+    subsets : Sequence[PairSubset]
+        k subsets.
+    costs : ndarray of shape (queries,)
+        c of the pairs of a query.
     """
 
-    def __init__(self, rows: CountedPairs, mu: Array, subsets: Sequence[PairSubset], costs: Array) -> None:
+    def __init__(
+        self, rows: CountedPairs, mu: Array, subsets: Sequence[PairSubset], costs: Array
+    ) -> None:
         total = math.fsum(mu.tolist())
         self.rows, self.subsets, self.all_costs = rows, subsets, costs
         self.mu = mu if total < 1.0 else mu * ((1 - 8 * UNIT) / total)
 
     def within_box(self, phi: Loss, costs: Array) -> MixedMultipliers:
         costs = _finite(costs, self.all_costs)
-        return self if np.array_equal(costs, self.all_costs) else MixedMultipliers(self.rows, self.mu, self.subsets, costs)
+        return (
+            self
+            if np.array_equal(costs, self.all_costs)
+            else MixedMultipliers(self.rows, self.mu, self.subsets, costs)
+        )
 
     def sum(self) -> float:
         costs = self.all_costs[self.rows.queries]
-        return float(sum(mu * float(costs @ subset.pairs) for mu, subset in zip(self.mu.tolist(), self.subsets, strict=True)))
+        return float(
+            sum(
+                mu * float(costs @ subset.pairs)
+                for mu, subset in zip(self.mu.tolist(), self.subsets, strict=True)
+            )
+        )
 
     def largest(self, chosen: NDArray[np.bool_]) -> float:
-        return float(self.all_costs[chosen & (self.rows.pairs_of > 0)].max(initial=0.0)) * math.fsum(self.mu.tolist())
+        return float(
+            self.all_costs[chosen & (self.rows.pairs_of > 0)].max(initial=0.0)
+        ) * math.fsum(self.mu.tolist())
 
     def ridge(self, costs: Array) -> float:
         return RowMultipliers(self.rows, self.to_array()).ridge(costs)
@@ -256,15 +315,26 @@ class MixedMultipliers(ImplicitMultipliers):
     def pull_error(self) -> float:
         products = len(self.mu) * float(self.all_costs.max(initial=0.0)) + 2
         rounding = gamma_n(len(self.mu) + 8) * 2.02 * self.sum()
-        return float(round_toward(rounding + 4 * (self.rows.m + len(self.all_costs)) * products * SMALLEST, 1))
+        return float(
+            round_toward(
+                rounding + 4 * (self.rows.m + len(self.all_costs)) * products * SMALLEST, 1
+            )
+        )
 
     def dual_bound(self, costs: Array | None, way: float) -> float:
         if costs is not None and self.rows.p > LISTED_PAIRS:
             return -way * np.inf
-        gain, ridge = self.sum(), 0.0 if costs is None else self.ridge(np.where(np.isinf(costs), np.inf, self.all_costs))
+        gain, ridge = (
+            self.sum(),
+            0.0 if costs is None else self.ridge(np.where(np.isinf(costs), np.inf, self.all_costs)),
+        )
         added = len(self.mu) + len(self.rows.queries) + (0 if costs is None else self.rows.p)
         underflow = 4 * (added + 4) * (1 + float(self.all_costs.max(initial=0.0))) * SMALLEST
-        return float(round_toward(gain - ridge - way * (gamma_n(added + 16) * (gain + ridge) + underflow), -way))
+        return float(
+            round_toward(
+                gain - ridge - way * (gamma_n(added + 16) * (gain + ridge) + underflow), -way
+            )
+        )
 
     def _of_pair(self, preferred: int, other: int) -> float:
         share = 0.0
@@ -284,7 +354,11 @@ class FewMultipliers(ImplicitMultipliers):
 
     Parameters
     ----------
-    rows : all pairs.  preferred, other : (k,) the points of the few, no pair twice.  alpha : (k,).
+    rows : CountedPairs
+        All pairs.
+    preferred, other : Index of shape (k,)
+        The points of the few, no pair twice.
+    alpha : ndarray of shape (k,)
     """
 
     def __init__(self, rows: CountedPairs, preferred: Index, other: Index, alpha: Array) -> None:
@@ -306,11 +380,18 @@ class FewMultipliers(ImplicitMultipliers):
 
     def within_box(self, phi: Loss, costs: Array) -> FewMultipliers:
         box = phi.box(self.costs_of(costs))
-        return FewMultipliers(self.rows, self.few.preferred, self.few.other, round_to_dyadic_grid(self.alpha, box, self.few.s))
+        return FewMultipliers(
+            self.rows,
+            self.few.preferred,
+            self.few.other,
+            round_to_dyadic_grid(self.alpha, box, self.few.s),
+        )
 
     def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
         least, most = costs
-        return self._row_by_row(self.alpha).proven(phi, (self.costs_of(least), self.costs_of(most)), way)
+        return self._row_by_row(self.alpha).proven(
+            phi, (self.costs_of(least), self.costs_of(most)), way
+        )
 
     def sum(self) -> float:
         return self._row_by_row(self.alpha).gain()
@@ -329,16 +410,22 @@ class FewMultipliers(ImplicitMultipliers):
 
     def dual_bound(self, costs: Array | None, way: float) -> float:
         of_queries = np.zeros(self.rows.groups) if costs is None else costs
-        gain, ridge = self.proven(HINGE if costs is None else SQUARED_HINGE, (of_queries, of_queries), way)
+        gain, ridge = self.proven(
+            HINGE if costs is None else SQUARED_HINGE, (of_queries, of_queries), way
+        )
         return float(round_toward(gain - ridge, -way))
 
     def _of_pair(self, preferred: int, other: int) -> float:
-        return float(self.alpha[(self.few.preferred == preferred) & (self.few.other == other)].sum())
+        return float(
+            self.alpha[(self.few.preferred == preferred) & (self.few.other == other)].sum()
+        )
 
     def to_array(self) -> Array:
         rows, m = self.rows, self.rows.m
         alpha = np.zeros(rows.p)
-        places = np.searchsorted(rows.preferred * m + rows.other, self.few.preferred * m + self.few.other)
+        places = np.searchsorted(
+            rows.preferred * m + rows.other, self.few.preferred * m + self.few.other
+        )
         alpha[places] = self.alpha
         return alpha
 

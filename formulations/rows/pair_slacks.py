@@ -1,8 +1,9 @@
 """The slacks u_ij = 1 - f_i + f_j of all pairs of labels at a decision f.
 
-The points are sorted by f once. Sums over all pairs within a threshold then come from counts and prefix sums of f (`pair_sweeps.py`). A
-loss with two kinks is a difference of two squared hinges, so that it needs the sums within two thresholds, high = 1 + width and
-low = high - top / slope:
+The points are sorted by f once. Sums over all pairs within a threshold then come from
+counts and prefix sums of f (`pair_sweeps.py`). A loss with two kinks is a difference of
+two squared hinges, so that it needs the sums within two thresholds, high = 1 + width
+and low = high - top / slope:
 
     phi'(u) = slope ((high - m)_+ - (low - m)_+),      phi(u) = slope / 2 ((high - m)_+^2 - (low - m)_+^2),      m = f_i - f_j
 
@@ -18,11 +19,23 @@ import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.rounding import UNIT, gamma_n, multiply_rounded, round_toward, sum_rounded
+from equimargin.formulations.numeric.rounding import (
+    UNIT,
+    gamma_n,
+    multiply_rounded,
+    round_toward,
+    sum_rounded,
+)
 from equimargin.formulations.rows.counted import WIDEST_THRESHOLD, CountedPairs, PairSums
 from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers, PairSubset
-from equimargin.formulations.rows.pair_sweeps import GATHERED_ROWS, PairGraph, laplacian_gram, laplacian_gram_by_buckets, laplacian_product
+from equimargin.formulations.rows.pair_sweeps import (
+    GATHERED_ROWS,
+    PairGraph,
+    laplacian_gram,
+    laplacian_gram_by_buckets,
+    laplacian_product,
+)
 from equimargin.formulations.rows.slacks import Curvature, Expansion, Line, Slacks
 
 POINTS_BY_BUCKETS = 20_000
@@ -64,13 +77,17 @@ class PairSlacks(PairSums, Slacks):
         if phi not in self._expanded:
             alpha = PairMultipliers(self, phi)
             loss = alpha.loss()
-            self._expanded[phi] = Expansion(loss, alpha.sum() - float(alpha.pull() @ self.f) - loss, alpha, PairCurvature(alpha))
+            self._expanded[phi] = Expansion(
+                loss, alpha.sum() - float(alpha.pull() @ self.f) - loss, alpha, PairCurvature(alpha)
+            )
         return self._expanded[phi]
 
     def violated(self) -> PairSubset:
         one = self.on_grid(1.0)
         sums = self.within(one)
-        return PairSubset(self.rows, one, self.scattered(self.points.z), self.scattered(sums.balance), sums.pairs)
+        return PairSubset(
+            self.rows, one, self.scattered(self.points.z), self.scattered(sums.balance), sums.pairs
+        )
 
     def along(self, h: Array) -> Line:
         return _PairLine(self, h)
@@ -80,21 +97,34 @@ class PairSlacks(PairSums, Slacks):
 
         Parameters
         ----------
-        squared : which hinge.  error : of an entry of f, at most.
+        squared : bool
+            Which hinge.
+        error : float
+            Of an entry of f, at most.
         """
         off = 2.02 * (error + 4 * UNIT * self.reach + self.unit)
-        if not 1.0 + off + 2 * self.unit <= WIDEST_THRESHOLD:  # f is hardly known, so every pair is taken to be as bad as it can be
+        if (
+            not 1.0 + off + 2 * self.unit <= WIDEST_THRESHOLD
+        ):  # f is hardly known, so every pair is taken to be as bad as it can be
             if way < 0:
                 return 0.0
             most = round_toward(1.0 + off + 2.02 * self.reach, way)
-            worst = sum_rounded(multiply_rounded(self.costs, self.rows.pairs_of[self.rows.queries], way), way)
-            return float(multiply_rounded(multiply_rounded(worst, most, way), most, way) if squared else multiply_rounded(worst, most, way))
+            worst = sum_rounded(
+                multiply_rounded(self.costs, self.rows.pairs_of[self.rows.queries], way), way
+            )
+            return float(
+                multiply_rounded(multiply_rounded(worst, most, way), most, way)
+                if squared
+                else multiply_rounded(worst, most, way)
+            )
         steps = 1 + int(np.ceil(off / self.unit))
         if squared and self._near(steps):
             return self._squares_near(steps, way)
         tau = self.on_grid(1.0) + int(way) * steps
         sums = self.within(tau)
-        size = (sums.square if squared else sums.total) * (1 + way * gamma_n(16))  # of the sums over a query, u and u^2 >= 0
+        size = (sums.square if squared else sums.total) * (
+            1 + way * gamma_n(16)
+        )  # of the sums over a query, u and u^2 >= 0
         value = sum_rounded(multiply_rounded(self.costs, size, way), way)
         value += way * self.square_error(tau) if squared else 0.0
         return float(np.maximum(round_toward(value, way), 0.0))
@@ -112,8 +142,12 @@ class PairSlacks(PairSums, Slacks):
         one, delta = self.on_grid(1.0), steps * self.unit
         sums = self.within(one)
         change = 2 * delta * sums.total + delta**2 * self.rows.pairs_of[self.rows.queries]
-        size = np.maximum(sums.square * (1 + way * gamma_n(16)) + way * change * (1 + gamma_n(32)), 0.0)
-        value = sum_rounded(multiply_rounded(self.costs, round_toward(size, way), way), way) + way * self.square_error(one)
+        size = np.maximum(
+            sums.square * (1 + way * gamma_n(16)) + way * change * (1 + gamma_n(32)), 0.0
+        )
+        value = sum_rounded(
+            multiply_rounded(self.costs, round_toward(size, way), way), way
+        ) + way * self.square_error(one)
         return float(np.maximum(round_toward(value, way), 0.0))
 
 
@@ -128,7 +162,9 @@ class _PairLine(Line):
         return -float(self.to(t).expanded(phi).alpha.pull() @ self.h)
 
     def curvature(self, phi: Loss, t: float) -> float:
-        return float(phi.slope * (self.h @ self.start.rows.hess_vec(self.to(t).expanded(phi).D, self.h)))
+        return float(
+            phi.slope * (self.h @ self.start.rows.hess_vec(self.to(t).expanded(phi).D, self.h))
+        )
 
     def to(self, t: float) -> PairSlacks:
         if t != self._last[0]:
@@ -161,14 +197,19 @@ class PairCurvature(Curvature):
         slacks = self.slacks
         if not len(slacks.order):
             return np.zeros(slacks.rows.m)
-        return np.asarray(laplacian_product(self.graph, slacks.order, slacks.costs, np.ascontiguousarray(v)))
+        return np.asarray(
+            laplacian_product(self.graph, slacks.order, slacks.costs, np.ascontiguousarray(v))
+        )
 
     def gram(self, Z: Explicit, single: bool = False) -> Array:
         """Z' A' D A Z, (q, q); an approximation of it where queries have POINTS_BY_BUCKETS points or more.
 
         Parameters
         ----------
-        Z : (m, q) features.  single : whether sums of float32 are good enough.
+        Z : Explicit of shape (m, q)
+            features.
+        single : bool
+            Whether sums of float32 are good enough.
         """
         slacks, H = self.slacks, np.zeros((Z.q, Z.q))
         if not len(slacks.order):
@@ -176,7 +217,9 @@ class PairCurvature(Curvature):
         X, precision = Z.dense, np.float32 if single else np.float64
         A, S = np.empty((GATHERED_ROWS, Z.d), precision), np.empty((GATHERED_ROWS, Z.d), precision)
         if len(slacks.order) >= POINTS_BY_BUCKETS * len(slacks.costs):
-            H[: Z.d, : Z.d] = laplacian_gram_by_buckets(X, X.mean(axis=0), slacks.order, slacks.costs, self.graph, A, S)
+            H[: Z.d, : Z.d] = laplacian_gram_by_buckets(
+                X, X.mean(axis=0), slacks.order, slacks.costs, self.graph, A, S
+            )
         else:
             H[: Z.d, : Z.d] = laplacian_gram(X, slacks.order, slacks.costs, self.graph, A, S)
         return H

@@ -1,14 +1,19 @@
 """Sums over the preference pairs of a query that lie within a threshold, in O(n log k) for n points of k levels. No pair is listed.
 
-A pair (i, j) has i on a higher level than j, and lies within the threshold tau if z_i - z_j < tau. Sort the points of a query by z. The
-points j with z_j > z_i - tau are then a final segment, which grows as z_i falls. A Fenwick tree keeps their counts and sums by level, and
-a second sweep does the same for the points i that belong to every j. z and tau are integers, in a unit so large that no sum overflows.
-Counts and sums are therefore exact, even where values tie.
+A pair (i, j) has i on a higher level than j, and lies within the threshold tau if
+z_i - z_j < tau. Sort the points of a query by z. The points j with z_j > z_i - tau are
+then a final segment, which grows as z_i falls. A Fenwick tree keeps their counts and
+sums by level, and a second sweep does the same for the points i that belong to every j.
+z and tau are integers, in a unit so large that no sum overflows. Counts and sums are
+therefore exact, even where values tie.
 
-A tree of very many levels leaves the cache. Levels are then put into blocks of neighbours: one sweep takes the pairs of two blocks, with a
-block as a level, and another those within a block, as if every block were a query of its own. Both trees are as small as a square root.
+A tree of very many levels leaves the cache. Levels are then put into blocks of
+neighbours: one sweep takes the pairs of two blocks, with a block as a level, and
+another those within a block, as if every block were a query of its own. Both trees are
+as small as a square root.
 
-Source: document K, (3.17)-(3.18), for the counts l+ and l-; P. M. Fenwick, A new data structure for cumulative frequency tables (1994).
+Source: document K, (3.17)-(3.18), for the counts l+ and l-; P. M. Fenwick, A new data
+structure for cumulative frequency tables (1994).
 """
 
 from __future__ import annotations
@@ -25,7 +30,8 @@ Level = NDArray[np.int32]
 
 GATHERED_ROWS = 256
 """Rows of features that are gathered for one matrix product: few enough to stay in the cache. An approximate Hessian takes as many points
-of neighbouring z together, as if all of them had the z of the middle one."""
+of neighbouring z together, as if all of them had the z of the middle one.
+"""
 LEVEL_BUCKETS = 256
 """Buckets that the levels of a query are put into for an approximate Hessian, which is then close enough for Newton's method."""
 
@@ -33,8 +39,14 @@ LEVEL_BUCKETS = 256
 class SortedPoints(NamedTuple):
     """The points of all queries, sorted by (query, z).
 
-    z, level : (n,) decision values over the unit, and levels.
-    starts : (queries + 1,) where the points of every query begin.  levels : (queries,) how many levels every query has.
+    Parameters
+    ----------
+    z, level : array of shape (n,)
+        Decision values over the unit, and levels.
+    starts : Index of shape (queries + 1,)
+        Where the points of every query begin.
+    levels : Index of shape (queries,)
+        How many levels every query has.
     """
 
     z: Index
@@ -46,9 +58,16 @@ class SortedPoints(NamedTuple):
 class ThresholdSums(NamedTuple):
     """The pairs within a threshold tau, z_i - z_j < tau, and their slacks u_ij = tau - z_i + z_j > 0.
 
-    degree : (n,) how many pairs a point is in, l+ + l- of K (3.17)-(3.18).  balance : (n,) A'1, l- - l+.  pull : (n,) A'u. All are exact
-    and in sorted order.
-    total, square, pairs : (queries,) the sums of u, of u^2 and of 1.
+    Parameters
+    ----------
+    degree : Index of shape (n,)
+        How many pairs a point is in, l+ + l- of K (3.17)-(3.18).
+    balance : Index of shape (n,)
+        A'1, l- - l+.
+    pull : Index of shape (n,)
+        A'u. All are exact and in sorted order.
+    total, square, pairs : array of shape (queries,)
+        The sums of u, of u^2 and of 1.
     """
 
     degree: Index
@@ -62,8 +81,17 @@ class ThresholdSums(NamedTuple):
 class Blocks(NamedTuple):
     """The points of all queries by blocks of 2^shift neighbouring levels.
 
-    shift : as said.  first : (queries + 1,) the first block of every query.  starts : (blocks + 1,) where the points of every block begin.
-    place : (n,) where every point, in sorted order, is among the points by blocks, which are sorted by z within a block.
+    Parameters
+    ----------
+    shift : int
+        As said.
+    first : Index of shape (queries + 1,)
+        The first block of every query.
+    starts : Index of shape (blocks + 1,)
+        Where the points of every block begin.
+    place : Level of shape (n,)
+        Where every point, in sorted order, is among the points by blocks, which are
+        sorted by z within a block.
     """
 
     shift: int
@@ -75,7 +103,11 @@ class Blocks(NamedTuple):
 class PairGraph(NamedTuple):
     """The graph of the pairs with low <= z_i - z_j < high.
 
-    degree : (n,) how many of these pairs a point is in, in sorted order: the diagonal of the graph's Laplacian.
+    Parameters
+    ----------
+    degree : Index of shape (n,)
+        How many of these pairs a point is in, in sorted order: the diagonal of the
+        graph's Laplacian.
     """
 
     points: SortedPoints
@@ -85,11 +117,20 @@ class PairGraph(NamedTuple):
 
 
 @brief
-def least_margins(points: Index, level: Level, starts: Index, f: Array, pairs: Index, margins: Array) -> None:
+def least_margins(
+    points: Index, level: Level, starts: Index, f: Array, pairs: Index, margins: Array
+) -> None:
     """The pair (i, j) of every query whose margin f_i - f_j is least into `pairs`, (queries, 2), and that margin into `margins`, in O(n).
 
-    points : (n,) of all queries, by query and level.  level : (m,) of every point.  starts : (queries + 1,) where each query begins.
-    The rows of a query without a comparable pair stay as they are.
+    Parameters
+    ----------
+    points : Index of shape (n,)
+        Of all queries, by query and level.
+    level : Level of shape (m,)
+        Of every point.
+    starts : Index of shape (queries + 1,)
+        Where each query begins. The rows of a query without a comparable pair stay as
+        they are.
     """
     for q in range(starts.size - 1):
         highest, j, start = -np.inf, -1, starts[q]
@@ -113,7 +154,10 @@ def least_margins(points: Index, level: Level, starts: Index, f: Array, pairs: I
 def by_query(order: Index, query: Index, starts: Index, out: Index) -> None:
     """The points `order` by query, stable, into `out`; points of query -1 are left out.
 
-    starts : (queries + 1,) where the points of every query begin.
+    Parameters
+    ----------
+    starts : Index of shape (queries + 1,)
+        Where the points of every query begin.
     """
     place = starts[:-1].copy()
     for i in order:
@@ -135,7 +179,16 @@ def middles(order: Index, f: Array, starts: Index, middle: Array) -> float:
 
 
 @brief
-def gathered(order: Index, f: Array, level: Level, starts: Index, middle: Array, unit: float, z: Index, levels: Level) -> None:
+def gathered(
+    order: Index,
+    f: Array,
+    level: Level,
+    starts: Index,
+    middle: Array,
+    unit: float,
+    z: Index,
+    levels: Level,
+) -> None:
     """Put (f - middle) / unit, rounded, into z, and the levels into `levels`, both in sorted order."""
     for q in range(starts.size - 1):
         for t in range(starts[q], starts[q + 1]):
@@ -190,13 +243,23 @@ def within(points: SortedPoints, tau: int, sums: ThresholdSums) -> None:
             balance[t] -= c
             pull[t] -= (tau + z[t]) * c - s
             squares, lost = _added(squares, lost, np.float64(z[t]) * np.float64(pull[t]))
-        sums.total[q], sums.square[q], sums.pairs[q] = all_u, max(tau * all_u - squares, 0.0), number
+        sums.total[q], sums.square[q], sums.pairs[q] = (
+            all_u,
+            max(tau * all_u - squares, 0.0),
+            number,
+        )
 
 
 @jit
 def put_in_blocks(points: SortedPoints, blocks: Blocks) -> None:
     """Fill `starts`, which is 0 before, and `place`."""
-    level, starts, first, own, place = points.level, points.starts, blocks.first, blocks.starts, blocks.place
+    level, starts, first, own, place = (
+        points.level,
+        points.starts,
+        blocks.first,
+        blocks.starts,
+        blocks.place,
+    )
     for q in range(starts.size - 1):
         for t in range(starts[q], starts[q + 1]):
             own[first[q] + (level[t] >> blocks.shift) + 1] += 1
@@ -220,7 +283,9 @@ def split(points: SortedPoints, blocks: Blocks, coarse: Level, inner: SortedPoin
         inner.level[blocks.place[t]] = points.level[t] & last
     for q in range(points.levels.size):
         for block in range(blocks.first[q], blocks.first[q + 1]):
-            inner.levels[block] = min(points.levels[q] - ((block - blocks.first[q]) << shift), 1 << shift)
+            inner.levels[block] = min(
+                points.levels[q] - ((block - blocks.first[q]) << shift), 1 << shift
+            )
 
 
 @jit
@@ -244,9 +309,20 @@ def add_inner(inner: ThresholdSums, blocks: Blocks, sums: ThresholdSums) -> None
 def laplacian_product(graph: PairGraph, order: Index, costs: Array, values: Array) -> Array:
     """L v, (m,), for the Laplacian L of the graph and v (m,), the part of a query times its cost.
 
-    order : (n,) the points in sorted order; of the others L v is 0.  costs : (queries,).  values : (m,) v.
+    Parameters
+    ----------
+    order : Index of shape (n,)
+        The points in sorted order; of the others L v is 0.
+    costs : ndarray of shape (queries,)
+    values : ndarray of shape (m,)
+        v.
     """
-    z, level, starts, levels = graph.points.z, graph.points.level, graph.points.starts, graph.points.levels
+    z, level, starts, levels = (
+        graph.points.z,
+        graph.points.level,
+        graph.points.starts,
+        graph.points.levels,
+    )
     high, low = graph.high, graph.low
     T = np.zeros(_largest(levels) + 2)
     v = np.empty(order.size)
@@ -279,7 +355,9 @@ def laplacian_product(graph: PairGraph, order: Index, costs: Array, values: Arra
 
 
 @brief
-def laplacian_gram(X: Array, order: Index, costs: Array, graph: PairGraph, A: Array, S: Array) -> Array:
+def laplacian_gram(
+    X: Array, order: Index, costs: Array, graph: PairGraph, A: Array, S: Array
+) -> Array:
     """X' L X, (d, d), for the Laplacian L of the graph, the part of a query times its cost.
 
     X'diag(degree)X - M - M', M = sum_i x_i m_i'          m_i is the sum of the x_j over the pairs (i, j): nodes of the tree hold d numbers
@@ -288,13 +366,25 @@ def laplacian_gram(X: Array, order: Index, costs: Array, graph: PairGraph, A: Ar
 
     Parameters
     ----------
-    X : (m, d).  order : (n,) the points in sorted order.  costs : (queries,).
-    A, S : (GATHERED_ROWS, d) to gather in; products and sums over a query are taken in their precision.
+    X : ndarray of shape (m, d)
+    order : Index of shape (n,)
+        The points in sorted order.
+    costs : ndarray of shape (queries,)
+    A, S : ndarray of shape (GATHERED_ROWS, d)
+        To gather in; products and sums over a query are taken in their precision.
     """
-    z, level, starts, levels = graph.points.z, graph.points.level, graph.points.starts, graph.points.levels
+    z, level, starts, levels = (
+        graph.points.z,
+        graph.points.level,
+        graph.points.starts,
+        graph.points.levels,
+    )
     high, low, degree = graph.high, graph.low, graph.degree
     d = X.shape[1]
-    T, here = np.zeros((_largest(levels) + 2, d), A.dtype), np.empty((_largest(starts[1:] - starts[:-1]), d), A.dtype)
+    T, here = (
+        np.zeros((_largest(levels) + 2, d), A.dtype),
+        np.empty((_largest(starts[1:] - starts[:-1]), d), A.dtype),
+    )
     H, filled = np.zeros((d, d)), 0
     for q in range(levels.size):
         a, b, k = starts[q], starts[q + 1], levels[q]
@@ -326,13 +416,20 @@ def laplacian_gram(X: Array, order: Index, costs: Array, graph: PairGraph, A: Ar
 
 
 @jit
-def laplacian_gram_by_buckets(X: Array, centre: Array, order: Index, costs: Array, graph: PairGraph, A: Array, S: Array) -> Array:
+def laplacian_gram_by_buckets(
+    X: Array, centre: Array, order: Index, costs: Array, graph: PairGraph, A: Array, S: Array
+) -> Array:
     """As `laplacian_gram`, nearly: levels are put together in buckets, and rows of neighbouring z are compared at their middle.
 
     Of all pairs about 1 / LEVEL_BUCKETS + (GATHERED_ROWS / n)^2 are counted wrongly. The approximate L does not take constants to 0, so
     that X is taken from its centre (d,).
     """
-    z, level, starts, levels = graph.points.z, graph.points.level, graph.points.starts, graph.points.levels
+    z, level, starts, levels = (
+        graph.points.z,
+        graph.points.level,
+        graph.points.starts,
+        graph.points.levels,
+    )
     high, low, degree = graph.high, graph.low, graph.degree
     d = X.shape[1]
     cells, sums = np.zeros((LEVEL_BUCKETS, d), A.dtype), np.zeros((LEVEL_BUCKETS + 1, d), A.dtype)

@@ -2,9 +2,10 @@
 
     u(t) = u - t A h        d/dt sum_r c_r phi(u_r(t)) = -h'A'alpha,        alpha_r = c_r phi'(u_r)
 
-This is what an optimiser needs of the rows at decision values g = f + b. For rows that are listed, alpha and D are arrays with one number
-a row. For pairs that are not listed they are objects (`pair_multipliers.py`, `pair_slacks.py`), which `Rows.rdot`, `hess_vec` and
-`gram_weighted` accept in place of arrays.
+This is what an optimiser needs of the rows at decision values g = f + b. For rows that
+are listed, alpha and D are arrays with one number a row. For pairs that are not listed
+they are objects (`pair_multipliers.py`, `pair_slacks.py`), which `Rows.rdot`,
+`hess_vec` and `gram_weighted` accept in place of arrays.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ class Curvature(ABC):
 
         Parameters
         ----------
-        single : whether sums of float32 are good enough.
+        single : bool
+            Whether sums of float32 are good enough.
         """
 
     def gram_product(self, Z: Explicit, v: Array) -> Array:
@@ -52,8 +54,16 @@ class Curvature(ABC):
 class Expansion:
     """sum_r c_r phi(u_r) to the second order.
 
-    loss : the sum.  conjugate : sum_r c_r phi*(alpha_r / c_r).  alpha : multipliers c_r phi'(u_r).
-    D : c_r where phi'' is `slope`, 0 elsewhere.
+    Parameters
+    ----------
+    loss : float
+        The sum.
+    conjugate : float
+        sum_r c_r phi*(alpha_r / c_r).
+    alpha : Any
+        Multipliers c_r phi'(u_r).
+    D : Array | Curvature
+        c_r where phi'' is `slope`, 0 elsewhere.
     """
 
     loss: float
@@ -107,7 +117,12 @@ class RowSlacks(Slacks):
 
     Parameters
     ----------
-    dot : h (m,) -> A h (p,).  u : (p,) slacks.  c : (p,) costs.
+    dot : Callable[[Array], Array]
+        h (m,) -> A h (p,).
+    u : ndarray of shape (p,)
+        slacks.
+    c : ndarray of shape (p,)
+        costs.
     """
 
     def __init__(self, dot: Callable[[Array], Array], u: Array, c: Array) -> None:
@@ -150,13 +165,19 @@ class _RowLine(Line):
 
     def _slopes(self, phi: Loss, t: float) -> tuple[Loss, float, float, float]:
         if self._last is None or self._last[0] is not phi or self._last[1] != t:
-            self._last = phi, t, *_slopes(phi.shifted(self.start.u), self.a, self.start.c, t, phi.slope, phi.top)
+            self._last = (
+                phi,
+                t,
+                *_slopes(phi.shifted(self.start.u), self.a, self.start.c, t, phi.slope, phi.top),
+            )
         return self._last
 
 
 @brief
 @fast
-def _slopes(u: Array, a: Array, c: Array, t: float, slope: float, top: float) -> tuple[float, float]:
+def _slopes(
+    u: Array, a: Array, c: Array, t: float, slope: float, top: float
+) -> tuple[float, float]:
     """The first and second derivative of sum_r c_r phi(u_r - t a_r) in t, u with phi's width added."""
     d1, d2 = 0.0, 0.0
     for r in range(u.size):

@@ -2,9 +2,10 @@
 
     lambda^2 (U - L)  <=  (1 - x) u + x v + x (1 - x) c        on the way from one point to the next, u and v being what the points prove
 
-The document is JSON, schema equimargin-certificate/3, described in `certificate.md`; `checker.py` checks it without this package. Its
-points are breakpoints of a path that was followed in floating point, no more of them than the claimed gap needs, with multipliers on a
-grid. All that it claims is computed with the checker's own functions.
+The document is JSON, schema equimargin-certificate/3, described in `certificate.md`;
+`checker.py` checks it without this package. Its points are breakpoints of a path that
+was followed in floating point, no more of them than the claimed gap needs, with
+multipliers on a grid. All that it claims is computed with the checker's own functions.
 """
 
 from __future__ import annotations
@@ -54,24 +55,34 @@ class GridStop(NamedTuple):
     knot: checker.Knot
 
 
-def path_certificate(path: RegularizationPath, low: float | None = None, high: float | None = None, gap: float = GAP) -> dict[str, Any]:
+def path_certificate(
+    path: RegularizationPath, low: float | None = None, high: float | None = None, gap: float = GAP
+) -> dict[str, Any]:
     """What a path proves at every lambda of a range, as the plain values of a certificate.
 
         U(lambda) <= (1 + gap) optimum(lambda)        for all lambda in [low, high]
 
     Parameters
     ----------
-    path : of a margin problem.  low, high : the range, by default from the last breakpoint that is not 0 to the first one.
-    gap : > 0, how far the objective may be above the optimum, in parts of the optimum.
+    path : RegularizationPath
+        Of a margin problem.
+    low, high : float | None
+        The range, by default from the last breakpoint that is not 0 to the first one.
+    gap : float
+        > 0, how far the objective may be above the optimum, in parts of the optimum.
 
     Returns
     -------
-    dict : the certificate. It proves the gap also where the path in floating point is wrong by less; the fewer points, the larger the gap.
+    dict
+        The certificate. It proves the gap also where the path in floating point is
+        wrong by less; the fewer points, the larger the gap.
 
     Raises
     ------
-    ValueError : a path without a breakpoint or of a one-norm problem, a range that it does not reach, a gap that its points do not prove,
-        a problem that no certificate states, or more points than the checker takes.
+    ValueError
+        A path without a breakpoint or of a one-norm problem, a range that it does not
+        reach, a gap that its points do not prove, a problem that no certificate states,
+        or more points than the checker takes.
     """
     along = _Along.of(path, low, high)
     gap = positive(gap, "gap")
@@ -81,20 +92,35 @@ def path_certificate(path: RegularizationPath, low: float | None = None, high: f
     chosen = along.chosen(gap)
     while (proved := _Grid(along, judge, bits).proved(chosen, claimed)) is None:
         if bits == MOST_BITS:
-            raise ValueError(f"the path does not prove a gap of {gap:g} at every lambda of the range; ask for a larger one")
+            raise ValueError(
+                f"the path does not prove a gap of {gap:g} at every lambda of the range; "
+                f"ask for a larger one"
+            )
         bits = min(MOST_BITS, bits + MORE_BITS)
     points, denominator = proved
     claim = {"from": along.lambdas[-1], "to": along.lambdas[0], "gap": gap}
     proof = {"path": {"denominator": denominator, "points": points}}
-    return document(checker.PATH_SCHEMA, None, claim, checker.semidefiniteness(judge), stated, proof)
+    return document(
+        checker.PATH_SCHEMA, None, claim, checker.semidefiniteness(judge), stated, proof
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class _Along:
     """The lambdas of a path at which there may be a point, decreasing: the ends of the range, and the breakpoints between them.
 
-    lambdas, numbers : N of them, and of each which breakpoint it is, None at an end.  ends : the stops at the ends, by their lambda.
-    gains : (N,) t'alpha.  pulls : (N, m) A'alpha.  lowest : what `lower` has returned.
+    Parameters
+    ----------
+    lambdas, numbers
+        N of them, and of each which breakpoint it is, None at an end.
+    ends : dict[float, Stop]
+        The stops at the ends, by their lambda.
+    gains : ndarray of shape (N,)
+        t'alpha.
+    pulls : ndarray of shape (N, m)
+        A'alpha.
+    lowest : dict[int, float]
+        What `lower` has returned.
     """
 
     path: RegularizationPath
@@ -116,16 +142,29 @@ class _Along:
         low = (
             float(inside[-1])
             if low is None
-            else check_number(low, "the low end of the range", "finite and positive", lambda v: 0 < v < np.inf)
+            else check_number(
+                low, "the low end of the range", "finite and positive", lambda v: 0 < v < np.inf
+            )
         )
-        high = float(inside[0]) if high is None else check_number(high, "the high end of the range", "finite", lambda v: v < np.inf)
+        high = (
+            float(inside[0])
+            if high is None
+            else check_number(high, "the high end of the range", "finite", lambda v: v < np.inf)
+        )
         if not low <= high:
             raise ValueError(f"the range from {low:g} to {high:g} is empty")
-        rows, between = path.problem.rows, np.flatnonzero((path.lambdas < high) & (path.lambdas > low))
-        between = between[np.append(np.diff(path.lambdas[between]) < 0, True)[: len(between)]]  # several events may be at one lambda
+        rows, between = (
+            path.problem.rows,
+            np.flatnonzero((path.lambdas < high) & (path.lambdas > low)),
+        )
+        between = between[
+            np.append(np.diff(path.lambdas[between]) < 0, True)[: len(between)]
+        ]  # several events may be at one lambda
         ends = {lam: cls._end(path, lam) for lam in (high, low)}
         first, *last = [(rows.t @ end.alpha, rows.rdot(end.alpha)) for end in ends.values()]
-        gains, pulls = zip(first, *((rows.t @ path.alphas[k], path.betas[k]) for k in between), *last, strict=True)
+        gains, pulls = zip(
+            first, *((rows.t @ path.alphas[k], path.betas[k]) for k in between), *last, strict=True
+        )
         numbers = [None, *between.tolist(), *([None] if last else [])]
         lambdas = [high, *path.lambdas[between].tolist(), *([low] if last else [])]
         return cls(path, lambdas, numbers, ends, np.array(gains), np.array(pulls))
@@ -139,18 +178,26 @@ class _Along:
 
     def __getitem__(self, k: int) -> Stop:
         t = self.numbers[k]
-        return self.ends[self.lambdas[k]] if t is None else Stop(self.lambdas[k], self.path.alphas[t], float(self.path.biases[t]))
+        return (
+            self.ends[self.lambdas[k]]
+            if t is None
+            else Stop(self.lambdas[k], self.path.alphas[t], float(self.path.biases[t]))
+        )
 
     def lower(self, k: int) -> float:
         """lambda^2 L at the k-th one."""
         if k not in self.lowest:
-            self.lowest[k] = self.lambdas[k] * float(self.gains[k]) - self.path.problem.norm2(self.pulls[k]) / 2
+            self.lowest[k] = (
+                self.lambdas[k] * float(self.gains[k]) - self.path.problem.norm2(self.pulls[k]) / 2
+            )
         return self.lowest[k]
 
     def near(self, i: int, j: int, gap: float) -> bool:
         """Whether a share of the gap is kept between two lambdas without a point between them, as far as float64 says."""
         product = (self.lambdas[i] - self.lambdas[j]) * float(self.gains[i] - self.gains[j])
-        curvature = (1 + gap) * product - (1 + gap / 2) * self.path.problem.norm2(self.pulls[i] - self.pulls[j])
+        curvature = (1 + gap) * product - (1 + gap / 2) * self.path.problem.norm2(
+            self.pulls[i] - self.pulls[j]
+        )
         first, second = (-SHARE * gap * self.lower(k) for k in (i, j))
         rest = curvature + first + second
         return rest <= 0 or rest * rest <= 4 * first * second
@@ -218,7 +265,9 @@ class _Grid:
             used = np.flatnonzero(steps)
             times = 2 ** max(0, self.exponent)
             unit = 2 ** max(0, -self.exponent)
-            multipliers = checker.Combination(used.tolist(), [int(step) * times for step in steps[used]], unit)
+            multipliers = checker.Combination(
+                used.tolist(), [int(step) * times for step in steps[used]], unit
+            )
             exact, b = Fraction(lam), Fraction(bias if self.problem.bias else 0.0)
             self.check_size(count, [unit, *exact.as_integer_ratio(), *b.as_integer_ratio()])
             self.known[k] = GridStop(steps, checker.knot_of(self.judge, exact, b, multipliers))
@@ -230,7 +279,8 @@ class _Grid:
             checker.path_is_affordable(self.judge, count, numbers)
         except ValueError:
             raise ValueError(
-                f"{count:,} points of {self.problem.p:,} rows are too much for the checker; ask for a larger gap or a shorter range"
+                f"{count:,} points of {self.problem.p:,} rows are too much for the checker; "
+                f"ask for a larger gap or a shorter range"
             ) from None
 
     def steps(self, alpha: Array) -> Array:
@@ -247,5 +297,10 @@ class _Grid:
             steps = self.known[k].steps
             rows = np.flatnonzero(steps != before)
             numerators = [int(step) * times for step in steps[rows]]
-            yield {"lambda": lam, "b": bias if self.problem.bias else 0, "rows": rows.tolist(), "numerators": numerators}
+            yield {
+                "lambda": lam,
+                "b": bias if self.problem.bias else 0,
+                "rows": rows.tolist(),
+                "numerators": numerators,
+            }
             before = steps

@@ -2,9 +2,10 @@
 
     L(alpha) <= optimum <= U(f, b)        both sides in rationals, rounded outwards to doubles (mode "proven"), or equal (mode "exact")
 
-The document is JSON, schema equimargin-certificate/1, described in `certificate.md`; `checker.py` checks it without this package. The
-points of an answer are repaired to exact feasibility first. What they prove is computed with the checker's own functions, so that no
-certificate claims what the checker refuses.
+The document is JSON, schema equimargin-certificate/1, described in `certificate.md`;
+`checker.py` checks it without this package. The points of an answer are repaired to
+exact feasibility first. What they prove is computed with the checker's own functions,
+so that no certificate claims what the checker refuses.
 """
 
 from __future__ import annotations
@@ -23,7 +24,13 @@ from equimargin.formulations.bounds.evaluate import coefficients, evaluate, make
 from equimargin.formulations.bounds.intervals import LARGEST_MULTIPLIER
 from equimargin.formulations.bounds.multipliers_from_f import recover_multipliers
 from equimargin.formulations.bounds.slater import find_slater_point
-from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Polynomial, Precomputed
+from equimargin.formulations.kernels.kernel import (
+    Intercept,
+    Kernel,
+    Linear,
+    Polynomial,
+    Precomputed,
+)
 from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.numeric.dyadic import round_to_dyadic_grid
 from equimargin.formulations.problem.choices import LOSSES
@@ -53,20 +60,33 @@ def certificate(answer: Solution | ExactOptimum, mode: Mode | None = None) -> di
 
     Parameters
     ----------
-    answer : from `solve`, or from `exact_optimum`.
-    mode : "exact" needs the latter, or a solution with the exact ray of an infeasible problem; by default the most that the answer proves.
+    answer : Solution | ExactOptimum
+        From `solve`, or from `exact_optimum`.
+    mode : Mode | None
+        "exact" needs the latter, or a solution with the exact ray of an infeasible
+        problem; by default the most that the answer proves.
 
     Raises
     ------
-    ValueError : mode "exact" for an answer in floating point or one that ended early; what `certificate_at` and `certificate_of_ray` raise.
+    ValueError
+        mode "exact" for an answer in floating point or one that ended early; what
+        `certificate_at` and `certificate_of_ray` raise.
     """
     if mode not in (None, "proven", "exact"):
         raise ValueError(f"the mode of a certificate is 'proven' or 'exact', not {mode!r}")
-    if isinstance(answer, Solution) and isinstance(answer.problem, MarginProblem) and answer.ray is not None:
+    if (
+        isinstance(answer, Solution)
+        and isinstance(answer.problem, MarginProblem)
+        and answer.ray is not None
+    ):
         return certificate_of_ray(answer.problem, answer.ray, mode or "exact")
-    exact = isinstance(answer, ExactOptimum) and (answer.value is not None or answer.ray is not None)
+    exact = isinstance(answer, ExactOptimum) and (
+        answer.value is not None or answer.ray is not None
+    )
     if mode == "exact" and not exact:
-        raise ValueError("an exact certificate needs an exact optimum: certificate(exact_optimum(problem))")
+        raise ValueError(
+            "an exact certificate needs an exact optimum: certificate(exact_optimum(problem))"
+        )
     if exact and mode != "proven":
         assert isinstance(answer, ExactOptimum)
         return _exact(answer)
@@ -78,12 +98,17 @@ def certificate_at(problem: Problem, point: CanonicalPoint) -> dict[str, Any]:
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.  point : f, b and alpha, as far as there are any; without f that of alpha is taken, without
-        alpha what follows from f.  x and u of a OneNormProblem, each or None.
+    problem : Problem
+        MarginProblem or OneNormProblem.
+    point : CanonicalPoint
+        f, b and alpha, as far as there are any; without f that of alpha is taken,
+        without alpha what follows from f.  x and u of a OneNormProblem, each or None.
 
     Raises
     ------
-    ValueError : a kernel that is not positive semidefinite, a problem too large to be written, a point that proves nothing.
+    ValueError
+        A kernel that is not positive semidefinite, a problem too large to be written, a
+        point that proves nothing.
     """
     stated = state(problem)
     judge = checker.read_problem(stated)
@@ -93,24 +118,44 @@ def certificate_at(problem: Problem, point: CanonicalPoint) -> dict[str, Any]:
     else:
         completed = _both_sides(problem, problem.own_point(point))
         duals, primals = _multipliers(problem, completed), _functions(problem, completed)
-    dual, lower, broken = _first(duals, lambda alpha: checker.lower_bound(judge, alpha, False), -math.inf)
+    dual, lower, broken = _first(
+        duals, lambda alpha: checker.lower_bound(judge, alpha, False), -math.inf
+    )
     primal, upper, violated = _first(primals, lambda f: checker.upper_bound(judge, f), math.inf)
     if primal is None and dual is None:
-        raise ValueError(f"the point proves nothing: {violated or broken or 'it has neither a function nor multipliers'}")
-    return _document("proven", stated, checker.semidefiniteness(judge), primal, dual, _outward(lower, -1), _outward(upper, 1))
+        raise ValueError(
+            f"the point proves nothing: "
+            f"{violated or broken or 'it has neither a function nor multipliers'}"
+        )
+    return _document(
+        "proven",
+        stated,
+        checker.semidefiniteness(judge),
+        primal,
+        dual,
+        _outward(lower, -1),
+        _outward(upper, 1),
+    )
 
 
-def certificate_of_ray(problem: MarginProblem, ray: FarkasRay, mode: Mode = "exact") -> dict[str, Any]:
+def certificate_of_ray(
+    problem: MarginProblem, ray: FarkasRay, mode: Mode = "exact"
+) -> dict[str, Any]:
     """The proof that no function meets the hard rows of a problem, as the plain values of a certificate.
 
     Parameters
     ----------
-    problem : without a bias.  ray : weights of hard rows of it under which these cancel.
+    problem : MarginProblem
+        Without a bias.
+    ray : FarkasRay
+        Weights of hard rows of it under which these cancel.
 
     Raises
     ------
-    ValueError : a problem too large to be written, or of a kernel without certificates; a ray of another form, one that names rows which
-        are not hard ones, or under which the rows do not cancel.
+    ValueError
+        A problem too large to be written, or of a kernel without certificates; a ray of
+        another form, one that names rows which are not hard ones, or under which the
+        rows do not cancel.
     """
     stated = state(problem)
     judge = checker.read_problem(stated)
@@ -126,22 +171,41 @@ def _combination_of_ray(problem: MarginProblem, ray: FarkasRay) -> dict[str, Any
     points = [rows.preferred[hard], rows.other[hard]] if isinstance(rows, Pairs) else [hard]
     number = dict(zip(map(tuple, np.column_stack(points).tolist()), hard.tolist(), strict=True))
     try:
-        named, weights = [tuple(map(index, row)) for row in ray.rows], [index(weight) for weight in ray.weights]
+        named, weights = (
+            [tuple(map(index, row)) for row in ray.rows],
+            [index(weight) for weight in ray.weights],
+        )
     except (AttributeError, TypeError):
-        raise ValueError("a ray has rows, each a pair (preferred, other) or a point (i,), and a whole number as weight of each") from None
+        raise ValueError(
+            "a ray has rows, each a pair (preferred, other) or a point (i,), and a whole "
+            "number as weight of each"
+        ) from None
     if len(named) != len(weights):
-        raise ValueError(f"the ray has {len(named)} rows and {len(weights)} weights: there must be a weight for each row")
+        raise ValueError(
+            f"the ray has {len(named)} rows and {len(weights)} weights: there must be a "
+            f"weight for each row"
+        )
     missing = [row for row in named if row not in number]
     if missing:
-        raise ValueError(f"the ray names a row of {missing[0]}, which is not a hard row of the problem")
-    return {"rows": [number[row] for row in named], "numerators": [integer(weight) for weight in weights], "denominator": 1}
+        raise ValueError(
+            f"the ray names a row of {missing[0]}, which is not a hard row of the problem"
+        )
+    return {
+        "rows": [number[row] for row in named],
+        "numerators": [integer(weight) for weight in weights],
+        "denominator": 1,
+    }
 
 
 def _both_sides(problem: MarginProblem, point: Point) -> Point:
     """The point, with f from its multipliers or multipliers from its f where it lacks one of them."""
     if not point.has_function and point.alpha is not None:
         return replace(point, beta=problem.rows.rdot(np.asarray(point.alpha)))
-    return point.with_multipliers(recover_multipliers(problem, point)) if point.has_function and not point.has_multipliers else point
+    return (
+        point.with_multipliers(recover_multipliers(problem, point))
+        if point.has_function and not point.has_multipliers
+        else point
+    )
 
 
 def certificate_of_family(problem: Problem, family: FamilyVerdict) -> dict[str, Any]:
@@ -149,7 +213,8 @@ def certificate_of_family(problem: Problem, family: FamilyVerdict) -> dict[str, 
 
     Raises
     ------
-    ValueError : what `certificate_of_ray` and `certificate_at` raise.
+    ValueError
+        What `certificate_of_ray` and `certificate_at` raise.
     """
     ray = next((j.evidence.ray for j in family.judgements if j.evidence.ray is not None), None)
     if ray is not None and isinstance(problem, MarginProblem):
@@ -159,9 +224,21 @@ def certificate_of_family(problem: Problem, family: FamilyVerdict) -> dict[str, 
 
 def best_point(problem: Problem, family: FamilyVerdict) -> CanonicalPoint:
     """The function of a family's least upper bound and the multipliers of its greatest lower one, over all answers but the controls."""
-    points = [j.evidence.point for j in family.judgements if j.evidence.point is not None and not j.evidence.run.control]
-    above = min((point for point in points if point.has_f), key=lambda point: point.proven.upper, default=None)
-    below = max((point for point in points if point.has_alpha), key=lambda point: point.proven.lower, default=None)
+    points = [
+        j.evidence.point
+        for j in family.judgements
+        if j.evidence.point is not None and not j.evidence.run.control
+    ]
+    above = min(
+        (point for point in points if point.has_f),
+        key=lambda point: point.proven.upper,
+        default=None,
+    )
+    below = max(
+        (point for point in points if point.has_alpha),
+        key=lambda point: point.proven.lower,
+        default=None,
+    )
     function = problem.point() if above is None else above.supplied
     return function.with_multipliers(None if below is None else below.supplied.multipliers)
 
@@ -171,27 +248,43 @@ def state(problem: Problem) -> dict[str, Any]:
 
     Raises
     ------
-    ValueError : a kernel that is not positive semidefinite or has no name in the schema, a problem too large to be written.
+    ValueError
+        A kernel that is not positive semidefinite or has no name in the schema, a
+        problem too large to be written.
     """
     if isinstance(problem, MarginProblem) and problem.loss not in LOSSES:
         raise ValueError(
-            f"a certificate of format 1 is of the hinge or the squared hinge, and the loss is the {problem.phi.words}; "
+            f"a certificate of format 1 is of the hinge or the squared hinge, and the loss "
+            f"is the {problem.phi.words}; "
             "`program_certificate` takes the program of a formulation"
         )
     kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel
     if isinstance(problem.rows, Levels):
-        raise ValueError("certificates of this schema have no levels and thresholds; certify a formulation of the problem as a program")
+        raise ValueError(
+            "certificates of this schema have no levels and thresholds; certify a "
+            "formulation of the problem as a program"
+        )
     if not (problem.convex and kernel.positive_semidefinite):
-        raise ValueError(f"the {kernel.name} kernel is not positive semidefinite: no optimum is certified with it")
+        raise ValueError(
+            f"the {kernel.name} kernel is not positive semidefinite: no optimum is "
+            f"certified with it"
+        )
     if kernel.name not in checker.PARAMETERS:
         known = ", ".join(checker.PARAMETERS)
-        raise ValueError(f"a certificate is of the kernels that its checker computes, {known}, and {kernel.name} is none of them")
+        raise ValueError(
+            f"a certificate is of the kernels that its checker computes, {known}, and "
+            f"{kernel.name} is none of them"
+        )
     if isinstance(kernel, Polynomial) and kernel.degree > checker.MOST_DEGREE:
-        raise ValueError(f"a certificate holds polynomials of degree {checker.MOST_DEGREE} at most, not {kernel.degree}")
+        raise ValueError(
+            f"a certificate holds polynomials of degree {checker.MOST_DEGREE} at most, not "
+            f"{kernel.degree}"
+        )
     rows = problem.rows
     if rows.p > MOST_ROWS or problem.m * problem.X.shape[1] > MOST_FEATURE_VALUES:
         raise ValueError(
-            f"a certificate holds at most {MOST_ROWS:,} rows or pairs and {MOST_FEATURE_VALUES:,} features; this problem is larger"
+            f"a certificate holds at most {MOST_ROWS:,} rows or pairs and "
+            f"{MOST_FEATURE_VALUES:,} features; this problem is larger"
         )
     stated = {
         "family": problem.family,
@@ -206,9 +299,15 @@ def state(problem: Problem) -> dict[str, Any]:
         "labels": None if rows.y is None else rows.y.tolist(),
     }
     if isinstance(rows, LabelledPairs):
-        return stated | {"queries": rows.query.tolist() if rows.query.any() else None, "pairs": None}
+        return stated | {
+            "queries": rows.query.tolist() if rows.query.any() else None,
+            "pairs": None,
+        }
     if isinstance(rows, Pairs):
-        return stated | {"queries": None, "pairs": np.column_stack([rows.preferred, rows.other]).tolist()}
+        return stated | {
+            "queries": None,
+            "pairs": np.column_stack([rows.preferred, rows.other]).tolist(),
+        }
     return stated | ({"epsilon": rows.epsilon} if isinstance(rows, Tube) else {})
 
 
@@ -223,17 +322,30 @@ def _exact(answer: ExactOptimum) -> dict[str, Any]:
     b = next((end for end in answer.bias if end is not None), Fraction(0))
     bias = {"b": ratio(b)} if answer.problem.bias else {}
     if isinstance(answer.problem, OneNormProblem):
-        return _document("exact", stated, established, _combination(answer.beta) | bias, dual, value, value)
+        return _document(
+            "exact", stated, established, _combination(answer.beta) | bias, dual, value, value
+        )
     key, coefficients = ("w", answer.w) if answer.w is not None else ("beta", answer.beta)
     primal = {key: [ratio(v) for v in coefficients], "b": ratio(b)}
     return _document("exact", stated, established, primal, dual, value, value)
 
 
-def _document(mode: Mode, stated: Any, established: str, primal: Any, dual: Any, lower: Any, upper: Any) -> dict[str, Any]:
-    return document(checker.SCHEMA, mode, {"lower": lower, "upper": upper}, established, stated, {"primal": primal, "dual": dual})
+def _document(
+    mode: Mode, stated: Any, established: str, primal: Any, dual: Any, lower: Any, upper: Any
+) -> dict[str, Any]:
+    return document(
+        checker.SCHEMA,
+        mode,
+        {"lower": lower, "upper": upper},
+        established,
+        stated,
+        {"primal": primal, "dual": dual},
+    )
 
 
-def _first(candidates: Iterator[Any], proves: Callable[[Any], Fraction | float], nothing: float) -> tuple[Any, Fraction | float, str]:
+def _first(
+    candidates: Iterator[Any], proves: Callable[[Any], Fraction | float], nothing: float
+) -> tuple[Any, Fraction | float, str]:
     """The first point that satisfies its constraints exactly, and what it proves; the reason why the last one does not, if none does."""
     reason = ""
     for candidate in candidates:
@@ -244,7 +356,9 @@ def _first(candidates: Iterator[Any], proves: Callable[[Any], Fraction | float],
     return None, nothing, reason
 
 
-def _prices(judge: checker.Problem, problem: OneNormProblem, point: OneNormPoint) -> Iterator[dict[str, Any]]:
+def _prices(
+    judge: checker.Problem, problem: OneNormProblem, point: OneNormPoint
+) -> Iterator[dict[str, Any]]:
     """Multipliers of a linear program near those of the point, on a grid."""
     if point.u is not None:
         u = np.asarray(point.u, dtype=np.float64)
@@ -256,7 +370,9 @@ def _unknowns(problem: OneNormProblem, point: OneNormPoint) -> Iterator[dict[str
     if point.x is not None:
         x = np.clip(np.nan_to_num(np.asarray(point.x), nan=0.0, posinf=0.0, neginf=0.0), 0.0, None)
         x = round_to_dyadic_grid(x, np.full(len(x), np.inf), np.zeros(len(x)))
-        yield _combination(x) | ({"b": OneNormCompletion(problem, OneNormPoint(x, b=point.b)).b} if problem.bias else {})
+        yield _combination(x) | (
+            {"b": OneNormCompletion(problem, OneNormPoint(x, b=point.b)).b} if problem.bias else {}
+        )
 
 
 def _multipliers(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]:
@@ -267,7 +383,9 @@ def _multipliers(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any
     alpha = round_to_dyadic_grid(np.asarray(point.alpha, dtype=np.float64), box, problem.bias_signs)
     norm2 = problem.norm2(problem.rows.rdot(alpha))
     if np.isinf(problem.C) and norm2 > 0:
-        factor = min(problem.rows.multipliers(alpha).gain() / norm2, LARGEST_MULTIPLIER / float(alpha.max()))
+        factor = min(
+            problem.rows.multipliers(alpha).gain() / norm2, LARGEST_MULTIPLIER / float(alpha.max())
+        )
         alpha = round_to_dyadic_grid(factor * alpha, box, problem.bias_signs)
     yield _combination(alpha)
 
@@ -280,7 +398,10 @@ def _affordable_prices(judge: checker.Problem, dual: dict[str, Any]) -> dict[str
     most = max(prices, default=0)
     if most <= scale:
         return dual
-    return dual | {"numerators": [integer(step << 64) for step in u.steps], "denominator": integer(-(-(u.unit * most << 64) // scale))}
+    return dual | {
+        "numerators": [integer(step << 64) for step in u.steps],
+        "denominator": integer(-(-(u.unit * most << 64) // scale)),
+    }
 
 
 def _functions(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]:
@@ -300,10 +421,14 @@ def _functions(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]
         if inside is not None:
             v0, b0 = coefficients(problem, inside), inside.b or 0.0
             slack = -problem.slack(evaluate(problem, inside).f, b0)[hard]
-            theta = min(1.0, room + 2 * float((np.maximum(u, 0.0) / (np.maximum(u, 0.0) + slack)).max()))
+            theta = min(
+                1.0, room + 2 * float((np.maximum(u, 0.0) / (np.maximum(u, 0.0) + slack)).max())
+            )
             yield _function(problem, (1 - theta) * v + theta * v0, (1 - theta) * b + theta * b0)
         elif (margin := float((1 - u).min())) > 0:
-            factor = (1 + room) / min(margin, 1.0) if np.isfinite(problem.C) else (1 + room) / margin
+            factor = (
+                (1 + room) / min(margin, 1.0) if np.isfinite(problem.C) else (1 + room) / margin
+            )
             yield _function(problem, factor * v, factor * b)
 
 
@@ -317,9 +442,15 @@ def _function(problem: MarginProblem, v: Array, b: float) -> dict[str, Any]:
 def _combination(x: Array | Sequence[Fraction]) -> dict[str, Any]:
     """Numbers of rows, or of points, as integers over one denominator; those that are 0 are left out."""
     kept = [r for r, v in enumerate(x) if v]
-    ratios = [(x[r] if isinstance(x[r], Fraction) else float(x[r])).as_integer_ratio() for r in kept]
+    ratios = [
+        (x[r] if isinstance(x[r], Fraction) else float(x[r])).as_integer_ratio() for r in kept
+    ]
     unit = math.lcm(*{denominator for _, denominator in ratios})
-    return {"rows": kept, "numerators": [integer(n * (unit // d)) for n, d in ratios], "denominator": integer(unit)}
+    return {
+        "rows": kept,
+        "numerators": [integer(n * (unit // d)) for n, d in ratios],
+        "denominator": integer(unit),
+    }
 
 
 def _features(problem: Problem, kernel: Kernel) -> list[list[float]]:

@@ -30,22 +30,27 @@ Numbers = Sequence[Fraction]
 """A vector."""
 
 
-def program_certificate(program: Program, answer: Optimum | Infeasible | Unbounded | Enclosure) -> dict[str, Any]:
+def program_certificate(
+    program: Program, answer: Optimum | Infeasible | Unbounded | Enclosure
+) -> dict[str, Any]:
     """What an answer proves of a program's optimum, as the plain values of a certificate.
 
     Parameters
     ----------
-    program : what was solved, in standard form: a certificate states the minimisation
-        of its objective, and its rational numbers as they are. It says neither whether
-        the problem was stated as a maximisation nor how floats were read.
-    answer : from `program_optimum`, or from `enclosure`; the latter may have added a
-        box to the program, and then the program with the box is certified.
+    program : Program
+        What was solved, in standard form: a certificate states the minimisation of its
+        objective, and its rational numbers as they are. It says neither whether the
+        problem was stated as a maximisation nor how floats were read.
+    answer : Optimum | Infeasible | Unbounded | Enclosure
+        From `program_optimum`, or from `enclosure`; the latter may have added a box to
+        the program, and then the program with the box is certified.
 
     Raises
     ------
-    ValueError : an enclosure of another program; an answer that proves nothing; a
-        certificate that the checker does not take, as one with a singular P of many
-        unknowns and a high rank; its reason is said.
+    ValueError
+        An enclosure of another program; an answer that proves nothing; a certificate
+        that the checker does not take, as one with a singular P of many unknowns and a
+        high rank; its reason is said.
     """
     exact, lower, upper, primal, dual = _sides(answer)
     stated = state(_enclosed(program, answer) if isinstance(answer, Enclosure) else program)
@@ -67,25 +72,35 @@ def certificate_of_definition(problem: AnyProblem) -> dict[str, Any]:
 
     Parameters
     ----------
-    problem : of a user-defined family, at given data, or a canonical one; its value map is no part of
-        the certificate.
+    problem : AnyProblem
+        Of a user-defined family, at given data, or a canonical one; its value map is no
+        part of the certificate.
 
     Raises
     ------
-    ValueError : a definition that is no program, or as in `program_certificate`.
+    ValueError
+        A definition that is no program, or as in `program_certificate`.
     """
-    # Features of any other kernel are a rounded factor of its Gram matrix: their program has another optimum.
+    # Features of any other kernel are a rounded factor of its Gram matrix: their
+    # program has another optimum.
     if isinstance(problem, MarginProblem) and problem.explicit is None:
-        raise ValueError(f"a certificate of a program needs explicit features, and the {problem.kernel.name} kernel has none")
+        raise ValueError(
+            f"a certificate of a program needs explicit features, and the "
+            f"{problem.kernel.name} kernel has none"
+        )
     try:
         if isinstance(problem, ProgramProblem):
             program, known = problem.program(problem.definition.id), optimum(problem)
         else:
-            definition = next(entry for entry in REGISTRY.values() if entry.family == problem.family)
+            definition = next(
+                entry for entry in REGISTRY.values() if entry.family == problem.family
+            )
             program = definition.program(formulation_data(problem))
             known = proven_optimum(program, lambda value: value)
     except Exception as failure:  # a function of somebody else's may fail in any way
-        raise ValueError(f"its definition cannot be certified: {type(failure).__name__}: {failure}") from failure
+        raise ValueError(
+            f"its definition cannot be certified: {type(failure).__name__}: {failure}"
+        ) from failure
     if known.proof is None:
         raise ValueError("nothing is proven of its definition")
     return program_certificate(program, known.proof)
@@ -111,24 +126,48 @@ def _enclosed(program: Program, answer: Enclosure) -> Program:
     added = 2 * own.n if answer.lower_by == "box" else 0
     without_box = replace(own, G=own.G.part(range(added, own.G.height)), h=own.h[added:])
     if state(without_box) != state(program):
-        raise ValueError("the enclosure is of another program: give the one that it was computed from")
+        raise ValueError(
+            "the enclosure is of another program: give the one that it was computed from"
+        )
     return own
 
 
 def _sides(
     answer: Optimum | Infeasible | Unbounded | Enclosure,
-) -> tuple[bool, Fraction | float, Fraction | float, Mapping[str, Numbers] | None, Mapping[str, Numbers] | None]:
+) -> tuple[
+    bool,
+    Fraction | float,
+    Fraction | float,
+    Mapping[str, Numbers] | None,
+    Mapping[str, Numbers] | None,
+]:
     """Whether an answer is exact, its bounds, and the points of its two sides."""
     if isinstance(answer, Optimum):
-        return True, answer.value, answer.value, {"x": answer.x}, {"x": answer.x, "y": answer.y, "z": answer.z}
+        return (
+            True,
+            answer.value,
+            answer.value,
+            {"x": answer.x},
+            {"x": answer.x, "y": answer.y, "z": answer.z},
+        )
     if isinstance(answer, Infeasible):
         return True, inf, inf, None, {"y": answer.y, "z": answer.z}
     if isinstance(answer, Unbounded):
         return True, -inf, -inf, {"x": answer.x, "d": answer.ray}, None
     dual = None if answer.dual is None else dict(zip("xyz", answer.dual, strict=True))
     boxed = answer.lower_by == "box"
-    primal = None if answer.primal is None or (boxed and not answer.program.is_feasible(answer.primal)) else {"x": answer.primal}
-    return answer.lower == answer.upper, answer.lower, inf if primal is None else answer.upper, primal, dual
+    primal = (
+        None
+        if answer.primal is None or (boxed and not answer.program.is_feasible(answer.primal))
+        else {"x": answer.primal}
+    )
+    return (
+        answer.lower == answer.upper,
+        answer.lower,
+        inf if primal is None else answer.upper,
+        primal,
+        dual,
+    )
 
 
 def _points(side: Mapping[str, Numbers] | None) -> dict[str, list[int | str]] | None:

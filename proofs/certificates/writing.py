@@ -18,7 +18,12 @@ LONGEST_DECIMAL = 1024
 
 
 def document(
-    schema: str, mode: Mode | None, claim: Mapping[str, Any], semidefinite: str, stated: Mapping[str, Any], points: Mapping[str, Any]
+    schema: str,
+    mode: Mode | None,
+    claim: Mapping[str, Any],
+    semidefinite: str,
+    stated: Mapping[str, Any],
+    points: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return a certificate, with the digests of what it states and of its points.
 
@@ -26,8 +31,8 @@ def document(
     ----------
     schema : str
         Name of the schema.
-    mode : {"proven", "exact"} or None
-        Kind of the claim, where the schema has several.
+    mode : Mode | None
+        {"proven", "exact"} or None Kind of the claim, where the schema has several.
     claim : mapping
         The claim.
     semidefinite : str
@@ -39,8 +44,19 @@ def document(
     """
     kind = {} if mode is None else {"mode": mode}
     proof = list(points.values())
-    digests = {"problem": checker.sha256(stated), "points": checker.sha256(proof if mode is not None else proof[0])}
-    return {"schema": schema, **kind, "claim": claim, "semidefinite": semidefinite, "problem": stated, **points, "digests": digests}
+    digests = {
+        "problem": checker.sha256(stated),
+        "points": checker.sha256(proof if mode is not None else proof[0]),
+    }
+    return {
+        "schema": schema,
+        **kind,
+        "claim": claim,
+        "semidefinite": semidefinite,
+        "problem": stated,
+        **points,
+        "digests": digests,
+    }
 
 
 def integer(v: int) -> int | str:
@@ -65,6 +81,9 @@ def write_certificate(certificate: Mapping[str, Any], path: str | os.PathLike[st
     """
     text = json.dumps(certificate, allow_nan=False, separators=(",", ":")) + "\n"
     if len(text) > checker.LARGEST_FILE:
-        raise ValueError(f"the certificate has {len(text):,} bytes, and its checker reads {checker.LARGEST_FILE:,}")
+        raise ValueError(
+            f"the certificate has {len(text):,} bytes, and its checker reads "
+            f"{checker.LARGEST_FILE:,}"
+        )
     with whole(Path(path)) as part:
         part.write_text(text, encoding="ascii")

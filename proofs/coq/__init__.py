@@ -7,7 +7,16 @@ compiled    the files of `rocq` that both need, compiled once
 
 from equimargin.proofs.coq.compiled import NotProved
 from equimargin.proofs.coq.program import CheckerAnswer, answer, answers, build, built
-from equimargin.proofs.coq.theorem import CONDITION, COVERED, PIECE, condition, name_module, prove, strings, theorem
+from equimargin.proofs.coq.theorem import (
+    CONDITION,
+    COVERED,
+    PIECE,
+    condition,
+    name_module,
+    prove,
+    strings,
+    theorem,
+)
 
 __all__ = [
     "CONDITION",

@@ -39,8 +39,8 @@ def run(
     ----------
     title : str
         Subject of the sentence if the time is over.
-    command : sequence of str or Path
-        Program and arguments.
+    command : Sequence[str | Path]
+        Sequence of str or Path Program and arguments.
     folder : Path, optional
         Where the command runs.
     limit : int, default MOST_SECONDS
@@ -75,7 +75,8 @@ def library(announce: Callable[[str], object] = lambda said: None) -> Iterator[P
 
     Raises
     ------
-    NotProved : Coq does not compile them, as without mathcomp.
+    NotProved
+        Coq does not compile them, as without mathcomp.
     """
     names = needed(ROOT)
     version = run("Coq", ["coqc", "--version"]).stdout
@@ -105,10 +106,13 @@ def needed(name: str) -> list[str]:
 
     Parameters
     ----------
-    name : the file without its ending.
+    name : str
+        The file without its ending.
     """
     found = []
-    for folder, names in re.findall(r"^From equimargin(\.checker)? Require Import ([\w ]+)\.", read_theory(name), re.MULTILINE):
+    for folder, names in re.findall(
+        r"^From equimargin(\.checker)? Require Import ([\w ]+)\.", read_theory(name), re.MULTILINE
+    ):
         for other in names.split():
             found += needed(f"checker/{other}" if folder else other)
     return list(dict.fromkeys([*found, name]))
@@ -119,16 +123,21 @@ def coqc(file: Path, compiled: Path) -> str:
 
     Parameters
     ----------
-    file : the Coq file.
-    compiled : the folder of the compiled files that it needs.
+    file : Path
+        The Coq file.
+    compiled : Path
+        The folder of the compiled files that it needs.
 
     Raises
     ------
-    NotProved : Coq does not accept it, or takes too long.
+    NotProved
+        Coq does not accept it, or takes too long.
     """
     command = ["coqc", "-w", "none", "-Q", str(compiled), "equimargin", file.name]
     answer = run("Coq", command, file.parent)
     said = answer.stdout + answer.stderr
     if answer.returncode:
-        raise NotProved(f"Coq ends with status {answer.returncode}: {' '.join(said.split())[-300:]}")
+        raise NotProved(
+            f"Coq ends with status {answer.returncode}: {' '.join(said.split())[-300:]}"
+        )
     return said

@@ -31,7 +31,8 @@ EXTRACTION = "checker/extraction"
 """The file of `rocq` that writes the program."""
 WRITTEN_BY_HAND = ("bigint.ml", "program.ml")
 """Other files, not extracted, in the order that OCaml needs; the extracted ones go between
-them."""
+them.
+"""
 INSTALL_OCAML = f"{INSTALL} ocaml-findlib libzarith-ocaml-dev"
 """What installs all that the program is made with."""
 
@@ -63,16 +64,22 @@ def build() -> Path:
 
     Raises
     ------
-    NotProved : Coq, OCaml or Zarith is missing or refuses, or there is no folder where
-        the program can be kept.
+    NotProved
+        Coq, OCaml or Zarith is missing or refuses, or there is no folder where the
+        program can be kept.
     """
     if (there := built()) is not None:
         return there
     within = cache()
     if within is None:
-        raise NotProved("there is no folder where the program can be kept; set XDG_CACHE_HOME to one that can be written")
+        raise NotProved(
+            "there is no folder where the program can be kept; set XDG_CACHE_HOME to one "
+            "that can be written"
+        )
     if missing := [name for name in ("coqc", "ocamlfind") if shutil.which(name) is None]:
-        raise NotProved(f"there is no {' and no '.join(missing)} to build the program: {INSTALL_OCAML}")
+        raise NotProved(
+            f"there is no {' and no '.join(missing)} to build the program: {INSTALL_OCAML}"
+        )
     with tempfile.TemporaryDirectory(dir=within) as name:
         folder = Path(name)
         source = folder / "extraction.v"
@@ -92,12 +99,15 @@ def answer(program: Path, certificate: Path) -> CheckerAnswer:
 
     Parameters
     ----------
-    program : its path, from `built` or `build`.
-    certificate : the file.
+    program : Path
+        Its path, from `built` or `build`.
+    certificate : Path
+        The file.
 
     Raises
     ------
-    NotProved : the program gives no answer, as when its memory does not suffice.
+    NotProved
+        The program gives no answer, as when its memory does not suffice.
     """
     return answers(program, [certificate])[0]
 
@@ -107,12 +117,15 @@ def answers(program: Path, certificates: Sequence[Path]) -> list[CheckerAnswer]:
 
     Parameters
     ----------
-    program : its path, from `built` or `build`.
-    certificates : the files.
+    program : Path
+        Its path, from `built` or `build`.
+    certificates : Sequence[Path]
+        The files.
 
     Raises
     ------
-    NotProved : the program does not answer for each of them.
+    NotProved
+        The program does not answer for each of them.
     """
     try:
         ended = run(
@@ -121,13 +134,18 @@ def answers(program: Path, certificates: Sequence[Path]) -> list[CheckerAnswer]:
             limit=MOST_SECONDS * len(certificates),
         )
     except OSError as reason:
-        raise NotProved(f"the program that is proved cannot be started: {reason}; delete {program} and build it anew") from None
+        raise NotProved(
+            f"the program that is proved cannot be started: {reason}; delete {program} and "
+            f"build it anew"
+        ) from None
     said = ended.stdout.split()
     try:
         return [CheckerAnswer(word) for _, word in zip(certificates, said, strict=True)]
     except ValueError:
         why = " ".join(ended.stderr.split())[-300:]
-        raise NotProved(f"the program that is proved ends with status {ended.returncode}: {why}") from None
+        raise NotProved(
+            f"the program that is proved ends with status {ended.returncode}: {why}"
+        ) from None
 
 
 def _name() -> str:
@@ -141,8 +159,22 @@ def _by_hand(file: str) -> str:
 
 
 def _ocaml(folder: Path, *files: str) -> None:
-    command = ["ocamlfind", "ocamlopt", "-O3", "-w", "-a", "-package", "zarith", "-linkpkg", *files, "-o", "program"]
+    command = [
+        "ocamlfind",
+        "ocamlopt",
+        "-O3",
+        "-w",
+        "-a",
+        "-package",
+        "zarith",
+        "-linkpkg",
+        *files,
+        "-o",
+        "program",
+    ]
     ended = run("OCaml", command, folder)
     if ended.returncode:
         said = " ".join((ended.stdout + ended.stderr).split())[-300:]
-        raise NotProved(f"OCaml ends with status {ended.returncode}: {said}; what it needs: {INSTALL_OCAML}")
+        raise NotProved(
+            f"OCaml ends with status {ended.returncode}: {said}; what it needs: {INSTALL_OCAML}"
+        )

@@ -2,9 +2,11 @@
 
     lower <= optimum <= upper        a dual point and a feasible point, every condition checked in rational numbers
 
-Four ways are tried in turn, for either end: the exact optimum on the face of the solution; the face with the residual taken up (`lower`,
-`upper`); a mixture with a point inside the constraints; and, for the lower end, a box that the user knows. An end that none of them proves
-is infinite. Second-order cones have no exact face, and their membership is a rational test all the same.
+Four ways are tried in turn, for either end: the exact optimum on the face of the
+solution; the face with the residual taken up (`lower`, `upper`); a mixture with a point
+inside the constraints; and, for the lower end, a box that the user knows. An end that
+none of them proves is infinite. Second-order cones have no exact face, and their
+membership is a rational test all the same.
 """
 
 from __future__ import annotations
@@ -42,11 +44,22 @@ T = TypeVar("T")
 class Enclosure:
     """A proven interval of the optimum of a program.
 
-    program : whose optimum it is; it has the rows of the box, before its own, where the box proved the lower end.
-    lower, upper : its ends, -inf and inf where nothing is proven; no optimal point is in the box where lower > upper.
-    lower_by, upper_by : what proved them.
-    dual : x, y and z that prove the lower end, or None.  primal : x that proves the upper one, or None; it need not be in the box.
-    semidefinite : how P is known to be positive semidefinite.
+    Parameters
+    ----------
+    program : Program
+        Whose optimum it is; it has the rows of the box, before its own, where the box
+        proved the lower end.
+    lower, upper : Fraction | float
+        Its ends, -inf and inf where nothing is proven; no optimal point is in the box
+        where lower > upper.
+    lower_by, upper_by : Way
+        What proved them.
+    dual : Dual | None
+        x, y and z that prove the lower end, or None.
+    primal : Vector | None
+        x that proves the upper one, or None; it need not be in the box.
+    semidefinite : str
+        How P is known to be positive semidefinite.
     """
 
     program: Program = field(repr=False)
@@ -67,9 +80,14 @@ class Enclosure:
     def _proven(self) -> str:
         sign = -1 if self.program.maximised else 1
         least, most = outward(sign * self.lower, -sign), outward(sign * self.upper, sign)
-        if self.lower > self.upper:  # every point of the box is worse than the one that proves the upper end
+        if (
+            self.lower > self.upper
+        ):  # every point of the box is worse than the one that proves the upper end
             side = "least" if self.program.maximised else "most"
-            return f"the optimum is at {side} {most} (by {self.upper_by}), and no optimal point is within the given box"
+            return (
+                f"the optimum is at {side} {most} (by {self.upper_by}), and no optimal point is "
+                f"within the given box"
+            )
         (low, low_by), (high, high_by) = ((least, self.lower_by), (most, self.upper_by))[::sign]
         box = ", if every |x_j| is within the given box" if self.lower_by == "box" else ""
         return f"the optimum is between {low} and {high} (by {low_by} and {high_by}){box}"
@@ -85,17 +103,26 @@ def enclosure(
 
     Parameters
     ----------
-    program : any convex one.  point : x (n,), y (m,) and z (r,) in floats; None for Clarabel's.
-    box : (n,) r with |x_j| <= r_j for an optimal x, as far as the user knows; None where nothing is known.
-    seconds : the time limit.
+    program : Program
+        Any convex one.
+    point : tuple[Array, Array, Array] | None
+        x (n,), y (m,) and z (r,) in floats; None for Clarabel's.
+    box : Sequence[float | Fraction] | None of shape (n,)
+        r with |x_j| <= r_j for an optimal x, as far as the user knows; None where
+        nothing is known.
+    seconds : float
+        The time limit.
 
     Returns
     -------
-    Enclosure : with infinite ends where nothing is proven within the time.
+    Enclosure
+        With infinite ends where nothing is proven within the time.
 
     Raises
     ------
-    ValueError : a P that is not positive semidefinite or not proven so in time, a point or box of another size, a wrong time limit.
+    ValueError
+        A P that is not positive semidefinite or not proven so in time, a point or box
+        of another size, a wrong time limit.
     """
     clock = Clock(positive(seconds, "seconds"))
     radii = None if box is None else _radii(program, box)
@@ -104,10 +131,21 @@ def enclosure(
     except OutOfTime as reason:
         raise ValueError(f"P is not proven to be positive semidefinite: {reason}") from None
     start = _start(program, point, clock)
-    face = None if program.cones else _timely(lambda part: optimum_near(program, start, part), clock)
+    face = (
+        None if program.cones else _timely(lambda part: optimum_near(program, start, part), clock)
+    )
     if isinstance(face, Pair) and program.is_optimal(face.x, face.y, face.z):
         value = program.objective(face.x)
-        return Enclosure(program, value, value, "exact face", "exact face", (face.x, face.y, face.z), face.x, convex)
+        return Enclosure(
+            program,
+            value,
+            value,
+            "exact face",
+            "exact face",
+            (face.x, face.y, face.z),
+            face.x,
+            convex,
+        )
     dual, lower_by = _first(_lower_ways(program, start), clock)
     bounded = program
     if dual is None and radii is not None:
@@ -132,11 +170,15 @@ def boxed(program: Program, box: Sequence[float | Fraction]) -> Program:
 
     Parameters
     ----------
-    program : of n unknowns.  box : (n,) r, at least 0.
+    program : Program
+        Of n unknowns.
+    box : Sequence[float | Fraction] of shape (n,)
+        r, at least 0.
 
     Raises
     ------
-    ValueError : a box of another size, or with a negative or infinite number.
+    ValueError
+        A box of another size, or with a negative or infinite number.
     """
     radii, n = _radii(program, box), program.n
     rows = (*({j: Fraction(1)} for j in range(n)), *({j: Fraction(-1)} for j in range(n)))
@@ -145,14 +187,19 @@ def boxed(program: Program, box: Sequence[float | Fraction]) -> Program:
 
 def _radii(program: Program, box: Sequence[float | Fraction]) -> Vector:
     if len(box) != program.n:
-        raise ValueError(f"the box has {len(box)} numbers, and the program {program.n} unknowns: give one r_j with |x_j| <= r_j for each")
+        raise ValueError(
+            f"the box has {len(box)} numbers, and the program {program.n} unknowns: give "
+            f"one r_j with |x_j| <= r_j for each"
+        )
     radii = tuple(read(r) for r in box)
     if any(r < 0 for r in radii):
         raise ValueError("a number of the box is negative: give r_j with |x_j| <= r_j")
     return radii
 
 
-def _start(program: Program, point: tuple[Array, Array, Array] | None, clock: Clock) -> FloatSolution:
+def _start(
+    program: Program, point: tuple[Array, Array, Array] | None, clock: Clock
+) -> FloatSolution:
     """The given point, or else Clarabel's; 0 where that is not finite."""
     found = solve_in_floats(program, clock) if point is None else _with_slack(program, *point)
     if found is not None and found.finite:
@@ -166,24 +213,37 @@ def _with_slack(program: Program, x: Array, y: Array, z: Array) -> FloatSolution
     sizes = (len(x), len(y), len(z))
     if sizes != (program.n, len(program.b), len(program.h)):
         wanted = f"x, y and z of {program.n}, {len(program.b)} and {len(program.h)} numbers"
-        raise ValueError(f"the point has {sizes[0]}, {sizes[1]} and {sizes[2]} numbers, and the program needs {wanted}")
-    return FloatSolution(np.asarray(x), np.asarray(y), np.asarray(z), floats(program.slack(on_grid(x))))
+        raise ValueError(
+            f"the point has {sizes[0]}, {sizes[1]} and {sizes[2]} numbers, and the program "
+            f"needs {wanted}"
+        )
+    return FloatSolution(
+        np.asarray(x), np.asarray(y), np.asarray(z), floats(program.slack(on_grid(x)))
+    )
 
 
 def _within_box(bounded: Program, start: FloatSolution, clock: Clock) -> FloatSolution:
     """Clarabel's solution of a program with a box, without the rows of the box; another solution in floats where there is none."""
     found, added = solve_in_floats(bounded, clock), 2 * bounded.n
-    return start if found is None or not found.finite else FloatSolution(found.x, found.y, found.z[added:], found.s[added:])
+    return (
+        start
+        if found is None or not found.finite
+        else FloatSolution(found.x, found.y, found.z[added:], found.s[added:])
+    )
 
 
-def _lower_ways(program: Program, start: FloatSolution) -> dict[Way, Callable[[Clock], Dual | None]]:
+def _lower_ways(
+    program: Program, start: FloatSolution
+) -> dict[Way, Callable[[Clock], Dual | None]]:
     return {
         "residual": lambda clock: lower.by_residual(program, start, clock),
         "slater": lambda clock: lower.by_slater(program, start, clock),
     }
 
 
-def _upper_ways(program: Program, start: FloatSolution) -> dict[Way, Callable[[Clock], Vector | None]]:
+def _upper_ways(
+    program: Program, start: FloatSolution
+) -> dict[Way, Callable[[Clock], Vector | None]]:
     return {
         "residual": lambda clock: upper.by_residual(program, start, clock),
         "slater": lambda clock: upper.by_slater(program, start, clock),

@@ -48,7 +48,12 @@ def by_slater(program: Program, floats: FloatSolution, clock: Clock) -> Dual | N
     if near is None or inside is None:
         return None
     n, m = program.n, len(program.b)
-    inner = _stationary(program, FloatSolution(inside[:n], inside[n : n + m], inside[n + m :], floats.s), every, clock)
+    inner = _stationary(
+        program,
+        FloatSolution(inside[:n], inside[n : n + m], inside[n + m :], floats.s),
+        every,
+        clock,
+    )
     if inner is None:
         return None
     joint = mixed(_joined(near), _joined(inner), lambda v: program.in_cone(v[n + m :]), clock)
@@ -64,16 +69,30 @@ def by_box(program: Program, floats: FloatSolution) -> Dual:
     return tuple(x), tuple(y), (*above, *below, *z)
 
 
-def _stationary(program: Program, floats: FloatSolution, tight: set[int], clock: Clock) -> Dual | None:
+def _stationary(
+    program: Program, floats: FloatSolution, tight: set[int], clock: Clock
+) -> Dual | None:
     """x, y and z near the floats with P x + q + A'y + G'z = 0 exactly, z being 0 outside some rows."""
     n, m, r = program.n, len(program.b), len(program.h)
-    open_columns = [*(j for j in range(n) if program.P.rows[j]), *range(n, n + m), *(n + m + i for i in range(r) if i in tight)]
+    open_columns = [
+        *(j for j in range(n) if program.P.rows[j]),
+        *range(n, n + m),
+        *(n + m + i for i in range(r) if i in tight),
+    ]
     at = {j: k for k, j in enumerate(open_columns)}
-    rows = tuple({at[j]: v for j, v in row.items() if j in at} for row in stationarity(program).rows)
+    rows = tuple(
+        {at[j]: v for j, v in row.items() if j in at} for row in stationarity(program).rows
+    )
     start = [*on_grid(floats.x), *on_grid(floats.y), *_natural(program, on_grid(floats.z))]
     preference = np.concatenate([np.full(n + m, np.inf), np.abs(floats.z)])
     chosen: Array = preference[open_columns]
-    found = solution_near(Matrix(rows, len(open_columns)), negative(program.q), [start[j] for j in open_columns], clock, chosen.tolist())
+    found = solution_near(
+        Matrix(rows, len(open_columns)),
+        negative(program.q),
+        [start[j] for j in open_columns],
+        clock,
+        chosen.tolist(),
+    )
     if found is None:
         return None
     values = dict(zip(open_columns, found, strict=True))

@@ -1,10 +1,12 @@
 """Points inside the constraints, and mixtures with them: what repairs a point that only nearly satisfies its inequalities.
 
-A point that satisfies its equations exactly, and its inequalities nearly, is mixed with one that satisfies the equations too and is
-inside the inequalities: (1 - t) x + t x0 with the smallest t = 2^-k that makes an exact test hold. As the constraints are convex, the
-test holds for every larger t as well.
+A point that satisfies its equations exactly, and its inequalities nearly, is mixed with
+one that satisfies the equations too and is inside the inequalities: (1 - t) x + t x0
+with the smallest t = 2^-k that makes an exact test hold. As the constraints are convex,
+the test holds for every larger t as well.
 
-Source: the mixture with a Slater point, as in M. Slater, Lagrange multipliers revisited (1950).
+Source: the mixture with a Slater point, as in M. Slater, Lagrange multipliers revisited
+(1950).
 """
 
 from __future__ import annotations
@@ -27,17 +29,26 @@ ZERO = Fraction(0)
 
 
 def mixed(
-    point: Sequence[Fraction], inner: Sequence[Fraction], holds: Callable[[Sequence[Fraction]], bool], clock: Clock
+    point: Sequence[Fraction],
+    inner: Sequence[Fraction],
+    holds: Callable[[Sequence[Fraction]], bool],
+    clock: Clock,
 ) -> list[Fraction] | None:
     """The mixture of a point with the smallest share 2^-k of an inner one for which a test holds; None if it does not hold with half of it.
 
     Parameters
     ----------
-    point, inner : of one length.  holds : an exact test, which holds for every larger share too.  clock : the time limit.
+    point, inner : Sequence[Fraction]
+        Of one length.
+    holds : Callable[[Sequence[Fraction]], bool]
+        An exact test, which holds for every larger share too.
+    clock : Clock
+        The time limit.
 
     Raises
     ------
-    OutOfTime : it would take too long.
+    OutOfTime
+        It would take too long.
     """
     found, low, high = None, 1, FINEST_SHARE + 1
     while low < high:
@@ -63,7 +74,9 @@ def dual_inside(program: Program, clock: Clock) -> Array | None:
     """(x, y, z), (n + m + r,), with P x + q + A'y + G'z = 0 and z - t e in K for the largest t <= 1, in floats; None unless t > 0."""
     before, rows = program.n + len(program.b), len(program.h)
     own = Matrix(tuple({before + i: -ONE} for i in range(rows)), before + rows)
-    return _inside(stationarity(program), tuple(negative(program.q)), own, (ZERO,) * rows, program, clock)
+    return _inside(
+        stationarity(program), tuple(negative(program.q)), own, (ZERO,) * rows, program, clock
+    )
 
 
 def stationarity(program: Program) -> Matrix:
@@ -74,7 +87,9 @@ def stationarity(program: Program) -> Matrix:
     return Matrix(rows, before + len(program.h))
 
 
-def _inside(A: Matrix, b: Vector, G: Matrix, h: Vector, program: Program, clock: Clock) -> Array | None:
+def _inside(
+    A: Matrix, b: Vector, G: Matrix, h: Vector, program: Program, clock: Clock
+) -> Array | None:
     """A point of A v = b and h - G v - t e in K with the largest t <= 1, K being that of a program."""
     n = A.width
     e = dict.fromkeys([*range(program.inequalities), *(rows.start for rows in program.blocks)], ONE)

@@ -3,7 +3,14 @@
 from equimargin.proofs.equivalence.comparison import InstanceComparison, compare_at
 from equimargin.proofs.equivalence.parameters import ForAllData, reason_for_all_data
 from equimargin.proofs.equivalence.reason import Reason, find_reason
-from equimargin.proofs.equivalence.stated import NoProblem, StatedProgram, Statement, exact_value, name_statement, stated
+from equimargin.proofs.equivalence.stated import (
+    NoProblem,
+    StatedProgram,
+    Statement,
+    exact_value,
+    name_statement,
+    stated,
+)
 from equimargin.proofs.equivalence.verdict import Difference, Same
 
 __all__ = [

@@ -32,10 +32,10 @@ class InstanceComparison:
         The instance.
     values : tuple of 2 Fraction or float, or None
         The optima of both; None where one of them is not known.
-    reason : Reason or None
-        Reason of their equality, where one is sought and found.
-    for_all_data : ForAllData or None
-        A reason that holds for all values of the parameters.
+    reason : Reason | None
+        Reason or None Reason of their equality, where one is sought and found.
+    for_all_data : ForAllData | None
+        ForAllData or None A reason that holds for all values of the parameters.
     undecided : str
         Why an optimum is not known; empty where both are.
     unsought : str
@@ -44,9 +44,9 @@ class InstanceComparison:
         True if a formulation is not stated for such data, so that there is nothing to decide.
     rounding : float
         How far roundings of what was declared may move the optima apart, where they are apart.
-    values_read : frozenset of str
-        Parameters whose values are read while a problem is built: no reason holds for all of
-        them.
+    values_read : frozenset[str]
+        Frozenset of str Parameters whose values are read while a problem is built: no
+        reason holds for all of them.
     """
 
     data: Any
@@ -75,24 +75,43 @@ class InstanceComparison:
         return self.values is not None and not any(isinstance(v, float) for v in self.values)
 
 
-def compare_at(data: Any, a: Statement, b: Statement, reading: Reading, clock: Clock, explain: bool = True) -> InstanceComparison:
+def compare_at(
+    data: Any, a: Statement, b: Statement, reading: Reading, clock: Clock, explain: bool = True
+) -> InstanceComparison:
     """Return the exact optima of two problems at an instance, and where they are equal and finite a reason.
 
     Parameters
     ----------
-    data : what both take.  a, b : ids of formulations, or functions of data.  reading : how floats are read.  clock : the time limit.
-    explain : whether a reason is sought.
+    data : Any
+        What both take.
+    a, b : Statement
+        Ids of formulations, or functions of data.
+    reading : Reading
+        How floats are read.
+    clock : Clock
+        The time limit.
+    explain : bool
+        Whether a reason is sought.
 
     Raises
     ------
-    KeyError : an unknown id.  TypeError : a function that returns no cvxpy problem.  OutOfTime : the time is up.
+    KeyError
+        An unknown id.
+    TypeError
+        A function that returns no cvxpy problem.
+    OutOfTime
+        The time is up.
     """
     try:
         first, second = stated(a, data, reading, clock), stated(b, data, reading, clock)
         values = first.optimum, second.optimum
     except ValueError as why:
-        return InstanceComparison(data, None, undecided=str(why), refused=isinstance(why, RefusalError))
-    found = InstanceComparison(data, values, rounding=first.rounding + second.rounding if apart(*values) else 0.0)
+        return InstanceComparison(
+            data, None, undecided=str(why), refused=isinstance(why, RefusalError)
+        )
+    found = InstanceComparison(
+        data, values, rounding=first.rounding + second.rounding if apart(*values) else 0.0
+    )
     if not explain or not found.equal or not found.finite:
         return found
     unsought = _unsought(first) or _unsought(second)
@@ -100,19 +119,32 @@ def compare_at(data: Any, a: Statement, b: Statement, reading: Reading, clock: C
         return replace(found, unsought=unsought)
     for_all = reason_for_all_data(first, second, clock)
     valued = first.valued, second.valued
-    reason = find_reason(first.form, second.form, first.opposite != second.opposite, clock, valued) if for_all is None else for_all.here
-    return InstanceComparison(data, values, reason, for_all, values_read=first.values_read | second.values_read)
+    reason = (
+        find_reason(first.form, second.form, first.opposite != second.opposite, clock, valued)
+        if for_all is None
+        else for_all.here
+    )
+    return InstanceComparison(
+        data, values, reason, for_all, values_read=first.values_read | second.values_read
+    )
 
 
 def _unsought(stated: StatedProgram) -> str:
     """Return why no reason is sought for a problem, "" where one is."""
     if stated.affine is None:
         return "a value map is not affine, or rounds"
-    return f"a program has more than {LARGEST} unknowns and rows" if sum(stated.form.shape) > LARGEST else ""
+    return (
+        f"a program has more than {LARGEST} unknowns and rows"
+        if sum(stated.form.shape) > LARGEST
+        else ""
+    )
 
 
 def apart(one: Value, other: Value, rounding: float = 0.0) -> bool:
     """Return True if two optima differ, and by more than roundings may."""
     if isinstance(one, float) or isinstance(other, float):
         return one != other
-    return abs(one - other) > max(RELATIVELY_APART * max(abs(one), abs(other)), APART) and abs(one - other) > rounding
+    return (
+        abs(one - other) > max(RELATIVELY_APART * max(abs(one), abs(other)), APART)
+        and abs(one - other) > rounding
+    )

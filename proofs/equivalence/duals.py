@@ -1,9 +1,11 @@
 """The declared primals and duals of the registry, and the reason why one is the Lagrangian dual of the other.
 
-The numbers of a declaration are float64, and are read as the fractions that they are. A declaration must therefore compute with its data
-without rounding: C is a power of two, weights are powers of four, and differences of features are floats.
+The numbers of a declaration are float64, and are read as the fractions that they are. A
+declaration must therefore compute with its data without rounding: C is a power of two,
+weights are powers of four, and differences of features are floats.
 
-A primal that maximises a margin over the unit ball is dualised at the margin 1, where it has no second-order cone.
+A primal that maximises a margin over the unit ball is dualised at the margin 1, where
+it has no second-order cone.
 
 Source: S. Boyd, L. Vandenberghe, Convex Optimization, chapter 5.
 """
@@ -47,11 +49,15 @@ SECONDS = 60.0
 """Default time limit of the search for one reason, in seconds."""
 MARGIN = ".margin"
 """The last part of the ids of forms that maximise a margin over the unit ball."""
-NO_MARGIN = "the program does not maximise a margin over the unit ball: max m over A x >= m and |x| <= 1"
+NO_MARGIN = (
+    "the program does not maximise a margin over the unit ball: max m over A x >= m and |x| <= 1"
+)
 """Message of the error where a form of that name is another program."""
 
 
-def dual_reason(primal: str, dual: str, problem: AnyProblem, seconds: float = SECONDS) -> Reason | None:
+def dual_reason(
+    primal: str, dual: str, problem: AnyProblem, seconds: float = SECONDS
+) -> Reason | None:
     """Return the reason why one formulation is the Lagrangian dual of another at a problem, None where none was found.
 
     Parameters
@@ -72,7 +78,9 @@ def dual_reason(primal: str, dual: str, problem: AnyProblem, seconds: float = SE
     OutOfTime
         If the time is up.
     """
-    reason = find_reason(stated_form(primal, problem), stated_form(dual, problem), True, Clock(seconds))
+    reason = find_reason(
+        stated_form(primal, problem), stated_form(dual, problem), True, Clock(seconds)
+    )
     return reason if reason is not None and isinstance(reason.first[0], LagrangianDual) else None
 
 
@@ -105,7 +113,9 @@ def _absolute_value(form: Form) -> tuple[Form, Numbers]:
     for r, q in combinations(range(len(form.f)), 2):
         both = form.F[r] + form.F[q]
         if (both != 0).sum() == 1 and (both <= 0).all() and form.f[r] == form.f[q] == 0:
-            return form.without_inequalities(r, q), np.vstack([both, form.F[r] - form.F[q]]) * fmpq(-1, 2)
+            return form.without_inequalities(r, q), np.vstack([both, form.F[r] - form.F[q]]) * fmpq(
+                -1, 2
+            )
     raise ValueError(NO_MARGIN)
 
 
@@ -118,8 +128,8 @@ def at_margin_one(form: Form, norm: Numbers) -> Form:
     ----------
     form : Form
         The rows, in one of which an unknown s is at most 1, up to scale.
-    norm : (k, n) array
-        The rows (s, M x) of a second-order cone, |M x| <= s.
+    norm : Numbers of shape (k, n)
+        Array The rows (s, M x) of a second-order cone, |M x| <= s.
 
     Raises
     ------

@@ -2,8 +2,9 @@
 
     min 1/2 x'Hx + g'x + constant   s.t.   E x = e,   F x <= f
 
-Numbers are `flint.fmpq`. They may also be quotients of polynomials in the parameters of a problem (`quotients`): every step of a reason
-that goes through with them holds for all values of the parameters, or for all of which some are above 0.
+Numbers are `flint.fmpq`. They may also be quotients of polynomials in the parameters of
+a problem (`quotients`): every step of a reason that goes through with them holds for
+all values of the parameters, or for all of which some are above 0.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from equimargin.solvers.exact.program.semidefinite import semidefinite
 Numbers = NDArray[Any]
 """An array of rational numbers, of polynomials with rational coefficients, or of quotients of such.
 
-numpy takes a lone polynomial for a sequence of its coefficients: one that multiplies an array is an array of one element here.
+numpy takes a lone polynomial for a sequence of its coefficients: one that multiplies an
+array is an array of one element here.
 """
 
 
@@ -34,8 +36,17 @@ numpy takes a lone polynomial for a sequence of its coefficients: one that multi
 class Form:
     """min 1/2 x'Hx + g'x + constant  s.t.  E x = e,  F x <= f.
 
-    H : (n, n), symmetric.  g : (n,).  E : (equations, n).  e : (equations,).  F : (inequalities, n).  f : (inequalities,).
-    names : of the unknowns, where they are shown.
+    Parameters
+    ----------
+    H : Numbers of shape (n, n)
+        symmetric.
+    g : Numbers of shape (n,)
+    E : Numbers of shape (equations, n)
+    e : Numbers of shape (equations,)
+    F : Numbers of shape (inequalities, n)
+    f : Numbers of shape (inequalities,)
+    names : tuple[str, ...]
+        Of the unknowns, where they are shown.
     """
 
     H: Numbers
@@ -85,7 +96,14 @@ class Form:
         """Return the form with unknown k at 0."""
         rest = [j for j in range(self.n) if j != k]
         names = self.names[:k] + self.names[k + 1 :]
-        return replace(self, H=self.H[np.ix_(rest, rest)], g=self.g[rest], E=self.E[:, rest], F=self.F[:, rest], names=names)
+        return replace(
+            self,
+            H=self.H[np.ix_(rest, rest)],
+            g=self.g[rest],
+            E=self.E[:, rest],
+            F=self.F[:, rest],
+            names=names,
+        )
 
     def without_equation(self, r: int) -> Form:
         """Return the form without an equation."""
@@ -130,7 +148,14 @@ class Form:
         s = array(scales)[source] if scales else zeros(0)
         H = self.H[np.ix_(source, source)] * np.multiply.outer(s, s)
         names = tuple(self.names[k] for k in source) if self.names else ()
-        return replace(self, H=H, g=self.g[source] * s, E=self.E[:, source] * s, F=self.F[:, source] * s, names=names)
+        return replace(
+            self,
+            H=H,
+            g=self.g[source] * s,
+            E=self.E[:, source] * s,
+            F=self.F[:, source] * s,
+            names=names,
+        )
 
 
 def semidefinite_for_all(H: Numbers) -> bool:
@@ -144,7 +169,10 @@ def semidefinite_for_all(H: Numbers) -> bool:
         for exponents, factor in terms:
             powers = exponents if any(exponents) else ()
             parts.setdefault(powers, {})[i, j] = fraction(factor)
-    return all(_semidefinite(part, len(H)) and not any(k % 2 for k in powers) for powers, part in parts.items())
+    return all(
+        _semidefinite(part, len(H)) and not any(k % 2 for k in powers)
+        for powers, part in parts.items()
+    )
 
 
 def _semidefinite(entries: dict[tuple[int, int], Fraction], n: int) -> bool:
@@ -161,7 +189,8 @@ def make_form(program: Program) -> Form:
 
     Raises
     ------
-    ValueError : it has second-order cones.
+    ValueError
+        It has second-order cones.
     """
     if program.cones:
         raise ValueError("a program with second-order cones has no form with rows alone")

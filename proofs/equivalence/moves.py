@@ -1,9 +1,11 @@
 """The steps of a reason: each turns a form into one of the same optimum, or into its dual, and refuses where it would not.
 
-A step is data. `apply` checks its conditions in rational numbers and says in a sentence which one is not met. Nothing here searches:
-`rules` and `renaming` propose steps, and a reason is what went through here.
+A step is data. `apply` checks its conditions in rational numbers and says in a sentence
+which one is not met. Nothing here searches: `rules` and `renaming` propose steps, and a
+reason is what went through here.
 
-Source: S. Boyd, L. Vandenberghe, Convex Optimization, sections 4.1.3 (equivalent problems) and 5.2 (the dual problem).
+Source: S. Boyd, L. Vandenberghe, Convex Optimization, sections 4.1.3 (equivalent
+problems) and 5.2 (the dual problem).
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ class PartialMinimization:
         _require(form.in_rows(k) == 0, f"unknown {k} is in a row")
         curvature = divisor(form.H[k, k])
         if curvature == 0:
-            _require(not form.in_objective(k), f"the objective has no least value over unknown {k} alone")
+            _require(
+                not form.in_objective(k), f"the objective has no least value over unknown {k} alone"
+            )
             return form.without(k)
         _require(positive(curvature), f"the objective is not convex in unknown {k}")
         a = form.H[k] / -curvature
@@ -69,11 +73,15 @@ class DominatedColumn:
         """Return the form with the unknown at 0."""
         k = self.unknown
         rows = form.bounds_of(k)
-        at_zero = form.in_rows(k) == len(rows) == 1 and _at_least_zero(form, k) and form.f[rows[0]] == 0
+        at_zero = (
+            form.in_rows(k) == len(rows) == 1 and _at_least_zero(form, k) and form.f[rows[0]] == 0
+        )
         _require(at_zero, f"unknown {k} has another row than x >= 0")
         steep = [j for j in range(form.n) if j != k and form.H[k, j] != 0]
         rising = nonnegative(form.g[k]) and nonnegative(form.H[k, k])
-        rising = rising and all(nonnegative(form.H[k, j]) and _at_least_zero(form, j) for j in steep)
+        rising = rising and all(
+            nonnegative(form.H[k, j]) and _at_least_zero(form, j) for j in steep
+        )
         _require(rising, f"the objective may decrease in unknown {k}")
         return form.without(k).without_inequalities(*rows)
 
@@ -92,8 +100,14 @@ class ForcingConstraint:
         row = form.E[self.equation]
         used = np.flatnonzero(row != 0).tolist()
         one_sign = all(positive(row[k]) for k in used) or all(positive(-row[k]) for k in used)
-        _require(used and one_sign and form.e[self.equation] == 0, f"equation {self.equation} forces no unknown to 0")
-        _require(all(_at_least_zero(form, k) for k in used), f"equation {self.equation} has an unknown that may be below 0")
+        _require(
+            used and one_sign and form.e[self.equation] == 0,
+            f"equation {self.equation} forces no unknown to 0",
+        )
+        _require(
+            all(_at_least_zero(form, k) for k in used),
+            f"equation {self.equation} has an unknown that may be below 0",
+        )
         rest = form.without_equation(self.equation)
         for k in reversed(used):
             rest = rest.without(k)
@@ -115,8 +129,13 @@ class Projection:
         _require(not (form.E[:, k] != 0).any(), f"unknown {k} is in an equation")
         _require(not form.in_objective(k), f"the objective depends on unknown {k}")
         used = np.flatnonzero(ends != 0).tolist()
-        upper, lower = [r for r in used if positive(ends[r])], [r for r in used if positive(-ends[r])]
-        _require(len(upper) + len(lower) == len(used), f"an inequality has no known sign at unknown {k}")
+        upper, lower = (
+            [r for r in used if positive(ends[r])],
+            [r for r in used if positive(-ends[r])],
+        )
+        _require(
+            len(upper) + len(lower) == len(used), f"an inequality has no known sign at unknown {k}"
+        )
         pairs = [(r, q) for r in upper for q in lower]
         F = [form.F[r] / divisor(ends[r]) - form.F[q] / divisor(ends[q]) for r, q in pairs]
         f = [form.f[[r]] / divisor(ends[r]) - form.f[[q]] / divisor(ends[q]) for r, q in pairs]
@@ -149,9 +168,14 @@ class RedundantConstraint:
         """Return the form without the inequality."""
         left, end = form.F[self.row], form.f[self.row]
         if self.by is not None:
-            _require(self.by != self.row and positive(self.times), "an inequality is implied by a positive multiple of another one")
+            _require(
+                self.by != self.row and positive(self.times),
+                "an inequality is implied by a positive multiple of another one",
+            )
             left, end = left - form.F[self.by] * self.times, end - form.f[self.by] * self.times
-        _require(not (left != 0).any() and nonnegative(end), f"inequality {self.row} is not implied")
+        _require(
+            not (left != 0).any() and nonnegative(end), f"inequality {self.row} is not implied"
+        )
         return form.without_inequalities(self.row)
 
 
@@ -168,7 +192,9 @@ class ImplicitEquality:
         opposite = not (form.F[self.other] + form.F[self.row] * self.times != 0).any()
         one_end = form.f[self.other] + form.f[self.row] * self.times == 0
         _require(positive(self.times) and opposite and one_end, "the inequalities are not opposite")
-        made = replace(form, E=np.vstack([form.E, form.F[self.row]]), e=np.append(form.e, form.f[[self.row]]))
+        made = replace(
+            form, E=np.vstack([form.E, form.F[self.row]]), e=np.append(form.e, form.f[[self.row]])
+        )
         return made.without_inequalities(self.row, self.other)
 
 
@@ -194,7 +220,12 @@ class ObjectiveMap:
     def apply(self, form: Form) -> Form:
         """Return the form with the other objective."""
         _require(positive(self.factor), "the factor of an objective is positive")
-        return replace(form, H=form.H * self.factor, g=form.g * self.factor, constant=form.constant * self.factor + self.offset)
+        return replace(
+            form,
+            H=form.H * self.factor,
+            g=form.g * self.factor,
+            constant=form.constant * self.factor + self.offset,
+        )
 
 
 @dataclass(frozen=True)
@@ -212,11 +243,23 @@ class LagrangianDual:
         x, y, z = len(curved), len(form.e), len(form.f)
         H, F = zeros(x + y + z, x + y + z), zeros(z, x + y + z)
         H[:x, :x] = form.H[np.ix_(curved, curved)]
-        _require(semidefinite_for_all(form.H), "the quadratic term is not proven to be semidefinite for all values of the parameters")
+        _require(
+            semidefinite_for_all(form.H),
+            "the quadratic term is not proven to be semidefinite for all values of the parameters",
+        )
         F[np.arange(z), x + y + np.arange(z)] = fmpq(-1)
         E = np.hstack([form.H[:, curved], form.E.T, form.F.T])
         names = (*(form.names[k] for k in curved), *multiplier_names(form)) if form.names else ()
-        return Form(H, np.concatenate([zeros(x), form.e, form.f]), -form.constant, E, -form.g, F, zeros(z), names)
+        return Form(
+            H,
+            np.concatenate([zeros(x), form.e, form.f]),
+            -form.constant,
+            E,
+            -form.g,
+            F,
+            zeros(z),
+            names,
+        )
 
 
 Move = (
@@ -237,20 +280,31 @@ Move = (
 
 def multiplier_names(form: Form) -> tuple[str, ...]:
     """Return the names of the multipliers: y_1, y_2, ... of the equations, then z_1, z_2, ... of the inequalities."""
-    return (*(f"y_{k + 1}" for k in range(len(form.e))), *(f"z_{k + 1}" for k in range(len(form.f))))
+    return (
+        *(f"y_{k + 1}" for k in range(len(form.e))),
+        *(f"z_{k + 1}" for k in range(len(form.f))),
+    )
 
 
 def mapped(step: Move, number: Callable[[Any], Any]) -> Move:
     """Return a step with other numbers."""
     named = ((each.name, getattr(step, each.name)) for each in fields(step))
-    return replace(step, **{name: number(v) for name, v in named if v is not None and not isinstance(v, int)})
+    return replace(
+        step, **{name: number(v) for name, v in named if v is not None and not isinstance(v, int)}
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Twin:
     """A form in parameters, beside the same form at some values of these.
 
-    form : of quotients.  number : from a number of a step, which is one at those values, to the quotient that it is.
+    Parameters
+    ----------
+    form : Form
+        Of quotients.
+    number : Callable[[Any], Any]
+        From a number of a step, which is one at those values, to the quotient that it
+        is.
     """
 
     form: Form
@@ -268,8 +322,14 @@ class Twin:
 class Renaming:
     """A proof that two forms are one, number by number, with x_j = scales_j z_k, k = order_j.
 
-    rows : for every inequality of the first, the one of the second that it is, and by which positive factor.
-    equations, back : matrices M with which the equations of the first are M times those of the second, and the other way round.
+    Parameters
+    ----------
+    rows : tuple[tuple[int, Any], ...]
+        For every inequality of the first, the one of the second that it is, and by
+        which positive factor.
+    equations, back : tuple[tuple[Any, ...], ...]
+        Matrices M with which the equations of the first are M times those of the
+        second, and the other way round.
     """
 
     order: tuple[int, ...]
@@ -280,23 +340,43 @@ class Renaming:
 
     def holds(self, first: Form, second: Form) -> bool:
         """Return True if all numbers agree."""
-        if first.shape != second.shape or sorted(self.order) != list(range(first.n)) or any(divisor(s) == 0 for s in self.scales):
+        if (
+            first.shape != second.shape
+            or sorted(self.order) != list(range(first.n))
+            or any(divisor(s) == 0 for s in self.scales)
+        ):
             return False
         one = first.renamed(self.order, self.scales)
-        objective = _equal(one.H, second.H) and _equal(one.g, second.g) and one.constant == second.constant
-        return bool(objective) and self._same_inequalities(one, second) and self._same_equations(one, second)
+        objective = (
+            _equal(one.H, second.H) and _equal(one.g, second.g) and one.constant == second.constant
+        )
+        return (
+            bool(objective)
+            and self._same_inequalities(one, second)
+            and self._same_equations(one, second)
+        )
 
     def mapped(self, number: Callable[[Any], Any]) -> Renaming:
         """Return the renaming with other numbers."""
-        scales, rows = tuple(map(number, self.scales)), tuple((r, number(factor)) for r, factor in self.rows)
-        equations, back = (tuple(tuple(map(number, row)) for row in M) for M in (self.equations, self.back))
+        scales, rows = (
+            tuple(map(number, self.scales)),
+            tuple((r, number(factor)) for r, factor in self.rows),
+        )
+        equations, back = (
+            tuple(tuple(map(number, row)) for row in M) for M in (self.equations, self.back)
+        )
         return Renaming(self.order, scales, rows, equations, back)
 
     def _same_inequalities(self, one: Form, second: Form) -> bool:
-        if sorted(r for r, _ in self.rows) != list(range(len(second.f))) or not all(positive(factor) for _, factor in self.rows):
+        if sorted(r for r, _ in self.rows) != list(range(len(second.f))) or not all(
+            positive(factor) for _, factor in self.rows
+        ):
             return False
         sides = zip(one.F, one.f, self.rows, strict=True)
-        return all(_equal(row, second.F[r] * factor) and end == second.f[r] * factor for row, end, (r, factor) in sides)
+        return all(
+            _equal(row, second.F[r] * factor) and end == second.f[r] * factor
+            for row, end, (r, factor) in sides
+        )
 
     def _same_equations(self, one: Form, second: Form) -> bool:
         for M, these, those in ((self.equations, one, second), (self.back, second, one)):

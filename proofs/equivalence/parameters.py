@@ -1,15 +1,20 @@
 """Programs in the parameters of their problems, by which a reason is proven for all data.
 
-cvxpy compiles a problem that follows the rules of disciplined parametrised programming (DPP) once: all its numbers are affine in the
-entries of its parameters. With these entries as unknowns of polynomials, a reason that applies step by step holds for all values of the
-parameters at which one of the two problems is feasible. A parameter that is declared not to be negative is the square of an unknown: then
-lambda |w|^2 is seen to be convex. Where that does not suffice, the reason may divide by such unknowns, and scale by them: it holds where
-they are above 0.
+cvxpy compiles a problem that follows the rules of disciplined parametrised programming
+(DPP) once: all its numbers are affine in the entries of its parameters. With these
+entries as unknowns of polynomials, a reason that applies step by step holds for all
+values of the parameters at which one of the two problems is feasible. A parameter that
+is declared not to be negative is the square of an unknown: then lambda |w|^2 is seen to
+be convex. Where that does not suffice, the reason may divide by such unknowns, and
+scale by them: it holds where they are above 0.
 
-The steps are found at values of the unknowns that are primes over 64. A number of a step is a product of powers of the unknowns times a
-number without these primes, which tells the powers. A wrong guess of them is no danger: the reason is then verified as a whole.
+The steps are found at values of the unknowns that are primes over 64. A number of a
+step is a product of powers of the unknowns times a number without these primes, which
+tells the powers. A wrong guess of them is no danger: the reason is then verified as a
+whole.
 
-Source: A. Agrawal, B. Amos, S. Barratt, S. Boyd, S. Diamond, J. Z. Kolter, Differentiable Convex Optimization Layers (2019), section 4.
+Source: A. Agrawal, B. Amos, S. Barratt, S. Boyd, S. Diamond, J. Z. Kolter,
+Differentiable Convex Optimization Layers (2019), section 4.
 """
 
 from __future__ import annotations
@@ -44,9 +49,18 @@ class ForAllData:
 
     Functions that build another problem at other data, by a branch, are not covered beyond the problems that they built here.
 
-    reason : the steps, in the parameters.  here : the same at their present values.
-    names : of the parameters.  above_zero : of those which must be above 0.
-    first, second : the programs in the parameters.
+    Parameters
+    ----------
+    reason : Reason
+        The steps, in the parameters.
+    here : Reason
+        The same at their present values.
+    names : tuple[str, ...]
+        Of the parameters.
+    above_zero : tuple[str, ...]
+        Of those which must be above 0.
+    first, second : Form
+        The programs in the parameters.
     """
 
     reason: Reason
@@ -57,16 +71,23 @@ class ForAllData:
     second: Form
 
 
-def reason_for_all_data(first: StatedProgram, second: StatedProgram, clock: Clock) -> ForAllData | None:
+def reason_for_all_data(
+    first: StatedProgram, second: StatedProgram, clock: Clock
+) -> ForAllData | None:
     """Return a reason that holds for all values of the parameters of two problems, or None where none was found.
 
     Parameters
     ----------
-    first, second : cvxpy problems without value maps; their parameters have equal names where they mean the same.  clock : the time limit.
+    first, second : StatedProgram
+        cvxpy problems without value maps; their parameters have equal names where they
+        mean the same.
+    clock : Clock
+        The time limit.
 
     Raises
     ------
-    OutOfTime : the time is up.
+    OutOfTime
+        The time is up.
     """
     parameters = _shared(first, second)
     if parameters is None or first.value is not None or second.value is not None:
@@ -89,37 +110,63 @@ class _Question:
     def answer(self, above_zero: tuple[str, ...]) -> ForAllData | None:
         """Return a reason that holds where these parameters are above 0, or None."""
         entries = list(_entries(self.parameters))
-        names = tuple(f"{DIVIDING if name in above_zero else 'p'}{k}" for k, (name, _) in enumerate(entries))
+        names = tuple(
+            f"{DIVIDING if name in above_zero else 'p'}{k}" for k, (name, _) in enumerate(entries)
+        )
         gens = dict(zip(entries, fmpq_mpoly_ctx.get(names, Ordering.lex).gens(), strict=True))
         sides = self.first, self.second
         forms = [_polynomials(stated, gens) for stated in sides]
-        if not all(_compiles_to(form, stated, gens) for form, stated in zip(forms, sides, strict=True)):
+        if not all(
+            _compiles_to(form, stated, gens) for form, stated in zip(forms, sides, strict=True)
+        ):
             return None
-        squares = [gen * gen if self.parameters[name].is_nonneg() else gen for (name, _), gen in gens.items()]
+        squares = [
+            gen * gen if self.parameters[name].is_nonneg() else gen
+            for (name, _), gen in gens.items()
+        ]
         in_unknowns = [_at(form, squares) for form in forms]
         primes = _primes(len(gens))
         one, other = (_at(form, [fmpq(prime, 64) for prime in primes]) for form in in_unknowns)
         unknowns = list(zip(primes, gens.values(), strict=True))
-        twins = [Twin(_each(form, _quotient), partial(_in_unknowns, unknowns=unknowns)) for form in in_unknowns]
-        found = find_reason(one, other, self.first.opposite != self.second.opposite, self.clock, twins=(twins[0], twins[1]))
+        twins = [
+            Twin(_each(form, _quotient), partial(_in_unknowns, unknowns=unknowns))
+            for form in in_unknowns
+        ]
+        found = find_reason(
+            one,
+            other,
+            self.first.opposite != self.second.opposite,
+            self.clock,
+            twins=(twins[0], twins[1]),
+        )
         return None if found is None else self._verified(found, twins[0], twins[1], above_zero)
 
-    def _verified(self, at_primes: Reason, first: Twin, second: Twin, above_zero: tuple[str, ...]) -> ForAllData | None:
+    def _verified(
+        self, at_primes: Reason, first: Twin, second: Twin, above_zero: tuple[str, ...]
+    ) -> ForAllData | None:
         """Return the reason, if it holds in the parameters, and at their present values number by number."""
         try:
             found = at_primes.mapped(first.number)
             here = found.mapped(partial(_at_present, present=self._present()))
-            holds = found.holds(first.form, second.form) and here.holds(self.first.form, self.second.form)
+            holds = found.holds(first.form, second.form) and here.holds(
+                self.first.form, self.second.form
+            )
         except ValueError:
             return None
-        return ForAllData(found, here, tuple(self.parameters), above_zero, first.form, second.form) if holds else None
+        return (
+            ForAllData(found, here, tuple(self.parameters), above_zero, first.form, second.form)
+            if holds
+            else None
+        )
 
     def _present(self) -> list[tuple[Any, bool]]:
         """Return the present value of every entry, and whether its unknown is the root of it."""
         found = []
         for name, k in _entries(self.parameters):
             value = float(np.asarray(self.parameters[name].value).ravel(order="F")[k])
-            found.append((rational(read(value, self.first.reading)), self.parameters[name].is_nonneg()))
+            found.append(
+                (rational(read(value, self.first.reading)), self.parameters[name].is_nonneg())
+            )
         return found
 
 
@@ -160,7 +207,13 @@ def _at_present(v: Any, present: list[tuple[Any, bool]]) -> Any:
 
 def _quotient(v: Any) -> Any:
     """Return a polynomial as a quotient; a constant is a number."""
-    return v if isinstance(v, fmpq) else divisor(Quotient(v, v**0)) if v.is_constant() else Quotient(v, v**0)
+    return (
+        v
+        if isinstance(v, fmpq)
+        else divisor(Quotient(v, v**0))
+        if v.is_constant()
+        else Quotient(v, v**0)
+    )
 
 
 def _shared(first: StatedProgram, second: StatedProgram) -> dict[str, Any] | None:
@@ -173,9 +226,15 @@ def _shared(first: StatedProgram, second: StatedProgram) -> dict[str, Any] | Non
         for parameter in stated.problem.parameters():
             other = found.setdefault(parameter.name(), parameter)
             reduced = any(parameter.attributes[attribute] for attribute in REDUCING_ATTRIBUTES)
-            if reduced or other.shape != parameter.shape or not np.array_equal(other.value, parameter.value):
+            if (
+                reduced
+                or other.shape != parameter.shape
+                or not np.array_equal(other.value, parameter.value)
+            ):
                 return None
-    return found if found and sum(parameter.size for parameter in found.values()) <= LARGEST else None
+    return (
+        found if found and sum(parameter.size for parameter in found.values()) <= LARGEST else None
+    )
 
 
 def _entries(parameters: dict[str, Any]) -> Iterator[tuple[str, int]]:
@@ -187,7 +246,11 @@ def _polynomials(stated: StatedProgram, gens: dict[tuple[str, int], Any]) -> For
     """Return the form of a problem in polynomials of the entries of its parameters."""
     data, _, _ = stated.problem.get_problem_data("CLARABEL", solver_opts={})
     compiled, equations = data["param_prob"], data["dims"].zero
-    own = {parameter.name(): parameter for parameter in stated.problem.parameters() if parameter.id in compiled.id_to_param}
+    own = {
+        parameter.name(): parameter
+        for parameter in stated.problem.parameters()
+        if parameter.id in compiled.id_to_param
+    }
     form = _coefficient(compiled, equations, None, 0, stated.reading)
     for (name, k), gen in gens.items():
         if name in own:
@@ -201,7 +264,9 @@ def _plus(form: Form, part: Form, gen: Any) -> Form:
     by = zeros(1)
     by[0] = gen
     pairs = zip(_numbers(form), _numbers(part), strict=True)
-    return Form(*(one + other * (by if isinstance(other, np.ndarray) else gen) for one, other in pairs))
+    return Form(
+        *(one + other * (by if isinstance(other, np.ndarray) else gen) for one, other in pairs)
+    )
 
 
 def _coefficient(compiled: Any, equations: int, parameter: Any, k: int, reading: Reading) -> Form:
@@ -210,9 +275,13 @@ def _coefficient(compiled: Any, equations: int, parameter: Any, k: int, reading:
     if parameter is not None:
         values[parameter.id][np.unravel_index(k, parameter.shape, order="F")] = 1.0
     linear = compiled.P is None
-    *quadratic, q, d, A, b = compiled.apply_parameters(values, zero_offset=parameter is not None, quad_obj=not linear)
+    *quadratic, q, d, A, b = compiled.apply_parameters(
+        values, zero_offset=parameter is not None, quad_obj=not linear
+    )
     P = np.zeros((len(q), len(q))) if linear else quadratic[0]
-    H, M, ends = (_read(v.toarray() if hasattr(v, "toarray") else np.asarray(v), reading) for v in (P, -A, b))
+    H, M, ends = (
+        _read(v.toarray() if hasattr(v, "toarray") else np.asarray(v), reading) for v in (P, -A, b)
+    )
     H = (H + H.T) / fmpq(2)
     g, constant = _read(np.asarray(q), reading), rational(read(float(d), reading))
     return Form(H, g, constant, M[:equations], ends[:equations], M[equations:], ends[equations:])
@@ -226,8 +295,14 @@ def _read(values: Array, reading: Reading) -> Numbers:
 
 def _compiles_to(form: Form, stated: StatedProgram, gens: dict[tuple[str, int], Any]) -> bool:
     """Return True if the polynomials have the values of the program that cvxpy compiles at the present values of the parameters."""
-    own = {parameter.name(): np.asarray(parameter.value).ravel(order="F") for parameter in stated.problem.parameters()}
-    present = [rational(read(float(own[name][k]), stated.reading)) if name in own else fmpq(0) for name, k in gens]
+    own = {
+        parameter.name(): np.asarray(parameter.value).ravel(order="F")
+        for parameter in stated.problem.parameters()
+    }
+    present = [
+        rational(read(float(own[name][k]), stated.reading)) if name in own else fmpq(0)
+        for name, k in gens
+    ]
     here, there = _at(form, present), stated.form
     if here.shape != there.shape:
         return False

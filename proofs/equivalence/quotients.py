@@ -1,7 +1,8 @@
 """Polynomials in the parameters of a problem over products of powers of some of them, those that are above 0 and may divide.
 
-A step of a reason divides by its pivot, and a renaming scales. Where pivot and scale are C, say, the step holds for all C above 0. The
-numbers of a form are then such quotients, and every step goes through with them as it does with rational numbers.
+A step of a reason divides by its pivot, and a renaming scales. Where pivot and scale
+are C, say, the step holds for all C above 0. The numbers of a form are then such
+quotients, and every step goes through with them as it does with rational numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +22,12 @@ class NotANumber(ValueError):
 class Quotient:
     """top / bottom, in lowest terms.
 
-    top : a polynomial of flint's.  bottom : a product of powers of unknowns that may divide.
+    Parameters
+    ----------
+    top : Any
+        A polynomial of flint's.
+    bottom : Any
+        A product of powers of unknowns that may divide.
     """
 
     __slots__ = ("bottom", "top")
@@ -34,7 +40,9 @@ class Quotient:
         """Return the sum with a quotient or a number."""
         if not isinstance(other, Quotient):
             return Quotient(self.top + self.bottom * other, self.bottom)
-        return Quotient(self.top * other.bottom + other.top * self.bottom, self.bottom * other.bottom)
+        return Quotient(
+            self.top * other.bottom + other.top * self.bottom, self.bottom * other.bottom
+        )
 
     def __mul__(self, other: Any) -> Quotient:
         """Return the product with a quotient or a number."""
@@ -80,14 +88,19 @@ class Quotient:
         """Return 1 over the quotient; NotANumber where it may be 0."""
         ((exponents, factor),) = self.top.terms() if len(self.top) == 1 else [((), None)]
         names = self.top.context().names()
-        if factor is None or any(k and not name.startswith(DIVIDING) for k, name in zip(exponents, names, strict=True)):
+        if factor is None or any(
+            k and not name.startswith(DIVIDING) for k, name in zip(exponents, names, strict=True)
+        ):
             raise NotANumber(f"{self} may be 0")
         return Quotient(self.bottom / factor, self.top / factor)
 
     def terms(self) -> list[tuple[tuple[int, ...], Any]]:
         """Return exponents, which may be negative, and factor of every term."""
         ((below, _),) = self.bottom.terms()
-        return [(tuple(int(a) - int(b) for a, b in zip(above, below, strict=True)), factor) for above, factor in self.top.terms()]
+        return [
+            (tuple(int(a) - int(b) for a, b in zip(above, below, strict=True)), factor)
+            for above, factor in self.top.terms()
+        ]
 
 
 def divisor(v: Any) -> Any:

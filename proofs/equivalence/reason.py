@@ -2,8 +2,9 @@
 
     the first program --steps--> a form  =  renamed and scaled  =  a form <--steps-- the second program
 
-The steps of a side may begin with its value map and with its Lagrangian dual, so that a reason may say that the second is the dual of the
-first, that both have the same dual, or that both are the same program in other unknowns.
+The steps of a side may begin with its value map and with its Lagrangian dual, so that a
+reason may say that the second is the dual of the first, that both have the same dual,
+or that both are the same program in other unknowns.
 """
 
 from __future__ import annotations
@@ -13,7 +14,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from equimargin.proofs.equivalence.form import Form
-from equimargin.proofs.equivalence.moves import LagrangianDual, Move, ObjectiveMap, Renaming, Twin, mapped
+from equimargin.proofs.equivalence.moves import (
+    LagrangianDual,
+    Move,
+    ObjectiveMap,
+    Renaming,
+    Twin,
+    mapped,
+)
 from equimargin.proofs.equivalence.renaming import ColourRefinement, RenamingSearch
 from equimargin.proofs.equivalence.rules import CHOICES, Choice, normal
 from equimargin.solvers.exact.program.clock import Clock
@@ -26,7 +34,12 @@ SHOWN_SCALES = 4
 class Reason:
     """Steps from two programs to forms that are one, number by number.
 
-    first, second : the steps of either side.  renaming : how the last form of the first is that of the second.
+    Parameters
+    ----------
+    first, second : tuple[Move, ...]
+        The steps of either side.
+    renaming : Renaming
+        How the last form of the first is that of the second.
     """
 
     first: tuple[Move, ...] = field(repr=False)
@@ -55,12 +68,18 @@ class Reason:
         if any(s != 1 for s in scales):
             said.append(f"unknowns are scaled by {_some(scales)}")
         for name, steps in (("A", self.first), ("B", self.second)):
-            said += [f"the objective of {name} is {_valued(step)}" for step in steps if isinstance(step, ObjectiveMap)]
+            said += [
+                f"the objective of {name} is {_valued(step)}"
+                for step in steps
+                if isinstance(step, ObjectiveMap)
+            ]
         return self.kind + (f" ({', '.join(said)})" if said else "")
 
     def mapped(self, number: Callable[[Any], Any]) -> Reason:
         """Return the reason with other numbers in its steps."""
-        first, second = (tuple(mapped(step, number) for step in steps) for steps in (self.first, self.second))
+        first, second = (
+            tuple(mapped(step, number) for step in steps) for steps in (self.first, self.second)
+        )
         return Reason(first, second, self.renaming.mapped(number))
 
     def holds(self, first: Form, second: Form) -> bool:
@@ -68,7 +87,9 @@ class Reason:
 
         Raises
         ------
-        ValueError : a step does not apply; NotANumber where it does not hold for all values of the parameters.
+        ValueError
+            A step does not apply; NotANumber where it does not hold for all values of
+            the parameters.
         """
         return self.renaming.holds(after(first, self.first), after(second, self.second))
 
@@ -92,23 +113,39 @@ def find_reason(
 
     Parameters
     ----------
-    first, second : convex.  opposite : whether the optima are each other's negatives, as those of a minimisation and a maximisation are.
-    clock : the time limit.  values : value maps of the objectives.
-    twins : the forms in parameters, where the steps of the reason must hold for all their values.
+    first, second : Form
+        convex.
+    opposite : bool
+        Whether the optima are each other's negatives, as those of a minimisation and a
+        maximisation are.
+    clock : Clock
+        The time limit.
+    values : tuple[ObjectiveMap | None, ObjectiveMap | None]
+        Value maps of the objectives.
+    twins : tuple[Twin | None, Twin | None]
+        The forms in parameters, where the steps of the reason must hold for all their
+        values.
 
     Raises
     ------
-    OutOfTime : the time is up.
+    OutOfTime
+        The time is up.
     """
     sides = [_Side(*side, clock) for side in zip((first, second), twins, values, strict=True)]
     duals = ((True, False), (False, True)) if opposite else ((False, False), (True, True))
     tried: set[tuple[Any, ...]] = set()  # other choices often make the same forms
     for choices in sorted(((a, b) for a in CHOICES for b in CHOICES), key=_effort):
         for dual in duals:
-            one, other = (side.normal(d, choice) for side, d, choice in zip(sides, dual, choices, strict=True))
+            one, other = (
+                side.normal(d, choice) for side, d, choice in zip(sides, dual, choices, strict=True)
+            )
             if one is None or other is None:
                 continue
-            renaming = None if (one.steps, other.steps) in tried else RenamingSearch(one.coloured, other.coloured, clock).run()
+            renaming = (
+                None
+                if (one.steps, other.steps) in tried
+                else RenamingSearch(one.coloured, other.coloured, clock).run()
+            )
             tried.add((one.steps, other.steps))
             if renaming is not None:
                 return Reason(one.steps, other.steps, renaming)
@@ -141,7 +178,9 @@ class _Side:
         begun: list[Move] = [] if self.value is None else [self.value]
         begun += [LagrangianDual()] if dual else []
         try:
-            twin = None if self.twin is None else replace(self.twin, form=after(self.twin.form, begun))
+            twin = (
+                None if self.twin is None else replace(self.twin, form=after(self.twin.form, begun))
+            )
         except ValueError:
             return None
         form, steps = normal(after(self.form, begun), choice, self.clock, twin)
@@ -166,4 +205,6 @@ def _valued(step: ObjectiveMap) -> str:
 
 
 def _some(values: Sequence[Any]) -> str:
-    return ", ".join(map(str, values[:SHOWN_SCALES])) + (", ..." if len(values) > SHOWN_SCALES else "")
+    return ", ".join(map(str, values[:SHOWN_SCALES])) + (
+        ", ..." if len(values) > SHOWN_SCALES else ""
+    )

@@ -1,7 +1,8 @@
 """A renaming with scales, x_j = s_j z_k, that makes one form of another: found by colours and backtracking, and then verified.
 
-Colours are what neither order nor scale can change of an unknown and of a row, refined until they tell no more apart. With the square
-L_j of an unknown's own length, such as the square of the distance between its bounds or 1 / H_jj, these numbers have no scale:
+Colours are what neither order nor scale can change of an unknown and of a row, refined
+until they tell no more apart. With the square L_j of an unknown's own length, such as
+the square of the distance between its bounds or 1 / H_jj, these numbers have no scale:
 
     g_j^2 L_j,   H_ij^2 L_i L_j,   F_rj^2 L_j / f_r^2.
 
@@ -67,7 +68,10 @@ class ColourRefinement:
     def rows(self) -> set[Row]:
         """The inequalities, each over the size of its first number."""
         used = [np.flatnonzero(row != 0).tolist() for row in self.form.F]
-        return {scaled_row({k: self.form.F[r, k] for k in used[r]}, end) for r, end in enumerate(self.form.f)}
+        return {
+            scaled_row({k: self.form.F[r, k] for k in used[r]}, end)
+            for r, end in enumerate(self.form.f)
+        }
 
     @cached_property
     def rows_of(self) -> list[list[dict[int, Any]]]:
@@ -89,13 +93,20 @@ class ColourRefinement:
         signs = {r: _sign(self.form.f[r]) for r in rows}
         for _ in range(ROUNDS):
             kinds = len(set(unknowns))
-            seen = {r: hash((signs[r], tuple(sorted(hash((v, unknowns[k])) for k, v in entries[r].items())))) for r in rows}
+            seen = {
+                r: hash(
+                    (signs[r], tuple(sorted(hash((v, unknowns[k])) for k, v in entries[r].items())))
+                )
+                for r in rows
+            }
             unknowns = [
                 hash(
                     (
                         unknowns[k],
                         tuple(sorted(hash((v, unknowns[j])) for j, v in pairs[k].items())),
-                        tuple(sorted(hash((seen[r], entries[r][k])) for r in rows if k in entries[r])),
+                        tuple(
+                            sorted(hash((seen[r], entries[r][k])) for r in rows if k in entries[r])
+                        ),
                     )
                 )
                 for k in range(self.form.n)
@@ -110,7 +121,12 @@ class ColourRefinement:
         ways = sorted((low is not None, high is not None))
         cost = None if square is None else g * g * square
         in_equations = int((self.form.E[:, k] != 0).sum() > 0)
-        return (*ways, cost, _sign(g) * (1 if low is not None else -1 if high is not None else _sign(g)), in_equations)
+        return (
+            *ways,
+            cost,
+            _sign(g) * (1 if low is not None else -1 if high is not None else _sign(g)),
+            in_equations,
+        )
 
     def _pairs(self, k: int) -> dict[int, Any]:
         """Return the scale-free numbers of the quadratic term at unknown k, by the other unknown."""
@@ -124,7 +140,9 @@ class ColourRefinement:
         """Return the scale-free numbers of an inequality, by unknown."""
         row, end = self.form.F[r], self.form.f[r]
         used = np.flatnonzero(row != 0).tolist()
-        sizes: dict[int, Any] = {k: None if self.squares[k] is None else row[k] ** 2 * self.squares[k] for k in used}
+        sizes: dict[int, Any] = {
+            k: None if self.squares[k] is None else row[k] ** 2 * self.squares[k] for k in used
+        }
         unit: Any = None
         if end != 0:
             unit = end**2
@@ -137,7 +155,14 @@ class ColourRefinement:
 class RenamingSearch:
     """The search for a renaming of one form to another.
 
-    first, second : of the same shape.  clock : the time limit.  nodes : number of partial renamings tried.
+    Parameters
+    ----------
+    first, second : ColourRefinement
+        Of the same shape.
+    clock : Clock
+        The time limit.
+    nodes : int
+        Number of partial renamings tried.
     """
 
     first: ColourRefinement
@@ -156,16 +181,27 @@ class RenamingSearch:
         order = sorted(range(p.n), key=lambda k: (mine.count(mine[k]), k))
         return self._extended(order, {}, {})
 
-    def _extended(self, order: Sequence[int], to: dict[int, int], scales: dict[int, Any]) -> Renaming | None:
+    def _extended(
+        self, order: Sequence[int], to: dict[int, int], scales: dict[int, Any]
+    ) -> Renaming | None:
         self.nodes += 1
         if self.nodes > NODES:
             return None
         self.clock.ask("the search for a renaming")
         if len(to) == len(order):
             n = len(order)
-            return verified(self.first.form, self.second.form, tuple(to[k] for k in range(n)), tuple(scales[k] for k in range(n)))
+            return verified(
+                self.first.form,
+                self.second.form,
+                tuple(to[k] for k in range(n)),
+                tuple(scales[k] for k in range(n)),
+            )
         j, taken = order[len(to)], set(to.values())
-        same = [k for k, colour in enumerate(self.second.colours[0]) if colour == self.first.colours[0][j] and k not in taken]
+        same = [
+            k
+            for k, colour in enumerate(self.second.colours[0])
+            if colour == self.first.colours[0][j] and k not in taken
+        ]
         for k in sorted(same, key=lambda k: (k != j, k)):
             for s in self._scales(j, k):
                 if self._fits(j, k, s, to, scales):
@@ -205,7 +241,10 @@ class RenamingSearch:
     def _sizes_by_rows(self, j: int, k: int) -> list[Any]:
         """Return 1, and the ratios of entries of the two in rows, for unknowns that nothing else gives a length."""
         found: list[Any] = [fmpq(1)]
-        for M, N in ((self.first.form.F, self.second.form.F), (self.first.form.E, self.second.form.E)):
+        for M, N in (
+            (self.first.form.F, self.second.form.F),
+            (self.first.form.E, self.second.form.E),
+        ):
             for a in np.flatnonzero(M[:, j] != 0)[:2]:
                 found += [abs(N[b, k] / M[a, j]) for b in np.flatnonzero(N[:, k] != 0)]
         return list(dict.fromkeys(found))
@@ -218,7 +257,9 @@ def scaled_row(entries: dict[int, Any], end: Any) -> Row:
     return tuple((k, v / size) for k, v in ordered), end / size
 
 
-def verified(first: Form, second: Form, order: tuple[int, ...], scales: tuple[Any, ...]) -> Renaming | None:
+def verified(
+    first: Form, second: Form, order: tuple[int, ...], scales: tuple[Any, ...]
+) -> Renaming | None:
     """Return the renaming with the rows and equations that it maps on each other, or None where a number differs."""
     one = first.renamed(order, scales)
     rows = _rows_onto(one, second)

@@ -1,11 +1,13 @@
 """The normal form of a program: rules propose steps until none does.
 
-Equations are solved for free unknowns, unknowns in no row are minimised out, lower bounds are moved to 0, slacks vanish, and what is said
-twice is said once. An equation may also be solved for an unknown that has bounds. Which one is a choice, so that a program has a normal
-form for each of CHOICES, and any two that agree are a reason.
+Equations are solved for free unknowns, unknowns in no row are minimised out, lower
+bounds are moved to 0, slacks vanish, and what is said twice is said once. An equation
+may also be solved for an unknown that has bounds. Which one is a choice, so that a
+program has a normal form for each of CHOICES, and any two that agree are a reason.
 
-Where a reason is to hold for all data, the form is one at some values of the parameters, and its twin is the same form in these: only steps
-are taken that the twin can take too.
+Where a reason is to hold for all data, the form is one at some values of the
+parameters, and its twin is the same form in these: only steps are taken that the twin
+can take too.
 """
 
 from __future__ import annotations
@@ -43,20 +45,40 @@ Rule = Callable[[Form], Iterator[Move]]
 """A function that proposes steps, the best one first; those which do not apply are passed over."""
 
 
-def normal(form: Form, choice: Choice, clock: Clock, twin: Twin | None = None) -> tuple[Form, tuple[Move, ...]]:
+def normal(
+    form: Form, choice: Choice, clock: Clock, twin: Twin | None = None
+) -> tuple[Form, tuple[Move, ...]]:
     """Return the normal form, and the steps that lead to it.
 
     Parameters
     ----------
-    form : any.  choice : for which bounded unknowns equations are solved.  clock : the time limit.
-    twin : the form in parameters, where the steps must hold for all their values.
+    form : Form
+        any.
+    choice : Choice
+        For which bounded unknowns equations are solved.
+    clock : Clock
+        The time limit.
+    twin : Twin | None
+        The form in parameters, where the steps must hold for all their values.
 
     Raises
     ------
-    OutOfTime : the time is up.
+    OutOfTime
+        The time is up.
     """
     steps: list[Move] = []
-    rules = [_free_solved, _said_once, _void, _opposite, _bounded_solved(choice), _at_zero, _forcing, _slack_solved, _zeroed, _minimised]
+    rules = [
+        _free_solved,
+        _said_once,
+        _void,
+        _opposite,
+        _bounded_solved(choice),
+        _at_zero,
+        _forcing,
+        _slack_solved,
+        _zeroed,
+        _minimised,
+    ]
     rules += [_projected] if choice == "projected" else []
     while True:
         clock.ask("the normal form of a program")
@@ -67,7 +89,9 @@ def normal(form: Form, choice: Choice, clock: Clock, twin: Twin | None = None) -
         steps.append(step)
 
 
-def _taken(proposed: Iterable[Move], form: Form, twin: Twin | None) -> Iterator[tuple[Move, Form, Twin | None]]:
+def _taken(
+    proposed: Iterable[Move], form: Form, twin: Twin | None
+) -> Iterator[tuple[Move, Form, Twin | None]]:
     """Yield the steps that apply to a form and to its twin, each with both after it."""
     for step in proposed:
         with suppress(ValueError):

@@ -23,7 +23,13 @@ from equimargin.proofs.equivalence.form import Form, make_form, rational
 from equimargin.proofs.equivalence.moves import ObjectiveMap
 from equimargin.proofs.equivalence.values_read import values_read
 from equimargin.proofs.program.rounding import image_of_move, moved_by_rounding
-from equimargin.solvers.exact.program import Infeasible, Optimum, Outcome, Unbounded, program_optimum
+from equimargin.solvers.exact.program import (
+    Infeasible,
+    Optimum,
+    Outcome,
+    Unbounded,
+    program_optimum,
+)
 from equimargin.solvers.exact.program.clock import Clock
 
 Statement = str | Callable[[Any], Any]
@@ -54,8 +60,9 @@ class StatedProgram:
         Interpretation of the floats.
     clock : Clock
         The time limit.
-    values_read : frozenset of str
-        Names of parameters whose values were read while the problem was built.
+    values_read : frozenset[str]
+        Frozenset of str Names of parameters whose values were read while the problem
+        was built.
     """
 
     problem: Any
@@ -86,7 +93,8 @@ class StatedProgram:
 
         Raises
         ------
-        ValueError : nothing is proven; the sentence says why.
+        ValueError
+            Nothing is proven; the sentence says why.
         """
         outcome = self.outcome
         if isinstance(outcome, Optimum):
@@ -124,13 +132,21 @@ class StatedProgram:
         """Slope and offset of the value map at the optimum and two more values; None where it is not affine, or rounds."""
         if self.value is None:
             return Fraction(1), Fraction(0)
-        at = self.program.stated(self.outcome.value) if isinstance(self.outcome, Optimum) else Fraction(1)
+        at = (
+            self.program.stated(self.outcome.value)
+            if isinstance(self.outcome, Optimum)
+            else Fraction(1)
+        )
         try:
             with kept_from_quitting():
                 first, second, third = (self.value(at + k) for k in range(3))
         except Exception:  # as in `mapped`
             return None
-        if not all(isinstance(v, Fraction) for v in (first, second, third)) or third - second != second - first or first == second:
+        if (
+            not all(isinstance(v, Fraction) for v in (first, second, third))
+            or third - second != second - first
+            or first == second
+        ):
             return None
         return second - first, first - (second - first) * at
 
@@ -155,14 +171,26 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
 
     Parameters
     ----------
-    statement : a formulation's id, or a function of data.  data : what it takes; a formulation takes a problem of its family,
-        and one of a user-defined family takes its data.
-    reading : how floats are read.  clock : the time limit.
+    statement : Statement
+        A formulation's id, or a function of data.
+    data : Any
+        What it takes; a formulation takes a problem of its family, and one of a
+        user-defined family takes its data.
+    reading : Reading
+        How floats are read.
+    clock : Clock
+        The time limit.
 
     Raises
     ------
-    KeyError : an unknown id.  RefusalError : data that the formulation refuses.  ValueError : a function that fails.
-    NoProblem : a function that returns something else.
+    KeyError
+        An unknown id.
+    RefusalError
+        data that the formulation refuses.
+    ValueError
+        A function that fails.
+    NoProblem
+        A function that returns something else.
     """
     posed = data
     if isinstance(statement, str):
@@ -177,9 +205,13 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
         with kept_from_quitting(), values_read() as names:
             problem, value = _built(statement, posed, reading)
     except Exception as failure:  # a user-defined function may raise any exception
-        raise ValueError(f"{name_statement(statement)} fails with {type(failure).__name__}: {failure}") from failure
+        raise ValueError(
+            f"{name_statement(statement)} fails with {type(failure).__name__}: {failure}"
+        ) from failure
     if not hasattr(problem, "get_problem_data"):
-        raise NoProblem(f"{name_statement(statement)} returns no cvxpy problem, but {type(problem).__name__}")
+        raise NoProblem(
+            f"{name_statement(statement)} returns no cvxpy problem, but {type(problem).__name__}"
+        )
     return StatedProgram(problem, value, reading, clock, frozenset(names))
 
 
@@ -217,7 +249,9 @@ def _refusal(entry: Formulation, posed: Any) -> Refusal | None:
         raise ValueError(f"{entry.id} fails with {type(failure).__name__}: {failure}") from failure
 
 
-def _built(statement: Statement, posed: Any, reading: Reading) -> tuple[Any, Callable[[Any], Any] | None]:
+def _built(
+    statement: Statement, posed: Any, reading: Reading
+) -> tuple[Any, Callable[[Any], Any] | None]:
     """Return the cvxpy problem, and its value map where it has one."""
     if not isinstance(statement, str):
         found = statement(posed)
@@ -231,19 +265,29 @@ def _built(statement: Statement, posed: Any, reading: Reading) -> tuple[Any, Cal
 
 def name_statement(statement: Statement) -> str:
     """Return the id of a formulation, or the name of a function."""
-    return statement if isinstance(statement, str) else getattr(statement, "__qualname__", repr(statement))
+    return (
+        statement
+        if isinstance(statement, str)
+        else getattr(statement, "__qualname__", repr(statement))
+    )
 
 
-def exact_value(statement: Statement, data: Any, reading: Reading = "fractions", seconds: float = SECONDS) -> Fraction | float:
+def exact_value(
+    statement: Statement, data: Any, reading: Reading = "fractions", seconds: float = SECONDS
+) -> Fraction | float:
     """Return the exact optimum of a problem at given data, after its value map, or an infinity that an exact ray proves.
 
     Parameters
     ----------
-    statement, data, reading : as in `stated`.  seconds : the time limit.
+    statement, data, reading
+        As in `stated`.
+    seconds : float
+        The time limit.
 
     Raises
     ------
-    KeyError, ValueError, TypeError : as `stated` does; a ValueError also where nothing is proven.
+    KeyError, ValueError, TypeError
+        As `stated` does; a ValueError also where nothing is proven.
     """
     return stated(statement, data, reading, Clock(seconds)).optimum
 
@@ -252,6 +296,10 @@ def _valued(entry: Formulation, data: Any, problem: Any, reading: Reading, v: An
     """Return a formulation's value map at its data; the parameters of a canonical one are read as the numbers of the program are."""
     if not isinstance(data, Symbols):
         return entry.value(v, data)
-    values = {parameter.name(): parameter.value for parameter in problem.parameters()}  # read now: the problem does not depend on them
-    rational = {name: read(float(at), reading) if np.ndim(at) == 0 else at for name, at in values.items()}
+    values = {
+        parameter.name(): parameter.value for parameter in problem.parameters()
+    }  # read now: the problem does not depend on them
+    rational = {
+        name: read(float(at), reading) if np.ndim(at) == 0 else at for name, at in values.items()
+    }
     return entry.value(v, data.at_parameters(rational))

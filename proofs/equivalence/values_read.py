@@ -29,7 +29,11 @@ def values_read() -> Iterator[set[str]]:
     getter, names = cp.Parameter.value.fget.__code__, set[str]()
 
     def called(frame: FrameType, event: str, arg: Any) -> None:
-        if event == "call" and frame.f_code is getter and isinstance(read := frame.f_locals["self"], cp.Parameter):
+        if (
+            event == "call"
+            and frame.f_code is getter
+            and isinstance(read := frame.f_locals["self"], cp.Parameter)
+        ):
             caller = frame.f_back
             if caller is None or caller.f_globals is not KEEPS_THE_VALUES_DECLARED:
                 names.add(read.name())

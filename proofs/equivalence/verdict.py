@@ -58,8 +58,8 @@ class Same:
         EQUAL only with a reason at every instance drawn, DIFFERENT only with an instance.
     reasons : tuple[str, ...]
         The verdict in sentences.
-    difference : Difference or None
-        The instance, where there is one.
+    difference : Difference | None
+        Difference or None The instance, where there is one.
     findings : tuple[InstanceComparison, ...]
         The instances drawn, with their reasons.
     instances : int
@@ -89,9 +89,22 @@ class Same:
             first, second = map(in_words, self.difference.values)
             said.append(f"The exact optima are {first} and {second}; these lines compute them:")
             code = ["", *(f"    {line}" for line in self.difference.code.splitlines()), ""]
-        counted = [f"{instances_counted(self.instances)} with two exact optima, equal on {self.equal}; {self.seconds:.1f} s"]
-        counted += [f"{instances_counted(count)} undecided: {why}" for why, count in self.undecided.most_common(CAUSES_SHOWN)]
-        return "\n".join([f"{self.verdict}: A = {self.a}, B = {self.b}", *_indented(said), *code, *_indented(counted)])
+        counted = [
+            f"{instances_counted(self.instances)} with two exact optima, equal on "
+            f"{self.equal}; {self.seconds:.1f} s"
+        ]
+        counted += [
+            f"{instances_counted(count)} undecided: {why}"
+            for why, count in self.undecided.most_common(CAUSES_SHOWN)
+        ]
+        return "\n".join(
+            [
+                f"{self.verdict}: A = {self.a}, B = {self.b}",
+                *_indented(said),
+                *code,
+                *_indented(counted),
+            ]
+        )
 
     def record(self) -> dict[str, Any]:
         """Return the verdict as a JSON object."""
@@ -105,7 +118,9 @@ class Same:
             "equal": self.equal,
             "undecided": dict(self.undecided),
             "seconds": self.seconds,
-            "optima": None if different is None else [in_words(value) for value in different.values],
+            "optima": None
+            if different is None
+            else [in_words(value) for value in different.values],
             "code": None if different is None else different.code,
             "certificates": None if different is None else list(different.certificates),
         }
@@ -118,38 +133,76 @@ def found_reasons(explained: Sequence[InstanceComparison]) -> list[str]:
         if found.reason is not None:
             kinds.setdefault(found.reason.kind, []).append(str(found.reason))
     ordered = sorted(kinds.values(), key=len, reverse=True)
-    return [f"{max(said, key=len)}, on {len(said)} of {instances_counted(len(explained))}." for said in ordered]
+    return [
+        f"{max(said, key=len)}, on {len(said)} of {instances_counted(len(explained))}."
+        for said in ordered
+    ]
 
 
-def scope(explained: Sequence[InstanceComparison], infinite: Sequence[InstanceComparison], left_out: int) -> list[str]:
+def scope(
+    explained: Sequence[InstanceComparison], infinite: Sequence[InstanceComparison], left_out: int
+) -> list[str]:
     """Return the data for which the reason is verified, in sentences."""
     general = [found.for_all_data for found in explained if found.for_all_data is not None]
-    said = ["It is verified in rationals, number by number, at every instance drawn; nothing is claimed of other data."]
+    said = [
+        "It is verified in rationals, number by number, at every instance drawn; nothing is "
+        "claimed of other data."
+    ]
     if len(general) == len(explained):
-        names, above = general[0].names, dict.fromkeys(name for each in general for name in each.above_zero)
-        of_which = f"the parameter {names[0]}" if len(names) == 1 else f"the parameters {', '.join(names)}"
-        where = f" {' and '.join(above)} {'is' if len(above) == 1 else 'are'} above 0 and" if above else ""
+        names, above = (
+            general[0].names,
+            dict.fromkeys(name for each in general for name in each.above_zero),
+        )
+        of_which = (
+            f"the parameter {names[0]}" if len(names) == 1 else f"the parameters {', '.join(names)}"
+        )
+        where = (
+            f" {' and '.join(above)} {'is' if len(above) == 1 else 'are'} above 0 and"
+            if above
+            else ""
+        )
         said = [
-            f"Of the problems built here, it holds for all values of {of_which} at which{where} either is feasible: it is verified in "
-            "polynomials of the entries of parameters. Whether other problems are built at other values is not examined."
+            f"Of the problems built here, it holds for all values of {of_which} at "
+            f"which{where} either is feasible: it is verified in "
+            "polynomials of the entries of parameters. Whether other problems are built at "
+            "other values is not examined."
         ]
     elif read := sorted(frozenset[str]().union(*(found.values_read for found in explained))):
-        said.append(f"No claim holds for all values of {', '.join(read)}: a function reads this value while it builds its problem.")
+        said.append(
+            f"No claim holds for all values of {', '.join(read)}: a function reads this "
+            f"value while it builds its problem."
+        )
     if infinite:
-        said.append(f"On {instances_counted(len(infinite))} more exact rays prove that both values are the same infinity.")
+        said.append(
+            f"On {instances_counted(len(infinite))} more exact rays prove that both values "
+            f"are the same infinity."
+        )
     if left_out:
-        said.append(f"On {instances_counted(left_out)} more one of the two is not stated: the verdict is on the data that both take.")
+        said.append(
+            f"On {instances_counted(left_out)} more one of the two is not stated: the "
+            f"verdict is on the data that both take."
+        )
     return said
 
 
-def separation(different: InstanceComparison, findings: Sequence[InstanceComparison], reading: Reading) -> list[str]:
+def separation(
+    different: InstanceComparison, findings: Sequence[InstanceComparison], reading: Reading
+) -> list[str]:
     """Return the difference in sentences, with a ratio or distance that the optima have on all instances drawn."""
     pairs = [found.values for found in findings if found.values is not None and found.finite]
-    said = ["The exact optima differ on the smallest instance that was found. Nothing proves that there is no smaller one."]
+    said = [
+        "The exact optima differ on the smallest instance that was found. Nothing proves "
+        "that there is no smaller one."
+    ]
     ratios = {Fraction(second) / Fraction(first) for first, second in pairs if first != 0}
     distances = {Fraction(second) - Fraction(first) for first, second in pairs}
     alike = f"on all {instances_counted(len(pairs))} drawn with two finite optima."
-    if len(pairs) >= FEWEST_ALIKE and len(ratios) == 1 and ratios != {1} and all((first == 0) == (second == 0) for first, second in pairs):
+    if (
+        len(pairs) >= FEWEST_ALIKE
+        and len(ratios) == 1
+        and ratios != {1}
+        and all((first == 0) == (second == 0) for first, second in pairs)
+    ):
         said.append(f"B is {in_words(ratios.pop())} times A {alike}")
     elif len(pairs) >= FEWEST_ALIKE and len(distances) == 1 and distances != {0}:
         said.append(f"B is A + {in_words(distances.pop())} {alike}")
@@ -168,7 +221,10 @@ def instances_counted(count: int) -> str:
 
 def _indented(sentences: Sequence[str]) -> list[str]:
     """Return sentences in lines of a terminal, each with a margin."""
-    lines = (wrap(each, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False) for each in sentences)
+    lines = (
+        wrap(each, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+        for each in sentences
+    )
     return [line for each in lines for line in each]
 
 

@@ -30,8 +30,14 @@ TIGHT = 1e-9
 class FeasiblePoint:
     """An exactly feasible point near given values.
 
-    objective : of the program there, exact.  moved : the largest |change| of a given value v over 1 + |v|.
-    hidden : how much lower the objective may be within the roundings of the point.
+    Parameters
+    ----------
+    objective : Fraction
+        Of the program there, exact.
+    moved : float
+        The largest |change| of a given value v over 1 + |v|.
+    hidden : Fraction
+        How much lower the objective may be within the roundings of the point.
     """
 
     objective: Fraction
@@ -44,42 +50,67 @@ def completed(program: Program, given: Mapping[str, Any], seconds: float) -> Fea
 
     Parameters
     ----------
-    program : with the columns of its variables.  given : values of variables by name.  seconds : the time limit.
+    program : Program
+        With the columns of its variables.
+    given : Mapping[str, Any]
+        Values of variables by name.
+    seconds : float
+        The time limit.
 
     Raises
     ------
-    ValueError : no values at all; an unknown variable, values of another size or not finite; values near which no exactly feasible point
-        is found.
+    ValueError
+        No values at all; an unknown variable, values of another size or not finite;
+        values near which no exactly feasible point is found.
     """
     clock = Clock(seconds)
     asked = _by_columns(program, given)
     if program.columns and not asked:
-        raise ValueError(f"there are no values: give those of {', '.join(program.columns)}, or of some of them")
+        raise ValueError(
+            f"there are no values: give those of {', '.join(program.columns)}, or of some of them"
+        )
     try:
         fixed = _made_exact(program, asked, clock)
         others = _others(program, fixed)
         rest = with_values(program, fixed, others)
         found = enclosure(rest, seconds=max(clock.left, 1e-3)).primal if others else ()
     except OutOfTime as reason:
-        raise ValueError(f"no exactly feasible point was found near the given values: {reason}") from None
+        raise ValueError(
+            f"no exactly feasible point was found near the given values: {reason}"
+        ) from None
     x = [Fraction(0)] * program.n
-    for j, value in (*fixed.items(), *zip(others, found or [Fraction(0)] * len(others), strict=True)):
+    for j, value in (
+        *fixed.items(),
+        *zip(others, found or [Fraction(0)] * len(others), strict=True),
+    ):
         x[j] = value
     if found is None or not program.is_feasible(x):
-        raise ValueError("no exactly feasible point has the given values: they violate a constraint")
+        raise ValueError(
+            "no exactly feasible point has the given values: they violate a constraint"
+        )
     moved = max((float(abs(fixed[j] - v) / (1 + abs(v))) for j, v in asked.items()), default=0.0)
-    return FeasiblePoint(program.objective(x), moved, hidden_by_rounding(program, tuple(x), others, clock))
+    return FeasiblePoint(
+        program.objective(x), moved, hidden_by_rounding(program, tuple(x), others, clock)
+    )
 
 
 def _by_columns(program: Program, given: Mapping[str, Any]) -> Values:
     found: Values = {}
     for name, values in given.items():
         if name not in program.columns:
-            raise ValueError(f"there is no variable {name!r}; the variables are {', '.join(program.columns)}")
-        columns, numbers = program.columns[name], np.ravel(np.asarray(values, dtype=np.float64), order="F")
+            raise ValueError(
+                f"there is no variable {name!r}; the variables are {', '.join(program.columns)}"
+            )
+        columns, numbers = (
+            program.columns[name],
+            np.ravel(np.asarray(values, dtype=np.float64), order="F"),
+        )
         size = columns.stop - columns.start
         if numbers.size != size or not np.isfinite(numbers).all():
-            raise ValueError(f"the variable {name} takes {size} finite number{'s' * (size != 1)}, not {np.shape(values)} {values!r}"[:200])
+            raise ValueError(
+                f"the variable {name} takes {size} finite number{'s' * (size != 1)}, not "
+                f"{np.shape(values)} {values!r}"[:200]
+            )
         found |= {columns.start + k: Fraction(v) for k, v in enumerate(numbers.tolist())}
     return found
 
@@ -87,14 +118,26 @@ def _by_columns(program: Program, given: Mapping[str, Any]) -> Values:
 def _made_exact(program: Program, asked: Values, clock: Clock) -> Values:
     """Values near the given ones that meet the rows with no other unknowns, inequalities with hardly any slack as equations."""
     at = {j: k for k, j in enumerate(asked)}
-    equations = [(row, end) for row, end in zip(program.A.rows, program.b, strict=True) if row and row.keys() <= at.keys()]
-    rows = zip(program.G.rows[: program.inequalities], program.h[: program.inequalities], strict=True)
+    equations = [
+        (row, end)
+        for row, end in zip(program.A.rows, program.b, strict=True)
+        if row and row.keys() <= at.keys()
+    ]
+    rows = zip(
+        program.G.rows[: program.inequalities], program.h[: program.inequalities], strict=True
+    )
     own = [(row, end) for row, end in rows if row and row.keys() <= at.keys()]
-    tight = [(row, end) for row, end in own if end - product(row, asked) <= Fraction(TIGHT) * (1 + abs(end))]
+    tight = [
+        (row, end)
+        for row, end in own
+        if end - product(row, asked) <= Fraction(TIGHT) * (1 + abs(end))
+    ]
     for chosen in ([*equations, *tight], equations):
         matrix = Matrix(tuple({at[j]: v for j, v in row.items()} for row, _ in chosen), len(at))
         values = list(asked.values())
-        found = solution_near(matrix, [end for _, end in chosen], values, clock, [abs(float(v)) for v in values])
+        found = solution_near(
+            matrix, [end for _, end in chosen], values, clock, [abs(float(v)) for v in values]
+        )
         if found is not None:
             exact = dict(zip(asked, found, strict=True))
             if all(product(row, exact) <= end for row, end in own):

@@ -1,9 +1,9 @@
 """Unknowns and a part of the linear objective that are equal at every feasible point.
 
-The equations of a program determine such unknowns alone. By the equations A x = b the linear
-objective is q'x = y'b + (q - A'y)'x, for any y. A part that no feasible point changes is all
-in y'b, for the y that makes the terms of the rest smallest. That y is the solution of a
-linear program, or exact where nothing is left.
+The equations of a program determine such unknowns alone. By the equations A x = b the
+linear objective is q'x = y'b + (q - A'y)'x, for any y. A part that no feasible point
+changes is all in y'b, for the y that makes the terms of the rest smallest. That y is
+the solution of a linear program, or exact where nothing is left.
 """
 
 from __future__ import annotations
@@ -83,10 +83,17 @@ def with_values(program: Program, fixed: Values, others: list[int]) -> Program:
         return {at[j]: v for j, v in row.items() if j in at}
 
     full = [fixed.get(j, Fraction(0)) for j in range(program.n)]
-    # The cross terms of the quadratic, of fixed and other unknowns, are linear in the others.
+    # The cross terms of the quadratic, of fixed and other unknowns, are linear in the
+    # others.
     pushed = program.P.times(full)
-    equations = [(rest(row), end - product(row, fixed)) for row, end in zip(program.A.rows, program.b, strict=True)]
-    rows = [(rest(row), end - product(row, fixed)) for row, end in zip(program.G.rows, program.h, strict=True)]
+    equations = [
+        (rest(row), end - product(row, fixed))
+        for row, end in zip(program.A.rows, program.b, strict=True)
+    ]
+    rows = [
+        (rest(row), end - product(row, fixed))
+        for row, end in zip(program.G.rows, program.h, strict=True)
+    ]
     kept = [i for i, (row, _) in enumerate(rows) if row or i >= program.inequalities]
     n = len(others)
     return replace(
@@ -161,7 +168,9 @@ def without_constant(program: Program, sizes: Vector, clock: Clock) -> tuple[Fra
         return whole, Fraction(0)
     reach = _reach(A, sizes)
     try:
-        y = solution_near(A.transposed, q, [Fraction(0)] * A.height, clock) or _least_terms(q, A, reach, clock)
+        y = solution_near(A.transposed, q, [Fraction(0)] * A.height, clock) or _least_terms(
+            q, A, reach, clock
+        )
     except OutOfTime:
         y = None
     if y is None:
@@ -183,7 +192,9 @@ def _reach(A: Matrix, sizes: Sequence[Fraction]) -> list[Fraction]:
     return [found.get(j, size) for j, size in enumerate(sizes)]
 
 
-def _least_terms(q: Sequence[Fraction], A: Matrix, reach: Sequence[Fraction], clock: Clock) -> list[Fraction] | None:
+def _least_terms(
+    q: Sequence[Fraction], A: Matrix, reach: Sequence[Fraction], clock: Clock
+) -> list[Fraction] | None:
     """Return a y of the least sum of |q - A'y| times the reaches, in floats.
 
     It is found by the dual: max q'w with A w = 0 and |w| <= the reaches.
@@ -191,11 +202,15 @@ def _least_terms(q: Sequence[Fraction], A: Matrix, reach: Sequence[Fraction], cl
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
-    # The variables are w over the reaches, so that their bounds are -1 and 1. Rows and the
-    # objective are divided by their largest entries, and the multipliers are scaled back.
+    # The variables are w over the reaches, so that their bounds are -1 and 1. Rows and
+    # the objective are divided by their largest entries, and the multipliers are scaled
+    # back.
     ways = floats([a * b for a, b in zip(q, reach, strict=True)])
     entries = [(i, j, v * reach[j]) for i, row in enumerate(A.rows) for j, v in row.items()]
-    units = [max((abs(v) * reach[j] for j, v in row.items()), default=Fraction(0)) or Fraction(1) for row in A.rows]
+    units = [
+        max((abs(v) * reach[j] for j, v in row.items()), default=Fraction(0)) or Fraction(1)
+        for row in A.rows
+    ]
     at = [i for i, _, _ in entries], [j for _, j, _ in entries]
     rows = csr_array((floats([v / units[i] for i, _, v in entries]), at), shape=(A.height, A.width))
     largest = float(np.max(np.abs(ways)))
@@ -212,4 +227,7 @@ def _least_terms(q: Sequence[Fraction], A: Matrix, reach: Sequence[Fraction], cl
     )
     if found.status != 0:
         return None
-    return [Fraction(-v) * Fraction(largest) / unit for v, unit in zip(found.eqlin.marginals.tolist(), units, strict=True)]
+    return [
+        Fraction(-v) * Fraction(largest) / unit
+        for v, unit in zip(found.eqlin.marginals.tolist(), units, strict=True)
+    ]

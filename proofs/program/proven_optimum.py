@@ -1,8 +1,9 @@
 """Proofs of the optimum of a formulation, on the scale of its family.
 
-A formulation is itself a program in standard form. Its optimum is exact, or lies in a proven
-interval, or an exact ray shows that it is infinite (`solvers/exact/program`,
-`proofs/enclosure`). The value map of the formulation turns that into the family's scale.
+A formulation is itself a program in standard form. Its optimum is exact, or lies in a
+proven interval, or an exact ray shows that it is infinite (`solvers/exact/program`,
+`proofs/enclosure`). The value map of the formulation turns that into the family's
+scale.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.bounds.intervals import Interval
-from equimargin.formulations.declarations.program_problem import LEAST_SECONDS, SECONDS, ProgramProblem
+from equimargin.formulations.declarations.program_problem import (
+    LEAST_SECONDS,
+    SECONDS,
+    ProgramProblem,
+)
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Vector
 from equimargin.proofs.checker import outward
@@ -35,16 +40,19 @@ from equimargin.solvers.exact.program.clock import Clock
 SECONDS_OF_A_CONSTANT = 2.0
 """Seconds, at most, of the search for the constant part of an objective.
 
-That part matters in few programs, whose equations are few."""
+That part matters in few programs, whose equations are few.
+"""
 ULPS_OF_A_MAP = 16
 """Units in the last place by which a value and its image are widened.
 
-They are widened where a map computes in floats: such maps have a few operations."""
+They are widened where a map computes in floats: such maps have a few operations.
+"""
 SHARE_OF_TERMS = 1e-3
 """Size over the sum of the sizes of the terms.
 
-Terms may cancel, and an S of 1e-4 times this makes up for roundings alone: a tolerance of
-1e-6 S is 450 units in the last place of them."""
+Terms may cancel, and an S of 1e-4 times this makes up for roundings alone: a tolerance
+of 1e-6 S is 450 units in the last place of them.
+"""
 Number = Fraction | float
 """A value: exact, or a float."""
 
@@ -57,8 +65,8 @@ class ProvenOptimum:
     ----------
     lower, upper : float
         The bounds; both are infinite alike where an exact ray shows that.
-    exact : Fraction or None
-        The optimum, where it is known as a rational number.
+    exact : Fraction | None
+        Fraction or None The optimum, where it is known as a rational number.
     reason : str
         How it was proven, or why it was not, as a clause.
     size : float
@@ -67,17 +75,18 @@ class ProvenOptimum:
     constant : float
         Part of the objective that is equal at every feasible point, and in none of the terms, on
         the family's scale.
-    x : (n,) or None
-        Point of the program with the value of one end.
-    y, z : (m,) and (r,), or None
-        Multipliers with the value of the other end.
+    x : Vector | None of shape (n,)
+        Or None Point of the program with the value of one end.
+    y, z : Vector | None of shape (m,)
+        And (r,), or None Multipliers with the value of the other end.
     feasible : bool
         False where a ray proves that no point is feasible.
     rounding : float
         How far roundings of the program's numbers may move the optimum; 0 where
         x, y and z are not known.
-    proof : Optimum, Infeasible, Unbounded, Enclosure or None
-        What proves it of the program itself, from which a certificate is made.
+    proof : Optimum | Infeasible | Unbounded | Enclosure | None
+        Optimum, Infeasible, Unbounded, Enclosure or None What proves it of the program
+        itself, from which a certificate is made.
     doubt : str
         Why it is not proven on the family's scale all the same; else empty.
     """
@@ -111,9 +120,16 @@ class ProvenOptimum:
         if self.exact is not None and len(str(self.exact)) <= 40:
             return f"{self.exact}"
         if self.exact is not None:
-            return f"{float(self.exact)!r} (exact)" if self.is_known else f"in [{self.lower!r}, {self.upper!r}] (exact)"
+            return (
+                f"{float(self.exact)!r} (exact)"
+                if self.is_known
+                else f"in [{self.lower!r}, {self.upper!r}] (exact)"
+            )
         if self.lower == self.upper:
-            return f"{self.lower} ({'the objective has no bound' if self.feasible else 'no point is feasible'})"
+            return (
+                f"{self.lower} "
+                f"({'the objective has no bound' if self.feasible else 'no point is feasible'})"
+            )
         return f"[{self.lower!r}, {self.upper!r}]" if self.is_known else "unknown"
 
 
@@ -137,7 +153,9 @@ def optimum(problem: ProgramProblem, id: str | None = None) -> ProvenOptimum:
     entry = problem.definition if id is None else problem.formulations[id]
     if entry.key not in problem.optima:
         data = problem.data
-        problem.optima[entry.key] = proven_optimum(problem.program(entry.id), lambda value: entry.value(value, data), problem.seconds)
+        problem.optima[entry.key] = proven_optimum(
+            problem.program(entry.id), lambda value: entry.value(value, data), problem.seconds
+        )
     proven: ProvenOptimum = problem.optima[entry.key]
     return proven
 
@@ -161,26 +179,43 @@ def stated_rounding(problem: ProgramProblem, id: str | None = None) -> float:
     return due if id in (None, problem.definition.id) else due + optimum(problem, id).rounding
 
 
-def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: float = SECONDS) -> ProvenOptimum:
+def proven_optimum(
+    program: Program, value: Callable[[Number], Any], seconds: float = SECONDS
+) -> ProvenOptimum:
     """What is proven of a program's optimum.
 
     Parameters
     ----------
-    program : any convex one.  value : from its stated objective to the family's scale.  seconds : the time limit.
+    program : Program
+        Any convex one.
+    value : Callable[[Number], Any]
+        From its stated objective to the family's scale.
+    seconds : float
+        The time limit.
 
     Raises
     ------
-    ValueError : a quadratic term that is not positive semidefinite.
+    ValueError
+        A quadratic term that is not positive semidefinite.
     """
     clock = Clock(seconds)
     found = enclosure(program, seconds=seconds / 2)
     feasible = True
     proof: Optimum | Infeasible | Unbounded | Enclosure = found
-    low, high, x, reason = found.lower, found.upper, found.primal, f"proven by {found.lower_by} and {found.upper_by}"
+    low, high, x, reason = (
+        found.lower,
+        found.upper,
+        found.primal,
+        f"proven by {found.lower_by} and {found.upper_by}",
+    )
     _, y, z = found.dual or (None, None, None)
     if not (_is_finite(low) and _is_finite(high)) and not program.cones:
         outcome = program_optimum(program, max(clock.left, LEAST_SECONDS))
-        reason = outcome.reason if clock.left else f"no proof within the {seconds:.3g} s that it may take: {outcome.reason}"
+        reason = (
+            outcome.reason
+            if clock.left
+            else f"no proof within the {seconds:.3g} s that it may take: {outcome.reason}"
+        )
         proof = outcome if isinstance(outcome, Optimum | Infeasible | Unbounded) else found
         if isinstance(outcome, Optimum):
             low, high, x, y, z = outcome.value, outcome.value, outcome.x, outcome.y, outcome.z
@@ -192,7 +227,12 @@ def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: fl
     exact = ends[0].exact if low == high else None
     doubt = next((end.doubt for end in ends if end.doubt), "")
     reason = f"{reason}; {doubt}" if doubt else reason
-    rounding, (size, fixed) = 0.0, (1.0, Fraction(0)) if x is None else size_and_constant(program, x, Clock(SECONDS_OF_A_CONSTANT))
+    rounding, (size, fixed) = (
+        0.0,
+        (1.0, Fraction(0))
+        if x is None
+        else size_and_constant(program, x, Clock(SECONDS_OF_A_CONSTANT)),
+    )
     image = float(value(program.stated(fixed))) if fixed else 0.0
     if x is not None and y is not None and z is not None and isinstance(high, Fraction):
         rounding = image_of_move(value, program.stated(high), moved_by_rounding(program, x, y, z))
@@ -217,7 +257,12 @@ def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: fl
 class FamilyValue:
     """A value on the scale of its family: lower <= it <= upper.
 
-    exact : it, where the map keeps fractions; None where it computes in floats.  doubt : why the bounds are not proven, or nothing.
+    Parameters
+    ----------
+    exact : Fraction | None
+        It, where the map keeps fractions; None where it computes in floats.
+    doubt : str
+        Why the bounds are not proven, or nothing.
     """
 
     lower: float
@@ -239,7 +284,11 @@ def scaled(value: Callable[[Number], Any], end: Number) -> FamilyValue:
         return FamilyValue(below(found), above(found))
     step = ULPS_OF_A_MAP * Fraction(float_info.epsilon)
     images = [found, *(value(end * side) for side in (1 - step, 1 + step))]
-    return FamilyValue(min(map(below, images)), max(map(above, images)), doubt="not proven is what the value map computes in floats")
+    return FamilyValue(
+        min(map(below, images)),
+        max(map(above, images)),
+        doubt="not proven is what the value map computes in floats",
+    )
 
 
 def _is_finite(value: Number) -> bool:
@@ -257,7 +306,11 @@ def above(value: Number) -> float:
         return outward(Fraction(value), 1)
     if isnan(value):
         return inf
-    return float(value) + ULPS_OF_A_MAP * abs(float(np.spacing(value))) if isfinite(value) else float(value)
+    return (
+        float(value) + ULPS_OF_A_MAP * abs(float(np.spacing(value)))
+        if isfinite(value)
+        else float(value)
+    )
 
 
 def size_and_constant(program: Program, x: Vector, clock: Clock) -> tuple[float, Fraction]:
@@ -272,7 +325,9 @@ def size_and_constant(program: Program, x: Vector, clock: Clock) -> tuple[float,
     fixed = determined(stated)
     others = [j for j in range(program.n) if j not in fixed]
     free, sizes = with_values(stated, fixed, others), [shortened(x[j]) for j in others]
-    curved = sum(abs(v) * sizes[i] * sizes[j] for i, row in enumerate(free.P.rows) for j, v in row.items())
+    curved = sum(
+        abs(v) * sizes[i] * sizes[j] for i, row in enumerate(free.P.rows) for j, v in row.items()
+    )
     linear, unchanged = without_constant(free, tuple(sizes), clock)
     constant = program.objective([fixed.get(j, Fraction(0)) for j in range(program.n)]) + unchanged
     terms = curved / 2 + linear

@@ -1,25 +1,34 @@
 """By how much the roundings of the numbers that a program is stated in may move its optimum.
 
-A formulation that computes its numbers in floats, A'A or a scaled matrix, is proven exactly of the numbers that it computed, and those are
-not quite the ones that were meant. Let x, y, z be optimal for the one program and x' for the other, and let every number v of theirs
-differ by at most e |v|. Then the optimum of the other one is not lower than that of the one by more than e (S + R), with
+A formulation that computes its numbers in floats, A'A or a scaled matrix, is proven
+exactly of the numbers that it computed, and those are not quite the ones that were
+meant. Let x, y, z be optimal for the one program and x' for the other, and let every
+number v of theirs differ by at most e |v|. Then the optimum of the other one is not
+lower than that of the one by more than e (S + R), with
 
     S = 1/2 |x|'|P||x| + |q|'|x| + |c| + |y|'(|A||x| + |b|) + |z|'(|G||x| + |h|),
     R = (|P||x| + |q| + |A|'|y| + |G|'|z|)' |x' - x|.
 
-The reason: the Lagrangian of the other program at y and z is convex, and at most its optimum at x'. At x it differs by at most e S from
-that of the one, which is the optimum there, and its slope at x by at most e (|P||x| + |q| + |A|'|y| + |G|'|z|). With the two programs
-exchanged the same bounds the move upwards, by the S and R of the other one. All of it holds without "to first order".
+The reason: the Lagrangian of the other program at y and z is convex, and at most its
+optimum at x'. At x it differs by at most e S from that of the one, which is the optimum
+there, and its slope at x by at most e (|P||x| + |q| + |A|'|y| + |G|'|z|). With the two
+programs exchanged the same bounds the move upwards, by the S and R of the other one.
+All of it holds without "to first order".
 
-S is known here; the other S and both R are those of numbers that nobody knows. They are taken to be at most BEYOND_FIRST_ORDER S in all,
-which is so unless roundings move the optimal point and its multipliers by about their own size. A program of which that is not so is no
-statement of anything in floats, as two equations that differ in their last digits alone.
+S is known here; the other S and both R are those of numbers that nobody knows. They are
+taken to be at most BEYOND_FIRST_ORDER S in all, which is so unless roundings move the
+optimal point and its multipliers by about their own size. A program of which that is
+not so is no statement of anything in floats, as two equations that differ in their last
+digits alone.
 
-The point of a solver is rounded, too: a computation in floats gives an unknown to units in the last place of what meets it in rows. As the
-objective is convex, it is nowhere lower within these roundings of a point than by |slope|' (roundings). Where the optimum is next to 0
-and the terms of the objective are not, as in a sum of squares, the point says nothing more of the optimum.
+The point of a solver is rounded, too: a computation in floats gives an unknown to units
+in the last place of what meets it in rows. As the objective is convex, it is nowhere
+lower within these roundings of a point than by |slope|' (roundings). Where the optimum
+is next to 0 and the terms of the objective are not, as in a sum of squares, the point
+says nothing more of the optimum.
 
-Source: A. V. Fiacco, Introduction to Sensitivity and Stability Analysis in Nonlinear Programming (1983), theorem 3.4.1.
+Source: A. V. Fiacco, Introduction to Sensitivity and Stability Analysis in Nonlinear
+Programming (1983), theorem 3.4.1.
 """
 
 from __future__ import annotations
@@ -50,7 +59,10 @@ def moved_by_rounding(program: Program, x: Vector, y: Vector, z: Vector) -> Frac
 
     Parameters
     ----------
-    program : any convex one.  x, y, z : (n,), (m,) and (r,), a point and multipliers, both near the optimum.
+    program : Program
+        Any convex one.
+    x, y, z : ndarray of shape (n,)
+        (m,) and (r,), a point and multipliers, both near the optimum.
     """
     P, A, G = map(_rounded_part, (program.P, program.A, program.G))
     q, b, h = (tuple(map(_rounded, part)) for part in (program.q, program.b, program.h))
@@ -60,7 +72,9 @@ def moved_by_rounding(program: Program, x: Vector, y: Vector, z: Vector) -> Frac
     return (objective + rows) * BEYOND_FIRST_ORDER * ULPS_OF_A_NUMBER * Fraction(float_info.epsilon)
 
 
-def hidden_by_rounding(program: Program, x: Vector, others: Sequence[int], clock: Clock) -> Fraction:
+def hidden_by_rounding(
+    program: Program, x: Vector, others: Sequence[int], clock: Clock
+) -> Fraction:
     """How much lower than at a feasible point the objective may be within roundings of its given numbers; 0 where that is not known.
 
     Let l make slope + A'l vanish in all numbers that are not given. As A (x - x') = 0 for every feasible x', the objective is nowhere lower
@@ -68,9 +82,15 @@ def hidden_by_rounding(program: Program, x: Vector, others: Sequence[int], clock
 
     Parameters
     ----------
-    program : any convex one.
-    x : (n,), a point, computed in floats: every unknown is off by units in the last place of its reach, as `_reaches` has it.
-    others : the numbers that are not given: they follow from those that are.  clock : of the proof.
+    program : Program
+        Any convex one.
+    x : ndarray of shape (n,)
+        A point, computed in floats: every unknown is off by units in the last place of
+        its reach, as `_reaches` has it.
+    others : Sequence[int]
+        The numbers that are not given: they follow from those that are.
+    clock : Clock
+        Of the proof.
     """
     sizes = _reaches(program, x)
     slope, rows = _sum(program.P.times(x), program.q), program.A.transposed
@@ -82,7 +102,9 @@ def hidden_by_rounding(program: Program, x: Vector, others: Sequence[int], clock
     if multipliers is None:
         return Fraction(0)
     pulled = _sum(slope, rows.times(multipliers))
-    return dot(tuple(map(abs, pulled)), tuple(sizes)) * ULPS_OF_A_NUMBER * Fraction(float_info.epsilon)
+    return (
+        dot(tuple(map(abs, pulled)), tuple(sizes)) * ULPS_OF_A_NUMBER * Fraction(float_info.epsilon)
+    )
 
 
 def _reaches(program: Program, x: Vector) -> list[Fraction]:
@@ -130,7 +152,9 @@ def _difference(value: Callable[[Fraction], Any], one: Fraction, other: Fraction
 
 def _rounded(number: Fraction) -> Fraction:
     """The size of a number that may be a rounded one; 0 for one of few digits, as 3, 1/4 or 0.1 read as 1/10, which was meant."""
-    meant = number.numerator.bit_length() + number.denominator.bit_length() <= BITS_OF_A_MEANT_NUMBER
+    meant = (
+        number.numerator.bit_length() + number.denominator.bit_length() <= BITS_OF_A_MEANT_NUMBER
+    )
     return Fraction(0) if meant else abs(number)
 
 

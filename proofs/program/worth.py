@@ -55,12 +55,23 @@ def worth(problem: ProgramProblem, solution: ProgramSolution) -> Worth:
     program = problem.program(entry.id)
     found = completed(program, solution.values, problem.seconds)
     if found.moved > max(LEAST_MOVE, solution.accuracy):
-        raise ValueError(f"the values of {entry.name} are feasible only after a change by {found.moved:.1e}, relative to 1 + |value|")
+        raise ValueError(
+            f"the values of {entry.name} are feasible only after a change by "
+            f"{found.moved:.1e}, relative to 1 + |value|"
+        )
     stated = program.stated(found.objective)
     image = scaled(lambda value: entry.value(value, data), stated)
     left = [name for name in program.columns if name not in solution.values]
     how = f"its point of {entry.name} is {'exactly ' if image.exact is not None else ''}feasible"
     moved = f" after a change by {found.moved:.1e}" if found.moved else ""
-    ours = f"; it gives no {' and no '.join(left)}, for which the best values are taken" if left else ""
+    ours = (
+        f"; it gives no {' and no '.join(left)}, for which the best values are taken"
+        if left
+        else ""
+    )
     rounding = image_of_move(lambda value: entry.value(value, data), stated, found.hidden)
-    return Worth(Interval(image.lower, image.upper), f"{how}{moved}{ours}{image.doubt and '; '}{image.doubt}", rounding)
+    return Worth(
+        Interval(image.lower, image.upper),
+        f"{how}{moved}{ours}{image.doubt and '; '}{image.doubt}",
+        rounding,
+    )

@@ -4,15 +4,27 @@
     point      are the f, b and alpha that it supplies near-optimal, after exact repair?
     accuracy   how well did the backend solve its own problem, recomputed from its raw vectors?
 
-The referee believes no status and no objective value that a solver reports. `examine` looks at one answer alone, and returns `Evidence`: a
-claim, what its point proves, and an accuracy, all of them recomputed and in units of the family's objective. `judge` then compares the
-answers of a family. A repaired point always proves a true interval, so that the interval alone never shows that an answer is right. A
-disagreement is proven: rounding in our own computations is never held against an answer. The referee changes nothing of what it judges.
+The referee believes no status and no objective value that a solver reports. `examine`
+looks at one answer alone, and returns `Evidence`: a claim, what its point proves, and
+an accuracy, all of them recomputed and in units of the family's objective. `judge` then
+compares the answers of a family. A repaired point always proves a true interval, so
+that the interval alone never shows that an answer is right. A disagreement is proven:
+rounding in our own computations is never held against an answer. The referee changes
+nothing of what it judges.
 
-All relative figures are absolute differences on the family's value scale over S = max(|lower|, |upper|, 1e-4 P(0)).
+All relative figures are absolute differences on the family's value scale over
+S = max(|lower|, |upper|, 1e-4 P(0)).
 """
 
-from equimargin.proofs.referee.evidence import Claim, Evidence, PointProof, Run, SolveAccuracy, failed, skipped
+from equimargin.proofs.referee.evidence import (
+    Claim,
+    Evidence,
+    PointProof,
+    Run,
+    SolveAccuracy,
+    failed,
+    skipped,
+)
 from equimargin.proofs.referee.examination import examine, examine_solution
 from equimargin.proofs.referee.judgement import Agreement, FamilyVerdict, Judgement, Verdict, judge
 from equimargin.proofs.referee.rays import extract_ray

@@ -1,7 +1,8 @@
 """Evidence: what one answer shows by itself, before it is compared with others.
 
-It has the run that gave the answer, the answer's claim, what its point proves, and its accuracy. All figures are absolute, in units of the
-family's objective, unless their docstring says otherwise. Parts that an answer does not have are None.
+It has the run that gave the answer, the answer's claim, what its point proves, and its
+accuracy. All figures are absolute, in units of the family's objective, unless their
+docstring says otherwise. Parts that an answer does not have are None.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class Run:
     library: str = ""
     """Name of the solving code, a backend's name where it is one.
 
-    It is empty where that is the code of the solver itself."""
+    It is empty where that is the code of the solver itself.
+    """
 
     @property
     def claims_the_end(self) -> bool:
@@ -79,7 +81,8 @@ class Claim:
     """The declared objective on the family's scale; inf or -inf where a verified ray says so."""
     mismatch: float = 0.0
     """The largest of three figures: |declared - printed| objective, and the violations of the declared and of the printed constraints, each
-    violation times its multiplier."""
+    violation times its multiplier.
+    """
     cancellation: float = 0.0
     """How far the quadratic of its value may be off by rounding, as printed, as declared or as computed."""
     reach: float | None = None
@@ -111,16 +114,19 @@ class PointProof:
     """What is proven of the optimum of the answer's own declaration, or of the value of a solver's own point, on the family's scale.
 
     It takes the place of `proven` where a family has no canonical point to which all answers are mapped. `proven` is then what is known of
-    the family's definition, and nothing is supplied."""
+    the family's definition, and nothing is supplied.
+    """
     stated_rounding: float = 0.0
     """Distance by which roundings may move values apart.
 
     The roundings are those of the numbers of an own declaration, of the definition and of a
-    solver's point."""
+    solver's point.
+    """
     difference: float = 0.0
     """Difference of the exact optimum of an own declaration from the definition's.
 
-    It is 0 where they are equal, or not known exactly."""
+    It is 0 where they are equal, or not known exactly.
+    """
 
     @property
     def has_f(self) -> bool:
@@ -135,8 +141,18 @@ class PointProof:
     @property
     def rounding(self) -> float:
         """The larger share that rounding has in a side of `proven` that it supplied."""
-        sides = ((self.has_f, self.proven.upper, self.inner.upper), (self.has_alpha, self.inner.lower, self.proven.lower))
-        return max((larger - smaller for supplied, larger, smaller in sides if supplied and larger > smaller), default=0.0)
+        sides = (
+            (self.has_f, self.proven.upper, self.inner.upper),
+            (self.has_alpha, self.inner.lower, self.proven.lower),
+        )
+        return max(
+            (
+                larger - smaller
+                for supplied, larger, smaller in sides
+                if supplied and larger > smaller
+            ),
+            default=0.0,
+        )
 
 
 @dataclass(frozen=True)
@@ -146,7 +162,8 @@ class SolveAccuracy:
     residual: float | None = np.inf
     """About the error of its objective, auxiliary variables eliminated too; inf where it returned no vectors.
 
-    None of a function without multipliers, which says nothing of itself: how far its point is from the family's interval then counts."""
+    None of a function without multipliers, which says nothing of itself: how far its point is from the family's interval then counts.
+    """
     normwise: float = np.inf
     """The largest of its relative residuals, without a unit, auxiliary variables eliminated too; inf where it returned no vectors."""
     arithmetic: float = 0.0
@@ -181,16 +198,22 @@ def worst(*figures: float) -> float:
     return np.inf if any(np.isnan(figures)) else max(figures)
 
 
-def skipped(family: str, formulation: str | None, solver: str, control: bool, status: Status, reason: str) -> Evidence:
+def skipped(
+    family: str, formulation: str | None, solver: str, control: bool, status: Status, reason: str
+) -> Evidence:
     """The evidence of a run that did not take place, with the reason."""
     return Evidence(Run(family, formulation, solver, control, status, reason, skipped=True))
 
 
-def failed(family: str, formulation: str | None, solver: str, control: bool, failure: Exception) -> Evidence:
+def failed(
+    family: str, formulation: str | None, solver: str, control: bool, failure: Exception
+) -> Evidence:
     """The evidence of a run that ended in an exception: it has no claim and no point, and says what went wrong."""
     raised = what_was_raised(failure)
     reason = f"stopped by an exception: {raised}"
-    return Evidence(Run(family, formulation, solver, control, Status.NUMERICAL_FAILURE, reason, raised=raised))
+    return Evidence(
+        Run(family, formulation, solver, control, Status.NUMERICAL_FAILURE, reason, raised=raised)
+    )
 
 
 def what_was_raised(failure: Exception) -> str:

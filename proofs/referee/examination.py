@@ -1,7 +1,7 @@
 """The examination of one answer: its claim, its point and its accuracy are recomputed from the values that the solver returned.
 
-Everything is a function of these values. No variable and no parameter of a declaration is read or written, because the answer kept their
-values when it was solved.
+Everything is a function of these values. No variable and no parameter of a declaration
+is read or written, because the answer kept their values when it was solved.
 """
 
 from __future__ import annotations
@@ -77,4 +77,7 @@ def bounds_for(problem: Any) -> Bounds:
         return WeakDuality(problem)
     if isinstance(problem, ProgramProblem):
         return RationalProgram(problem)
-    raise TypeError(f"a {type(problem).__name__} is neither a canonical problem nor one of a family's data: no bounds of it can be proven")
+    raise TypeError(
+        f"a {type(problem).__name__} is neither a canonical problem nor one of a family's "
+        f"data: no bounds of it can be proven"
+    )

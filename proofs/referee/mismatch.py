@@ -17,8 +17,12 @@ from equimargin.solvers.solution import Status
 def claim_of_ray(answer: Answer, ray: Ray) -> Claim:
     """Return the claim of a verified ray: an unbounded minimum is -inf, an infeasible one inf, and a maximum the opposite."""
     minimised = answer.declaration.objective.NAME == "minimize"
-    value = answer.on_family_scale(np.inf if minimised == (answer.status is Status.INFEASIBLE) else -np.inf)
-    return Claim(value, reach=_moved(answer.on_family_scale, 0.0, ray.reach), infeasible=value == np.inf)
+    value = answer.on_family_scale(
+        np.inf if minimised == (answer.status is Status.INFEASIBLE) else -np.inf
+    )
+    return Claim(
+        value, reach=_moved(answer.on_family_scale, 0.0, ray.reach), infeasible=value == np.inf
+    )
 
 
 def mismatch(answer: Answer, reading: BackendValues) -> float:
@@ -48,7 +52,9 @@ def worth_of_all(reading: BackendValues, violations: Mapping[str, Any]) -> float
         size = np.atleast_1d(np.maximum(violation, 0.0))
         if weight is None:
             return float(size.sum()) * default
-        if np.shape(weight) != np.shape(violation):  # the printed constraints are more than the declared ones of that name, or fewer
+        if np.shape(weight) != np.shape(
+            violation
+        ):  # the printed constraints are more than the declared ones of that name, or fewer
             return float(size.sum()) * float(np.abs(weight).sum())
         return float(np.abs(np.atleast_1d(weight)) @ size)
 

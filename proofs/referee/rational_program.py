@@ -1,7 +1,8 @@
 """Bounds by programs in rational numbers: of any problem, whose formulations' optima are proven one by one.
 
-A declaration is judged by its own optimum, which is proven from its standard form and from no answer. What a backend states is compared
-with that. A solver's answer is judged by what its completed point is worth.
+A declaration is judged by its own optimum, which is proven from its standard form and
+from no answer. What a backend states is compared with that. A solver's answer is judged
+by what its completed point is worth.
 """
 
 from __future__ import annotations
@@ -67,15 +68,26 @@ class RationalProgram(Bounds):
         point = self._proof(own.interval, answer.declaration.id)
         point = replace(point, difference=_difference(own.exact, optimum(self.problem).exact))
         if point.difference:
-            run = replace(run, reason=f"{run.reason}; not equal: its exact optimum differs from the definition's by {point.difference:.1e}")
+            run = replace(
+                run,
+                reason=f"{run.reason}; not equal: its exact optimum differs from the definition's "
+                f"by {point.difference:.1e}",
+            )
         claim = self._claim(answer)
         if claim is None:
             return Evidence(run, point=point)
         if own.is_known:
-            return Evidence(run, claim, point, SolveAccuracy(_distance(claim.value, own.interval), 0.0))
+            return Evidence(
+                run, claim, point, SolveAccuracy(_distance(claim.value, own.interval), 0.0)
+            )
         if answer.raw is None:
             return Evidence(run, claim, point)
-        return Evidence(run, claim, point, SolveAccuracy(*own_residual(answer.raw.form, answer.raw.x, answer.raw.z)))
+        return Evidence(
+            run,
+            claim,
+            point,
+            SolveAccuracy(*own_residual(answer.raw.form, answer.raw.x, answer.raw.z)),
+        )
 
     def of_solution(self, run: Run, solution: ProgramSolution) -> Evidence:
         """Return the evidence of a specialised solver's solution."""
@@ -87,15 +99,31 @@ class RationalProgram(Bounds):
             return Evidence(replace(run, status=Status.NUMERICAL_FAILURE, reason=str(wrong)))
         proof = self._proof(found.interval, solution.formulation, found.rounding)
         run = replace(run, reason=found.reason)
-        return Evidence(run, Claim(found.interval.upper), proof, SolveAccuracy(solution.accuracy * proof.proven.size, 0.0))
+        return Evidence(
+            run,
+            Claim(found.interval.upper),
+            proof,
+            SolveAccuracy(solution.accuracy * proof.proven.size, 0.0),
+        )
 
     def _proof(self, own: Interval, formulation: str | None, rounding: float = 0.0) -> PointProof:
         """Return the bounds of an answer's own optimum or value, beside those of the definition's.
 
-        formulation : of which the answer gives values, by its id; None where it gives none.  rounding : of the numbers of its point.
+        Parameters
+        ----------
+        formulation : str | None
+            Of which the answer gives values, by its id; None where it gives none.
+        rounding : float
+            Of the numbers of its point.
         """
         definition = optimum(self.problem).interval
-        return PointProof(Point(), definition, definition, own=own, stated_rounding=stated_rounding(self.problem, formulation) + rounding)
+        return PointProof(
+            Point(),
+            definition,
+            definition,
+            own=own,
+            stated_rounding=stated_rounding(self.problem, formulation) + rounding,
+        )
 
     def _claim(self, answer: Answer) -> Claim | None:
         """Return a backend's claim on the optimum, by its values or by a verified ray; None where it makes none."""
@@ -115,4 +143,8 @@ def _difference(own: Fraction | None, due: Fraction | None) -> float:
 
 def _distance(value: float, proven: Interval) -> float:
     """Return the distance of a value from the proven interval of its own problem."""
-    return 0.0 if value in (proven.lower, proven.upper) else max(proven.lower - value, value - proven.upper, 0.0)
+    return (
+        0.0
+        if value in (proven.lower, proven.upper)
+        else max(proven.lower - value, value - proven.upper, 0.0)
+    )

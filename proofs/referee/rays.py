@@ -3,8 +3,9 @@
     unbounded     x with Px = 0, -Gx in the cone, x within its bounds' directions, and q'x < 0
     infeasible    z in the dual cone with G'z = 0 and h'z < 0 (Farkas)
 
-A ray is scaled so that its largest entry is 1. In floating point its conditions hold only to a tolerance, so that a ray is followed only
-for a finite length: at any optimum, rounding alone makes directions that look like short rays.
+A ray is scaled so that its largest entry is 1. In floating point its conditions hold
+only to a tolerance, so that a ray is followed only for a finite length: at any optimum,
+rounding alone makes directions that look like short rays.
 """
 
 from __future__ import annotations
@@ -43,13 +44,20 @@ class Ray:
     @property
     def proves(self) -> bool:
         """Whether it proves what the backend says."""
-        return bool(self.gain > 0 and max(self.violation, self.deviation) <= RAY_TOLERANCE * self.gain)
+        return bool(
+            self.gain > 0 and max(self.violation, self.deviation) <= RAY_TOLERANCE * self.gain
+        )
 
     @property
     def reach(self) -> float:
         """How far the objective goes along it until its curvature turns it, or its conditions are off by RAY_TOLERANCE of their size."""
         turn = self.gain**2 / (2 * self.curvature) if self.curvature > 0 else np.inf
-        return min(turn, RAY_TOLERANCE * (1 + self.size) * self.gain / self.violation if self.violation > 0 else np.inf)
+        return min(
+            turn,
+            RAY_TOLERANCE * (1 + self.size) * self.gain / self.violation
+            if self.violation > 0
+            else np.inf,
+        )
 
 
 def extract_ray(answer: Answer) -> Ray | None:
@@ -67,12 +75,23 @@ def extract_ray(answer: Answer) -> Ray | None:
 def _primal_ray(form: StandardForm, x: Array) -> Ray:
     x = x / max(max_or_inf(np.abs(x)), SMALLEST_RAY)
     Px, s = form.P @ x, -(form.G @ x)
-    below, above = np.minimum(x[np.isfinite(form.lower)], 0.0), np.maximum(x[np.isfinite(form.upper)], 0.0)
+    below, above = (
+        np.minimum(x[np.isfinite(form.lower)], 0.0),
+        np.maximum(x[np.isfinite(form.upper)], 0.0),
+    )
     deviation = max(max_or_inf(np.abs(v)) for v in (Px, below, above))
-    return Ray(-float(form.q @ x), max_or_inf(np.abs(s - form.on_cone(s))), deviation, float(x @ Px), max_or_inf(np.abs(form.h)))
+    return Ray(
+        -float(form.q @ x),
+        max_or_inf(np.abs(s - form.on_cone(s))),
+        deviation,
+        float(x @ Px),
+        max_or_inf(np.abs(form.h)),
+    )
 
 
 def _dual_ray(form: StandardForm, z: Array) -> Ray:
     z = form.on_dual_cone(z)
     z = z / max(max_or_inf(np.abs(z)), SMALLEST_RAY)
-    return Ray(-float(form.h @ z), max_or_inf(np.abs(form.G.T @ z)), 0.0, 0.0, max_or_inf(np.abs(form.q)))
+    return Ray(
+        -float(form.h @ z), max_or_inf(np.abs(form.G.T @ z)), 0.0, 0.0, max_or_inf(np.abs(form.q))
+    )

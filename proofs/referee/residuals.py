@@ -20,13 +20,21 @@ class Residual(NamedTuple):
     """The largest relative residual, without a unit; unlike the first it is not 0 at x = z = 0."""
 
 
-def own_residual(form: StandardForm, x: Array | None, z: Array | None, sizes: Array | None = None) -> Residual:
+def own_residual(
+    form: StandardForm, x: Array | None, z: Array | None, sizes: Array | None = None
+) -> Residual:
     """The residual of a backend's vectors: r_p of the rows, r_d of the stationarity, and the gap of the values p and d.
 
     Parameters
     ----------
-    form : the problem as the backend was given it.  x : (n,) unknowns.  z : (r,) multipliers.
-    sizes : (n,) those of x and of the optimum, as far as they are known; |x| by default.
+    form : StandardForm
+        The problem as the backend was given it.
+    x : Array | None of shape (n,)
+        unknowns.
+    z : Array | None of shape (r,)
+        multipliers.
+    sizes : Array | None of shape (n,)
+        Those of x and of the optimum, as far as they are known; |x| by default.
     """
     if x is None or z is None or x.shape != form.q.shape or z.shape != form.h.shape:
         return Residual(np.inf, np.inf)
@@ -40,7 +48,10 @@ def own_residual(form: StandardForm, x: Array | None, z: Array | None, sizes: Ar
     dual_residual = Px + form.q + form.G.T @ z
     primal = form.objective(x)
     dual = -float(x @ Px) / 2 - float(form.h @ z) + form.offset
-    for bound, sign in ((form.lower, 1.0), (form.upper, -1.0)):  # bounds on variables are not rows: their multipliers are in the residual
+    for bound, sign in (
+        (form.lower, 1.0),
+        (form.upper, -1.0),
+    ):  # bounds on variables are not rows: their multipliers are in the residual
         finite = np.isfinite(bound)
         multiplier = np.where(finite, np.maximum(0.0, sign * dual_residual), 0.0)
         dual_residual = dual_residual - sign * multiplier
@@ -55,5 +66,9 @@ def own_residual(form: StandardForm, x: Array | None, z: Array | None, sizes: Ar
     )
     curved = form.P.diagonal() > 0
     second_order = float((dual_residual[curved] ** 2 / form.P.diagonal()[curved]).sum()) / 2
-    first_order = abs(primal - dual) + float(np.abs(z) @ np.abs(primal_residual)) + float(sizes @ np.abs(dual_residual))
+    first_order = (
+        abs(primal - dual)
+        + float(np.abs(z) @ np.abs(primal_residual))
+        + float(sizes @ np.abs(dual_residual))
+    )
     return Residual(first_order + second_order, normwise)

@@ -16,8 +16,14 @@ from equimargin.proofs.referee.evidence import Evidence
 class Stable(NamedTuple):
     """Shares that are proven to be the same at every optimum, between 0 and 1.
 
-    labels : of the training points whose sign of f(x) + b is; None where the rows are not those of two classes.
-    rows : of the rows whose multiplier is 0, or at its bound (of the squared hinge: above 0).
+    Parameters
+    ----------
+    labels : float | None
+        Of the training points whose sign of f(x) + b is; None where the rows are not
+        those of two classes.
+    rows : float
+        Of the rows whose multiplier is 0, or at its bound (of the squared hinge: above
+        0).
     """
 
     labels: float | None
@@ -31,13 +37,25 @@ def stable(problem: Any, evidence: Iterable[Evidence]) -> Stable | None:
 
     Parameters
     ----------
-    problem : of the answers, of any kind.  evidence : of the answers; what controls bring is left out.
+    problem : Any
+        Of the answers, of any kind.
+    evidence : Iterable[Evidence]
+        Of the answers; what controls bring is left out.
 
     Source: `formulations/bounds/stability.py`.
     """
-    if not isinstance(problem, MarginProblem) or not problem.convex or not problem.p or problem.loss not in LOSSES:
+    if (
+        not isinstance(problem, MarginProblem)
+        or not problem.convex
+        or not problem.p
+        or problem.loss not in LOSSES
+    ):
         return None
-    points = [e.point for e in evidence if e.point is not None and not e.run.control and e.point.has_f and e.point.has_alpha]
+    points = [
+        e.point
+        for e in evidence
+        if e.point is not None and not e.run.control and e.point.has_f and e.point.has_alpha
+    ]
     best = min(points, key=lambda point: point.proven.relative_width, default=None)
     if best is None or not math.isfinite(best.proven.relative_width):
         return None

@@ -17,16 +17,26 @@ from equimargin.solvers.registry import SOLVERS, Solver
 class Availability:
     """Whether any formulation and any solver takes a family's problem, whether or not it was asked to.
 
-    undeclarable : why no formulation of the family declares the problem, a clause; empty where one does.
-    unsolvable : why no specialised solver takes it, a clause; empty where one does.
-    too_large : whether its size is the only reason why it is not declared.
-    refusals : why each formulation and solver of the family does not take the problem, or None; controls are left out.
+    Parameters
+    ----------
+    undeclarable : str
+        Why no formulation of the family declares the problem, a clause; empty where one
+        does.
+    unsolvable : str
+        Why no specialised solver takes it, a clause; empty where one does.
+    too_large : bool
+        Whether its size is the only reason why it is not declared.
+    refusals : Mapping[Formulation | Solver, Refusal | None]
+        Why each formulation and solver of the family does not take the problem, or
+        None; controls are left out.
     """
 
     undeclarable: str = ""
     unsolvable: str = ""
     too_large: bool = False
-    refusals: Mapping[Formulation | Solver, Refusal | None] = field(default_factory=dict, compare=False, repr=False)
+    refusals: Mapping[Formulation | Solver, Refusal | None] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
 
 def find_available_answers(problem: AnyProblem) -> Availability:
@@ -34,17 +44,26 @@ def find_available_answers(problem: AnyProblem) -> Availability:
 
     Parameters
     ----------
-    problem : of any kind.
+    problem : AnyProblem
+        Of any kind.
     """
-    declaring = [entry for entry in REGISTRY.values() if entry.family == problem.family and not entry.control]
+    declaring = [
+        entry for entry in REGISTRY.values() if entry.family == problem.family and not entry.control
+    ]
     solving = [solver for solver in SOLVERS.values() if solver.takes(problem.family)]
     ways: list[Formulation | Solver] = [*declaring, *solving]
     refusals = {way: find_refusal(way, problem) for way in ways}
     undeclared = [refusals[entry] for entry in declaring]
-    too_large = bool(undeclared) and all(refusal is not None and refusal.too_large for refusal in undeclared)
-    undeclarable = "the problem is too large to declare" if too_large else "no formulation takes the problem"
+    too_large = bool(undeclared) and all(
+        refusal is not None and refusal.too_large for refusal in undeclared
+    )
+    undeclarable = (
+        "the problem is too large to declare" if too_large else "no formulation takes the problem"
+    )
     others = (solver for solver in SOLVERS.values() if solver not in refusals)
-    solvable = None in [refusals[solver] for solver in solving] or any(find_refusal(solver, problem) is None for solver in others)
+    solvable = None in [refusals[solver] for solver in solving] or any(
+        find_refusal(solver, problem) is None for solver in others
+    )
     unsolvable = "" if solvable else "no specialised solver takes the problem"
     return Availability("" if None in undeclared else undeclarable, unsolvable, too_large, refusals)
 

@@ -1,6 +1,7 @@
 """Bounds by weak duality: any point of a canonical problem, repaired, proves an interval of the optimum in float64.
 
-The point of an answer is completed once, and the completed point is used wherever its other side is needed.
+The point of an answer is completed once, and the completed point is used wherever its
+other side is needed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,15 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.proofs.referee.bounds import Bounds
-from equimargin.proofs.referee.evidence import Claim, Evidence, PointProof, Run, Side, SolveAccuracy, worst
+from equimargin.proofs.referee.evidence import (
+    Claim,
+    Evidence,
+    PointProof,
+    Run,
+    Side,
+    SolveAccuracy,
+    worst,
+)
 from equimargin.proofs.referee.mismatch import claim_of_ray, mismatch, spread, worth_of_all
 from equimargin.proofs.referee.rays import RAY_TOLERANCE, extract_ray
 from equimargin.proofs.referee.residuals import own_residual
@@ -26,7 +35,9 @@ from equimargin.solvers.solution import Solution
 
 UNREACHABLE_NORM = 1e8
 """|f|^2 times the mean K_ii over the number of rows, without a unit. If both the proven lower bound and the claim of a hard family are
-larger, the family counts as infeasible: its largest margin would be below 1e-4 / sqrt(p)."""
+larger, the family counts as infeasible: its largest margin would be below
+1e-4 / sqrt(p).
+"""
 
 
 class WeakDuality(Bounds):
@@ -34,8 +45,8 @@ class WeakDuality(Bounds):
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem
-        The family's problem, with the true data.
+    problem : Problem
+        MarginProblem or OneNormProblem The family's problem, with the true data.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -55,7 +66,11 @@ class WeakDuality(Bounds):
         ray = extract_ray(answer)
         if ray is not None and ray.proves:
             return Evidence(
-                run, claim_of_ray(answer, ray), accuracy=SolveAccuracy(arithmetic=relative_rounding_error(problem), blur=_blur(problem))
+                run,
+                claim_of_ray(answer, ray),
+                accuracy=SolveAccuracy(
+                    arithmetic=relative_rounding_error(problem), blur=_blur(problem)
+                ),
             )
         if answer.reading is None:
             return Evidence(run)
@@ -83,19 +98,35 @@ class WeakDuality(Bounds):
         proof = self._proof(point, complete(problem, point))
         proven = proof.proven
         gap = max(proven.upper - proven.lower, 0.0) if proof.has_alpha else None
-        value = min(solution.value, proven.upper)  # infinite where hard rows are missed by a rounding error, which a repair makes good
+        value = min(
+            solution.value, proven.upper
+        )  # infinite where hard rows are missed by a rounding error, which a repair makes good
         claim = Claim(
             value,
             cancellation=proven.upper - proof.inner.upper if np.isfinite(proven.upper) else 0.0,
             infeasible=_unreachable(problem, value, proven.lower),
         )
-        return Evidence(run, claim, proof, SolveAccuracy(gap, 0.0, relative_rounding_error(problem, point.multipliers)), solution.ray)
+        return Evidence(
+            run,
+            claim,
+            proof,
+            SolveAccuracy(gap, 0.0, relative_rounding_error(problem, point.multipliers)),
+            solution.ray,
+        )
 
-    def _proof(self, point: CanonicalPoint, completed: CompletedPoint, side: Side | None = None) -> PointProof:
+    def _proof(
+        self, point: CanonicalPoint, completed: CompletedPoint, side: Side | None = None
+    ) -> PointProof:
         """Return the bounds of a point, and the lower bound by multipliers that are made from its f."""
         problem, derived = self.problem, completed.derived
-        lower = -np.inf if derived is None else interval(problem, problem.point(multipliers=derived)).lower
-        return PointProof(point, interval(problem, point), inner_interval(problem, point), side, lower)
+        lower = (
+            -np.inf
+            if derived is None
+            else interval(problem, problem.point(multipliers=derived)).lower
+        )
+        return PointProof(
+            point, interval(problem, point), inner_interval(problem, point), side, lower
+        )
 
 
 def _blur(problem: Problem) -> float:
@@ -107,23 +138,48 @@ def _blur(problem: Problem) -> float:
     """
     if not (isinstance(problem, MarginProblem) and np.isinf(problem.group_costs).any()):
         return 0.0
-    return 4.0 * (problem.features_error + UNIT * float(np.abs(problem.gram.diagonal).max(initial=0.0)))
-
-
-def _accuracy(problem: Problem, answer: Answer, raw: BackendResult, reading: BackendValues, completed: CompletedPoint) -> SolveAccuracy:
-    """The residual of the backend's own problem, or of the auxiliary variables where that is larger."""
-    residual, normwise = own_residual(raw.form, raw.x, raw.z, _sizes(problem, answer, raw, reading, completed))
-    missed = worth_of_all(reading, reading.eliminated_violations)
-    residual = worst(residual, abs(reading.eliminated_objective - reading.objective), missed, _unrolled(answer, raw, reading))
-    return SolveAccuracy(
-        spread(answer, residual), max(normwise, reading.eliminated), relative_rounding_error(problem, reading.point.multipliers)
+    return 4.0 * (
+        problem.features_error + UNIT * float(np.abs(problem.gram.diagonal).max(initial=0.0))
     )
 
 
-def _sizes(problem: Problem, answer: Answer, raw: BackendResult, reading: BackendValues, completed: CompletedPoint) -> Array | None:
+def _accuracy(
+    problem: Problem,
+    answer: Answer,
+    raw: BackendResult,
+    reading: BackendValues,
+    completed: CompletedPoint,
+) -> SolveAccuracy:
+    """The residual of the backend's own problem, or of the auxiliary variables where that is larger."""
+    residual, normwise = own_residual(
+        raw.form, raw.x, raw.z, _sizes(problem, answer, raw, reading, completed)
+    )
+    missed = worth_of_all(reading, reading.eliminated_violations)
+    residual = worst(
+        residual,
+        abs(reading.eliminated_objective - reading.objective),
+        missed,
+        _unrolled(answer, raw, reading),
+    )
+    return SolveAccuracy(
+        spread(answer, residual),
+        max(normwise, reading.eliminated),
+        relative_rounding_error(problem, reading.point.multipliers),
+    )
+
+
+def _sizes(
+    problem: Problem,
+    answer: Answer,
+    raw: BackendResult,
+    reading: BackendValues,
+    completed: CompletedPoint,
+) -> Array | None:
     """|x_i| of the backend's answer, or of the point that its multipliers make where that is larger: a flat direction hides in small x."""
     declared, alpha = answer.problem, reading.point.multipliers
-    if raw.x is None or (alpha is not None and alpha.shape != (declared.p,)):  # or it was declared for other rows than it hands back
+    if raw.x is None or (
+        alpha is not None and alpha.shape != (declared.p,)
+    ):  # or it was declared for other rows than it hands back
         return None
     own = (completed if declared is problem else complete(declared, reading.point)).of_multipliers
     if own is None:
@@ -164,4 +220,7 @@ def _unreachable(problem: Problem, claimed: float, proven: float) -> bool:
     """Return True if claim and lower bound of a hard family are so large that it counts as infeasible."""
     if not np.isinf(problem.group_costs).any():
         return False
-    return all(bound * problem.gram.mean_diagonal >= UNREACHABLE_NORM * problem.p for bound in (claimed, proven))
+    return all(
+        bound * problem.gram.mean_diagonal >= UNREACHABLE_NORM * problem.p
+        for bound in (claimed, proven)
+    )

@@ -1,11 +1,12 @@
 """Declared problems through cvxpy's backends: CLARABEL, SCS, OSQP and HIGHS.
 
-A backend's status is reported and never believed. An `Answer` therefore keeps what the backend was given and what it answered in its own
-standard form,
+A backend's status is reported and never believed. An `Answer` therefore keeps what the
+backend was given and what it answered in its own standard form,
 
     min 1/2 x'Px + q'x + offset   s.t.   h - Gx in {0}^zero x R+^nonneg x cones,   lower <= x <= upper,
 
-with the raw vectors x and z (Px + q + G'z = 0, z in the dual cone), from which the referee recomputes its accuracy.
+with the raw vectors x and z (Px + q + G'z = 0, z in the dual cone), from which the
+referee recomputes its accuracy.
 """
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ from equimargin.formulations.numeric.arguments import check_count, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
-from equimargin.formulations.programs.standard_form import StandardForm, copy_vector, find_columns, make_standard_form, with_stated_bounds
+from equimargin.formulations.programs.standard_form import (
+    StandardForm,
+    copy_vector,
+    find_columns,
+    make_standard_form,
+    with_stated_bounds,
+)
 from equimargin.solvers.backends.table import BACKENDS, Backend
 from equimargin.solvers.interrupt import interruptible, unheard
 from equimargin.solvers.solution import Status
@@ -111,7 +118,10 @@ class Answer:
 
     def __repr__(self) -> str:
         """One line: the formulation, the backend and how it ended."""
-        return f"<Answer by {self.backend} to {self.declaration.id or 'a declaration'}: {self.status}, objective {self.objective:.6g}>"
+        return (
+            f"<Answer by {self.backend} to {self.declaration.id or 'a declaration'}: "
+            f"{self.status}, objective {self.objective:.6g}>"
+        )
 
     @property
     def problem(self) -> Problem:
@@ -155,27 +165,48 @@ def solve_declaration(
 
     Parameters
     ----------
-    declaration : from `declare`.  backend : a name of BACKENDS.  tol : wanted of the value; each backend gets a fraction of it in its own
-        terms.  time_limit : seconds that its attempts may take together, compilation apart.  max_iter : of the backend's own
-        iterations; None is a generous default.  total_time : seconds of all, compilation included, after which nothing is begun.
+    declaration : Declaration
+        From `declare`.
+    backend : str
+        A name of BACKENDS.
+    tol : float
+        Wanted of the value; each backend gets a fraction of it in its own terms.
+    time_limit : float
+        Seconds that its attempts may take together, compilation apart.
+    max_iter : int | None
+        Of the backend's own iterations; None is a generous default.
+    total_time : float
+        Seconds of all, compilation included, after which nothing is begun.
 
     Returns
     -------
-    Answer : whatever the backend came to, with its status and reason; the referee judges it.
+    Answer
+        Whatever the backend came to, with its status and reason; the referee judges it.
 
     Raises
     ------
-    ValueError : an unknown backend, or a tolerance or limit that is not positive.
+    ValueError
+        An unknown backend, or a tolerance or limit that is not positive.
     """
     if backend not in BACKENDS:
         raise ValueError(f"unknown backend {backend!r}; known: {', '.join(BACKENDS)}")
-    tol, time_limit, ends = positive(tol, "tol"), positive(time_limit, "time_limit"), time.perf_counter() + total_time
+    tol, time_limit, ends = (
+        positive(tol, "tol"),
+        positive(time_limit, "time_limit"),
+        time.perf_counter() + total_time,
+    )
     max_iter = None if max_iter is None else check_count(max_iter, "max_iter")
     entry = BACKENDS[backend]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # cvxpy's, of inaccurate solutions and of what it computes from them: the referee recomputes that
+        warnings.simplefilter(
+            "ignore"
+            # cvxpy's, of inaccurate solutions and of what it computes from them: the
+            # referee recomputes that
+        )
         if not entry.conic and not declaration.problem.is_qp():
-            return Answer(declaration, backend, Status.UNSUPPORTED, f"{backend} takes no second-order cones")
+            return Answer(
+                declaration, backend, Status.UNSUPPORTED, f"{backend} takes no second-order cones"
+            )
         attempts: list[Answer] = []
         for planned in entry.ladder:
             left = time_limit - sum(attempt.solve_seconds for attempt in attempts)
@@ -184,32 +215,57 @@ def solve_declaration(
             options = partial(_options, entry, planned.factor * tol, max_iter, planned.own)
             accepts = partial(planned.accepts, planned.factor * tol)
             attempts.append(_attempt(declaration, entry, tol, options, accepts, left, ends))
-            if attempts[-1].status in (Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED, Status.TIME_LIMIT):
+            if attempts[-1].status in (
+                Status.OPTIMAL,
+                Status.INFEASIBLE,
+                Status.UNBOUNDED,
+                Status.TIME_LIMIT,
+            ):
                 return _after(attempts, attempts[-1])
-        return _after(attempts, next((answer for answer in attempts if answer.point is not None), attempts[0]))
+        return _after(
+            attempts, next((answer for answer in attempts if answer.point is not None), attempts[0])
+        )
 
 
 def _after(attempts: Sequence[Answer], answer: Answer) -> Answer:
     """The answer of one attempt, with the time that all of them took."""
-    compiling, solving = (sum(getattr(each, part) for each in attempts) for part in ("compile_seconds", "solve_seconds"))
+    compiling, solving = (
+        sum(getattr(each, part) for each in attempts)
+        for part in ("compile_seconds", "solve_seconds")
+    )
     return replace(answer, compile_seconds=compiling, solve_seconds=solving)
 
 
-def _options(backend: Backend, tol: float, max_iter: int | None, own: Mapping[str, Any], time_limit: float) -> dict[str, Any]:
+def _options(
+    backend: Backend, tol: float, max_iter: int | None, own: Mapping[str, Any], time_limit: float
+) -> dict[str, Any]:
     """All that a backend is told of an attempt that has some seconds."""
     return {**backend.options(tol, time_limit, max_iter), **own}
 
 
 def _attempt(
-    declaration: Declaration, backend: Backend, tol: float, options: Options, accepts: Callable[[Any], bool], time_limit: float, ends: float
+    declaration: Declaration,
+    backend: Backend,
+    tol: float,
+    options: Options,
+    accepts: Callable[[Any], bool],
+    time_limit: float,
+    ends: float,
 ) -> Answer:
     """One run of a backend.
 
     Parameters
     ----------
-    tol : what is asked of the value.
-    options : its options, as a function of the seconds that it may work.  accepts : whether its raw answer is one if it calls that optimal.
-    time_limit : seconds that it has once the problem is compiled.  ends : when all must be over, by `time.perf_counter`.
+    tol : float
+        What is asked of the value.
+    options : Options
+        Its options, as a function of the seconds that it may work.
+    accepts : Callable[[Any], bool]
+        Whether its raw answer is one if it calls that optimal.
+    time_limit : float
+        Seconds that it has once the problem is compiled.
+    ends : float
+        When all must be over, by `time.perf_counter`.
     """
     problem = declaration.problem
     started = time.perf_counter()
@@ -219,28 +275,56 @@ def _attempt(
         time_limit = min(time_limit, ends - compiled)
         if found is None or time_limit <= 0:
             late = "the time was over while it was compiled"
-            return Answer(declaration, backend.name, Status.TIME_LIMIT, late, compile_seconds=compiled - started)
+            return Answer(
+                declaration,
+                backend.name,
+                Status.TIME_LIMIT,
+                late,
+                compile_seconds=compiled - started,
+            )
         data, chain, inverse, form = found
-        entry = float(np.max([abs(matrix).max() if matrix.nnz else 0.0 for matrix in (form.P, form.G)]))  # a NaN in either is one here
+        entry = float(
+            np.max([abs(matrix).max() if matrix.nnz else 0.0 for matrix in (form.P, form.G)])
+        )  # a NaN in either is one here
         if not entry < backend.largest:
             raise ValueError(f"it takes no matrix with an entry of {entry:.1e}")
         told = options(time_limit)
-        raw = _run(lambda: chain.solve_via_data(problem, dict(data), False, False, told), time_limit)
+        raw = _run(
+            lambda: chain.solve_via_data(problem, dict(data), False, False, told), time_limit
+        )
         solved = time.perf_counter()
         status, reason = _unpack(problem, raw, chain, inverse)
         rejected = status is Status.OPTIMAL and not accepts(raw)
         if rejected:
             status, reason = Status.NUMERICAL_FAILURE, NOT_POLISHED
-        if status in (Status.ITERATION_LIMIT, Status.NUMERICAL_FAILURE) and solved - compiled >= 0.95 * time_limit:
-            status = Status.TIME_LIMIT  # cvxpy has one word for limits of every kind, and calls SCS inaccurate where its time is over
+        if (
+            status in (Status.ITERATION_LIMIT, Status.NUMERICAL_FAILURE)
+            and solved - compiled >= 0.95 * time_limit
+        ):
+            # cvxpy has one word for limits of every kind, and calls SCS inaccurate
+            # where its time is over
+            status = Status.TIME_LIMIT
     except TimeoutError:
         reason = f"given up: {backend.name} did not keep to its limit of {time_limit:.3g} s"
         waited = time.perf_counter() - compiled
-        return Answer(declaration, backend.name, Status.TIME_LIMIT, reason, compile_seconds=compiled - started, solve_seconds=waited)
+        return Answer(
+            declaration,
+            backend.name,
+            Status.TIME_LIMIT,
+            reason,
+            compile_seconds=compiled - started,
+            solve_seconds=waited,
+        )
     except (cp.error.SolverError, ValueError, ArithmeticError) as failure:
-        return Answer(declaration, backend.name, Status.NUMERICAL_FAILURE, _sentence(backend.name, failure))
+        return Answer(
+            declaration, backend.name, Status.NUMERICAL_FAILURE, _sentence(backend.name, failure)
+        )
     x, z, primal_ray, dual_ray, iterations = backend.vectors(raw)
-    if problem.status == cp.OPTIMAL_INACCURATE and status is Status.NUMERICAL_FAILURE and form.keeps(copy_vector(x), copy_vector(z), tol):
+    if (
+        problem.status == cp.OPTIMAL_INACCURATE
+        and status is Status.NUMERICAL_FAILURE
+        and form.keeps(copy_vector(x), copy_vector(z), tol)
+    ):
         status, reason = Status.OPTIMAL, f"{reason}, and its point keeps the tolerance of {tol:.0e}"
     return Answer(
         declaration,
@@ -255,14 +339,18 @@ def _attempt(
             copy_vector(primal_ray) if status is Status.UNBOUNDED else None,
             copy_vector(dual_ray) if status is Status.INFEASIBLE else None,
         ),
-        None if rejected or status in (Status.INFEASIBLE, Status.UNBOUNDED) else read_declaration(declaration),
+        None
+        if rejected or status in (Status.INFEASIBLE, Status.UNBOUNDED)
+        else read_declaration(declaration),
         compile_seconds=compiled - started,
         solve_seconds=solved - compiled,
         iterations=None if iterations is None else int(iterations),
     )
 
 
-def _compiled(problem: Any, backend: Backend, told: Mapping[str, Any], seconds: float) -> tuple[Any, Any, Any, StandardForm] | None:
+def _compiled(
+    problem: Any, backend: Backend, told: Mapping[str, Any], seconds: float
+) -> tuple[Any, Any, Any, StandardForm] | None:
     """What cvxpy makes of a problem for a backend: its data, its chain, the way back, and the standard form; None where it takes too long.
 
     cvxpy cannot be asked to end. It then goes on in a thread that nobody waits for.
@@ -286,7 +374,10 @@ def _run(backend: Callable[[], Any], time_limit: float) -> Any:
 
     Raises
     ------
-    KeyboardInterrupt : the user's, which SCS and OSQP take for their own while they run.  TimeoutError : it did not keep to its limit.
+    KeyboardInterrupt
+        The user's, which SCS and OSQP take for their own while they run.
+    TimeoutError
+        It did not keep to its limit.
     """
     with unheard():
         raw = interruptible(backend, seconds=OVERTIME_RATIO * time_limit + GRACE_SECONDS)
@@ -310,7 +401,10 @@ def _unpack(problem: Any, raw: Any, chain: Any, inverse: Any) -> tuple[Status, s
     try:
         problem.unpack_results(raw, chain, inverse)
     except cp.error.SolverError as failure:
-        return Status.NUMERICAL_FAILURE, f"the backend found no solution and says {own}" if own else _sentence("cvxpy", failure)
+        return (
+            Status.NUMERICAL_FAILURE,
+            f"the backend found no solution and says {own}" if own else _sentence("cvxpy", failure),
+        )
     word = str(problem.status)
     statuses: dict[str, Status] = {
         cp.OPTIMAL: Status.OPTIMAL,
@@ -320,7 +414,11 @@ def _unpack(problem: Any, raw: Any, chain: Any, inverse: Any) -> tuple[Status, s
         cp.UNBOUNDED_INACCURATE: Status.UNBOUNDED,
         cp.settings.USER_LIMIT: Status.ITERATION_LIMIT,
     }
-    said = f"the backend says {word}" if word == cp.OPTIMAL or own in ("", word) else f"the backend says {word}, in its own words '{own}'"
+    said = (
+        f"the backend says {word}"
+        if word == cp.OPTIMAL or own in ("", word)
+        else f"the backend says {word}, in its own words '{own}'"
+    )
     return statuses.get(word, Status.NUMERICAL_FAILURE), said
 
 
@@ -333,11 +431,19 @@ def read_declaration(declaration: Declaration) -> BackendValues | None:
         objective=float(declaration.objective.args[0].value),
         values={name: np.array(value) for name, value in values.items()},
         multipliers={name: declaration.multiplier(name) for name in declaration.constraints},
-        violations={name: np.atleast_1d(constraint.violation()) for name, constraint in declaration.constraints.items()},
+        violations={
+            name: np.atleast_1d(constraint.violation())
+            for name, constraint in declaration.constraints.items()
+        },
         point=declaration.point,
     )
     eliminated, objective, violations = _eliminated(declaration)
-    return replace(found, eliminated=eliminated, eliminated_objective=objective, eliminated_violations=violations)
+    return replace(
+        found,
+        eliminated=eliminated,
+        eliminated_objective=objective,
+        eliminated_violations=violations,
+    )
 
 
 def _eliminated(declaration: Declaration) -> tuple[float, float, dict[str, Array]]:
@@ -349,15 +455,28 @@ def _eliminated(declaration: Declaration) -> tuple[float, float, dict[str, Array
     values, constraints = declaration.values, list(declaration.constraints.values())
     for constraint in constraints:
         left, right = constraint.args[0], constraint.args[-1]
-        if isinstance(constraint, cp.constraints.Inequality) and left.is_constant() and isinstance(right, cp.Variable):
+        if (
+            isinstance(constraint, cp.constraints.Inequality)
+            and left.is_constant()
+            and isinstance(right, cp.Variable)
+        ):
             _give(right, np.maximum(right.value, left.value))
-        elif isinstance(constraint, cp.constraints.Inequality) and isinstance(left, cp.Variable) and right.is_constant():
+        elif (
+            isinstance(constraint, cp.constraints.Inequality)
+            and isinstance(left, cp.Variable)
+            and right.is_constant()
+        ):
             _give(left, np.minimum(left.value, right.value))
     for constraint in constraints:
-        if isinstance(constraint, cp.constraints.Equality) and isinstance(constraint.args[0], cp.Variable):
+        if isinstance(constraint, cp.constraints.Equality) and isinstance(
+            constraint.args[0], cp.Variable
+        ):
             _give(constraint.args[0], constraint.args[1].value)
     worst = max((_relative_violation(constraint) for constraint in constraints), default=0.0)
-    violations = {name: np.atleast_1d(constraint.violation()) for name, constraint in declaration.constraints.items()}
+    violations = {
+        name: np.atleast_1d(constraint.violation())
+        for name, constraint in declaration.constraints.items()
+    }
     objective = float(declaration.objective.args[0].value)
     for name, variable in declaration.variables.items():
         _give(variable, values[name])

@@ -32,9 +32,15 @@ def solve_grid(
 
     Parameters
     ----------
-    problem : one entry a row, with a bias: classification or regression.  costs : (c,) in (0, inf), in the order in which they are solved.
-    held_out : (k, m) or (m,), true where a point takes no part in a fold; None is one fold with all points.
-    tol, max_iter, time_limit, n_jobs : of every run, as in `solve`.
+    problem : MarginProblem
+        One entry a row, with a bias: classification or regression.
+    costs : Sequence[float] of shape (c,)
+        In (0, inf), in the order in which they are solved.
+    held_out : ArrayLike | None of shape (k, m)
+        Or (m,), true where a point takes no part in a fold; None is one fold with all
+        points.
+    tol, max_iter, time_limit, n_jobs
+        Of every run, as in `solve`.
 
     Returns
     -------
@@ -42,17 +48,28 @@ def solve_grid(
 
     Raises
     ------
-    ValueError : a problem that SMO does not take, a cost that is not positive and finite, hard rows, parts of another number of points.
+    ValueError
+        A problem that SMO does not take, a cost that is not positive and finite, hard
+        rows, parts of another number of points.
     """
     refusal = smo.REQUIREMENTS.refusal(problem)
     if refusal is not None:
         raise ValueError(f"solve_grid does not take this {problem.family} problem: {refusal}")
     if problem.hard.any():
         raise ValueError("solve_grid: no row may be hard")
-    prices = [check_number(C, f"costs[{at}]", "positive and finite", lambda c: 0 < c < np.inf) for at, C in enumerate(costs)]
-    folds = np.zeros((1, problem.m), dtype=bool) if held_out is None else np.atleast_2d(np.asarray(held_out, dtype=bool))
+    prices = [
+        check_number(C, f"costs[{at}]", "positive and finite", lambda c: 0 < c < np.inf)
+        for at, C in enumerate(costs)
+    ]
+    folds = (
+        np.zeros((1, problem.m), dtype=bool)
+        if held_out is None
+        else np.atleast_2d(np.asarray(held_out, dtype=bool))
+    )
     if folds.ndim != 2 or folds.shape[1] != problem.m:
-        raise ValueError(f"solve_grid: held_out must be of shape (k, {problem.m}), not {folds.shape}")
+        raise ValueError(
+            f"solve_grid: held_out must be of shape (k, {problem.m}), not {folds.shape}"
+        )
     limits = checked(tol, max_iter, time_limit, None, n_jobs)
     parts = [_without(problem, fold) for fold in folds]
     return list(smo._solve_grid([part.with_cost(C) for part in parts for C in prices], limits))

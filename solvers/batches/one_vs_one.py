@@ -36,8 +36,14 @@ def one_vs_one(
 
     Parameters
     ----------
-    X : (m, d) features, or (m, m) Gram for `precomputed()`.  y : (m,) classes, of any type that can be sorted.
-    C, kernel, sample_weight, bias : as in `classification`.  loss : "hinge" or "squared_hinge".
+    X : array-like of shape (m, d)
+        Features, or (m, m) Gram for `precomputed()`.
+    y : array-like of shape (m,)
+        Classes, of any type that can be sorted.
+    C, kernel, sample_weight, bias
+        As in `classification`.
+    loss : LossName
+        "hinge" or "squared_hinge".
     solver, and as **limits tol, max_iter, time_limit, n_jobs : of every single run, as in `solve`.
 
     Returns
@@ -47,7 +53,8 @@ def one_vs_one(
 
     Raises
     ------
-    ValueError : fewer than two classes; the rest as in `classification` and `solve`.
+    ValueError
+        Fewer than two classes; the rest as in `classification` and `solve`.
 
     Source: S. Knerr, L. Personnaz, G. Dreyfus, Single-layer learning revisited (1990).
     """
@@ -55,8 +62,13 @@ def one_vs_one(
     classes = np.unique(labels)
     if len(classes) < 2:
         raise ValueError("one_vs_one: there must be at least two classes")
-    whole = classification(X, np.ones(labels.shape), C, kernel, check_choice(loss, "loss", LOSSES), bias, sample_weight)
-    problems = (_between(whole, labels == first, labels == second) for first, second in combinations(classes, 2))
+    whole = classification(
+        X, np.ones(labels.shape), C, kernel, check_choice(loss, "loss", LOSSES), bias, sample_weight
+    )
+    problems = (
+        _between(whole, labels == first, labels == second)
+        for first, second in combinations(classes, 2)
+    )
     return [solve(problem, solver, **limits) for problem in problems]
 
 

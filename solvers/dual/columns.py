@@ -1,11 +1,14 @@
 """Sequential minimal optimisation by columns: two multipliers of one threshold at a time, for any kernel and both losses.
 
-Every row (i, k) has one entry, s_ik at the point i, and is in the equation of its threshold k alone. A step takes d from one row of a
-column and gives it to another: of the column that violates the optimality conditions most, the row that is furthest above, and the one
-with which the step promises the largest rise. Steps are made on a block of points whose kernel values are at hand; between blocks f is
-brought up to date, and the gap decides.
+Every row (i, k) has one entry, s_ik at the point i, and is in the equation of its
+threshold k alone. A step takes d from one row of a column and gives it to another: of
+the column that violates the optimality conditions most, the row that is furthest above,
+and the one with which the step promises the largest rise. Steps are made on a block of
+points whose kernel values are at hand; between blocks f is brought up to date, and the
+gap decides.
 
-Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second order information, JMLR 6 (2005), column by column.
+Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second order
+information, JMLR 6 (2005), column by column.
 """
 
 from __future__ import annotations
@@ -17,7 +20,11 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import jit
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.solvers.progress import MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS, DualConvergenceMonitor, initial_multipliers
+from equimargin.solvers.progress import (
+    MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS,
+    DualConvergenceMonitor,
+    initial_multipliers,
+)
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements, without_levels
 from equimargin.solvers.solution import Limits, Solution, Status
@@ -51,11 +58,19 @@ LEAST_CURVATURE = 1e-12
 def _solve(problem: MarginProblem, limits: Limits, start: Point | None) -> Solution:
     """Solve by steps of two multipliers; G (m, T) are the signed multipliers s_ik alpha_ik, and f = K G 1."""
     m, T, gram = problem.m, problem.T, problem.gram
-    S, box = (np.ascontiguousarray(rows.reshape(T, m).T) for rows in (problem.bias_signs, problem.box))
+    S, box = (
+        np.ascontiguousarray(rows.reshape(T, m).T) for rows in (problem.bias_signs, problem.box)
+    )
     low, high = np.where(S > 0, 0.0, -box), np.where(S > 0, box, 0.0)
     costs, floor = problem.group_costs, LEAST_CURVATURE * gram.mean_diagonal
-    ridge = np.divide(0.5, costs, out=np.zeros(m), where=costs > 0) if problem.squared else np.zeros(m)
-    alpha = np.zeros(problem.p) if start is None else problem.repaired(initial_multipliers(start, problem))
+    ridge = (
+        np.divide(0.5, costs, out=np.zeros(m), where=costs > 0) if problem.squared else np.zeros(m)
+    )
+    alpha = (
+        np.zeros(problem.p)
+        if start is None
+        else problem.repaired(initial_multipliers(start, problem))
+    )
     G = np.ascontiguousarray(S * alpha.reshape(T, m).T)
     progress = DualConvergenceMonitor("columns", problem, limits, limits.max_iter or STEPS)
     f, steps = gram @ G.sum(axis=1), 0
@@ -66,11 +81,26 @@ def _solve(problem: MarginProblem, limits: Limits, start: Point | None) -> Solut
         if progress.show((S * G).T.ravel(), steps, violation):
             break
         block = _block(up, down, m)
-        most = min(MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // (len(block) * T) + 1, progress.max_iter - steps)
+        most = min(
+            MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // (len(block) * T) + 1, progress.max_iter - steps
+        )
         here = G[block]
-        tried = _steps(gram.block(block, block), ridge[block], here, low[block], high[block], V[block], SHARE * violation, floor, most)
+        tried = _steps(
+            gram.block(block, block),
+            ridge[block],
+            here,
+            low[block],
+            high[block],
+            V[block],
+            SHARE * violation,
+            floor,
+            most,
+        )
         if not tried:
-            progress.end(Status.NUMERICAL_FAILURE, f"no step of two multipliers is left in float64, at a violation of {violation:.2e}")
+            progress.end(
+                Status.NUMERICAL_FAILURE,
+                f"no step of two multipliers is left in float64, at a violation of {violation:.2e}",
+            )
             break
         change = np.zeros(m)
         change[block] = (here - G[block]).sum(axis=1)
@@ -89,7 +119,17 @@ def _block(up: Array, down: Array, n: int) -> NDArray[np.intp]:
 
 
 @jit
-def _steps(K: Array, ridge: Array, G: Array, low: Array, high: Array, V: Array, tol: float, floor: float, most: int) -> int:
+def _steps(
+    K: Array,
+    ridge: Array,
+    G: Array,
+    low: Array,
+    high: Array,
+    V: Array,
+    tol: float,
+    floor: float,
+    most: int,
+) -> int:
     """Steps on a block until the violation is at most tol; G (n, T) and V = S - f - ridge G (n, T) are changed. The number of steps."""
     n, columns = G.shape
     for step in range(most):

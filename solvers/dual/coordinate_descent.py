@@ -2,14 +2,18 @@
 
     max  t'alpha - 1/2 |A'alpha|_K^2 [ - sum_r alpha_r^2 / (4 c_r) ]    s.t.  0 <= alpha <= c  [ alpha >= 0 ]
 
-Sweeps visit the rows in random order and move one multiplier at a time (`sweeps.py`). A row that stays at a bound is left out for a while.
-f is held as w where the kernel has explicit features, and by its values at the points otherwise; neither A X nor A K A' is ever formed for
-all rows. Where many multipliers strictly inside their bounds depend on each other, single rows take long; from time to time Newton's method
-on these rows (`newton_on_face.py`) therefore solves for all of them at once.
+Sweeps visit the rows in random order and move one multiplier at a time (`sweeps.py`). A
+row that stays at a bound is left out for a while. f is held as w where the kernel has
+explicit features, and by its values at the points otherwise; neither A X nor A K A' is
+ever formed for all rows. Where many multipliers strictly inside their bounds depend on
+each other, single rows take long; from time to time Newton's method on these rows
+(`newton_on_face.py`) therefore solves for all of them at once.
 
-Source: C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, A dual coordinate descent method for large-scale linear SVM
-(ICML 2008), Algorithms 1 and 3, over the rows of document K (2.4); C. W. Cryer, The solution of a quadratic programming problem using
-systematic overrelaxation, SIAM Journal on Control 9 (1971), for omega in (0, 2).
+Source: C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, A dual
+coordinate descent method for large-scale linear SVM (ICML 2008), Algorithms 1 and 3,
+over the rows of document K (2.4); C. W. Cryer, The solution of a quadratic programming
+problem using systematic overrelaxation, SIAM Journal on Control 9 (1971), for omega in
+(0, 2).
 """
 
 from __future__ import annotations
@@ -43,7 +47,11 @@ from equimargin.solvers.dual.sweeps import (
 )
 from equimargin.solvers.products.row_access import stored_entries, stored_rows
 from equimargin.solvers.products.swept_rows import StoredRows, stored_array, swept_rows
-from equimargin.solvers.progress import MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS, DualConvergenceMonitor, initial_multipliers
+from equimargin.solvers.progress import (
+    MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS,
+    DualConvergenceMonitor,
+    initial_multipliers,
+)
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, relative_gap
@@ -53,7 +61,9 @@ SHUFFLE_SEED = 0
 """Seed of the random orders, which makes runs repeatable."""
 GAP_WORK = 80
 """Computations of f that the sweeps between two gaps cost at least, unless what the rows add to it says that the tolerance is reached.
-After a gap a sweep visits all rows again, which costs as much as several computations of f."""
+After a gap a sweep visits all rows again, which costs as much as several computations
+of f.
+"""
 SWEEPS_BETWEEN_COUNTS = 10
 """Sweeps after which the free rows are counted, to see whether Newton's method on them pays: before, rows still go from bound to bound."""
 SETTLED_PULL = 0.01
@@ -85,14 +95,22 @@ REQUIREMENTS = Requirements(
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Repeat until the gap is small enough: sweep, compute the gap, apply Newton's method to the free rows, compute the gap."""
-    progress = DualConvergenceMonitor("coordinate_descent", problem, limits, limits.max_iter or 100_000)
+    progress = DualConvergenceMonitor(
+        "coordinate_descent", problem, limits, limits.max_iter or 100_000
+    )
     dual, spent = Dual.of(problem), DescentCounters()
-    alpha = np.zeros(problem.p) if warm_start is None else problem.repaired(np.asarray(initial_multipliers(warm_start, problem)))
+    alpha = (
+        np.zeros(problem.p)
+        if warm_start is None
+        else problem.repaired(np.asarray(initial_multipliers(warm_start, problem)))
+    )
     over = progress.show(alpha, 0)
     while not over:
         _sweep_on(dual, SweepIterate(alpha, _function(progress)), spent, progress)
         over = progress.show(alpha, spent.sweeps, spent.violation)
-        if not over and _solve_for_free_rows(dual, SweepIterate(alpha, _function(progress)), spent, progress):
+        if not over and _solve_for_free_rows(
+            dual, SweepIterate(alpha, _function(progress)), spent, progress
+        ):
             over = progress.show(alpha, spent.sweeps, spent.violation)
     return progress.solution()
 
@@ -100,7 +118,9 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
 def after_sweeps(problem: MarginProblem, sweeps: int, progress: DualConvergenceMonitor) -> Array:
     """The multipliers (p,) after some sweeps over all rows from 0, of a problem that meets REQUIREMENTS."""
     dual, spent = Dual.of(problem), DescentCounters()
-    at = SweepIterate(np.zeros(problem.p), np.zeros(problem.m if problem.explicit is None else problem.explicit.q))
+    at = SweepIterate(
+        np.zeros(problem.p), np.zeros(problem.m if problem.explicit is None else problem.explicit.q)
+    )
     order, low, high = dual.movable.copy(), -np.inf, np.inf
     for _ in range(sweeps):
         order, seen = _pass(dual, order, low, high, at, spent, progress)
@@ -114,8 +134,18 @@ def after_sweeps(problem: MarginProblem, sweeps: int, progress: DualConvergenceM
 class Dual:
     """What the method reads of a problem.
 
-    rows : A, targets, bounds and curvatures.  ridge : (p,) of the squared hinge.  X : features as compiled code sees them, or rows of K.
-    movable : the rows whose bounds differ.  row_work : multiplications for a row; with K only rows that move cost them.
+    Parameters
+    ----------
+    rows : RowArrays
+        A, targets, bounds and curvatures.
+    ridge : ndarray of shape (p,)
+        Of the squared hinge.
+    X : StoredRows
+        Features as compiled code sees them, or rows of K.
+    movable : Order
+        The rows whose bounds differ.
+    row_work : int
+        Multiplications for a row; with K only rows that move cost them.
     """
 
     problem: MarginProblem
@@ -137,7 +167,11 @@ class Dual:
         if Z is None:
             q = quadratics(whole, problem.gram.dense)
         else:
-            q = norms2(whole, stored_rows(Z), np.zeros(Z.q)) if len(combinations.indptr) else combinations.data**2 * Z.squares
+            q = (
+                norms2(whole, stored_rows(Z), np.zeros(Z.q))
+                if len(combinations.indptr)
+                else combinations.data**2 * Z.squares
+            )
         mean = problem.gram.mean_diagonal if Z is None else float(Z.squares.mean()) or 1.0
         q = np.maximum(q, ROW_CURVATURE_FLOOR * mean) + ridge
         row_work = 2 * problem.m if Z is None else 4 * (Z.entries // problem.m + 1)
@@ -155,9 +189,16 @@ class Dual:
 class DescentCounters:
     """What a run has spent, and what it has seen.
 
-    sweeps : passes so far.  work : multiplications in them since Newton's method was last tried.
-    violation : the largest u_r that a row could follow, in the last sweep over all of them.
-    rng : of the random orders.
+    Parameters
+    ----------
+    sweeps : int
+        Passes so far.
+    work : int
+        Multiplications in them since Newton's method was last tried.
+    violation : float
+        The largest u_r that a row could follow, in the last sweep over all of them.
+    rng : np.random.Generator
+        Of the random orders.
     """
 
     sweeps: int = 0
@@ -169,10 +210,14 @@ class DescentCounters:
 def _function(progress: DualConvergenceMonitor) -> Array:
     """f of the point last shown, freshly computed: w, or its values at the points."""
     shown = progress.shown
-    return shown.f if shown.w is None else shown.w.copy()  # sweeps change it in place, and the point shown keeps its w
+    return (
+        shown.f if shown.w is None else shown.w.copy()
+    )  # sweeps change it in place, and the point shown keeps its w
 
 
-def _sweep_on(dual: Dual, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor) -> None:
+def _sweep_on(
+    dual: Dual, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor
+) -> None:
     """Sweep until another look at the gap pays: first over all rows, then over those that have not settled at a bound.
 
     It pays once the gap seems to be small enough, and where Newton's method is to follow. What each row adds to the gap is known when the
@@ -188,13 +233,27 @@ def _sweep_on(dual: Dual, at: SweepIterate, spent: DescentCounters, progress: Du
         low, high = thresholds(seen.lowest, seen.highest)
         reached = relative_gap(value + seen.share, value, dual.problem.scale) <= limits.tol
         settled = max(seen.highest, -seen.lowest) <= SETTLED_PULL * spent.violation
-        newton = done % SWEEPS_BETWEEN_COUNTS == 0 and _factorisations(_free(dual, at.alpha), spent) > 0
-        if reached or settled or newton or spent.sweeps >= progress.max_iter or progress.out_of_time:
+        newton = (
+            done % SWEEPS_BETWEEN_COUNTS == 0 and _factorisations(_free(dual, at.alpha), spent) > 0
+        )
+        if (
+            reached
+            or settled
+            or newton
+            or spent.sweeps >= progress.max_iter
+            or progress.out_of_time
+        ):
             break
 
 
 def _pass(
-    dual: Dual, order: Order, low: float, high: float, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor
+    dual: Dual,
+    order: Order,
+    low: float,
+    high: float,
+    at: SweepIterate,
+    spent: DescentCounters,
+    progress: DualConvergenceMonitor,
 ) -> tuple[Order, SweepResult]:
     """Sweep once in random order, and look at the clock from time to time: the rows that have not settled, and what the sweep found."""
     shuffle(order, int(spent.rng.integers(2**31)))
@@ -203,7 +262,9 @@ def _pass(
     size = max(1000, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // dual.row_work)
     for start in range(0, len(order), size):
         part = order[start : start + size]
-        seen = SweepResult(*sweep(part, low, high, omega, dual.rows, dual.X, dual.problem.explicit is None, at))
+        seen = SweepResult(
+            *sweep(part, low, high, omega, dual.rows, dual.X, dual.problem.explicit is None, at)
+        )
         parts.append(seen)
         unsettled.append(part[: seen.unsettled])
         costly = seen.moved if dual.problem.explicit is None else len(part)
@@ -223,7 +284,9 @@ def _factorisations(free: Order, spent: DescentCounters) -> int:
     return count_affordable_factorisations(len(free), spent.work // SWEEP_SPEED)
 
 
-def _solve_for_free_rows(dual: Dual, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor) -> bool:
+def _solve_for_free_rows(
+    dual: Dual, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor
+) -> bool:
     """Apply Newton's method to the free rows, in place, if it costs no more than the sweeps since it was last tried; whether it did."""
     problem, t, box, ridge = dual.problem, dual.problem.rows.t, dual.problem.box, dual.ridge
     free = _free(dual, at.alpha)
@@ -241,5 +304,7 @@ def _solve_for_free_rows(dual: Dual, at: SweepIterate, spent: DescentCounters, p
     H[np.diag_indices(len(free))] += ridge[free]
     bounds, clock = (np.zeros(len(free)), box[free]), lambda: progress.out_of_time
     with one_thread():
-        at.alpha[free] = maximise_on_face(H, u - ridge[free] * at.alpha[free], at.alpha[free], *bounds, False, most, clock)
+        at.alpha[free] = maximise_on_face(
+            H, u - ridge[free] * at.alpha[free], at.alpha[free], *bounds, False, most, clock
+        )
     return True

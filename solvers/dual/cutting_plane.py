@@ -2,16 +2,21 @@
 
     min over f, xi >= 0    1/2 |f|^2 + xi    s.t.    sum_r c_r s_r (t_r - (A f)_r) <= xi    for all s in {0, 1}^p
 
-A round adds the one of the 2^p constraints that the last f violates most: s_r = 1 in the rows with u_r > 0. For the constraints s_k found
-so far let a_k = A'(c s_k) and b_k = t'(c s_k). The next f is the optimum of the problem restricted to them, which its dual gives:
+A round adds the one of the 2^p constraints that the last f violates most: s_r = 1 in
+the rows with u_r > 0. For the constraints s_k found so far let a_k = A'(c s_k) and
+b_k = t'(c s_k). The next f is the optimum of the problem restricted to them, which its
+dual gives:
 
     max over mu >= 0, 1'mu <= 1    b'mu - 1/2 |sum_k mu_k a_k|_K^2,        f = sum_k mu_k a_k,    alpha_r = c_r sum_k mu_k s_kr,
 
-The value of this dual is a lower bound, which rises from round to round; the upper bound is the primal value of the best f seen. For pairs
-of labels one sweep finds a constraint and its a_k, and no pair is listed.
+The value of this dual is a lower bound, which rises from round to round; the upper
+bound is the primal value of the best f seen. For pairs of labels one sweep finds a
+constraint and its a_k, and no pair is listed.
 
-Source: document K, (2.8), which has C xi and so C times our mu; T. Joachims, Training linear SVMs in linear time (KDD 2006);
-T. Joachims, T. Finley, C.-N. J. Yu, Cutting-plane training of structural SVMs, Machine Learning 77 (2009), for dropping constraints.
+Source: document K, (2.8), which has C xi and so C times our mu; T. Joachims, Training
+linear SVMs in linear time (KDD 2006); T. Joachims, T. Finley, C.-N. J. Yu,
+Cutting-plane training of structural SVMs, Machine Learning 77 (2009), for dropping
+constraints.
 """
 
 from __future__ import annotations
@@ -55,7 +60,16 @@ REQUIREMENTS = Requirements(
 class CuttingPlaneRound(NamedTuple):
     """How a round ended.
 
-    constraints : number of those kept.  active : number of those with a multiplier.  lower, upper : bounds.  gap : relative gap.
+    Parameters
+    ----------
+    constraints : int
+        Number of those kept.
+    active : int
+        Number of those with a multiplier.
+    lower, upper : float
+        bounds.
+    gap : float
+        Relative gap.
     """
 
     iteration: int
@@ -74,9 +88,15 @@ class CuttingPlaneRound(NamedTuple):
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Add one constraint a round, until the gap is small enough."""
-    progress = DualConvergenceMonitor("cutting_plane", problem, limits, limits.max_iter or ROUND_LIMIT)
+    progress = DualConvergenceMonitor(
+        "cutting_plane", problem, limits, limits.max_iter or ROUND_LIMIT
+    )
     restricted = RestrictedMaster(problem)
-    at = restricted.at() if warm_start is None else _function(problem, initial_function(warm_start, problem))
+    at = (
+        restricted.at()
+        if warm_start is None
+        else _function(problem, initial_function(warm_start, problem))
+    )
     upper, iteration, moved, best, trajectory = np.inf, 0, True, at.v, []
     while True:
         slacks = problem.rows.slacks(at.g, problem.group_costs)
@@ -85,17 +105,32 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
             upper, best = value, at.v
         point = restricted.point(best)
         over = progress.weigh(point, upper, restricted.value, iteration, moved)
-        trajectory.append(CuttingPlaneRound(iteration, len(restricted.cuts), restricted.active, restricted.value, upper, progress.gap))
+        trajectory.append(
+            CuttingPlaneRound(
+                iteration,
+                len(restricted.cuts),
+                restricted.active,
+                restricted.value,
+                upper,
+                progress.gap,
+            )
+        )
         if over:
             break
         before = restricted.value
         new = restricted.add(slacks)
         restricted.solve(RESTRICTED_SHARE * limits.tol * upper, lambda: progress.out_of_time)
         at, iteration = restricted.at(), iteration + 1
-        moved = new and restricted.value > before + LOWER_BOUND_NOISE * abs(before)  # a kept constraint is violated by rounding alone
+        moved = new and restricted.value > before + LOWER_BOUND_NOISE * abs(
+            before
+        )  # a kept constraint is violated by rounding alone
     found = progress.solution()
     assert found.dual is not None
-    return replace(found, point=found.point.with_multipliers(problem.repaired(found.dual)), trajectory=tuple(trajectory))
+    return replace(
+        found,
+        point=found.point.with_multipliers(problem.repaired(found.dual)),
+        trajectory=tuple(trajectory),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,9 +146,19 @@ class PrimalFunction:
 class Cut:
     """A constraint of document K, (2.8).
 
-    subset : the rows with s_r = 1, as `Slacks.violated` returns them.  gain : b_k.  pull : (n,) a_k as w or beta.
-    image : (n,) the vector whose product with the pull of another constraint l is <a_l, a_k>: the pull itself for w, K a_k for beta.
-    idle : rounds for which the multiplier has been 0.
+    Parameters
+    ----------
+    subset : Any
+        The rows with s_r = 1, as `Slacks.violated` returns them.
+    gain : float
+        b_k.
+    pull : ndarray of shape (n,)
+        a_k as w or beta.
+    image : ndarray of shape (n,)
+        The vector whose product with the pull of another constraint l is <a_l, a_k>:
+        the pull itself for w, K a_k for beta.
+    idle : int
+        Rounds for which the multiplier has been 0.
     """
 
     subset: Any
@@ -126,7 +171,14 @@ class Cut:
 class RestrictedMaster:
     """The constraints found so far and the optimum of the problem with them alone.
 
-    cuts : the k constraints.  mu : (k,) their multipliers.  value : the dual objective at mu.
+    Parameters
+    ----------
+    cuts : list[Cut]
+        The k constraints.
+    mu : array of shape (k,)
+        Their multipliers.
+    value
+        The dual objective at mu.
     """
 
     def __init__(self, problem: MarginProblem) -> None:
@@ -162,7 +214,9 @@ class RestrictedMaster:
         k = len(self.cuts)
         G, b = np.zeros((k + 1, k + 1)), np.zeros(k + 1)
         G[:k, :k], b[:k] = self._G, [cut.gain for cut in self.cuts]
-        x = maximum(G, b, np.append(self.mu, max(1.0 - float(self.mu.sum()), 0.0)), enough, out_of_time)
+        x = maximum(
+            G, b, np.append(self.mu, max(1.0 - float(self.mu.sum()), 0.0)), enough, out_of_time
+        )
         self.mu = x[:k]
         self.value = float(b @ x - x @ (G @ x) / 2)
         for cut, mu in zip(self.cuts, self.mu, strict=True):
@@ -186,7 +240,9 @@ class RestrictedMaster:
         active = self._with_multipliers()
         mu, subsets = np.array([mu for mu, _ in active]), [cut.subset for _, cut in active]
         alpha = self.problem.rows.mixed(mu, subsets, self.problem.group_costs)
-        return Point(beta=v, b=0.0, alpha=alpha) if self.Z is None else Point(w=v, b=0.0, alpha=alpha)
+        return (
+            Point(beta=v, b=0.0, alpha=alpha) if self.Z is None else Point(w=v, b=0.0, alpha=alpha)
+        )
 
     def _with_multipliers(self) -> list[tuple[float, Cut]]:
         return [(mu, cut) for mu, cut in zip(self.mu.tolist(), self.cuts, strict=True) if mu > 0]

@@ -2,8 +2,9 @@
 
     H + damping diag(unit) = L L'
 
-The damping is the first of a rising list for which there is a factor. H is singular wherever points outnumber dimensions. Where kernel
-values are large beside their differences, rounding may even have made its diagonal negative.
+The damping is the first of a rising list for which there is a factor. H is singular
+wherever points outnumber dimensions. Where kernel values are large beside their
+differences, rounding may even have made its diagonal negative.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ class CholeskyFactor(NamedTuple):
     def solve(self, v: Array) -> Array:
         """The solution (n,) for a right-hand side (n,), computed in the factor's precision."""
         solve = _lapack("potrs", self.matrix.dtype)
-        return np.asarray(solve(self.matrix, v.astype(self.matrix.dtype), lower=self.lower)[0], dtype=np.float64)
+        return np.asarray(
+            solve(self.matrix, v.astype(self.matrix.dtype), lower=self.lower)[0], dtype=np.float64
+        )
 
 
 def damped_factor(
@@ -43,16 +46,27 @@ def damped_factor(
 
     Parameters
     ----------
-    fresh : writes H (n, n) anew, in Fortran's order, because an attempt overwrites it; its diagonal does not count.
-    diagonal : (n,) of H.  unit : (n,) or a number, what the diagonal grows by at a damping of 1.
-    dampings : in rising order.  lower : whether the lower triangle of H is read, and not the upper one.
-    out_of_time : whether to end before the next damping.
+    fresh : Callable[[], NDArray[Any]]
+        Writes H (n, n) anew, in Fortran's order, because an attempt overwrites it; its
+        diagonal does not count.
+    diagonal : NDArray[Any] of shape (n,)
+        Of H.
+    unit : Array | float of shape (n,)
+        Or a number, what the diagonal grows by at a damping of 1.
+    dampings : Iterable[float]
+        In rising order.
+    lower : bool
+        Whether the lower triangle of H is read, and not the upper one.
+    out_of_time : Callable[[], bool]
+        Whether to end before the next damping.
     """
     for damping in dampings:
         H = fresh()
         H.flat[:: len(H) + 1] = diagonal + damping * unit
         factor, wrong = _lapack("potrf", H.dtype)(H, lower=lower, overwrite_a=True, clean=False)
-        if not wrong and math.isfinite(factor.diagonal().sum()):  # an H with NaN may have a factor with NaN
+        if not wrong and math.isfinite(
+            factor.diagonal().sum()
+        ):  # an H with NaN may have a factor with NaN
             return CholeskyFactor(factor, lower)
         if out_of_time():
             break

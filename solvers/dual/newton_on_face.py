@@ -2,12 +2,15 @@
 
     max  g'd - 1/2 d'H d    s.t.  lower <= x + d <= upper,  [ 1'd = 0 ]
 
-The direction solves the equality-constrained system over the rows still inside. Rows that it would carry out of the box are set at their
-bounds, and the system is solved again for the others. The step along this direction is the best one of an exact line search. A second
-candidate follows the direction of the first system up to a bound and along it. The better candidate is taken. Every step therefore raises
-the objective, and a first-order method may call this one at any time and go on from where it ends.
+The direction solves the equality-constrained system over the rows still inside. Rows
+that it would carry out of the box are set at their bounds, and the system is solved
+again for the others. The step along this direction is the best one of an exact line
+search. A second candidate follows the direction of the first system up to a bound and
+along it. The better candidate is taken. Every step therefore raises the objective, and
+a first-order method may call this one at any time and go on from where it ends.
 
-Source: J. Nocedal, S. Wright, Numerical Optimization, sections 16.5, without the release of constraints, and 16.7.
+Source: J. Nocedal, S. Wright, Numerical Optimization, sections 16.5, without the
+release of constraints, and 16.7.
 """
 
 from __future__ import annotations
@@ -44,19 +47,39 @@ def count_affordable_factorisations(n: int, work: int) -> int:
 
 
 def maximise_on_face(
-    H: NDArray[Any], g: Array, x: Array, lower: Array, upper: Array, balanced: bool, most: int, out_of_time: Callable[[], bool]
+    H: NDArray[Any],
+    g: Array,
+    x: Array,
+    lower: Array,
+    upper: Array,
+    balanced: bool,
+    most: int,
+    out_of_time: Callable[[], bool],
 ) -> Array:
     """Raise the objective by Newton's method on the face.
 
     Parameters
     ----------
-    H : (n, n) positive semidefinite, in the precision to work in.  g : (n,) gradient at x.  x : (n,) strictly inside its bounds.
-    lower, upper : (n,) the bounds, possibly infinite.  balanced : whether 1'd = 0.  most : number of factorisations of H allowed.
-    out_of_time : whether the run has to end, asked before every factorisation.
+    H : NDArray[Any] of shape (n, n)
+        Positive semidefinite, in the precision to work in.
+    g : ndarray of shape (n,)
+        Gradient at x.
+    x : ndarray of shape (n,)
+        Strictly inside its bounds.
+    lower, upper : ndarray of shape (n,)
+        The bounds, possibly infinite.
+    balanced : bool
+        Whether 1'd = 0.
+    most : int
+        Number of factorisations of H allowed.
+    out_of_time : Callable[[], bool]
+        Whether the run has to end, asked before every factorisation.
 
     Returns
     -------
-    x : (n,) within its bounds. Rows that met a bound are exactly there; 1'x is as it was, up to rounding.
+    x
+        (n,) within its bounds. Rows that met a bound are exactly there; 1'x is as it
+        was, up to rounding.
     """
     x, g = x.copy(), g.copy()
     free = np.arange(len(x))
@@ -68,11 +91,16 @@ def maximise_on_face(
         full = spent == 1 and move is first
         if not full:
             move = max(
-                (_best_step(inside, g[free], move) * move, _bent(inside, g[free], first, low, high, balanced)),
+                (
+                    _best_step(inside, g[free], move) * move,
+                    _bent(inside, g[free], first, low, high, balanced),
+                ),
                 key=lambda d: float(g[free] @ d - d @ (inside @ d) / 2),
             )
         move = np.clip(move, low, high)
-        x[free] = np.where(move >= high, upper[free], np.where(move <= low, lower[free], x[free] + move))
+        x[free] = np.where(
+            move >= high, upper[free], np.where(move <= low, lower[free], x[free] + move)
+        )
         if full:
             break
         g -= H[:, free] @ move
@@ -81,7 +109,13 @@ def maximise_on_face(
 
 
 def _moves(
-    H: NDArray[Any], g: Array, low: Array, high: Array, balanced: bool, most: int, out_of_time: Callable[[], bool]
+    H: NDArray[Any],
+    g: Array,
+    low: Array,
+    high: Array,
+    balanced: bool,
+    most: int,
+    out_of_time: Callable[[], bool],
 ) -> tuple[Array, Array, int]:
     """Newton's direction, a direction within low .. high, and the number of factorisations spent.
 
@@ -142,7 +176,9 @@ def _bent(H: NDArray[Any], g: Array, d: Array, low: Array, high: Array, balanced
     return best
 
 
-def _direction(H: NDArray[Any], g: Array, total: float | None, out_of_time: Callable[[], bool]) -> Array:
+def _direction(
+    H: NDArray[Any], g: Array, total: float | None, out_of_time: Callable[[], bool]
+) -> Array:
     """argmax g'd - 1/2 d'(H + damping I)d, [1'd = total]; without a factor of H the shortest d with that sum."""
     factor = _factor(H, out_of_time)
     d = np.zeros(len(g)) if factor is None else factor.solve(g)
@@ -158,4 +194,6 @@ def _factor(H: NDArray[Any], out_of_time: Callable[[], bool]) -> CholeskyFactor 
     """The factor of H + damping I; None if there is none, or when time is out."""
     diagonal = H.diagonal()
     size = float(np.abs(diagonal).mean()) or 1.0
-    return damped_factor(lambda: H.copy(order="F"), diagonal, size, FACE_DAMPINGS[H.dtype], True, out_of_time)
+    return damped_factor(
+        lambda: H.copy(order="F"), diagonal, size, FACE_DAMPINGS[H.dtype], True, out_of_time
+    )

@@ -2,11 +2,14 @@
 
     max  b'x - 1/2 x'G x    s.t.  x >= 0,  1'x = 1
 
-A face is a set of entries that may differ from 0. A Newton step on a face ends at the first bound that it meets, and the entry there leaves
-the face; or it ends at the maximum over the face, and the entry of the largest gradient joins the face. With g = b - G x the objective is
-at most max_k g_k - g'x below the optimum. x is feasible all the time.
+A face is a set of entries that may differ from 0. A Newton step on a face ends at the
+first bound that it meets, and the entry there leaves the face; or it ends at the
+maximum over the face, and the entry of the largest gradient joins the face. With
+g = b - G x the objective is at most max_k g_k - g'x below the optimum. x is feasible
+all the time.
 
-Source: P. Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11 (1976), with a linear term.
+Source: P. Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11
+(1976), with a linear term.
 """
 
 from __future__ import annotations
@@ -31,12 +34,21 @@ def maximum(G: Array, b: Array, x: Array, enough: float, out_of_time: Callable[[
 
     Parameters
     ----------
-    G : (k, k) positive semidefinite.  b : (k,).  x : (k,) a feasible start.  enough : how far the objective may stay below the optimum.
-    out_of_time : whether the run has to end, asked before every face.
+    G : ndarray of shape (k, k)
+        Positive semidefinite.
+    b : ndarray of shape (k,)
+    x : ndarray of shape (k,)
+        A feasible start.
+    enough : float
+        How far the objective may stay below the optimum.
+    out_of_time : Callable[[], bool]
+        Whether the run has to end, asked before every face.
 
     Returns
     -------
-    x : (k,) >= 0 with sum 1 up to rounding, where the objective is no smaller than at the start.
+    x
+        (k,) >= 0 with sum 1 up to rounding, where the objective is no smaller than at
+        the start.
     """
     x, inside, before = x.copy(), x > 0, np.inf
     for _ in range(EXTRA_FACES + len(x)):
@@ -78,7 +90,11 @@ def _direction(G: Array, g: Array, r: int) -> Array:
         return d
     M = G[np.ix_(others, others)] - G[others, r][:, None] - G[r, others] + G[r, r]
     diagonal = M.diagonal().copy()
-    unit = np.maximum(diagonal, SMALLEST_DAMPED_DIAGONAL * float(diagonal.max())) if diagonal.max() > 0 else np.ones(len(others))
+    unit = (
+        np.maximum(diagonal, SMALLEST_DAMPED_DIAGONAL * float(diagonal.max()))
+        if diagonal.max() > 0
+        else np.ones(len(others))
+    )
     factor = damped_factor(lambda: M.copy().T, diagonal, unit, SIMPLEX_DAMPINGS)
     if factor is not None:
         d[others] = factor.solve(g[others] - g[r])

@@ -2,16 +2,20 @@
 
     min  1/2 a'K a - z'a + width'|a| + 1/2 sum_i ridge_i a_i^2    s.t.  lower <= a <= upper,  1'a = 0
 
-There is one number a_i a point (`smo_problem.py`), so that classification and the regression tube are one problem. Pair steps a_i += delta,
-a_j -= delta are taken on a working set whose kernel block stays in the processor's cache (`working_set.py`), first in float32. From time to
-time Newton's method on the free points (`newton_on_face.py`) finishes what would take many pair steps. The gradients of all points go
-through tiles of K that are never kept. The gap is that of f = K a computed anew in float64. Where float32 makes no more progress, the same
-method goes on in float64.
+There is one number a_i a point (`smo_problem.py`), so that classification and the
+regression tube are one problem. Pair steps a_i += delta, a_j -= delta are taken on a
+working set whose kernel block stays in the processor's cache (`working_set.py`), first
+in float32. From time to time Newton's method on the free points (`newton_on_face.py`)
+finishes what would take many pair steps. The gradients of all points go through tiles
+of K that are never kept. The gap is that of f = K a computed anew in float64. Where
+float32 makes no more progress, the same method goes on in float64.
 
-A run is a `_Descent`: the problem, the iterate, what the slopes say of it, the working set, what the run aims at, and what it has spent.
-Each round takes pair steps and then perhaps Newton steps. The true gap is computed when the estimated one is small enough.
+A run is a `_Descent`: the problem, the iterate, what the slopes say of it, the working
+set, what the run aims at, and what it has spent. Each round takes pair steps and then
+perhaps Newton steps. The true gap is computed when the estimated one is small enough.
 
-Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second order information, JMLR 6 (2005), WSS 2.
+Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second order
+information, JMLR 6 (2005), WSS 2.
 """
 
 from __future__ import annotations
@@ -27,10 +31,19 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.workspace import Workspace, borrow_workspace
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.solvers.dual.newton_on_face import SMALL_FACE, count_affordable_factorisations, maximise_on_face
+from equimargin.solvers.dual.newton_on_face import (
+    SMALL_FACE,
+    count_affordable_factorisations,
+    maximise_on_face,
+)
 from equimargin.solvers.dual.smo_problem import Index, OptimalityState, PointProblem, ProblemScaling
 from equimargin.solvers.dual.working_set import WorkingSet, pair_steps
-from equimargin.solvers.progress import MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS, DualConvergenceMonitor, has_increased, initial_multipliers
+from equimargin.solvers.progress import (
+    MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS,
+    DualConvergenceMonitor,
+    has_increased,
+    initial_multipliers,
+)
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status
@@ -42,7 +55,8 @@ KEPT_MARGIN = 0.1
 """Over half the range of z: points that are further than this inside their margin keep their f of the run when the gap is computed."""
 MIN_POINTS_FLOAT32 = 256
 """Points above which pair steps begin in float32. Of fewer points one block of K in float64 serves the steps and the gap, and takes less
-time than a block in float32 and rows in float64."""
+time than a block in float32 and rows in float64.
+"""
 NEWTON_GAP = 0.003
 """Relative gap above which Newton's method is left out: the free points are not yet those of the optimum."""
 MAX_NEWTON_POINTS = 4000
@@ -99,13 +113,16 @@ REQUIREMENTS = Requirements(
     "svm.soft",
     "svm.l2",
     "svr",
-    algorithm="sequential minimal optimisation, second-order working sets: one entry a row, with a bias",
+    algorithm="sequential minimal optimisation, second-order working sets: one entry a row, with a "
+    "bias",
     requires=REQUIREMENTS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """The optimum of one problem."""
     with one_thread(), borrow_workspace() as memory:
-        return _descend(_Descent.of(problem, warm_start, limits, memory), limits, warm_start is not None)
+        return _descend(
+            _Descent.of(problem, warm_start, limits, memory), limits, warm_start is not None
+        )
 
 
 def _solve_grid(problems: Iterable[MarginProblem], limits: Limits) -> Iterator[Solution]:
@@ -114,7 +131,11 @@ def _solve_grid(problems: Iterable[MarginProblem], limits: Limits) -> Iterator[S
     with borrow_workspace() as memory:
         for problem in problems:
             with one_thread():
-                descent = _Descent.of(problem, None, limits, memory) if descent is None else descent.turned_to(problem, limits)
+                descent = (
+                    _Descent.of(problem, None, limits, memory)
+                    if descent is None
+                    else descent.turned_to(problem, limits)
+                )
                 solution = _descend(descent, limits, False)
             yield solution
 
@@ -124,16 +145,32 @@ def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:
 
     Parameters
     ----------
-    descent : where to start.  limits : of the run.
-    watched : whether the true gap of the start is computed, too; with a callback that of every round is.
+    descent : _Descent
+        Where to start.
+    limits : Limits
+        Of the run.
+    watched : bool
+        Whether the true gap of the start is computed, too; with a callback that of
+        every round is.
     """
     margin = descent.problem.margin
-    progress = DualConvergenceMonitor("smo", margin, limits, limits.max_iter or 10_000_000 + 1000 * margin.p, descent.product)
+    progress = DualConvergenceMonitor(
+        "smo", margin, limits, limits.max_iter or 10_000_000 + 1000 * margin.p, descent.product
+    )
     watched = watched or limits.callback is not None
     while True:
-        if watched or descent.ready or progress.out_of_time or descent.effort.steps >= progress.max_iter:
+        if (
+            watched
+            or descent.ready
+            or progress.out_of_time
+            or descent.effort.steps >= progress.max_iter
+        ):
             before, stuck = progress.gap, descent.stuck
-            over = progress.show(descent.problem.multipliers(descent.at.a), descent.effort.steps, descent.look.violation)
+            over = progress.show(
+                descent.problem.multipliers(descent.at.a),
+                descent.effort.steps,
+                descent.look.violation,
+            )
             descent.take(progress.shown.f)
             if over:
                 break
@@ -152,8 +189,14 @@ def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:
 class SmoIterate:
     """The point of a run.
 
-    a : (m,).  G : (m,) the gradient K a - z.  drift : sum of |changes of a| since K a was computed in float64 at every point; it is
-    infinite while that has not been done.
+    Parameters
+    ----------
+    a : ndarray of shape (m,)
+    G : ndarray of shape (m,)
+        The gradient K a - z.
+    drift : float
+        Sum of |changes of a| since K a was computed in float64 at every point; it is
+        infinite while that has not been done.
     """
 
     a: Array
@@ -165,11 +208,22 @@ class SmoIterate:
 class GapTarget:
     """When the true gap is computed, and whether the rounds still lead there.
 
-    goal : the estimated relative gap, and eps : the violation, at which the true gap is computed.  tightening : what the next tightening of
-    the hard rows is multiplied by.
-    best : the smallest estimated relative gap, or violation where there is no estimate.  reached : the largest estimated dual value.
-    idle : rounds since one of both was improved.  All three count from the last time that the true gap was found too large.
-    narrowed : whether it has been found too large.
+    Parameters
+    ----------
+    goal : float
+        The estimated relative gap, and eps : the violation, at which the true gap is
+        computed.
+    tightening : float
+        What the next tightening of the hard rows is multiplied by.
+    best : float
+        The smallest estimated relative gap, or violation where there is no estimate.
+    reached : float
+        The largest estimated dual value.
+    idle : int
+        Rounds since one of both was improved.  All three count from the last time that
+        the true gap was found too large.
+    narrowed : bool
+        Whether it has been found too large.
     """
 
     goal: float
@@ -184,7 +238,9 @@ class GapTarget:
         """Count a round; most_dual : a larger dual value is rounding, after which nothing can be hoped for."""
         estimated = math.isfinite(look.gap)
         measure = look.relative_gap if estimated else look.violation
-        better = measure < 0.9 * self.best or (estimated and has_increased(look.dual, self.reached, 0.01 * look.gap, abs(look.dual)))
+        better = measure < 0.9 * self.best or (
+            estimated and has_increased(look.dual, self.reached, 0.01 * look.gap, abs(look.dual))
+        )
         self.idle = STALLED_ROUNDS if look.dual > most_dual else 0 if better else self.idle + 1
         self.best, self.reached = min(self.best, measure), max(self.reached, look.dual)
 
@@ -199,9 +255,18 @@ class GapTarget:
 class WorkCounter:
     """What a run has spent.
 
-    steps : pair steps.  work : since Newton's method was last tried, in units of what a pass of a pair step spends on a point, as measured.
-    price, pace : the work of the last round of pair steps, and by how much it lowered the logarithm of the estimated gap.
-    spent : the work that the last try of Newton's method took.
+    Parameters
+    ----------
+    steps : int
+        Pair steps.
+    work : int
+        Since Newton's method was last tried, in units of what a pass of a pair step
+        spends on a point, as measured.
+    price, pace
+        The work of the last round of pair steps, and by how much it lowered the
+        logarithm of the estimated gap.
+    spent : int
+        The work that the last try of Newton's method took.
     """
 
     steps: int = 0
@@ -215,8 +280,18 @@ class WorkCounter:
 class _Descent:
     """The state of a run.
 
-    problem : what is minimised.  at : the iterate, and look : what the slopes say of it.  working : the working set.  aim : when the true
-    gap is computed next.  effort : what has been spent.
+    Parameters
+    ----------
+    problem : PointProblem
+        What is minimised.
+    at : SmoIterate
+        The iterate, and look : what the slopes say of it.
+    working : WorkingSet
+        The working set.
+    aim : GapTarget
+        When the true gap is computed next.
+    effort : WorkCounter
+        What has been spent.
     """
 
     problem: PointProblem
@@ -227,14 +302,18 @@ class _Descent:
     effort: WorkCounter
 
     @classmethod
-    def of(cls, problem: MarginProblem, start: Point | None, limits: Limits, memory: Workspace) -> _Descent:
+    def of(
+        cls, problem: MarginProblem, start: Point | None, limits: Limits, memory: Workspace
+    ) -> _Descent:
         """At 0, or at the multipliers of a start."""
         units = ProblemScaling.of(problem)
         points = PointProblem.of(problem, units)
         at = SmoIterate(np.zeros(problem.m), -points.z, 0.0)
         if start is not None:
             at = SmoIterate(points.numbers(initial_multipliers(start, problem)), -points.z, np.inf)
-        return cls._starting(points, at, WorkingSet.of(problem.gram, units.unit, limits.n_jobs, memory), limits)
+        return cls._starting(
+            points, at, WorkingSet.of(problem.gram, units.unit, limits.n_jobs, memory), limits
+        )
 
     def turned_to(self, problem: MarginProblem, limits: Limits) -> _Descent:
         """At the same problem of another C, with the multipliers and f multiplied by the ratio; with other weights at 0."""
@@ -242,12 +321,20 @@ class _Descent:
         ratio = problem.C / margin.C if problem.weights is margin.weights else 0.0
         points = PointProblem.of(problem, self.problem.units)
         a = np.clip(ratio * self.at.a, points.sides.lower, points.sides.upper)
-        return self._starting(points, SmoIterate(a, ratio * f - points.z, ratio * self.at.drift), self.working, limits)
+        return self._starting(
+            points, SmoIterate(a, ratio * f - points.z, ratio * self.at.drift), self.working, limits
+        )
 
     @classmethod
-    def _starting(cls, problem: PointProblem, at: SmoIterate, working: WorkingSet, limits: Limits) -> _Descent:
+    def _starting(
+        cls, problem: PointProblem, at: SmoIterate, working: WorkingSet, limits: Limits
+    ) -> _Descent:
         """At a point, nothing spent: in float32 where an estimate of the gap says when it has led astray."""
-        working.work_in(working.single if problem.has_estimate and working.m > MIN_POINTS_FLOAT32 else working.exact)
+        working.work_in(
+            working.single
+            if problem.has_estimate and working.m > MIN_POINTS_FLOAT32
+            else working.exact
+        )
         aim = GapTarget(goal=0.9 * limits.tol, eps=max(FIRST_VIOLATION, limits.tol))
         descent = cls(problem, at, problem.look(at.a, at.G), working, aim, WorkCounter())
         aim.note(descent.look, problem.most_dual)
@@ -256,7 +343,11 @@ class _Descent:
     @property
     def ready(self) -> bool:
         """Whether it is time to compute the true gap: by the estimate, or where there is none by the violation; or for want of progress."""
-        close = self.look.relative_gap <= self.aim.goal if self.problem.has_estimate else self.look.violation <= self.aim.eps
+        close = (
+            self.look.relative_gap <= self.aim.goal
+            if self.problem.has_estimate
+            else self.look.violation <= self.aim.eps
+        )
         return close or self.look.violation <= 0 or self.stuck
 
     @property
@@ -284,9 +375,15 @@ class _Descent:
         if self.working.in_float64_whole:
             self.at.drift = 0.0
             return self.working.product(support, beta[support] * units.unit)
-        f, error = (self.at.G + problem.z) * units.spread, self.at.drift * exact.resolution * units.spread
+        f, error = (
+            (self.at.G + problem.z) * units.spread,
+            self.at.drift * exact.resolution * units.spread,
+        )
         fresh = np.zeros(units.m, dtype=bool)
-        inside = np.minimum(self.look.rise - self.look.level, self.look.level - self.look.fall) * units.spread
+        inside = (
+            np.minimum(self.look.rise - self.look.level, self.look.level - self.look.fall)
+            * units.spread
+        )
         unsure = (self.at.a != 0) | (inside <= error + KEPT_MARGIN * units.spread)
         while unsure.any():
             fresh |= unsure
@@ -311,10 +408,15 @@ class _Descent:
         margin = self.problem.margin
         if self.problem.any_hard and margin.convex and self._unbounded(progress):
             progress.end(
-                Status.INFEASIBLE, f"no f meets the hard rows: the dual has no bound (above {_ray_value(progress, self.problem.units):.0e})"
+                Status.INFEASIBLE,
+                f"no f meets the hard rows: the dual has no bound (above "
+                f"{_ray_value(progress, self.problem.units):.0e})",
             )
         elif not margin.convex and self.look.violation <= progress.limits.tol:
-            progress.end(Status.STATIONARY, f"the optimality conditions hold to {max(self.look.violation, 0.0):.2e}")
+            progress.end(
+                Status.STATIONARY,
+                f"the optimality conditions hold to {max(self.look.violation, 0.0):.2e}",
+            )
         return progress.status is not None
 
     def _unbounded(self, progress: DualConvergenceMonitor) -> bool:
@@ -357,13 +459,25 @@ class _Descent:
         W, K = self.working.points, self.working.K
         a, G = self.at.a[W], (self.at.G[W] - look.level).astype(K.dtype)
         sides = self.problem.sides if self.working.whole else self.problem.sides.of(W)
-        deepest = DEEPEST_WHOLE_ROUND if self.working.whole and self.problem.has_estimate else DEEPEST_ROUND
-        eps = look.violation * min(max(0.5 * goal / max(look.relative_gap, goal), deepest), SHALLOWEST_ROUND)
-        limit = max(ROUND_STEPS_PER_POINT * len(W), FEWEST_ROUND_STEPS, effort.steps // 2 if self.rough else 0)
+        deepest = (
+            DEEPEST_WHOLE_ROUND
+            if self.working.whole and self.problem.has_estimate
+            else DEEPEST_ROUND
+        )
+        eps = look.violation * min(
+            max(0.5 * goal / max(look.relative_gap, goal), deepest), SHALLOWEST_ROUND
+        )
+        limit = max(
+            ROUND_STEPS_PER_POINT * len(W),
+            FEWEST_ROUND_STEPS,
+            effort.steps // 2 if self.rough else 0,
+        )
         done = 0
         while done < limit and effort.steps < progress.max_iter and not progress.out_of_time:
             chunk = min(
-                max(FEWEST_STEPS_AT_ONCE, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // len(W)), limit - done, progress.max_iter - effort.steps
+                max(FEWEST_STEPS_AT_ONCE, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // len(W)),
+                limit - done,
+                progress.max_iter - effort.steps,
             )
             steps, violation = pair_steps(K, G, a, sides, PAIR_CURVATURE_FLOOR[K.dtype], eps, chunk)
             done, effort.steps = done + steps, effort.steps + steps
@@ -372,7 +486,11 @@ class _Descent:
         effort.price = done * (2 * len(W) + PAIR_STEP_WORK) + self._move(W, a)
         effort.work += effort.price
         after = self.look.relative_gap
-        effort.pace = float(np.log(look.relative_gap / after)) if 0.0 < after < look.relative_gap < np.inf else 0.0
+        effort.pace = (
+            float(np.log(look.relative_gap / after))
+            if 0.0 < after < look.relative_gap < np.inf
+            else 0.0
+        )
 
     def newton_round(self, progress: DualConvergenceMonitor) -> None:
         """Newton's method on the free points, where it is no dearer than the pair steps that seem to be left."""
@@ -384,7 +502,9 @@ class _Descent:
             return
         a, sides = self.at.a[free], self.problem.sides.of(free)
         H = self.working.face(free)
-        H[np.diag_indices(len(free))] += np.where(a > 0, sides.ridge[1], sides.ridge[0]).astype(H.dtype)
+        H[np.diag_indices(len(free))] += np.where(a > 0, sides.ridge[1], sides.ridge[0]).astype(
+            H.dtype
+        )
         lower, upper = np.where(a > 0, 0.0, sides.lower), np.where(a < 0, 0.0, sides.upper)
         g = self.look.level - self.look.rise[free]
         new = maximise_on_face(H, g, a, lower, upper, True, most, lambda: progress.out_of_time)
@@ -399,11 +519,19 @@ class _Descent:
         effort, look, goal, working = self.effort, self.look, self.aim.goal, self.working
         if not self.rough and n <= SMALL_FACE:
             return count_affordable_factorisations(n, effort.work // WORK_PER_MULTIPLICATION)
-        if not 2 <= n <= MAX_NEWTON_POINTS or look.relative_gap > NEWTON_GAP or effort.work < 2 * effort.spent:
+        if (
+            not 2 <= n <= MAX_NEWTON_POINTS
+            or look.relative_gap > NEWTON_GAP
+            or effort.work < 2 * effort.spent
+        ):
             return 0
         once = FACE_WORK + 8 * n**2 + (0 if working.whole else 4 * n * working.m)
         each = FACTORISATION_WORK + 8 * n**2 + n**3 // CUBE_PER_WORK
-        ahead = effort.price * float(np.log(max(look.relative_gap, goal) / goal)) / max(effort.pace, SLOWEST_PACE)
+        ahead = (
+            effort.price
+            * float(np.log(max(look.relative_gap, goal) / goal))
+            / max(effort.pace, SLOWEST_PACE)
+        )
         return FACTORISATIONS_ALLOWED if once + FACTORISATIONS_EXPECTED * each < ahead else 0
 
     def _move(self, points: Index, a: Array) -> int:

@@ -2,13 +2,17 @@
 
     min  1/2 a'K a - z'a + width'|a| + 1/2 sum_i ridge_i a_i^2    s.t.  lower <= a <= upper,  1'a = 0
 
-The number a_i of point i is the sum of s_r alpha_r over its rows r. A row with s_r = 1 is the part of a_i above 0, a row with s_r = -1 the
-part below 0. Classification has one row a point and the regression tube has two, so that both are this one problem. The units are
+The number a_i of point i is the sum of s_r alpha_r over its rows r. A row with s_r = 1
+is the part of a_i above 0, a row with s_r = -1 the part below 0. Classification has one
+row a point and the regression tube has two, so that both are this one problem. The
+units are
 
     K  ->  K / unit,    f  ->  f / spread,    a  =  alpha unit / spread,    unit = mean |K_ii|,    spread = half the range of s_r t_r.
 
-The slopes of the objective at a are those of every point to both sides: G_i + rise_i where a_i grows and G_i + fall_i where it shrinks,
-with the gradient G = K a - z and the slopes of the separable part. A point is optimal if no slope to fall is above any slope to rise.
+The slopes of the objective at a are those of every point to both sides: G_i + rise_i
+where a_i grows and G_i + fall_i where it shrinks, with the gradient G = K a - z and the
+slopes of the separable part. A point is optimal if no slope to fall is above any slope
+to rise.
 """
 
 from __future__ import annotations
@@ -35,7 +39,14 @@ NEVER = 1e30
 class SeparablePart(NamedTuple):
     """The separable part of the objective on both sides of 0, of every point.
 
-    lower, upper : (m,) the box.  width : (m,) the slope of the tube.  ridge : (2, m) the curvature below 0 and above 0.
+    Parameters
+    ----------
+    lower, upper : ndarray of shape (m,)
+        The box.
+    width : ndarray of shape (m,)
+        The slope of the tube.
+    ridge : ndarray of shape (2, m)
+        The curvature below 0 and above 0.
     """
 
     lower: Array
@@ -45,15 +56,26 @@ class SeparablePart(NamedTuple):
 
     def of(self, points: Index) -> SeparablePart:
         """Those of some of the points."""
-        return SeparablePart(self.lower[points], self.upper[points], self.width[points], self.ridge[:, points])
+        return SeparablePart(
+            self.lower[points], self.upper[points], self.width[points], self.ridge[:, points]
+        )
 
 
 @dataclass(frozen=True)
 class ProblemScaling:
     """The points of the rows, and the units; both are the same at all costs.
 
-    m : points.  point : (p,) the point of every row.
-    unit : mean |K_ii|.  spread, middle : half the range of s_r t_r, and the middle of that range, which the bias takes up.
+    Parameters
+    ----------
+    m : int
+        points.
+    point : Index of shape (p,)
+        The point of every row.
+    unit : float
+        Mean |K_ii|.
+    spread, middle : float
+        Half the range of s_r t_r, and the middle of that range, which the bias takes
+        up.
     """
 
     m: int
@@ -87,10 +109,20 @@ class ProblemScaling:
 class OptimalityState(NamedTuple):
     """What the slopes say of a point a.
 
-    rise, fall : (m,) the slope of every point to both sides, G included.  free : (m,) whether they are equal.
-    least, most : the least slope to rise and the largest to fall.  level : the mean slope of the free points, which is minus the bias.
-    gap, dual : estimates of the duality gap and of the dual value.  relative_gap : the gap over the size of the values; it is infinite
-    where there is none.
+    Parameters
+    ----------
+    rise, fall : ndarray of shape (m,)
+        The slope of every point to both sides, G included.
+    free : NDArray[np.bool_] of shape (m,)
+        Whether they are equal.
+    least, most : float
+        The least slope to rise and the largest to fall.
+    level : float
+        The mean slope of the free points, which is minus the bias.
+    gap, dual : float
+        Estimates of the duality gap and of the dual value.
+    relative_gap : float
+        The gap over the size of the values; it is infinite where there is none.
     """
 
     rise: Array
@@ -113,9 +145,23 @@ class OptimalityState(NamedTuple):
 class PointProblem:
     """The problem of this module for one margin problem.
 
-    margin : that problem.  units : its units.  sides, z : the separable part; z is (m,).  costs : (2, m) of the rows below and above 0.
-    hard : (p,) which rows must be met.  at_0 : the primal value of f = 0.
-    most_dual : twice the value at_0, above which a dual value can only be rounding; infinite where rows are hard.
+    Parameters
+    ----------
+    margin : MarginProblem
+        That problem.
+    units : ProblemScaling
+        Its units.
+    sides, z
+        The separable part; z is (m,).
+    costs : ndarray of shape (2, m)
+        Of the rows below and above 0.
+    hard : NDArray[np.bool_] of shape (p,)
+        Which rows must be met.
+    at_0 : float
+        The primal value of f = 0.
+    most_dual : float
+        Twice the value at_0, above which a dual value can only be rounding; infinite
+        where rows are hard.
     """
 
     margin: MarginProblem
@@ -133,7 +179,10 @@ class PointProblem:
 
         Parameters
         ----------
-        problem : one that SMO takes.  units : of the problem or of one that differs from it in costs and weights only.
+        problem : MarginProblem
+            One that SMO takes.
+        units : ProblemScaling
+            Of the problem or of one that differs from it in costs and weights only.
         """
         return cls._with_targets(problem, units, problem.rows.t)
 
@@ -141,11 +190,31 @@ class PointProblem:
     def _with_targets(cls, problem: MarginProblem, units: ProblemScaling, t: Array) -> PointProblem:
         """The problem whose targets are t, (p,)."""
         m, s = units.m, problem.rows.s
-        sides, z, costs = SeparablePart(np.empty(m), np.empty(m), np.empty(m), np.empty((2, m))), np.empty(m), np.zeros((2, m))
-        _place(units.point, s, (s * t - units.middle) / units.spread, problem.costs * units.scale, z, sides.width, costs)
-        _bound(costs, 0.5 / units.spread if problem.squared else 0.0, sides.lower, sides.upper, sides.ridge)
+        sides, z, costs = (
+            SeparablePart(np.empty(m), np.empty(m), np.empty(m), np.empty((2, m))),
+            np.empty(m),
+            np.zeros((2, m)),
+        )
+        _place(
+            units.point,
+            s,
+            (s * t - units.middle) / units.spread,
+            problem.costs * units.scale,
+            z,
+            sides.width,
+            costs,
+        )
+        _bound(
+            costs,
+            0.5 / units.spread if problem.squared else 0.0,
+            sides.lower,
+            sides.upper,
+            sides.ridge,
+        )
         at_0, hard = problem.scale * units.scale / units.spread, np.isinf(problem.costs)
-        return cls(problem, units, sides, z, costs, hard, at_0, np.inf if hard.any() else 2.0 * at_0)
+        return cls(
+            problem, units, sides, z, costs, hard, at_0, np.inf if hard.any() else 2.0 * at_0
+        )
 
     @property
     def any_hard(self) -> bool:
@@ -177,13 +246,27 @@ class PointProblem:
     def look(self, a: Array, G: Array) -> OptimalityState:
         """The slopes and the estimated gap at a, (m,), whose gradient K a - z is G, (m,)."""
         rise, fall, free = np.empty(len(a)), np.empty(len(a)), np.empty(len(a), dtype=bool)
-        least, most, level, gap, dual = _seen(G, a, self.z, self.sides, self.costs, rise, fall, free)
+        least, most, level, gap, dual = _seen(
+            G, a, self.z, self.sides, self.costs, rise, fall, free
+        )
         size = relative_size(self.at_0, dual + gap, dual)
-        return OptimalityState(rise, fall, free, least, most, level, gap, dual, gap / size if math.isfinite(gap) and size > 0 else math.inf)
+        return OptimalityState(
+            rise,
+            fall,
+            free,
+            least,
+            most,
+            level,
+            gap,
+            dual,
+            gap / size if math.isfinite(gap) and size > 0 else math.inf,
+        )
 
 
 @brief
-def _place(point: Index, s: Array, targets: Array, c: Array, z: Array, width: Array, costs: Array) -> None:
+def _place(
+    point: Index, s: Array, targets: Array, c: Array, z: Array, width: Array, costs: Array
+) -> None:
     """Numbers of rows, (p,), by their points: z and the width, (m,) each, and the costs of the rows below and above 0, (2, m).
 
     z and the width are the middle of s_r t_r on both sides of a point and half their distance; of a point with one row, its s_r t_r and 0.
@@ -218,7 +301,14 @@ def _bound(costs: Array, curvature: float, lower: Array, upper: Array, ridge: Ar
 @brief
 @fast
 def _seen(
-    G: Array, a: Array, z: Array, sides: SeparablePart, costs: Array, rise: Array, fall: Array, free: NDArray[np.bool_]
+    G: Array,
+    a: Array,
+    z: Array,
+    sides: SeparablePart,
+    costs: Array,
+    rise: Array,
+    fall: Array,
+    free: NDArray[np.bool_],
 ) -> tuple[float, float, float, float, float]:
     """What `_slopes` and then `_estimate` return."""
     lower, upper, width, ridge = sides
@@ -229,7 +319,15 @@ def _seen(
 
 @part
 def _slopes(
-    G: Array, a: Array, lower: Array, upper: Array, width: Array, ridge: Array, rise: Array, fall: Array, free: NDArray[np.bool_]
+    G: Array,
+    a: Array,
+    lower: Array,
+    upper: Array,
+    width: Array,
+    ridge: Array,
+    rise: Array,
+    fall: Array,
+    free: NDArray[np.bool_],
 ) -> tuple[float, float, float]:
     """The slopes of every point to both sides, into `rise` and `fall`, and which points are free: where both are equal, into `free`.
 
@@ -250,7 +348,9 @@ def _slopes(
 
 
 @part
-def _estimate(G: Array, a: Array, z: Array, width: Array, ridge: Array, costs: Array, level: float) -> tuple[float, float]:
+def _estimate(
+    G: Array, a: Array, z: Array, width: Array, ridge: Array, costs: Array, level: float
+) -> tuple[float, float]:
     """The gap of f = K a with the bias -level, and the dual value."""
     gap, dual = 0.0, 0.0
     for k in range(G.size):

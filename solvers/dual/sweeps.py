@@ -1,18 +1,21 @@
 """Compiled sweeps over the rows of a dual problem, which move one multiplier after the other.
 
-With u_r = t_r - (A f)_r - ridge_r alpha_r and q_r = (A K A')_rr + ridge_r, a visit to row r is
+With u_r = t_r - (A f)_r - ridge_r alpha_r and q_r = (A K A')_rr + ridge_r, a visit to
+row r is
 
     alpha_r  <-  clip(alpha_r + omega u_r / q_r, 0, box_r),    0 < omega < 2,
 
-and f follows by the change of alpha_r times A_r. A sweep needs two operations on f: its value at a point i, and adding a multiple of
-k(x_i, .) to it. How they are done depends on how f is held, by a vector v:
+and f follows by the change of alpha_r times A_r. A sweep needs two operations on f: its
+value at a point i, and adding a multiple of k(x_i, .) to it. How they are done depends
+on how f is held, by a vector v:
 
     features z_i      v = w (q,)      f(x_i) = z_i.w      w <- w + factor z_i
     a Gram matrix     v = f (m,)      f(x_i) = f_i        f <- f + factor K_i
 
-Every row is in another place of the memory than the one before it. It is therefore fetched some visits before its own, in two steps: first
-what says where its features are, then the features. The order is random in every sweep, to the last row: where runs of neighbours stay
-together, sweeps are read faster, but four times as many are needed.
+Every row is in another place of the memory than the one before it. It is therefore
+fetched some visits before its own, in two steps: first what says where its features
+are, then the features. The order is random in every sweep, to the last row: where runs
+of neighbours stay together, sweeps are read faster, but four times as many are needed.
 """
 
 from __future__ import annotations
@@ -28,7 +31,14 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import brief, fast, jit, part
 from equimargin.formulations.numeric.prefetch import prefetch
 from equimargin.formulations.numeric.vector_loops import larger, smaller
-from equimargin.solvers.products.row_access import Index, row_add, row_clear, row_dot, stored_entries, stored_rows
+from equimargin.solvers.products.row_access import (
+    Index,
+    row_add,
+    row_clear,
+    row_dot,
+    stored_entries,
+    stored_rows,
+)
 from equimargin.solvers.products.swept_rows import StoredRows, swept_add, swept_fetch
 from equimargin.solvers.progress import MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS
 
@@ -48,7 +58,9 @@ ROWS_AHEAD = 4
 """Visits between the hint that a row's features will be read and its visit: about as long as they take to come from memory."""
 SETTLING_SHARE = 0.5
 """Share of the hardest pull of a sweep. A row that is pushed against its bound harder than this is left out of the next sweeps. With a
-share of 1 a sixth more rows are visited in vain; with 0.25 rows are left out too early, and more sweeps over all rows are needed."""
+share of 1 a sixth more rows are visited in vain; with 0.25 rows are left out too early,
+and more sweeps over all rows are needed.
+"""
 TERMS = 4
 """Numbers of a row in RowArrays.terms."""
 UNCONDITIONAL_SHARE = 0.03
@@ -67,7 +79,11 @@ class SparseRows(NamedTuple):
         """Those of a CSR array."""
         whole = cls(*stored_entries(A))
         count = np.arange(len(whole.data))
-        if A.shape == 2 * count.shape and np.array_equal(whole.indices, count) and np.array_equal(whole.indptr[:-1], count):
+        if (
+            A.shape == 2 * count.shape
+            and np.array_equal(whole.indices, count)
+            and np.array_equal(whole.indptr[:-1], count)
+        ):
             return cls(whole.indptr[:0], whole.indices[:0], whole.data)
         return whole
 
@@ -75,8 +91,14 @@ class SparseRows(NamedTuple):
 class RowArrays(NamedTuple):
     """What sweeps read of the rows.
 
-    A : as above.  terms : (p x TERMS,) t_r, box_r, ridge_r and q_r of one row after the other, so that they are read at once. The box is
-    the upper end, the ridge that of a squared hinge, and q_r contains it.
+    Parameters
+    ----------
+    A : SparseRows
+        As above.
+    terms : ndarray of shape (p x TERMS,)
+        t_r, box_r, ridge_r and q_r of one row after the other, so that they are read at
+        once. The box is the upper end, the ridge that of a squared hinge, and q_r
+        contains it.
     """
 
     A: SparseRows
@@ -93,8 +115,16 @@ class SweepIterate(NamedTuple):
 class SweepResult(NamedTuple):
     """What a sweep found.
 
-    unsettled, moved : how many rows have not settled, and how many moved.  lowest, highest : u_r that a row could follow.
-    share : what the rows added to the gap when they were visited.  gain : by how much the dual value has risen.
+    Parameters
+    ----------
+    unsettled, moved : int
+        How many rows have not settled, and how many moved.
+    lowest, highest : float
+        u_r that a row could follow.
+    share : float
+        What the rows added to the gap when they were visited.
+    gain : float
+        By how much the dual value has risen.
     """
 
     unsettled: int
@@ -114,19 +144,36 @@ def merge_passes(parts: Sequence[SweepResult]) -> SweepResult:
 
 
 def solve_restricted(
-    Y: Any, t: Array, box: Array, at: SweepIterate, enough: float, most: int, out_of_time: Callable[[], bool]
+    Y: Any,
+    t: Array,
+    box: Array,
+    at: SweepIterate,
+    enough: float,
+    most: int,
+    out_of_time: Callable[[], bool],
 ) -> tuple[Array, Array, bool]:
     """Sweep over some rows of a hinge, the others held, until these rows add little to the gap.
 
     Parameters
     ----------
-    Y : (k, q) features of the rows, dense or CSR.  t, box : (k,) their targets and upper ends.
-    at : their multipliers (k,), and w (q,) of all rows.  enough : > 0, what these rows may still add to the gap.
-    most : number of sweeps allowed.  out_of_time : whether the run has to end, asked from time to time.
+    Y : array-like of shape (k, q)
+        Features of the rows, dense or CSR.
+    t, box : ndarray of shape (k,)
+        Their targets and upper ends.
+    at : SweepIterate
+        Their multipliers (k,), and w (q,) of all rows.
+    enough : float
+        > 0, what these rows may still add to the gap.
+    most : int
+        Number of sweeps allowed.
+    out_of_time : Callable[[], bool]
+        Whether the run has to end, asked from time to time.
 
     Returns
     -------
-    alpha : (k,) within 0 .. box.  w : (q,) that goes with it, up to rounding.  reached : whether they add no more than `enough`.
+    alpha
+        (k,) within 0 .. box.  w : (q,) that goes with it, up to rounding.  reached :
+        whether they add no more than `enough`.
     """
     Z = Explicit(Y, False)
     X, order, at = stored_rows(Z), np.arange(Z.m), SweepIterate(at.alpha.copy(), at.v.copy())
@@ -181,7 +228,14 @@ def quadratics(A: SparseRows, K: Array) -> Array:
 @brief
 @fast
 def sweep(
-    order: Order, low: float, high: float, omega: float, rows: RowArrays, X: StoredRows, by_value: bool, at: SweepIterate
+    order: Order,
+    low: float,
+    high: float,
+    omega: float,
+    rows: RowArrays,
+    X: StoredRows,
+    by_value: bool,
+    at: SweepIterate,
 ) -> tuple[int, int, float, float, float, float]:
     """Visit the rows `order` (k,) once and change `at`, in place; the figures of a Pass. Rows that have not settled come first in it then.
 
@@ -202,7 +256,12 @@ def sweep(
             swept_fetch(starts, columns, entries, soon)
         r = order[place]
         first, last = (r, r + 1) if own else (np.int64(indptr[r]), np.int64(indptr[r + 1]))
-        old, box, ridge, q = alpha[r], terms[r * TERMS + 1], terms[r * TERMS + 2], terms[r * TERMS + 3]
+        old, box, ridge, q = (
+            alpha[r],
+            terms[r * TERMS + 1],
+            terms[r * TERMS + 2],
+            terms[r * TERMS + 3],
+        )
         u = terms[r * TERMS] - ridge * old
         for k in range(first, last):
             i = r if own else np.int64(indices[k])
@@ -232,7 +291,16 @@ def sweep(
 
 
 @jit
-def _settle(X: Any, order: Order, t: Array, box: Array, at: SweepIterate, enough: float, most: int, seed: int) -> bool:
+def _settle(
+    X: Any,
+    order: Order,
+    t: Array,
+    box: Array,
+    at: SweepIterate,
+    enough: float,
+    most: int,
+    seed: int,
+) -> bool:
     """Make at most `most` passes over the rows of a hinge, in place; true once they add no more than `enough` to the gap.
 
     The passes end early where what the rows add falls too slowly to get there.
@@ -274,7 +342,9 @@ def _settle(X: Any, order: Order, t: Array, box: Array, at: SweepIterate, enough
             active, low, high = t.size, -np.inf, np.inf
         elif mark <= UNCONDITIONAL_SHARE * budget:
             mark, first = visits, max(share, enough)
-        elif visits > 2 * mark and share > first * (enough / first) ** ((visits - mark) / (budget - mark)):
+        elif visits > 2 * mark and share > first * (enough / first) ** (
+            (visits - mark) / (budget - mark)
+        ):
             return False
     return False
 
@@ -282,7 +352,10 @@ def _settle(X: Any, order: Order, t: Array, box: Array, at: SweepIterate, enough
 @brief
 def thresholds(down: float, up: float) -> tuple[float, float]:
     """The bounds on u_r beyond which rows settle in the next sweep: shares of the lowest and the highest pull of this one, if any."""
-    return SETTLING_SHARE * down if down < 0.0 else -np.inf, SETTLING_SHARE * up if up > 0.0 else np.inf
+    return (
+        SETTLING_SHARE * down if down < 0.0 else -np.inf,
+        SETTLING_SHARE * up if up > 0.0 else np.inf,
+    )
 
 
 @part

@@ -31,34 +31,48 @@ from equimargin.solvers.products.tiles import Block, Tiles, add_rows, tiles
 ONE_SET = 2048
 """Points up to which all of them are one working set.
 
-Its block of K, 16 MB in float32, is computed once and for all."""
+Its block of K, 16 MB in float32, is computed once and for all.
+"""
 SMALLEST_SET = 512
 """Points that a working set has at least beside the free ones, where it is not of all points."""
 POINTS_PER_PLACE = 20
 """Points of the problem for every one that a working set has beside the free ones.
 
 With 10 a block takes more time than it saves in rounds, and with 40 the rounds become
-too many."""
+too many.
+"""
 LARGEST_SET = {np.dtype(np.float32): 6000, np.dtype(np.float64): 2000}
 """Points that a working set has at most in each precision.
 
 A set that leaves out free points changes in every round, and its block is computed anew
-each time: blocks of up to 144 MB are worth their memory."""
+each time: blocks of up to 144 MB are worth their memory.
+"""
 RENEWED_PART = 3
 """Points of a set for every new one, below which the block is computed anew as a whole,
-not only in the rows and columns of these."""
+not only in the rows and columns of these.
+"""
 POINT_IN_PYTHON, PAIR_STEP_IN_PYTHON = 5.0, 20.0
 """Cost of pair steps as Python, in entries of a loop in Python.
 
-The first is per point before the first step, and the second is per step."""
+The first is per point before the first step, and the second is per step.
+"""
 
 
 class WorkingSet:
     """The points of the next pair steps and their block of K, in one precision at a time.
 
-    exact, single : K in float64 and in float32, tile by tile.  tiles : the one of both that is in use.
-    points : (q,) the set, which outlives a change of precision.  K : (q, q) its block; None before it is computed in this precision.
-    memory : where the block is; of one run at a time.
+    Parameters
+    ----------
+    exact, single : Tiles
+        K in float64 and in float32, tile by tile.
+    tiles
+        The one of both that is in use.
+    points : Index of shape (q,)
+        The set, which outlives a change of precision.
+    K : array-like of shape (q, q)
+        Its block; None before it is computed in this precision.
+    memory : Workspace
+        Where the block is; of one run at a time.
     """
 
     def __init__(self, exact: Tiles, single: Tiles, memory: Workspace) -> None:
@@ -112,20 +126,37 @@ class WorkingSet:
         if self.whole:
             if self.K is None:
                 self.points = np.arange(self.m)
-                self.K = self.tiles.block(self.points, self.points, self.memory.array("set", (self.m, self.m), self.tiles.dtype))
+                self.K = self.tiles.block(
+                    self.points,
+                    self.points,
+                    self.memory.array("set", (self.m, self.m), self.tiles.dtype),
+                )
             return 0
         if self.K is not None:
-            self.tiles.expect(int(np.count_nonzero((look.rise < look.level) | (look.fall > look.level))))
+            self.tiles.expect(
+                int(np.count_nonzero((look.rise < look.level) | (look.fall > look.level)))
+            )
             if not violators_outside(look, 0.1 * look.violation, self.points):
                 return 0
         before = self.points
         wanted = max(self.m // POINTS_PER_PLACE, SMALLEST_SET) + int(np.count_nonzero(look.free))
-        points = choose_working_set(look, before, min(wanted if wanted > 1.1 * len(before) else len(before), LARGEST_SET[self.tiles.dtype]))
+        points = choose_working_set(
+            look,
+            before,
+            min(
+                wanted if wanted > 1.1 * len(before) else len(before), LARGEST_SET[self.tiles.dtype]
+            ),
+        )
         size = len(points)
         self.points, places = keep_positions(points, before)
         if self.K is None or len(before) != size or len(places) > size // RENEWED_PART:
-            self.points, self.K = points, None  # the memory of the old block is free for the new one
-            self.K = self.tiles.block(points, points, self.memory.array("set", (size, size), self.tiles.dtype))
+            self.points, self.K = (
+                points,
+                None,
+            )  # the memory of the old block is free for the new one
+            self.K = self.tiles.block(
+                points, points, self.memory.array("set", (size, size), self.tiles.dtype)
+            )
             return 4 * size**2
         self.tiles.renew(self.K, self.points, places)
         return 8 * size * len(places)
@@ -134,7 +165,9 @@ class WorkingSet:
         """K at some points, (k, k), to write into."""
         if self.whole:
             return np.asarray(self.K[np.ix_(points, points)])
-        return self.tiles.block(points, points, self.memory.array("face", (len(points), len(points)), self.tiles.dtype))
+        return self.tiles.block(
+            points, points, self.memory.array("face", (len(points), len(points)), self.tiles.dtype)
+        )
 
     def follow(self, points: Index, change: Array, G: Array) -> int:
         """G <- G + K[:, points] change, in place; through the block where the points are `self.points` or all points are in it.
@@ -165,12 +198,20 @@ def choose_working_set(look: OptimalityState, before: Index, size: int) -> Index
 
     Parameters
     ----------
-    look : at a.  before : the set before.  size : how many points to choose.
+    look : OptimalityState
+        At a.
+    before : Index
+        The set before.
+    size : int
+        How many points to choose.
     """
     rise, fall, free = look.rise, look.fall, look.free
     half = max(size // 2, size - int(np.count_nonzero(free[before]))) // 2
     taken = np.zeros(len(rise), dtype=bool)
-    for candidates, key in ((np.flatnonzero(rise < look.most), rise), (np.flatnonzero(fall > look.least), -fall)):
+    for candidates, key in (
+        (np.flatnonzero(rise < look.most), rise),
+        (np.flatnonzero(fall > look.least), -fall),
+    ):
         if len(candidates) > half:
             candidates = candidates[np.argpartition(key[candidates], half)[:half]]
         taken[candidates] = True
@@ -192,7 +233,10 @@ def keep_positions(points: Index, before: Index) -> tuple[Index, Index]:
 
     Parameters
     ----------
-    points : the new set, in ascending order, at least one point.  before : the set before, in any order.
+    points : Index
+        The new set, in ascending order, at least one point.
+    before : Index
+        The set before, in any order.
     """
     order, old = np.full(len(points), -1), before[: len(points)]
     at = np.minimum(np.searchsorted(points, old), len(points) - 1)
@@ -212,20 +256,38 @@ def violators_outside(look: OptimalityState, margin: float, points: Index) -> bo
 
 @brief_by(lambda found, K, G, a, *others: POINT_IN_PYTHON * a.size + PAIR_STEP_IN_PYTHON * found[0])
 @jit
-def pair_steps(K: Any, G: Any, a: Array, sides: SeparablePart, floor: float, eps: float, steps: int) -> tuple[int, float]:
+def pair_steps(
+    K: Any, G: Any, a: Array, sides: SeparablePart, floor: float, eps: float, steps: int
+) -> tuple[int, float]:
     """Pair steps on a and G in place, until the violation is at most eps.
 
     Parameters
     ----------
-    K : (q, q) the block of the set.  G : (q,) its gradient, in the precision of K.  a : (q,).  sides : of the set's points.
-    floor : the smallest curvature of a pair.  eps : violation at which to end.  steps : to take at most.
+    K : array-like of shape (q, q)
+        The block of the set.
+    G : array-like of shape (q,)
+        Its gradient, in the precision of K.
+    a : ndarray of shape (q,)
+    sides : SeparablePart
+        Of the set's points.
+    floor : float
+        The smallest curvature of a pair.
+    eps : float
+        Violation at which to end.
+    steps : int
+        To take at most.
 
     Returns
     -------
     How many steps were taken, and the violation.
     """
     lower, upper, width, ridge = sides
-    rise, fall, curvature, work = np.empty_like(G), np.empty_like(G), np.empty_like(G), np.empty_like(G)
+    rise, fall, curvature, work = (
+        np.empty_like(G),
+        np.empty_like(G),
+        np.empty_like(G),
+        np.empty_like(G),
+    )
     diagonal = np.empty_like(a)
     for k in range(a.size):
         diagonal[k] = K[k, k]
@@ -239,17 +301,25 @@ def pair_steps(K: Any, G: Any, a: Array, sides: SeparablePart, floor: float, eps
             return done, np.inf
         here = diagonal[i] + (ridge[1, i] if a[i] >= 0.0 else ridge[0, i])
         slope, own = G[i] + rise[i], fall[i]
-        fall[i] = -NEVER  # its curvature with itself is rounding only: it must not be its own partner
-        j, worst = best_partner(G, fall, K[i], curvature, slope, G.dtype.type(here), G.dtype.type(floor), work)
+        fall[
+            i
+        ] = -NEVER  # its curvature with itself is rounding only: it must not be its own partner
+        j, worst = best_partner(
+            G, fall, K[i], curvature, slope, G.dtype.type(here), G.dtype.type(floor), work
+        )
         fall[i] = own
         violation = float(worst)
         if not violation > eps or not 0 <= j < a.size:
             return done, violation
-        delta = float(G[j] + fall[j] - slope) / max(here + float(curvature[j]) - 2.0 * float(K[i, j]), floor)
+        delta = float(G[j] + fall[j] - slope) / max(
+            here + float(curvature[j]) - 2.0 * float(K[i, j]), floor
+        )
         top, bottom = (upper[i] if a[i] >= 0.0 else 0.0), (lower[j] if a[j] <= 0.0 else 0.0)
         up, down = top - a[i], a[j] - bottom
         delta = min(delta, up, down)
-        a[i] = top if delta == up else a[i] + delta  # an end is met exactly: rounding must not leave the point free
+        a[i] = (
+            top if delta == up else a[i] + delta
+        )  # an end is met exactly: rounding must not leave the point free
         a[j] = bottom if delta == down else a[j] - delta
         for k in (i, j):
             rise[k] = slope_up(a[k], upper[k], width[k], ridge[0, k], ridge[1, k])
@@ -275,7 +345,9 @@ def slope_down(a: float, lower: float, width: float, below: float, above: float)
     return width + above * a if a > 0.0 else below * a - width
 
 
-def _partner_in_numpy(G: Any, fall: Any, row: Any, diagonal: Any, slope: Any, curvature: Any, floor: Any, gain: Any) -> tuple[int, Any]:
+def _partner_in_numpy(
+    G: Any, fall: Any, row: Any, diagonal: Any, slope: Any, curvature: Any, floor: Any, gain: Any
+) -> tuple[int, Any]:
     drop = G + fall - slope
     worst = np.fmax.reduce(drop, initial=-NEVER)
     gain[:] = np.fmax(drop, 0.0) ** 2 / np.fmax(curvature + diagonal - 2.0 * row, floor)
@@ -285,13 +357,21 @@ def _partner_in_numpy(G: Any, fall: Any, row: Any, diagonal: Any, slope: Any, cu
 
 @in_numpy(_partner_in_numpy)
 @fast
-def best_partner(G: Any, fall: Any, row: Any, diagonal: Any, slope: Any, curvature: Any, floor: Any, gain: Any) -> tuple[Any, Any]:
+def best_partner(
+    G: Any, fall: Any, row: Any, diagonal: Any, slope: Any, curvature: Any, floor: Any, gain: Any
+) -> tuple[Any, Any]:
     """The point that falls while i rises, or -1 where none should, and the largest violation of any pair with i.
 
     Parameters
     ----------
-    G, fall, row, diagonal : (q,) the gradient, the slopes to fall, K_i, and K_kk + ridge_k.
-    slope, curvature : G_i + rise_i and K_ii + ridge_i.  floor : the smallest curvature of a pair.  gain : (q,) to work on.
+    G, fall, row, diagonal : array-like of shape (q,)
+        The gradient, the slopes to fall, K_i, and K_kk + ridge_k.
+    slope, curvature : Any
+        G_i + rise_i and K_ii + ridge_i.
+    floor : Any
+        The smallest curvature of a pair.
+    gain : array-like of shape (q,)
+        To work on.
     """
     worst, best = gain.dtype.type(-NEVER), gain.dtype.type(0.0)
     nothing, twice = gain.dtype.type(0.0), gain.dtype.type(2.0)
@@ -318,7 +398,12 @@ def apply_pair_step(G: Any, rise: Any, row: Any, other: Any, step: Any, slopes: 
 
     Parameters
     ----------
-    G, rise, row, other : (q,) the gradient, the slopes to rise, K_i and K_j.  step : delta.  slopes : (q,) to work on.
+    G, rise, row, other : array-like of shape (q,)
+        The gradient, the slopes to rise, K_i and K_j.
+    step : Any
+        delta.
+    slopes : array-like of shape (q,)
+        To work on.
     """
     least = G.dtype.type(-NEVER)
     for k in range(G.shape[0]):

@@ -2,24 +2,30 @@
 
     min  q(alpha) = 1/2 alpha'H alpha - t'alpha,   H = A K A' + diag(1 / (2 c)),   s'alpha = 0,   0 <= alpha <= box
 
-Every row is at a bound, or is kept where it is strictly inside, or is solved for. T are the rows that are solved for; their system
-[ H_TT s_T; s_T' 0 ] is not singular. At any time
+Every row is at a bound, or is kept where it is strictly inside, or is solved for. T are
+the rows that are solved for; their system [ H_TT s_T; s_T' 0 ] is not singular. At any
+time
 
     alpha is feasible,   g_T = 0 for g = H alpha - t + b s (b whatever T makes it),   T is strictly inside the box.
 
-A row i outside T whose g_i has the wrong sign moves inwards, and T moves with it so that g_T stays 0. When g_i becomes 0, i joins T. When
-a row of T meets its bound before, it leaves T, and i moves on. When i meets its own bound, it stays there. With a bias the last row of T
-cannot leave unless i takes its place. Where T is empty two rows violate: one gives the largest lower end of b, the other the smallest upper
-end; one of them is put in T first. If nothing ever stops i, the direction d has H d = 0, s'd = 0, d >= 0 and t'd > 0: it is a ray, and the
-primal is infeasible.
+A row i outside T whose g_i has the wrong sign moves inwards, and T moves with it so
+that g_T stays 0. When g_i becomes 0, i joins T. When a row of T meets its bound before,
+it leaves T, and i moves on. When i meets its own bound, it stays there. With a bias the
+last row of T cannot leave unless i takes its place. Where T is empty two rows violate:
+one gives the largest lower end of b, the other the smallest upper end; one of them is
+put in T first. If nothing ever stops i, the direction d has H d = 0, s'd = 0, d >= 0
+and t'd > 0: it is a ray, and the primal is infeasible.
 
-The method terminates, whatever row is chosen. T is strictly inside, or is the one row that violates together with i and moves inwards like
-it. Every move therefore has a positive length and lowers q strictly. Because the system of T is not singular, alpha after the moves of a
-row is determined by the rows at each bound, by T, and by the rows that are kept, which are where they were in the beginning and never
-become more. There are finitely many choices of these rows, and none comes twice because q has fallen. One row makes at most one move more
-than T has rows.
+The method terminates, whatever row is chosen. T is strictly inside, or is the one row
+that violates together with i and moves inwards like it. Every move therefore has a
+positive length and lowers q strictly. Because the system of T is not singular, alpha
+after the moves of a row is determined by the rows at each bound, by T, and by the rows
+that are kept, which are where they were in the beginning and never become more. There
+are finitely many choices of these rows, and none comes twice because q has fallen. One
+row makes at most one move more than T has rows.
 
-Source: J. Nocedal, S. Wright, Numerical Optimization, section 16.5; R. Fletcher, Practical Methods of Optimization, section 10.3.
+Source: J. Nocedal, S. Wright, Numerical Optimization, section 16.5; R. Fletcher,
+Practical Methods of Optimization, section 10.3.
 """
 
 from __future__ import annotations
@@ -60,17 +66,28 @@ class ActiveSet:
 
     Parameters
     ----------
-    numbers : the problem in integers.
-    clock : the limits on time and pivots, asked before every pivot and every linear system.
+    numbers : IntegerProblem
+        The problem in integers.
+    clock : Clock
+        The limits on time and pivots, asked before every pivot and every linear system.
 
-    alpha : (p,) Fractions.  T : the rows that are solved for.  pivots : rows that have moved so far.
-    rises, falls : (p,) which rows are below their upper bound, and which above 0.
+    alpha : Fractions of shape (p,)
+        Fractions.
+    T : list[int]
+        The rows that are solved for.
+    pivots
+        Rows that have moved so far.
+    rises, falls : array of shape (p,)
+        Which rows are below their upper bound, and which above 0.
     """
 
     def __init__(self, numbers: IntegerProblem, clock: Clock) -> None:
         self.numbers, self.clock = numbers, clock
         self.alpha: Fractions = fractions(numbers.p)
-        self.rises, self.falls = np.zeros(numbers.p, dtype=np.bool_), np.zeros(numbers.p, dtype=np.bool_)
+        self.rises, self.falls = (
+            np.zeros(numbers.p, dtype=np.bool_),
+            np.zeros(numbers.p, dtype=np.bool_),
+        )
         self.T: list[int] = []
         self.pivots = 0
 
@@ -79,14 +96,20 @@ class ActiveSet:
 
         Parameters
         ----------
-        alpha : (p,) feasible Fractions.  inside : rows strictly inside the box. Where they depend on each other, the first are solved for.
+        alpha : Fractions of shape (p,)
+            Feasible Fractions.
+        inside : Sequence[int]
+            Rows strictly inside the box. Where they depend on each other, the first are
+            solved for.
         """
         self.alpha, self.T = alpha, self._independent(list(inside))
         self._place(range(self.numbers.p))
         while self.T:
             self.clock.ask_pivot(self.pivots)
             d = self._towards_optimum()
-            step = min([Fraction(1), *(bound for bound in map(self._room, self.T, d) if bound is not None)])
+            step = min(
+                [Fraction(1), *(bound for bound in map(self._room, self.T, d) if bound is not None)]
+            )
             self._move(self.T, d, step)
             if step == 1:
                 break
@@ -121,7 +144,11 @@ class ActiveSet:
         d: Fractions = fractions(self.numbers.p)
         d[self.falls & ~self.rises] = weights[self.falls & ~self.rises]
         solved_for = set(self.T)
-        self.T = self._independent(sorted(np.flatnonzero(self.rises & self.falls).tolist(), key=lambda r: r not in solved_for))
+        self.T = self._independent(
+            sorted(
+                np.flatnonzero(self.rises & self.falls).tolist(), key=lambda r: r not in solved_for
+            )
+        )
         x, den = to_common_denominator(d)
         pull = self.numbers.dot(self.numbers.product(self.numbers.rdot(x)))
         balance = [-int((self.numbers.s * x).sum())] if self.numbers.biased else []
@@ -129,13 +156,21 @@ class ActiveSet:
         d[self.T] = as_fractions([v / den for v in moved[: len(self.T)]])
         return d
 
-    def _ends(self, g: Integers, den: int) -> tuple[tuple[Fraction | None, int], tuple[Fraction | None, int]]:
+    def _ends(
+        self, g: Integers, den: int
+    ) -> tuple[tuple[Fraction | None, int], tuple[Fraction | None, int]]:
         """The largest lower and the smallest upper end of b, and the rows that they come from."""
         up, down, s = self.rises, self.falls, self.numbers.s
-        below, above = np.flatnonzero(np.where(s > 0, up, down)), np.flatnonzero(np.where(s > 0, down, up))
+        below, above = (
+            np.flatnonzero(np.where(s > 0, up, down)),
+            np.flatnonzero(np.where(s > 0, down, up)),
+        )
         i = int(max(below, key=lambda r: -s[r] * g[r], default=-1))
         j = int(min(above, key=lambda r: -s[r] * g[r], default=-1))
-        return (Fraction(-s[i] * g[i], den) if i >= 0 else None, i), (Fraction(-s[j] * g[j], den) if j >= 0 else None, j)
+        return (Fraction(-s[i] * g[i], den) if i >= 0 else None, i), (
+            Fraction(-s[j] * g[j], den) if j >= 0 else None,
+            j,
+        )
 
     def _place(self, rows: Iterable[int]) -> None:
         """Write down, after these rows have moved, which of them can rise and fall."""
@@ -167,9 +202,16 @@ class ActiveSet:
         while True:
             column = numbers.block(self.T, [i])[:, 0]
             balance = [-way * numbers.s[i]] if numbers.biased else []
-            *d, price = [*self.solved(self.T, [-way * v for v in column], balance), *([] if numbers.biased else [Fraction(0)])]
+            *d, price = [
+                *self.solved(self.T, [-way * v for v in column], balance),
+                *([] if numbers.biased else [Fraction(0)]),
+            ]
             pull = sum((v * w for v, w in zip(column, d, strict=True)), Fraction(0))
-            curvature = way * (way * numbers.block([i], [i])[0, 0] + pull + numbers.s[i] * price) / numbers.unit
+            curvature = (
+                way
+                * (way * numbers.block([i], [i])[0, 0] + pull + numbers.s[i] * price)
+                / numbers.unit
+            )
             rows, d = [*self.T, i], [*d, Fraction(way)]
             bounds = [bound for bound in map(self._room, rows, d) if bound is not None]
             if curvature > 0:
@@ -212,7 +254,9 @@ class ActiveSet:
         d = self.solved(self.T, [-v for v in g[self.T]], [0] if self.numbers.biased else [])
         return [v * self.numbers.unit / den for v in d[: len(self.T)]]
 
-    def solved(self, T: Sequence[int], right: Sequence[int], balance: Sequence[int]) -> list[Fraction]:
+    def solved(
+        self, T: Sequence[int], right: Sequence[int], balance: Sequence[int]
+    ) -> list[Fraction]:
         """The solution of [ H_TT s_T; s_T' 0 ] (d, b) = (right, balance), H as integers; without a bias neither s nor b."""
         numbers = self.numbers
         if not T:
@@ -229,7 +273,11 @@ class ActiveSet:
         """As `solved` for more rows than points: d = D^-1 (right - A_T Z beta) with (I + A_T'D^-1 A_T Z) beta = A_T'D^-1 right."""
         numbers, D = self.numbers, self.numbers.ridge[T]
         index, entry, unit = numbers.index[T], numbers.entry[T], lcm(*set(D.tolist()))
-        weight, laplacian, pull = unit // D, np.zeros((numbers.m, numbers.m), dtype=object), np.zeros(numbers.m, dtype=object)
+        weight, laplacian, pull = (
+            unit // D,
+            np.zeros((numbers.m, numbers.m), dtype=object),
+            np.zeros(numbers.m, dtype=object),
+        )
         for i, a in zip(index.T, entry.T, strict=True):
             np.add.at(pull, i, a * weight * right)
             for j, b in zip(index.T, entry.T, strict=True):
@@ -238,12 +286,18 @@ class ActiveSet:
         matrix[np.diag_indices(numbers.m)] += unit
         beta, den = to_common_denominator(as_fractions(self._system(matrix, pull.tolist())))
         margins = (entry * numbers.product(beta)[index]).sum(axis=1)
-        return [Fraction(v, d) for v, d in zip((right * den - margins).tolist(), (D * den).tolist(), strict=True)]
+        return [
+            Fraction(v, d)
+            for v, d in zip((right * den - margins).tolist(), (D * den).tolist(), strict=True)
+        ]
 
     def _system(self, matrix: Integers, right: Sequence[int]) -> list[Fraction]:
         """Solve a system of integers, unless it is too large."""
         if len(matrix) > LARGEST_SYSTEM:
-            raise ValueError(f"too large: a linear system of {len(matrix):,} unknowns, the limit of exact arithmetic is {LARGEST_SYSTEM:,}")
+            raise ValueError(
+                f"too large: a linear system of {len(matrix):,} unknowns, the limit of "
+                f"exact arithmetic is {LARGEST_SYSTEM:,}"
+            )
         return solve_integer_system(matrix, right, self.clock)
 
     def _independent(self, rows: list[int]) -> list[int]:
@@ -255,16 +309,28 @@ class ActiveSet:
 
         if not rows or self.numbers.ridge[rows].all():
             return rows
-        matrix = self.numbers.block(rows, rows) + np.multiply.outer(self.numbers.s[rows], self.numbers.s[rows])
-        return [rows[k] for k in pivot_columns(nmod_mat(len(rows), len(rows), (matrix % PRIME).ravel().tolist(), PRIME))]
+        matrix = self.numbers.block(rows, rows) + np.multiply.outer(
+            self.numbers.s[rows], self.numbers.s[rows]
+        )
+        return [
+            rows[k]
+            for k in pivot_columns(
+                nmod_mat(len(rows), len(rows), (matrix % PRIME).ravel().tolist(), PRIME)
+            )
+        ]
 
 
-def round_to_active_set(problem: MarginProblem, numbers: IntegerProblem, point: Point) -> tuple[Fractions, list[int]]:
+def round_to_active_set(
+    problem: MarginProblem, numbers: IntegerProblem, point: Point
+) -> tuple[Fractions, list[int]]:
     """Feasible Fractions near a float solution, and the rows that it has strictly inside the box, the innermost first.
 
     Parameters
     ----------
-    problem, numbers : the problem and its integers.  point : alpha, and b where there is one; f is A'alpha.
+    problem, numbers
+        The problem and its integers.
+    point : Point
+        alpha, and b where there is one; f is A'alpha.
     """
     alpha = np.clip(np.nan_to_num(np.asarray(point.alpha, dtype=np.float64)), 0.0, problem.box)
     lower, upper, depth = _sides(problem, alpha, point.b)
@@ -276,11 +342,17 @@ def round_to_active_set(problem: MarginProblem, numbers: IntegerProblem, point: 
         exact[r] = _within(round(Fraction(float(alpha[r])) / quantum) * quantum, numbers.box[r])
     if numbers.biased:
         balance(numbers, exact)
-    inside = [int(r) for r in range(problem.p) if exact[r] > 0 and (numbers.box[r] is None or exact[r] < numbers.box[r])]
+    inside = [
+        int(r)
+        for r in range(problem.p)
+        if exact[r] > 0 and (numbers.box[r] is None or exact[r] < numbers.box[r])
+    ]
     return exact, sorted(inside, key=lambda r: -depth[r])
 
 
-def _sides(problem: MarginProblem, alpha: Array, b: float | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array]:
+def _sides(
+    problem: MarginProblem, alpha: Array, b: float | None
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array]:
     """Which rows are at 0 and which at their upper bound, (p,), and how far the others are inside.
 
     A row counts as at a bound if its multiplier, over its cost, is nearer to the bound than its slack, over the largest target, is to 0.
@@ -289,9 +361,18 @@ def _sides(problem: MarginProblem, alpha: Array, b: float | None) -> tuple[NDArr
     u = problem.slack(f, problem.bias_at(f) if b is None else b) / target
     boxed = np.isfinite(problem.box) & (not problem.squared)
     ends = 2 * problem.costs * target if problem.squared else problem.box
-    share = np.divide(alpha, np.where(np.isfinite(ends), ends, alpha.max(initial=0.0)), out=np.zeros_like(alpha), where=alpha > 0)
+    share = np.divide(
+        alpha,
+        np.where(np.isfinite(ends), ends, alpha.max(initial=0.0)),
+        out=np.zeros_like(alpha),
+        where=alpha > 0,
+    )
     lower = (-u > share) | (problem.box == 0)
-    return lower, boxed & ~lower & (u > 1 - share), np.where(boxed, np.minimum(share, 1 - share), share)
+    return (
+        lower,
+        boxed & ~lower & (u > 1 - share),
+        np.where(boxed, np.minimum(share, 1 - share), share),
+    )
 
 
 def _within(a: Fraction, box: Fraction | None) -> Fraction:
@@ -302,7 +383,9 @@ def balance(numbers: IntegerProblem, alpha: Fractions) -> None:
     """Make s'alpha = 0: rows strictly inside give first, then the others, down to 0."""
     excess = sum((s * a for s, a in zip(numbers.s, alpha, strict=True)), Fraction(0))
     sign = 1 if excess > 0 else -1
-    order = sorted(np.flatnonzero((numbers.s == sign) & (alpha > 0)), key=lambda r: alpha[r] == numbers.box[r])
+    order = sorted(
+        np.flatnonzero((numbers.s == sign) & (alpha > 0)), key=lambda r: alpha[r] == numbers.box[r]
+    )
     for r in order:
         taken = min(abs(excess), alpha[r])
         alpha[r] -= taken
@@ -316,19 +399,30 @@ def check_optimality(numbers: IntegerProblem, alpha: Fractions, b: Fraction) -> 
 
     Parameters
     ----------
-    numbers : the problem in integers.  alpha : (p,) Fractions.  b : a bias, 0 without one.
+    numbers : IntegerProblem
+        The problem in integers.
+    alpha : Fractions of shape (p,)
+        Fractions.
+    b : Fraction
+        A bias, 0 without one.
 
     Raises
     ------
-    ArithmeticError : a condition does not hold.
+    ArithmeticError
+        A condition does not hold.
     """
     state = ActiveSet(numbers, Clock(inf))
     state.alpha = alpha
     g0, den = state.gradient()
     g = g0 * b.denominator + numbers.s * (b.numerator * den)
     x, x_den = to_common_denominator(alpha)
-    low, high = x == 0, np.array([a == box for a, box in zip(alpha, numbers.box, strict=True)], dtype=np.bool_)
-    within = all(a >= 0 and (box is None or a <= box) for a, box in zip(alpha, numbers.box, strict=True))
+    low, high = (
+        x == 0,
+        np.array([a == box for a, box in zip(alpha, numbers.box, strict=True)], dtype=np.bool_),
+    )
+    within = all(
+        a >= 0 and (box is None or a <= box) for a, box in zip(alpha, numbers.box, strict=True)
+    )
     signs = (low & (g >= 0)) | (high & (g <= 0)) | (low & high) | (g == 0)
     if not (within and int((numbers.s * x).sum()) == 0 and signs.all()):
         raise ArithmeticError("the conditions of the optimum do not hold")

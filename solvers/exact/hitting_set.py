@@ -2,7 +2,8 @@
 
     min 1'z    s.t.  sum over r in S of z_r >= 1 for every set S,  z binary
 
-Source: G. Codato, M. Fischetti, Combinatorial Benders' cuts for mixed-integer linear programming (2006), for the master problem.
+Source: G. Codato, M. Fischetti, Combinatorial Benders' cuts for mixed-integer linear
+programming (2006), for the master problem.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ def hitting_set(sets: Sets, clock: Clock) -> frozenset[int]:
 
     Parameters
     ----------
-    sets : not empty, each.  clock : what time is left.
+    sets : Sets
+        Not empty, each.
+    clock : Clock
+        What time is left.
     """
     from scipy import sparse
     from scipy.optimize import Bounds, LinearConstraint, milp
@@ -39,7 +43,9 @@ def hitting_set(sets: Sets, clock: Clock) -> frozenset[int]:
     every = LinearConstraint(A, 1, np.inf)
     limits = {"time_limit": max(clock.left, 0.1)}
     ones = np.ones(len(elements))
-    found = interruptible(lambda: milp(ones, integrality=ones, bounds=Bounds(0, 1), constraints=every, options=limits))
+    found = interruptible(
+        lambda: milp(ones, integrality=ones, bounds=Bounds(0, 1), constraints=every, options=limits)
+    )
     if found.x is None:
         return _greedy(sets)
     chosen = frozenset(elements[at] for at in np.flatnonzero(found.x > 0.5))
@@ -62,7 +68,8 @@ def is_met_by_fewer(sets: Sets, size: int, clock: Clock) -> bool:
 
     Raises
     ------
-    OutOfTime : the search took too long; nothing is proven then.
+    OutOfTime
+        The search took too long; nothing is proven then.
     """
     steps = 0
 

@@ -2,14 +2,18 @@
 
     min over f of the number of r with (A f)_r <= 0
 
-Rows that no f satisfies together have a ray: alpha >= 0, not 0, with A'alpha = 0 in the kernel's space. Every f misorders a pair of every
-ray, and an f that orders all pairs outside of a set proves that this set is large enough. So the least number is that of the smallest set
-that meets all rays: rays are found one by one, and a smallest set that meets those found is the next guess.
+Rows that no f satisfies together have a ray: alpha >= 0, not 0, with A'alpha = 0 in the
+kernel's space. Every f misorders a pair of every ray, and an f that orders all pairs
+outside of a set proves that this set is large enough. So the least number is that of
+the smallest set that meets all rays: rays are found one by one, and a smallest set that
+meets those found is the next guess.
 
-Both sides are proven without a float: from below by rays in rational numbers and a search in integers, from above by a rational w, or,
-with an RBF kernel, by a graph of preferences without a cycle.
+Both sides are proven without a float: from below by rays in rational numbers and a
+search in integers, from above by a rational w, or, with an RBF kernel, by a graph of
+preferences without a cycle.
 
-Source: T (83); G. Codato, M. Fischetti, Combinatorial Benders' cuts for mixed-integer linear programming (2006).
+Source: T (83); G. Codato, M. Fischetti, Combinatorial Benders' cuts for mixed-integer
+linear programming (2006).
 """
 
 from __future__ import annotations
@@ -54,9 +58,22 @@ class RankingRay(NamedTuple):
 class LeastMisranked:
     """How many pairs every f misorders, and an f that misorders no more.
 
-    least : the misordered pairs of `w`, or of the f that is known to exist with an RBF kernel.  lower : no f misorders fewer.
-    misranked : those pairs, numbers of rows.  w : (d,) of f = w.x with a linear kernel, also at the time limit; None with an RBF kernel.
-    rays : what proves `lower`.  reason : how it ended, in a sentence.
+    Parameters
+    ----------
+    least : int
+        The misordered pairs of `w`, or of the f that is known to exist with an RBF
+        kernel.
+    lower : int
+        No f misorders fewer.
+    misranked : tuple[int, ...]
+        Those pairs, numbers of rows.
+    w : Vector | None of shape (d,)
+        Of f = w.x with a linear kernel, also at the time limit; None with an RBF
+        kernel.
+    rays : tuple[RankingRay, ...]
+        What proves `lower`.
+    reason : str
+        How it ended, in a sentence.
     """
 
     least: int
@@ -80,28 +97,44 @@ def least_misranked(problem: MarginProblem, seconds: float = 60.0) -> LeastMisra
 
     Parameters
     ----------
-    problem : a ranking with a linear or an RBF kernel; its C, loss and weights do not matter, and every pair counts 1.
-    seconds : the time limit; where it ends the search, least and lower are the best known bounds.
+    problem : MarginProblem
+        A ranking with a linear or an RBF kernel; its C, loss and weights do not matter,
+        and every pair counts 1.
+    seconds : float
+        The time limit; where it ends the search, least and lower are the best known
+        bounds.
 
     Returns
     -------
-    LeastMisranked : with exact proofs of both sides.
+    LeastMisranked
+        With exact proofs of both sides.
 
     Raises
     ------
-    ValueError : a problem that is no ranking, another kernel, more than 5,000 pairs, a time limit that is not positive.
+    ValueError
+        A problem that is no ranking, another kernel, more than 5,000 pairs, a time
+        limit that is not positive.
 
     Source: T (83).
     """
     if not isinstance(problem, MarginProblem) or not isinstance(problem.rows, Pairs):
-        raise ValueError("least_misranked: the problem must be a ranking, from ranking or ranking_from_pairs")
+        raise ValueError(
+            "least_misranked: the problem must be a ranking, from ranking or ranking_from_pairs"
+        )
     if problem.p > MOST_PAIRS:
-        raise ValueError(f"least_misranked: {problem.p:,} pairs are too many for exact rays; {MOST_PAIRS:,} are the most")
+        raise ValueError(
+            f"least_misranked: {problem.p:,} pairs are too many for exact rays; "
+            f"{MOST_PAIRS:,} are the most"
+        )
     if not isinstance(problem.kernel, Linear | RBF):
-        raise ValueError(f"least_misranked: the kernel must be linear or RBF, not {problem.kernel.name}")
+        raise ValueError(
+            f"least_misranked: the kernel must be linear or RBF, not {problem.kernel.name}"
+        )
     clock = Clock(positive(seconds, "seconds"))
     if isinstance(problem.kernel, RBF):
-        return _search(PairOrder(tuple(range(problem.p)), None), problem.p, _Cycles(problem).answer, clock)
+        return _search(
+            PairOrder(tuple(range(problem.p)), None), problem.p, _Cycles(problem).answer, clock
+        )
     differences = _Differences(problem)
     return _search(differences.start(), problem.p, differences.answer, clock)
 
@@ -119,23 +152,50 @@ Oracle = Callable[[Sequence[int], Clock], RankingRay | PairOrder]
 
 def _search(best: PairOrder, p: int, oracle: Oracle, clock: Clock) -> LeastMisranked:
     rays: dict[frozenset[int], RankingRay] = {}
-    reason = "every smallest set of pairs that meets all rays was found, and the other pairs can be ordered"
+    reason = (
+        "every smallest set of pairs that meets all rays was found, and the other pairs can be "
+        "ordered"
+    )
     try:
         while True:
             guess = hitting_set(list(rays), clock)
             known = len(rays)
-            best = min(best, _rays_beside(guess, p, oracle, rays, clock), key=lambda found: len(found.misranked))
+            best = min(
+                best,
+                _rays_beside(guess, p, oracle, rays, clock),
+                key=lambda found: len(found.misranked),
+            )
             if len(rays) == known or len(best.misranked) <= disjoint(list(rays)):
                 break
         if not is_met_by_fewer(list(rays), len(best.misranked), clock):
-            return LeastMisranked(len(best.misranked), len(best.misranked), best.misranked, best.w, tuple(rays.values()), reason)
+            return LeastMisranked(
+                len(best.misranked),
+                len(best.misranked),
+                best.misranked,
+                best.w,
+                tuple(rays.values()),
+                reason,
+            )
         reason = "the smallest set that HiGHS found is not the smallest one"
     except OutOfTime as late:
         reason = str(late)
-    return LeastMisranked(len(best.misranked), disjoint(list(rays)), best.misranked, best.w, tuple(rays.values()), reason)
+    return LeastMisranked(
+        len(best.misranked),
+        disjoint(list(rays)),
+        best.misranked,
+        best.w,
+        tuple(rays.values()),
+        reason,
+    )
 
 
-def _rays_beside(guess: frozenset[int], p: int, oracle: Oracle, rays: dict[frozenset[int], RankingRay], clock: Clock) -> PairOrder:
+def _rays_beside(
+    guess: frozenset[int],
+    p: int,
+    oracle: Oracle,
+    rays: dict[frozenset[int], RankingRay],
+    clock: Clock,
+) -> PairOrder:
     """Rays of the rows outside of a guess, one after another, each time without the heaviest row of the last; and the f that ends them."""
     left = [row for row in range(p) if row not in guess]
     while True:
@@ -154,8 +214,12 @@ class _Differences:
     def __init__(self, problem: MarginProblem) -> None:
         points = [[Fraction(v) for v in row] for row in dense(problem.X).tolist()]
         pairs = zip(problem.rows.preferred.tolist(), problem.rows.other.tolist(), strict=True)  # type: ignore[attr-defined]
-        self.rows = [tuple(a - b for a, b in zip(points[i], points[j], strict=True)) for i, j in pairs]
-        self.floats = np.array([[float(v) for v in row] for row in self.rows]).reshape(-1, len(points[0]))
+        self.rows = [
+            tuple(a - b for a, b in zip(points[i], points[j], strict=True)) for i, j in pairs
+        ]
+        self.floats = np.array([[float(v) for v in row] for row in self.rows]).reshape(
+            -1, len(points[0])
+        )
         self.floats /= np.maximum(np.abs(self.floats).max(axis=1, keepdims=True), SMALLEST)
 
     def start(self) -> PairOrder:
@@ -188,8 +252,18 @@ class _Differences:
 
         A = np.vstack([self.floats[rows].T, np.ones(len(rows))])
         b = np.append(np.zeros(len(A) - 1), 1.0)
-        found = interruptible(lambda: linprog(np.zeros(len(rows)), A_eq=A, b_eq=b, method="highs-ds"))
-        return [] if found.x is None else [row for row, share in zip(rows, found.x.tolist(), strict=True) if share > SMALLEST_SHARE]
+        found = interruptible(
+            lambda: linprog(np.zeros(len(rows)), A_eq=A, b_eq=b, method="highs-ds")
+        )
+        return (
+            []
+            if found.x is None
+            else [
+                row
+                for row, share in zip(rows, found.x.tolist(), strict=True)
+                if share > SMALLEST_SHARE
+            ]
+        )
 
     def _direction(self, rows: Sequence[int]) -> list[float]:
         """A w of size at most 1 with the largest least margin of the rows, in floats."""
@@ -199,15 +273,27 @@ class _Differences:
         A = np.hstack([-self.floats[rows], np.ones((len(rows), 1))])
         ends = [(-1.0, 1.0)] * d + [(None, 1.0)]
         found = interruptible(
-            lambda: linprog(np.append(np.zeros(d), -1.0), A_ub=A, b_ub=np.zeros(len(rows)), bounds=ends, method="highs-ds")
+            lambda: linprog(
+                np.append(np.zeros(d), -1.0),
+                A_ub=A,
+                b_ub=np.zeros(len(rows)),
+                bounds=ends,
+                method="highs-ds",
+            )
         )
         return [0.0] * d if found.x is None else list(found.x[:d].tolist())
 
     def _circuit(self, support: Sequence[int]) -> RankingRay | None:
         """The ray with this support, if there is one and no other."""
-        entries, _ = to_common_denominator(as_fractions([v for row in support for v in self.rows[row]]))
+        entries, _ = to_common_denominator(
+            as_fractions([v for row in support for v in self.rows[row]])
+        )
         multipliers = null_vector(entries.reshape(len(support), -1).T)
-        return None if multipliers is None or 0 in multipliers else RankingRay(tuple(support), tuple(map(Fraction, multipliers)))
+        return (
+            None
+            if multipliers is None or 0 in multipliers
+            else RankingRay(tuple(support), tuple(map(Fraction, multipliers)))
+        )
 
     def _ordered(self, w: Vector, rows: Sequence[int]) -> PairOrder | None:
         """What w misorders, if it orders all of these rows."""
@@ -222,7 +308,14 @@ class _Differences:
         """By the program min 0 s.t. (x_i - x_j).w >= 1 for these rows, in rational numbers."""
         d = len(self.rows[0])
         G = Matrix(tuple({k: -v for k, v in enumerate(self.rows[row]) if v} for row in rows), d)
-        program = Program(Matrix(({},) * d, d), (Fraction(0),) * d, Matrix((), d), (), G, (Fraction(-1),) * len(rows))
+        program = Program(
+            Matrix(({},) * d, d),
+            (Fraction(0),) * d,
+            Matrix((), d),
+            (),
+            G,
+            (Fraction(-1),) * len(rows),
+        )
         found = program_optimum(program, max(clock.left, 1e-3))
         if isinstance(found, Optimum):
             ordered = self._ordered(found.x, rows)
@@ -231,7 +324,9 @@ class _Differences:
         if isinstance(found, Infeasible):
             held = [(row, z) for row, z in zip(rows, found.z, strict=True) if z > 0]
             return RankingRay(tuple(row for row, _ in held), tuple(z for _, z in held))
-        raise OutOfTime(f"no ray was found: {getattr(found, 'reason', 'the exact program gave neither')}")
+        raise OutOfTime(
+            f"no ray was found: {getattr(found, 'reason', 'the exact program gave neither')}"
+        )
 
 
 class _Cycles:
@@ -257,5 +352,10 @@ class _Cycles:
         except CycleError as found:
             cycle = sorted(edges[tail, head] for head, tail in pairwise(found.args[1]))
             return RankingRay(tuple(cycle), (Fraction(1),) * len(cycle))
-        differences = (f.get(tail, -1) - f.get(head, -1) for tail, head in zip(self.tail, self.head, strict=True))
-        return PairOrder(tuple(row for row, difference in enumerate(differences) if difference <= 0), None)
+        differences = (
+            f.get(tail, -1) - f.get(head, -1)
+            for tail, head in zip(self.tail, self.head, strict=True)
+        )
+        return PairOrder(
+            tuple(row for row, difference in enumerate(differences) if difference <= 0), None
+        )

@@ -2,8 +2,9 @@
 
     K = Z / unit,   t = T / unit,   1 / (2 c) = D / unit          Z, T, D integer, one unit for all
 
-Linear and polynomial kernels, with an intercept or without, are evaluated exactly; a given Gram matrix is the given numbers. Costs are the
-exact products C x weight, targets of a tube the exact differences y - epsilon and -y - epsilon.
+Linear and polynomial kernels, with an intercept or without, are evaluated exactly; a
+given Gram matrix is the given numbers. Costs are the exact products C x weight, targets
+of a tube the exact differences y - epsilon and -y - epsilon.
 """
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.gram import proven_shift
-from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Polynomial, Precomputed, precomputed
+from equimargin.formulations.kernels.kernel import (
+    Intercept,
+    Kernel,
+    Linear,
+    Polynomial,
+    Precomputed,
+    precomputed,
+)
 from equimargin.formulations.numeric.arrays import Array, Features, dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
@@ -35,7 +43,8 @@ Fractions = NDArray[Any]
 CHARACTERISTIC_POINTS = 60
 """Points of the largest given matrix whose characteristic polynomial is computed, in a second or two in which no interrupt is noticed.
 
-A larger one is left to Rump's test."""
+A larger one is left to Rump's test.
+"""
 
 
 def given_gram(problem: Problem) -> Problem:
@@ -43,7 +52,8 @@ def given_gram(problem: Problem) -> Problem:
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.
+    problem : Problem
+        MarginProblem or OneNormProblem.
 
     Returns
     -------
@@ -59,9 +69,22 @@ def given_gram(problem: Problem) -> Problem:
 class IntegerProblem:
     """A problem in integers.
 
-    K : (m, m) Z.  unit : the denominator.  index, entry : (p, k) the points of a row and their entries in A, k = 1 or 2.
-    t : (p,) T.  s : (p,) signs of the bias, zeros without one.  ridge : (p,) D, 0 where alpha_r^2 costs nothing.
-    box : (p,) upper ends of alpha, Fractions, None where there is none.
+    Parameters
+    ----------
+    K : Integers of shape (m, m)
+        Z.
+    unit : int
+        The denominator.
+    index, entry : NDArray[np.int64] of shape (p, k)
+        The points of a row and their entries in A, k = 1 or 2.
+    t : Integers of shape (p,)
+        T.
+    s : Integers of shape (p,)
+        Signs of the bias, zeros without one.
+    ridge : Integers of shape (p,)
+        D, 0 where alpha_r^2 costs nothing.
+    box : list[Fraction | None] of shape (p,)
+        Upper ends of alpha, Fractions, None where there is none.
     """
 
     K: Integers
@@ -119,7 +142,9 @@ class IntegerProblem:
         """M Z, (k, m), for integers M (k, m)."""
         from flint import fmpz_mat
 
-        return as_integers((fmpz_mat(*M.shape, M.ravel().tolist()) * self._matrix).entries()).reshape(M.shape)
+        return as_integers(
+            (fmpz_mat(*M.shape, M.ravel().tolist()) * self._matrix).entries()
+        ).reshape(M.shape)
 
     def dot(self, f: Integers) -> Integers:
         """A f, (p,), for integers or Fractions f (m,)."""
@@ -145,7 +170,9 @@ def integral(problem: Problem) -> IntegerProblem:
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem with a rational kernel; for the latter t = 1 and the box is C.
+    problem : Problem
+        MarginProblem or OneNormProblem with a rational kernel; for the latter t = 1 and
+        the box is C.
     """
     K, denominator = gram_in_integers(problem.kernel, problem.X, problem.shift or 0.0)
     rows, p = problem.rows, problem.p
@@ -194,7 +221,9 @@ def as_fractions(values: Sequence[Fraction]) -> Fractions:
 def to_common_denominator(values: Fractions) -> tuple[Integers, int]:
     """Integers and their smallest common denominator."""
     den = lcm(*{v.denominator for v in values})
-    return as_integers([v.numerator * (den // v.denominator) if v else 0 for v in values.tolist()]), den
+    return as_integers(
+        [v.numerator * (den // v.denominator) if v else 0 for v in values.tolist()]
+    ), den
 
 
 def to_dyadic(M: Array) -> tuple[Integers, int]:
@@ -202,7 +231,11 @@ def to_dyadic(M: Array) -> tuple[Integers, int]:
     mantissa, exponent = np.frexp(M)
     Z = (mantissa * 2.0**53).astype(np.int64)
     lowest = np.where(Z == 0, 1, Z & -Z)
-    exponent = np.where(Z == 0, 0, exponent.astype(np.int64) - 53 + np.log2(lowest.astype(np.float64)).astype(np.int64))
+    exponent = np.where(
+        Z == 0,
+        0,
+        exponent.astype(np.int64) - 53 + np.log2(lowest.astype(np.float64)).astype(np.int64),
+    )
     places = max(-int(exponent.min(initial=0)), 0)
     return (Z // lowest).astype(object) << (exponent + places).astype(object), 1 << places
 
@@ -212,11 +245,17 @@ def solve_integer_system(matrix: Integers, right: Sequence[int], clock: Clock) -
 
     Parameters
     ----------
-    matrix : (n, n).  right : (n,).  clock : the time limit.
+    matrix : Integers of shape (n, n)
+    right : Sequence[int] of shape (n,)
+    clock : Clock
+        The time limit.
 
     Raises
     ------
-    ZeroDivisionError : a singular matrix.  OutOfTime : it would take too long.
+    ZeroDivisionError
+        A singular matrix.
+    OutOfTime
+        It would take too long.
     """
     from flint import fmpz_mat
 
@@ -254,7 +293,10 @@ def semidefinite(problem: Problem, numbers: IntegerProblem, clock: Clock) -> str
 
     Raises
     ------
-    ValueError : a given matrix that is not, or of which it is not proved.  OutOfTime : the proof would take too long.
+    ValueError
+        A given matrix that is not, or of which it is not proved.
+    OutOfTime
+        The proof would take too long.
     """
     if isinstance(problem, OneNormProblem):
         return "a linear program asks nothing of K"
@@ -262,11 +304,22 @@ def semidefinite(problem: Problem, numbers: IntegerProblem, clock: Clock) -> str
         return f"the {problem.kernel.name} kernel is positive semidefinite by construction"
     if problem.m <= CHARACTERISTIC_POINTS:
         if not has_no_negative_eigenvalue(numbers.K.tolist(), clock):
-            raise ValueError("the Gram matrix is not positive semidefinite: the problem is not convex, no optimum is claimed")
-        return "the signs of the exact characteristic polynomial of the given matrix alternate, so that no eigenvalue is negative"
+            raise ValueError(
+                "the Gram matrix is not positive semidefinite: the problem is not convex, "
+                "no optimum is claimed"
+            )
+        return (
+            "the signs of the exact characteristic polynomial of the given matrix alternate, so "
+            "that no eigenvalue is negative"
+        )
     if proven_shift(problem.gram.dense) != 0.0:
-        raise ValueError(f"the Gram matrix of {problem.m} points is not proved positive semidefinite: Rump's test does not pass")
-    return "the given matrix passes Rump's test, a Cholesky factorisation with a bound on its rounding"
+        raise ValueError(
+            f"the Gram matrix of {problem.m} points is not proved positive semidefinite: "
+            f"Rump's test does not pass"
+        )
+    return (
+        "the given matrix passes Rump's test, a Cholesky factorisation with a bound on its rounding"
+    )
 
 
 def gram_in_integers(kernel: Kernel, X: Features, shift: float) -> tuple[Integers, int]:
@@ -285,9 +338,15 @@ def gram_in_integers(kernel: Kernel, X: Features, shift: float) -> tuple[Integer
     if isinstance(kernel, Polynomial):
         gamma, coef0 = Fraction(kernel.gamma), Fraction(kernel.coef0)
         common = lcm(unit * gamma.denominator, coef0.denominator)
-        K, unit = (K * int(gamma * common / unit) + int(coef0 * common)) ** kernel.degree, common**kernel.degree
+        K, unit = (
+            (K * int(gamma * common / unit) + int(coef0 * common)) ** kernel.degree,
+            common**kernel.degree,
+        )
     elif not isinstance(kernel, Linear):
-        raise TypeError(f"{kernel!r} is said to be rational in `exact_limits`, and its values are not computed here")
+        raise TypeError(
+            f"{kernel!r} is said to be rational in `exact_limits`, and its values are not "
+            f"computed here"
+        )
     return K, unit
 
 
@@ -311,7 +370,14 @@ def _costs(problem: MarginProblem) -> list[Fraction | None]:
     """c = C x weight, exactly: None where infinite, 0 for weight 0 even there."""
     weights = problem.unit_weights.tolist()
     hard = np.isinf(problem.C)
-    exact = {w: Fraction(0) if w == 0 else None if hard or np.isinf(w) else Fraction(problem.C) * Fraction(w) for w in set(weights)}
+    exact = {
+        w: Fraction(0)
+        if w == 0
+        else None
+        if hard or np.isinf(w)
+        else Fraction(problem.C) * Fraction(w)
+        for w in set(weights)
+    }
     return [exact[w] for w in weights]
 
 

@@ -1,10 +1,13 @@
 """The exact optimum of a problem, in rational numbers.
 
-Every float is a dyadic rational, so that every problem in floats has an exact optimum wherever its kernel's values are rational: linear and
-polynomial kernels, and any given Gram matrix. A float solution says which rows are at a bound, one linear system in rationals gives the
-multipliers, and every condition of the optimum is then checked; where the float solution was mistaken, exact pivots go on from it.
+Every float is a dyadic rational, so that every problem in floats has an exact optimum
+wherever its kernel's values are rational: linear and polynomial kernels, and any given
+Gram matrix. A float solution says which rows are at a bound, one linear system in
+rationals gives the multipliers, and every condition of the optimum is then checked;
+where the float solution was mistaken, exact pivots go on from it.
 
-Source: proofs/catalogue.md for the canonical shapes; T. Koch, The final NETLIB-LP results (2004), for exact pivots after a float solve.
+Source: proofs/catalogue.md for the canonical shapes; T. Koch, The final NETLIB-LP
+results (2004), for exact pivots after a float solve.
 """
 
 from __future__ import annotations
@@ -24,7 +27,12 @@ from equimargin.formulations.numeric.arguments import check_count, positive
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
-from equimargin.solvers.exact.active_set import ActiveSet, Ends, check_optimality, round_to_active_set
+from equimargin.solvers.exact.active_set import (
+    ActiveSet,
+    Ends,
+    check_optimality,
+    round_to_active_set,
+)
 from equimargin.solvers.exact.numbers import (
     Fractions,
     IntegerProblem,
@@ -59,15 +67,38 @@ BIAS_OF_0: Ends = (Fraction(0), Fraction(0))
 class ExactOptimum:
     """An optimum in rational numbers, or the proof that there is none.
 
-    problem : what was solved.  status : optimal, infeasible, time_limit or iteration_limit.  reason : how it was found, or why it ended.
-    value : the optimum, primal and dual; None unless optimal.
-    alpha : (p,) optimal multipliers, or feasible ones where it ended early; of a OneNormProblem they are its u.
-    beta : (m,) f = sum_i beta_i k(x_i, .) with beta = A'alpha; of a OneNormProblem they are its x >= 0, (size,).
-    w : (q,) f = w.z where the kernel is linear, with the constant of f last where the bias is penalised; None otherwise.
-    bias : the ends of all b that are optimal with f, in the project's sign f(x) + b; None for an end at infinity, and for both of a free
-    bias unless optimal; (0, 0) without a bias.
-    ray : (p,) of an infeasible problem: alpha >= 0, positive on hard rows alone, A K A'alpha = 0, s'alpha = 0 and t'alpha > 0.
-    semidefinite : how K is known to be positive semidefinite.  pivots : exact ones.  seconds : of wall time.
+    Parameters
+    ----------
+    problem : Problem
+        What was solved.
+    status : Status
+        Optimal, infeasible, time_limit or iteration_limit.
+    reason : str
+        How it was found, or why it ended.
+    value : Fraction | None
+        The optimum, primal and dual; None unless optimal.
+    alpha : tuple[Fraction, ...] of shape (p,)
+        Optimal multipliers, or feasible ones where it ended early; of a OneNormProblem
+        they are its u.
+    beta : tuple[Fraction, ...] of shape (m,)
+        f = sum_i beta_i k(x_i, .) with beta = A'alpha; of a OneNormProblem they are its
+        x >= 0, (size,).
+    w : tuple[Fraction, ...] | None of shape (q,)
+        f = w.z where the kernel is linear, with the constant of f last where the bias
+        is penalised; None otherwise.
+    bias : Ends
+        The ends of all b that are optimal with f, in the project's sign f(x) + b; None
+        for an end at infinity, and for both of a free bias unless optimal; (0, 0)
+        without a bias.
+    ray : tuple[Fraction, ...] | None of shape (p,)
+        Of an infeasible problem: alpha >= 0, positive on hard rows alone, A K
+        A'alpha = 0, s'alpha = 0 and t'alpha > 0.
+    semidefinite : str
+        How K is known to be positive semidefinite.
+    pivots : int
+        Exact ones.
+    seconds : float
+        Of wall time.
     """
 
     problem: Problem = field(repr=False)
@@ -96,29 +127,44 @@ class ExactOptimum:
     @property
     def point(self) -> CanonicalPoint:
         """The nearest point of finite float64 numbers, with the middle of the bias's interval, or its one end."""
-        low, high = (end if end is not None else other for end, other in (self.bias, self.bias[::-1]))
+        low, high = (
+            end if end is not None else other for end, other in (self.bias, self.bias[::-1])
+        )
         b = 0.0 if low is None or high is None else _nearest((low + high) / 2)
         return self.problem.point(_floats(self.beta), _floats(self.alpha), b)
 
 
 def exact_optimum(
-    problem: Problem, time_limit: float | None = None, max_iter: int = 10_000, start: CanonicalPoint | None = None
+    problem: Problem,
+    time_limit: float | None = None,
+    max_iter: int = 10_000,
+    start: CanonicalPoint | None = None,
 ) -> ExactOptimum:
     """The exact optimum.
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.  time_limit : seconds; no linear system is begun that may take longer.
-    max_iter : exact pivots, at most.
-    start : a float solution, whose multipliers are close to optimal; None asks the solvers for one. Linear programs take none.
+    problem : Problem
+        MarginProblem or OneNormProblem.
+    time_limit : float | None
+        Seconds; no linear system is begun that may take longer.
+    max_iter : int
+        Exact pivots, at most.
+    start : CanonicalPoint | None
+        A float solution, whose multipliers are close to optimal; None asks the solvers
+        for one. Linear programs take none.
 
     Returns
     -------
-    ExactOptimum : with a status and a reason; with the best feasible multipliers where time or pivots were spent.
+    ExactOptimum
+        With a status and a reason; with the best feasible multipliers where time or
+        pivots were spent.
 
     Raises
     ------
-    ValueError : a kernel without rational values, a problem that is not convex or too large, a limit that is not positive.
+    ValueError
+        A kernel without rational values, a problem that is not convex or too large, a
+        limit that is not positive.
     """
     max_iter = check_count(max_iter, "max_iter")
     time_limit = None if time_limit is None else positive(time_limit, "time_limit")
@@ -133,10 +179,20 @@ def exact_optimum(
         if isinstance(problem, OneNormProblem):
             end = _linear(problem, OneNormSimplex(problem, numbers, clock), seconds)
         else:
-            end = _quadratic(problem, ActiveSet(numbers, clock), seconds, None if start is None else problem.own_point(start))
+            end = _quadratic(
+                problem,
+                ActiveSet(numbers, clock),
+                seconds,
+                None if start is None else problem.own_point(start),
+            )
     except OutOfTime as spent:  # pivots that have no time left say so themselves
-        why, bias = "not known: there was no time to prove it", BIAS_OF_0 if not numbers.biased else (None, None)
-        end = _End(Status.TIME_LIMIT, str(spent), fractions(problem.p), fractions(problem.m), 0, bias=bias)
+        why, bias = (
+            "not known: there was no time to prove it",
+            BIAS_OF_0 if not numbers.biased else (None, None),
+        )
+        end = _End(
+            Status.TIME_LIMIT, str(spent), fractions(problem.p), fractions(problem.m), 0, bias=bias
+        )
     return ExactOptimum(
         problem,
         end.status,
@@ -167,23 +223,39 @@ class _End:
     ray: Fractions | None = None
 
 
-def _quadratic(problem: MarginProblem, state: ActiveSet, seconds: float, start: Point | None) -> _End:
+def _quadratic(
+    problem: MarginProblem, state: ActiveSet, seconds: float, start: Point | None
+) -> _End:
     numbers, unknown = state.numbers, BIAS_OF_0 if not state.numbers.biased else (None, None)
     try:
         with np.errstate(all="ignore"):  # floats only propose where to begin
-            proposed = round_to_active_set(problem, numbers, start or float_solution(problem, seconds))
+            proposed = round_to_active_set(
+                problem, numbers, start or float_solution(problem, seconds)
+            )
         state.start(*proposed)
         ray = state.run()
     except (OutOfTime, OutOfPivots) as spent:
         beta, status = numbers.pulled(state.alpha), _status(spent)
-        return _End(status, f"{status.sentence} {_pivots(state.pivots)}", state.alpha, beta, state.pivots, bias=unknown)
+        return _End(
+            status,
+            f"{status.sentence} {_pivots(state.pivots)}",
+            state.alpha,
+            beta,
+            state.pivots,
+            bias=unknown,
+        )
     alpha, beta = state.alpha, numbers.pulled(state.alpha)
     if ray is not None:
         reason = f"the multipliers grow without bound along an exact ray; {_pivots(state.pivots)}"
         return _End(Status.INFEASIBLE, reason, alpha, beta, state.pivots, bias=unknown, ray=ray)
     low, high = state.bias() if numbers.biased else BIAS_OF_0
-    value = check_optimality(numbers, alpha, low if low is not None else high if high is not None else Fraction(0))
-    free = f"{len(state.T)} multipliers by one linear system, {_pivots(state.pivots)}; every condition of the optimum checked"
+    value = check_optimality(
+        numbers, alpha, low if low is not None else high if high is not None else Fraction(0)
+    )
+    free = (
+        f"{len(state.T)} multipliers by one linear system, {_pivots(state.pivots)}; every "
+        f"condition of the optimum checked"
+    )
     return _End(Status.OPTIMAL, free, alpha, beta, state.pivots, value, (low, high))
 
 
@@ -193,10 +265,27 @@ def _linear(problem: OneNormProblem, program: OneNormSimplex, seconds: float) ->
     except (OutOfTime, OutOfPivots) as spent:
         unknown: Ends = (None, None) if problem.bias else BIAS_OF_0
         x, status = program.x[: problem.size], _status(spent)
-        return _End(status, f"{status.sentence} {_pivots(program.pivots)}", fractions(problem.p), x, program.pivots, bias=unknown)
+        return _End(
+            status,
+            f"{status.sentence} {_pivots(program.pivots)}",
+            fractions(problem.p),
+            x,
+            program.pivots,
+            bias=unknown,
+        )
     value = check_vertex(program, vertex)
-    reason = f"the basis of HiGHS, {_pivots(program.pivots)}; every condition of the optimum checked"
-    return _End(Status.OPTIMAL, reason, vertex.u, vertex.x[: problem.size], program.pivots, value, program.best_bias(vertex))
+    reason = (
+        f"the basis of HiGHS, {_pivots(program.pivots)}; every condition of the optimum checked"
+    )
+    return _End(
+        Status.OPTIMAL,
+        reason,
+        vertex.u,
+        vertex.x[: problem.size],
+        program.pivots,
+        value,
+        program.best_bias(vertex),
+    )
 
 
 def float_solution(problem: MarginProblem, seconds: float) -> Point:
@@ -217,7 +306,9 @@ def _pivots(count: int) -> str:
     return f"{count} exact pivots"
 
 
-def _weights(problem: Problem, numbers: IntegerProblem, beta: Fractions) -> tuple[Fraction, ...] | None:
+def _weights(
+    problem: Problem, numbers: IntegerProblem, beta: Fractions
+) -> tuple[Fraction, ...] | None:
     """Z'beta for the features Z of a linear kernel, with the column of ones of a penalised bias."""
     Z = explicit(problem.kernel, problem.X)
     if Z is None:

@@ -2,18 +2,21 @@
 
     min  c'x + C 1'xi    s.t.  B x + xi - eta = 1,   x, xi, eta >= 0          B = A K (over points)  or  A K A' (over rows),  c = 1
 
-A bias b is the difference of two more unknowns in x, which cost nothing: B has the columns s and -s then.
+A bias b is the difference of two more unknowns in x, which cost nothing: B has the
+columns s and -s then.
 
-A basis has some columns S of x and, in every row r, xi_r, eta_r or neither. T are the rows with neither; they are as many as S, and B_TS is
-not singular:
+A basis has some columns S of x and, in every row r, xi_r, eta_r or neither. T are the
+rows with neither; they are as many as S, and B_TS is not singular:
 
     B_TS x_S = 1,     u_r = C where xi_r is basic, 0 where eta_r is,   B_TS' u_T = c_S - (B'u)_S over the other rows.
 
-A basis with x_S >= 0 becomes feasible when each row outside T takes xi_r or eta_r by the sign of 1 - (B x)_r. Where x_S >= 0 does not hold,
-the method starts from x = 0, xi = 1. It terminates because every pivot takes the first column that can enter and the first that can leave.
+A basis with x_S >= 0 becomes feasible when each row outside T takes xi_r or eta_r by
+the sign of 1 - (B x)_r. Where x_S >= 0 does not hold, the method starts from x = 0,
+xi = 1. It terminates because every pivot takes the first column that can enter and the
+first that can leave.
 
-Source: R. G. Bland, New finite pivoting rules for the simplex method, Mathematics of Operations Research 2 (1977); V. Chvátal, Linear
-Programming (1983), chapter 3.
+Source: R. G. Bland, New finite pivoting rules for the simplex method, Mathematics of
+Operations Research 2 (1977); V. Chvátal, Linear Programming (1983), chapter 3.
 """
 
 from __future__ import annotations
@@ -49,8 +52,18 @@ Basis = frozenset[int]
 class Vertex:
     """A basis and its point.
 
-    basis : the basic columns.  x : (n,).  u : (p,).  surplus : (p,) integers, B x - 1 times `surplus_unit`.
-    surplus_unit : the denominator of `surplus`.  price : (n,) the reduced costs c - B'u.
+    Parameters
+    ----------
+    basis : Basis
+        The basic columns.
+    x : Fractions of shape (n,)
+    u : Fractions of shape (p,)
+    surplus : Integers of shape (p,)
+        Integers, B x - 1 times `surplus_unit`.
+    surplus_unit : int
+        The denominator of `surplus`.
+    price : Fractions of shape (n,)
+        The reduced costs c - B'u.
     """
 
     basis: Basis
@@ -71,10 +84,18 @@ class OneNormSimplex:
 
     Parameters
     ----------
-    problem : the program.  numbers : the program in integers.
-    clock : the limits on time and pivots, asked before every pivot and every linear system.
+    problem : OneNormProblem
+        The program.
+    numbers : IntegerProblem
+        The program in integers.
+    clock : Clock
+        The limits on time and pivots, asked before every pivot and every linear system.
 
-    x : (n,) of the last vertex, 0 before the first.  c : (n,).  pivots : how many so far.
+    x : Fractions of shape (n,)
+        Of the last vertex, 0 before the first.
+    c : Fractions of shape (n,)
+    pivots
+        How many so far.
     """
 
     def __init__(self, problem: OneNormProblem, numbers: IntegerProblem, clock: Clock) -> None:
@@ -111,14 +132,19 @@ class OneNormSimplex:
         if len(S) != len(T):
             return None
         if S:
-            matrix, (missing, unit) = self._block(T, S), to_common_denominator((self.c - self._prices(u))[S])
+            matrix, (missing, unit) = (
+                self._block(T, S),
+                to_common_denominator((self.c - self._prices(u))[S]),
+            )
             try:
                 x[S] = self._solved(matrix, as_integers([numbers.unit] * len(T)), 1)
                 u[T] = self._solved(matrix.T, missing * numbers.unit, unit)
             except ZeroDivisionError:
                 return None
         margins, den = self._margins(x)
-        return Vertex(basis, x, u, margins - den * numbers.unit, den * numbers.unit, self.c - self._prices(u))
+        return Vertex(
+            basis, x, u, margins - den * numbers.unit, den * numbers.unit, self.c - self._prices(u)
+        )
 
     def _parts(self, basis: Basis) -> tuple[list[int], list[int]]:
         """S and T."""
@@ -130,7 +156,11 @@ class OneNormSimplex:
         """The vertex with the same S and T, and with xi or eta of every other row as the sign of B x - 1 asks."""
         n, p, (S, T) = self.n, self.p, self._parts(vertex.basis)
         rows = set(range(p)) - set(T)
-        above = {r for r in rows if vertex.surplus[r] > 0 or (vertex.surplus[r] == 0 and n + p + r in vertex.basis)}
+        above = {
+            r
+            for r in rows
+            if vertex.surplus[r] > 0 or (vertex.surplus[r] == 0 and n + p + r in vertex.basis)
+        }
         basis = frozenset(S) | {n + r for r in rows - above} | {n + p + r for r in above}
         completed = vertex if basis == vertex.basis else self.vertex(basis)
         assert completed is not None  # S and T are those of a basis
@@ -160,16 +190,29 @@ class OneNormSimplex:
         for k in vertex.basis:
             r, way = (k - n) % p, -1 if k < n + p else 1
             if k >= n and way * margins[r] < 0:
-                ratios.append((Fraction(-vertex.surplus[r] * den * self.numbers.unit, margins[r] * vertex.surplus_unit), k))
+                ratios.append(
+                    (
+                        Fraction(
+                            -vertex.surplus[r] * den * self.numbers.unit,
+                            margins[r] * vertex.surplus_unit,
+                        ),
+                        k,
+                    )
+                )
         leaving = min(ratios)[1]
         return (vertex.basis - {leaving}) | {entering}
 
     def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Integers:
         """The integers of B[rows, columns]."""
         numbers, size = self.numbers, self.size
-        r, inner = np.asarray(rows, dtype=np.int64), np.array([j for j in columns if j < size], dtype=np.int64)
+        r, inner = (
+            np.asarray(rows, dtype=np.int64),
+            np.array([j for j in columns if j < size], dtype=np.int64),
+        )
         block = np.zeros((len(rows), len(columns)), dtype=object)
-        block[:, [j >= size for j in columns]] = self._signs(r)[:, [j - size for j in columns if j >= size]]
+        block[:, [j >= size for j in columns]] = self._signs(r)[
+            :, [j - size for j in columns if j >= size]
+        ]
         if self.over_rows:
             part = numbers.block(r, inner)
         else:
@@ -189,7 +232,9 @@ class OneNormSimplex:
         values, den = to_common_denominator(x)
         beta = self.numbers.rdot(values[: self.size]) if self.over_rows else values[: self.size]
         margins = self.numbers.dot(self.numbers.product(beta))
-        return margins + self._signs(slice(None)) @ values[self.size :] if self.bias else margins, den
+        return margins + self._signs(slice(None)) @ values[
+            self.size :
+        ] if self.bias else margins, den
 
     def _prices(self, u: Fractions) -> Fractions:
         """B'u, (n,), Fractions."""
@@ -208,13 +253,18 @@ class OneNormSimplex:
         if not self.bias:
             return Fraction(0), Fraction(0)
         b = vertex.x[-2] - vertex.x[-1]
-        missing = [b - s * Fraction(int(v), vertex.surplus_unit) for s, v in zip(self.numbers.s.tolist(), vertex.surplus, strict=True)]
+        missing = [
+            b - s * Fraction(int(v), vertex.surplus_unit)
+            for s, v in zip(self.numbers.s.tolist(), vertex.surplus, strict=True)
+        ]
         passed, ends = sum(s > 0 for s in self.numbers.s.tolist()), [None, *sorted(missing), None]
         return ends[passed], ends[passed + 1]
 
     def _solved(self, matrix: Integers, right: Integers, den: int) -> Fractions:
         """Return y with matrix y = right / den, Fractions; ZeroDivisionError where the matrix is singular."""
-        return as_fractions([v / den for v in solve_integer_system(matrix, right.tolist(), self.clock)])
+        return as_fractions(
+            [v / den for v in solve_integer_system(matrix, right.tolist(), self.clock)]
+        )
 
 
 def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
@@ -222,7 +272,10 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
 
     Parameters
     ----------
-    problem : the program.  time_limit : seconds.
+    problem : OneNormProblem
+        The program.
+    time_limit : float
+        seconds.
     """
     import highspy as library
     from scipy import sparse
@@ -238,7 +291,9 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
     M = sparse.csc_array(sparse.hstack([sparse.csc_array(-B), -sparse.eye_array(p)]))
     costs, nothing = np.concatenate([c, np.full(p, problem.C * scale)]), np.zeros(n + p)
     ends = np.full(p, -np.inf), -np.ones(p)
-    program = highs.LinearProgram(costs, nothing, np.full(n + p, np.inf), M.indptr, M.indices, M.data, *ends)
+    program = highs.LinearProgram(
+        costs, nothing, np.full(n + p, np.inf), M.indptr, M.indices, M.data, *ends
+    )
     start = highs.Basis(np.arange(n + p) >= n, np.zeros(p, dtype=bool))
     found = highs.run(program, start, nothing > 0, FLOAT_TOL, None, time_limit).getBasis()
     basic = highspy.HighsBasisStatus.kBasic
@@ -252,10 +307,13 @@ def check_vertex(program: OneNormSimplex, vertex: Vertex) -> Fraction:
 
     Raises
     ------
-    ArithmeticError : a condition does not hold.
+    ArithmeticError
+        A condition does not hold.
     """
     slack = sum((v for v in vertex.surplus if v < 0), 0)
-    primal = sum(program.c * vertex.x, Fraction(0)) - program.C * Fraction(slack, vertex.surplus_unit)
+    primal = sum(program.c * vertex.x, Fraction(0)) - program.C * Fraction(
+        slack, vertex.surplus_unit
+    )
     dual = sum(vertex.u, Fraction(0))
     box = all(0 <= v <= program.C for v in vertex.u)
     if not (vertex.feasible and box and (vertex.price >= 0).all() and primal == dual):

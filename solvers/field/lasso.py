@@ -28,7 +28,9 @@ def coordinate_descent(problem: ProgramProblem) -> Data:
 
     with catch_warnings():
         simplefilter("ignore")  # of convergence: the referee says how near it came
-        found = Lasso(d["penalty"] / len(d["y"]), fit_intercept=False, tol=1e-12, max_iter=100_000).fit(d["X"], d["y"])
+        found = Lasso(
+            d["penalty"] / len(d["y"]), fit_intercept=False, tol=1e-12, max_iter=100_000
+        ).fit(d["X"], d["y"])
     return {"w": found.coef_}
 
 
@@ -51,7 +53,9 @@ def proximal_gradient(problem: ProgramProblem) -> Data:
         moved = ahead - step * (X.T @ (X @ ahead - y))
         for group in groups:
             shrunk = step * d["penalty"] * float(np.sqrt(len(group)))
-            moved[group] *= max(0.0, 1.0 - shrunk / max(float(np.linalg.norm(moved[group])), 1e-300))
+            moved[group] *= max(
+                0.0, 1.0 - shrunk / max(float(np.linalg.norm(moved[group])), 1e-300)
+            )
         t, before = (1.0 + np.sqrt(1.0 + 4.0 * t * t)) / 2.0, t
         if np.abs(moved - w).max() <= 1e-14 * (1.0 + np.abs(w).max()) and before > 10:
             return {"w": moved}

@@ -9,7 +9,11 @@ from equimargin.solvers.requirements import Requirements
 
 
 def _two_classes(d: Data) -> str | None:
-    return "there are fewer than three classes, and LIBLINEAR solves another problem then" if d["y"].max() < 2 else None
+    return (
+        "there are fewer than three classes, and LIBLINEAR solves another problem then"
+        if d["y"].max() < 2
+        else None
+    )
 
 
 @solver(
@@ -29,5 +33,7 @@ def liblinear(problem: ProgramProblem) -> Data:
 
     with catch_warnings():
         simplefilter("ignore")  # of iterations: the referee says how near it came
-        found = LinearSVC(multi_class="crammer_singer", C=d["C"], fit_intercept=False, tol=1e-9, max_iter=100_000).fit(d["X"], d["y"])
+        found = LinearSVC(
+            multi_class="crammer_singer", C=d["C"], fit_intercept=False, tol=1e-9, max_iter=100_000
+        ).fit(d["X"], d["y"])
     return {"W": found.coef_}

@@ -14,7 +14,8 @@ from equimargin.solvers.requirements import Requirements
 @solver(
     "nu_svc.libsvm",
     "nu_svc",
-    algorithm="LIBSVM through scikit-learn: its multipliers are those of the dual times a factor, their sum being nu",
+    algorithm="LIBSVM through scikit-learn: its multipliers are those of the dual times a factor, "
+    "their sum being nu",
     requires=Requirements(ProgramProblem, also=lambda problem: too_large(problem.data)),
     libraries=("sklearn.svm",),
 )
@@ -29,7 +30,12 @@ def svc_libsvm(problem: ProgramProblem) -> tuple[str, Data]:
     return "dual", {"a": a * (d["nu"] / a.sum())}
 
 
-@solver("nu_svr.libsvm", "nu_svr", algorithm="LIBSVM through scikit-learn, whose C is C / m", libraries=("sklearn.svm",))
+@solver(
+    "nu_svr.libsvm",
+    "nu_svr",
+    algorithm="LIBSVM through scikit-learn, whose C is C / m",
+    libraries=("sklearn.svm",),
+)
 def svr_libsvm(problem: ProgramProblem) -> tuple[str, Data]:
     """NuSVR of scikit-learn."""
     d = problem.data

@@ -20,5 +20,7 @@ def highs(problem: ProgramProblem) -> Data:
     d = problem.data
     from sklearn.linear_model import QuantileRegressor
 
-    found = QuantileRegressor(quantile=d["tau"], alpha=d["penalty"], solver="highs").fit(d["X"], d["y"])
+    found = QuantileRegressor(quantile=d["tau"], alpha=d["penalty"], solver="highs").fit(
+        d["X"], d["y"]
+    )
     return {"w": found.coef_, "b": found.intercept_}

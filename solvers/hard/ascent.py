@@ -2,14 +2,17 @@
 
     max over alpha >= 0    1'alpha - 1/2 |A'alpha|_K^2
 
-It keeps independent active rows S, multipliers alpha_S >= 0 and the least f with A_S f = 1. A row n that f violates by u enters along
+It keeps independent active rows S, multipliers alpha_S >= 0 and the least f with A_S
+f = 1. A row n that f violates by u enters along
 
     alpha_S -= t r,  alpha_n += t,      r = G_S^-1 g,  z = phi_n - sum r_s phi_s,      t = min( min_{r_s > 0} alpha_s / r_s,  u / |z|^2 )
 
-If the first is the smaller, that row leaves, and n goes on. The dual value rises with every row that enters, so that no S comes twice. If
-z = 0 and no r_s > 0, then -r and 1 are a ray along which the dual has no end: no f meets these rows.
+If the first is the smaller, that row leaves, and n goes on. The dual value rises with
+every row that enters, so that no S comes twice. If z = 0 and no r_s > 0, then -r and 1
+are a ray along which the dual has no end: no f meets these rows.
 
-Source: D. Goldfarb, A. Idnani, A numerically stable dual method for solving strictly convex quadratic programs (1983).
+Source: D. Goldfarb, A. Idnani, A numerically stable dual method for solving strictly
+convex quadratic programs (1983).
 """
 
 from __future__ import annotations
@@ -41,7 +44,16 @@ class FloatRay(NamedTuple):
 class Ascent:
     """The state of the method on a pool.
 
-    face : its active rows.  alpha : (s,) their multipliers.  steps : how many rows have entered.  ray : where there is one.
+    Parameters
+    ----------
+    face : Face
+        Its active rows.
+    alpha : ndarray of shape (s,)
+        Their multipliers.
+    steps : int
+        How many rows have entered.
+    ray : FloatRay | None
+        Where there is one.
     """
 
     face: Face

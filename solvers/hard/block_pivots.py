@@ -2,12 +2,14 @@
 
     max over alpha >= 0    1'alpha - 1/2 alpha'G alpha
 
-The pairs of neighbours of a strict order imply all other pairs, so that a kernel's total order has no more rows than points. At the start
-all rows are active; those with alpha_r < 0, and inactive ones whose margin is below 1, change sides. Where that does not help for three
-rounds only the last of them does, which is sure to end.
+The pairs of neighbours of a strict order imply all other pairs, so that a kernel's
+total order has no more rows than points. At the start all rows are active; those with
+alpha_r < 0, and inactive ones whose margin is below 1, change sides. Where that does
+not help for three rounds only the last of them does, which is sure to end.
 
-Source: L. F. Portugal, J. J. Judice, L. N. Vicente, A comparison of block pivoting and interior-point algorithms for linear least squares
-problems with nonnegative variables (1994).
+Source: L. F. Portugal, J. J. Judice, L. N. Vicente, A comparison of block pivoting and
+interior-point algorithms for linear least squares problems with nonnegative variables
+(1994).
 """
 
 from __future__ import annotations
@@ -31,12 +33,17 @@ RIDGES = (0.0, 1e2, 1e4, 1e6)
 """What is added to the diagonal of G, in units of its rounding, one after the other, until it can be factorised."""
 
 
-def solve_by_block_pivots(G: Array, scale: float, out_of_time: Callable[[], bool]) -> tuple[Index, Array]:
+def solve_by_block_pivots(
+    G: Array, scale: float, out_of_time: Callable[[], bool]
+) -> tuple[Index, Array]:
     """Return the active rows, (s,), at the optimum, and their multipliers, (s,); no row where even a ridge leaves G without a factor.
 
     Parameters
     ----------
-    G : (k, k) A K A' of the rows.  scale : the largest K_ii.
+    G : ndarray of shape (k, k)
+        A K A' of the rows.
+    scale : float
+        The largest K_ii.
     """
     for ridge in (share * UNIT * scale for share in RIDGES):
         alpha = _multipliers(G + ridge * np.eye(len(G)) if ridge else G, out_of_time)
@@ -57,7 +64,9 @@ def _multipliers(G: Array, out_of_time: Callable[[], bool]) -> Array | None:
         inside = np.flatnonzero(active)
         alpha = np.zeros(len(G))
         try:
-            alpha[inside] = cho_solve(cho_factor(G[np.ix_(inside, inside)], check_finite=False), np.ones(len(inside)))
+            alpha[inside] = cho_solve(
+                cho_factor(G[np.ix_(inside, inside)], check_finite=False), np.ones(len(inside))
+            )
         except LinAlgError:
             return None
         wrong = np.where(active, alpha < 0.0, G @ alpha < 1.0 - TOO_LITTLE)
@@ -66,5 +75,9 @@ def _multipliers(G: Array, out_of_time: Callable[[], bool]) -> Array | None:
             break
         tries = TRIES if count < fewest else tries - 1
         fewest = min(count, fewest)
-        active = active ^ wrong if tries > 0 else active ^ (np.arange(len(G)) == np.flatnonzero(wrong)[-1])
+        active = (
+            active ^ wrong
+            if tries > 0
+            else active ^ (np.arange(len(G)) == np.flatnonzero(wrong)[-1])
+        )
     return alpha

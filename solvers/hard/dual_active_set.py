@@ -2,18 +2,24 @@
 
     min 1/2 |f|^2   s.t.   A f >= 1          max 1'alpha - 1/2 |A'alpha|_K^2,  alpha >= 0
 
-A round computes f at all points and looks for the rows that it violates most (`pricing.py`), which join a pool. The method of Goldfarb and
-Idnani (`ascent.py`) goes on from its last active rows until f meets the pool. At the optimum of a pool 1'alpha = |f|^2, and f over its
-least margin m meets all rows, so that the relative gap is 1 - m^2: a least margin of 1 - 5e-7 proves 1e-6.
+A round computes f at all points and looks for the rows that it violates most
+(`pricing.py`), which join a pool. The method of Goldfarb and Idnani (`ascent.py`) goes
+on from its last active rows until f meets the pool. At the optimum of a pool
+1'alpha = |f|^2, and f over its least margin m meets all rows, so that the relative gap
+is 1 - m^2: a least margin of 1 - 5e-7 proves 1e-6.
 
-No function meets the rows if and only if they have a ray, sum_r a_r A_r phi = 0 with a >= 0. What floats take for one is proved in rational
-numbers, or for an RBF kernel by a cycle of the preferences (`exact_ray.py`).
+No function meets the rows if and only if they have a ray, sum_r a_r A_r phi = 0 with
+a >= 0. What floats take for one is proved in rational numbers, or for an RBF kernel by
+a cycle of the preferences (`exact_ray.py`).
 
-An RBF kernel without a cycle meets its rows, but perhaps only with |f|^2 beyond double precision: 2,000 points in order at gamma = 0.1 have
-a Gram matrix whose small eigenvalues are all rounding. The run then ends with a proven lower bound. A finite upper bound would need the
-least eigenvalue; the bounds that are proved from the distances of points fall like exp(-1 / (gamma distance^2)), and would say nothing.
+An RBF kernel without a cycle meets its rows, but perhaps only with |f|^2 beyond double
+precision: 2,000 points in order at gamma = 0.1 have a Gram matrix whose small
+eigenvalues are all rounding. The run then ends with a proven lower bound. A finite
+upper bound would need the least eigenvalue; the bounds that are proved from the
+distances of points fall like exp(-1 / (gamma distance^2)), and would say nothing.
 
-Source: D. Goldfarb, A. Idnani, A numerically stable dual method for solving strictly convex quadratic programs (1983); T (84)-(85).
+Source: D. Goldfarb, A. Idnani, A numerically stable dual method for solving strictly
+convex quadratic programs (1983); T (84)-(85).
 """
 
 from __future__ import annotations
@@ -32,8 +38,23 @@ from equimargin.solvers.hard.ascent import Ascent
 from equimargin.solvers.hard.block_pivots import MOST_ROWS, solve_by_block_pivots
 from equimargin.solvers.hard.exact_ray import contradiction, decides_by_cycles, exact_ray
 from equimargin.solvers.hard.face import KernelFace
-from equimargin.solvers.hard.pricing import HardRows, LabelledRows, ListedRows, can_price_rows, hard_rows
-from equimargin.solvers.hard.spaces import ActivePool, KernelSpace, Space, factor_that_meets, make_space, norm2, scaled, values
+from equimargin.solvers.hard.pricing import (
+    HardRows,
+    LabelledRows,
+    ListedRows,
+    can_price_rows,
+    hard_rows,
+)
+from equimargin.solvers.hard.spaces import (
+    ActivePool,
+    KernelSpace,
+    Space,
+    factor_that_meets,
+    make_space,
+    norm2,
+    scaled,
+    values,
+)
 from equimargin.solvers.progress import ConvergenceMonitor
 from equimargin.solvers.ray import FarkasRay
 from equimargin.solvers.registry import solver
@@ -49,7 +70,8 @@ LARGEST_POOL = 3000
 SHARE_OF_POOL = 0.125
 """Share of the tolerance to which the rows of a pool are met, so that what is left of the gap is due to other rows."""
 TOO_LARGE = (
-    "the multipliers are so large that the rounding of kernel values moves margins by more than that; "
+    "the multipliers are so large that the rounding of kernel values moves margins by more "
+    "than that; "
     "the rows can be met, because their points differ and no preferences go round in a circle"
 )
 """Why double precision can reach no smaller gap, and what is known all the same, in clauses."""
@@ -78,7 +100,16 @@ REQUIREMENTS = Requirements(
 class ActiveSetRound(NamedTuple):
     """How a round ended.
 
-    steps : rows that have entered.  pool : rows looked at.  active : of them.  lower, upper : bounds.
+    Parameters
+    ----------
+    steps : int
+        Rows that have entered.
+    pool : int
+        Rows looked at.
+    active : int
+        Of them.
+    lower, upper : float
+        bounds.
     """
 
     steps: int
@@ -92,7 +123,8 @@ class ActiveSetRound(NamedTuple):
     "dual_active_set",
     "rank.hard",
     "svm.nobias_hard",
-    algorithm="the dual active-set method of Goldfarb and Idnani on the most violated rows, for hard margins",
+    algorithm="the dual active-set method of Goldfarb and Idnani on the most violated rows, for hard "
+    "margins",
     requires=REQUIREMENTS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
@@ -127,11 +159,18 @@ class _Run:
                 return self._with_ray(pool, state)
             function = self.space.function(pool, state.alpha)
             f = values(self.problem, function)
-            if self._weighed(function, f, pool, np.asarray(pool.face.S, dtype=np.int64), state.alpha):
+            if self._weighed(
+                function, f, pool, np.asarray(pool.face.S, dtype=np.int64), state.alpha
+            ):
                 break
-            new = np.setdiff1d(self.rows.violated(f, 1.0 - 2 * SHARE_OF_POOL * tol, NEW_ROWS), pool.keys)
+            new = np.setdiff1d(
+                self.rows.violated(f, 1.0 - 2 * SHARE_OF_POOL * tol, NEW_ROWS), pool.keys
+            )
             if not len(new):
-                judge.end(Status.NUMERICAL_FAILURE, f"{_reached(judge)}, and double precision meets the active rows no better")
+                judge.end(
+                    Status.NUMERICAL_FAILURE,
+                    f"{_reached(judge)}, and double precision meets the active rows no better",
+                )
                 break
             if len(pool.keys) > max(LARGEST_POOL, 2 * len(pool.face.S)):
                 pool = self.space.pool(pool.active)
@@ -155,7 +194,9 @@ class _Run:
             return self.space.pool(keys[:0]), np.zeros(0)
         pool = self.space.pool(keys)
         assert isinstance(pool.face, KernelFace)
-        active, alpha = solve_by_block_pivots(pool.face.G, self.space.scale, lambda: self.judge.out_of_time)
+        active, alpha = solve_by_block_pivots(
+            pool.face.G, self.space.scale, lambda: self.judge.out_of_time
+        )
         if decides_by_cycles(self.problem.kernel):
             function = self.space.of_multipliers(pool.taken[active], alpha)
             self._weighed(function, values(self.problem, function), pool, active, alpha)
@@ -170,7 +211,9 @@ class _Run:
         assert isinstance(self.rows, LabelledRows)
         return self.rows.neighbours() if self.rows.strict else np.zeros(0, dtype=np.int64)
 
-    def _weighed(self, function: Point, f: Array, pool: ActivePool, active: Index, alpha: Array) -> bool:
+    def _weighed(
+        self, function: Point, f: Array, pool: ActivePool, active: Index, alpha: Array
+    ) -> bool:
         """Judge a function, made so large that it meets all rows, with multipliers of active rows of a pool; true if the run is over."""
         space, tol = self.space, self.judge.limits.tol
         own = space.of_multipliers(pool.taken[active], alpha)
@@ -182,11 +225,19 @@ class _Run:
             if factor * (factor * square) / 2 - lower <= tol * lower:
                 factor = factor_that_meets(self.rows, function, factor)
             upper = factor * (factor * square) / 2
-        point = replace(scaled(function, factor), alpha=self.rows.multipliers(pool.keys[active], alpha))
-        if np.isfinite(upper) and upper - lower <= tol * upper and space.rounding(alpha) > ROUNDED * tol:
+        point = replace(
+            scaled(function, factor), alpha=self.rows.multipliers(pool.keys[active], alpha)
+        )
+        if (
+            np.isfinite(upper)
+            and upper - lower <= tol * upper
+            and space.rounding(alpha) > ROUNDED * tol
+        ):
             proven = interval(self.problem, point)
             lower, upper = proven.lower, proven.upper
-        self.trajectory.append(ActiveSetRound(self.steps, len(pool.keys), len(active), lower, upper))
+        self.trajectory.append(
+            ActiveSetRound(self.steps, len(pool.keys), len(active), lower, upper)
+        )
         return self.judge.weigh(point, upper, lower, self.steps)
 
     def _with_ray(self, pool: ActivePool, state: Ascent) -> Solution:
@@ -197,13 +248,23 @@ class _Run:
         if ray is not None:
             return _infeasible(self.judge, self.rows, ray, self.trajectory)
         multipliers = self.rows.multipliers(pool.keys[chosen], state.ray.weights)
-        found = "rows that double precision takes for dependent, which is not proved: no function meets the rows, or only a very large one"
+        found = (
+            "rows that double precision takes for dependent, which is not proved: no function "
+            "meets the rows, or only a very large one"
+        )
         self.judge.end(Status.NUMERICAL_FAILURE, found)
         point = self.problem.point(np.zeros(self.problem.m), multipliers, 0.0)
-        return replace(self.judge.solution(), point=point, iterations=state.steps, trajectory=tuple(self.trajectory))
+        return replace(
+            self.judge.solution(),
+            point=point,
+            iterations=state.steps,
+            trajectory=tuple(self.trajectory),
+        )
 
 
-def _infeasible(judge: ConvergenceMonitor, rows: HardRows, ray: FarkasRay, trajectory: list[ActiveSetRound]) -> Solution:
+def _infeasible(
+    judge: ConvergenceMonitor, rows: HardRows, ray: FarkasRay, trajectory: list[ActiveSetRound]
+) -> Solution:
     """The solution of hard rows with an exact ray, whose multipliers are those of the ray."""
     problem = judge.problem
     assert isinstance(problem, MarginProblem)
@@ -217,4 +278,7 @@ def _infeasible(judge: ConvergenceMonitor, rows: HardRows, ray: FarkasRay, traje
 
 
 def _reached(judge: ConvergenceMonitor) -> str:
-    return f"relative gap {judge.gap:.2e} after {counted(judge.iterations, 'iteration')}, {judge.limits.tol:.0e} was asked"
+    return (
+        f"relative gap {judge.gap:.2e} after {counted(judge.iterations, 'iteration')}, "
+        f"{judge.limits.tol:.0e} was asked"
+    )

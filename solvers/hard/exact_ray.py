@@ -1,11 +1,15 @@
 """Exact proofs that no function meets the hard rows: a >= 0 over some of them, not 0, with A'a = 0 in the kernel's space.
 
-A linear kernel's rows are rational vectors. Rows that a method in floats finds to be dependent, with weights of one sign, are a ray if
-these rational vectors have one null vector, and it has one sign. Any other rational kernel has that of the rows' Gram matrix.
+A linear kernel's rows are rational vectors. Rows that a method in floats finds to be
+dependent, with weights of one sign, are a ray if these rational vectors have one null
+vector, and it has one sign. Any other rational kernel has that of the rows' Gram
+matrix.
 
-An RBF kernel is strictly positive on distinct points: A'a = 0 in its space only if the coefficients of every point cancel. For pairs such
-an a is a circulation of the graph of preferences, equal points taken as one, so that the rows cannot be met if and only if that graph has a
-cycle, whose weights are 1. The graph of pairs of labels has a node for every level of a query, which stands for all points below it.
+An RBF kernel is strictly positive on distinct points: A'a = 0 in its space only if the
+coefficients of every point cancel. For pairs such an a is a circulation of the graph of
+preferences, equal points taken as one, so that the rows cannot be met if and only if
+that graph has a cycle, whose weights are 1. The graph of pairs of labels has a node for
+every level of a query, which stands for all points below it.
 """
 
 from __future__ import annotations
@@ -33,19 +37,30 @@ def exact_ray(problem: MarginProblem, taken: RowSubset, weights: Array) -> Farka
 
     Parameters
     ----------
-    problem : without a bias.  taken : (k,) rows that are dependent, but for rounding.  weights : (k,) >= 0 of the ray in floats.
+    problem : MarginProblem
+        Without a bias.
+    taken : RowSubset of shape (k,)
+        Rows that are dependent, but for rounding.
+    weights : ndarray of shape (k,)
+        >= 0 of the ray in floats.
     """
     kept = np.flatnonzero(weights > SUPPORT * weights.max(initial=0.0))
     if not 0 < len(kept) <= MOST_EXACT_ROWS or not rational_kernel(problem.kernel):
         return None
     taken = taken[kept]
     vector = null_vector(_matrix(problem, taken))
-    return None if vector is None else _ray(taken, vector, "their weighted sum is 0 in rational numbers")
+    return (
+        None
+        if vector is None
+        else _ray(taken, vector, "their weighted sum is 0 in rational numbers")
+    )
 
 
 def decides_by_cycles(kernel: Kernel) -> bool:
     """Whether the kernel is strictly positive on distinct points, so that hard rows can be met unless they contradict each other."""
-    return isinstance(kernel, RBF) or (isinstance(kernel, Intercept) and decides_by_cycles(kernel.kernel))
+    return isinstance(kernel, RBF) or (
+        isinstance(kernel, Intercept) and decides_by_cycles(kernel.kernel)
+    )
 
 
 def contradiction(problem: MarginProblem, rows: HardRows) -> FarkasRay | None:
@@ -57,14 +72,23 @@ def contradiction(problem: MarginProblem, rows: HardRows) -> FarkasRay | None:
     taken = rows.take(rows.keys)
     if taken.second is None:
         return _opposite(taken, first)
-    return _cycle(PreferenceGraph(first[taken.first], first[taken.second], taken.first, taken.second, problem.m))
+    return _cycle(
+        PreferenceGraph(
+            first[taken.first], first[taken.second], taken.first, taken.second, problem.m
+        )
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class PreferenceGraph:
     """Directed edges between nodes 0, ..., n - 1, of which the first m are points, equal points being the first of them.
 
-    tail, head : (e,) nodes.  leaving, entered : (e,) the point itself that an edge leaves or enters, -1 where that is no point.
+    Parameters
+    ----------
+    tail, head : Index of shape (e,)
+        nodes.
+    leaving, entered : Index of shape (e,)
+        The point itself that an edge leaves or enters, -1 where that is no point.
     """
 
     tail: Index
@@ -99,12 +123,16 @@ def _cycle(graph: PreferenceGraph) -> FarkasRay | None:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-    edges = coo_array((np.ones(len(graph.tail)), (graph.tail, graph.head)), shape=(graph.n, graph.n)).tocsr()
+    edges = coo_array(
+        (np.ones(len(graph.tail)), (graph.tail, graph.head)), shape=(graph.n, graph.n)
+    ).tocsr()
     _, component = connected_components(edges, connection="strong")
     within = np.flatnonzero(component[graph.tail] == component[graph.head])
     if not len(within):
         return None
-    inner = coo_array((np.ones(len(within)), (graph.tail[within], graph.head[within])), shape=(graph.n, graph.n)).tocsr()
+    inner = coo_array(
+        (np.ones(len(within)), (graph.tail[within], graph.head[within])), shape=(graph.n, graph.n)
+    ).tocsr()
     last = int(within[0])  # its component leads from its head back to its tail
     start, node = int(graph.head[last]), int(graph.tail[last])
     _, before = breadth_first_order(inner, start)
@@ -129,7 +157,11 @@ def _passed(leaving: Index, entered: Index) -> FarkasRay:
             preferred = int(leaving[e])
         if entered[e] >= 0:
             pairs.append((preferred, int(entered[e])))
-    return FarkasRay(tuple(pairs), (1,) * len(pairs), "the preferences go round in a circle of points, equal points taken as one")
+    return FarkasRay(
+        tuple(pairs),
+        (1,) * len(pairs),
+        "the preferences go round in a circle of points, equal points taken as one",
+    )
 
 
 def _opposite(taken: RowSubset, first: Index) -> FarkasRay | None:
@@ -140,7 +172,11 @@ def _opposite(taken: RowSubset, first: Index) -> FarkasRay | None:
         other = seen.setdefault(key, point if sign > 0 else -point - 1)
         if (other >= 0) != (sign > 0):
             both = (other if other >= 0 else -other - 1, point)
-            return FarkasRay(tuple((v,) for v in both), (1, 1), "the two points are equal and of opposite classes")
+            return FarkasRay(
+                tuple((v,) for v in both),
+                (1, 1),
+                "the two points are equal and of opposite classes",
+            )
     return None
 
 
@@ -165,6 +201,8 @@ def _matrix(problem: MarginProblem, taken: RowSubset) -> Integers:
 def _ray(taken: RowSubset, vector: list[int], reason: str) -> FarkasRay:
     """The ray of these weights, rows of weight 0 left out."""
     kept = np.flatnonzero(np.array([weight > 0 for weight in vector]))
-    points = [taken.first[kept]] if taken.second is None else [taken.first[kept], taken.second[kept]]
+    points = (
+        [taken.first[kept]] if taken.second is None else [taken.first[kept], taken.second[kept]]
+    )
     rows = tuple(tuple(row) for row in np.column_stack(points).tolist())
     return FarkasRay(rows, tuple(vector[k] for k in kept), reason)

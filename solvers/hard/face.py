@@ -2,8 +2,9 @@
 
     f = argmin { |f| : A_S f = 1 },   alpha_S = G_S^-1 1,   G = A K A'
 
-With features the rows A Z of S are kept as Q R. That does not square their condition, where Gram matrices of total orders leave no digit.
-With a kernel there is a Cholesky factor of G_S, and multipliers are refined.
+With features the rows A Z of S are kept as Q R. That does not square their condition,
+where Gram matrices of total orders leave no digit. With a kernel there is a Cholesky
+factor of G_S, and multipliers are refined.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ REFINEMENTS = 3
 class Face(ABC):
     """Active rows of a pool of k rows.
 
-    S : the active rows, in the order of the factor.
+    Parameters
+    ----------
+    S : list[int]
+        The active rows, in the order of the factor.
     """
 
     def __init__(self) -> None:
@@ -91,7 +95,8 @@ class FeatureFace(Face):
 
     Parameters
     ----------
-    D : (k, q) the rows A Z of the pool.
+    D : ndarray of shape (k, q)
+        The rows A Z of the pool.
     """
 
     def __init__(self, D: Array) -> None:
@@ -156,7 +161,10 @@ class KernelFace(Face):
 
     Parameters
     ----------
-    G : (k, k) A K A' of the pool.  scale : the largest K_ii, whose rounding the entries of G carry.
+    G : ndarray of shape (k, k)
+        A K A' of the pool.
+    scale : float
+        The largest K_ii, whose rounding the entries of G carry.
     """
 
     def __init__(self, G: Array, scale: float) -> None:

@@ -2,19 +2,24 @@
 
     min 1/2 |f|^2 + sum over soft rows c_r loss(1 - (A f)_r)   s.t.   (A f)_r >= 1 on the hard rows
 
-Give the hard rows a finite cost c_h, which grows tenfold. Multipliers at any c_h are feasible where the rows are hard, because their box is
-larger then, so that their dual value is a lower bound. f over the least margin of the hard rows meets these, and is worth an upper bound.
+Give the hard rows a finite cost c_h, which grows tenfold. Multipliers at any c_h are
+feasible where the rows are hard, because their box is larger then, so that their dual
+value is a lower bound. f over the least margin of the hard rows meets these, and is
+worth an upper bound.
 
     hinge            the optimum is the same as soon as c_h is at least the hard rows' optimal multipliers: the penalty is exact
     squared hinge    f and alpha are off by a multiple of 1 / c_h + O(1 / c_h^2)
 
-The two last f, at c_h / 10 and at c_h, are therefore extrapolated to an infinite cost, f + (f - f_before) / 9, which leaves O(1 / c_h^2) of
-the squared hinge's error, and nothing of none. The lower bound needs no such help: it is largest at the optimal alpha.
+The two last f, at c_h / 10 and at c_h, are therefore extrapolated to an infinite cost,
+f + (f - f_before) / 9, which leaves O(1 / c_h^2) of the squared hinge's error, and
+nothing of none. The lower bound needs no such help: it is largest at the optimal alpha.
 
-The problem is infeasible if and only if its hard rows are, which the dual active-set method decides first.
+The problem is infeasible if and only if its hard rows are, which the dual active-set
+method decides first.
 
-Source: O. L. Mangasarian, R. R. Meyer, Nonlinear perturbation of linear programs (1979), for exact penalties; A. V. Fiacco,
-G. P. McCormick, Nonlinear programming (1968), section 5.4, for extrapolation; document T (84)-(89).
+Source: O. L. Mangasarian, R. R. Meyer, Nonlinear perturbation of linear programs
+(1979), for exact penalties; A. V. Fiacco, G. P. McCormick, Nonlinear programming
+(1968), section 5.4, for extrapolation; document T (84)-(89).
 """
 
 from __future__ import annotations
@@ -42,7 +47,8 @@ GROWTH = 10.0
 """How many times as much hard rows cost in the next round."""
 SHARE = 0.1
 """Share of the tolerance to which the first problem with a finite cost is solved, and each later one GROWTH times as accurately: an f whose
-value is off by e may miss a margin by sqrt(e), and what is missed costs more each time."""
+value is off by e may miss a margin by sqrt(e), and what is missed costs more each time.
+"""
 TIGHTEST = 1e-10
 """Relative gap that is asked of a problem with a finite cost, at least: smooth approximations of the hinge come to no smaller one soon."""
 STALE_ROUNDS = 6
@@ -72,12 +78,17 @@ REQUIREMENTS = Requirements(
     "rank.l2",
     "svm.nobias",
     "svm.nobias_l2",
-    algorithm="a penalty: other solvers at growing finite costs of the hard rows, for hard rows among soft ones",
+    algorithm="a penalty: other solvers at growing finite costs of the hard rows, for hard rows among "
+    ""
+    ""
+    "soft ones",
     requires=REQUIREMENTS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Decide whether the hard rows can be met; then raise their cost until the bounds meet."""
-    judge = ConvergenceMonitor("penalty", problem, limits, limits.max_iter or ROUND_LIMIT, STALE_ROUNDS)
+    judge = ConvergenceMonitor(
+        "penalty", problem, limits, limits.max_iter or ROUND_LIMIT, STALE_ROUNDS
+    )
     assert problem.weights is not None
     hard, rows = np.isinf(problem.weights), hard_rows(problem)
     alone = replace(problem, C=np.inf, weights=np.where(hard, 1.0, 0.0))
@@ -94,8 +105,8 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
                 "hard rows would have to cost more than double precision holds",
             )
             break
-        # With C = 1 the weights are the costs. A cost over a tiny C would be infinite, and its
-        # rows hard once more.
+        # With C = 1 the weights are the costs. A cost over a tiny C would be infinite,
+        # and its rows hard once more.
         penalised = replace(problem, C=1.0, weights=np.where(hard, cost, problem.group_costs))
         tol = max(SHARE * limits.tol / GROWTH**iteration, TIGHTEST)
         found = solve(penalised, tol=tol, time_limit=_seconds(judge), warm_start=start)
@@ -112,7 +123,13 @@ def _first_cost(problem: MarginProblem, alone: Solution) -> float:
     """Return the largest soft cost or multiplier of the hard rows alone; 1 if all are 0."""
     finite = problem.group_costs[np.isfinite(problem.group_costs)]
     alpha = alone.dual if alone.ok else None
-    listed = np.zeros(0) if alpha is None else alpha.alpha if isinstance(alpha, FewMultipliers) else np.asarray(alpha)
+    listed = (
+        np.zeros(0)
+        if alpha is None
+        else alpha.alpha
+        if isinstance(alpha, FewMultipliers)
+        else np.asarray(alpha)
+    )
     return max(float(finite.max(initial=0.0)), float(listed.max(initial=0.0))) or 1.0
 
 
@@ -125,7 +142,9 @@ def _seconds(judge: ConvergenceMonitor) -> float | None:
 def _sides(problem: MarginProblem, found: Point) -> tuple[Array, AnyMultipliers]:
     """The coefficients of a solution's function, and its multipliers, feasible where hard rows cost without end."""
     alpha = problem.repaired(np.zeros(problem.p) if found.alpha is None else found.alpha)
-    return coefficients(problem, found if found.has_function else Point(beta=problem.rows.rdot(alpha))), alpha
+    return coefficients(
+        problem, found if found.has_function else Point(beta=problem.rows.rdot(alpha))
+    ), alpha
 
 
 def _extrapolated(before: Array | None, last: Array) -> Array:

@@ -1,7 +1,9 @@
 """The hard rows of a problem: which of them a function violates most, found without a list of all rows.
 
-A row is known by its key: the point of a classification, and preferred * m + other of a pair. Pairs of labels are never listed. One sweep
-over the points by query and level keeps the highest values of f on the levels below, and meets them with the lowest of the next level.
+A row is known by its key: the point of a classification, and preferred * m + other of a
+pair. Pairs of labels are never listed. One sweep over the points by query and level
+keeps the highest values of f on the levels below, and meets them with the lowest of the
+next level.
 """
 
 from __future__ import annotations
@@ -31,7 +33,14 @@ FOUND_PAIRS = 200_000
 class RowSubset:
     """Some rows of A: (A f)_r = sign f_first - f_second for pairs, sign f_first where the rows have one entry.
 
-    first : (k,) points.  second : (k,) points, None where the rows have one entry.  sign : (k,) ones for pairs.
+    Parameters
+    ----------
+    first : Index of shape (k,)
+        points.
+    second : Index | None of shape (k,)
+        points, None where the rows have one entry.
+    sign : ndarray of shape (k,)
+        Ones for pairs.
     """
 
     first: Index
@@ -42,27 +51,45 @@ class RowSubset:
         return len(self.first)
 
     def __getitem__(self, index: Index) -> RowSubset:
-        return RowSubset(self.first[index], None if self.second is None else self.second[index], self.sign[index])
+        return RowSubset(
+            self.first[index], None if self.second is None else self.second[index], self.sign[index]
+        )
 
     def joined(self, other: RowSubset) -> RowSubset:
         """These rows and then the others."""
-        second = None if self.second is None or other.second is None else np.concatenate([self.second, other.second])
-        return RowSubset(np.concatenate([self.first, other.first]), second, np.concatenate([self.sign, other.sign]))
+        second = (
+            None
+            if self.second is None or other.second is None
+            else np.concatenate([self.second, other.second])
+        )
+        return RowSubset(
+            np.concatenate([self.first, other.first]),
+            second,
+            np.concatenate([self.sign, other.sign]),
+        )
 
     @property
     def points(self) -> Index:
         """The points of the rows, each once and in order."""
-        return np.unique(self.first if self.second is None else np.concatenate([self.first, self.second]))
+        return np.unique(
+            self.first if self.second is None else np.concatenate([self.first, self.second])
+        )
 
     def combined(self, alpha: Array, m: int) -> Array:
         """A'alpha, (m,)."""
         beta = np.asarray(np.bincount(self.first, self.sign * alpha, m), dtype=np.float64)
-        return beta if self.second is None else np.asarray(beta - np.bincount(self.second, alpha, m))
+        return (
+            beta if self.second is None else np.asarray(beta - np.bincount(self.second, alpha, m))
+        )
 
     def features(self, Z: Explicit) -> Array:
         """A Z, (k, q)."""
         own = np.asarray(dense(Z.rows(self.first)), dtype=np.float64)
-        return self.sign[:, None] * own if self.second is None else own - np.asarray(dense(Z.rows(self.second)))
+        return (
+            self.sign[:, None] * own
+            if self.second is None
+            else own - np.asarray(dense(Z.rows(self.second)))
+        )
 
 
 class HardRows(ABC):
@@ -70,7 +97,8 @@ class HardRows(ABC):
 
     Parameters
     ----------
-    problem : without a bias, of classified points or of pairs.
+    problem : MarginProblem
+        Without a bias, of classified points or of pairs.
     """
 
     def __init__(self, problem: MarginProblem) -> None:
@@ -201,7 +229,9 @@ class LabelledRows(HardRows):
         found = np.empty((FOUND_PAIRS, 2), dtype=np.int64)
         pairs = self.pairs
         f = np.ascontiguousarray(f, dtype=np.float64)
-        count = _near(pairs.active, pairs.level, pairs.starts, self._used, f, POINTS_OF_A_LEVEL, below, found)
+        count = _near(
+            pairs.active, pairs.level, pairs.starts, self._used, f, POINTS_OF_A_LEVEL, below, found
+        )
         found = found[:count]
         if count > most:
             z = f[found[:, 0]] - f[found[:, 1]]
@@ -233,7 +263,8 @@ def hard_rows(problem: MarginProblem) -> HardRows:
 
     Parameters
     ----------
-    problem : without a bias, of classified points or of pairs.
+    problem : MarginProblem
+        Without a bias, of classified points or of pairs.
     """
     return LabelledRows(problem) if isinstance(problem.rows, LabelledPairs) else ListedRows(problem)
 
@@ -244,12 +275,28 @@ def can_price_rows(problem: MarginProblem) -> bool:
 
 
 @jit
-def _near(points: Index, level: Level, starts: Index, used: NDArray[np.bool_], f: Array, take: int, below: float, out: Index) -> int:
+def _near(
+    points: Index,
+    level: Level,
+    starts: Index,
+    used: NDArray[np.bool_],
+    f: Array,
+    take: int,
+    below: float,
+    out: Index,
+) -> int:
     """Pairs of the used queries whose margin is less than `below` into `out`, (n, 2), as many as it holds; how many.
 
     Each level meets, by its `take` points of the lowest f, the `take` points of the highest f on all levels below.
 
-    points : (n,) by query and level.  level : (m,) of every point.  starts : (queries + 1,) where each query begins.
+    Parameters
+    ----------
+    points : Index of shape (n,)
+        By query and level.
+    level : Level of shape (m,)
+        Of every point.
+    starts : Index of shape (queries + 1,)
+        Where each query begins.
     """
     found, low, high = 0, np.empty(take, dtype=np.int64), np.empty(take, dtype=np.int64)
     for q in range(starts.size - 1):

@@ -26,7 +26,14 @@ SCALINGS = 10
 class ActivePool:
     """Some hard rows and their face.
 
-    keys : (k,) of the rows.  taken : the rows.  face : of them.
+    Parameters
+    ----------
+    keys : Index of shape (k,)
+        Of the rows.
+    taken : RowSubset
+        The rows.
+    face : Face
+        Of them.
     """
 
     keys: Index
@@ -44,7 +51,10 @@ class Space(ABC):
 
     Parameters
     ----------
-    problem : without a bias.  rows : its hard rows.
+    problem : MarginProblem
+        Without a bias.
+    rows : HardRows
+        Its hard rows.
     """
 
     def __init__(self, problem: MarginProblem, rows: HardRows) -> None:
@@ -151,13 +161,21 @@ class KernelSpace(Space):
 def _differences(K: Array, taken: RowSubset, points: Index) -> Array:
     """A K, (k, l), for K whose rows are the points (n,) of the rows A."""
     own = K[np.searchsorted(points, taken.first)]
-    return taken.sign[:, None] * own if taken.second is None else own - K[np.searchsorted(points, taken.second)]
+    return (
+        taken.sign[:, None] * own
+        if taken.second is None
+        else own - K[np.searchsorted(points, taken.second)]
+    )
 
 
 def make_space(problem: MarginProblem, rows: HardRows) -> Space:
     """The space in which a problem is solved: its explicit features where they are not too many."""
     Z = problem.explicit
-    return KernelSpace(problem, rows) if Z is None or Z.q > MOST_FEATURES else FeatureSpace(problem, rows, Z)
+    return (
+        KernelSpace(problem, rows)
+        if Z is None or Z.q > MOST_FEATURES
+        else FeatureSpace(problem, rows, Z)
+    )
 
 
 def values(problem: MarginProblem, function: Point) -> Array:
@@ -170,13 +188,19 @@ def values(problem: MarginProblem, function: Point) -> Array:
 
 def norm2(function: Point, f: Array) -> float:
     """Return the squared norm of a function with the values f, (m,)."""
-    return float(np.asarray(function.beta) @ f) if function.w is None else float(function.w @ function.w)
+    return (
+        float(np.asarray(function.beta) @ f)
+        if function.w is None
+        else float(function.w @ function.w)
+    )
 
 
 def scaled(function: Point, factor: float) -> Point:
     """Return the function times a factor."""
     w, beta = function.w, function.beta
-    return replace(function, w=None if w is None else factor * w, beta=None if beta is None else factor * beta)
+    return replace(
+        function, w=None if w is None else factor * w, beta=None if beta is None else factor * beta
+    )
 
 
 def factor_that_meets(rows: HardRows, function: Point, factor: float) -> float:
@@ -184,7 +208,10 @@ def factor_that_meets(rows: HardRows, function: Point, factor: float) -> float:
 
     Parameters
     ----------
-    rows : the hard ones.  function : whose least margin, times the factor, is 1 but for rounding.
+    rows : HardRows
+        The hard ones.
+    function : Point
+        Whose least margin, times the factor, is 1 but for rounding.
     """
     for k in range(SCALINGS):
         least = rows.least_margin(values(rows.problem, scaled(function, factor)))

@@ -51,25 +51,29 @@ COLUMNS_ADDED = 25
 SINGLE_PAIRS = 100.0
 """Pairs, about, of those nearest to the margin on either side, that are groups of their
 own. Groups grow with the distance from the margin: n pairs on one side make a
-log(1 + n / a) groups, where a is this number."""
+log(1 + n / a) groups, where a is this number.
+"""
 MOST_GROUPS = 4000
 """Groups above which those that lie on one side of the margin are put together again."""
 HIDDEN_SHARE = 0.1
 """Share of the gap that groups may hide: they are divided until the slacks that they
-average away add less than this to the value."""
+average away add less than this to the value.
+"""
 MOST_DIVISIONS = 10
 """Divisions of the groups between two looks at the prices, at most."""
 STALE_PRICES = 250
 """Looks at the prices without progress that end a run.
 
-There are many, because columns come slowly, but their number is finite."""
+There are many, because columns come slowly, but their number is finite.
+"""
 ENTRIES_BETWEEN_INTERRUPTS = 20_000_000
 """Entries of K that are computed between two moments at which an interrupt is noticed."""
 WHOLE_PROGRAM_ENTRIES = {"points": 60_000, "rows": 250_000}
 """Entries of the largest matrix that "auto" leaves to HiGHS, with unknowns over points
 and over rows: up to there the whole linear program is solved sooner than by column
 generation. Over pairs there are many columns that are much alike, so that column
-generation pays later."""
+generation pays later.
+"""
 MOST_ITERATIONS = 1_000_000
 """Simplex iterations after which a run ends where the caller gives no limit."""
 
@@ -105,7 +109,11 @@ def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | N
 def _generate(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
     """The solution whose x and u are the best of all rounds."""
     judge = ConvergenceMonitor(
-        "column_generation", problem, limits, MOST_ITERATIONS if limits.max_iter is None else limits.max_iter, STALE_PRICES
+        "column_generation",
+        problem,
+        limits,
+        MOST_ITERATIONS if limits.max_iter is None else limits.max_iter,
+        STALE_PRICES,
     )
     scale = problem.gram.mean_diagonal
     kernel = tiles(problem.gram, scale)
@@ -125,7 +133,11 @@ def _generate(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint 
         master.join(prices)
         wanted = HIDDEN_SHARE * max(primal - dual, judge.limits.tol * abs(primal)) * scale
         if not master.solve(judge, wanted):
-            judge.end(Status.NUMERICAL_FAILURE, f"no column and no group is left: relative gap {judge.gap:.2e}, {limits.tol:.0e} was asked")
+            judge.end(
+                Status.NUMERICAL_FAILURE,
+                f"no column and no group is left: relative gap {judge.gap:.2e}, "
+                f"{limits.tol:.0e} was asked",
+            )
             break
         u = _balanced(problem, master.at.u / scale) * scale
     return judge.solution()
@@ -134,7 +146,9 @@ def _generate(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint 
 def _refined(problem: OneNormProblem, found: Solution, limits: Limits) -> Solution:
     """A solution that missed its tolerance, with the equations of its vertex solved once more."""
     x, u = _inside(problem, problem.own_point(found.point))
-    until = np.inf if limits.time_limit is None else run_seconds() + limits.time_limit - found.seconds
+    until = (
+        np.inf if limits.time_limit is None else run_seconds() + limits.time_limit - found.seconds
+    )
     point, gap = interruptible(lambda: best(problem, x, u, lambda: run_seconds() > until))
     if gap <= limits.tol:
         reached = f"relative gap {gap:.2e}, {limits.tol:.0e} was asked"
@@ -145,7 +159,11 @@ def _refined(problem: OneNormProblem, found: Solution, limits: Limits) -> Soluti
 def _inside(problem: OneNormProblem, point: OneNormPoint) -> tuple[Array, Array]:
     """The x (size,) and u (p,) of a point, moved inside their bounds; 0 and about C where it has none."""
     x = np.zeros(problem.size) if point.x is None else np.maximum(np.nan_to_num(point.x), 0.0)
-    u = np.full(problem.p, problem.C) if point.u is None else np.clip(np.nan_to_num(point.u), 0.0, problem.C)
+    u = (
+        np.full(problem.p, problem.C)
+        if point.u is None
+        else np.clip(np.nan_to_num(point.u), 0.0, problem.C)
+    )
     return x, _balanced(problem, u)
 
 
@@ -168,7 +186,14 @@ def _prices(problem: OneNormProblem, kernel: Tiles, u: Array) -> Array:
 class RestrictedSolution(NamedTuple):
     """What the last solution of the restricted program is to the whole one.
 
-    x : (size,) and u : (p,) the solution.  z : (p,) the margins B x + b s of all rows.  value : the objective of the whole program there.
+    Parameters
+    ----------
+    x : ndarray of shape (size,)
+        And u : (p,) the solution.
+    z : ndarray of shape (p,)
+        The margins B x + b s of all rows.
+    value : float
+        The objective of the whole program there.
     """
 
     x: Array
@@ -182,11 +207,31 @@ class Master:
 
     Parameters
     ----------
-    problem : the whole program.  kernel : K / unit.  unit : what K is divided by.  x : (size,) where to start.
+    problem : OneNormProblem
+        The whole program.
+    kernel : Tiles
+        K / unit.
+    unit : float
+        What K is divided by.
+    x : ndarray of shape (size,)
+        Where to start.
 
-    C : the largest u, C unit.  columns : (s,) the columns S.  F : (m, s) decision values of a unit of each.  at : the last solution.
-    group : (p,) the number of every row's group.  basis : of the last solution, where the next run of the simplex method starts.
-    solved : whether no column has joined since the last solution.  iterations : of the simplex method, so far.
+    C
+        The largest u, C unit.
+    columns : Index of shape (s,)
+        The columns S.
+    F : array of shape (m, s)
+        Decision values of a unit of each.
+    at
+        The last solution.
+    group : array of shape (p,)
+        The number of every row's group.
+    basis
+        Of the last solution, where the next run of the simplex method starts.
+    solved
+        Whether no column has joined since the last solution.
+    iterations
+        Of the simplex method, so far.
     """
 
     def __init__(self, problem: OneNormProblem, kernel: Tiles, unit: float, x: Array) -> None:
@@ -196,7 +241,10 @@ class Master:
         b = problem.bias_at(self.F @ x[self.columns])
         self.at = self._reached(x[self.columns], b, np.full(problem.p, self.C))
         self.group = graded(self.at.z)
-        self.basis = Basis(np.zeros(self.group.max(initial=-1) + 1, dtype=bool), np.ones(1 + len(self.columns), dtype=bool))
+        self.basis = Basis(
+            np.zeros(self.group.max(initial=-1) + 1, dtype=bool),
+            np.ones(1 + len(self.columns), dtype=bool),
+        )
         self.solved = False
         self.iterations = 0
 
@@ -211,14 +259,22 @@ class Master:
     def solve(self, judge: ConvergenceMonitor, wanted: float) -> bool:
         """Solve the restricted program, dividing groups until they hide no more than `wanted`; false if no column and no group is new.
 
-        judge : of the run, whose limits are kept.
+        Parameters
+        ----------
+        judge : ConvergenceMonitor
+            Of the run, whose limits are kept.
         """
         if self.solved and not self._divide():
             return False
         self.solved = True
         for _ in range(MOST_DIVISIONS):
             hidden = self._simplex(judge)
-            if hidden <= wanted or judge.out_of_time or self.iterations >= judge.max_iter or not self._divide():
+            if (
+                hidden <= wanted
+                or judge.out_of_time
+                or self.iterations >= judge.max_iter
+                or not self._divide()
+            ):
                 break
         return True
 
@@ -248,7 +304,9 @@ class Master:
         everywhere = np.zeros(self.problem.size)
         everywhere[self.columns] = x
         z = self.problem.rows.dot(self.F @ x) + b * self.problem.bias_signs
-        return RestrictedSolution(everywhere, u, z, float(x.sum() + self.C * np.maximum(1.0 - z, 0.0).sum()))
+        return RestrictedSolution(
+            everywhere, u, z, float(x.sum() + self.C * np.maximum(1.0 - z, 0.0).sum())
+        )
 
     def _simplex(self, judge: ConvergenceMonitor) -> float:
         """Take the solution of the restricted program; return what its groups hide of the value, inf where it is not optimal."""
@@ -290,7 +348,10 @@ class Master:
     def _mixed(self) -> tuple[Flags, Index, Index]:
         """Which groups have slacks of either sign, how many of their slacks are positive, and how many rows they have, (n,) each."""
         n = len(self.basis.v)
-        low, size = np.bincount(self.group[self.at.z < 1.0], minlength=n), np.bincount(self.group, minlength=n)
+        low, size = (
+            np.bincount(self.group[self.at.z < 1.0], minlength=n),
+            np.bincount(self.group, minlength=n),
+        )
         return (low > 0) & (low < size), low, size
 
     def _put_together(self, far: Flags) -> None:
@@ -300,7 +361,9 @@ class Master:
         self.group = (np.cumsum(~far) - 1)[self.group]
         regrouped = graded(self.at.z[again])
         self.group[again] = kept + regrouped
-        self.basis.v = np.append(self.basis.v[~far], np.zeros(regrouped.max(initial=-1) + 1, dtype=bool))
+        self.basis.v = np.append(
+            self.basis.v[~far], np.zeros(regrouped.max(initial=-1) + 1, dtype=bool)
+        )
 
 
 def graded(z: Array) -> Index:
@@ -310,7 +373,11 @@ def graded(z: Array) -> Index:
     rank = np.arange(len(z))
     rank[len(z) - np.count_nonzero(low) :] -= len(z) - np.count_nonzero(low)
     grade = np.ceil(SINGLE_PAIRS * np.log1p(rank / SINGLE_PAIRS))
-    new = np.append(False, (grade[1:] != grade[:-1]) | (rank[1:] == 0)) if len(z) else np.zeros(0, dtype=bool)
+    new = (
+        np.append(False, (grade[1:] != grade[:-1]) | (rank[1:] == 0))
+        if len(z)
+        else np.zeros(0, dtype=bool)
+    )
     group = np.empty(len(z), dtype=np.intp)
     group[order] = np.cumsum(new)
     return group
@@ -326,7 +393,9 @@ def _ends(problem: OneNormProblem) -> list[tuple[Index, Array]]:
 
 def _columns(problem: OneNormProblem) -> list[tuple[Index, Array]]:
     """The points (size,) that every column is of, and their signs (size,)."""
-    return _ends(problem) if problem.over == "rows" else [(np.arange(problem.m), np.ones(problem.m))]
+    return (
+        _ends(problem) if problem.over == "rows" else [(np.arange(problem.m), np.ones(problem.m))]
+    )
 
 
 def _means(problem: OneNormProblem, group: Index, sizes: Index) -> Any:

@@ -28,7 +28,12 @@ Flags = NDArray[np.bool_]
 class LinearProgram:
     """A linear program; infinite ends are none.
 
-    costs, lower, upper : (n,).  starts, places, entries : M by its columns, as of a CSC array.  row_lower, row_upper : (rows,).
+    Parameters
+    ----------
+    costs, lower, upper : ndarray of shape (n,)
+    starts, places, entries
+        M by its columns, as of a CSC array.
+    row_lower, row_upper : ndarray of shape (rows,)
     """
 
     costs: Array
@@ -45,7 +50,12 @@ class LinearProgram:
 class Basis:
     """Which unknowns are basic; there are as many of them as constraints.
 
-    v : (n,) of the v.  slacks : (rows,) of the constraints.
+    Parameters
+    ----------
+    v : Flags of shape (n,)
+        Of the v.
+    slacks : Flags of shape (rows,)
+        Of the constraints.
     """
 
     v: Flags
@@ -56,8 +66,18 @@ class Basis:
 class SimplexResult:
     """Where the simplex method ended.
 
-    v : (n,) the unknowns.  x : (s,) the multipliers of B'v <= 1.  b : that of s'v = 0.  basis : the basis there.
-    optimal : whether HiGHS calls it optimal.
+    Parameters
+    ----------
+    v : ndarray of shape (n,)
+        The unknowns.
+    x : ndarray of shape (s,)
+        The multipliers of B'v <= 1.
+    b : float
+        That of s'v = 0.
+    basis : Basis
+        The basis there.
+    optimal : bool
+        Whether HiGHS calls it optimal.
     """
 
     v: Array
@@ -68,15 +88,34 @@ class SimplexResult:
 
 
 def dual_simplex(
-    B: Array, signs: Array, ends: Array, basis: Basis, raised: Flags, tolerance: float, max_iter: int, seconds: float | None
+    B: Array,
+    signs: Array,
+    ends: Array,
+    basis: Basis,
+    raised: Flags,
+    tolerance: float,
+    max_iter: int,
+    seconds: float | None,
 ) -> tuple[SimplexResult | None, int]:
     """Solve the program; return the vertex, or None where HiGHS has none, and the number of iterations.
 
     Parameters
     ----------
-    B : (n, s).  signs : (n,) s, which may be 0.  ends : (n,) upper ends of v.  basis : where to start.
-    raised : (n,) which v start at their upper ends if not basic.
-    tolerance : absolute, of both feasibilities.  max_iter : iterations.  seconds : of wall time, None for no limit.
+    B : ndarray of shape (n, s)
+    signs : ndarray of shape (n,)
+        s, which may be 0.
+    ends : ndarray of shape (n,)
+        Upper ends of v.
+    basis : Basis
+        Where to start.
+    raised : Flags of shape (n,)
+        Which v start at their upper ends if not basic.
+    tolerance : float
+        Absolute, of both feasibilities.
+    max_iter : int
+        iterations.
+    seconds : float | None
+        Of wall time, None for no limit.
     """
     import highspy as library
 
@@ -98,8 +137,19 @@ def dual_simplex(
     if not (solution.value_valid and solution.dual_valid and end.valid):
         return None, iterations
     v, (b, *x) = np.clip(np.array(solution.col_value), 0.0, ends), -np.array(solution.row_dual)
-    basic = Basis(*(np.array([k == status.kBasic for k in part], dtype=bool) for part in (end.col_status, end.row_status)))
-    return SimplexResult(v, np.maximum(x, 0.0), float(b), basic, highs.getModelStatus() == highspy.HighsModelStatus.kOptimal), iterations
+    basic = Basis(
+        *(
+            np.array([k == status.kBasic for k in part], dtype=bool)
+            for part in (end.col_status, end.row_status)
+        )
+    )
+    return SimplexResult(
+        v,
+        np.maximum(x, 0.0),
+        float(b),
+        basic,
+        highs.getModelStatus() == highspy.HighsModelStatus.kOptimal,
+    ), iterations
 
 
 def quiet_highs() -> Any:
@@ -119,11 +169,26 @@ def quiet_highs() -> Any:
     return Quiet()
 
 
-def run(program: LinearProgram, basis: Basis, raised: Flags, tolerance: float, max_iter: int | None, seconds: float | None) -> Any:
+def run(
+    program: LinearProgram,
+    basis: Basis,
+    raised: Flags,
+    tolerance: float,
+    max_iter: int | None,
+    seconds: float | None,
+) -> Any:
     """Solve a program from a basis and return HiGHS as it ended, for its solution, its basis and its status.
 
-    raised : (n,) which v start at their upper ends if not basic.  tolerance : absolute, of both feasibilities.
-    max_iter : iterations, None for no limit.  seconds : of wall time, None for no limit.
+    Parameters
+    ----------
+    raised : Flags of shape (n,)
+        Which v start at their upper ends if not basic.
+    tolerance : float
+        Absolute, of both feasibilities.
+    max_iter : int | None
+        Iterations, None for no limit.
+    seconds : float | None
+        Of wall time, None for no limit.
     """
     import highspy as library
 
@@ -131,10 +196,17 @@ def run(program: LinearProgram, basis: Basis, raised: Flags, tolerance: float, m
     began = time.perf_counter()
     given = highspy.HighsLp()
     given.num_col_, given.num_row_ = len(program.costs), len(program.row_upper)
-    given.col_cost_, given.col_lower_, given.col_upper_ = program.costs, program.lower, program.upper
+    given.col_cost_, given.col_lower_, given.col_upper_ = (
+        program.costs,
+        program.lower,
+        program.upper,
+    )
     given.row_lower_, given.row_upper_ = program.row_lower, program.row_upper
     given.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    given.a_matrix_.start_, given.a_matrix_.index_ = program.starts.astype(np.int32), program.places.astype(np.int32)
+    given.a_matrix_.start_, given.a_matrix_.index_ = (
+        program.starts.astype(np.int32),
+        program.places.astype(np.int32),
+    )
     given.a_matrix_.value_ = program.entries
     highs = quiet_highs()
     for option, setting in _options(tolerance, max_iter).items():
@@ -142,7 +214,9 @@ def run(program: LinearProgram, basis: Basis, raised: Flags, tolerance: float, m
     highs.passModel(given)
     status = highspy.HighsBasisStatus
     start = highspy.HighsBasis()
-    start.col_status = np.where(basis.v, status.kBasic, np.where(raised, status.kUpper, status.kLower)).tolist()
+    start.col_status = np.where(
+        basis.v, status.kBasic, np.where(raised, status.kUpper, status.kLower)
+    ).tolist()
     start.row_status = np.where(basis.slacks, status.kBasic, status.kUpper).tolist()
     start.valid = True
     highs.setBasis(start)

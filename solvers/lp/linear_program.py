@@ -38,13 +38,14 @@ HIGHS_ENTRIES = 4_000_000
 """Entries of the largest matrix that HiGHS is given.
 
 It takes half a minute for web documents and an RBF kernel, and longer for random data
-with unknowns over pairs."""
+with unknowns over pairs.
+"""
 HIGHS_ROWS = 100_000
 """Rows of the largest problem that HiGHS is given.
 
-The first step of its dual simplex method may flip the bounds of all multipliers, in a time that
-grows with their square: 2.7 CPU seconds of 100,000 rows, and 17 of 240,000. Neither its time limit
-nor an interrupt ends a step.
+The first step of its dual simplex method may flip the bounds of all multipliers, in a
+time that grows with their square: 2.7 CPU seconds of 100,000 rows, and 17 of 240,000.
+Neither its time limit nor an interrupt ends a step.
 """
 
 
@@ -52,7 +53,9 @@ def too_large(problem: OneNormProblem) -> Refusal | None:
     """The refusal of a problem that would keep HiGHS busy for longer than anybody waits, or None."""
     what = "pairs" if isinstance(problem.rows, Pairs) else "rows"
     if problem.p > HIGHS_ROWS:
-        return Refusal(f"too large: {problem.p:,} {what}, the limit is {HIGHS_ROWS:,}", too_large=True)
+        return Refusal(
+            f"too large: {problem.p:,} {what}, the limit is {HIGHS_ROWS:,}", too_large=True
+        )
     if entries(problem) <= HIGHS_ENTRIES:
         return None
     size = f"{entries(problem):,} entries for {problem.m:,} points and {problem.p:,} {what}"
@@ -81,11 +84,17 @@ def entries(problem: OneNormProblem) -> int:
 def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
     """Solve at unit mean K_ii and map back; the simplex method starts from a basis, which `warm_start` is not."""
     start = run_seconds()
-    answer = _highs(problem, limits, start) if problem.p else SimplexEnd(np.zeros(problem.size), np.zeros(0), 0, False, "no rows")
+    answer = (
+        _highs(problem, limits, start)
+        if problem.p
+        else SimplexEnd(np.zeros(problem.size), np.zeros(0), 0, False, "no rows")
+    )
     unit = problem.gram.mean_diagonal
 
     def out_of_time() -> bool:
-        return answer.limited or (limits.time_limit is not None and run_seconds() - start > limits.time_limit)
+        return answer.limited or (
+            limits.time_limit is not None and run_seconds() - start > limits.time_limit
+        )
 
     point, gap = interruptible(lambda: best(problem, answer.x / unit, answer.u / unit, out_of_time))
     seconds = run_seconds() - start
@@ -99,8 +108,17 @@ def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | N
 class SimplexEnd(NamedTuple):
     """Where HiGHS ended, with K / unit and C unit.
 
-    x : (size,) the multipliers of B'u <= 1.  u : (p,).  iterations : of the simplex method.
-    limited : whether a limit ended it.  words : its own word on that.
+    Parameters
+    ----------
+    x : ndarray of shape (size,)
+        The multipliers of B'u <= 1.
+    u : ndarray of shape (p,)
+    iterations : int
+        Of the simplex method.
+    limited : bool
+        Whether a limit ended it.
+    words : str
+        Its own word on that.
     """
 
     x: Array
@@ -119,14 +137,30 @@ def _highs(problem: OneNormProblem, limits: Limits, start: float) -> SimplexEnd:
     defined, rows = len(program.costs) - problem.p, len(program.row_upper)
     basis = Basis(np.arange(len(program.costs)) >= problem.p, np.arange(rows) >= defined)
     tolerance = float(np.clip(0.1 * limits.tol, 1e-10, 1e-7))
-    seconds = None if limits.time_limit is None else max(limits.time_limit - (run_seconds() - start), 0.0)
+    seconds = (
+        None if limits.time_limit is None else max(limits.time_limit - (run_seconds() - start), 0.0)
+    )
     highs = run(program, basis, ~basis.v, tolerance, limits.max_iter, seconds)
-    x, u, solution, status = np.zeros(problem.size), np.zeros(problem.p), highs.getSolution(), highs.getModelStatus()
+    x, u, solution, status = (
+        np.zeros(problem.size),
+        np.zeros(problem.p),
+        highs.getSolution(),
+        highs.getModelStatus(),
+    )
     if solution.value_valid and solution.dual_valid:
         x = np.maximum(-np.array(solution.row_dual)[defined + 1 :], 0.0)
         u = np.clip(np.array(solution.col_value)[: problem.p], 0.0, None)
-    limited = status in (highspy.HighsModelStatus.kTimeLimit, highspy.HighsModelStatus.kIterationLimit)
-    return SimplexEnd(x, u, max(int(highs.getInfo().simplex_iteration_count), 0), limited, highs.modelStatusToString(status))
+    limited = status in (
+        highspy.HighsModelStatus.kTimeLimit,
+        highspy.HighsModelStatus.kIterationLimit,
+    )
+    return SimplexEnd(
+        x,
+        u,
+        max(int(highs.getInfo().simplex_iteration_count), 0),
+        limited,
+        highs.modelStatusToString(status),
+    )
 
 
 def _program(problem: OneNormProblem) -> LinearProgram:
@@ -148,7 +182,9 @@ def _program(problem: OneNormProblem) -> LinearProgram:
     return LinearProgram(
         costs=np.concatenate([-np.ones(problem.p), np.zeros(defined)]),
         lower=np.concatenate([np.zeros(problem.p), np.full(defined, -np.inf)]),
-        upper=np.concatenate([np.full(problem.p, problem.C * problem.gram.mean_diagonal), np.full(defined, np.inf)]),
+        upper=np.concatenate(
+            [np.full(problem.p, problem.C * problem.gram.mean_diagonal), np.full(defined, np.inf)]
+        ),
         starts=matrix.indptr,
         places=matrix.indices,
         entries=matrix.data,
@@ -179,6 +215,10 @@ def _ending(answer: SimplexEnd, gap: float, limits: Limits, seconds: float) -> t
     if gap <= limits.tol:
         return Status.OPTIMAL, f"relative gap {gap:.2e}, {limits.tol:.0e} was asked"
     status = Status.ITERATION_LIMIT if answer.limited else Status.NUMERICAL_FAILURE
-    if status is Status.ITERATION_LIMIT and limits.time_limit is not None and seconds >= limits.time_limit:
+    if (
+        status is Status.ITERATION_LIMIT
+        and limits.time_limit is not None
+        and seconds >= limits.time_limit
+    ):
         status = Status.TIME_LIMIT
     return status, f"relative gap {gap:.2e}, {limits.tol:.0e} was asked; HiGHS: {answer.words}"

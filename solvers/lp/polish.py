@@ -2,9 +2,10 @@
 
     (B x + b s)_F = 1,  (B'u)_S = 1,  s'u = 0        F where 0 < u < C,  S where x > 0;   B = A K (over points)  or  A K A' (over rows)
 
-The simplex method ends within absolute tolerances: its u violates B'u <= 1 a little, which a large C magnifies, and the margins of its x
-are a little off 1. Once the equations have been solved again, only the rounding of B'u is left. u is moved inside its constraints by about
-as much.
+The simplex method ends within absolute tolerances: its u violates B'u <= 1 a little,
+which a large C magnifies, and the margins of its x are a little off 1. Once the
+equations have been solved again, only the rounding of B'u is left. u is moved inside
+its constraints by about as much.
 
 Source: documents T (102)-(104) = K (2.10), T (94)-(96).
 """
@@ -32,12 +33,19 @@ MOST_MOVES = 4
 """Moves of the multipliers into the inside of their constraints, at most."""
 
 
-def best(problem: OneNormProblem, x: Array, u: Array, out_of_time: Callable[[], bool]) -> tuple[OneNormPoint, float]:
+def best(
+    problem: OneNormProblem, x: Array, u: Array, out_of_time: Callable[[], bool]
+) -> tuple[OneNormPoint, float]:
     """The better x and the better u, among those given and those of the equations solved once more; and their relative gap.
 
     Parameters
     ----------
-    problem : of the vertex.  x : (size,), x >= 0.  u : (p,), u >= 0.
+    problem : OneNormProblem
+        Of the vertex.
+    x : ndarray of shape (size,)
+        x >= 0.
+    u : ndarray of shape (p,)
+        u >= 0.
     out_of_time : callable
         True if the run has to end; called before every system of equations, which may take
         seconds.
@@ -52,7 +60,10 @@ def best(problem: OneNormProblem, x: Array, u: Array, out_of_time: Callable[[], 
         again = _solved_again(problem, x, u)
         candidates = (x, again[0], *(_stretched(problem, z) for z in (x, again[0])))
         x = min(candidates, key=lambda x: interval(problem, OneNormPoint(x=x)).upper)
-        u = max((u, *_moved_inside(problem, again[1], out_of_time)), key=lambda u: interval(problem, OneNormPoint(u=u)).lower)
+        u = max(
+            (u, *_moved_inside(problem, again[1], out_of_time)),
+            key=lambda u: interval(problem, OneNormPoint(u=u)).lower,
+        )
     point = OneNormPoint(x, u)
     gap = relative_gap(problem.primal(x), problem.dual(u), problem.scale)
     return point, min(gap, interval(problem, point).relative_width)  # B'u may cancel in float64
@@ -81,7 +92,9 @@ def _stretched(problem: OneNormProblem, x: Array) -> Array:
     return x / float(margins[margins > 1.0 - NEARLY_ONE].min(initial=1.0))
 
 
-def _moved_inside(problem: OneNormProblem, u: Array, out_of_time: Callable[[], bool]) -> Iterator[Array]:
+def _moved_inside(
+    problem: OneNormProblem, u: Array, out_of_time: Callable[[], bool]
+) -> Iterator[Array]:
     """u as it is, and u after every one of a few moves, which solve for B'u = 1 - 2 excess where B'u is near 1, excess = max B'u - 1.
 
     A move costs little, in proportion to 1'x; dividing u by max B'u, which makes it feasible too, costs in proportion to 1'u.
@@ -90,7 +103,10 @@ def _moved_inside(problem: OneNormProblem, u: Array, out_of_time: Callable[[], b
     for _ in range(MOST_MOVES):
         prices = _prices(problem, u)
         excess = float(prices.max(initial=0.0)) - 1.0
-        T, F = np.flatnonzero(prices > 1.0 - 4 * excess), np.flatnonzero((u > 0) & (u < problem.C * (1 - 4 * UNIT)))
+        T, F = (
+            np.flatnonzero(prices > 1.0 - 4 * excess),
+            np.flatnonzero((u > 0) & (u < problem.C * (1 - 4 * UNIT))),
+        )
         if not (excess > 0 and T.size and F.size) or out_of_time():
             return
         AK, u = _rows(problem, F), u.copy()

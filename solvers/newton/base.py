@@ -2,11 +2,14 @@
 
     min over v   1/2 |f|^2 + sum_r c_r phi(u_r),    u = t - A g,    g = f + b
 
-A run goes from a `NewtonIterate`, unknowns with the slacks there, to a `LossAtIterate`, what a loss makes of it: values, multipliers, the
-gradient; and from there by a `step` to the next iterate. Both are immutable. What depends on the unknowns is asked of `Unknowns`: features
-of f (`in_features.py`) or coefficients of the kernel (`in_kernel.py`).
+A run goes from a `NewtonIterate`, unknowns with the slacks there, to a `LossAtIterate`,
+what a loss makes of it: values, multipliers, the gradient; and from there by a `step`
+to the next iterate. Both are immutable. What depends on the unknowns is asked of
+`Unknowns`: features of f (`in_features.py`) or coefficients of the kernel
+(`in_kernel.py`).
 
-The objective is piecewise quadratic along any line. Its minimum there is therefore the root of an increasing, piecewise linear derivative.
+The objective is piecewise quadratic along any line. Its minimum there is therefore the
+root of an increasing, piecewise linear derivative.
 """
 
 from __future__ import annotations
@@ -41,8 +44,18 @@ RESIDUAL_SHARE = 0.1
 class NewtonIterate:
     """Where a run is.
 
-    v : (n,) unknowns.  image : (n,) the vector with v'image = |f|^2: R v in features, K v in coefficients.  slacks : of the rows there.
-    steps : taken so far.  moved : whether the last of them was worth taking.
+    Parameters
+    ----------
+    v : ndarray of shape (n,)
+        unknowns.
+    image : ndarray of shape (n,)
+        The vector with v'image = |f|^2: R v in features, K v in coefficients.
+    slacks : Slacks
+        Of the rows there.
+    steps : int
+        Taken so far.
+    moved : bool
+        Whether the last of them was worth taking.
     """
 
     v: Array
@@ -61,9 +74,21 @@ class NewtonIterate:
 class LossAtIterate:
     """What a loss makes of an iterate.
 
-    at : the iterate.  phi : the loss.  rows : its sum over the rows, its conjugate's, its multipliers and curvatures.
-    pull : (n,) the unknowns of the multipliers' f = A'alpha.  G : (n,) the gradient, for coefficients in the inner product of K.
-    image : (n,) the vector with G'image = |G|^2 in the norm of f: G itself in features, K G in coefficients.
+    Parameters
+    ----------
+    at : NewtonIterate
+        The iterate.
+    phi : Loss
+        The loss.
+    rows : Expansion
+        Its sum over the rows, its conjugate's, its multipliers and curvatures.
+    pull : ndarray of shape (n,)
+        The unknowns of the multipliers' f = A'alpha.
+    G : ndarray of shape (n,)
+        The gradient, for coefficients in the inner product of K.
+    image : ndarray of shape (n,)
+        The vector with G'image = |G|^2 in the norm of f: G itself in features, K G in
+        coefficients.
     """
 
     at: NewtonIterate
@@ -82,8 +107,16 @@ class LossAtIterate:
 class Move:
     """A direction of the unknowns, and what the objective does along it.
 
-    s : (n,) of the unknowns.  h : (m,) of the decision values.  vs, ss : products of f and of the direction with the direction, in the
-    norm of f.  first : the derivative of the objective at the start.
+    Parameters
+    ----------
+    s : ndarray of shape (n,)
+        Of the unknowns.
+    h : ndarray of shape (m,)
+        Of the decision values.
+    vs, ss : float
+        Products of f and of the direction with the direction, in the norm of f.
+    first : float
+        The derivative of the objective at the start.
     """
 
     s: Array
@@ -97,7 +130,12 @@ class Move:
 class Unknowns(ABC):
     """What f is made of.
 
-    problem : any margin problem.  by_row : whether pairs of labels are looked at one by one.
+    Parameters
+    ----------
+    problem : MarginProblem
+        Any margin problem.
+    by_row : bool
+        Whether pairs of labels are looked at one by one.
     """
 
     problem: MarginProblem
@@ -148,7 +186,9 @@ class Unknowns(ABC):
         return seen.rows.loss, seen.rows.conjugate
 
 
-def step(unknowns: Unknowns, seen: LossAtIterate, progress: DualConvergenceMonitor) -> NewtonIterate:
+def step(
+    unknowns: Unknowns, seen: LossAtIterate, progress: DualConvergenceMonitor
+) -> NewtonIterate:
     """One Newton step, to the minimum along its direction; none when time is out."""
     at, move = seen.at, unknowns.move(seen, progress)
     if progress.out_of_time:
@@ -173,7 +213,9 @@ class Exactness:
         """The square of the residual that is near enough to 0, for a gradient of that squared norm."""
         self.first = self.first or square
         fallen = float(np.sqrt(max(square, 0.0) / self.first)) if self.first > 0 else 0.0
-        last = 0.5 * progress.limits.tol * abs(progress.primal)  # half of the residual's square is what it adds to the gap
+        last = (
+            0.5 * progress.limits.tol * abs(progress.primal)
+        )  # half of the residual's square is what it adds to the gap
         return max(last, min(RESIDUAL_SHARE**2, fallen) * square)
 
 
@@ -198,5 +240,11 @@ def _least(phi: Loss, move: Move, line: Line, progress: DualConvergenceMonitor) 
             high, above = t, d1
         t = t - d1 / d2 if d2 > 0 else np.inf
         if not low < t < high:
-            t = 2 * low if high == np.inf else (low + high) / 2 if look % 3 == 2 else low - below * (high - low) / (above - below)
+            t = (
+                2 * low
+                if high == np.inf
+                else (low + high) / 2
+                if look % 3 == 2
+                else low - below * (high - low) / (above - below)
+            )
     return low

@@ -2,13 +2,15 @@
 
     (R + slope Z'A'D A Z) s = -G,    R = diag(1, ..., 1, r)
 
-The matrix is kept from step to step and brought up to date by the rows whose curvature in D has changed; where these are few, its factor is
-kept instead and the solution corrected for them. Matrices that are not too large are summed and factorised in float32: this costs exactness
-of a step, and not of the gradient or the gap.
+The matrix is kept from step to step and brought up to date by the rows whose curvature
+in D has changed; where these are few, its factor is kept instead and the solution
+corrected for them. Matrices that are not too large are summed and factorised in
+float32: this costs exactness of a step, and not of the gradient or the gap.
 
-The matrix of implicit pairs cannot be brought up to date. There conjugate gradients are tried first, until their products have cost as much
-as a matrix, or at their pace after TRIED_PRODUCTS would; then with the last matrix as preconditioner. That matrix takes the place of the
-next where one more step will do.
+The matrix of implicit pairs cannot be brought up to date. There conjugate gradients are
+tried first, until their products have cost as much as a matrix, or at their pace after
+TRIED_PRODUCTS would; then with the last matrix as preconditioner. That matrix takes the
+place of the next where one more step will do.
 """
 
 from __future__ import annotations
@@ -45,7 +47,8 @@ LARGEST_SINGLE = 1e5
 """Diagonal of a Hessian, beside the 1 of the norm, up to which it is summed in float32: its rounding is then about .01."""
 LARGEST_ROUGH = 1e12
 """Sum of the diagonal of a Hessian of pairs, beside the 1 of the norm, up to which it is a preconditioner in float32. For features that are
-1e-5 from depending on each other a larger one cost 46 steps, one in float64 8."""
+1e-5 from depending on each other a larger one cost 46 steps, one in float64 8.
+"""
 FEWEST_SINGLE_COLUMNS = 40
 """Features below which sums of float32 over rows that are listed take no less time than those of float64."""
 TRIED_PRODUCTS = 4
@@ -64,7 +67,9 @@ FIRST_ROWS_PER_COLUMN = 100
 
 DENSE_SHARE, DENSE_SHARE_OF_PAIRS = 0.1, 0.35
 """Shares of entries that are stored from which on sparse features are stored whole for a solver: of rows that are listed, whose Hessians
-take a half to a tenth of the time then, and of pairs, of which products take nearly all the time."""
+take a half to a tenth of the time then, and of pairs, of which products take nearly all
+the time.
+"""
 FEWEST_CORRECTED_COLUMNS = 300
 """Features below which a new factor takes less time than the correction of the last one."""
 COLUMNS_PER_CORRECTION = 8
@@ -72,7 +77,9 @@ COLUMNS_PER_CORRECTION = 8
 
 MOST_AMPLIFIED = 100.0
 """Entry of a correction's matrix or of its inverse, at most: by so much the correction amplifies the rounding of the factor, where a row
-brings curvature to a direction that had next to none, or takes away almost all that there was."""
+brings curvature to a direction that had next to none, or takes away almost all that
+there was.
+"""
 
 
 def stored(X: Features, rows: Rows) -> Features:
@@ -87,7 +94,15 @@ def stored(X: Features, rows: Rows) -> Features:
 class Nearby(NamedTuple):
     """A Hessian that was formed at an iterate before.
 
-    H : (q, q).  weight : of the D it was formed for.  phi : of the loss.  square : |G|^2 there.
+    Parameters
+    ----------
+    H : ndarray of shape (q, q)
+    weight : float
+        Of the D it was formed for.
+    phi : Loss
+        Of the loss.
+    square : float
+        |G|^2 there.
     """
 
     H: Array
@@ -107,19 +122,41 @@ class Factorisation(NamedTuple):
 class NewtonSystem:
     """The system for changing losses, and what one solution leaves behind for the next.
 
-    Z : (m, q) features.  R : (q,) as in the module's formula.  forms : whether the Hessian is ever formed.
-    exactness : of conjugate gradients.  formed : the last D and its Hessian.  rough : whether that was summed in float32.
-    scratch : (q, q) in float64 and in float32, to factorise in.  factored : the last matrix of listed rows that was factorised.
-    nearby : the last Hessian of pairs that are not listed, None before there is one.
-    easy : whether conjugate gradients with it have found near enough solutions so far.
-    rough_will_do : whether one is summed in float32 though its rounding is large beside the norm: until conjugate gradients fail with one.
-    products : of conjugate gradients so far.
+    Parameters
+    ----------
+    Z : Explicit of shape (m, q)
+        features.
+    R : ndarray of shape (q,)
+        As in the module's formula.
+    forms
+        Whether the Hessian is ever formed.
+    exactness
+        Of conjugate gradients.
+    formed
+        The last D and its Hessian.
+    rough
+        Whether that was summed in float32.
+    scratch : array of shape (q, q)
+        In float64 and in float32, to factorise in.
+    factored : Factorisation | None
+        The last matrix of listed rows that was factorised.
+    nearby : Nearby | None
+        The last Hessian of pairs that are not listed, None before there is one.
+    easy
+        Whether conjugate gradients with it have found near enough solutions so far.
+    rough_will_do
+        Whether one is summed in float32 though its rounding is large beside the norm:
+        until conjugate gradients fail with one.
+    products
+        Of conjugate gradients so far.
     """
 
     def __init__(self, problem: MarginProblem, Z: Explicit, R: Array) -> None:
         self.problem, self.rows, self.Z, self.R = problem, problem.rows, Z, R
         shape = (Z.q, Z.q) if Z.q <= MOST_COLUMNS else (0, 0)
-        self.forms = Z.q <= MOST_COLUMNS and not (Z.sparse and isinstance(problem.rows, LabelledPairs) and Z.m * Z.q > MOST_DENSE_ENTRIES)
+        self.forms = Z.q <= MOST_COLUMNS and not (
+            Z.sparse and isinstance(problem.rows, LabelledPairs) and Z.m * Z.q > MOST_DENSE_ENTRIES
+        )
         self.easy = self.rough_will_do = True
         self.products, self.exactness = 0, Exactness()
         self.formed, self.rough = (np.zeros(0), np.zeros(shape)), False
@@ -130,14 +167,18 @@ class NewtonSystem:
     def solve(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> Array:
         """The solution s (q,), up to rounding or to a part of the gradient."""
         if not self.forms:
-            return self._by_conjugate_gradients(seen, progress, self._diagonal(seen), MOST_PRODUCTS)[0]
+            return self._by_conjugate_gradients(
+                seen, progress, self._diagonal(seen), MOST_PRODUCTS
+            )[0]
         D = seen.rows.D
         if isinstance(D, PairCurvature):
             return self._of_pairs(seen, D, progress)
         assert isinstance(D, np.ndarray)
         return (self._corrected(seen, D) or self._of_rows(seen, D, progress))(-seen.G)
 
-    def _of_pairs(self, seen: LossAtIterate, D: PairCurvature, progress: DualConvergenceMonitor) -> Array:
+    def _of_pairs(
+        self, seen: LossAtIterate, D: PairCurvature, progress: DualConvergenceMonitor
+    ) -> Array:
         """As `solve`, for pairs that are not listed, whose Hessian cannot be brought up to date.
 
         One from an earlier iterate serves once more where the step will be the last, and else makes conjugate gradients faster. It is
@@ -156,9 +197,13 @@ class NewtonSystem:
             self.easy = self.rough_will_do = near is None
         size = seen.phi.slope * D.weight() * float(self._moments[1].sum())
         rough = LARGEST_SINGLE < size <= LARGEST_ROUGH and most > 0 and self.rough_will_do
-        self.nearby = Nearby(D.gram(self.Z, rough or size <= LARGEST_SINGLE), D.weight(), seen.phi, square)
+        self.nearby = Nearby(
+            D.gram(self.Z, rough or size <= LARGEST_SINGLE), D.weight(), seen.phi, square
+        )
         if rough:
-            s, self.rough_will_do = self._by_conjugate_gradients(seen, progress, self._near(seen, D), most)
+            s, self.rough_will_do = self._by_conjugate_gradients(
+                seen, progress, self._near(seen, D), most
+            )
             if self.rough_will_do or progress.out_of_time:
                 return s
             self.nearby = Nearby(D.gram(self.Z), D.weight(), seen.phi, square)
@@ -169,7 +214,9 @@ class NewtonSystem:
         near = self.nearby
         if near is None:
             return self._diagonal(seen)
-        return self._factor(seen, near.H * (D.weight() / near.weight) if near.weight > 0 else near.H)
+        return self._factor(
+            seen, near.H * (D.weight() / near.weight) if near.weight > 0 else near.H
+        )
 
     @cached_property
     def _flat(self) -> float:
@@ -189,7 +236,9 @@ class NewtonSystem:
 
     def _diagonal(self, seen: LossAtIterate) -> Solve:
         """Division by about the diagonal of the matrix: a preconditioner that costs nothing."""
-        scale = 1 / (self._ridge(seen) + seen.phi.slope * self.rows.weight(seen.rows.D) * self._spread)
+        scale = 1 / (
+            self._ridge(seen) + seen.phi.slope * self.rows.weight(seen.rows.D) * self._spread
+        )
         return lambda v: scale * v
 
     def _ridge(self, seen: LossAtIterate) -> Array:
@@ -200,7 +249,9 @@ class NewtonSystem:
         """The solution of a system with the Hessian of rows that are listed."""
         single = self._single(seen, D)
         solve = self._factor(seen, self._hessian(seen, D, single, progress), single)
-        self.factored = None if progress.out_of_time else Factorisation(self.formed[0], seen.phi.slope, solve)
+        self.factored = (
+            None if progress.out_of_time else Factorisation(self.formed[0], seen.phi.slope, solve)
+        )
         return solve
 
     def _corrected(self, seen: LossAtIterate, D: Array) -> Solve | None:
@@ -222,7 +273,10 @@ class NewtonSystem:
             inverse = np.linalg.inv(small)
         except np.linalg.LinAlgError:
             return None
-        if not max(np.abs(small).max(initial=0.0), np.abs(inverse).max(initial=0.0)) <= MOST_AMPLIFIED:
+        if (
+            not max(np.abs(small).max(initial=0.0), np.abs(inverse).max(initial=0.0))
+            <= MOST_AMPLIFIED
+        ):
             return None
 
         def solve(v: Array) -> Array:
@@ -233,7 +287,10 @@ class NewtonSystem:
 
     def _single(self, seen: LossAtIterate, D: Array) -> bool:
         """Whether the Hessian of rows is summed and factorised in float32: its diagonal is small enough, and that takes less time."""
-        return self.Z.q >= FEWEST_SINGLE_COLUMNS and seen.phi.slope * self.rows.weight(D) * self._column_square <= LARGEST_SINGLE
+        return (
+            self.Z.q >= FEWEST_SINGLE_COLUMNS
+            and seen.phi.slope * self.rows.weight(D) * self._column_square <= LARGEST_SINGLE
+        )
 
     @cached_property
     def _column_square(self) -> float:
@@ -245,10 +302,17 @@ class NewtonSystem:
         slope = seen.phi.slope
         diagonal = slope * H.diagonal() + self._ridge(seen)
         scratch = self.scratch[single]
-        factor = damped_factor(lambda: np.multiply(slope, H, out=scratch, casting="same_kind").T, diagonal, diagonal, HESSIAN_DAMPINGS)
+        factor = damped_factor(
+            lambda: np.multiply(slope, H, out=scratch, casting="same_kind").T,
+            diagonal,
+            diagonal,
+            HESSIAN_DAMPINGS,
+        )
         return (lambda v: (v.T / diagonal).T) if factor is None else factor.solve
 
-    def _hessian(self, seen: LossAtIterate, D: Array, single: bool, progress: DualConvergenceMonitor) -> Array:
+    def _hessian(
+        self, seen: LossAtIterate, D: Array, single: bool, progress: DualConvergenceMonitor
+    ) -> Array:
         """Z'A'D A Z, (q, q), or the part of it that is there when time is out.
 
         At v = 0 all rows are on one piece of phi, and few of them will stay there: some of the rows then stand for all.
@@ -279,7 +343,12 @@ class NewtonSystem:
         for k in range(most):
             if r2 <= enough or progress.out_of_time:
                 break
-            if k == TRIED_PRODUCTS and self.nearby is None and self.forms and min(r2 / first, 1.0) ** (most / k) * first > enough:
+            if (
+                k == TRIED_PRODUCTS
+                and self.nearby is None
+                and self.forms
+                and min(r2 / first, 1.0) ** (most / k) * first > enough
+            ):
                 break  # at this pace `most` products will not be enough
             self.products += 1
             Hd = ridge * d + slope * self.rows.gram_product(self.Z, D, d)

@@ -50,31 +50,38 @@ from equimargin.solvers.solution import Limits, Solution
 
 CURVED_ROWS_PER_COLUMN = 10
 """Rows on the first curved piece, for every feature: several times as many as can lie
-on the margin."""
+on the margin.
+"""
 MOST_GROWTH = 8.0
 """The same at most where the multipliers are not listed: the next minimum is then still
-near enough for a few steps."""
+near enough for a few steps.
+"""
 SMOOTHING_LEFT = 0.5
 """Share of the gap asked for that the smoothing is to leave where the multipliers are
-not listed."""
+not listed.
+"""
 SWEPT_PAIRS_PER_POINT = 10
 """Pairs of labels a point from which on sums over all pairs are taken by sweeps: the
-sweep of a point costs as much as this many pairs."""
+sweep of a point costs as much as this many pairs.
+"""
 SWEPT_TOL = 1e-7
 """Smallest relative gap for which that is done: narrower functions around 0 take ever
-more steps, and listed multipliers do not."""
+more steps, and listed multipliers do not.
+"""
 STIFFEST_START = 1e3
 """Largest sigma_r at the start, times the mean K_ii: where costs are huge, multipliers are not."""
 SIGMA_GROWTH = 2.0
 """Factor by which sigma grows from one minimum to the next."""
 COLUMNS_PER_SWEEP = 20
 """Features for every sweep of coordinate descent at the start, of one row a point: all
-sweeps together cost about as much as a Newton step or two."""
+sweeps together cost about as much as a Newton step or two.
+"""
 FEWEST_START_SWEEPS = 10
 """Sweeps below which coordinate descent is not tried for a start, because fewer lead nowhere."""
 NEAR_START_GAP = 0.01
 """Relative gap up to which the point where the sweeps of coordinate descent end is
-taken as the start."""
+taken as the start.
+"""
 SETTLING_GAP = 1e-3
 """Relative gap from which on the rows on the curved piece are solved for with the others held."""
 MOST_START_WIDTHS = 10
@@ -84,7 +91,8 @@ HINGE_SUBSAMPLE = Subsample(entries=100_000, points_per_feature=20)
 
 It takes many steps, so that a part pays earlier than for a squared hinge. With 20 to 60
 points a feature classifications take the same time within a tenth; rankings of few
-pairs a point take least with 20."""
+pairs a point take least with 20.
+"""
 
 
 REQUIREMENTS = Requirements(
@@ -110,8 +118,15 @@ REQUIREMENTS = Requirements(
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Take Newton steps, with the smoothing centred anew at every minimum, until the gap is small enough."""
     progress = DualConvergenceMonitor("huber", problem, limits, limits.max_iter or 10_000)
-    start = warm_start or _by_sweeps(problem, progress) or on_a_part(problem, _solve, limits, HINGE_SUBSAMPLE) or Point()
-    unknowns = unknowns_for(problem, by_row=not (problem.rows.many or _by_sweeps_over_pairs(problem, limits.tol)))
+    start = (
+        warm_start
+        or _by_sweeps(problem, progress)
+        or on_a_part(problem, _solve, limits, HINGE_SUBSAMPLE)
+        or Point()
+    )
+    unknowns = unknowns_for(
+        problem, by_row=not (problem.rows.many or _by_sweeps_over_pairs(problem, limits.tol))
+    )
     at = unknowns.start(start)
     unit = _usual_slack(problem, at)
     seen = unknowns.look(at, _first(unknowns, at, start))
@@ -129,13 +144,17 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
 def _by_sweeps(problem: MarginProblem, progress: DualConvergenceMonitor) -> Point | None:
     """The point where sweeps of coordinate descent end that cost as much as a Newton step or two; None if it is not near the optimum."""
     Z = problem.explicit
-    sweeps = 0 if Z is None else Z.m * min(Z.q, MOST_COLUMNS) // (COLUMNS_PER_SWEEP * max(problem.p, 1))
+    sweeps = (
+        0 if Z is None else Z.m * min(Z.q, MOST_COLUMNS) // (COLUMNS_PER_SWEEP * max(problem.p, 1))
+    )
     if sweeps < FEWEST_START_SWEEPS or coordinate_descent.REQUIREMENTS.refusal(problem):
         return None
     alpha = coordinate_descent.after_sweeps(problem, sweeps, progress)
     progress.show(alpha, 0)
     shown = progress.shown
-    return Point(w=shown.w, b=shown.b, alpha=shown.alpha) if progress.gap <= NEAR_START_GAP else None
+    return (
+        Point(w=shown.w, b=shown.b, alpha=shown.alpha) if progress.gap <= NEAR_START_GAP else None
+    )
 
 
 def _by_sweeps_over_pairs(problem: MarginProblem, tol: float) -> bool:
@@ -157,7 +176,13 @@ def _first(unknowns: Unknowns, at: NewtonIterate, start: Point) -> Loss:
     if slacks is None:
         return _of_least_gap(unknowns, at)
     phi = _of_width(slacks, len(at.v), unknowns.mean_square)
-    return phi if start.alpha is None else _centred(problem.repaired(initial_multipliers(start, problem)), problem.costs, phi.slope)
+    return (
+        phi
+        if start.alpha is None
+        else _centred(
+            problem.repaired(initial_multipliers(start, problem)), problem.costs, phi.slope
+        )
+    )
 
 
 def _of_width(slacks: RowSlacks, columns: int, mean_square: float) -> Loss:
@@ -167,10 +192,15 @@ def _of_width(slacks: RowSlacks, columns: int, mean_square: float) -> Loss:
         return huberised_hinge(1.0)
     wanted = CURVED_ROWS_PER_COLUMN * columns
     last = min(wanted, len(sizes) - 1)
-    width = (float(np.partition(sizes, last)[last]) or float(sizes.mean()) or 1.0) * max(1.0, wanted / len(sizes))
+    width = (float(np.partition(sizes, last)[last]) or float(sizes.mean()) or 1.0) * max(
+        1.0, wanted / len(sizes)
+    )
     stiffness = float(slacks.c.max()) * mean_square
     slope = 1 / (2 * width)
-    return replace(huberised_hinge(width), slope=min(slope, STIFFEST_START / stiffness) if stiffness > 0 else slope)
+    return replace(
+        huberised_hinge(width),
+        slope=min(slope, STIFFEST_START / stiffness) if stiffness > 0 else slope,
+    )
 
 
 def _of_least_gap(unknowns: Unknowns, at: NewtonIterate) -> Loss:

@@ -1,7 +1,8 @@
 """Newton's method in the features of f: v = (w, b), with the system of `hessian.py`.
 
-Z are the features, and a column of ones for a free bias. R = diag(1, ..., 1, r) gives |f|^2 = v'R v; r is 0 for a free bias, and 1 for the
-constant of a penalised one. The gradient is R v - Z'A'alpha.
+Z are the features, and a column of ones for a free bias. R = diag(1, ..., 1, r) gives
+|f|^2 = v'R v; r is 0 for a free bias, and 1 for the constant of a penalised one. The
+gradient is R v - Z'A'alpha.
 
 A kernel without explicit features has features that are computed from K. They leave out
 what is next to nothing of K, so that the values of a point are those of the kernel
@@ -41,10 +42,14 @@ class Weights(Unknowns):
     def of(cls, problem: MarginProblem, by_row: bool) -> Self:
         """The explicit features of a kernel, or those computed from K."""
         if problem.explicit is None:
-            with one_thread():  # several, where others want the cores, spend ten times as long waiting for each other
+            # several, where others want the cores, spend ten times as long waiting for
+            # each other
+            with one_thread():
                 Z = Explicit(problem.features(), problem.bias)
         else:
-            Z = Explicit(stored(problem.explicit.X, problem.rows), problem.explicit.constant or problem.bias)
+            Z = Explicit(
+                stored(problem.explicit.X, problem.rows), problem.explicit.constant or problem.bias
+            )
         R = np.ones(Z.q)
         R[Z.q - problem.bias :] = 0.0
         return cls(problem, by_row, Z, R, NewtonSystem(problem, Z, R))
@@ -61,7 +66,9 @@ class Weights(Unknowns):
         v[:free] = function if problem.explicit is not None else Z.rdot(function)[:free]
         if v.any():
             f = Z @ v
-        own = point.b if problem.bias else None  # a point of a problem with a bias may start one without
+        own = (
+            point.b if problem.bias else None
+        )  # a point of a problem with a bias may start one without
         b = problem.bias_at(f) if own is None or not np.isfinite(own) else own
         v[free:] = b
         return NewtonIterate(v, self.R * v, self.slacks_at(f + b))
@@ -79,9 +86,16 @@ class Weights(Unknowns):
         (loss, conjugate), alpha, pull, w = self.sums(seen), seen.rows.alpha, seen.pull, at.v[:free]
         if problem.bias:
             alpha = problem.repaired(alpha)
-            pull, conjugate = self.Z.rdot(problem.rows.rdot(alpha)), float(problem.conjugate(alpha).sum())
+            pull, conjugate = (
+                self.Z.rdot(problem.rows.rdot(alpha)),
+                float(problem.conjugate(alpha).sum()),
+            )
         primal = float(w @ w) / 2 + loss
-        dual = problem.rows.multipliers(alpha).gain() - float(pull[:free] @ pull[:free]) / 2 - conjugate
+        dual = (
+            problem.rows.multipliers(alpha).gain()
+            - float(pull[:free] @ pull[:free]) / 2
+            - conjugate
+        )
         point = Point(w=w, b=float(at.v[free]) if problem.bias else 0.0, alpha=alpha)
         return progress.weigh(point, primal, dual, at.steps, at.moved)
 
@@ -92,7 +106,10 @@ class Weights(Unknowns):
         point, pulled = problem.point_of_w(at.v[:free], b, alpha), problem.rows.rdot(alpha)
         beta = np.zeros(problem.m) if point.beta is None else point.beta
         f, f_alpha = gram @ beta, gram @ pulled
-        primal, dual = problem.primal(f, float(beta @ f), b), problem.dual(alpha, float(pulled @ f_alpha))
+        primal, dual = (
+            problem.primal(f, float(beta @ f), b),
+            problem.dual(alpha, float(pulled @ f_alpha)),
+        )
         b_alpha = problem.bias_at(f_alpha)
         primal_alpha = problem.primal(f_alpha, float(pulled @ f_alpha), b_alpha)
         if primal_alpha < primal:
@@ -101,7 +118,9 @@ class Weights(Unknowns):
 
     def move(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> Move:
         s = self.system.solve(seen, progress)
-        return Move(s, self.Z @ s, float(seen.at.image @ s), float(self.R * s @ s), float(seen.G @ s))
+        return Move(
+            s, self.Z @ s, float(seen.at.image @ s), float(self.R * s @ s), float(seen.G @ s)
+        )
 
     def arrive(self, v: Array, line: Line, t: float) -> tuple[Array, Slacks]:
         return self.R * v, line.to(t)

@@ -2,15 +2,17 @@
 
     min over beta   1/2 beta'K beta + sum_r c_r phi(u_r),    u = t - A K beta
 
-The gradient is K G with G = beta - A'alpha, and a step s solves (I + A'DA K) s = -G. The matrix is self-adjoint in the inner product s'K s.
-The image K r of a residual therefore serves both the inner product and the next direction, and neither K^2 nor a Hessian in beta is ever
-formed. beta is 0 at points that no row touches, and these points never enter.
+The gradient is K G with G = beta - A'alpha, and a step s solves (I + A'DA K) s = -G.
+The matrix is self-adjoint in the inner product s'K s. The image K r of a residual
+therefore serves both the inner product and the next direction, and neither K^2 nor a
+Hessian in beta is ever formed. beta is 0 at points that no row touches, and these
+points never enter.
 
-The gap of a point and the alpha of its loss is 1/2 G'K G for a squared hinge. The squared norm of the f of alpha is
-beta'K beta - 2 G'K beta + G'K G.
+The gap of a point and the alpha of its loss is 1/2 G'K G for a squared hinge. The
+squared norm of the f of alpha is beta'K beta - 2 G'K beta + G'K G.
 
-Source: document K, (3.13), with the metric of O. Chapelle, S. S. Keerthi, Efficient algorithms for ranking with SVMs, Information
-Retrieval 13 (2010), section 3.
+Source: document K, (3.13), with the metric of O. Chapelle, S. S. Keerthi, Efficient
+algorithms for ranking with SVMs, Information Retrieval 13 (2010), section 3.
 """
 
 from __future__ import annotations
@@ -26,7 +28,14 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.slacks import Line, Slacks
-from equimargin.solvers.newton.base import MOST_PRODUCTS, Exactness, LossAtIterate, Move, NewtonIterate, Unknowns
+from equimargin.solvers.newton.base import (
+    MOST_PRODUCTS,
+    Exactness,
+    LossAtIterate,
+    Move,
+    NewtonIterate,
+    Unknowns,
+)
 from equimargin.solvers.products.gram_products import GramProducts, Index
 from equimargin.solvers.progress import DualConvergenceMonitor, initial_function
 
@@ -38,8 +47,14 @@ SLOW_FALL = 0.5
 class Coefficients(Unknowns):
     """v = beta at the points that rows touch, (n,).
 
-    points : (n,) these points.  K : of them; it forgets its float32 copy where that leads nowhere.
-    exactness : of conjugate gradients.
+    Parameters
+    ----------
+    points : Index of shape (n,)
+        These points.
+    K : GramProducts
+        Of them; it forgets its float32 copy where that leads nowhere.
+    exactness : Exactness
+        Of conjugate gradients.
     """
 
     points: Index
@@ -67,7 +82,10 @@ class Coefficients(Unknowns):
         norm2 = float(at.v @ at.image)
         dual_norm2 = norm2 - 2 * float(seen.G @ at.image) + float(seen.G @ seen.image)
         point = Point(beta=self._at_all(at.v), b=0.0, alpha=alpha)
-        dual, before = self.problem.rows.multipliers(alpha).gain() - dual_norm2 / 2 - conjugate, progress.gap
+        dual, before = (
+            self.problem.rows.multipliers(alpha).gain() - dual_norm2 / 2 - conjugate,
+            progress.gap,
+        )
         over = progress.weigh(point, norm2 / 2 + loss, dual, at.steps, at.moved)
         if progress.gap > SLOW_FALL * before:
             self.K.forget_rough()
@@ -89,7 +107,9 @@ class Coefficients(Unknowns):
             Kr = self.K.rough(r)
             before, r2 = r2, float(r @ Kr)
             d, Kd = r + r2 / before * d, Kr + r2 / before * Kd
-        return Move(s, self._at_all(Ks), float(seen.at.image @ s), float(s @ Ks), float(seen.G @ Ks))
+        return Move(
+            s, self._at_all(Ks), float(seen.at.image @ s), float(s @ Ks), float(seen.G @ Ks)
+        )
 
     def arrive(self, v: Array, line: Line, t: float) -> tuple[Array, Slacks]:
         """Computed anew: the line is good to the seven digits of float32 only."""

@@ -2,14 +2,17 @@
 
     min over (w, b)   1/2 |w|^2 + sum_r c_r phi(u_r),    u = t - A Z (w, b)
 
-The objective is piecewise quadratic: once the pieces are right the next step ends at the optimum, and alpha_r = c_r phi'(u_r) are its
-multipliers. Steps are in the features of f where there are some (`in_features.py`), and in the norm of the kernel's space where there are
-none (`in_kernel.py`).
+The objective is piecewise quadratic: once the pieces are right the next step ends at
+the optimum, and alpha_r = c_r phi'(u_r) are its multipliers. Steps are in the features
+of f where there are some (`in_features.py`), and in the norm of the kernel's space
+where there are none (`in_kernel.py`).
 
-Source: O. L. Mangasarian, A finite Newton method for classification, Optimization Methods and Software 17 (2002); S. S. Keerthi,
-D. DeCoste, A modified finite Newton method for fast solution of large scale linear SVMs, JMLR 6 (2005); R. H. Byrd, G. M. Chin,
-W. Neveitt, J. Nocedal, On the use of stochastic Hessian information in optimization methods for machine learning, SIAM Journal on
-Optimization 21 (2011), for the Hessian of a part of the rows.
+Source: O. L. Mangasarian, A finite Newton method for classification, Optimization
+Methods and Software 17 (2002); S. S. Keerthi, D. DeCoste, A modified finite Newton
+method for fast solution of large scale linear SVMs, JMLR 6 (2005); R. H. Byrd, G. M.
+Chin, W. Neveitt, J. Nocedal, On the use of stochastic Hessian information in
+optimization methods for machine learning, SIAM Journal on Optimization 21 (2011), for
+the Hessian of a part of the rows.
 """
 
 from __future__ import annotations

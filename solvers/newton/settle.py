@@ -1,7 +1,8 @@
 """The end of a run on a smoothed hinge: the rows on the curved piece of the loss are solved for, the others held at their bounds.
 
-Near the optimum these are the rows on the margin or close to it. Sweeps over them (`sweeps.py`) settle many problems without a bias;
-Newton's method on the free ones among them (`newton_on_face.py`) settles the rest.
+Near the optimum these are the rows on the margin or close to it. Sweeps over them
+(`sweeps.py`) settle many problems without a bias; Newton's method on the free ones
+among them (`newton_on_face.py`) settles the rest.
 """
 
 from __future__ import annotations
@@ -32,13 +33,25 @@ FACTORISATION_PRODUCTS = 8
 """Products with the features that the factorisations beyond FEWEST_FACTORISATIONS may cost together."""
 
 
-def settle_curved_rows(problem: MarginProblem, Z: Explicit, R: Array, seen: LossAtIterate, progress: DualConvergenceMonitor) -> bool:
+def settle_curved_rows(
+    problem: MarginProblem,
+    Z: Explicit,
+    R: Array,
+    seen: LossAtIterate,
+    progress: DualConvergenceMonitor,
+) -> bool:
     """Solve for the rows on the curved piece, and show the multipliers; true if that ends the run.
 
     Parameters
     ----------
-    problem : whose rows are listed.  Z : (m, q) features, with a column of ones for a free bias.  R : (q,) 0 in that column, else 1.
-    seen : a loss at an iterate of these features.
+    problem : MarginProblem
+        Whose rows are listed.
+    Z : Explicit of shape (m, q)
+        Features, with a column of ones for a free bias.
+    R : ndarray of shape (q,)
+        0 in that column, else 1.
+    seen : LossAtIterate
+        A loss at an iterate of these features.
     """
     D = seen.rows.D
     if not isinstance(D, np.ndarray):
@@ -52,9 +65,14 @@ def settle_curved_rows(problem: MarginProblem, Z: Explicit, R: Array, seen: Loss
         w = R * Z.rdot(rows.rdot(alpha))
     else:
         Y, t, box = rows.take(Z, inside), rows.t[inside], problem.box[inside]
-        enough, most = SETTLED_SHARE * progress.limits.tol * progress.primal, SETTLING_SWEEPS * Z.m // len(inside)
+        enough, most = (
+            SETTLED_SHARE * progress.limits.tol * progress.primal,
+            SETTLING_SWEEPS * Z.m // len(inside),
+        )
         at = SweepIterate(alpha[inside], w)
-        alpha[inside], w, reached = solve_restricted(Y, t, box, at, enough, most, lambda: progress.out_of_time)
+        alpha[inside], w, reached = solve_restricted(
+            Y, t, box, at, enough, most, lambda: progress.out_of_time
+        )
         if reached:
             return progress.show(alpha, seen.at.steps)
     free = inside[(alpha[inside] > 0) & (alpha[inside] < problem.box[inside])]
@@ -65,7 +83,13 @@ def settle_curved_rows(problem: MarginProblem, Z: Explicit, R: Array, seen: Loss
 
 
 def _on_the_face(
-    problem: MarginProblem, Z: Explicit, R: Array, free: Index, alpha: Array, w: Array, progress: DualConvergenceMonitor
+    problem: MarginProblem,
+    Z: Explicit,
+    R: Array,
+    free: Index,
+    alpha: Array,
+    w: Array,
+    progress: DualConvergenceMonitor,
 ) -> Array:
     """The multipliers (k,) of the free rows where Newton's method on the face ends; w (q,) is made of all multipliers alpha (p,)."""
     signs = problem.bias_signs[free] if problem.bias else np.ones(len(free))
@@ -75,10 +99,20 @@ def _on_the_face(
     most = FEWEST_FACTORISATIONS + FACTORISATION_PRODUCTS * Z.m * Z.q // len(free) ** 3
     H = signs[:, None] * K * signs
     with one_thread():
-        return signs * maximise_on_face(H, signs * u, signs * alpha[free], *bounds, problem.bias, most, lambda: progress.out_of_time)
+        return signs * maximise_on_face(
+            H,
+            signs * u,
+            signs * alpha[free],
+            *bounds,
+            problem.bias,
+            most,
+            lambda: progress.out_of_time,
+        )
 
 
-def _face(problem: MarginProblem, Z: Explicit, R: Array, free: Index, alpha: Array, w: Array) -> tuple[Array, Array]:
+def _face(
+    problem: MarginProblem, Z: Explicit, R: Array, free: Index, alpha: Array, w: Array
+) -> tuple[Array, Array]:
     """A K A' of the free rows, (k, k), and their slacks, (k,), without a bias.
 
     Both are made by the kernel itself where its features are computed from it, because these leave some of it out.

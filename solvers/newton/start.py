@@ -1,7 +1,8 @@
 """What is decided before the first step of Newton's method: which problems suit it, with which unknowns, and where it starts.
 
-Its steps visit all rows at once, in a product with the features, where other solvers visit rows one by one. "auto" therefore asks it first
-where points are many and features are few, where pairs are many, and where the problem is stiff.
+Its steps visit all rows at once, in a product with the features, where other solvers
+visit rows one by one. "auto" therefore asks it first where points are many and features
+are few, where pairs are many, and where the problem is stiff.
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ MOST_POINTS = 1000
 FEWEST_ROWS = 1000
 """Points below which every solver is fast enough if the problem is not stiff.
 
-Rows count in place of points where each point has many."""
+Rows count in place of points where each point has many.
+"""
 MIN_STIFFNESS = 3e4
 """Stiffness, without a unit, above which steps on single rows are slower than Newton's.
 
-Both take 10 to 100 ms there, for 40 to 900 points of 5 to 20 features. At 1e8 Newton's method
-takes as long as before, and the other solvers take minutes."""
+Both take 10 to 100 ms there, for 40 to 900 points of 5 to 20 features. At 1e8 Newton's
+method takes as long as before, and the other solvers take minutes.
+"""
 POINTS_PER_FEATURE = 2
 """Points for each feature that make features few beside points: the Hessian, features x features, then costs no more than K would."""
 FEW_FEATURES = 2000
@@ -47,7 +50,12 @@ SUBSAMPLE_GAP = 0.03
 class Subsample(NamedTuple):
     """When a solver first solves a part of the points, and how large that part is.
 
-    entries : entries of the features from which on a part pays.  points_per_feature : how many points for each feature the part has.
+    Parameters
+    ----------
+    entries : int
+        entries of the features from which on a part pays.
+    points_per_feature : int
+        How many points for each feature the part has.
     """
 
     entries: int
@@ -114,19 +122,30 @@ def unknowns_for(problem: MarginProblem, by_row: bool) -> Unknowns:
 
     Parameters
     ----------
-    problem : one that meets the REQUIREMENTS of newton or huber.  by_row : whether pairs of labels are looked at one by one.
+    problem : MarginProblem
+        One that meets the REQUIREMENTS of newton or huber.
+    by_row : bool
+        Whether pairs of labels are looked at one by one.
     """
     return (Weights if in_features(problem) else Coefficients).of(problem, by_row)
 
 
 def on_a_part(
-    problem: MarginProblem, run: Callable[[MarginProblem, Limits, Point | None], Solution], limits: Limits, subsample: Subsample
+    problem: MarginProblem,
+    run: Callable[[MarginProblem, Limits, Point | None], Solution],
+    limits: Limits,
+    subsample: Subsample,
 ) -> Point | None:
     """A function to start from: a rough solution on some of the points, at a larger cost. None where the points are few.
 
     Parameters
     ----------
-    problem : any margin problem.  run : the solver.  limits : of the whole run; their time holds for the part, too.
+    problem : MarginProblem
+        Any margin problem.
+    run : Callable[[MarginProblem, Limits, Point | None], Solution]
+        The solver.
+    limits : Limits
+        Of the whole run; their time holds for the part, too.
     """
     Z = problem.explicit
     if Z is None or Z.m * Z.q < subsample.entries:

@@ -3,7 +3,8 @@
     min over w in R^q       1/2 w'w       + sum_r c_r (u_r)_+^2,    u = t - A Z w        features that are given
     min over beta in R^m    1/2 beta'K beta + sum_r c_r (u_r)_+^2,  u = t - A K beta     any other kernel, K (3.13), by (2.9)
 
-At the k-th iterate conjugate gradients solve the Newton equation H s = -g, K (4.19), in that they minimise q(s) = g's + 1/2 s'H s over
+At the k-th iterate conjugate gradients solve the Newton equation H s = -g, K (4.19), in
+that they minimise q(s) = g's + 1/2 s'H s over
 |s| <= Delta_k, up to |g + H s| <= 0.1 |g| or the boundary, where H is the generalised Hessian, K (B.3). With
 rho = (f(v + s) - f(v)) / q(s) the step is taken if rho > eta_0, and
 
@@ -11,18 +12,23 @@ rho = (f(v + s) - f(v)) / q(s) the step is taken if rho > eta_0, and
                    [sigma_1 Delta_k, sigma_3 Delta_k]              if eta_1 < rho < eta_2
                    [Delta_k, sigma_3 Delta_k]                      if rho >= eta_2
 
-In its interval Delta_{k+1} is the point nearest to a |s|, where a is the minimum of the parabola through f(v) and f(v + s) with the slope
-g's at v. If rho >= eta_2 and |s| = Delta_k it is sigma_3 Delta_k instead, the rule of 2017. That rule saves steps where the region is in
-the way, and costs steps where a kink lies behind its boundary.
+In its interval Delta_{k+1} is the point nearest to a |s|, where a is the minimum of the
+parabola through f(v) and f(v + s) with the slope g's at v. If rho >= eta_2 and
+|s| = Delta_k it is sigma_3 Delta_k instead, the rule of 2017. That rule saves steps
+where the region is in the way, and costs steps where a kink lies behind its boundary.
 
-The run ends on the duality gap, which for alpha = 2 c (u)_+ is half the squared norm of the difference of f and the f of alpha,
-whose coefficients are A'alpha, K (3.16). There is no preconditioner and no line search: this is the published method, to compare others
+The run ends on the duality gap, which for alpha = 2 c (u)_+ is half the squared norm of
+the difference of f and the f of alpha, whose coefficients are A'alpha, K (3.16). There
+is no preconditioner and no line search: this is the published method, to compare others
 with. Where costs are large and kinks are steep it is as slow as published.
 
-Source: C.-J. Lin, R. C. Weng, S. S. Keerthi, Trust region Newton method for large-scale logistic regression, JMLR 9 (2008), Algorithms 1
-and 2, (10)-(13); C.-J. Lin, J. J. Moré, Newton's method for large bound-constrained optimization problems, SIAM J. Optimization 9 (1999),
-for a and the first radius; C.-Y. Hsia, Y. Zhu, C.-J. Lin, A study on trust region update rules in Newton methods for large-scale linear
-classification, ACML (2017), for steps to the boundary; document K, section 4.1 and appendix B.
+Source: C.-J. Lin, R. C. Weng, S. S. Keerthi, Trust region Newton method for large-scale
+logistic regression, JMLR 9 (2008), Algorithms 1 and 2, (10)-(13); C.-J. Lin, J. J.
+Moré, Newton's method for large bound-constrained optimization problems, SIAM J.
+Optimization 9 (1999), for a and the first radius; C.-Y. Hsia, Y. Zhu, C.-J. Lin, A
+study on trust region update rules in Newton methods for large-scale linear
+classification, ACML (2017), for steps to the boundary; document K, section 4.1 and
+appendix B.
 """
 
 from __future__ import annotations
@@ -78,7 +84,16 @@ REQUIREMENTS = Requirements(
 class IterationResult(NamedTuple):
     """How an iteration ended.
 
-    products : with the Hessian, so far.  value : f.  gap : relative gap.  radius : of the region of the next iteration.
+    Parameters
+    ----------
+    products : int
+        With the Hessian, so far.
+    value : float
+        f.
+    gap : float
+        Relative gap.
+    radius : float
+        Of the region of the next iteration.
     """
 
     iteration: int
@@ -108,8 +123,19 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         slope, length = float(at.grad @ s), float(np.linalg.norm(s))
         predicted = float(s @ residual - slope) / 2
         trial = at.moved(s)
-        actual = at.fun - trial.fun if predicted > PREDICTION_NOISE * at.fun else -float((at.grad + trial.grad) @ s) / 2
-        radius = resized(min(radius, length) if iteration == 0 else radius, length, slope, actual, predicted, bounded)
+        actual = (
+            at.fun - trial.fun
+            if predicted > PREDICTION_NOISE * at.fun
+            else -float((at.grad + trial.grad) @ s) / 2
+        )
+        radius = resized(
+            min(radius, length) if iteration == 0 else radius,
+            length,
+            slope,
+            actual,
+            predicted,
+            bounded,
+        )
         taken = actual > ETA_0 * predicted
         moved, at = taken and actual > VALUE_ROUNDING * at.fun, trial if taken else at
         iteration, products = iteration + 1, products + spent
@@ -117,7 +143,11 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         trajectory.append(IterationResult(iteration, products, at.fun, progress.gap, radius))
     found = progress.solution()
     assert found.dual is not None
-    return replace(found, point=found.point.with_multipliers(problem.repaired(found.dual)), trajectory=tuple(trajectory))
+    return replace(
+        found,
+        point=found.point.with_multipliers(problem.repaired(found.dual)),
+        trajectory=tuple(trajectory),
+    )
 
 
 class TronStep(NamedTuple):
@@ -134,7 +164,12 @@ def truncated_step(at: Objective, radius: float, out_of_time: Callable[[], bool]
 
     Parameters
     ----------
-    at : the objective at v.  radius : Delta.  out_of_time : whether the run has to end, asked before every product.
+    at : Objective
+        The objective at v.
+    radius : float
+        Delta.
+    out_of_time : Callable[[], bool]
+        Whether the run has to end, asked before every product.
 
     Source: Lin, Weng, Keerthi (2008), Algorithm 2; T. Steihaug, SIAM J. Numerical Analysis 20 (1983).
     """
@@ -165,13 +200,23 @@ def to_the_boundary(s: Array, d: Array, radius: float) -> float:
     return room / (sd + root) if sd > 0 else (root - sd) / dd
 
 
-def resized(radius: float, length: float, slope: float, actual: float, predicted: float, bounded: bool) -> float:
+def resized(
+    radius: float, length: float, slope: float, actual: float, predicted: float, bounded: bool
+) -> float:
     """The next radius.
 
     Parameters
     ----------
-    radius : Delta.  length : |s|.  slope : g's.  actual, predicted : by how much f and its model fall.
-    bounded : whether s ends at the boundary, |s| = Delta.
+    radius : float
+        Delta.
+    length : float
+        |s|.
+    slope : float
+        g's.
+    actual, predicted : float
+        By how much f and its model fall.
+    bounded : bool
+        Whether s ends at the boundary, |s| = Delta.
     """
     bend = -actual - slope
     a = max(SIGMA_1, -slope / (2 * bend)) if bend > 0 else SIGMA_3
@@ -190,8 +235,13 @@ class Objective:
 
     Parameters
     ----------
-    problem : with squared hinges.  v : w of explicit features, or else beta, document K (3.13).
-    K : takes the products with the Gram matrix that stand in the place of those with features.
+    problem : MarginProblem
+        With squared hinges.
+    v : Array
+        w of explicit features, or else beta, document K (3.13).
+    K : Callable[[Array], Array]
+        Takes the products with the Gram matrix that stand in the place of those with
+        features.
     """
 
     def __init__(self, problem: MarginProblem, v: Array, K: Callable[[Array], Array]) -> None:
@@ -222,7 +272,9 @@ class Objective:
         """The generalised Hessian times s (n,)."""
         if self.Z is None:
             return self.K(s + SQUARED_HINGE.slope * self.problem.rows.hess_vec(self.D, self.K(s)))
-        return np.asarray(s + SQUARED_HINGE.slope * self.problem.rows.gram_product(self.Z, self.D, s))
+        return np.asarray(
+            s + SQUARED_HINGE.slope * self.problem.rows.gram_product(self.Z, self.D, s)
+        )
 
     @property
     def dual(self) -> float:
@@ -245,7 +297,10 @@ def objective(problem: MarginProblem, start: Point | None) -> Objective:
 
     Parameters
     ----------
-    problem : one that meets REQUIREMENTS.  start : a point of a similar problem.
+    problem : MarginProblem
+        One that meets REQUIREMENTS.
+    start : Point | None
+        A point of a similar problem.
     """
     stored = problem.explicit is not None or problem.m <= STORED_ROWS
     K = problem.gram.__matmul__ if stored else GramProducts(problem.gram, np.arange(problem.m))

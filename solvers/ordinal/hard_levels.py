@@ -1,10 +1,12 @@
 """Hard margins with thresholds: the hard ranking of all pairs of levels, with thresholds in the middle.
 
-The ranking asks f(x_i) - f(x_j) >= 1 of all y_i > y_j. Twice its f has margins of 1 on both sides of thresholds half way between the
-levels, and 4 times its value. The multiplier a of a pair becomes 2 a for the two rows (i, k) and (j, k) of the threshold k = y_j, so that
-A'alpha is doubled, too, and S'alpha = 0.
+The ranking asks f(x_i) - f(x_j) >= 1 of all y_i > y_j. Twice its f has margins of 1 on
+both sides of thresholds half way between the levels, and 4 times its value. The
+multiplier a of a pair becomes 2 a for the two rows (i, k) and (j, k) of the threshold
+k = y_j, so that A'alpha is doubled, too, and S'alpha = 0.
 
-Source: A. Shashua, A. Levin, Ranking with large margin principle: two approaches, NIPS 15 (2003), section 2.
+Source: A. Shashua, A. Levin, Ranking with large margin principle: two approaches, NIPS
+15 (2003), section 2.
 """
 
 from __future__ import annotations
@@ -32,14 +34,20 @@ def _soft_rows(problem: MarginProblem) -> Refusal | None:
         return Refusal("rows that are not hard, which the ranking does not have")
     pairs = pairs_of_levels(problem).p
     if pairs > LISTED_PAIRS:
-        return Refusal(f"{pairs:,} pairs, more than the {LISTED_PAIRS:,} that are listed one by one", too_large=True)
+        return Refusal(
+            f"{pairs:,} pairs, more than the {LISTED_PAIRS:,} that are listed one by one",
+            too_large=True,
+        )
     return None
 
 
 @solver(
     "hard_levels",
     "ord.hard",
-    algorithm="the hard ranking of all pairs of levels by its dual active-set method, with thresholds in the middle",
+    algorithm="the hard ranking of all pairs of levels by its dual active-set method, with thresholds "
+    ""
+    ""
+    "in the middle",
     requires=Requirements(
         MarginProblem,
         losses=("hinge", "squared_hinge"),
@@ -52,12 +60,25 @@ def _soft_rows(problem: MarginProblem) -> Refusal | None:
 )
 def _solve(problem: MarginProblem, limits: Limits) -> Solution:
     """Solve the ranking, and put thresholds between the levels."""
-    ranked = pairs_of_levels(replace(problem, C=np.inf))  # C may be finite where all weights are not
+    ranked = pairs_of_levels(
+        replace(problem, C=np.inf)
+    )  # C may be finite where all weights are not
     callback = limits.callback
     if callback is not None:
-        limits = replace(limits, callback=lambda n, low, high, at: callback(n, 4 * low, 4 * high, _doubled(problem, ranked, at)))
+        limits = replace(
+            limits,
+            callback=lambda n, low, high, at: callback(
+                n, 4 * low, 4 * high, _doubled(problem, ranked, at)
+            ),
+        )
     found = SOLVERS["dual_active_set"].run(ranked, limits, None)
-    return replace(found, problem=problem, solver="hard_levels", point=_doubled(problem, ranked, found.point), trajectory=())
+    return replace(
+        found,
+        problem=problem,
+        solver="hard_levels",
+        point=_doubled(problem, ranked, found.point),
+        trajectory=(),
+    )
 
 
 def _doubled(problem: MarginProblem, ranked: MarginProblem, point: CanonicalPoint) -> Point:
@@ -69,5 +90,8 @@ def _doubled(problem: MarginProblem, ranked: MarginProblem, point: CanonicalPoin
     pairs, multipliers = ranked.rows, np.asarray(point.alpha)
     assert isinstance(pairs, LabelledPairs)
     first = np.asarray(problem.rows.y)[pairs.other].astype(np.int64) * problem.m
-    above, below = (np.bincount(first + points, 2 * multipliers, problem.p) for points in (pairs.preferred, pairs.other))
+    above, below = (
+        np.bincount(first + points, 2 * multipliers, problem.p)
+        for points in (pairs.preferred, pairs.other)
+    )
     return Point(w=w, beta=beta, alpha=np.asarray(above + below))

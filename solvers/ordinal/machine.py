@@ -21,9 +21,23 @@ class OrdinalProblem:
 
         min over f, b    1/2 |f|^2 + push'b + sum_ik c_ik loss(margin - s_ik (f(x_i) - b_k))
 
-    Z : (n, q) features of f.  S : (n, T) the sides s_ik.  C : (n, T) finite costs c_ik, 0 where there is no row.
-    push : (T,) costs of the thresholds themselves.  squared : whether slacks are squared.  margin : at least 0.
-    ordered : whether b_0 <= b_1 <= ... is asked for; otherwise there is a row for every point and threshold.
+    Parameters
+    ----------
+    Z : Explicit of shape (n, q)
+        Features of f.
+    S : ndarray of shape (n, T)
+        The sides s_ik.
+    C : ndarray of shape (n, T)
+        Finite costs c_ik, 0 where there is no row.
+    push : ndarray of shape (T,)
+        Costs of the thresholds themselves.
+    squared : bool
+        Whether slacks are squared.
+    margin : float
+        At least 0.
+    ordered : bool
+        Whether b_0 <= b_1 <= ... is asked for; otherwise there is a row for every point
+        and threshold.
     """
 
     Z: Explicit
@@ -40,12 +54,17 @@ class OrdinalProblem:
         return len(self.push)
 
 
-def with_all_thresholds(Z: Explicit, y: Array, cost: Array, T: int, squared: bool) -> OrdinalProblem:
+def with_all_thresholds(
+    Z: Explicit, y: Array, cost: Array, T: int, squared: bool
+) -> OrdinalProblem:
     """Return the instance with a row for every point and threshold.
 
     Parameters
     ----------
-    y : (n,) levels in {0, ..., T}.  cost : (n,) finite c_i > 0, of all rows of a point.
+    y : ndarray of shape (n,)
+        Levels in {0, ..., T}.
+    cost : ndarray of shape (n,)
+        Finite c_i > 0, of all rows of a point.
     """
     S = np.where(y[:, None] > np.arange(T), 1.0, -1.0)
     return OrdinalProblem(Z, S, np.broadcast_to(cost[:, None], S.shape), np.zeros(T), squared)
@@ -56,7 +75,10 @@ def with_neighbours(Z: Explicit, y: Levels, cost: Array, T: int) -> OrdinalProbl
 
     Parameters
     ----------
-    y : (n,) levels in {0, ..., T}.  cost : (n,) finite c_i >= 0, of both rows of a point.
+    y : Levels of shape (n,)
+        Levels in {0, ..., T}.
+    cost : ndarray of shape (n,)
+        Finite c_i >= 0, of both rows of a point.
     """
     k = np.arange(T)
     C = np.where((y[:, None] == k) | (y[:, None] == k + 1), cost[:, None], 0.0)
@@ -70,7 +92,8 @@ def with_intervals(Z: Explicit, y: Levels, cost: Array, T: int) -> OrdinalProble
 
     Parameters
     ----------
-    y, cost : as of `with_neighbours`.
+    y, cost
+        As of `with_neighbours`.
     """
     level, lower = np.arange(2 * T) // 2, np.arange(2 * T) % 2 == 0
     push = np.where(lower, 1.0, -1.0)

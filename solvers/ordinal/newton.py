@@ -4,18 +4,23 @@
 
     c_r phi_r'(u) = min((a_r + sigma_r u)_+, top_r),       psi_k'(u) = (m_k + tau u)_+
 
-Squared slacks are smooth: there a = 0, sigma = 2 c and no top, for good. A hinge has the top c and a kink at 0, an order b_k <= b_{k+1} an
-infinite one. Both are smoothed around the multipliers a and m found so far. At a minimum the derivatives take their places, and sigma and
-tau grow: this is the method of multipliers, as in `newton/huber.py`. At first a and m are those of Huber's function.
+Squared slacks are smooth: there a = 0, sigma = 2 c and no top, for good. A hinge has
+the top c and a kink at 0, an order b_k <= b_{k+1} an infinite one. Both are smoothed
+around the multipliers a and m found so far. At a minimum the derivatives take their
+places, and sigma and tau grow: this is the method of multipliers, as in
+`newton/huber.py`. At first a and m are those of Huber's function.
 
-The Hessian asks of a point only for the sum D of the sigma of its rows on a curved piece, so that a step costs what it costs in a
-classification of the same points: with these sigma as a matrix A, one row a point and one column a threshold,
+The Hessian asks of a point only for the sum D of the sigma of its rows on a curved
+piece, so that a step costs what it costs in a classification of the same points: with
+these sigma as a matrix A, one row a point and one column a threshold,
 
     H = [ I + Z' D Z    -Z' A               ]
         [ -A' Z         diag(A' 1) + order  ]
 
-Source: O. L. Mangasarian, A finite Newton method for classification, Optimization Methods and Software 17 (2002); R. T. Rockafellar,
-Augmented Lagrangians and applications of the proximal point algorithm in convex programming, Mathematics of Operations Research 1 (1976).
+Source: O. L. Mangasarian, A finite Newton method for classification, Optimization
+Methods and Software 17 (2002); R. T. Rockafellar, Augmented Lagrangians and
+applications of the proximal point algorithm in convex programming, Mathematics of
+Operations Research 1 (1976).
 """
 
 from __future__ import annotations
@@ -37,7 +42,9 @@ FLAT = 1e-3
 DAMPINGS = (1e-13, 1e-11, 1e-9, 1e-6, 1e-3)
 """What is added to the diagonal of the Hessian, relative to it, and to the largest curvature of a threshold where it is one of those.
 
-No row of a threshold may be on a curved piece, and the order may tie thresholds to each other alone: then the Hessian is singular."""
+No row of a threshold may be on a curved piece, and the order may tie thresholds to each
+other alone: then the Hessian is singular.
+"""
 
 
 @dataclass(frozen=True)
@@ -53,9 +60,20 @@ class _Place:
 class _View:
     """What the smoothed losses are at a place.
 
-    G : (T, n) signed derivatives of the rows.  m : (T - 1,) those of the order.  gradient : (q + T,), of w and of b.
-    primal : the value at w and b, its thresholds in order.  smoothing : the part of the gap that the smoothed kinks make.
-    rest : the part that the gradient makes.
+    Parameters
+    ----------
+    G : ndarray of shape (T, n)
+        Signed derivatives of the rows.
+    m : ndarray of shape (T - 1,)
+        Those of the order.
+    gradient : ndarray of shape (q + T,)
+        Of w and of b.
+    primal : float
+        The value at w and b, its thresholds in order.
+    smoothing : float
+        The part of the gap that the smoothed kinks make.
+    rest : float
+        The part that the gradient makes.
     """
 
     G: Array
@@ -69,13 +87,22 @@ class _View:
 class Watch(Protocol):
     """What sees the points of a run and says when it is over."""
 
-    def over(self, G: Array, w: Array, b: Array, values: tuple[float, float], iterations: int) -> bool:
+    def over(
+        self, G: Array, w: Array, b: Array, values: tuple[float, float], iterations: int
+    ) -> bool:
         """Judge a point; true if the run is over.
 
         Parameters
         ----------
-        G : (n, T) signed multipliers.  w : (q,).  b : (T,) thresholds in order.  values : primal and dual, -inf where it is not known.
-        iterations : so far.
+        G : ndarray of shape (n, T)
+            Signed multipliers.
+        w : ndarray of shape (q,)
+        b : ndarray of shape (T,)
+            Thresholds in order.
+        values : tuple[float, float]
+            Primal and dual, -inf where it is not known.
+        iterations : int
+            So far.
         """
 
 
@@ -100,7 +127,10 @@ def newton(machine: OrdinalProblem, run: Watch) -> None:
 
 def _look(machine: OrdinalProblem, phi: LossSmoothing, at: _Place) -> _View:
     sums, m = phi.at(at.f, at.b), phi.order(at.b)
-    by_w, by_b = at.w - machine.Z.rdot(sums.beta), machine.push + sums.G.sum(axis=1) + np.append(m, 0.0) - np.append(0.0, m)
+    by_w, by_b = (
+        at.w - machine.Z.rdot(sums.beta),
+        machine.push + sums.G.sum(axis=1) + np.append(m, 0.0) - np.append(0.0, m),
+    )
     primal = float(at.w @ at.w) / 2 + sums.loss + float(machine.push @ np.maximum.accumulate(at.b))
     smoothing = sums.blur + float(np.abs(m * (at.b[:-1] - at.b[1:])).sum())
     rest = float(by_w @ by_w) / 2 + float(np.abs(by_b) @ (1 + np.abs(at.b)))
@@ -123,7 +153,9 @@ def _dual(machine: OrdinalProblem, seen: _View, G: Array) -> float:
     return float(np.abs(G).sum()) - float(v @ v) / 2 - float((ridge * G * G).sum()) / 2
 
 
-def _moved(machine: OrdinalProblem, phi: LossSmoothing, at: _Place, step: Array, start: float) -> _Place:
+def _moved(
+    machine: OrdinalProblem, phi: LossSmoothing, at: _Place, step: Array, start: float
+) -> _Place:
     """Where the smoothed objective is least along a step, on which its derivative at the start is below 0."""
     Z = machine.Z
     dw, db = step[: Z.q], step[Z.q :]
@@ -132,7 +164,10 @@ def _moved(machine: OrdinalProblem, phi: LossSmoothing, at: _Place, step: Array,
     for _ in range(SEARCHES):
         f, b = at.f + part * df, at.b + part * db
         first, second = phi.along(f, b, df, db)
-        slope, curved = float(dw @ (at.w + part * dw)) + float(machine.push @ db) + first, float(dw @ dw) + second
+        slope, curved = (
+            float(dw @ (at.w + part * dw)) + float(machine.push @ db) + first,
+            float(dw @ dw) + second,
+        )
         if abs(slope) <= FLAT * -start:
             break
         if slope < 0:
@@ -156,7 +191,11 @@ def _solved(machine: OrdinalProblem, phi: LossSmoothing, at: _Place, gradient: A
     H[: Z.q, Z.q :] = -(Z.rows(index).T @ A[:, index].T)
     H[Z.q :, : Z.q] = H[: Z.q, Z.q :].T
     pulls = phi.tau * (phi.order(at.b) > 0)
-    H[Z.q :, Z.q :] = np.diag(A.sum(axis=1) + np.append(pulls, 0.0) + np.append(0.0, pulls)) - np.diag(pulls, 1) - np.diag(pulls, -1)
+    H[Z.q :, Z.q :] = (
+        np.diag(A.sum(axis=1) + np.append(pulls, 0.0) + np.append(0.0, pulls))
+        - np.diag(pulls, 1)
+        - np.diag(pulls, -1)
+    )
     diagonal = H.diagonal().copy()
     unit = np.append(diagonal[: Z.q], np.full(machine.T, diagonal[Z.q :].max() or 1.0))
     factor = damped_factor(lambda: H.copy(order="F"), diagonal, unit, DAMPINGS)

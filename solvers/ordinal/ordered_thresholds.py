@@ -14,7 +14,13 @@ from equimargin.formulations.documents.sum_of_margins import unbounded
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers.interrupt import seconds_left
-from equimargin.solvers.ordinal.machine import STEPS, Levels, OrdinalProblem, with_intervals, with_neighbours
+from equimargin.solvers.ordinal.machine import (
+    STEPS,
+    Levels,
+    OrdinalProblem,
+    with_intervals,
+    with_neighbours,
+)
 from equimargin.solvers.ordinal.newton import newton
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import relative_gap
@@ -38,7 +44,12 @@ def explicit_newton(problem: ProgramProblem) -> Data:
     return solved(problem.data, with_neighbours)
 
 
-@solver("ord.sum.newton", "ord.sum", algorithm="Newton's method, hinges and the order smoothed around their multipliers", reference=False)
+@solver(
+    "ord.sum.newton",
+    "ord.sum",
+    algorithm="Newton's method, hinges and the order smoothed around their multipliers",
+    reference=False,
+)
 def by_newton(problem: ProgramProblem) -> Any:
     """Return the optimal w and ends; -inf where an end goes to infinity."""
     d = problem.data
@@ -58,7 +69,9 @@ class OrderedRun:
         self.at_0, self.gap = float(machine.C.sum()), np.inf
         self.w = self.b = np.zeros(0)
 
-    def over(self, G: Array, w: Array, b: Array, values: tuple[float, float], iterations: int) -> bool:
+    def over(
+        self, G: Array, w: Array, b: Array, values: tuple[float, float], iterations: int
+    ) -> bool:
         """Keep a point if it is the best one; true if the run is over."""
         gap = relative_gap(*values, self.at_0)
         if gap < self.gap or not iterations:
@@ -71,8 +84,10 @@ def solved(d: Data, kind: Callable[[Explicit, Levels, Array, int], OrdinalProble
 
     Raises
     ------
-    TimeoutError : a run that its time limit ended, which is that of the caller who waits for it.
-    ValueError : another run that ended before it reached its accuracy.
+    TimeoutError
+        A run that its time limit ended, which is that of the caller who waits for it.
+    ValueError
+        Another run that ended before it reached its accuracy.
     """
     kept = np.flatnonzero(get_weights(d))
     X, y = np.asarray(d["X"])[kept], np.asarray(d["y"], dtype=np.int64)
@@ -83,7 +98,9 @@ def solved(d: Data, kind: Callable[[Explicit, Levels, Array, int], OrdinalProble
         return {"w": run.w, "b": run.b}
     if _late():
         raise TimeoutError(f"no accurate point in time; the relative gap is {run.gap:.2g}")
-    raise ValueError(f"no accurate point in {STEPS} steps of Newton's method; the relative gap is {run.gap:.2g}")
+    raise ValueError(
+        f"no accurate point in {STEPS} steps of Newton's method; the relative gap is {run.gap:.2g}"
+    )
 
 
 def _late() -> bool:

@@ -2,7 +2,8 @@
 
     c phi'(u) = min((a + sigma u)_+, top),    u_ik = margin - s_ik (f_i - b_k),    psi_k'(v) = (m_k + tau v)_+,    v_k = b_k - b_{k+1}
 
-A hinge has the top c, a squared slack none. Arrays of rows have a row for every threshold and a column for every point: (T, n).
+A hinge has the top c, a squared slack none. Arrays of rows have a row for every
+threshold and a column for every point: (T, n).
 """
 
 from __future__ import annotations
@@ -26,8 +27,16 @@ GROWTH = 4.0
 class SmoothedLosses:
     """What the losses are at a place.
 
-    G : (T, n) signed derivatives of the rows.  beta : (n,) their sums over the thresholds.
-    loss : the losses themselves, not smoothed, with the thresholds in order.  blur : sum over the rows of c u_+ - a u, a = |G|.
+    Parameters
+    ----------
+    G : ndarray of shape (T, n)
+        Signed derivatives of the rows.
+    beta : ndarray of shape (n,)
+        Their sums over the thresholds.
+    loss : float
+        The losses themselves, not smoothed, with the thresholds in order.
+    blur : float
+        Sum over the rows of c u_+ - a u, a = |G|.
     """
 
     G: Array
@@ -40,8 +49,14 @@ class SmoothedLosses:
 class LossSmoothing:
     """The losses, smoothed around multipliers.
 
-    rows : (4, T, n) the sides s, the costs c, the multipliers a and the slopes sigma of the rows.  margin, squared : of the machine.
-    m, tau : (T - 1,) the multipliers of the order, and its slope, 0 where no order is asked for.
+    Parameters
+    ----------
+    rows : ndarray of shape (4, T, n)
+        The sides s, the costs c, the multipliers a and the slopes sigma of the rows.
+    margin, squared
+        Of the machine.
+    m, tau : array of shape (T - 1,)
+        The multipliers of the order, and its slope, 0 where no order is asked for.
     """
 
     rows: Array
@@ -54,14 +69,26 @@ class LossSmoothing:
     def of(cls, machine: OrdinalProblem) -> LossSmoothing:
         """The losses at the start: those of squared slacks, which are smooth, or Huber's function."""
         S, C = machine.S.T, machine.C.T
-        sigma = 2 * C if machine.squared else np.minimum(C / 2, STIFFEST / (float(machine.Z.squares.mean()) or 1.0))
+        sigma = (
+            2 * C
+            if machine.squared
+            else np.minimum(C / 2, STIFFEST / (float(machine.Z.squares.mean()) or 1.0))
+        )
         rows = np.stack([S, C, np.zeros(C.shape) if machine.squared else sigma, sigma])
-        return cls(rows, machine.margin, machine.squared, np.zeros(len(S) - 1), float(sigma.sum()) if machine.ordered else 0.0)
+        return cls(
+            rows,
+            machine.margin,
+            machine.squared,
+            np.zeros(len(S) - 1),
+            float(sigma.sum()) if machine.ordered else 0.0,
+        )
 
     def centred(self, G: Array, m: Array) -> LossSmoothing:
         """The next losses: sharper, and around the multipliers |G| (T, n) and m (T - 1,) found."""
         S, C, _, sigma = self.rows
-        return replace(self, rows=np.stack([S, C, np.abs(G), GROWTH * sigma]), m=m, tau=GROWTH * self.tau)
+        return replace(
+            self, rows=np.stack([S, C, np.abs(G), GROWTH * sigma]), m=m, tau=GROWTH * self.tau
+        )
 
     def at(self, f: Array, b: Array) -> SmoothedLosses:
         """The losses of the values f (n,) and the thresholds b (T,)."""
@@ -89,7 +116,16 @@ class LossSmoothing:
 
 
 @fast
-def _derivatives(rows: Array, margin: float, squared: bool, f: Array, b: Array, order: Array, G: Array, sums: Array) -> None:
+def _derivatives(
+    rows: Array,
+    margin: float,
+    squared: bool,
+    f: Array,
+    b: Array,
+    order: Array,
+    G: Array,
+    sums: Array,
+) -> None:
     """Put the signed derivatives into G (T, n), and add to sums (3, n) what they, the losses and c u_+ - a u are of every point."""
     beta, loss, blur = sums[0], sums[1], sums[2]
     for k in range(b.size):
@@ -106,7 +142,9 @@ def _derivatives(rows: Array, margin: float, squared: bool, f: Array, b: Array, 
 
 
 @fast
-def _slopes(rows: Array, margin: float, squared: bool, f: Array, b: Array, df: Array, db: Array, sums: Array) -> None:
+def _slopes(
+    rows: Array, margin: float, squared: bool, f: Array, b: Array, df: Array, db: Array, sums: Array
+) -> None:
     """Add to sums (2, n) the first and the second derivatives of the losses of every point along df, db."""
     slope, curved = sums[0], sums[1]
     for k in range(b.size):

@@ -25,7 +25,10 @@ def _many_features(problem: MarginProblem) -> Refusal | None:
     if not isinstance(problem.rows, Levels):
         return without_levels(problem)
     if problem.explicit is not None and problem.explicit.q > MOST_FEATURES:
-        return Refusal(f"{problem.explicit.q:,} features, more than the {MOST_FEATURES:,} of a dense Hessian", too_large=True)
+        return Refusal(
+            f"{problem.explicit.q:,} features, more than the {MOST_FEATURES:,} of a dense Hessian",
+            too_large=True,
+        )
     return None
 
 
@@ -50,7 +53,11 @@ def _solve(problem: MarginProblem, limits: Limits) -> Solution | Point:
     kept = np.flatnonzero(problem.group_costs)
     if not len(kept):
         return problem.origin
-    Z, y, run = explicit(problem.kernel, problem.X[kept]), np.asarray(problem.rows.y)[kept], _ThresholdMonitor(problem, kept, limits)
+    Z, y, run = (
+        explicit(problem.kernel, problem.X[kept]),
+        np.asarray(problem.rows.y)[kept],
+        _ThresholdMonitor(problem, kept, limits),
+    )
     assert Z is not None, "a kernel without explicit features is refused before"
     newton(with_all_thresholds(Z, y, problem.group_costs[kept], problem.T, problem.squared), run)
     return run.judge.solution()
@@ -61,12 +68,17 @@ class _ThresholdMonitor:
 
     def __init__(self, problem: MarginProblem, kept: Index, limits: Limits) -> None:
         self.problem, self.kept = problem, kept
-        self.judge = ConvergenceMonitor("threshold_newton", problem, limits, limits.max_iter or STEPS)
+        self.judge = ConvergenceMonitor(
+            "threshold_newton", problem, limits, limits.max_iter or STEPS
+        )
 
-    def over(self, G: Array, w: Array, b: Array, values: tuple[float, float], iterations: int) -> bool:
+    def over(
+        self, G: Array, w: Array, b: Array, values: tuple[float, float], iterations: int
+    ) -> bool:
         """Judge a point; true if the run is over."""
         alpha = np.zeros((self.problem.T, self.problem.m))
         alpha[:, self.kept] = np.abs(G).T
         point = Point(w=w, b=-b if self.problem.T > 1 else -float(b[0]), alpha=alpha.ravel())
-        # A dual value of -inf is one that was not computed, while hinges are smoothed: that is no lack of progress.
+        # A dual value of -inf is one that was not computed, while hinges are smoothed:
+        # that is no lack of progress.
         return self.judge.weigh(point, *values, iterations, moved=not np.isfinite(values[1]))

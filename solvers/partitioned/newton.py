@@ -2,14 +2,17 @@
 
     min over v = (w, b)   1/2 |w|^2 + C sum_r phi(u_r)         (R + C slope Z'DZ) s = -gradient,    R = diag(1, ..., 1, 0)
 
-phi is the squared hinge, or a hinge whose kink is smoothed less and less, as `huber.py` does. A step takes two rounds: one for the matrix,
-and one for a look at the full step, whose gradient also gives the derivative along the step. Where that is not small enough, each further
-look costs a round. The matrix of the step before serves again where one more step by it will do. Every look proves an interval, and the run
-ends when the intervals together are narrow enough.
+phi is the squared hinge, or a hinge whose kink is smoothed less and less, as `huber.py`
+does. A step takes two rounds: one for the matrix, and one for a look at the full step,
+whose gradient also gives the derivative along the step. Where that is not small enough,
+each further look costs a round. The matrix of the step before serves again where one
+more step by it will do. Every look proves an interval, and the run ends when the
+intervals together are narrow enough.
 
-Where the squared hinge is asked for, the method is that of `newton.py` without its start on a part of the points. The smoothed hinge of a
-classification is centred at the multipliers of the last minimum. Multipliers of pairs are not kept, and the smoothing of a ranking gets
-narrower around 0 instead.
+Where the squared hinge is asked for, the method is that of `newton.py` without its
+start on a part of the points. The smoothed hinge of a classification is centred at the
+multipliers of the last minimum. Multipliers of pairs are not kept, and the smoothing of
+a ranking gets narrower around 0 instead.
 """
 
 from __future__ import annotations
@@ -64,9 +67,20 @@ SMOOTHING_LEFT = 0.5
 class PartitionedResult:
     """What a run has found.
 
-    best : the view with the least upper bound.  proven : what all looks prove together.
-    steps : taken.  rounds : questions asked.  narrowest : the least relative width after a step.
-    stale : steps since that has become less by a twentieth.
+    Parameters
+    ----------
+    best : PointBounds
+        The view with the least upper bound.
+    proven : Interval
+        What all looks prove together.
+    steps : int
+        taken.
+    rounds : int
+        Questions asked.
+    narrowest : float
+        The least relative width after a step.
+    stale : int
+        steps since that has become less by a twentieth.
     """
 
     best: PointBounds
@@ -79,20 +93,32 @@ class PartitionedResult:
     def seen(self, look: PointBounds) -> PartitionedResult:
         """With one more look."""
         best = look if look.interval.upper < self.best.interval.upper else self.best
-        return replace(self, best=best, proven=self.proven.intersected(look.interval), rounds=self.rounds + 1)
+        return replace(
+            self, best=best, proven=self.proven.intersected(look.interval), rounds=self.rounds + 1
+        )
 
     def stepped(self) -> PartitionedResult:
         """With one more step."""
         width = self.proven.relative_width
         better = width < 0.95 * self.narrowest
-        return replace(self, steps=self.steps + 1, stale=0 if better else self.stale + 1, narrowest=min(width, self.narrowest))
+        return replace(
+            self,
+            steps=self.steps + 1,
+            stale=0 if better else self.stale + 1,
+            narrowest=min(width, self.narrowest),
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class System:
     """Newton's matrix at a point, with a factor, which may serve at the next point, too.
 
-    diagonal : (q,) of the matrix.  left : share of the gradient's part of the gap that the last step by it left.
+    Parameters
+    ----------
+    diagonal : ndarray of shape (q,)
+        Of the matrix.
+    left : float
+        Share of the gradient's part of the gap that the last step by it left.
     """
 
     loss: SmoothLoss
@@ -108,7 +134,14 @@ class System:
 class PartitionedRun:
     """One run: it asks the partitions, and keeps what they have proven.
 
-    sums : the partitions.  whole : what they agree on.  limits : when to stop.
+    Parameters
+    ----------
+    sums : PartitionSums
+        The partitions.
+    whole : GlobalStats
+        What they agree on.
+    limits : Limits
+        When to stop.
     """
 
     def __init__(self, sums: PartitionSums, whole: GlobalStats, limits: Limits) -> None:
@@ -124,7 +157,9 @@ class PartitionedRun:
         seen = bound_at_point(self.whole, v, loss, self.sums.total("look", self.whole, v, loss))
         asked_for_facts_and_here = 2
         self.progress = (
-            PartitionedResult(seen, seen.interval, asked_for_facts_and_here) if self.progress is None else self.progress.seen(seen)
+            PartitionedResult(seen, seen.interval, asked_for_facts_and_here)
+            if self.progress is None
+            else self.progress.seen(seen)
         )
         return seen
 
@@ -157,14 +192,20 @@ class PartitionedRun:
             t = (low + high) / 2 if look % 3 == 2 and high < math.inf else secant
         self.progress = self.so_far.stepped()
         before = _gradient_share(self.whole, at)
-        self.system = replace(system, left=_gradient_share(self.whole, reached) / before if before > 0 else math.inf)
+        self.system = replace(
+            system, left=_gradient_share(self.whole, reached) / before if before > 0 else math.inf
+        )
         return reached
 
     def _system(self, at: PointBounds) -> System:
         """Newton's matrix, or that of the step before. Its features are integers: its bits do not depend on the partitions either."""
         whole, slope, last = self.whole, at.loss.slope, self.system
         wanted = GRADIENT_LEFT * self.limits.tol * at.interval.upper
-        if last is not None and last.loss is at.loss and STALENESS * last.left * _gradient_share(whole, at) <= wanted:
+        if (
+            last is not None
+            and last.loss is at.loss
+            and STALENESS * last.left * _gradient_share(whole, at) <= wanted
+        ):
             return last
         halves = self.sums.total("hessian", whole, at.v, at.loss)[0]
         self.progress = replace(self.so_far, rounds=self.so_far.rounds + 1)
@@ -172,7 +213,11 @@ class PartitionedRun:
         H = whole.C * slope * ((halves[0] + halves[1]) / scale / scale[:, None] / (1 + whole.ranks))
         flat = np.where(self.R == 0.0, slope * FLAT_BIAS_CURVATURE * whole.at_0, self.R)
         diagonal = H.diagonal() + flat
-        return System(at.loss, diagonal, damped_factor(lambda: np.array(H, order="F"), diagonal, diagonal, DAMPINGS))
+        return System(
+            at.loss,
+            diagonal,
+            damped_factor(lambda: np.array(H, order="F"), diagonal, diagonal, DAMPINGS),
+        )
 
     def verdict(self) -> tuple[Status, str] | None:
         """Why to stop; None while there is no reason."""
@@ -187,7 +232,10 @@ class PartitionedRun:
         if found.steps >= most:
             return Status.ITERATION_LIMIT, f"the limit of {counted(most, 'iteration')}: {reached}"
         if found.stale >= STALE_STEPS:
-            return Status.NUMERICAL_FAILURE, f"no progress in {STALE_STEPS} iterations: {reached}, {limits.tol:.0e} was asked"
+            return (
+                Status.NUMERICAL_FAILURE,
+                f"no progress in {STALE_STEPS} iterations: {reached}, {limits.tol:.0e} was asked",
+            )
         return None
 
     def solution(self, status: Status, reason: str) -> PartitionedSolution:
@@ -196,24 +244,35 @@ class PartitionedRun:
         name = "newton" if self.whole.loss == "squared_hinge" else "huber"
         w, bias = found.best.v[:d], float(found.best.v[d:].sum())
         seconds = run_seconds() - self.started
-        return PartitionedSolution(w, bias, found.proven, name, status, reason, found.steps, found.rounds, seconds)
+        return PartitionedSolution(
+            w, bias, found.proven, name, status, reason, found.steps, found.rounds, seconds
+        )
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and ends the run
-def solve_partitions(sums: PartitionSums, whole: GlobalStats, limits: Limits) -> PartitionedSolution:
+def solve_partitions(
+    sums: PartitionSums, whole: GlobalStats, limits: Limits
+) -> PartitionedSolution:
     """Solve a problem whose points lie in partitions.
 
     Parameters
     ----------
-    sums : the partitions.  whole : what they agree on.  limits : tol is a proven relative width; a callback and threads are not used.
+    sums : PartitionSums
+        The partitions.
+    whole : GlobalStats
+        What they agree on.
+    limits : Limits
+        Tol is a proven relative width; a callback and threads are not used.
 
     Returns
     -------
-    PartitionedSolution : its bits depend on the points alone, not on how they are dealt to partitions.
+    PartitionedSolution
+        Its bits depend on the points alone, not on how they are dealt to partitions.
 
     Raises
     ------
-    Lost : the partitions were gone before the first look.
+    Lost
+        The partitions were gone before the first look.
     """
     run = PartitionedRun(sums, whole, limits)
     try:
@@ -248,7 +307,9 @@ def _sharper(whole: GlobalStats, at: PointBounds, tol: float) -> SmoothLoss:
     """The next loss. What the smoothing of pairs adds to the gap falls with the square of its width, which says what width is needed."""
     loss = at.loss
     if not whole.ranks:
-        return replace(loss, slope=SLOPE_GROWTH * loss.slope, centres=(*loss.centres, (at.v, loss.slope)))
+        return replace(
+            loss, slope=SLOPE_GROWTH * loss.slope, centres=(*loss.centres, (at.v, loss.slope))
+        )
     wanted = SMOOTHING_LEFT * tol * at.interval.upper
     growth = math.sqrt(at.smoothing_share / wanted) if wanted > 0 else MOST_GROWTH
     return smoothed_hinge(min(max(growth, SLOPE_GROWTH), MOST_GROWTH) * loss.slope)

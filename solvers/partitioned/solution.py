@@ -14,9 +14,18 @@ from equimargin.solvers.solution import AnySolution, Status
 class PartitionedSolution(AnySolution):
     """A solver's answer.
 
-    w : (d,) weights.  bias : b, 0 where there is none.  interval : proven to hold the optimum.
-    rounds : how often all partitions were asked.
-    solver, status, reason, iterations, seconds : as in `Solution`.
+    Parameters
+    ----------
+    w : ndarray of shape (d,)
+        weights.
+    bias : float
+        b, 0 where there is none.
+    interval : Interval
+        Proven to hold the optimum.
+    rounds : int
+        How often all partitions were asked.
+    solver, status, reason, iterations, seconds
+        As in `Solution`.
     """
 
     w: Array

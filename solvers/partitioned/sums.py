@@ -1,7 +1,7 @@
 """Who asks all partitions, and adds up what they answer: an interface, and its form in this process.
 
-A question is the name of a method of `Partition` and its arguments. The sums are exact in any order (`order_free.py`), so that whoever adds
-them may do so as they come.
+A question is the name of a method of `Partition` and its arguments. The sums are exact
+in any order (`order_free.py`), so that whoever adds them may do so as they come.
 """
 
 from __future__ import annotations

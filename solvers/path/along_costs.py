@@ -1,6 +1,7 @@
 """Document W's machine with a function F of the sum of powers of the slacks, along the costs of soft margins.
 
-The optimum for an increasing F is that of a soft margin with the same powers of the slacks, at another cost.
+The optimum for an increasing F is that of a soft margin with the same powers of the
+slacks, at another cost.
 """
 
 from __future__ import annotations
@@ -22,13 +23,18 @@ HALVINGS = 100
 
 
 def _not_searched(d: Data) -> str | None:
-    return None if d["sigma"] in (1, 2) and d["tau"] >= 1 else "the search is for sigma = 1 or 2 and a convex F"
+    return (
+        None
+        if d["sigma"] in (1, 2) and d["tau"] >= 1
+        else "the search is for sigma = 1 or 2 and a convex F"
+    )
 
 
 @solver(
     "svm.general.along_costs",
     "svm.general",
-    algorithm="the cost of the soft margin with the same optimum, by bisection; of hinges and their squares",
+    algorithm="the cost of the soft margin with the same optimum, by bisection; of hinges and their "
+    "squares",
     requires=Requirements(ProgramProblem, also=lambda problem: _not_searched(problem.data)),
 )
 def along_costs(problem: ProgramProblem) -> Data:
@@ -41,11 +47,16 @@ def along_costs(problem: ProgramProblem) -> Data:
         soft = at(C=c)
         solution = solve(soft, tol=TIGHT)
         short = np.maximum(1 - y * solution.decision_function(d["X"]), 0.0)
-        return {"w": solution.w, "b": soft.own_point(solution.point).b, "xi": short}, float((short**sigma).sum())
+        return {"w": solution.w, "b": soft.own_point(solution.point).b, "xi": short}, float(
+            (short**sigma).sum()
+        )
 
     if tau == 1:
         return found(d["C"])[0]
-    low, high = 0.0, d["C"] * tau * float(len(y)) ** (tau - 1)  # s is at most the number of points, that of w = 0 and b = 0
+    low, high = (
+        0.0,
+        d["C"] * tau * float(len(y)) ** (tau - 1),
+    )  # s is at most the number of points, that of w = 0 and b = 0
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         if not low < middle < high:

@@ -31,7 +31,13 @@ class PathStop(StrEnum):
     @property
     def complete(self) -> bool:
         """Whether nothing of the path is missing."""
-        return self in (PathStop.REACHED, PathStop.END, PathStop.ZERO, PathStop.CONSTANT, PathStop.NO_ROWS)
+        return self in (
+            PathStop.REACHED,
+            PathStop.END,
+            PathStop.ZERO,
+            PathStop.CONSTANT,
+            PathStop.NO_ROWS,
+        )
 
 
 class StepLimit(Exception):
@@ -42,9 +48,21 @@ class StepLimit(Exception):
 class Budget:
     """How far a path may go.
 
-    lambda_min : where it ends.  most : breakpoints at most, or None.  time_limit : seconds, or None.
-    callback : called with (breakpoints, lambda, gap) at every breakpoint, where true ends the path; or None.
-    unit : of lambda here, in that of the problem.  started : reading of `run_seconds`.
+    Parameters
+    ----------
+    lambda_min : float
+        Where it ends.
+    most : int | None
+        Breakpoints at most, or None.
+    time_limit : float | None
+        seconds, or None.
+    callback : Callable[[int, float, float], Any] | None
+        Called with (breakpoints, lambda, gap) at every breakpoint, where true ends the
+        path; or None.
+    unit : float
+        Of lambda here, in that of the problem.
+    started : float
+        Reading of `run_seconds`.
     """
 
     lambda_min: float
@@ -69,7 +87,8 @@ class Budget:
 
         Raises
         ------
-        StepLimit : the time is over.
+        StepLimit
+            The time is over.
         """
         if self.over:
             raise StepLimit
@@ -88,7 +107,10 @@ class Budget:
     def next_look(self, breakpoints: int, work: int) -> int:
         """The number of breakpoints after which to look next: all of them are looked at where there is a callback, and the first one is.
 
-        work : multiplications that a breakpoint may take.
+        Parameters
+        ----------
+        work : int
+            Multiplications that a breakpoint may take.
         """
         if self.callback is not None or not breakpoints:
             return breakpoints + 1

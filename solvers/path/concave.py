@@ -2,15 +2,20 @@
 
     min over f, b      1/2 |f|^2 + C F(s(f, b)),      s = sum_r weight_r (t_r - (A f)_r - b s_r)_+,      F increasing and concave
 
-It is not convex, and may have many local optima. But no f has both a smaller |f| and a smaller s than an optimal one. Both are convex, so
-that an optimal f is that of a soft margin at some cost c in [0, inf], with c = C F'(s) where F has a slope: it is on the path.
+It is not convex, and may have many local optima. But no f has both a smaller |f| and a
+smaller s than an optimal one. Both are convex, so that an optimal f is that of a soft
+margin at some cost c in [0, inf], with c = C F'(s) where F has a slope: it is on the
+path.
 
-On a segment of the path f is affine in c = 1 / lambda, hence s affine and |f|^2 quadratic, and F(s) lies above its chord. The least value
-of the quadratic with the chord bounds a segment from below; segments whose bound is below the best value found are halved. Beyond the last
-breakpoint, where |f|^2 / 2 = n and the sum is s at the cost c, every f has |f|^2 / 2 + c s(f) >= n + c s: with a concave F its value is at
-least the smaller one of n + C F(s) and n + c s + C F(0).
+On a segment of the path f is affine in c = 1 / lambda, hence s affine and |f|^2
+quadratic, and F(s) lies above its chord. The least value of the quadratic with the
+chord bounds a segment from below; segments whose bound is below the best value found
+are halved. Beyond the last breakpoint, where |f|^2 / 2 = n and the sum is s at the cost
+c, every f has |f|^2 / 2 + c s(f) >= n + c s: with a concave F its value is at least the
+smaller one of n + C F(s) and n + c s + C F(0).
 
-Source: W, SVM classifier, with a concave F; C. Cortes, V. Vapnik, Support-vector networks (1995), for convex ones.
+Source: W, SVM classifier, with a concave F; C. Cortes, V. Vapnik, Support-vector
+networks (1995), for convex ones.
 """
 
 from __future__ import annotations
@@ -40,8 +45,18 @@ LARGEST_LAMBDA = 1e100
 class ConcaveOptimum:
     """The best solution on a path.
 
-    lam : its lambda.  cost : 1 / lambda, the C of the soft margin with this optimum.  value : its 1/2 |f|^2 + C F(s).
-    lower : no f has a smaller value, but for the roundings of the path in float64.  solution : f and b.
+    Parameters
+    ----------
+    lam : float
+        Its lambda.
+    cost : float
+        1 / lambda, the C of the soft margin with this optimum.
+    value : float
+        Its 1/2 |f|^2 + C F(s).
+    lower : float
+        No f has a smaller value, but for the roundings of the path in float64.
+    solution : Solution
+        f and b.
     """
 
     lam: float
@@ -72,29 +87,48 @@ class _Pieces(NamedTuple):
         first = np.column_stack([q0, q1 / 2, q2 / 4])
         second = np.column_stack([q0 + q1 / 2 + q2 / 4, (q1 + q2) / 2, q2 / 4])
         return _Pieces(
-            np.append(low, middle), np.append(middle, high), np.vstack([first, second]), np.append(s0, between), np.append(between, s1)
+            np.append(low, middle),
+            np.append(middle, high),
+            np.vstack([first, second]),
+            np.append(s0, between),
+            np.append(between, s1),
         )
 
 
 def concave_optimum(
-    path: RegularizationPath, C: float, F: Callable[[Array], Array], tol: float = 1e-7, time_limit: float | None = None
+    path: RegularizationPath,
+    C: float,
+    F: Callable[[Array], Array],
+    tol: float = 1e-7,
+    time_limit: float | None = None,
 ) -> ConcaveOptimum:
     """The global optimum of 1/2 |f|^2 + C F(s) for a concave increasing F.
 
     Parameters
     ----------
-    path : of a problem with the hinge, whose weights are those in s; its C means nothing.  C : finite cost.
-    F : of an array of sums of slacks, at least 0, to an array of the same shape; finite, nondecreasing and concave. F(u) = u is a soft
-        margin.
-    tol : relative difference of value and lower, in which the search ends.  time_limit : seconds.
+    path : RegularizationPath
+        Of a problem with the hinge, whose weights are those in s; its C means nothing.
+    C : float
+        Finite cost.
+    F : Callable[[Array], Array]
+        Of an array of sums of slacks, at least 0, to an array of the same shape;
+        finite, nondecreasing and concave. F(u) = u is a soft margin.
+    tol : float
+        Relative difference of value and lower, in which the search ends.
+    time_limit : float | None
+        seconds.
 
     Returns
     -------
-    ConcaveOptimum : if lower stays below value by more than tol, the path ends too early, or the time was up.
+    ConcaveOptimum
+        If lower stays below value by more than tol, the path ends too early, or the
+        time was up.
 
     Raises
     ------
-    ValueError : an F that is seen to be not finite, to fall or to be convex; a path without a breakpoint above 0; arguments out of range.
+    ValueError
+        An F that is seen to be not finite, to fall or to be convex; a path without a
+        breakpoint above 0; arguments out of range.
 
     Source: proofs/catalogue.md has the soft margins; every optimum is one of them, because it is Pareto optimal in two convex functions.
     """
@@ -110,7 +144,9 @@ def concave_optimum(
     def cost(s: Array) -> Array:
         values = np.asarray(F(np.maximum(s, 0.0)), dtype=np.float64)
         if values.shape != s.shape or not np.isfinite(values).all():
-            raise ValueError("F must return a finite number for each of an array of sums of slacks, 0 among them")
+            raise ValueError(
+                "F must return a finite number for each of an array of sums of slacks, 0 among them"
+            )
         return C * values
 
     last = float(pieces.q[-1].sum()) / 2
@@ -122,12 +158,19 @@ def concave_optimum(
         _check_concave(c0, cm, c1)
         u, bound = _least(pieces.q, c0, c1)
         tried = np.array([np.zeros(len(u)), u, np.ones(len(u))])
-        values = [_norms(pieces.q, at) / 2 + cost(pieces.s0 + at * (pieces.s1 - pieces.s0)) for at in tried]
+        values = [
+            _norms(pieces.q, at) / 2 + cost(pieces.s0 + at * (pieces.s1 - pieces.s0))
+            for at in tried
+        ]
         row, column = np.unravel_index(int(np.argmin(values)), (3, len(u)))
         if values[row][column] < best:
             best = float(values[row][column])
-            where = float(pieces.low[column] + tried[row][column] * (pieces.high[column] - pieces.low[column]))
-        left = (bound < best - tol * abs(best)) & (pieces.high - pieces.low > np.finfo(float).eps * pieces.high)
+            where = float(
+                pieces.low[column] + tried[row][column] * (pieces.high[column] - pieces.low[column])
+            )
+        left = (bound < best - tol * abs(best)) & (
+            pieces.high - pieces.low > np.finfo(float).eps * pieces.high
+        )
         late = time.monotonic() > until
         done = min(done, float(bound[~left | late].min(initial=np.inf)))
         if late:
@@ -141,7 +184,10 @@ def _pieces(path: RegularizationPath, lambdas: Array) -> _Pieces:
     """The segments of the path, that from f = 0 to the first breakpoint before them."""
     costs = np.concatenate([[0.0], 1 / lambdas])
     inside = (costs[:-1] + costs[1:]) / 2
-    ends, middles = [_measured(path, 1 / c) for c in costs[1:]], [_measured(path, 1 / c) for c in inside]
+    ends, middles = (
+        [_measured(path, 1 / c) for c in costs[1:]],
+        [_measured(path, 1 / c) for c in inside],
+    )
     origin = (0.0, 2 * middles[0][1] - ends[0][1])
     n, s = (np.array(each) for each in zip(origin, *ends, strict=True))
     m = np.array([middle[0] for middle in middles])
@@ -175,4 +221,7 @@ def _check_concave(c0: Array, cm: Array, c1: Array) -> None:
     if (c1 > c0 + size).any():
         raise ValueError("F falls: a larger sum of slacks must not cost less")
     if (cm < (c0 + c1) / 2 - size).any():
-        raise ValueError("F is not concave: for a convex one the family svm.general has the problem, which is convex then")
+        raise ValueError(
+            "F is not concave: for a convex one the family svm.general has the problem, "
+            "which is convex then"
+        )

@@ -3,15 +3,18 @@
     min  1/2 alpha' A K A' alpha - lambda t'alpha    s.t.  0 <= alpha <= weight,  [ s'alpha = 0 ]
     f = (1 / lambda) sum_i (A'alpha)_i k(x_i, .)
 
-alpha and g = lambda f are piecewise linear in lambda, and f is affine in 1 / lambda between breakpoints. Ranking has no bias. A row that
-belongs to one point is its difference with a further point, the origin (`program.py`).
+alpha and g = lambda f are piecewise linear in lambda, and f is affine in 1 / lambda
+between breakpoints. Ranking has no bias. A row that belongs to one point is its
+difference with a further point, the origin (`program.py`).
 
-Kernel, targets and weights are scaled by powers of two, so that all numbers have size 1. Where a constant in f makes no difference, K is
-centred, so that differences of kernel values lose as few digits as possible. An offset that the targets of a regression with a bias have in
-common is subtracted from them. A linear kernel with no more features than points is followed in its features, any other kernel by its Gram
-matrix.
+Kernel, targets and weights are scaled by powers of two, so that all numbers have size
+1. Where a constant in f makes no difference, K is centred, so that differences of
+kernel values lose as few digits as possible. An offset that the targets of a regression
+with a bias have in common is subtracted from them. A linear kernel with no more
+features than points is followed in its features, any other kernel by its Gram matrix.
 
-Source: document P, section 5, for ranking; Hastie, Rosset, Tibshirani, Zhu (2004) for classification; Gunter, Zhu (2007) for regression.
+Source: document P, section 5, for ranking; Hastie, Rosset, Tibshirani, Zhu (2004) for
+classification; Gunter, Zhu (2007) for regression.
 """
 
 from __future__ import annotations
@@ -72,33 +75,55 @@ def regularization_path(
 
     Parameters
     ----------
-    problem : a MarginProblem with the hinge, its C ignored: classification with or without a bias, regression, ranking by labels or pairs;
-        or a OneNormProblem, whose path is one of constant pieces.
-    lambda_min : >= 0, in the units of lambda = 1 / C, that of P (6) and (8); at 0 the path goes on to its very end.
-    max_events : breakpoints at most.  time_limit : seconds, in which the compilation of kernels does not count.
-    callback : called with (breakpoints, lambda, gap) at every breakpoint; a true return ends the path.
+    problem : Problem
+        A MarginProblem with the hinge, its C ignored: classification with or without a
+        bias, regression, ranking by labels or pairs; or a OneNormProblem, whose path is
+        one of constant pieces.
+    lambda_min : float
+        >= 0, in the units of lambda = 1 / C, that of P (6) and (8); at 0 the path goes
+        on to its very end.
+    max_events : int | None
+        Breakpoints at most.
+    time_limit : float | None
+        Seconds, in which the compilation of kernels does not count.
+    callback : Callable[[int, float, float], Any] | None
+        Called with (breakpoints, lambda, gap) at every breakpoint; a true return ends
+        the path.
 
     Returns
     -------
-    RegularizationPath : the breakpoints, each with its gap, and why they end where they do; OneNormPath : likewise, the pieces.
+    RegularizationPath
+        The breakpoints, each with its gap, and why they end where they do; OneNormPath
+        : likewise, the pieces.
 
     Raises
     ------
-    ValueError : a problem that has no such path, in a sentence; a limit that is not positive.
+    ValueError
+        A problem that has no such path, in a sentence; a limit that is not positive.
 
     Source: document P, section 5, with its Algorithm 1 replaced by steps along projections.
     """
     reason = refusal(problem)
     if reason:
-        raise ValueError(f"regularization_path does not take this {problem.family} problem: {reason}")
-    lambda_min = check_number(lambda_min, "lambda_min", "a finite number that is at least 0", lambda v: 0 <= v < np.inf)
+        raise ValueError(
+            f"regularization_path does not take this {problem.family} problem: {reason}"
+        )
+    lambda_min = check_number(
+        lambda_min, "lambda_min", "a finite number that is at least 0", lambda v: 0 <= v < np.inf
+    )
     max_events = None if max_events is None else check_count(max_events, "max_events")
     time_limit = None if time_limit is None else positive(time_limit, "time_limit")
     budget = Budget(lambda_min, max_events, time_limit, callback)
-    return linear.followed(problem, budget) if isinstance(problem, OneNormProblem) else _ScaledProblem.of(problem).path(budget)
+    return (
+        linear.followed(problem, budget)
+        if isinstance(problem, OneNormProblem)
+        else _ScaledProblem.of(problem).path(budget)
+    )
 
 
-REQUIREMENTS = Requirements(MarginProblem, losses=("hinge",), convex=True, most_rows=LISTED_PAIRS, most_points=STORED_ROWS)
+REQUIREMENTS = Requirements(
+    MarginProblem, losses=("hinge",), convex=True, most_rows=LISTED_PAIRS, most_points=STORED_ROWS
+)
 
 
 def refusal(problem: Any) -> Refusal | None:
@@ -119,11 +144,26 @@ def refusal(problem: Any) -> Refusal | None:
 class _ScaledProblem:
     """A problem in numbers of size 1.
 
-    problem : whose path is asked for.  centred : the form in which its functions are returned.
-    used : (p',) the rows that cost anything; the path is that of these rows.  t : (p',) their targets, and w : (p',) their weights.
-    kernel, target, weight : the units of K, t and the weights, powers of two; `kernel` is one of four, so that features have a unit, too.
-    function : the unit of v, over that of the weights.  differences : the rows in these units.
-    lost : how far an entry of K is off, and how far the means are apart that centring took from K, in units of K.
+    Parameters
+    ----------
+    problem : MarginProblem
+        Whose path is asked for.
+    centred : FunctionForm
+        The form in which its functions are returned.
+    used : Index
+        (p',) the rows that cost anything; the path is that of these rows.
+    t : Array
+        (p',) their targets, and w : (p',) their weights.
+    kernel, target, weight : float
+        The units of K, t and the weights, powers of two; `kernel` is one of four, so
+        that features have a unit, too.
+    function : float
+        The unit of v, over that of the weights.
+    differences : Differences
+        The rows in these units.
+    lost : tuple[float, float]
+        How far an entry of K is off, and how far the means are apart that centring took
+        from K, in units of K.
     """
 
     problem: MarginProblem
@@ -144,13 +184,32 @@ class _ScaledProblem:
         centred, used = FunctionForm(problem), np.flatnonzero(problem.unit_weights > 0)
         E, lost = centred.matrix
         squares = (E * E).sum(axis=1) if centred.explicit else E.diagonal()
-        left = max(float(squares.mean()), lost)  # computed squares are negative where rounding leaves nothing of the differences
+        left = max(
+            float(squares.mean()), lost
+        )  # computed squares are negative where rounding leaves nothing of the differences
         kernel = _power(float(np.sqrt(left))) ** 2
         t, w = centred.rows.t[used], problem.unit_weights[used]
-        target, weight = _power(float(np.abs(t).max(initial=0.0))), _power(float(w.max(initial=0.0)))
+        target, weight = (
+            _power(float(np.abs(t).max(initial=0.0))),
+            _power(float(w.max(initial=0.0))),
+        )
         function = float(np.sqrt(kernel)) if centred.explicit else 1.0
-        differences = _differences(problem, centred.explicit, used, E / (function if centred.explicit else kernel))
-        return cls(problem, centred, used, t, w, kernel, target, weight, function, differences, (lost / kernel, centred.spread / kernel))
+        differences = _differences(
+            problem, centred.explicit, used, E / (function if centred.explicit else kernel)
+        )
+        return cls(
+            problem,
+            centred,
+            used,
+            t,
+            w,
+            kernel,
+            target,
+            weight,
+            function,
+            differences,
+            (lost / kernel, centred.spread / kernel),
+        )
 
     def norm2(self, beta: Array) -> float:
         """|sum_i beta_i k(x_i, .)|^2, in the unit of K, of coefficients that nearly cancel."""
@@ -175,7 +234,9 @@ class _ScaledProblem:
         rows = RowConditions(self.t / self.target, self.w / self.weight)
         program = QuadraticPathProgram(of, rows, problem.bias, self.norm2, self.lost, handed)
         lambda_min = budget.lambda_min * self.target / self.weight / self.kernel
-        trace = followed(program, level / self.target, replace(budget, lambda_min=lambda_min, unit=self.unit))
+        trace = followed(
+            program, level / self.target, replace(budget, lambda_min=lambda_min, unit=self.unit)
+        )
         return self._named(trace, level, budget.seconds)
 
     def _named(self, trace: PathTrace, level: float, seconds: float) -> RegularizationPath:
@@ -183,13 +244,31 @@ class _ScaledProblem:
         problem = self.problem
         alpha = np.zeros(problem.p)
         alpha[self.used] = trace.alpha * self.weight
-        T, m, E, betas, lambdas = len(trace), problem.m, self.differences.E, trace.of_all("beta"), trace.of_all("lam")
+        T, m, E, betas, lambdas = (
+            len(trace),
+            problem.m,
+            self.differences.E,
+            trace.of_all("beta"),
+            trace.of_all("lam"),
+        )
         V = trace.of_all("v") if self.centred.explicit else betas
         values = np.zeros(T)
-        if problem.bias:  # of features the constant in K alone is not 0 at the anchor, which is the first point otherwise
-            constant = V[:, -1] if self.centred.explicit else V @ E[0] if self.centred.features is None else V[:, :m].sum(axis=1)
+        # of features the constant in K alone is not 0 at the anchor, which is the first
+        # point otherwise
+        if problem.bias:
+            constant = (
+                V[:, -1]
+                if self.centred.explicit
+                else V @ E[0]
+                if self.centred.features is None
+                else V[:, :m].sum(axis=1)
+            )
             values += (trace.of_all("b") + constant) * self.kernel * self.weight
-        w = V[:, : len(self.centred.centre)] * self.function * self.weight if self.centred.explicit else np.zeros((T, 0))
+        w = (
+            V[:, : len(self.centred.centre)] * self.function * self.weight
+            if self.centred.explicit
+            else np.zeros((T, 0))
+        )
         betas = betas[:, :m] * self.weight
         if self.centred.free and not self.centred.explicit:
             balance(betas)
@@ -199,7 +278,9 @@ class _ScaledProblem:
         return RegularizationPath(
             problem,
             lambdas=lambdas * self.unit,
-            alphas=Alphas.of(alpha, changes, self.used[rows], trace.listed("ends", "values")[1] * self.weight),
+            alphas=Alphas.of(
+                alpha, changes, self.used[rows], trace.listed("ends", "values")[1] * self.weight
+            ),
             betas=betas,
             w=w,
             values_at_anchor=values,
@@ -231,7 +312,9 @@ def _differences(problem: MarginProblem, explicit: bool, used: Index, E: Array) 
         else:
             E = np.pad(E + problem.bias, (0, 1))
     E = np.ascontiguousarray(E)
-    return Differences(E, explicit, i.astype(np.uint32), j.astype(np.uint32), s, squared_lengths(E, explicit, i, j))
+    return Differences(
+        E, explicit, i.astype(np.uint32), j.astype(np.uint32), s, squared_lengths(E, explicit, i, j)
+    )
 
 
 def _power(size: float) -> float:

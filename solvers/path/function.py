@@ -3,18 +3,22 @@
     f(x) + b = w.(z - c) + value                                        features z of a linear kernel, c their mean
     f(x) + b = sum_i beta_i ( k(x_i, x) - k(x_i, x_1) ) + value         any other kernel
 
-Both forms are centred, so that points far from 0 cost no digits. `value` is f + b at the anchor, which is c or x_1, less an offset that all
-targets of a regression have in common. The offset belongs to b; because it is kept apart, it costs the path no digits. Where a constant in
-f makes a difference, the anchor is 0 and value = 0.
+Both forms are centred, so that points far from 0 cost no digits. `value` is f + b at
+the anchor, which is c or x_1, less an offset that all targets of a regression have in
+common. The offset belongs to b; because it is kept apart, it costs the path no digits.
+Where a constant in f makes a difference, the anchor is 0 and value = 0.
 
-For multipliers alpha in [0, c], f_alpha = sum_i (A'alpha)_i k(x_i, .) and any f and b, with u = t - A f - b s, the gap
+For multipliers alpha in [0, c], f_alpha = sum_i (A'alpha)_i k(x_i, .) and any f and b,
+with u = t - A f - b s, the gap
 
     primal(f, b) - dual(alpha) = sum_r alpha_r (-u_r)_+ + (c_r - alpha_r) (u_r)_+  +  1/2 |f - f_alpha|^2  +  b s'alpha
 
-has no large terms that cancel; its b is that of the centred f and targets. Sums are in extended precision where the machine has it, and
-what they may still lose is counted against the gap.
+has no large terms that cancel; its b is that of the centred f and targets. Sums are in
+extended precision where the machine has it, and what they may still lose is counted
+against the gap.
 
-Source: Fenchel's inequality, row by row, with equality for a conjugate pair; document T (32)-(35) for the pairs.
+Source: Fenchel's inequality, row by row, with equality for a conjugate pair; document T
+(32)-(35) for the pairs.
 """
 
 from __future__ import annotations
@@ -47,8 +51,17 @@ EXTENDED_TILE_ENTRIES = 2**18
 class Values(NamedTuple):
     """f at the training points.
 
-    f : (m,) centred values.  off : (m,) how far each may be off.  norm2 : |f|^2, approximately.
-    b : of a problem with a bias, the bias and the constant that centring takes from f, less the offset of the targets.
+    Parameters
+    ----------
+    f : array-like of shape (m,)
+        Centred values.
+    off : ndarray of shape (m,)
+        How far each may be off.
+    norm2 : float
+        |f|^2, approximately.
+    b : Any
+        Of a problem with a bias, the bias and the constant that centring takes from f,
+        less the offset of the targets.
     """
 
     f: Any
@@ -60,18 +73,33 @@ class Values(NamedTuple):
 class FunctionForm:
     """The form in which the functions of a problem's path are returned.
 
-    problem : whose path it is.  free : whether a constant in f makes no difference.  explicit : whether the path keeps features of f, or
-    else coefficients of k(x_i, .).  centre : (q,) c; empty where the kernel has no features.
-    offset : what all targets have in common, which belongs to b.  rows : the problem's rows, their targets less the offset.
+    Parameters
+    ----------
+    problem : MarginProblem
+        Whose path it is.
+    free
+        Whether a constant in f makes no difference.
+    explicit
+        Whether the path keeps features of f, or else coefficients of k(x_i, .).
+    centre : ndarray of shape (q,)
+        c; empty where the kernel has no features.
+    offset
+        What all targets have in common, which belongs to b.
+    rows
+        The problem's rows, their targets less the offset.
     """
 
     def __init__(self, problem: MarginProblem) -> None:
         self.problem, self.features = problem, problem.explicit
         self.free = problem.bias or problem.rows.invariant
-        self.offset, self.rows = without_offset(problem.rows) if problem.bias else (0.0, problem.rows)
+        self.offset, self.rows = (
+            without_offset(problem.rows) if problem.bias else (0.0, problem.rows)
+        )
         self.centre: Array = np.zeros(0 if self.features is None else self.features.q)
         if self.features is not None and self.free:
-            total = np.sum([part.sum(axis=0) for _, part in self._feature_tiles()], axis=0, dtype=np.longdouble)
+            total = np.sum(
+                [part.sum(axis=0) for _, part in self._feature_tiles()], axis=0, dtype=np.longdouble
+            )
             self.centre = np.asarray(total / problem.m, dtype=np.float64)
         self.explicit = self.features is not None and self.features.q <= problem.m
 
@@ -105,12 +133,18 @@ class FunctionForm:
             return self._means.astype(np.float64)
         if self.explicit:
             return self.centre
-        return np.concatenate([part @ self.centre for _, part in self._feature_tiles()]).astype(np.float64)
+        return np.concatenate([part @ self.centre for _, part in self._feature_tiles()]).astype(
+            np.float64
+        )
 
     @property
     def spread(self) -> float:
         """How far the row means of K, which centring subtracts, are from their mean at most; 0 for features, which lose nothing."""
-        return 0.0 if self.features is not None else float(np.abs(self._means - self._means.mean()).max(initial=0.0))
+        return (
+            0.0
+            if self.features is not None
+            else float(np.abs(self._means - self._means.mean()).max(initial=0.0))
+        )
 
     def norm2(self, beta: Array) -> float:
         """|sum_i beta_i k(x_i, .)|^2 of coefficients that nearly cancel."""
@@ -125,7 +159,9 @@ class FunctionForm:
         """|f - sum_i beta_i k(x_i, .)| of a function in the path's own form v, (k,)."""
         if not self.explicit:
             return float(np.sqrt(self.norm2(v - beta)))
-        return float(np.linalg.norm((v - self._weights(beta.astype(np.longdouble))).astype(np.float64)))
+        return float(
+            np.linalg.norm((v - self._weights(beta.astype(np.longdouble))).astype(np.float64))
+        )
 
     @cached_property
     def radius(self) -> float:
@@ -139,12 +175,28 @@ class FunctionForm:
     def handed(self, v: Array, value: float, alpha: Array, lam: float = 1.0) -> Point:
         """The point of a function in the path's own form.
 
-        v : (k,) the function.  value : at the anchor.  alpha : (p,).  lam : lambda where all three are given times lambda, else 1.
+        Parameters
+        ----------
+        v : ndarray of shape (k,)
+            The function.
+        value : float
+            At the anchor.
+        alpha : ndarray of shape (p,)
+        lam : float
+            lambda where all three are given times lambda, else 1.
         """
         value_there = np.longdouble(value) + np.longdouble(lam) * self.offset
         if self.features is not None:
-            w = v if self.explicit else np.asarray(self._weights(v.astype(np.longdouble)), dtype=np.float64)
-            b = float(value_there - self.centre @ w.astype(np.longdouble)) if self.problem.bias else 0.0
+            w = (
+                v
+                if self.explicit
+                else np.asarray(self._weights(v.astype(np.longdouble)), dtype=np.float64)
+            )
+            b = (
+                float(value_there - self.centre @ w.astype(np.longdouble))
+                if self.problem.bias
+                else 0.0
+            )
             return Point(w=w, b=b, alpha=alpha)
         beta = balanced(v) if self.free else v
         b = float(value_there - self._anchor @ beta) if self.problem.bias else 0.0
@@ -156,7 +208,9 @@ class FunctionForm:
         if point.w is not None:
             w, size = point.w.astype(np.longdouble), np.abs(point.w)
             f = np.concatenate([part @ w for _, part in self._feature_tiles()])
-            off = np.concatenate([np.abs(part) @ size for _, part in self._feature_tiles()]).astype(np.float64)
+            off = np.concatenate([np.abs(part) @ size for _, part in self._feature_tiles()]).astype(
+                np.float64
+            )
             if self.problem.bias:
                 b += self.centre @ w
                 off += float(np.abs(self.centre) @ size) + abs(point.b or 0.0)
@@ -181,14 +235,29 @@ class FunctionForm:
         bias, T = self.problem.bias, len(V)
         if self.features is None:
             K = self.problem.kernel.block(X, self.problem.X)
-            return np.asarray(((K - self._anchor.astype(np.float64)) @ V.T).T + values[:, None] if bias else (K @ V.T).T)
-        W = V if self.explicit else np.reshape([self._weights(v.astype(np.longdouble)) for v in V], (T, -1)).astype(np.float64)
-        Z, at_centre = Explicit(X, self.features.constant), np.reshape(W, (T, len(self.centre))) @ self.centre
+            return np.asarray(
+                ((K - self._anchor.astype(np.float64)) @ V.T).T + values[:, None]
+                if bias
+                else (K @ V.T).T
+            )
+        W = (
+            V
+            if self.explicit
+            else np.reshape([self._weights(v.astype(np.longdouble)) for v in V], (T, -1)).astype(
+                np.float64
+            )
+        )
+        Z, at_centre = (
+            Explicit(X, self.features.constant),
+            np.reshape(W, (T, len(self.centre))) @ self.centre,
+        )
         if Z.sparse:
             here = np.reshape([Z @ w for w in W], (T, Z.m)) - at_centre[:, None]
         else:
             ones = 1.0 - self.centre[Z.d :]
-            here = np.reshape([(X - self.centre[: Z.d]) @ w[: Z.d] + w[Z.d :] @ ones for w in W], (T, Z.m))
+            here = np.reshape(
+                [(X - self.centre[: Z.d]) @ w[: Z.d] + w[Z.d :] @ ones for w in W], (T, Z.m)
+            )
         return np.asarray(here + (values if bias else at_centre)[:, None])
 
     # Tiles of the features and of K.
@@ -196,7 +265,11 @@ class FunctionForm:
     @cached_property
     def _anchor(self) -> Extended:
         """k(x_1, x_i), (m,); zeros where a constant in f makes a difference."""
-        return next(self._kernel_tiles())[1][0] if self.free else np.zeros(self.problem.m, dtype=np.longdouble)
+        return (
+            next(self._kernel_tiles())[1][0]
+            if self.free
+            else np.zeros(self.problem.m, dtype=np.longdouble)
+        )
 
     @cached_property
     def _lossy(self) -> bool:
@@ -214,14 +287,19 @@ class FunctionForm:
         if not self._lossy:
             return np.zeros(self.problem.m)
         gram = self.problem.gram.extended or self.problem.gram
-        return np.asarray(self.problem.kernel.rounding(gram.X, gram.X, gram.dense, v), dtype=np.float64)
+        return np.asarray(
+            self.problem.kernel.rounding(gram.X, gram.X, gram.dense, v), dtype=np.float64
+        )
 
     def _feature_tiles(self) -> Iterator[tuple[slice, Extended]]:
         """Tiles of the centred features: which rows, and z - c of these."""
         assert self.features is not None
         for rows in tiles(self.problem.m, self.features.q):
             Z = self.features.rows(np.arange(rows.start, rows.stop))
-            yield rows, (Z.toarray() if self.features.sparse else Z).astype(np.longdouble) - self.centre
+            yield (
+                rows,
+                (Z.toarray() if self.features.sparse else Z).astype(np.longdouble) - self.centre,
+            )
 
     def _kernel_tiles(self) -> Iterator[tuple[slice, Extended]]:
         """Tiles of K: which rows, and these rows of it."""
@@ -231,7 +309,9 @@ class FunctionForm:
             part = K[rows].astype(np.longdouble)
             if gram.shift:  # of a given matrix, added to its diagonal exactly
                 place = np.arange(rows.start, rows.stop)
-                part[place - rows.start, place] = gram.X.diagonal()[rows].astype(np.longdouble) + gram.shift
+                part[place - rows.start, place] = (
+                    gram.X.diagonal()[rows].astype(np.longdouble) + gram.shift
+                )
             yield rows, part
 
     def _differences(self) -> Iterator[tuple[slice, Extended]]:
@@ -244,25 +324,48 @@ class FunctionForm:
 
     def _weights(self, beta: Extended) -> Extended:
         """Z'beta of the centred features, (q,)."""
-        return np.asarray(sum(part.T @ beta[rows] for rows, part in self._feature_tiles()), dtype=np.longdouble)
+        return np.asarray(
+            sum(part.T @ beta[rows] for rows, part in self._feature_tiles()), dtype=np.longdouble
+        )
 
 
-def claimed(problem: MarginProblem, rows: Rows, point: Point, values: Values, apart: float) -> float:
+def claimed(
+    problem: MarginProblem, rows: Rows, point: Point, values: Values, apart: float
+) -> float:
     """The relative gap of a point, as that of a Solution, with all rounding of its sums counted against it.
 
     Parameters
     ----------
-    problem : at the C of the point.  rows : without the targets' offset, as `FunctionForm` has them.  values : f of the point.
-    apart : |f - f_alpha| at most.
+    problem : MarginProblem
+        At the C of the point.
+    rows : Rows
+        Without the targets' offset, as `FunctionForm` has them.
+    values : Values
+        f of the point.
+    apart : float
+        |f - f_alpha| at most.
     """
     assert point.alpha is not None
-    alpha, c, s = np.asarray(point.alpha).astype(np.longdouble), problem.costs.astype(np.longdouble), problem.bias_signs
+    alpha, c, s = (
+        np.asarray(point.alpha).astype(np.longdouble),
+        problem.costs.astype(np.longdouble),
+        problem.bias_signs,
+    )
     t, f = rows.t.astype(np.longdouble), values.f
-    off = rows.absolute_dot(values.off) + UNIT * np.abs(t) + 2 * EXTENDED_UNIT * abs(values.b)  # t may be a rounded difference
+    off = (
+        rows.absolute_dot(values.off) + UNIT * np.abs(t) + 2 * EXTENDED_UNIT * abs(values.b)
+    )  # t may be a rounded difference
     u = t - rows.dot(f) - values.b * s
     over, under = np.maximum(off - u, 0.0), np.maximum(u + off, 0.0)
-    with np.errstate(over="ignore"):  # near lambda = 0, where the squares of what is left may be beyond all floats
-        gap = alpha @ over + (c - alpha) @ under + np.longdouble(apart) ** 2 / 2 + abs(values.b * (alpha @ s))
+    with np.errstate(
+        over="ignore"
+    ):  # near lambda = 0, where the squares of what is left may be beyond all floats
+        gap = (
+            alpha @ over
+            + (c - alpha) @ under
+            + np.longdouble(apart) ** 2 / 2
+            + abs(values.b * (alpha @ s))
+        )
         primal = c @ np.maximum(u, 0.0) + values.norm2 / 2
         return float(gap / max(primal, relative_size(problem.scale))) if gap else 0.0
 

@@ -2,10 +2,12 @@
 
     C alpha(lambda), with alpha in [0, weight] from the last breakpoint, are multipliers of the problem at C
 
-These multipliers are optimal if the path comes as far as 1 / C, and feasible wherever it ends before. The path passes the solutions of all
-smaller C on its way. No other solver works like that, so that the others' answers can be compared with this one.
+These multipliers are optimal if the path comes as far as 1 / C, and feasible wherever
+it ends before. The path passes the solutions of all smaller C on its way. No other
+solver works like that, so that the others' answers can be compared with this one.
 
-Source: document P, section 5; Hastie, Rosset, Tibshirani, Zhu (2004); Gunter, Zhu (2007).
+Source: document P, section 5; Hastie, Rosset, Tibshirani, Zhu (2004); Gunter, Zhu
+(2007).
 """
 
 from __future__ import annotations
@@ -37,12 +39,17 @@ def no_path_to_C(problem: MarginProblem) -> Refusal | None:
         return Refusal("lambda = 1 / C is 0 for a hard margin")
     if not SMALLEST_LAMBDA <= 1 / problem.C < np.inf:
         return Refusal(
-            f"lambda = 1 / C = {1 / problem.C:g} is on no path: they are followed from {SMALLEST_LAMBDA:g} to what float64 holds"
+            f"lambda = 1 / C = {1 / problem.C:g} is on no path: they are followed from "
+            f"{SMALLEST_LAMBDA:g} to what float64 holds"
         )
     refusal = path.refusal(problem)
     if refusal is None and problem.p * (problem.m**2 + problem.p) > LONGEST_PATH:
         size = f"{problem.m:,} points and {problem.p:,} rows"
-        return Refusal(f"too large for an answer among others: {size}", instead="regularization_path follows them", too_large=True)
+        return Refusal(
+            f"too large for an answer among others: {size}",
+            instead="regularization_path follows them",
+            too_large=True,
+        )
     return refusal
 
 
@@ -72,11 +79,15 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     def listen(breakpoints: int, lam: float, gap: float) -> bool:
         nonlocal asked
         # nothing is known yet at C but f = 0, of value P(0)
-        asked = limits.callback is not None and bool(limits.callback(breakpoints, 0.0, problem.scale, problem.origin))
+        asked = limits.callback is not None and bool(
+            limits.callback(breakpoints, 0.0, problem.scale, problem.origin)
+        )
         return asked
 
     heard = None if limits.callback is None else listen
-    followed = path.regularization_path(problem, 1 / problem.C, limits.max_iter, limits.time_limit, heard)
+    followed = path.regularization_path(
+        problem, 1 / problem.C, limits.max_iter, limits.time_limit, heard
+    )
     if asked:
         progress.limits = replace(limits, callback=None)
     if not progress.show(multipliers(followed, problem), len(followed)):

@@ -1,7 +1,8 @@
 """A regularisation path as an object that answers at any lambda: its breakpoints, and straight lines between them.
 
-g(lambda) = lambda f(lambda) and alpha(lambda) are piecewise linear in lambda. Above the first breakpoint lambda_0, alpha is constant and
-f(lambda) = (lambda_0 / lambda) f(lambda_0). A path can be written to a file and read again.
+g(lambda) = lambda f(lambda) and alpha(lambda) are piecewise linear in lambda. Above the
+first breakpoint lambda_0, alpha is constant and f(lambda) = (lambda_0 / lambda)
+f(lambda_0). A path can be written to a file and read again.
 """
 
 from __future__ import annotations
@@ -43,7 +44,14 @@ ARRAYS_OF_PATH = (
 """Arrays of a path that its file holds under their own names."""
 ARRAYS_OF_ALPHA = ("first", "starts", "rows", "values")
 """Arrays of the path's `Alphas`, which its file holds as alpha_first and so on."""
-INTEGER_ARRAYS = ("margins", "event_breakpoints", "event_rows", "event_kinds", "alpha_starts", "alpha_rows")
+INTEGER_ARRAYS = (
+    "margins",
+    "event_breakpoints",
+    "event_rows",
+    "event_kinds",
+    "alpha_starts",
+    "alpha_rows",
+)
 """Arrays of the file whose entries are integers; all others are float64."""
 FIELDS_IN_JSON = ("level", "stopped", "complete", "seconds")
 """Fields of a path that its file holds as JSON."""
@@ -56,7 +64,14 @@ OPTIMAL_GAP = 1e-8
 class Event(NamedTuple):
     """A row that comes into the margin set or goes out of it.
 
-    lam : lambda.  kind : "enter", or "zero" and "weight": out of it with alpha = 0, with alpha = weight.  row : of the problem.
+    Parameters
+    ----------
+    lam : float
+        lambda.
+    kind : str
+        "enter", or "zero" and "weight": out of it with alpha = 0, with alpha = weight.
+    row : int
+        Of the problem.
     """
 
     lam: float
@@ -67,18 +82,30 @@ class Event(NamedTuple):
 class Alphas(Sequence[Array]):
     """alpha at every breakpoint, (p,) each, kept as what changes.
 
-    first : (p,) the first one.  starts : (T + 1,) and rows, values : (changes,): from breakpoint t - 1 to t alpha changes at
-    rows[starts[t]:starts[t + 1]] at most, to values.
+    Parameters
+    ----------
+    first : ndarray of shape (p,)
+        The first one.
+    starts : NDArray[np.int64] of shape (T + 1,)
+        And rows, values : (changes,): from breakpoint t - 1 to t alpha changes at
+        rows[starts[t]:starts[t + 1]] at most, to values.
     """
 
-    def __init__(self, first: Array, starts: NDArray[np.int64], rows: NDArray[np.int32], values: Array) -> None:
+    def __init__(
+        self, first: Array, starts: NDArray[np.int64], rows: NDArray[np.int32], values: Array
+    ) -> None:
         self.first, self.starts, self.rows, self.values = first, starts, rows, values
         self._last: tuple[int, Array] = (-1, first)
 
     @classmethod
     def of(cls, first: Array, changes: NDArray[np.int64], rows: Index, values: Array) -> Alphas:
         """From how many changes there are at every breakpoint, (T,), and which, one after the other."""
-        return cls(first, np.concatenate([[0], np.cumsum(changes, dtype=np.int64)]), rows.astype(np.int32), values)
+        return cls(
+            first,
+            np.concatenate([[0], np.cumsum(changes, dtype=np.int64)]),
+            rows.astype(np.int32),
+            values,
+        )
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -96,7 +123,9 @@ class Alphas(Sequence[Array]):
         before, alpha = self._last if self._last[0] <= t else (-1, self.first)
         alpha = alpha.copy()
         changed = slice(self.starts[before + 1], self.starts[t + 1])
-        alpha[self.rows[changed]] = self.values[changed]  # of a row's several values the last one stays
+        alpha[self.rows[changed]] = self.values[
+            changed
+        ]  # of a row's several values the last one stays
         self._last = t, alpha
         return alpha.copy()
 
@@ -108,7 +137,10 @@ class Alphas(Sequence[Array]):
 class OnPath(Solution):
     """A path's solution at one lambda.
 
-    gap : relative, measured without terms that cancel, with all rounding against it.
+    Parameters
+    ----------
+    gap : float
+        Relative, measured without terms that cancel, with all rounding against it.
     """
 
     gap: float = field(kw_only=True)
@@ -123,20 +155,41 @@ class OnPath(Solution):
 class RegularizationPath:
     """All solutions of a hinge's problem for lambda = 1 / C from infinity down to lambdas[-1].
 
-    problem : whose path it is; its C means nothing.
-    lambdas : (T,) breakpoints, decreasing, in the units of P (6): lambda = 1 / C. Above the first alpha does not change; 0 may be the last.
-    alphas : T arrays (p,) in [0, weight], those of P (8): the problem's dual at C = 1 / lambda is alpha / lambda.
-    betas : (T, m) coefficients of g = lambda f = sum_i beta_i k(x_i, .).
-    w : (T, q) g = w.z with the features z of a linear kernel, where they are no more than the points; (T, 0) otherwise. Where there is a
-    w, it is what is returned: the f of the rounded alpha may be off by more.
-    values_at_anchor : (T,) g + lambda b at the anchor of `function.py`, less lambda times the offset of the targets, which `biases` adds;
-    one of the best where they are an interval, 0 without a bias.
-    level : d(lambda b) / d(lambda) above lambda_0.
-    gaps, midpoint_gaps : (T,) and (T - 1,) relative gaps at the breakpoints and half way to the next one: those of what `at` returns, with
-    an estimate of all rounding counted against it.
-    margins : (T,) how many rows are in the margin set on the way to the next breakpoint.
-    event_breakpoints, event_rows, event_kinds : (E,) see `events`.
-    stopped : why it ends, in a sentence.  complete : whether nothing of it is missing.  seconds : of wall time.
+    Parameters
+    ----------
+    problem : MarginProblem
+        Whose path it is; its C means nothing.
+    lambdas : ndarray of shape (T,)
+        Breakpoints, decreasing, in the units of P (6): lambda = 1 / C. Above the first
+        alpha does not change; 0 may be the last.
+    alphas : Alphas
+        T arrays (p,) in [0, weight], those of P (8): the problem's dual at
+        C = 1 / lambda is alpha / lambda.
+    betas : ndarray of shape (T, m)
+        Coefficients of g = lambda f = sum_i beta_i k(x_i, .).
+    w : ndarray of shape (T, q)
+        g = w.z with the features z of a linear kernel, where they are no more than the
+        points; (T, 0) otherwise. Where there is a w, it is what is returned: the f of
+        the rounded alpha may be off by more.
+    values_at_anchor : ndarray of shape (T,)
+        g + lambda b at the anchor of `function.py`, less lambda times the offset of the
+        targets, which `biases` adds; one of the best where they are an interval, 0
+        without a bias.
+    level : float
+        d(lambda b) / d(lambda) above lambda_0.
+    gaps, midpoint_gaps : ndarray of shape (T,)
+        And (T - 1,) relative gaps at the breakpoints and half way to the next one:
+        those of what `at` returns, with an estimate of all rounding counted against it.
+    margins : NDArray[np.int64] of shape (T,)
+        How many rows are in the margin set on the way to the next breakpoint.
+    event_breakpoints, event_rows, event_kinds : array of shape (E,)
+        See `events`.
+    stopped : str
+        Why it ends, in a sentence.
+    complete : bool
+        Whether nothing of it is missing.
+    seconds : float
+        Of wall time.
     """
 
     problem: MarginProblem
@@ -163,7 +216,12 @@ class RegularizationPath:
     def events(self) -> tuple[Event, ...]:
         """What happens to which row at which lambda."""
         names = [kind.name.lower() for kind in BreakpointKind]
-        listed = zip(self.lambdas[self.event_breakpoints].tolist(), self.event_kinds.tolist(), self.event_rows.tolist(), strict=True)
+        listed = zip(
+            self.lambdas[self.event_breakpoints].tolist(),
+            self.event_kinds.tolist(),
+            self.event_rows.tolist(),
+            strict=True,
+        )
         return tuple(Event(lam, names[kind], row) for lam, kind, row in listed)
 
     @cached_property
@@ -204,17 +262,21 @@ class RegularizationPath:
 
         Parameters
         ----------
-        lam : > 0, at least lambdas[-1].
+        lam : float
+            > 0, at least lambdas[-1].
 
         Returns
         -------
-        Solution : of the problem with that C. Its multipliers are in [0, weight / lambda], and its interval is proven as that of any
+        Solution
+            Of the problem with that C. Its multipliers are in [0, weight / lambda], and
+            its interval is proven as that of any
         solver's answer. Where alpha does not vanish at lambda = 0, what float64 leaves of A'alpha there is divided by lambda: f stays what
         it is, but from about 1e-20 lambda_0 downwards the multipliers prove no lower bound, and the status says so.
 
         Raises
         ------
-        ValueError : a lambda that the path does not reach.
+        ValueError
+            A lambda that the path does not reach.
         """
         parts = self._parts(lam)
         lam = float(lam)
@@ -222,47 +284,71 @@ class RegularizationPath:
         alpha = np.sum([share * self.alphas[t] for share, t in parts], axis=0) / lam
         point = self.centred.handed(*self._function(parts, lam), np.minimum(alpha, problem.costs))
         f = self.centred.values(point)
-        summed = [(share / lam, self._functions[t], self.problem.rows.rdot(self.alphas[t])) for share, t in parts]
-        rounded = np.sqrt(f.norm2) + self.centred.radius * sum(rate * float(np.abs(beta).sum()) for rate, _, beta in summed)
+        summed = [
+            (share / lam, self._functions[t], self.problem.rows.rdot(self.alphas[t]))
+            for share, t in parts
+        ]
+        rounded = np.sqrt(f.norm2) + self.centred.radius * sum(
+            rate * float(np.abs(beta).sum()) for rate, _, beta in summed
+        )
         # |g - sum_i (A'alpha)_i k(x_i, .)| is convex in lambda between breakpoints, as all norms of straight lines are.
-        apart = sum(rate * self.centred.apart(v, beta) for rate, v, beta in summed) + 4 * UNIT * rounded
+        apart = (
+            sum(rate * self.centred.apart(v, beta) for rate, v, beta in summed) + 4 * UNIT * rounded
+        )
         gap = claimed(problem, self.centred.rows, point, f, apart)
         status = Status.OPTIMAL if gap <= OPTIMAL_GAP else Status.NUMERICAL_FAILURE
-        reason = f"lambda = {lam:.6g} on the path, at a relative gap of {gap:.1e}, rounding included"
-        return OnPath(problem, "path", point, status, reason, parts[0][1] + 1, self.seconds, gap=gap)
+        reason = (
+            f"lambda = {lam:.6g} on the path, at a relative gap of {gap:.1e}, rounding included"
+        )
+        return OnPath(
+            problem, "path", point, status, reason, parts[0][1] + 1, self.seconds, gap=gap
+        )
 
     def values(self, X: Any) -> Array:
         """lambda (f(x) + b) at the breakpoints, (T, n), linear in lambda in between.
 
         Parameters
         ----------
-        X : (n, d) points, or (n, m) kernel values with the training points for a precomputed kernel.
+        X : array-like of shape (n, d)
+            Points, or (n, m) kernel values with the training points for a precomputed
+            kernel.
 
         Raises
         ------
-        ValueError : points of another shape.
+        ValueError
+            Points of another shape.
         """
         points = new_points(X, self.problem.X, self.problem.feature_names)
-        return self.centred.at(points, self._functions, self.values_at_anchor + self.lambdas * self.centred.offset)
+        return self.centred.at(
+            points, self._functions, self.values_at_anchor + self.lambdas * self.centred.offset
+        )
 
     def decision_function(self, X: Any, lam: ArrayLike) -> Array:
         """f(x) + b at lambda, (n,); (k, n) for k of them.
 
         Parameters
         ----------
-        X : as in `values`.  lam : > 0, at least lambdas[-1], a number or (k,).
+        X : Any
+            As in `values`.
+        lam : ArrayLike
+            > 0, at least lambdas[-1], a number or (k,).
 
         Raises
         ------
-        ValueError : a lambda that the path does not reach, X or lam of another shape.
+        ValueError
+            A lambda that the path does not reach, X or lam of another shape.
         """
         lams = np.asarray(lam, dtype=np.float64)
         if lams.ndim > 1:
-            raise ValueError(f"lam must be a number or a list of numbers; its shape is {lams.shape}")
+            raise ValueError(
+                f"lam must be a number or a list of numbers; its shape is {lams.shape}"
+            )
         points = new_points(X, self.problem.X, self.problem.feature_names)
         functions = [self._function(self._parts(one), one) for one in np.atleast_1d(lams).tolist()]
         V = np.array([v for v, _ in functions]).reshape(len(functions), self._functions.shape[1])
-        f = self.centred.at(points, V, np.array([value for _, value in functions]) + self.centred.offset)
+        f = self.centred.at(
+            points, V, np.array([value for _, value in functions]) + self.centred.offset
+        )
         return f if lams.ndim else np.asarray(f[0])
 
     def predict(self, X: Any, lam: ArrayLike) -> Array:
@@ -285,7 +371,10 @@ class RegularizationPath:
 
         Raises
         ------
-        ValueError : a file that is none of these, with what is wrong in a sentence.  FileNotFoundError : no file.
+        ValueError
+            A file that is none of these, with what is wrong in a sentence.
+        FileNotFoundError
+            No file.
         """
         return read(file, PATH_FORMAT, "regularisation path", cls._made)
 
@@ -297,27 +386,46 @@ class RegularizationPath:
             raise ValueError("its problem is no hinge's, or has rows of infinite weight")
         _fitting(arrays, problem)
         alphas = Alphas(*(arrays[f"alpha_{name}"] for name in ARRAYS_OF_ALPHA))
-        return cls(problem, alphas=alphas, **{name: arrays[name] for name in ARRAYS_OF_PATH}, **_told(words))
+        return cls(
+            problem,
+            alphas=alphas,
+            **{name: arrays[name] for name in ARRAYS_OF_PATH},
+            **_told(words),
+        )
 
     def _parts(self, lam: float) -> list[tuple[float, int]]:
         """The breakpoints around lambda, as (share, number), whose shares sum up to what is there; the first one alone above it."""
         if not len(self):
             raise ValueError(f"the path has no breakpoint: {self.stopped}")
-        lam = check_number(lam, "lambda", f"finite and at least {SMALLEST_LAMBDA:g}", lambda v: SMALLEST_LAMBDA <= v < np.inf)
+        lam = check_number(
+            lam,
+            "lambda",
+            f"finite and at least {SMALLEST_LAMBDA:g}",
+            lambda v: SMALLEST_LAMBDA <= v < np.inf,
+        )
         if lam < self.lambdas[-1]:
-            raise ValueError(f"the path ends at lambda = {self.lambdas[-1]:.6g}, above {lam:.6g}: {self.stopped}")
+            raise ValueError(
+                f"the path ends at lambda = {self.lambdas[-1]:.6g}, above {lam:.6g}: {self.stopped}"
+            )
         if lam >= self.lambdas[0]:
             return [(1.0, 0)]
         t = int(np.searchsorted(-self.lambdas, -lam, side="right")) - 1
         if t + 1 == len(self) or lam == self.lambdas[t]:
             return [(1.0, t)]
-        share = float((lam - self.lambdas[t + 1]) / (self.lambdas[t] - self.lambdas[t + 1]))  # exact where lambda nears 0
+        share = float(
+            (lam - self.lambdas[t + 1]) / (self.lambdas[t] - self.lambdas[t + 1])
+        )  # exact where lambda nears 0
         return [(share, t), (1 - share, t + 1)]
 
     def _biases(self, lambdas: Array) -> Array:
         """lambda b at the breakpoints, (T,), with the offset of the targets multiplied by `lambdas`, (T,)."""
         handed = zip(self._functions, self.values_at_anchor.tolist(), lambdas.tolist(), strict=True)
-        return np.array([self.centred.handed(v, value, self.alphas.first, lam).b or 0.0 for v, value, lam in handed])
+        return np.array(
+            [
+                self.centred.handed(v, value, self.alphas.first, lam).b or 0.0
+                for v, value, lam in handed
+            ]
+        )
 
     def _function(self, parts: list[tuple[float, int]], lam: float) -> tuple[Array, float]:
         """f as it is kept, (k,), and its value at the anchor with the bias, less the offset."""
@@ -354,7 +462,12 @@ def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None
     starts = arrays["alpha_starts"]
     if starts[0] != 0 or starts[-1] != changes or (np.diff(starts) < 0).any():
         raise ValueError("alpha_starts do not say which changes belong to which breakpoint")
-    for name, end in (("alpha_rows", problem.p), ("event_rows", problem.p), ("event_breakpoints", T), ("event_kinds", len(BreakpointKind))):
+    for name, end in (
+        ("alpha_rows", problem.p),
+        ("event_rows", problem.p),
+        ("event_breakpoints", T),
+        ("event_kinds", len(BreakpointKind)),
+    ):
         if not ((arrays[name] >= 0) & (arrays[name] < end)).all():
             raise ValueError(f"{name} must be in 0 .. {end - 1}")
 

@@ -5,8 +5,9 @@
 
 Neither says that p >= 0, and both have it at the optimum.
 
-Source: T. Hastie, R. Tibshirani, Classification by pairwise coupling (1998), T's [13]; T.-F. Wu, C.-J. Lin, R. C. Weng, Probability
-estimates for multi-class classification by pairwise coupling (2004), second method.
+Source: T. Hastie, R. Tibshirani, Classification by pairwise coupling (1998), T's [13];
+T.-F. Wu, C.-J. Lin, R. C. Weng, Probability estimates for multi-class classification by
+pairwise coupling (2004), second method.
 """
 
 from __future__ import annotations
@@ -34,15 +35,19 @@ def wlw(r: ArrayLike) -> Array:
 
     Parameters
     ----------
-    r : (..., k, k) probabilities of i against j, in [0, 1]; the diagonal does not matter. Below 1e-7 they count as 1e-7, and so beside 1.
+    r : ArrayLike
+        (..., k, k) probabilities of i against j, in [0, 1]; the diagonal does not
+        matter. Below 1e-7 they count as 1e-7, and so beside 1.
 
     Returns
     -------
-    p : (..., k), the classes' probabilities.
+    p
+        (..., k), the classes' probabilities.
 
     Raises
     ------
-    ValueError : another shape, a number outside [0, 1], r_ij + r_ji other than 1.
+    ValueError
+        Another shape, a number outside [0, 1], r_ij + r_ji other than 1.
 
     Source: Wu, Lin and Weng (2004), section 4.2.
     """
@@ -54,7 +59,9 @@ def wlw(r: ArrayLike) -> Array:
     system[..., :k, k] = system[..., k, :k] = 1.0
     right = np.zeros((*R.shape[:-2], k + 1, 1))
     right[..., k, 0] = 1.0
-    p = np.maximum(np.linalg.solve(system, right)[..., :k, 0], 0.0)  # never below 0 but for rounding
+    p = np.maximum(
+        np.linalg.solve(system, right)[..., :k, 0], 0.0
+    )  # never below 0 but for rounding
     return np.asarray(p / p.sum(axis=-1, keepdims=True))
 
 
@@ -65,15 +72,21 @@ def bradley_terry(r: ArrayLike, counts: ArrayLike | None = None) -> Array:
 
     Parameters
     ----------
-    r : (k, k), as in `wlw`.  counts : (k, k) n_ij = n_ji > 0, how many points r_ij is from; 1 by default.
+    r : array-like of shape (k, k)
+        As in `wlw`.
+    counts : ArrayLike | None of shape (k, k)
+        n_ij = n_ji > 0, how many points r_ij is from; 1 by default.
 
     Returns
     -------
-    p : (k,), the classes' probabilities.
+    p
+        (k,), the classes' probabilities.
 
     Raises
     ------
-    ValueError : as in `wlw`; counts of another shape, that are not positive and finite or not symmetric.
+    ValueError
+        As in `wlw`; counts of another shape, that are not positive and finite or not
+        symmetric.
 
     Source: Hastie and Tibshirani (1998), section 2.
     """
@@ -83,7 +96,12 @@ def bradley_terry(r: ArrayLike, counts: ArrayLike | None = None) -> Array:
     k = len(R)
     n = np.ones((k, k)) if counts is None else check_reals(counts, "counts").copy()
     np.fill_diagonal(n, 0.0)
-    if n.shape != R.shape or not np.isfinite(n).all() or not (n[~np.eye(k, dtype=bool)] > 0).all() or (n != n.T).any():
+    if (
+        n.shape != R.shape
+        or not np.isfinite(n).all()
+        or not (n[~np.eye(k, dtype=bool)] > 0).all()
+        or (n != n.T).any()
+    ):
         raise ValueError(f"counts must be a symmetric {k} x {k} matrix of positive finite numbers")
     theta = np.zeros(k)
 
@@ -105,7 +123,9 @@ def bradley_terry(r: ArrayLike, counts: ArrayLike | None = None) -> Array:
     return np.asarray(softmax(theta))
 
 
-@solver("coupling.wlw.linear_system", "coupling.wlw", algorithm="one linear system of k + 1 equations")
+@solver(
+    "coupling.wlw.linear_system", "coupling.wlw", algorithm="one linear system of k + 1 equations"
+)
 def linear_system(problem: ProgramProblem) -> Data:
     """The probabilities."""
     d = problem.data

@@ -24,15 +24,21 @@ class HeldOut(NamedTuple):
     weight: Array
 
 
-def held_out_values(solution: Solution, names: tuple[str, str], **limits: Any) -> tuple[Array, HeldOut]:
+def held_out_values(
+    solution: Solution, names: tuple[str, str], **limits: Any
+) -> tuple[Array, HeldOut]:
     """The values of all rows that cost anything, each by the optimum of the folds that it is not in.
 
     Rows go to folds in turn, class by class, in their order: nothing is drawn at random.
 
     Parameters
     ----------
-    solution : of a classification, for its problem.  names : what its classes are called, the first one being +1.
-    limits : of every run, as in `solve`.
+    solution : Solution
+        Of a classification, for its problem.
+    names : tuple[str, str]
+        What its classes are called, the first one being +1.
+    limits : Any
+        Of every run, as in `solve`.
 
     Returns
     -------
@@ -40,7 +46,8 @@ def held_out_values(solution: Solution, names: tuple[str, str], **limits: Any) -
 
     Raises
     ------
-    ValueError : a class with fewer than two rows of positive weight.
+    ValueError
+        A class with fewer than two rows of positive weight.
     """
     problem = solution.problem
     if not isinstance(problem, MarginProblem):
@@ -51,7 +58,10 @@ def held_out_values(solution: Solution, names: tuple[str, str], **limits: Any) -
     for name, count in zip(names, counts, strict=True):
         if count < 2:
             rows = f"{count} row of positive weight" if count == 1 else "no row of positive weight"
-            raise ValueError(f"probabilities are made of values held out, and class {name} has {rows}: two are the fewest")
+            raise ValueError(
+                f"probabilities are made of values held out, and class {name} has {rows}: "
+                f"two are the fewest"
+            )
     folds = min(FOLDS, *counts)
     fold = np.empty(len(used), dtype=np.int64)
     fold[of_first], fold[~of_first] = np.arange(counts[0]) % folds, np.arange(counts[1]) % folds

@@ -2,11 +2,13 @@
 
     min over A, B    sum_i weight_i ( log(1 + exp(A f_i + B)) - (1 - t_i) (A f_i + B) ),      P(second class | f) = 1 / (1 + exp(A f + B))
 
-t_i = (n2 + 1) / (n2 + 2) in the second class and 1 / (n1 + 2) in the first, not 1 and 0: so the minimum is attained, also where the classes
-are apart. f_i must be values of points that f was not trained on.
+t_i = (n2 + 1) / (n2 + 2) in the second class and 1 / (n1 + 2) in the first, not 1 and
+0: so the minimum is attained, also where the classes are apart. f_i must be values of
+points that f was not trained on.
 
-Source: J. Platt, Probabilistic outputs for support vector machines (2000); H.-T. Lin, C.-J. Lin, R. C. Weng, A note on Platt's
-probabilistic outputs for support vector machines (2007), for Newton's method.
+Source: J. Platt, Probabilistic outputs for support vector machines (2000); H.-T. Lin,
+C.-J. Lin, R. C. Weng, A note on Platt's probabilistic outputs for support vector
+machines (2007), for Newton's method.
 """
 
 from __future__ import annotations
@@ -53,23 +55,33 @@ def platt(f: ArrayLike, second: ArrayLike, weight: ArrayLike | None = None) -> P
 
     Parameters
     ----------
-    f : (n,) decision values of points held out.  second : (n,) 1 or true in the second class, 0 or false in the first.
-    weight : (n,) finite factors of the terms, at least 0; the counts n1 and n2 are their sums.
+    f : array-like of shape (n,)
+        Decision values of points held out.
+    second : array-like of shape (n,)
+        1 or true in the second class, 0 or false in the first.
+    weight : ArrayLike | None of shape (n,)
+        Finite factors of the terms, at least 0; the counts n1 and n2 are their sums.
 
     Returns
     -------
-    Sigmoid : optimal up to rounding; where all f are equal, with A = 0.
+    Sigmoid
+        Optimal up to rounding; where all f are equal, with A = 0.
 
     Raises
     ------
-    ValueError : shapes that do not fit, numbers that are not finite, no value at all, no positive weight.
+    ValueError
+        Shapes that do not fit, numbers that are not finite, no value at all, no
+        positive weight.
 
     Source: Platt (2000), sections 2.1 and 2.2; Lin, Lin and Weng (2007).
     """
     n = np.asarray(f).size
     if n == 0:
         raise ValueError("f is empty: a sigmoid needs one decision value at least")
-    values, of_second = numbers(f, n, "f"), numbers(np.asarray(second, dtype=np.float64), n, "second") > 0
+    values, of_second = (
+        numbers(f, n, "f"),
+        numbers(np.asarray(second, dtype=np.float64), n, "second") > 0,
+    )
     w = np.ones(n) if weight is None else check_weights(weight, n, "weight")
     if not (np.isfinite(w).all() and w.sum() > 0):
         raise ValueError("weight must be finite, and above 0 somewhere")
@@ -84,15 +96,22 @@ def platt(f: ArrayLike, second: ArrayLike, weight: ArrayLike | None = None) -> P
         return float(w @ (np.logaddexp(0.0, z) - first * z))
 
     now = value(at)
-    if np.ptp(values[w > 0]) == 0:  # nothing tells the classes apart: B is the log odds of the targets' mean
+    if (
+        np.ptp(values[w > 0]) == 0
+    ):  # nothing tells the classes apart: B is the log odds of the targets' mean
         Z[:, 0] = 0.0
     for _ in range(STEPS):
         p = expit(Z @ at)
         gradient = Z.T @ (w * (p - first))
         H = Z.T @ (Z * (w * p * (1 - p))[:, None])
-        step = -np.linalg.solve(H + np.eye(2) * max(RIDGE * float(H.max()), np.finfo(float).tiny), gradient)
+        step = -np.linalg.solve(
+            H + np.eye(2) * max(RIDGE * float(H.max()), np.finfo(float).tiny), gradient
+        )
         slope, share = float(gradient @ step), 1.0
-        while share >= SMALLEST_STEP and not value(at + share * step) < now + SUFFICIENT * share * slope:
+        while (
+            share >= SMALLEST_STEP
+            and not value(at + share * step) < now + SUFFICIENT * share * slope
+        ):
             share /= 2
         if share < SMALLEST_STEP:
             break

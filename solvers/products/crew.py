@@ -17,7 +17,8 @@ Result = TypeVar("Result")
 
 PARTS_PER_THREAD = 4
 """Parts of a product for every thread: the last ones may take longest, and a thread
-that is done early takes another."""
+that is done early takes another.
+"""
 SECONDS_OF_A_PART = 3600.0
 """Maximum wall seconds of a part. A part takes seconds; a busy machine may take longer."""
 
@@ -25,7 +26,10 @@ SECONDS_OF_A_PART = 3600.0
 class Crew:
     """The thread that calls and others, which end when nobody has the crew any more.
 
-    n_jobs : how many threads there are, the caller's own among them.
+    Parameters
+    ----------
+    n_jobs : int
+        How many threads there are, the caller's own among them.
     """
 
     def __init__(self, n_jobs: int) -> None:
@@ -40,7 +44,10 @@ class Crew:
 
         Parameters
         ----------
-        work : takes a part, and must leave Python's lock to others while it computes.  count : of what is shared out.
+        work : Callable[[range], Result]
+            Takes a part, and must leave Python's lock to others while it computes.
+        count : int
+            Of what is shared out.
         """
         if self.n_jobs == 1 or count <= 1:
             return [work(range(count))] if count else []
@@ -60,11 +67,15 @@ class Crew:
         at_work = [other.submit(take) for other in self._others]
         try:
             take()
-        finally:  # after an interrupt, too: no thread goes on writing into memory that another run may have by then
+        # after an interrupt, too: no thread goes on writing into memory that another
+        # run may have by then
+        finally:
             unfinished = wait(at_work, SECONDS_OF_A_PART).not_done
         if unfinished:
             limit = f"{SECONDS_OF_A_PART:g} s"
-            raise RuntimeError(f"a thread has not finished its part of a product in {limit}; restart the process")
+            raise RuntimeError(
+                f"a thread has not finished its part of a product in {limit}; restart the process"
+            )
         for other in at_work:
             other.result(0)
         return [results[part] for part in range(len(parts))]

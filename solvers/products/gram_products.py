@@ -28,19 +28,27 @@ class GramProducts:
 
     Parameters
     ----------
-    gram : K of all points.  points : (n,) those that take part.
+    gram : Gram
+        K of all points.
+    points : Index of shape (n,)
+        Those that take part.
 
-    count : number of products so far.
+    count
+        Number of products so far.
     """
 
     def __init__(self, gram: Gram, points: Index) -> None:
-        from scipy.linalg import blas  # here, because importing it with this module would slow down the import of all solvers
+        from scipy.linalg import (
+            blas,
+        )  # here, because importing it with this module would slow down the import of all solvers
 
         self.points, self.count = points, 0
         self._dsymv, self._ssymv = blas.dsymv, blas.ssymv
         entries = float(len(points)) ** 2
         self._tiles = tiles(gram, 1.0)
-        self._double = _lower_triangle(self._tiles, points) if 8 * entries <= LARGEST_FLOAT64_GRAM else None
+        self._double = (
+            _lower_triangle(self._tiles, points) if 8 * entries <= LARGEST_FLOAT64_GRAM else None
+        )
         self._single = None
         if self._double is not None and 8 * entries > GRAM_IN_CACHE:
             self._single = self._double.astype(np.float32)
@@ -64,7 +72,12 @@ class GramProducts:
             return self(v)
         self.count += 1
         size = float(np.abs(v).max(initial=0.0)) or 1.0  # float32 has little room for small numbers
-        return np.asarray(self._ssymv(1.0, self._single.T, (v / size).astype(np.float32)), dtype=np.float64) * size
+        return (
+            np.asarray(
+                self._ssymv(1.0, self._single.T, (v / size).astype(np.float32)), dtype=np.float64
+            )
+            * size
+        )
 
 
 def _lower_triangle(blocks: Tiles, points: Index) -> NDArray[Any]:

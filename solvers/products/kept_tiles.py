@@ -1,9 +1,11 @@
 """Tiles of a kernel matrix that is kept as a whole where a run will need much of it.
 
-A run on a working set asks for the same entries again and again. Where an entry takes many features, computing it costs more than reading
-it back. The whole matrix is therefore computed as soon as the entries that were asked for, and those that the points still out of place
-will ask for, take as long: a run that needs few entries never pays for all of them. It is kept in float64 and serves both precisions, the
-pair steps in float32 and the values that are reported.
+A run on a working set asks for the same entries again and again. Where an entry takes
+many features, computing it costs more than reading it back. The whole matrix is
+therefore computed as soon as the entries that were asked for, and those that the points
+still out of place will ask for, take as long: a run that needs few entries never pays
+for all of them. It is kept in float64 and serves both precisions, the pair steps in
+float32 and the values that are reported.
 """
 
 from __future__ import annotations
@@ -25,7 +27,10 @@ def kept(exact: Tiles, memory: Workspace) -> tuple[Tiles, Tiles]:
 
     Parameters
     ----------
-    exact : tiles in float64.  memory : where the matrix is kept; of one run at a time.
+    exact : Tiles
+        Tiles in float64.
+    memory : Workspace
+        Where the matrix is kept; of one run at a time.
     """
     if not exact.dear or exact.gram.m**2 * exact.dtype.itemsize > KEPT_BYTES:
         return exact, exact.single()
@@ -36,8 +41,16 @@ def kept(exact: Tiles, memory: Workspace) -> tuple[Tiles, Tiles]:
 class WholeGram:
     """K / unit of all points in float64, from the time on when it is worth its price.
 
-    exact, memory : as of `kept`.  spent : entries that were asked for so far; one in float64 counts for two.  ahead : those expected.
-    gram : the matrix, None before it is kept.
+    Parameters
+    ----------
+    exact, memory
+        As of `kept`.
+    spent
+        Entries that were asked for so far; one in float64 counts for two.
+    ahead
+        Those expected.
+    gram : Gram | None
+        The matrix, None before it is kept.
     """
 
     def __init__(self, exact: Tiles, memory: Workspace) -> None:
@@ -52,7 +65,12 @@ class WholeGram:
         m = self.exact.gram.m
         if self.gram is None and self.spent + self.ahead > m**2:
             points = np.arange(m)
-            self.gram = Gram(Precomputed(), self.exact.block(points, points, self.memory.array("all", (m, m), self.exact.dtype)))
+            self.gram = Gram(
+                Precomputed(),
+                self.exact.block(
+                    points, points, self.memory.array("all", (m, m), self.exact.dtype)
+                ),
+            )
         self.spent += entries
         return self.gram
 
@@ -71,7 +89,9 @@ class KeptTiles(Tiles):
         self.whole.ahead = USES_OF_A_ROW * rows * self.gram.m
 
     def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
-        return self._after(len(rows) * len(columns) // (2 if rows is columns else 1)).block(rows, columns, out)
+        return self._after(len(rows) * len(columns) // (2 if rows is columns else 1)).block(
+            rows, columns, out
+        )
 
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
         self._after(len(rows) * self.gram.m).add_product(rows, v, f)

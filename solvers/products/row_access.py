@@ -4,7 +4,8 @@
     row_add(factor, X, i, w)     w <- w + factor z_i
     row_clear(X, i, w)           w <- 0 where z_i is not 0
 
-w (q,) is longer than a row by one where z_i ends with a 1 that is not stored, the constant of f.
+w (q,) is longer than a row by one where z_i ends with a 1 that is not stored, the
+constant of f.
 """
 
 from __future__ import annotations

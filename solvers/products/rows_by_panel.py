@@ -2,11 +2,14 @@
 
     E[j, :]  =  left[rows[first + j]] panel,    j = 0 .. ROWS - 1
 
-All sums of some columns stay in vector registers until they are done. Their loop is written in the compiler's own language, with vectors as
-wide as the processor's registers: of a loop over single numbers the compiler keeps the sums in memory, which costs half of the speed. What
-is written here runs on any processor, because vectors that it does not have are taken apart.
+All sums of some columns stay in vector registers until they are done. Their loop is
+written in the compiler's own language, with vectors as wide as the processor's
+registers: of a loop over single numbers the compiler keeps the sums in memory, which
+costs half of the speed. What is written here runs on any processor, because vectors
+that it does not have are taken apart.
 
-Source: K. Goto, R. A. van de Geijn, Anatomy of high-performance matrix multiplication, ACM TOMS 34 (2008).
+Source: K. Goto, R. A. van de Geijn, Anatomy of high-performance matrix multiplication,
+ACM TOMS 34 (2008).
 """
 
 from __future__ import annotations
@@ -36,8 +39,16 @@ def _rows_by_panel(context: Any, left: Any, rows: Any, first: Any, panel: Any, E
 
     Parameters
     ----------
-    left : (m, e) features, e > 0.  rows : (r,) points.  first : which of them is the first.  panel : (e, c) features of the columns.
-    E : (ROWS, c); c is a multiple of the numbers in four vector registers.
+    left : array-like of shape (m, e)
+        Features, e > 0.
+    rows : array-like of shape (r,)
+        points.
+    first : Any
+        Which of them is the first.
+    panel : array-like of shape (e, c)
+        Features of the columns.
+    E : array-like of shape (ROWS, c)
+        c is a multiple of the numbers in four vector registers.
 
     All of them have their numbers one after another: there is no such product of others, and their caller does not compile.
     """
@@ -45,8 +56,14 @@ def _rows_by_panel(context: Any, left: Any, rows: Any, first: Any, panel: Any, E
         return None
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        features, points, columns, products = (context.make_array(signature.args[k])(context, builder, arguments[k]) for k in (0, 1, 3, 4))
-        depth, count, width = (builder.extract_value(array.shape, k) for array, k in ((features, 1), (points, 0), (columns, 1)))
+        features, points, columns, products = (
+            context.make_array(signature.args[k])(context, builder, arguments[k])
+            for k in (0, 1, 3, 4)
+        )
+        depth, count, width = (
+            builder.extract_value(array.shape, k)
+            for array, k in ((features, 1), (points, 0), (columns, 1))
+        )
         starts, last = [], builder.sub(count, _INDEX(1))
         for j in range(ROWS):
             wanted = builder.add(arguments[2], _INDEX(j))
@@ -58,11 +75,19 @@ def _rows_by_panel(context: Any, left: Any, rows: Any, first: Any, panel: Any, E
         vector = ir.VectorType(number, size // context.get_abi_sizeof(number))
         step = _INDEX(vectors * vector.count)
         with cgutils.for_range_slice(builder, _INDEX(0), width, step, _INDEX) as (start, _):
-            sums = _sums(builder, vector, vectors, starts, builder.gep(columns.data, [start]), width, depth)
+            sums = _sums(
+                builder, vector, vectors, starts, builder.gep(columns.data, [start]), width, depth
+            )
             for j, row in enumerate(sums):
-                target = builder.gep(products.data, [builder.add(start, builder.mul(_INDEX(j), width))])
+                target = builder.gep(
+                    products.data, [builder.add(start, builder.mul(_INDEX(j), width))]
+                )
                 for v, total in enumerate(row):
-                    builder.store(total, _vector_at(builder, target, v, vector), align=context.get_abi_sizeof(number))
+                    builder.store(
+                        total,
+                        _vector_at(builder, target, v, vector),
+                        align=context.get_abi_sizeof(number),
+                    )
         return context.get_dummy_value()
 
     return types.void(left, rows, first, panel, E), build
@@ -71,15 +96,31 @@ def _rows_by_panel(context: Any, left: Any, rows: Any, first: Any, panel: Any, E
 rows_by_panel: Any = intrinsic(_rows_by_panel)
 
 
-def _sums(builder: Any, vector: Any, vectors: int, starts: list[Any], columns: Any, width: Any, depth: Any) -> list[list[Any]]:
+def _sums(
+    builder: Any, vector: Any, vectors: int, starts: list[Any], columns: Any, width: Any, depth: Any
+) -> list[list[Any]]:
     """The sums over all features, a list for every row.
 
     Parameters
     ----------
-    vector : the type of a register.  vectors : registers of a row.  starts : pointers to the first feature of every row.
-    columns : pointer to the first feature of the columns.  width : numbers from one of their features to the next.  depth : features.
+    vector : Any
+        The type of a register.
+    vectors : int
+        Registers of a row.
+    starts : list[Any]
+        Pointers to the first feature of every row.
+    columns : Any
+        Pointer to the first feature of the columns.
+    width : Any
+        Numbers from one of their features to the next.
+    depth : Any
+        features.
     """
-    before, loop, after = builder.block, builder.append_basic_block("features"), builder.append_basic_block("summed")
+    before, loop, after = (
+        builder.block,
+        builder.append_basic_block("features"),
+        builder.append_basic_block("summed"),
+    )
     builder.branch(loop)
     builder.position_at_end(loop)
     at = builder.phi(_INDEX)
@@ -87,7 +128,9 @@ def _sums(builder: Any, vector: Any, vectors: int, starts: list[Any], columns: A
     sums = [[builder.phi(vector) for _ in range(vectors)] for _ in starts]
     here = builder.gep(columns, [builder.mul(at, width)])
     size = 4 if isinstance(vector.element, ir.FloatType) else 8
-    others = [builder.load(_vector_at(builder, here, v, vector), align=size) for v in range(vectors)]
+    others = [
+        builder.load(_vector_at(builder, here, v, vector), align=size) for v in range(vectors)
+    ]
     for start, row in zip(starts, sums, strict=True):
         feature = _repeated(builder, builder.load(builder.gep(start, [at])), vector)
         for total, other in zip(row, others, strict=True):
@@ -110,4 +153,6 @@ def _repeated(builder: Any, number: Any, vector: Any) -> Any:
     """The vector all of whose numbers are one."""
     nothing, index = ir.Constant(vector, ir.Undefined), ir.IntType(32)
     places = ir.Constant(ir.VectorType(index, vector.count), [0] * vector.count)
-    return builder.shuffle_vector(builder.insert_element(nothing, number, index(0)), nothing, places)
+    return builder.shuffle_vector(
+        builder.insert_element(nothing, number, index(0)), nothing, places
+    )

@@ -3,9 +3,11 @@
     swept_add(factor, X, i, w)     w <- w + factor z_i
     swept_fetch(X, i)              a hint that z_i will be read soon
 
-X stands for `starts, columns, entries, d` in these functions: the tuples of `row_access.py` are taken apart, and their arrays counted, at
-every call, which costs a visit of a short row as much as its own arithmetic. The product z_i.w is written out where it is needed.
-w (q,) is longer than a row by one where z_i ends with a 1 that is not stored, the constant of f.
+X stands for `starts, columns, entries, d` in these functions: the tuples of
+`row_access.py` are taken apart, and their arrays counted, at every call, which costs a
+visit of a short row as much as its own arithmetic. The product z_i.w is written out
+where it is needed. w (q,) is longer than a row by one where z_i ends with a 1 that is
+not stored, the constant of f.
 """
 
 from __future__ import annotations
@@ -29,8 +31,15 @@ ENTRIES_OF_A_LINE, COLUMNS_OF_A_LINE = np.uint32(8), np.uint32(16)
 class StoredRows(NamedTuple):
     """Rows as compiled code sees them.
 
-    starts : (m + 1,) where each row begins.  columns : of the entries, unsigned because numba asks of every signed index whether it counts
-    from the end; empty where every row has all d columns.  entries : of the rows, one after the other.
+    Parameters
+    ----------
+    starts : Index of shape (m + 1,)
+        Where each row begins.
+    columns : Index
+        Of the entries, unsigned because numba asks of every signed index whether it
+        counts from the end; empty where every row has all d columns.
+    entries : Array
+        Of the rows, one after the other.
     """
 
     starts: Index
@@ -47,12 +56,18 @@ def swept_rows(Z: Explicit) -> StoredRows:
 def stored_array(X: Array) -> StoredRows:
     """The rows of an array (m, d)."""
     m, d = X.shape
-    starts = np.arange(0, (m + 1) * d, d, dtype=np.uint32 if m * d < 2**32 else np.uint64) if d else np.zeros(m + 1, np.uint32)
+    starts = (
+        np.arange(0, (m + 1) * d, d, dtype=np.uint32 if m * d < 2**32 else np.uint64)
+        if d
+        else np.zeros(m + 1, np.uint32)
+    )
     return StoredRows(starts, np.empty(0, np.uint32), np.ascontiguousarray(X).ravel(), d)
 
 
 @part
-def swept_add(factor: float, starts: Index, columns: Index, entries: Array, d: int, i: Any, w: Array) -> None:
+def swept_add(
+    factor: float, starts: Index, columns: Index, entries: Array, d: int, i: Any, w: Array
+) -> None:
     """w <- w + factor z_i."""
     start, stop = starts[i], starts[i + 1]
     if columns.size:

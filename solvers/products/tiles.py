@@ -2,8 +2,10 @@
 
     block(rows, columns)  =  K[rows, columns] / unit          add_product(rows, v, f):   f  <-  f + K[:, rows] v / unit
 
-A product goes through tiles that stay in the processor's cache; threads share out its columns. The features of an RBF kernel carry two
-more columns, (sqrt(2 gamma) x, -gamma |x|^2, 1) and (sqrt(2 gamma) z, 1, -gamma |z|^2), so that one matrix product is the exponent.
+A product goes through tiles that stay in the processor's cache; threads share out its
+columns. The features of an RBF kernel carry two more columns, (sqrt(2 gamma) x, -gamma
+|x|^2, 1) and (sqrt(2 gamma) z, 1, -gamma |z|^2), so that one matrix product is the
+exponent.
 """
 
 from __future__ import annotations
@@ -29,26 +31,32 @@ Block = NDArray[Any]
 
 PRODUCT_ROWS = 128
 """Rows of a tile in a product: 128 x 1024 entries, 512 KB in float32 and 1 MB in
-float64, stay in the second-level cache."""
+float64, stay in the second-level cache.
+"""
 PRODUCT_COLUMNS = 1024
 """Columns of a tile in a product: a tile of 128 x 1024 entries stays in the second-level cache."""
 RENEWED_ROWS = 256
 """Rows of a block that are computed at a time when some of its rows and columns are
-renewed: they bound the memory that this takes."""
+renewed: they bound the memory that this takes.
+"""
 PANEL_COLUMNS = 64
 """Columns of a panel of features: in float64 a panel of 1,000 features, half a
-megabyte, stays in the second-level cache."""
+megabyte, stays in the second-level cache.
+"""
 SUMMED_ROWS = 20 * ROWS
 """Rows whose products are summed in float32 before the sum is added up in float64:
-longer sums would lose digits."""
+longer sums would lose digits.
+"""
 FLOAT32_UNIT = 2.0**-24
 """Unit roundoff of float32."""
 DEAR_FEATURES = 64
 """Features from which on an entry of an RBF kernel in float32 takes much longer to
-compute than to read, as measured."""
+compute than to read, as measured.
+"""
 EXPANDED_EXPONENT = 1e3
 """Mean of gamma |x - mean|^2 up to which |x - z|^2 is expanded: the exponent then loses
-three digits."""
+three digits.
+"""
 
 
 def tiles(gram: Gram, unit: float, n_jobs: int = 1) -> Tiles:
@@ -56,7 +64,12 @@ def tiles(gram: Gram, unit: float, n_jobs: int = 1) -> Tiles:
 
     Parameters
     ----------
-    gram : K.  unit : what it is divided by.  n_jobs : threads of a product.
+    gram : Gram
+        K.
+    unit : float
+        What it is divided by.
+    n_jobs : int
+        Threads of a product.
     """
     kernel, crew = gram.kernel, Crew(n_jobs)
     if isinstance(kernel, RBF) and not is_sparse(gram.X):
@@ -73,7 +86,16 @@ def tiles(gram: Gram, unit: float, n_jobs: int = 1) -> Tiles:
 class Tiles:
     """K / unit by the kernel's own formula.
 
-    gram : K.  unit : what it is divided by.  crew : the threads of a product.  dtype : the precision of blocks and tiles.
+    Parameters
+    ----------
+    gram : Gram
+        K.
+    unit : float
+        What it is divided by.
+    crew : Crew
+        The threads of a product.
+    dtype : DTypeLike
+        The precision of blocks and tiles.
     """
 
     def __init__(self, gram: Gram, unit: float, crew: Crew, dtype: DTypeLike = np.float64) -> None:
@@ -121,7 +143,12 @@ class Tiles:
 
         Parameters
         ----------
-        rows : (r,) points.  v : (r,) coefficients.  f : (m,) float64.
+        rows : Index of shape (r,)
+            points.
+        v : ndarray of shape (r,)
+            coefficients.
+        f : ndarray of shape (m,)
+            float64.
         """
         count = -(-self.gram.m // PRODUCT_COLUMNS)
 
@@ -147,7 +174,10 @@ class Tiles:
 class RBFTiles(Tiles):
     """exp(-gamma |x - z|^2) of dense features, not too far from their mean for the expansion of the square.
 
-    left : (m, d + 2) features of the rows.
+    Parameters
+    ----------
+    left : Block of shape (m, d + 2)
+        Features of the rows.
     """
 
     def __init__(self, gram: Gram, unit: float, crew: Crew, left: Block) -> None:
@@ -162,7 +192,9 @@ class RBFTiles(Tiles):
         """As of any kernel, and the error of the exponent to first order: the sum of the sizes of its terms, each of them rounded."""
         exponents = -self.left[:, -2]
         terms = 2 * (float(exponents.max(initial=0.0)) + exponents)
-        return super()._resolution() + np.expm1(np.minimum(gamma_n(self.left.shape[1] + 4, FLOAT32_UNIT) * terms, 700.0))
+        return super()._resolution() + np.expm1(
+            np.minimum(gamma_n(self.left.shape[1] + 4, FLOAT32_UNIT) * terms, 700.0)
+        )
 
     def single(self) -> Tiles:
         return RBFTiles(self.gram, self.unit, self.crew, self.left.astype(np.float32))
@@ -172,7 +204,10 @@ class RBFTiles(Tiles):
         """The features of all columns, (n, d + 2, PANEL_COLUMNS): PANEL_COLUMNS columns at a time."""
         columns = np.arange(self.gram.m)
         panels = self._panels(columns)
-        self.crew.share(lambda part: _fill_panels(self.left, columns, panels, part[0], part[-1] + 1), len(panels))
+        self.crew.share(
+            lambda part: _fill_panels(self.left, columns, panels, part[0], part[-1] + 1),
+            len(panels),
+        )
         return panels
 
     def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
@@ -189,7 +224,12 @@ class RBFTiles(Tiles):
         return K
 
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
-        self.crew.share(lambda part: _add_exponentials(self.left, rows, v, self.panels, f, False, part[0], part[-1] + 1), len(self.panels))
+        self.crew.share(
+            lambda part: _add_exponentials(
+                self.left, rows, v, self.panels, f, False, part[0], part[-1] + 1
+            ),
+            len(self.panels),
+        )
 
     def product(self, rows: Index, v: Array, columns: Index) -> Array:
         """K[columns, rows] v, (c,). Every entry of K between the rows is computed once where all of them are among the columns."""
@@ -217,7 +257,9 @@ class RBFTiles(Tiles):
 
     def _panels(self, columns: Index) -> Block:
         """Room for the features of some columns. Every thread fills in those that it takes."""
-        return np.empty((-(-len(columns) // PANEL_COLUMNS), self.left.shape[1], PANEL_COLUMNS), self.dtype)
+        return np.empty(
+            (-(-len(columns) // PANEL_COLUMNS), self.left.shape[1], PANEL_COLUMNS), self.dtype
+        )
 
 
 class LinearTiles(Tiles):
@@ -277,7 +319,9 @@ def _fill_panels(left: Block, columns: Index, panels: Block, first: int, last: i
         panel[e - 2, k], panel[e - 1, k] = panel[e - 1, k], panel[e - 2, k]
 
 
-def _exponentials_in_numpy(left: Block, rows: Index, panels: Block, K: Block, symmetric: bool, first: int, last: int) -> None:
+def _exponentials_in_numpy(
+    left: Block, rows: Index, panels: Block, K: Block, symmetric: bool, first: int, last: int
+) -> None:
     for p in range(first, last):
         start = p * PANEL_COLUMNS
         columns = slice(start, start + panels[p][:, : K.shape[1] - start].shape[1])
@@ -290,7 +334,9 @@ def _exponentials_in_numpy(left: Block, rows: Index, panels: Block, K: Block, sy
 @brief
 @in_numpy(_exponentials_in_numpy)
 @fast
-def _exponentials(left: Block, rows: Index, panels: Block, K: Block, symmetric: bool, first: int, last: int) -> None:
+def _exponentials(
+    left: Block, rows: Index, panels: Block, K: Block, symmetric: bool, first: int, last: int
+) -> None:
     """K <- exp of the products of rows with the columns of the panels first .. last; half of them where rows and columns are the same."""
     E = np.empty((ROWS, PANEL_COLUMNS), left.dtype)
     for p in range(first, last):
@@ -333,13 +379,26 @@ def _sums_in_numpy(
 @brief
 @in_numpy(_sums_in_numpy)
 @fast
-def _add_exponentials(left: Block, rows: Index, v: Array, panels: Block, f: Array, symmetric: bool, first: int, last: int) -> None:
+def _add_exponentials(
+    left: Block,
+    rows: Index,
+    v: Array,
+    panels: Block,
+    f: Array,
+    symmetric: bool,
+    first: int,
+    last: int,
+) -> None:
     """f <- f + exp(left[rows] panels)' v over the panels first .. last; SUMMED_ROWS rows at a time in the precision of the features.
 
     Where rows and columns are the same, every exponential above the diagonal counts for
     its row, too, and those below are left out.
     """
-    E, h, w = np.empty((ROWS, PANEL_COLUMNS), left.dtype), np.empty(PANEL_COLUMNS, left.dtype), np.zeros(PANEL_COLUMNS, left.dtype)
+    E, h, w = (
+        np.empty((ROWS, PANEL_COLUMNS), left.dtype),
+        np.empty(PANEL_COLUMNS, left.dtype),
+        np.zeros(PANEL_COLUMNS, left.dtype),
+    )
     for p in range(first, last):
         start = p * PANEL_COLUMNS
         part = f[start : start + PANEL_COLUMNS]
@@ -406,7 +465,12 @@ def add_rows(K: Array, rows: Index, v: Array, f: Array, start: int, stop: int) -
     """f <- f + K[rows]' v over the columns start .. stop, four rows at a time."""
     g, r = f[start:stop], 0
     while r + 4 <= rows.shape[0]:
-        a, b, c, d = K[rows[r], start:stop], K[rows[r + 1], start:stop], K[rows[r + 2], start:stop], K[rows[r + 3], start:stop]
+        a, b, c, d = (
+            K[rows[r], start:stop],
+            K[rows[r + 1], start:stop],
+            K[rows[r + 2], start:stop],
+            K[rows[r + 3], start:stop],
+        )
         p, q, s, t = v[r], v[r + 1], v[r + 2], v[r + 3]
         for k in range(g.shape[0]):
             g[k] += p * a[k] + q * b[k] + s * c[k] + t * d[k]

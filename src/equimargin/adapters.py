@@ -6,16 +6,16 @@ Each function here returns a `Solver`, which `compare`, `solve` and
     from sklearn.svm import SVC
     compare(problem, solvers=["*", libsvm(), from_estimator(SVC(kernel="linear", C=10.0), name="SVC at its own tolerance")])
 
-A program gets the data of the problem. Its cost, its kernel and its tolerance are its own affair:
-an estimator is taken as it is, and one that is made for another C solves another problem, as the
-comparison shows. Where they are to follow the problem, a function that makes an estimator for a
-problem takes the place of the estimator:
+A program gets the data of the problem. Its cost, its kernel and its tolerance are its
+own affair: an estimator is taken as it is, and one that is made for another C solves
+another problem, as the comparison shows. Where they are to follow the problem, a
+function that makes an estimator for a problem takes the place of the estimator:
 
     from_estimator(lambda problem: SVC(kernel="precomputed", C=problem.C, tol=1e-9), families=("svm.soft",))
 
-What a program hands back is completed and judged like any other point. It is a reference: "auto"
-never chooses it. No limit of time ends it from outside: its own parameters, such as `max_iter`, are
-what stops it.
+What a program hands back is completed and judged like any other point. It is a
+reference: "auto" never chooses it. No limit of time ends it from outside: its own
+parameters, such as `max_iter`, are what stops it.
 """
 
 from __future__ import annotations
@@ -91,7 +91,8 @@ def from_estimator(
 
     Raises
     ------
-    ValueError : families are missing.
+    ValueError
+        families are missing.
 
     Source: scikit-learn's developer guide, "Fitted attributes".
     """
@@ -100,16 +101,29 @@ def from_estimator(
     made = isinstance(estimator, BaseEstimator) or hasattr(estimator, "fit")
     kind = type(estimator).__name__ if made else getattr(estimator, "__name__", "estimator")
     if not families and kind not in FAMILIES_OF:
-        raise ValueError(f"families of {kind} are missing: say which it solves, such as families=('svm.soft',)")
+        raise ValueError(
+            f"families of {kind} are missing: say which it solves, such as families=('svm.soft',)"
+        )
     families = tuple(families) or FAMILIES_OF[kind](estimator)
 
     def fit(problem: MarginProblem, limits: Limits) -> Any:
-        return _fitted(name or kind, clone(estimator) if made else estimator(problem), problem, limits)
+        return _fitted(
+            name or kind, clone(estimator) if made else estimator(problem), problem, limits
+        )
 
-    return _solver(name or kind, fit, families, algorithm, linear or kind in KNOWING_W_ALONE, library=library or LIBRARIES_OF.get(kind, ""))
+    return _solver(
+        name or kind,
+        fit,
+        families,
+        algorithm,
+        linear or kind in KNOWING_W_ALONE,
+        library=library or LIBRARIES_OF.get(kind, ""),
+    )
 
 
-def from_fit(fit: Callable[[Any, Array, float], Any], families: Sequence[str], name: str | None = None) -> Solver:
+def from_fit(
+    fit: Callable[[Any, Array, float], Any], families: Sequence[str], name: str | None = None
+) -> Solver:
     """A solver out of a function fit(X, y, C) whose result has the parameters `params` of a linear function, as those of statsmodels have.
 
     Parameters
@@ -129,7 +143,14 @@ def from_fit(fit: Callable[[Any, Array, float], Any], families: Sequence[str], n
         return params if params.shape != (problem.X.shape[1] + 1,) else (params[1:], params[0])
 
     called = name or str(getattr(fit, "__name__", "fit"))
-    return _solver(called, run, tuple(families), "a function in the manner of statsmodels", linear=True, weights=UNWEIGHTED)
+    return _solver(
+        called,
+        run,
+        tuple(families),
+        "a function in the manner of statsmodels",
+        linear=True,
+        weights=UNWEIGHTED,
+    )
 
 
 def libsvm(tol: float = 1e-9, name: str = "libsvm") -> Solver:
@@ -151,18 +172,27 @@ def libsvm(tol: float = 1e-9, name: str = "libsvm") -> Solver:
     try:
         from libsvm import svmutil
     except ImportError:
-        return from_estimator(lambda problem: _svc(problem, tol), families, name, "LIBSVM, scikit-learn's copy of it", library="LIBSVM")
+        return from_estimator(
+            lambda problem: _svc(problem, tol),
+            families,
+            name,
+            "LIBSVM, scikit-learn's copy of it",
+            library="LIBSVM",
+        )
 
     def train(problem: MarginProblem) -> dict[str, Any]:
         kind = f"-s 3 -p {problem.rows.epsilon!r}" if isinstance(problem.rows, Tube) else "-s 0"
         numbered = np.column_stack([np.arange(1.0, problem.m + 1), problem.gram.dense])
         model = svmutil.svm_train(
-            svmutil.svm_problem(problem.rows.y, numbered, isKernel=True), f"{kind} -t 4 -c {problem.C!r} -e {tol!r} -q"
+            svmutil.svm_problem(problem.rows.y, numbered, isKernel=True),
+            f"{kind} -t 4 -c {problem.C!r} -e {tol!r} -q",
         )
         saved = _saved(svmutil.svm_save_model, model)
         return _expansion(problem, saved.support, saved.coefficients, saved.b)
 
-    return _solver(name, train, families, "LIBSVM, by its own interface", weights=UNWEIGHTED, library="LIBSVM")
+    return _solver(
+        name, train, families, "LIBSVM, by its own interface", weights=UNWEIGHTED, library="LIBSVM"
+    )
 
 
 def liblinear(tol: float = 1e-9, name: str = "liblinear") -> Solver:
@@ -183,12 +213,23 @@ def liblinear(tol: float = 1e-9, name: str = "liblinear") -> Solver:
         from liblinear import liblinearutil
     except ImportError:
         copy = "LIBLINEAR, scikit-learn's copy of it"
-        return from_estimator(lambda problem: _linear_svc(problem, tol), families, name, copy, linear=True, library="LIBLINEAR")
+        return from_estimator(
+            lambda problem: _linear_svc(problem, tol),
+            families,
+            name,
+            copy,
+            linear=True,
+            library="LIBLINEAR",
+        )
 
     def train(problem: MarginProblem) -> Any:
         bias = 1 if problem.explicit is not None and problem.explicit.constant else -1
-        options = f"-s {3 if problem.loss == 'hinge' else 1} -c {problem.C!r} -e {tol!r} -B {bias} -q"
-        model = _saved(liblinearutil.save_model, liblinearutil.train(problem.rows.y, problem.X, options))
+        options = (
+            f"-s {3 if problem.loss == 'hinge' else 1} -c {problem.C!r} -e {tol!r} -B {bias} -q"
+        )
+        model = _saved(
+            liblinearutil.save_model, liblinearutil.train(problem.rows.y, problem.X, options)
+        )
         return model.w if bias < 0 else (model.w, model.b)
 
     own = "LIBLINEAR, by its own interface"
@@ -216,7 +257,9 @@ def _solver(
             return Refusal("none of its rows costs anything")
         if isinstance(problem.rows, Signed) and len(np.unique(problem.rows.y[kept])) < 2:
             return Refusal("all its labels that count are of one class")
-        above, below = np.split(problem.unit_weights, 2) if isinstance(problem.rows, Tube) else (kept, kept)
+        above, below = (
+            np.split(problem.unit_weights, 2) if isinstance(problem.rows, Tube) else (kept, kept)
+        )
         if (above != below).any():
             return Refusal("its tube has other weights above than below")
         return None
@@ -231,12 +274,25 @@ def _solver(
         features_at_any_size=linear,
         also=also,
     )
-    return RegisteredSolver(name, function, algorithm, families, requires, reference=True, first=lambda problem: False, library=library)
+    return RegisteredSolver(
+        name,
+        function,
+        algorithm,
+        families,
+        requires,
+        reference=True,
+        first=lambda problem: False,
+        library=library,
+    )
 
 
 def _kept(problem: MarginProblem) -> Index:
     """The points whose rows cost anything: not all programs take weights of 0."""
-    return np.arange(problem.m) if problem.weights is None else np.flatnonzero(problem.weights[: problem.m] > 0)
+    return (
+        np.arange(problem.m)
+        if problem.weights is None
+        else np.flatnonzero(problem.weights[: problem.m] > 0)
+    )
 
 
 def _svc(problem: MarginProblem, tol: float) -> Any:
@@ -244,7 +300,13 @@ def _svc(problem: MarginProblem, tol: float) -> Any:
     from sklearn.svm import SVC, SVR
 
     if isinstance(problem.rows, Tube):
-        return SVR(kernel="precomputed", C=problem.C, epsilon=problem.rows.epsilon, tol=tol, max_iter=MOST_STEPS)
+        return SVR(
+            kernel="precomputed",
+            C=problem.C,
+            epsilon=problem.rows.epsilon,
+            tol=tol,
+            max_iter=MOST_STEPS,
+        )
     return SVC(kernel="precomputed", C=problem.C, tol=tol, max_iter=MOST_STEPS)
 
 
@@ -273,18 +335,40 @@ def _fitted(name: str, model: Any, problem: MarginProblem, limits: Limits) -> So
     from sklearn.exceptions import ConvergenceWarning
 
     started, kept = time.perf_counter(), _kept(problem)
-    weights = {} if problem.weights is None else {"sample_weight": problem.weights[: problem.m][kept]}
-    X = problem.gram.dense[np.ix_(kept, kept)] if getattr(model, "kernel", None) == "precomputed" else problem.X[kept]
+    weights = (
+        {} if problem.weights is None else {"sample_weight": problem.weights[: problem.m][kept]}
+    )
+    X = (
+        problem.gram.dense[np.ix_(kept, kept)]
+        if getattr(model, "kernel", None) == "precomputed"
+        else problem.X[kept]
+    )
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         model.fit(X, problem.rows.y[kept], **weights)
-    found = finished(problem, name, _read(problem, model, kept), limits, time.perf_counter() - started)
+    found = finished(
+        problem, name, _read(problem, model, kept), limits, time.perf_counter() - started
+    )
     if isinstance(own := getattr(model, "C", None), int | float) and own != problem.C:
-        other = f"its C is {own:g}, and that of the problem {problem.C:g}: from_estimator takes a function of the problem, too"
+        other = (
+            f"its C is {own:g}, and that of the problem {problem.C:g}: from_estimator takes a "
+            f"function of the problem, too"
+        )
         found = replace(found, reason=f"{found.reason}; {other}")
-    stopped = next((str(warning.message) for warning in heard if issubclass(warning.category, ConvergenceWarning)), "")
+    stopped = next(
+        (
+            str(warning.message)
+            for warning in heard
+            if issubclass(warning.category, ConvergenceWarning)
+        ),
+        "",
+    )
     if stopped and found.status is Status.FINISHED:
-        return replace(found, status=Status.ITERATION_LIMIT, reason=f"it says {stopped.split('.')[0]!r}: {found.reason}")
+        return replace(
+            found,
+            status=Status.ITERATION_LIMIT,
+            reason=f"it says {stopped.split('.')[0]!r}: {found.reason}",
+        )
     return found
 
 
@@ -296,7 +380,11 @@ def _read(problem: MarginProblem, model: Any, kept: Index) -> Any:
     if hasattr(model, "coef_"):
         return np.ravel(dense(model.coef_)), b
     values = getattr(model, "decision_function", model.predict)
-    X = problem.gram.dense[:, kept] if getattr(model, "kernel", None) == "precomputed" else problem.X
+    X = (
+        problem.gram.dense[:, kept]
+        if getattr(model, "kernel", None) == "precomputed"
+        else problem.X
+    )
     f = np.ravel(values(X)).astype(np.float64)
     return {"f": f - b, "b": b} if problem.bias else {"f": f}
 
@@ -306,5 +394,9 @@ def _expansion(problem: MarginProblem, support: Any, coefficients: Any, b: float
     beta = np.zeros(problem.m)
     beta[support] = coefficients
     tube = isinstance(problem.rows, Tube)
-    alpha = np.concatenate([np.maximum(beta, 0.0), np.maximum(-beta, 0.0)]) if tube else problem.rows.y * beta
+    alpha = (
+        np.concatenate([np.maximum(beta, 0.0), np.maximum(-beta, 0.0)])
+        if tube
+        else problem.rows.y * beta
+    )
     return {"beta": beta, "b": b, "alpha": alpha}

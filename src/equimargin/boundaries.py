@@ -2,18 +2,22 @@
 
     h(x) = the rank k with theta_(k-1) <= f(x) < theta_k,      theta_k between the utilities of ranks k and k + 1
 
-If f separates two neighbouring ranks, theta is the middle between the closest two of their points, one of each rank. This is the large
-margin rank boundary. If their utilities overlap, theta is the middle between two neighbouring utilities, chosen so that the number of
-training points of all ranks on the wrong side is smallest,
+If f separates two neighbouring ranks, theta is the middle between the closest two of
+their points, one of each rank. This is the large margin rank boundary. If their
+utilities overlap, theta is the middle between two neighbouring utilities, chosen so
+that the number of training points of all ranks on the wrong side is smallest,
 
     E_k(theta) = #{ y <= k, f >= theta } + #{ y > k, f < theta }.
 
-Of equally good places the lowest is taken. Together the thresholds minimise the sum over training points of |h(x_i) - y_i|, counted in
-ranks. They never decrease, because E_(k+1) - E_k falls in theta. A threshold may be -inf or inf; the ranks beyond it are then never
-predicted. It would not do to take only pairs of zero slack, whose margin is at least 1: where f separates ranks by less, their thresholds
-can be out of order and make errors. Utilities 0, 0.9 against 1, 1.95 would be cut at 1/2.
+Of equally good places the lowest is taken. Together the thresholds minimise the sum
+over training points of |h(x_i) - y_i|, counted in ranks. They never decrease, because
+E_(k+1) - E_k falls in theta. A threshold may be -inf or inf; the ranks beyond it are
+then never predicted. It would not do to take only pairs of zero slack, whose margin is
+at least 1: where f separates ranks by less, their thresholds can be out of order and
+make errors. Utilities 0, 0.9 against 1, 1.95 would be cut at 1/2.
 
-Source: O, section 1: "modeling ranks as intervals on the real line", "large margin rank boundaries"; its text prints no formula.
+Source: O, section 1: "modeling ranks as intervals on the real line", "large margin rank
+boundaries"; its text prints no formula.
 """
 
 from __future__ import annotations
@@ -37,7 +41,12 @@ __all__ = ["RankBoundaries", "boundaries_between", "most_rank_errors", "rank_bou
 class RankBoundaries:
     """Thresholds between the utilities of neighbouring ranks.
 
-    ranks : (L,) the ranks of the training points, ascending; no other is ever predicted.  thresholds : (L - 1,) non-decreasing.
+    Parameters
+    ----------
+    ranks : ndarray of shape (L,)
+        The ranks of the training points, ascending; no other is ever predicted.
+    thresholds : ndarray of shape (L - 1,)
+        Non-decreasing.
     """
 
     ranks: Array
@@ -48,7 +57,8 @@ class RankBoundaries:
 
         Raises
         ------
-        ValueError : NaN.
+        ValueError
+            NaN.
         """
         utility = np.asarray(f, dtype=np.float64)
         if np.isnan(utility).any():
@@ -63,7 +73,8 @@ def rank_boundaries(solution: Solution) -> RankBoundaries:
 
     Parameters
     ----------
-    solution : of a problem of `ranking`, `one_norm_ranking` or `ranking_vector_machine`.
+    solution : Solution
+        Of a problem of `ranking`, `one_norm_ranking` or `ranking_vector_machine`.
 
     Returns
     -------
@@ -71,7 +82,9 @@ def rank_boundaries(solution: Solution) -> RankBoundaries:
 
     Raises
     ------
-    ValueError : a problem of other labels or of pairs, which have no ranks; a solution without a point.
+    ValueError
+        A problem of other labels or of pairs, which have no ranks; a solution without a
+        point.
 
     Source: O, section 1.
     """
@@ -86,7 +99,10 @@ def boundaries_between(y: ArrayLike, f: ArrayLike) -> RankBoundaries:
 
     Parameters
     ----------
-    y : (n,) ranks.  f : (n,) utilities.
+    y : array-like of shape (n,)
+        ranks.
+    f : array-like of shape (n,)
+        utilities.
 
     Returns
     -------
@@ -94,7 +110,8 @@ def boundaries_between(y: ArrayLike, f: ArrayLike) -> RankBoundaries:
 
     Raises
     ------
-    ValueError : shapes that do not fit, no point, numbers that are not finite.
+    ValueError
+        Shapes that do not fit, no point, numbers that are not finite.
 
     Source: O, section 1, as above.
     """
@@ -105,7 +122,13 @@ def boundaries_between(y: ArrayLike, f: ArrayLike) -> RankBoundaries:
     values, group = np.unique(utility, return_inverse=True)
     edges = np.concatenate([[-np.inf], _between(values[:-1], values[1:]), [np.inf]])
     ranks = np.unique(rank)
-    return RankBoundaries(ranks, np.array([edges[np.argmin(_errors(rank > k, group, len(values)))] for k in ranks[:-1]], dtype=np.float64))
+    return RankBoundaries(
+        ranks,
+        np.array(
+            [edges[np.argmin(_errors(rank > k, group, len(values)))] for k in ranks[:-1]],
+            dtype=np.float64,
+        ),
+    )
 
 
 def most_rank_errors(y: ArrayLike, f: ArrayLike) -> int:
@@ -118,11 +141,15 @@ def most_rank_errors(y: ArrayLike, f: ArrayLike) -> int:
 
     Parameters
     ----------
-    y : (n,) ranks.  f : (n,) utilities.
+    y : array-like of shape (n,)
+        ranks.
+    f : array-like of shape (n,)
+        utilities.
 
     Raises
     ------
-    ValueError : shapes that do not fit, numbers that are not finite.
+    ValueError
+        Shapes that do not fit, numbers that are not finite.
     """
     n = np.asarray(y).size
     rank, utility = numbers(y, n, "y"), numbers(f, n, "f")

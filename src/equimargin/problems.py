@@ -16,7 +16,11 @@ from equimargin.formulations.numeric.arguments import array
 from equimargin.formulations.numeric.arrays import is_sparse
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.choices import LOSSES, LossName
-from equimargin.formulations.problem.construct import make_margin_problem, make_task_problems, ranking_from_pairs
+from equimargin.formulations.problem.construct import (
+    make_margin_problem,
+    make_task_problems,
+    ranking_from_pairs,
+)
 from equimargin.request import ProblemOptions
 
 
@@ -51,7 +55,12 @@ def make_problems_from_arrays(X: Any, y: ArrayLike, **how: Unpack[ProblemOptions
 
 
 def make_problems_from_data(
-    data: Data, C: float = 1.0, kernel: Kernel | None = None, epsilon: float = 0.1, losses: Sequence[LossName] = LOSSES, **variant: Any
+    data: Data,
+    C: float = 1.0,
+    kernel: Kernel | None = None,
+    epsilon: float = 0.1,
+    losses: Sequence[LossName] = LOSSES,
+    **variant: Any,
 ) -> list[Problem]:
     """Return the problems of every family of a task at rows of data, or of their preferences.
 
@@ -68,12 +77,31 @@ def make_problems_from_data(
         If preferences are given a variant; the rest as in the constructors of problems.
     """
     if data.pairs is None:
-        return make_task_problems(data.task, data.X, data.y, C, kernel, losses, epsilon, data.qid, **data.weights, **variant)
-    return [make_margin_problem_from_data(data, C, kernel, epsilon, loss, **variant) for loss in (losses if np.isfinite(C) else LOSSES[:1])]
+        return make_task_problems(
+            data.task,
+            data.X,
+            data.y,
+            C,
+            kernel,
+            losses,
+            epsilon,
+            data.qid,
+            **data.weights,
+            **variant,
+        )
+    return [
+        make_margin_problem_from_data(data, C, kernel, epsilon, loss, **variant)
+        for loss in (losses if np.isfinite(C) else LOSSES[:1])
+    ]
 
 
 def make_margin_problem_from_data(
-    data: Data, C: float = 1.0, kernel: Kernel | None = None, epsilon: float = 0.1, loss: LossName = "hinge", **variant: Any
+    data: Data,
+    C: float = 1.0,
+    kernel: Kernel | None = None,
+    epsilon: float = 0.1,
+    loss: LossName = "hinge",
+    **variant: Any,
 ) -> MarginProblem:
     """Return the margin problem of a task at rows of data, or of their preferences.
 
@@ -91,9 +119,14 @@ def make_margin_problem_from_data(
     """
     if data.pairs is not None:
         if variant:
-            raise ValueError(f"{data.name} has preferences, and a ranking by preferences has no {' and no '.join(variant)}; leave it out")
+            raise ValueError(
+                f"{data.name} has preferences, and a ranking by preferences has no "
+                f"{' and no '.join(variant)}; leave it out"
+            )
         return ranking_from_pairs(data.X, data.pairs, C, kernel, loss, data.pair_weight)
-    return make_margin_problem(data.task, data.X, data.y, C, kernel, loss, epsilon, data.qid, **data.weights, **variant)
+    return make_margin_problem(
+        data.task, data.X, data.y, C, kernel, loss, epsilon, data.qid, **data.weights, **variant
+    )
 
 
 def make_ordinal_problems(
@@ -114,10 +147,11 @@ def make_ordinal_problems(
         (m,) levels in {0, ..., L - 1}.
     C : float
         Cost of a unit of slack; inf is the hard margin.
-    kernel : Kernel or None
-        Linear by default; thresholds that must be in order are there for a linear kernel.
-    losses : sequence of str
-        Losses of the problems.
+    kernel : Kernel | None
+        Kernel or None Linear by default; thresholds that must be in order are there for
+        a linear kernel.
+    losses : Sequence[LossName]
+        Sequence of str Losses of the problems.
     weights : NDArray[np.float64] or None
         (m,) factors of C; of a hard margin, only whether they are 0 matters.
     """
@@ -126,7 +160,11 @@ def make_ordinal_problems(
         given = kernel is not None and kernel.given
         return [ordinal(X[np.ix_(kept, kept)] if given else X[kept], y[kept], C, kernel)]
     problems: list[AnyProblem] = [ordinal(X, y, C, kernel, loss, weights) for loss in losses]
-    if "hinge" in losses and kernel in (None, linear()) and (weights is None or np.isfinite(weights).all()):
+    if (
+        "hinge" in losses
+        and kernel in (None, linear())
+        and (weights is None or np.isfinite(weights).all())
+    ):
         data = {"X": X.toarray() if is_sparse(X) else X, "y": y, "C": C}
         problems.insert(1, explicit(data | ({} if weights is None else {"weights": weights})))
     return problems
@@ -143,11 +181,16 @@ def _inferred_task(labels: NDArray[Any], has_queries: bool) -> str:
     try:
         task = infer_task(labels, has_queries)
     except ValueError as reason:
-        raise ValueError(f"y {reason}; supply two classes, or name the task (task='regression')") from None
+        raise ValueError(
+            f"y {reason}; supply two classes, or name the task (task='regression')"
+        ) from None
     levels = "`equimargin compare FILE --task ordinal`"
     question = open_question(labels, levels) if task == "regression" else ""
     if question:
-        raise ValueError(f"y has {question} If they are numbers or relevances, name the task: task='regression' or 'ranking'")
+        raise ValueError(
+            f"y has {question} If they are numbers or relevances, name the task: "
+            f"task='regression' or 'ranking'"
+        )
     return task
 
 
@@ -155,5 +198,8 @@ def _signs(labels: NDArray[Any]) -> NDArray[np.float64]:
     """-1 for the first of the two labels, +1 for the second."""
     classes = np.unique(labels)
     if len(classes) != 2:
-        raise ValueError(f"y has {len(classes)} different labels, and a comparison of classifications takes two; keep two of them")
+        raise ValueError(
+            f"y has {len(classes)} different labels, and a comparison of classifications "
+            f"takes two; keep two of them"
+        )
     return np.where(labels == classes[1], 1.0, -1.0)

@@ -1,7 +1,7 @@
 """The request of a comparison, filled by options, by plans of studies or by keyword arguments.
 
-A field has its meaning, its default and its option here. Findings and plans of studies hold a request; the table of a study has columns
-of its own.
+A field has its meaning, its default and its option here. Findings and plans of studies
+hold a request; the table of a study has columns of its own.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class ProblemOptions(TypedDict, total=False):
         "classification", "regression" or "ranking"; by default ranking where there are queries,
         classification where y has two values, and regression where its values can be neither
         classes nor levels.
-    qid : ArrayLike or None
-        (m,) queries of a ranking.
+    qid : ArrayLike | None
+        ArrayLike or None (m,) queries of a ranking.
     C : float
         Cost of a unit of loss, 1 by default.
-    kernel : Kernel or None
-        Linear by default.
+    kernel : Kernel | None
+        Kernel or None Linear by default.
     epsilon : float
         Half-width of the tube of a regression, 0.1 by default.
     """
@@ -70,7 +70,9 @@ class CompareOptions(ProblemOptions, total=False):
     include_controls: bool
 
 
-def option(*names: str, help: str, panel: str, kind: Any = None, metavar: str = "") -> Mapping[str, Any]:
+def option(
+    *names: str, help: str, panel: str, kind: Any = None, metavar: str = ""
+) -> Mapping[str, Any]:
     """Return the metadata of a field that is an option of the command line, too.
 
     Parameters
@@ -81,12 +83,18 @@ def option(*names: str, help: str, panel: str, kind: Any = None, metavar: str = 
         Help text.
     panel : str
         Panel of the help in which the option stands.
-    kind : type or None
-        Type of the option where it is not that of the field.
+    kind : Any
+        Type or None Type of the option where it is not that of the field.
     metavar : str
         Name of the value in the help; empty for a flag.
     """
-    return {"names": names, "help": help, "rich_help_panel": panel, "kind": kind, "metavar": metavar}
+    return {
+        "names": names,
+        "help": help,
+        "rich_help_panel": panel,
+        "kind": kind,
+        "metavar": metavar,
+    }
 
 
 @dataclass(frozen=True)
@@ -134,22 +142,38 @@ class ComparisonRequest:
     formulations: str | Sequence[str] = field(
         default="*",
         metadata=option(
-            "--formulation", kind=list[str] | None, metavar="PATTERN", help="Only these formulations, * and ? allowed.", panel=ANSWERS
+            "--formulation",
+            kind=list[str] | None,
+            metavar="PATTERN",
+            help="Only these formulations, * and ? allowed.",
+            panel=ANSWERS,
         ),
     )
     solvers: str | Solver | Sequence[str | Solver] = field(
         default="*",
         metadata=option(
-            "--solver", kind=list[str] | None, metavar="PATTERN", help="Only these backends and solvers, * and ? allowed.", panel=ANSWERS
+            "--solver",
+            kind=list[str] | None,
+            metavar="PATTERN",
+            help="Only these backends and solvers, * and ? allowed.",
+            panel=ANSWERS,
         ),
     )
     tol: float = field(
-        default=1e-8, metadata=option(metavar="TOL", help="Relative accuracy that every solver is asked for.", panel=ANSWERS)
+        default=1e-8,
+        metadata=option(
+            metavar="TOL", help="Relative accuracy that every solver is asked for.", panel=ANSWERS
+        ),
     )
     agree_tol: float = field(
-        default=1e-6, metadata=option(metavar="TOL", help="Relative tolerance within which answers agree.", panel=ANSWERS)
+        default=1e-6,
+        metadata=option(
+            metavar="TOL", help="Relative tolerance within which answers agree.", panel=ANSWERS
+        ),
     )
-    time_limit: float = field(default=60.0, metadata=option(metavar="SECONDS", help="Time for each answer.", panel=LIMITS))
+    time_limit: float = field(
+        default=60.0, metadata=option(metavar="SECONDS", help="Time for each answer.", panel=LIMITS)
+    )
     total_time: float | None = field(
         default=None,
         metadata=option(
@@ -161,31 +185,60 @@ class ComparisonRequest:
     )
     patient: bool = field(
         default=False,
-        metadata=option("--patient", help="Wait for all answers: slow ones, and those that no verdict needs.", panel=LIMITS),
+        metadata=option(
+            "--patient",
+            help="Wait for all answers: slow ones, and those that no verdict needs.",
+            panel=LIMITS,
+        ),
     )
-    jobs: int = field(default=1, metadata=option(metavar="N", help="Processes; -1 for all cores.", panel=LIMITS))
+    jobs: int = field(
+        default=1, metadata=option(metavar="N", help="Processes; -1 for all cores.", panel=LIMITS)
+    )
     include_controls: bool = field(
         default=False,
-        metadata=option("--include-controls", help="Declare the misprints and look-alikes too, which must disagree.", panel=ANSWERS),
+        metadata=option(
+            "--include-controls",
+            help="Declare the misprints and look-alikes too, which must disagree.",
+            panel=ANSWERS,
+        ),
     )
 
     def __post_init__(self) -> None:
         """Make numbers and lists of what is given, and refuse what cannot be: see Raises."""
         from collections.abc import Iterable
 
-        from equimargin.formulations.numeric.arguments import check_number, format_value, optional_limit, positive_finite
+        from equimargin.formulations.numeric.arguments import (
+            check_number,
+            format_value,
+            optional_limit,
+            positive_finite,
+        )
 
-        made: dict[str, Any] = {name: bool(getattr(self, name)) for name in ("patient", "include_controls")}
-        made |= {name: positive_finite(getattr(self, name), name) for name in ("tol", "agree_tol", "time_limit")}
+        made: dict[str, Any] = {
+            name: bool(getattr(self, name)) for name in ("patient", "include_controls")
+        }
+        made |= {
+            name: positive_finite(getattr(self, name), name)
+            for name in ("tol", "agree_tol", "time_limit")
+        }
         made["total_time"] = optional_limit(self.total_time, "total_time")
         processes = "a whole number of processes from 1 on, or -1 for all cores"
-        made["jobs"] = int(check_number(self.jobs, "jobs", processes, lambda v: v % 1 == 0 and v != 0))
+        made["jobs"] = int(
+            check_number(self.jobs, "jobs", processes, lambda v: v % 1 == 0 and v != 0)
+        )
         for name in ("formulations", "solvers"):
             chosen = getattr(self, name)
-            made[name] = tuple(chosen) if isinstance(chosen, Iterable) and not isinstance(chosen, str) else (chosen,)
+            made[name] = (
+                tuple(chosen)
+                if isinstance(chosen, Iterable) and not isinstance(chosen, str)
+                else (chosen,)
+            )
         wrong = [each for each in made["formulations"] if not isinstance(each, str)]
         if wrong:
-            raise TypeError(f"formulations are names or patterns, such as 'svm.soft.*', not {format_value(wrong[0])}; '*' takes all")
+            raise TypeError(
+                f"formulations are names or patterns, such as 'svm.soft.*', not "
+                f"{format_value(wrong[0])}; '*' takes all"
+            )
         for name, value in made.items():
             object.__setattr__(self, name, value)
 

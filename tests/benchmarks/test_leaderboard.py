@@ -39,15 +39,24 @@ class SVC:
 def modules() -> Iterator[dict[str, Any]]:
     """The modules of benchmarks/trust, by their names."""
     sys.path.insert(0, str(ROOT / "benchmarks"))
-    yield {name: importlib.import_module(f"trust.{name}") for name in ("instances", "fits", "runs", "judge", "page", "load")}
+    yield {
+        name: importlib.import_module(f"trust.{name}")
+        for name in ("instances", "fits", "runs", "judge", "page", "load")
+    }
     sys.path.remove(str(ROOT / "benchmarks"))
 
 
 def test_every_entry_of_the_table_can_be_called(modules: dict[str, Any]) -> None:
     entries = modules["runs"].packages()
     assert {entry.fit for entry in entries} <= set(modules["fits"].FITS)
-    assert {problem for entry in entries for problem in entry.problems} == set(modules["instances"].PROBLEMS)
-    assert all(len(entry.tolerances) == 3 and entry.tolerances == tuple(sorted(entry.tolerances, reverse=True)) for entry in entries)
+    assert {problem for entry in entries for problem in entry.problems} == set(
+        modules["instances"].PROBLEMS
+    )
+    assert all(
+        len(entry.tolerances) == 3
+        and entry.tolerances == tuple(sorted(entry.tolerances, reverse=True))
+        for entry in entries
+    )
 
 
 @pytest.mark.slow
@@ -72,7 +81,11 @@ def test_a_package_that_ends_badly_ends_its_own_run_alone(
     (tmp_path / "brought.py").write_text(BROUGHT.format(small=small), encoding="utf-8")
     runs, Instance = modules["runs"], modules["instances"].Instance
     monkeypatch.setattr(runs, "LIMIT_SHARE", 1.0)  # other programs decide nothing here
-    chosen = [Instance("wine", "rbf hinge", 1.0), Instance("wine", "linear hinge", 1.0), Instance("wine", "rbf hinge", 100.0)]
+    chosen = [
+        Instance("wine", "rbf hinge", 1.0),
+        Instance("wine", "linear hinge", 1.0),
+        Instance("wine", "rbf hinge", 100.0),
+    ]
     processor = runs.processors()[0]
     found = list(runs.runs(brought, chosen, tmp_path, 0.5, processor))
     assert [run.failure for run in found] == [failure, failure, "", ""]
@@ -94,7 +107,9 @@ def test_a_package_that_ends_badly_ends_its_own_run_alone(
 def brought(modules: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return an entry for the package of BROUGHT, which lies in tmp_path."""
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    return modules["runs"].Package("brought", "brought", "brought", "svc", (1e-1, 1e-3), {"rbf hinge": {"module": "brought"}})
+    return modules["runs"].Package(
+        "brought", "brought", "brought", "svc", (1e-1, 1e-3), {"rbf hinge": {"module": "brought"}}
+    )
 
 
 @pytest.fixture
@@ -111,10 +126,19 @@ def test_a_package_that_fails_everywhere_stops_the_page_and_shows_its_standard_e
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (tmp_path / "brought.py").write_text(BROUGHT.format(small=f"os.write(2, b'a library is missing'); {small}"), encoding="utf-8")
+    (tmp_path / "brought.py").write_text(
+        BROUGHT.format(small=f"os.write(2, b'a library is missing'); {small}"), encoding="utf-8"
+    )
     monkeypatch.setattr(leaderboard, "packages", lambda: [brought])
     monkeypatch.setattr(modules["runs"].Package, "present", True)
-    arguments = ["--seconds", "1", "--page", str(tmp_path / "page"), "--json", str(tmp_path / "figures.json")]
+    arguments = [
+        "--seconds",
+        "1",
+        "--page",
+        str(tmp_path / "page"),
+        "--json",
+        str(tmp_path / "figures.json"),
+    ]
     monkeypatch.setattr(
         leaderboard,
         "instances",
@@ -140,7 +164,9 @@ def test_packages_are_measured_on_the_processors_that_the_process_may_use(
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(allowed)})
     try:
-        found = leaderboard.measured([brought, replace(brought, name="other")], chosen, tmp_path, 5.0)
+        found = leaderboard.measured(
+            [brought, replace(brought, name="other")], chosen, tmp_path, 5.0
+        )
     finally:
         os.sched_setaffinity(0, allowed)
     assert [run.failure for run in found] == [""] * 4
@@ -150,7 +176,11 @@ def test_times_of_a_loaded_machine_are_refused(modules: dict[str, Any]) -> None:
     load = modules["load"]
     load.refuse_load(100.0, 104.0, "")
     load.refuse_load(0.01, 0.1, "")  # a few fits say nothing
-    with pytest.raises(SystemExit, match=r"the machine is loaded: fits waited .* 7% of their time, not at most 5%; .* not published: wait"):
+    with pytest.raises(
+        SystemExit,
+        match=r"the machine is loaded: fits waited .* 7% of their time, not at most 5%; .* not "
+        r"published: wait",
+    ):
         load.refuse_load(93.0, 100.0, "wait")
     assert load.share(9.0, 4.0) == 0.0  # threads have more CPU seconds than the wall
 
@@ -176,7 +206,9 @@ def test_the_page_of_a_loaded_machine_is_not_written(
     assert not (tmp_path / "page").exists()
 
 
-def test_a_fit_that_waited_is_not_kept(modules: dict[str, Any], brought: Any, tmp_path: Path) -> None:
+def test_a_fit_that_waited_is_not_kept(
+    modules: dict[str, Any], brought: Any, tmp_path: Path
+) -> None:
     runs = modules["runs"]
 
     class Answers:
@@ -214,14 +246,23 @@ def test_an_answer_kept_without_what_shows_that_it_is_sound_is_asked_again(
 def answered(modules: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A run whose file has a good model, the problem, and its optimum."""
     instance = modules["instances"].Instance("wine", "linear hinge", 1.0)
-    problem, file = modules["judge"].problem_of(instance), tmp_path_factory.mktemp("models") / "good.npz"
+    problem, file = (
+        modules["judge"].problem_of(instance),
+        tmp_path_factory.mktemp("models") / "good.npz",
+    )
     w = solve(problem, tol=1e-9).w
     assert w is not None
     np.savez(file, w=w, b=0.0)
-    return modules["runs"].Run("good", instance, 1e-9, False, file, 0.1, True), problem, modules["judge"].optimum_of(problem)
+    return (
+        modules["runs"].Run("good", instance, 1e-9, False, file, 0.1, True),
+        problem,
+        modules["judge"].optimum_of(problem),
+    )
 
 
-def test_a_good_model_is_near_the_optimum_and_says_nothing_false(answered: Any, modules: dict[str, Any]) -> None:
+def test_a_good_model_is_near_the_optimum_and_says_nothing_false(
+    answered: Any, modules: dict[str, Any]
+) -> None:
     run, problem, optimum = answered
     result = modules["judge"].judged(replace(run, claimed=optimum.upper), problem, optimum)
     assert 0 <= result.excess[0] <= result.excess[1] < 2e-9
@@ -242,12 +283,16 @@ def test_a_stated_objective_that_cannot_be_is_called_false(
     factor: float, dual: bool, words: str, answered: Any, modules: dict[str, Any]
 ) -> None:
     run, problem, optimum = answered
-    result = modules["judge"].judged(replace(run, claimed=factor * optimum.upper, dual=dual), problem, optimum)
+    result = modules["judge"].judged(
+        replace(run, claimed=factor * optimum.upper, dual=dual), problem, optimum
+    )
     assert words in result.wrong
     assert bool(words) == bool(result.wrong)
 
 
-def test_a_model_of_another_size_or_that_is_not_finite_is_a_failure(answered: Any, modules: dict[str, Any], tmp_path: Path) -> None:
+def test_a_model_of_another_size_or_that_is_not_finite_is_a_failure(
+    answered: Any, modules: dict[str, Any], tmp_path: Path
+) -> None:
     run, problem, optimum = answered
     for w, words in ((np.zeros(3), "3 coefficients, not 14"), (np.full(14, np.nan), "not finite")):
         np.savez(tmp_path / "bad.npz", w=w, b=0.0)
@@ -271,7 +316,9 @@ def test_the_published_page_is_of_the_tool_and_of_packages_that_work(
     problems = [int(number) for number in re.findall(r"^(\d+) problems; ", text, re.MULTILINE)]
     tables = [part.split("\n## ")[0] for part in text.split(" problems; ")[1:]]
     for number, table in zip(problems, tables, strict=True):
-        failures = [int(line.split(" | ")[5]) for line in table.splitlines() if re.match(r"\| \d", line)]
+        failures = [
+            int(line.split(" | ")[5]) for line in table.splitlines() if re.match(r"\| \d", line)
+        ]
         assert len(failures) > 4
         assert max(failures) < number
 
@@ -286,7 +333,9 @@ def test_the_published_page_of_a_loaded_machine_has_no_times(modules: dict[str, 
     assert has_times == (page.TIMES.format(seconds=10, ranked=page.RANKED) in text)
 
 
-def test_the_page_ranks_by_time_and_counts_a_problem_that_is_not_solved_as_the_limit(answered: Any, modules: dict[str, Any]) -> None:
+def test_the_page_ranks_by_time_and_counts_a_problem_that_is_not_solved_as_the_limit(
+    answered: Any, modules: dict[str, Any]
+) -> None:
     run, _, _ = answered
     page, Judged = modules["page"], modules["judge"].Judged
     results = [

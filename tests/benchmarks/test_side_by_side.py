@@ -18,9 +18,16 @@ def table(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_a_row_has_a_line_for_each_peer_and_names_the_missing(table: Any) -> None:
-    there = {package.name: package for package in table.packages() if package.name in ("scikit-learn SVC", "scikit-learn LinearSVC")}
+    there = {
+        package.name: package
+        for package in table.packages()
+        if package.name in ("scikit-learn SVC", "scikit-learn LinearSVC")
+    }
     kernel = next(row for row in table.rows() if row.number == 3)
-    linear = replace(next(row for row in table.rows() if row.number == 4), must={"scikit-learn LinearSVC": 1.5, "absent": 2.0})
+    linear = replace(
+        next(row for row in table.rows() if row.number == 4),
+        must={"scikit-learn LinearSVC": 1.5, "absent": 2.0},
+    )
     missing, measured = table.beside(kernel, there)
     assert (missing["peer"], missing["said"], missing["ratio"]) == ("LIBSVM", "not installed", None)
     assert 0 < measured["reached"] < 1e-3  # a gap

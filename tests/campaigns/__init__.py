@@ -2,10 +2,16 @@
 
     python -m campaigns NAME --seed 1 --examples 1000 [PART ...]
 
-Seeded faults, theorems and the tests of claims are no examples, and have commands of their own: `python -m campaigns.faults` and so on.
+Seeded faults, theorems and the tests of claims are no examples, and have commands of
+their own: `python -m campaigns.faults` and so on.
 """
 
 import os
 
-for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
+for _library in (
+    "OPENBLAS",
+    "OMP",
+    "MKL",
+    "VECLIB_MAXIMUM",
+):  # read once, when numpy is imported: so this comes first
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")

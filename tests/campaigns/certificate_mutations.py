@@ -1,6 +1,7 @@
 """Certificates that are changed on purpose: signed again or not; none may be accepted with a false interval.
 
-`make mutated-certificates SEED=1 MUTATIONS=500` changes every family's certificate so often, and says what became of them.
+`make mutated-certificates SEED=1 MUTATIONS=500` changes every family's certificate so
+often, and says what became of them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,16 @@ import numpy as np
 from campaigns.exact.program_kinds import DATA, KINDS
 from campaigns.runner import At, Campaign, Check, Trial, watched
 from equimargin.data import load
-from equimargin.formulations import Kernel, MarginProblem, Problem, linear, polynomial, precomputed, ranking_from_pairs, rbf
+from equimargin.formulations import (
+    Kernel,
+    MarginProblem,
+    Problem,
+    linear,
+    polynomial,
+    precomputed,
+    ranking_from_pairs,
+    rbf,
+)
 from equimargin.formulations.declarations.family import FAMILIES, program_families
 from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.problem.construct import make_task_problems
@@ -37,7 +47,11 @@ from equimargin.solvers.exact.program import Inconclusive, Infeasible, Optimum, 
 from equimargin.testing import ONE_NORM, get_task, sample_problem
 from narrow import as_a, present
 
-OF_DOCUMENTS = [id for id, known in program_families().items() if known.module.startswith("equimargin.formulations.documents")]
+OF_DOCUMENTS = [
+    id
+    for id, known in program_families().items()
+    if known.module.startswith("equimargin.formulations.documents")
+]
 """The families of the documents that have no canonical shape: their definitions are certified as programs."""
 WITH_A_PATH = ("svm.soft", "svm.nobias", "svr.l1", "rank.l1")
 """The families whose paths are certified."""
@@ -57,10 +71,24 @@ HOSTILE: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("truncated", lambda text: text[: len(text) // 3]),
     ("cut by one", lambda text: text.rstrip()[:-1]),
     ("nested", lambda text: "[" * 100_000 + "]" * 100_000),
-    ("nested inside", lambda text: text.replace('"claim":', '"claim":' + "[" * 50_000 + "]" * 50_000 + ',"c":', 1)),
-    ("huge integer", lambda text: text.replace('"denominator":', '"denominator":' + "9" * 100_000, 1)),
-    ("long integer", lambda text: text.replace('"denominator":', '"denominator":' + "9" * 4_000, 1)),
-    ("huge hexadecimal", lambda text: text.replace('"C":', '"C":"0x' + "f" * 1_000_000 + '","D":', 1)),
+    (
+        "nested inside",
+        lambda text: text.replace(
+            '"claim":', '"claim":' + "[" * 50_000 + "]" * 50_000 + ',"c":', 1
+        ),
+    ),
+    (
+        "huge integer",
+        lambda text: text.replace('"denominator":', '"denominator":' + "9" * 100_000, 1),
+    ),
+    (
+        "long integer",
+        lambda text: text.replace('"denominator":', '"denominator":' + "9" * 4_000, 1),
+    ),
+    (
+        "huge hexadecimal",
+        lambda text: text.replace('"C":', '"C":"0x' + "f" * 1_000_000 + '","D":', 1),
+    ),
     ("huge float", lambda text: text.replace('"C":', '"C":1e999,"D":', 1)),
     ("huge exponents", lambda text: text.replace('"features":[[', '"features":[[1e308,1e-308,', 1)),
     ("NaN", lambda text: text.replace('"lower":', '"lower":NaN,"l":', 1)),
@@ -85,18 +113,27 @@ HOSTILE_PROGRAMS: tuple[tuple[str, Callable[[str], str]], ...] = (
 
 def signed(document: dict[str, Any]) -> dict[str, Any]:
     """The document with digests that fit it."""
-    points = checker.sha256(document["path"] if "path" in document else [document["primal"], document["dual"]])
-    return document | {"digests": {"problem": checker.sha256(document["problem"]), "points": points}}
+    points = checker.sha256(
+        document["path"] if "path" in document else [document["primal"], document["dual"]]
+    )
+    return document | {
+        "digests": {"problem": checker.sha256(document["problem"]), "points": points}
+    }
 
 
 def hostile(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
     """The document in the forms of HOSTILE, and of HOSTILE_PROGRAMS where it is of format 2."""
     text = json.dumps(document, separators=(",", ":"))
-    for name, change in (*HOSTILE, *(HOSTILE_PROGRAMS if document["schema"] == checker.PROGRAM_SCHEMA else ())):
+    for name, change in (
+        *HOSTILE,
+        *(HOSTILE_PROGRAMS if document["schema"] == checker.PROGRAM_SCHEMA else ()),
+    ):
         yield name, change(text).encode("utf-8", "surrogateescape")
 
 
-def mutations(document: dict[str, Any], rng: np.random.Generator, count: int) -> Iterator[tuple[str, dict[str, Any]]]:
+def mutations(
+    document: dict[str, Any], rng: np.random.Generator, count: int
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """The document with a digit of one number or digest changed, half of them signed again."""
     places = list(_places(document, ()))
     kinds = sorted({_kind(path) for path in places})
@@ -121,7 +158,10 @@ def accepted(data: bytes) -> tuple[Fraction | float, Fraction | float] | None:
         return None
 
 
-def false(interval: tuple[Fraction | float, Fraction | float], truth: tuple[Fraction | float, Fraction | float]) -> bool:
+def false(
+    interval: tuple[Fraction | float, Fraction | float],
+    truth: tuple[Fraction | float, Fraction | float],
+) -> bool:
     """Whether no number of the true interval is in the accepted one."""
     return interval[1] < truth[0] or truth[1] < interval[0]
 
@@ -143,10 +183,23 @@ def restated(stated: dict[str, Any]) -> Problem:
     """Return the problem that a certificate states."""
     given, family = stated["kernel"], stated["family"]
     parameters = [v for key, v in given.items() if key not in ("name", "constant", "shift")]
-    made: dict[str, Callable[..., Kernel]] = {"linear": linear, "polynomial": polynomial, "rbf": rbf, "precomputed": precomputed}
-    data = {"X": _features(stated), "C": float(stated["C"]), "kernel": made[given["name"]](*parameters)}
+    made: dict[str, Callable[..., Kernel]] = {
+        "linear": linear,
+        "polynomial": polynomial,
+        "rbf": rbf,
+        "precomputed": precomputed,
+    }
+    data = {
+        "X": _features(stated),
+        "C": float(stated["C"]),
+        "kernel": made[given["name"]](*parameters),
+    }
     if get_task(family) == "ranking" and family not in ONE_NORM and stated["pairs"] is not None:
-        problem: Problem = ranking_from_pairs(**data, pairs=stated["pairs"], loss="squared_hinge" if family.endswith("l2") else "hinge")
+        problem: Problem = ranking_from_pairs(
+            **data,
+            pairs=stated["pairs"],
+            loss="squared_hinge" if family.endswith("l2") else "hinge",
+        )
     else:
         epsilon = {"epsilon": stated["epsilon"]} if get_task(family) == "regression" else {}
         queries = {"qid": stated["queries"]} if get_task(family) == "ranking" else {}
@@ -169,19 +222,31 @@ def path_holds(document: dict[str, Any], C: float) -> bool:
     primal: dict[str, Any] = {"beta": [str(v / lam) for v in beta], "b": str(b / lam)}
     if judge.space.linear:
         columns = zip(*judge.space.rows, strict=True)
-        primal = {"w": [str(checker.dot(column, beta) / judge.space.unit / lam) for column in columns], "b": str(b / lam)}
-    return checker.upper_bound(judge, primal) <= (1 + checker.rational(document["claim"]["gap"])) * optimum
+        primal = {
+            "w": [str(checker.dot(column, beta) / judge.space.unit / lam) for column in columns],
+            "b": str(b / lam),
+        }
+    return (
+        checker.upper_bound(judge, primal)
+        <= (1 + checker.rational(document["claim"]["gap"])) * optimum
+    )
 
 
-def _on_path(document: dict[str, Any], problem: MarginProblem, lam: Fraction) -> tuple[list[Fraction], Fraction]:
+def _on_path(
+    document: dict[str, Any], problem: MarginProblem, lam: Fraction
+) -> tuple[list[Fraction], Fraction]:
     """A'alpha and lambda times the bias at a lambda between two points of a path."""
     points, alpha = document["path"]["points"], [Fraction(0)] * problem.p
     known = []
     for point in points:
         for r, numerator in zip(point["rows"], point["numerators"], strict=True):
-            alpha[r] = checker.rational(numerator) / checker.rational(document["path"]["denominator"])
+            alpha[r] = checker.rational(numerator) / checker.rational(
+                document["path"]["denominator"]
+            )
         known.append((checker.rational(point["lambda"]), list(alpha), checker.rational(point["b"])))
-    (l1, alpha1, b1), (l2, alpha2, b2) = next((p, q) for p, q in itertools.pairwise(known) if p[0] >= lam >= q[0])
+    (l1, alpha1, b1), (l2, alpha2, b2) = next(
+        (p, q) for p, q in itertools.pairwise(known) if p[0] >= lam >= q[0]
+    )
     x = (l1 - lam) / (l1 - l2)
     beta = [Fraction(0)] * (problem.m + 1)
     rows = checker.read_problem(state(problem)).rows
@@ -198,7 +263,11 @@ def path_outcome(document: dict[str, Any], rng: np.random.Generator) -> str:
     except REFUSALS:
         return OUTCOMES[0]
     ends = math.log(claim.low), math.log(claim.high)
-    costs = [math.exp(-rng.uniform(*ends)) for _ in range(ASKED_ON_A_PATH)] if claim.low < claim.high else []
+    costs = (
+        [math.exp(-rng.uniform(*ends)) for _ in range(ASKED_ON_A_PATH)]
+        if claim.low < claim.high
+        else []
+    )
     inside = [C for C in costs if claim.low <= 1 / Fraction(C) <= claim.high]
     return OUTCOMES[1 if all(path_holds(document, C) for C in inside) else 2]
 
@@ -208,7 +277,13 @@ def program_truth(stated: dict[str, Any]) -> tuple[Fraction | float, Fraction | 
     outcome = program_optimum(restated_program(stated))
     if isinstance(outcome, Inconclusive):
         return -math.inf, math.inf
-    value = outcome.value if isinstance(outcome, Optimum) else math.inf if isinstance(outcome, Infeasible) else -math.inf
+    value = (
+        outcome.value
+        if isinstance(outcome, Optimum)
+        else math.inf
+        if isinstance(outcome, Infeasible)
+        else -math.inf
+    )
     return value, value
 
 
@@ -225,7 +300,16 @@ def restated_program(stated: dict[str, Any]) -> Program:
     P = table("P", len(q))
     for i, j, _ in stated["P"]:
         P[j][i] = P[i][j]
-    return program_from_arrays(P, q, table("A", len(b)), b, table("G", len(h)), h, checker.rational(stated["c"]), stated["cones"])
+    return program_from_arrays(
+        P,
+        q,
+        table("A", len(b)),
+        b,
+        table("G", len(h)),
+        h,
+        checker.rational(stated["c"]),
+        stated["cones"],
+    )
 
 
 def _features(stated: dict[str, Any]) -> Any:
@@ -246,13 +330,19 @@ def _places(part: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     elif isinstance(part, list):
         for key, value in enumerate(part):
             yield from _places(value, (*path, key))
-    elif isinstance(part, int | float) or "digests" in path or (isinstance(part, str) and part.removeprefix("-")[:1].isdigit()):
+    elif (
+        isinstance(part, int | float)
+        or "digests" in path
+        or (isinstance(part, str) and part.removeprefix("-")[:1].isdigit())
+    ):
         yield path
 
 
 def _kind(path: tuple[Any, ...]) -> str:
     """What a number is: the names on the way to it."""
-    return "digests" if path[0] == "digests" else ".".join(key for key in path if isinstance(key, str))
+    return (
+        "digests" if path[0] == "digests" else ".".join(key for key in path if isinstance(key, str))
+    )
 
 
 def _another(value: Any, rng: np.random.Generator) -> Any:
@@ -263,7 +353,11 @@ def _another(value: Any, rng: np.random.Generator) -> Any:
     digits = [k for k, letter in enumerate(text) if letter.isdigit()]
     k = digits[rng.integers(len(digits))]
     other = str((int(text[k]) + 1 + int(rng.integers(9))) % 10)
-    return type(value)(text[:k] + other + text[k + 1 :]) if not isinstance(value, int) else int(text[:k] + other + text[k + 1 :])
+    return (
+        type(value)(text[:k] + other + text[k + 1 :])
+        if not isinstance(value, int)
+        else int(text[:k] + other + text[k + 1 :])
+    )
 
 
 def instances(source: str) -> Iterator[Problem]:
@@ -279,15 +373,31 @@ def checks(examples: int) -> Iterator[Check]:
     for source in DATA_SETS:
         for problem in instances(source):
             made = partial(certificate_of_problem, problem)
-            yield of_document(f"{source}, {problem.kernel.name}, {problem.family}", made, truth, examples, len(HOSTILE))
+            yield of_document(
+                f"{source}, {problem.kernel.name}, {problem.family}",
+                made,
+                truth,
+                examples,
+                len(HOSTILE),
+            )
     forms = len(HOSTILE) + len(HOSTILE_PROGRAMS)
     for make, data in product(KINDS, DATA):
-        yield of_document(f"{make.__name__}, {data}", partial(certificate_of_kind, make, data), program_truth, examples, forms)
+        yield of_document(
+            f"{make.__name__}, {data}",
+            partial(certificate_of_kind, make, data),
+            program_truth,
+            examples,
+            forms,
+        )
     for id in OF_DOCUMENTS:
         yield of_document(id, partial(certificate_of_family, id), program_truth, examples, forms)
     for family in WITH_A_PATH:
         path = cache(partial(certificate_of_path, family))
-        yield Check(f"path, {family}", judged_path, lambda at, path=path: next(mutations(path(), at.rng(), 1))[1])  # type: ignore[misc]
+        yield Check(
+            f"path, {family}",
+            judged_path,
+            lambda at, path=path: next(mutations(path(), at.rng(), 1))[1],  # type: ignore[misc]
+        )
 
 
 def certificate_of_problem(problem: Problem, seed: int) -> dict[str, Any]:
@@ -295,7 +405,9 @@ def certificate_of_problem(problem: Problem, seed: int) -> dict[str, Any]:
     return certificate(solve(problem, tol=1e-9))
 
 
-def certificate_of_kind(make: Callable[..., Program], data: str, seed: int) -> dict[str, Any] | None:
+def certificate_of_kind(
+    make: Callable[..., Program], data: str, seed: int
+) -> dict[str, Any] | None:
     """Return the certificate of a drawn program, None where its optimum is undecided."""
     program = make(np.random.default_rng(seed), 8, 3, data)
     outcome = program_optimum(program)
@@ -309,7 +421,10 @@ def certificate_of_family(id: str, seed: int) -> dict[str, Any]:
 
 def certificate_of_path(family: str) -> dict[str, Any]:
     """Return the certificate of a path."""
-    return path_certificate(regularization_path(as_a(MarginProblem, sample_problem(family, linear(), n=8)), 1e-2), gap=1e-2)
+    return path_certificate(
+        regularization_path(as_a(MarginProblem, sample_problem(family, linear(), n=8)), 1e-2),
+        gap=1e-2,
+    )
 
 
 def judged_path(changed: dict[str, Any], at: At) -> Trial:
@@ -318,7 +433,13 @@ def judged_path(changed: dict[str, Any], at: At) -> Trial:
     return Trial(["a gap that does not hold"] if outcome == OUTCOMES[2] else [], Counter([outcome]))
 
 
-def of_document(name: str, made: Callable[[int], dict[str, Any] | None], truth_of: Truth, examples: int, forms: int) -> Check:
+def of_document(
+    name: str,
+    made: Callable[[int], dict[str, Any] | None],
+    truth_of: Truth,
+    examples: int,
+    forms: int,
+) -> Check:
     """Return the check of a certificate's changes, and of its hostile forms after them.
 
     Parameters
@@ -350,8 +471,15 @@ def of_document(name: str, made: Callable[[int], dict[str, Any] | None], truth_o
         with watched(CHECKER_SECONDS):
             found = accepted(data)
         same = changed is None or changed["problem"] == present(document(at.seed))["problem"]
-        outcome = OUTCOMES[0 if found is None else 1 + false(found, known(at.seed) if same else truth_of(present(changed)["problem"]))]
-        return Trial([f"a false interval is accepted, {kind}"] if outcome == OUTCOMES[2] else [], Counter([outcome]))
+        outcome = OUTCOMES[
+            0
+            if found is None
+            else 1 + false(found, known(at.seed) if same else truth_of(present(changed)["problem"]))
+        ]
+        return Trial(
+            [f"a false interval is accepted, {kind}"] if outcome == OUTCOMES[2] else [],
+            Counter([outcome]),
+        )
 
     return Check(name, examine, draw, lambda count: count + forms)
 

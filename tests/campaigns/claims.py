@@ -21,7 +21,9 @@ def named_tests() -> dict[str, list[str]]:
     """Return all tests, as pytest calls them, by the names of their functions."""
     found: dict[str, list[str]] = defaultdict(list)
     for file in sorted((ROOT / "tests").rglob("test_*.py")):
-        for name in re.findall(r"^def (test_\w+)\(", file.read_text(encoding="utf-8"), re.MULTILINE):
+        for name in re.findall(
+            r"^def (test_\w+)\(", file.read_text(encoding="utf-8"), re.MULTILINE
+        ):
             found[name].append(f"{file}::{name}")
     return found
 

@@ -2,8 +2,9 @@
 
     python -m campaigns equivalence --seed 1 --examples 60
 
-Verdicts are known for the twenty pairs. Two formulations of a family are never DIFFERENT, and a control is never EQUAL to one, but for two
-controls whose misprint is how a solution is read, and on data of two levels, where some mistakes show nothing.
+Verdicts are known for the twenty pairs. Two formulations of a family are never
+DIFFERENT, and a control is never EQUAL to one, but for two controls whose misprint is
+how a solution is read, and on data of two levels, where some mistakes show nothing.
 Exit status 1 if one is wrong.
 """
 
@@ -26,7 +27,9 @@ from problem_pairs import PAIRS
 
 READ_OUTS = {"svm.hard.bias.as_printed", "rank.l2.value.as_printed"}
 """Misprints of how a solution is read, not of a problem: what they declare is right."""
-TWO_LEVELS = {f"ord.{family}.two_levels" for family in ("implicit", "implicit_l2", "explicit", "sum")}
+TWO_LEVELS = {
+    f"ord.{family}.two_levels" for family in ("implicit", "implicit_l2", "explicit", "sum")
+}
 """Stated for two levels alone, where mistakes about the levels between show nothing: there a control may be EQUAL, which is right."""
 DRAWS = 6
 """How often data are drawn for a pair."""
@@ -43,7 +46,9 @@ def checks(examples: int) -> Iterator[Check]:
 def asked(question: tuple[Any, ...], examples: int, seed: int, at: object) -> Trial:
     """Return the verdict on a pair, and whether it is wrong; every reason is replayed."""
     a, b, data, finite, allowed = question
-    found = same(a, b, data, draws=DRAWS, examples=examples, seed=seed, finite=finite, seconds=SECONDS)
+    found = same(
+        a, b, data, draws=DRAWS, examples=examples, seed=seed, finite=finite, seconds=SECONDS
+    )
     replay(found, a, b)
     wrong = [] if found.verdict in allowed else [f"{found.verdict} is wrong: {found.reasons[0]}"]
     return Trial(wrong, Counter([f"{found.verdict}, {found.reasons[0]}"]))
@@ -57,7 +62,9 @@ def questions() -> Iterator[tuple[str, tuple[Any, ...]]]:
         entries = [entry for entry in REGISTRY.values() if entry.family == family]
         for a, b in combinations(entries, 2):
             wrong = [entry for entry in (a, b) if entry.control and entry.id not in READ_OUTS]
-            allowed = {"UNDECIDED", "DIFFERENT" if wrong else "EQUAL"} | ({"EQUAL"} if TWO_LEVELS & {a.id, b.id} else set())
+            allowed = {"UNDECIDED", "DIFFERENT" if wrong else "EQUAL"} | (
+                {"EQUAL"} if TWO_LEVELS & {a.id, b.id} else set()
+            )
             if len(wrong) < 2:
                 yield f"{a.id} {b.id}", (a.id, b.id, None, False, allowed)
 
@@ -67,7 +74,9 @@ def replay(found: Same, a: Statement, b: Statement) -> None:
     for each in found.findings:
         if each.reason is not None:
             first, second = (stated(of, each.data, "fractions", Clock(SECONDS)) for of in (a, b))
-            assert_replays(each.reason, first.program, second.program, first.opposite != second.opposite)
+            assert_replays(
+                each.reason, first.program, second.program, first.opposite != second.opposite
+            )
 
 
 CAMPAIGN = Campaign(__name__, __doc__, checks, 150)

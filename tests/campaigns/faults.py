@@ -2,8 +2,9 @@
 
     python -m campaigns.faults
 
-They are in faults.toml. Each is a change of one source text in a temporary copy of the tree, where the tests named with it
-run until the first one fails. Exit status 1 if a fault survives, or if a test fails without any.
+They are in faults.toml. Each is a change of one source text in a temporary copy of the
+tree, where the tests named with it run until the first one fails. Exit status 1 if a
+fault survives, or if a test fails without any.
 """
 
 from __future__ import annotations
@@ -25,7 +26,16 @@ from places import ALL_TESTS, ROOT
 
 LONGEST = 3600
 """Time limit of the tests of one fault, in seconds of the clock."""
-COPIED = ("formulations", "solvers", "proofs", "src", "tests", "examples", "pyproject.toml", "README.md")
+COPIED = (
+    "formulations",
+    "solvers",
+    "proofs",
+    "src",
+    "tests",
+    "examples",
+    "pyproject.toml",
+    "README.md",
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +53,9 @@ def read(name: str) -> tuple[Fault, ...]:
     """Return the entries of a table beside this file: by the changed file a name, the text, what stands in its place, and tests."""
     table = tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
     return tuple(
-        Fault(name, file, old, new, tuple(tests)) for file, entries in table.items() for name, (old, new, *tests) in entries.items()
+        Fault(name, file, old, new, tuple(tests))
+        for file, entries in table.items()
+        for name, (old, new, *tests) in entries.items()
     )
 
 
@@ -52,10 +64,32 @@ FAULTS = read("faults.toml")
 
 def first_failure(tree: Path, tests: Sequence[str], caches: Path) -> str | None:
     """The first test that fails there, or None; an error of any other kind is nobody's catch."""
-    files = [str(path.relative_to(tree)) for name in tests for path in (tree / "tests").rglob(f"test_{name}.py")]
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(caches), "PYTHONPATH": str(tree / "src"), "EQUIMARGIN_PROFILE": "faults"}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", "-m", ALL_TESTS, *files]
-    answer = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=LONGEST)
+    files = [
+        str(path.relative_to(tree))
+        for name in tests
+        for path in (tree / "tests").rglob(f"test_{name}.py")
+    ]
+    environment = os.environ | {
+        "NUMBA_CACHE_DIR": str(caches),
+        "PYTHONPATH": str(tree / "src"),
+        "EQUIMARGIN_PROFILE": "faults",
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "--no-header",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        ALL_TESTS,
+        *files,
+    ]
+    answer = subprocess.run(
+        command, cwd=tree, env=environment, capture_output=True, text=True, timeout=LONGEST
+    )
     if answer.returncode == 0:
         return None
     found = re.search(r"^FAILED tests/(\S+)", answer.stdout, re.MULTILINE)
@@ -69,7 +103,9 @@ def copied(target: Path) -> Path:
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, target / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(
+                source, target / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__")
+            )
         else:
             shutil.copy(source, target / name)
     return target
@@ -80,18 +116,24 @@ def caught(fault: Fault, caches: Path) -> str | None:
     with tempfile.TemporaryDirectory() as folder:
         tree = copied(Path(folder))
         path = tree / fault.file
-        path.write_text(path.read_text(encoding="utf-8").replace(fault.old, fault.new), encoding="utf-8")
+        path.write_text(
+            path.read_text(encoding="utf-8").replace(fault.old, fault.new), encoding="utf-8"
+        )
         return first_failure(tree, fault.tests, caches)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try every fault, and first none at all."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("names", nargs="*", help="only the faults whose names contain one of these")
     names = parser.parse_args(arguments).names
     survivors = 0
     with tempfile.TemporaryDirectory() as caches:
-        wanted = [fault for fault in FAULTS if not names or any(name in fault.name for name in names)]
+        wanted = [
+            fault for fault in FAULTS if not names or any(name in fault.name for name in names)
+        ]
         tests = sorted({test for fault in wanted for test in fault.tests})
         with tempfile.TemporaryDirectory() as folder:
             broken = first_failure(copied(Path(folder)), tests, Path(caches))
@@ -102,7 +144,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             started = time.perf_counter()
             test = caught(fault, Path(caches))
             survivors += test is None
-            print(f"{fault.file:<32} {fault.name:<52} {test or 'SURVIVES'}  ({time.perf_counter() - started:.0f} s)", flush=True)
+            print(
+                f"{fault.file:<32} {fault.name:<52} {test or 'SURVIVES'}  "
+                f"({time.perf_counter() - started:.0f} s)",
+                flush=True,
+            )
     print(f"{len(wanted)} faults, {survivors} survive")
     return 1 if survivors else 0
 

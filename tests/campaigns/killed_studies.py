@@ -2,8 +2,9 @@
 
     python -m campaigns killed_studies --seed 1 --runs 20 process
 
-A victim is the process of the study, one of joblib's workers, one of Dask's workers, or the scheduler of a Dask cluster. Exit status 1 if a
-study ends otherwise than one that nobody killed, or if no kill met a study at work.
+A victim is the process of the study, one of joblib's workers, one of Dask's workers, or
+the scheduler of a Dask cluster. Exit status 1 if a study ends otherwise than one that
+nobody killed, or if no kill met a study at work.
 """
 
 from __future__ import annotations
@@ -77,7 +78,10 @@ def answered(file: Path) -> int:
 
 def table(file: Path) -> list[dict[str, Any]]:
     """The final table without its times."""
-    return [{name: value for name, value in row.items() if name not in TIMES} for row in Study(file).records()]
+    return [
+        {name: value for name, value in row.items() if name not in TIMES}
+        for row in Study(file).records()
+    ]
 
 
 def descendants(process: int) -> Iterator[int]:
@@ -110,8 +114,26 @@ def cluster(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """A Dask cluster of two workers: the address of its scheduler, and the scheduler."""
     file = folder / "scheduler.json"
     file.unlink(missing_ok=True)
-    scheduler = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
-    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--nthreads", "1", "--no-dashboard", "--death-timeout", "10"]
+    scheduler = [
+        sys.executable,
+        "-m",
+        "distributed.cli.dask_scheduler",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "0",
+        "--no-dashboard",
+    ]
+    worker = [
+        sys.executable,
+        "-m",
+        "distributed.cli.dask_worker",
+        "--nthreads",
+        "1",
+        "--no-dashboard",
+        "--death-timeout",
+        "10",
+    ]
     running = [quiet(*scheduler, "--scheduler-file", str(file))]
     try:
         until = time.monotonic() + LONGEST
@@ -140,13 +162,31 @@ def killed_once(folder: Path, name: str, victim: str, chance: random.Random) -> 
         return THROUGH
     if victim == "dask-scheduler":
         with cluster(folder) as (address, scheduler):
-            return _killed(study(folder, name, *EXECUTORS[victim], "--scheduler", address), file, before, chance, lambda _: scheduler.pid)
+            return _killed(
+                study(folder, name, *EXECUTORS[victim], "--scheduler", address),
+                file,
+                before,
+                chance,
+                lambda _: scheduler.pid,
+            )
     own = victim == "process"
     running = study(folder, name, *EXECUTORS[victim])
-    return _killed(running, file, before, chance, lambda process: process if own else chance.choice(workers(process) or [process]))
+    return _killed(
+        running,
+        file,
+        before,
+        chance,
+        lambda process: process if own else chance.choice(workers(process) or [process]),
+    )
 
 
-def _killed(running: subprocess.Popen[bytes], file: Path, before: int, chance: random.Random, whom: Callable[[int], int]) -> str:
+def _killed(
+    running: subprocess.Popen[bytes],
+    file: Path,
+    before: int,
+    chance: random.Random,
+    whom: Callable[[int], int],
+) -> str:
     """Kill a victim at a random moment after a random number of answers, and wait for the study."""
     until, wanted = time.monotonic() + LONGEST, chance.randrange(before, ANSWERS)
     while running.poll() is None and answered(file) < wanted and time.monotonic() < until:
@@ -195,7 +235,11 @@ def difference(rows: list[dict[str, Any]], whole: list[dict[str, Any]]) -> str:
     """What the first different row has that the table of the study left in peace has not."""
     for row, other in zip(rows, whole, strict=False):
         if row != other:
-            differences = {name: (value, other.get(name)) for name, value in row.items() if value != other.get(name)}
+            differences = {
+                name: (value, other.get(name))
+                for name, value in row.items()
+                if value != other.get(name)
+            }
             return f"{row['key']}: {differences}"
     return f"{len(rows)} rows in the place of {len(whole)}"
 
@@ -207,7 +251,12 @@ def checks(_: int) -> Iterator[Check]:
         study(folder, "whole").communicate(timeout=LONGEST)
         whole = table(folder / "whole.sqlite")
         for victim in EXECUTORS:
-            yield Check(victim, partial(examined, folder, victim, whole), lambda at, victim=victim: f"{victim}-{at.number}", wrong=no_kill)  # type: ignore[misc]
+            yield Check(
+                victim,
+                partial(examined, folder, victim, whole),
+                lambda at, victim=victim: f"{victim}-{at.number}",  # type: ignore[misc]
+                wrong=no_kill,
+            )
 
 
 CAMPAIGN = Campaign(__name__, __doc__, checks, 20, unit="runs")

@@ -2,10 +2,13 @@
 
     python -m campaigns mutation --seed 1 --sample 25 checker referee
 
-Each mutant is one changed place of a source, which only a child of this process sees: nothing is written. There the tests of its room
-run until the first one fails, those first that took the least time without a mutant. Kernels of the room run there as Python, because their
-machine code is kept under a digest of the sources on the disk, and would not be the mutant's. What survives is listed with the argument for
-it in `survivors.toml`. A survivor without one ends with exit status 1, and so does a room whose tests fail without any mutant.
+Each mutant is one changed place of a source, which only a child of this process sees:
+nothing is written. There the tests of its room run until the first one fails, those
+first that took the least time without a mutant. Kernels of the room run there as
+Python, because their machine code is kept under a digest of the sources on the disk,
+and would not be the mutant's. What survives is listed with the argument for it in
+`survivors.toml`. A survivor without one ends with exit status 1, and so does a room
+whose tests fail without any mutant.
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 
 from campaigns.runner import Campaign, Check, Trial, once
+from campaigns.statements import statements_by_line
 from places import ALL_TESTS, ROOT
 
 SURVIVORS = Path(__file__).with_name("survivors.toml")
@@ -50,7 +54,16 @@ LIMIT_SECONDS = 3600.0
 """CPU time limit of drawing mutants; their tests have limits of their own."""
 MOST_SECONDS = 900
 """CPU seconds of the tests of a room without a mutant, at most."""
-LOADED_FIRST = ("pytest", "hypothesis", "hypothesis.extra.numpy", "scipy.sparse", "scipy.optimize", "numba", "cvxpy", "sklearn.svm")
+LOADED_FIRST = (
+    "pytest",
+    "hypothesis",
+    "hypothesis.extra.numpy",
+    "scipy.sparse",
+    "scipy.optimize",
+    "numba",
+    "cvxpy",
+    "sklearn.svm",
+)
 """Packages of others that every child needs, and that this process loads once for all."""
 
 
@@ -58,8 +71,17 @@ LOADED_FIRST = ("pytest", "hypothesis", "hypothesis.extra.numpy", "scipy.sparse"
 class Room:
     """Sources that are mutated.
 
-    name : of its log.  sources : files, or folders of them.  tests : those that must kill.
-    slow : tests among them that take minutes where kernels run as Python, and are left out.
+    Parameters
+    ----------
+    name : str
+        Of its log.
+    sources : tuple[str, ...]
+        Files, or folders of them.
+    tests : tuple[str, ...]
+        Those that must kill.
+    slow : tuple[str, ...]
+        tests among them that take minutes where kernels run as Python, and are left
+        out.
     """
 
     name: str
@@ -72,7 +94,10 @@ ROOMS = {
     "checker": Room(
         "checker",
         ("proofs/checker.py",),
-        tuple(f"proofs/certificates/test_{name}.py" for name in ("checker", "certificate", "program_certificate", "path_certificate")),
+        tuple(
+            f"proofs/certificates/test_{name}.py"
+            for name in ("checker", "certificate", "program_certificate", "path_certificate")
+        ),
     ),
     "referee": Room("referee", ("proofs/referee",), ("proofs/test_referee.py",)),
     "bounds": Room("bounds", ("formulations/bounds",), ("formulations/bounds",)),
@@ -92,12 +117,19 @@ ROOMS = {
 class FastestFirst:
     """A plugin of pytest: a room's tests by the seconds that each took without a mutant, which a run without one writes down.
 
-    file : where they are.  noted : whether this run writes them.
+    Parameters
+    ----------
+    file : Path
+        Where they are.
+    noted : bool
+        Whether this run writes them.
     """
 
     def __init__(self, file: Path, noted: bool) -> None:
         self.file, self.noted = file, noted
-        self.seconds: dict[str, float] = {} if noted else json.loads(file.read_text(encoding="utf-8"))
+        self.seconds: dict[str, float] = (
+            {} if noted else json.loads(file.read_text(encoding="utf-8"))
+        )
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         """One that is not known goes first."""
@@ -131,21 +163,37 @@ class Mutant:
 
     @property
     def place(self) -> str:
-        """The file and the changed line, whatever number it has."""
+        """The file and the changed statement, whatever its place there."""
         return f"{self.file}: {self.line}"
 
 
 def drawn(room: Room, sample: int, seed: int) -> tuple[list[Mutant], int]:
     """Some mutants of a room, by a seed, and how many places Cosmic Ray would change in it, annotations among them."""
-    texts = {file: file.read_text(encoding="utf-8") for source in room.sources for file in _files(ROOT / source)}
-    operators = [(name, cosmic_ray.plugins.get_operator(name)) for name in sorted(cosmic_ray.plugins.operator_names())]
+    texts = {
+        file: file.read_text(encoding="utf-8")
+        for source in room.sources
+        for file in _files(ROOT / source)
+    }
+    operators = [
+        (name, cosmic_ray.plugins.get_operator(name))
+        for name in sorted(cosmic_ray.plugins.operator_names())
+    ]
     plain = [made() for _, made in operators if not made.arguments()]
-    places = [(file, operator, at) for file, text in texts.items() for operator in plain for at in range(_count(text, operator))]
+    places = [
+        (file, operator, at)
+        for file, text in texts.items()
+        for operator in plain
+        for at in range(_count(text, operator))
+    ]
     random.Random(seed).shuffle(places)
     found: list[Mutant] = []
     for file, operator, at in places:
         changed = mutate_code(texts[file], operator, at)
-        if len(found) < sample and changed is not None and _computes(changed) != _computes(texts[file]):
+        if (
+            len(found) < sample
+            and changed is not None
+            and _computes(changed) != _computes(texts[file])
+        ):
             found.append(_mutant(file.relative_to(ROOT).as_posix(), texts[file], changed))
         if len(found) == sample:
             break
@@ -168,8 +216,8 @@ def _count(text: str, operator: Any) -> int:
 
 def _mutant(file: str, text: str, changed: str) -> Mutant:
     lines = zip(text.splitlines(), changed.splitlines(), strict=False)
-    number, line = next((number, line.strip()) for number, (before, line) in enumerate(lines, 1) if before != line)
-    return Mutant(file, changed, number, line)
+    number = next(number for number, (before, line) in enumerate(lines, 1) if before != line)
+    return Mutant(file, changed, number, statements_by_line(changed)[number])
 
 
 def _computes(text: str) -> str:
@@ -212,7 +260,9 @@ def _uncompiled(room: Room) -> None:
             if Path(inspect.getfile(kernel)).resolve() not in sources:
                 return compiled(kernel)
             kernel.compile, kernel._compile_for_args, kernel.signatures = kernel, kernel, ["Python"]
-            kernel.__globals__.update({name: meant for name, meant in IN_PYTHON.items() if name in kernel.__globals__})
+            kernel.__globals__.update(
+                {name: meant for name, meant in IN_PYTHON.items() if name in kernel.__globals__}
+            )
             return kernel
 
         return compiled if given else decorated
@@ -239,7 +289,9 @@ def killed(room: Room, mutant: Mutant | None, seconds: int = MOST_SECONDS) -> tu
         left_out = [f"--deselect=tests/{name}" for name in room.slow]
         fastest_first = FastestFirst(FOLDER / f"{room.name}.json", noted=mutant is None)
         options = ["-q", "-x", "-p", "no:cacheprovider", "-m", ALL_TESTS, "-W", UNHEARD]
-        status = import_module("pytest").main([*options, *left_out, *tests], plugins=[fastest_first])
+        status = import_module("pytest").main(
+            [*options, *left_out, *tests], plugins=[fastest_first]
+        )
     except BaseException:  # a mutant may fail while it is imported, in any way
         traceback.print_exc()
     finally:
@@ -249,7 +301,10 @@ def killed(room: Room, mutant: Mutant | None, seconds: int = MOST_SECONDS) -> tu
 
 def argued() -> dict[str, str]:
     """Return the arguments for survivors, by their places."""
-    return {entry["mutant"]: entry["argument"] for entry in tomllib.loads(SURVIVORS.read_text(encoding="utf-8"))["survivor"]}
+    return {
+        entry["mutant"]: entry["argument"]
+        for entry in tomllib.loads(SURVIVORS.read_text(encoding="utf-8"))["survivor"]
+    }
 
 
 def examined(room: Room, sample: int, seed: int, at: object) -> Trial:
@@ -259,10 +314,23 @@ def examined(room: Room, sample: int, seed: int, at: object) -> Trial:
     if fails:
         return Trial(["its tests fail without any mutant"])
     tried, places = drawn(room, sample, seed)
-    survivors = [mutant for mutant in tried if not killed(room, mutant, CLOCK * math.ceil(seconds))[0]]
+    survivors = [
+        mutant for mutant in tried if not killed(room, mutant, CLOCK * math.ceil(seconds))[0]
+    ]
     counts = Counter({"killed": len(tried) - len(survivors), "places": places})
-    counts.update(f"survives: {mutant} ({known[mutant.place]})" for mutant in survivors if mutant.place in known)
-    return Trial([f"survives WITHOUT AN ARGUMENT: {mutant}" for mutant in survivors if mutant.place not in known], counts)
+    counts.update(
+        f"survives: {mutant} ({known[mutant.place]})"
+        for mutant in survivors
+        if mutant.place in known
+    )
+    return Trial(
+        [
+            f"survives WITHOUT AN ARGUMENT: {mutant}"
+            for mutant in survivors
+            if mutant.place not in known
+        ],
+        counts,
+    )
 
 
 def checks(sample: int) -> Iterator[Check]:

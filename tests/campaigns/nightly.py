@@ -2,8 +2,10 @@
 
     python -m campaigns nightly --seed 1 --examples 1000
 
-Exit status 1 if anything disagrees, if a solver of our own fails where it must not, or if anything raises or hangs. Backends and reference
-solvers may fail: that is counted and shown. Every instance of which something is to be said becomes a script under build/nightly.
+Exit status 1 if anything disagrees, if a solver of our own fails where it must not, or
+if anything raises or hangs. Backends and reference solvers may fail: that is counted
+and shown. Every instance of which something is to be said becomes a script under
+build/nightly.
 """
 
 from __future__ import annotations
@@ -88,7 +90,10 @@ def _compared(problem: Problem, cpu_limit: float) -> FamilyVerdict:
     clock, used = time.perf_counter(), time.process_time()
     (family,) = compare(problem, time_limit=cpu_limit, patient=True).families
     share = (time.process_time() - used) / (time.perf_counter() - clock)
-    ran_out = any(j.evidence.run.formulation is None and j.evidence.run.status is Status.TIME_LIMIT for j in family.judgements)
+    ran_out = any(
+        j.evidence.run.formulation is None and j.evidence.run.status is Status.TIME_LIMIT
+        for j in family.judgements
+    )
     if ran_out and share < OWN_CORE:
         (family,) = compare(problem, time_limit=2 * cpu_limit / share, patient=True).families
     return family
@@ -107,23 +112,39 @@ def _wrong_sums(problem: MarginProblem) -> str:
     """Where a solution's value or A'alpha is not what its pairs sum to, in a sentence."""
     solution, rows = solve(problem, time_limit=PATIENT), as_a(LabelledPairs, problem.rows)
     y, query = rows.y, rows.query
-    f, beta, squared = solution.decision_function(problem.X), np.zeros(problem.m), problem.loss == "squared_hinge"
+    f, beta, squared = (
+        solution.decision_function(problem.X),
+        np.zeros(problem.m),
+        problem.loss == "squared_hinge",
+    )
     alpha, loss = solution.dual, 0.0
     for i in range(problem.m):
         losers = np.flatnonzero((y < y[i]) & (query == query[i]))
         u = np.maximum(1.0 - f[i] + f[losers], 0.0)
         loss += problem.C * float((u**2 if squared else u).sum())
         if isinstance(alpha, PairMultipliers):
-            pull = problem.C * alpha.phi.derivative(1.0 - alpha.slacks.f[i] + alpha.slacks.f[losers])
+            pull = problem.C * alpha.phi.derivative(
+                1.0 - alpha.slacks.f[i] + alpha.slacks.f[losers]
+            )
             beta[i] += pull.sum()
             beta[losers] -= pull
-    norm2 = float(solution.w @ solution.w) if solution.w is not None else float(present(solution.beta) @ f)
+    norm2 = (
+        float(solution.w @ solution.w)
+        if solution.w is not None
+        else float(present(solution.beta) @ f)
+    )
     value = norm2 / 2 + loss
     if abs(value - solution.value) > ROUNDED * abs(value):
         return f"the value is {solution.value!r}, its pairs sum to {value!r}"
     if not solution.lower <= value * (1 + ROUNDED):
-        return f"the lower bound {solution.lower!r} is above the value {value!r} that the pairs sum to"
-    off = np.abs(alpha.pull() - beta).max() / max(np.abs(beta).max(), 1e-300) if isinstance(alpha, PairMultipliers) else 0.0
+        return (
+            f"the lower bound {solution.lower!r} is above the value {value!r} that the pairs sum to"
+        )
+    off = (
+        np.abs(alpha.pull() - beta).max() / max(np.abs(beta).max(), 1e-300)
+        if isinstance(alpha, PairMultipliers)
+        else 0.0
+    )
     return f"A'alpha is off by {off:.1e} from the sum over the pairs" if off > ROUNDED else ""
 
 
@@ -137,16 +158,24 @@ def branches(problem: Problem) -> dict[str, bool | None]:
     query = np.zeros(m) if not isinstance(rows, Pairs) or rows.query is None else rows.query
     size = float(np.abs(X).max())
     points = np.unique(X, axis=0, return_inverse=True)[1].ravel()
-    weights = problem.unit_weights if isinstance(problem, MarginProblem) and not np.isinf(problem.C) else None
+    weights = (
+        problem.unit_weights
+        if isinstance(problem, MarginProblem) and not np.isinf(problem.C)
+        else None
+    )
     groups = [y[query == name] for name in np.unique(query)]
     same = (points[:, None] == points) & (query[:, None] == query)
     soft = not np.isinf(problem.C)
     return {
         "duplicated rows": len(set(points.tolist())) < m,
         "contradicting duplicates": bool((same & (y[:, None] != y)).any()),
-        "ties": None if isinstance(rows, Signed) else any(len(np.unique(group)) < len(group) for group in groups),
+        "ties": None
+        if isinstance(rows, Signed)
+        else any(len(np.unique(group)) < len(group) for group in groups),
         "one query": len(groups) == 1 if pairs else None,
-        "single-level query": any(len(group) > 1 and len(np.unique(group)) == 1 for group in groups) if pairs else None,
+        "single-level query": any(len(group) > 1 and len(np.unique(group)) == 1 for group in groups)
+        if pairs
+        else None,
         "one-row query": m > 1 and any(len(group) == 1 for group in groups) if pairs else None,
         "single class": len(np.unique(y)) == 1 or problem.p == 0,
         "many levels": max(len(np.unique(group)) for group in groups) >= 5 if pairs else None,
@@ -192,7 +221,10 @@ def complaint(problem: Problem, family: FamilyVerdict, judgement: Judgement) -> 
     who = run.name
     if run.raised:
         return f"{who} raised {run.raised}"
-    told = f"{run.status}, claim {judgement.claim:.1e}, off {judgement.off:.1e}, accuracy {judgement.accuracy:.1e}: {run.reason}"
+    told = (
+        f"{run.status}, claim {judgement.claim:.1e}, off {judgement.off:.1e}, accuracy "
+        f"{judgement.accuracy:.1e}: {run.reason}"
+    )
     if judgement.agreement is Agreement.DISAGREES:
         return f"{who} disagrees ({told})"
     if run.formulation is not None or judgement.agreement is Agreement.SKIPPED:
@@ -202,7 +234,11 @@ def complaint(problem: Problem, family: FamilyVerdict, judgement: Judgement) -> 
         return f"{who} has an interval that is not true: [{lower!r}, {upper!r}]"
     if not run.reason:
         return f"{who} gives no reason"
-    if must_succeed(problem, family) and not SOLVERS[run.solver].reference and not _succeeds(family, judgement):
+    if (
+        must_succeed(problem, family)
+        and not SOLVERS[run.solver].reference
+        and not _succeeds(family, judgement)
+    ):
         return f"{who} {judgement.agreement}, width {judgement.relative_width:.1e} ({told})"
     return None
 
@@ -224,15 +260,25 @@ def lines(trials: Sequence[Trial]) -> Iterator[str]:
     """Yield the sizes, branches and solvers of a family."""
     found = [trial.kept for trial in trials if trial.kept is not None]
     sizes = np.array([each.problem.m for each in found] or [0])
-    yield f"n from {sizes.min()} to {sizes.max()}, median {np.median(sizes):.0f}, {np.mean(sizes >= 20):.0%} with n >= 20"
-    yield ", ".join(f"{name} {'-' if count is None else count}" for name, count in _counted_branches(found).items())
+    yield (
+        f"n from {sizes.min()} to {sizes.max()}, median {np.median(sizes):.0f}, "
+        f"{np.mean(sizes >= 20):.0%} with n >= 20"
+    )
+    yield ", ".join(
+        f"{name} {'-' if count is None else count}"
+        for name, count in _counted_branches(found).items()
+    )
     yield from _solver_lines(found)
 
 
 def rare_branches(trials: Sequence[Trial]) -> Iterator[str]:
     """Complain of a branch that is too rare, once there are enough instances to tell."""
     found = [trial.kept for trial in trials if trial.kept is not None]
-    rare = [name for name, count in _counted_branches(found).items() if count is not None and count < SHARE * len(found)]
+    rare = [
+        name
+        for name, count in _counted_branches(found).items()
+        if count is not None and count < SHARE * len(found)
+    ]
     if rare and len(found) >= 60:
         yield f"too few instances: {', '.join(rare)}"
 
@@ -301,7 +347,10 @@ def checks(_: int) -> Iterator[Check]:
 
 def compile_all() -> None:
     """Compare a problem of each family by everything: an answer's time is not for the compiler."""
-    compare([sample_problem(family, kernel) for family in CANONICAL for kernel in (None, rbf())], solvers=list(SOLVERS))
+    compare(
+        [sample_problem(family, kernel) for family in CANONICAL for kernel in (None, rbf())],
+        solvers=list(SOLVERS),
+    )
 
 
 CAMPAIGN = Campaign(__name__, __doc__, checks, 130, shared=True, processes=2, start=compile_all)

@@ -2,13 +2,16 @@
 
     python -m campaigns nightly_bounds --seed 1 --examples 20000
 
-Problems of one and two points are judged by their closed forms (`exact.closed_forms`), those of up to eight points by `exact_optimum`.
-Scales, costs, weights and kernel parameters go from 1e-320 to 1e300, offsets to 1e8 times the scale. Of every problem one solver's
-solution, the optimum as it is rounded, and random points are judged: an interval contains the optimum, and the exact values of its point
-are between it
-and the inner one. No call takes more than 10 s of CPU; a problem is refused at its construction, in a sentence of our own, or not at all.
+Problems of one and two points are judged by their closed forms (`exact.closed_forms`),
+those of up to eight points by `exact_optimum`. Scales, costs, weights and kernel
+parameters go from 1e-320 to 1e300, offsets to 1e8 times the scale. Of every problem one
+solver's solution, the optimum as it is rounded, and random points are judged: an
+interval contains the optimum, and the exact values of its point are between it and the
+inner one. No call takes more than 10 s of CPU; a problem is refused at its
+construction, in a sentence of our own, or not at all.
 
-Every kind of finding becomes a short script under build/nightly. Exit status 1 if there is one.
+Every kind of finding becomes a short script under build/nightly. Exit status 1 if there
+is one.
 """
 
 from __future__ import annotations
@@ -35,7 +38,15 @@ from campaigns.exact.nightly import Definition, exact_values
 from campaigns.runner import At, Campaign, Check, Hang, Trial, watched
 from equimargin import formulations, solvers
 from equimargin.equivalence.reproduction import Code
-from equimargin.formulations import OneNormPoint, OneNormProblem, Point, Problem, interval, polynomial, rbf
+from equimargin.formulations import (
+    OneNormPoint,
+    OneNormProblem,
+    Point,
+    Problem,
+    interval,
+    polynomial,
+    rbf,
+)
 from equimargin.formulations.bounds.intervals import inner_interval
 from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.formulations.problem import AnyProblem, CanonicalPoint
@@ -46,7 +57,17 @@ from equimargin.testing import CANONICAL, sample_problem
 
 FAMILIES = (
     *("svm.hard", "svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2", "svm.nobias_hard"),
-    *("svm.penalized", "svm.penalized_l2", "svm.penalized_hard", "svr.hard", "svr.l1", "svr.l2", "rank.hard", "rank.l1", "rank.l2"),
+    *(
+        "svm.penalized",
+        "svm.penalized_l2",
+        "svm.penalized_hard",
+        "svr.hard",
+        "svr.l1",
+        "svr.l2",
+        "rank.hard",
+        "rank.l1",
+        "rank.l2",
+    ),
     *("rank.onenorm", "rvm", "svm.onenorm", "svm.nobias_onenorm"),
 )
 SMALL_ONE_IN = 4
@@ -68,7 +89,9 @@ NAMES: dict[str, Any] = {
     **{"given_gram": given_gram, "sparse": sparse, "array": np.array, "inf": inf, "nan": nan},
 }
 """What the text of an example is made of."""
-HOME = tuple(str(Path(module.__path__[0]).resolve()) for module in (equimargin, formulations, solvers))
+HOME = tuple(
+    str(Path(module.__path__[0]).resolve()) for module in (equimargin, formulations, solvers)
+)
 """The folders of our own code."""
 
 
@@ -81,13 +104,19 @@ def drawn(family: str, number: Sequence[int]) -> str:
     m = int(rng.integers(1, 3)) if rng.integers(SMALL_ONE_IN) else int(rng.integers(3, MOST + 1))
     kernel = _kernel(rng)
     X = _precomputed(rng, m) if kernel == "precomputed()" else _points(rng, m)
-    points = f"sparse.csr_array({X!r})" if kernel in ("linear()", "rbf(0.5)") and rng.integers(8) == 0 else repr(X)
+    points = (
+        f"sparse.csr_array({X!r})"
+        if kernel in ("linear()", "rbf(0.5)") and rng.integers(8) == 0
+        else repr(X)
+    )
     said = [f"C={inf if family.endswith('hard') else size(rng)!r}"]
     if kernel != "linear()":
         said.append(f"kernel={kernel}")
     if family.endswith("l2"):
         said.append("loss='squared_hinge'")
-    of_kind = {"svm": _classification, "svr": _regression, "rank": _ranking, "rvm": _ranking}[family.partition(".")[0]]
+    of_kind = {"svm": _classification, "svr": _regression, "rank": _ranking, "rvm": _ranking}[
+        family.partition(".")[0]
+    ]
     text = of_kind(rng, family, points, m, said)
     return f"given_gram({text})" if kernel.startswith("rbf") and m > 2 and rng.integers(4) else text
 
@@ -95,7 +124,9 @@ def drawn(family: str, number: Sequence[int]) -> str:
 def _classification(rng: np.random.Generator, family: str, X: str, m: int, said: list[str]) -> str:
     labels = rng.choice([-1.0, 1.0], m).tolist()
     if family.endswith("onenorm"):
-        return _call("one_norm_classification", X, labels, [*said, f"bias={'nobias' not in family}"])
+        return _call(
+            "one_norm_classification", X, labels, [*said, f"bias={'nobias' not in family}"]
+        )
     if "penalized" in family or "nobias" in family:
         said.append("bias='penalized'" if "penalized" in family else "bias=False")
     return _call("classification", X, labels, [*said, *_sample_weight(rng, m)])
@@ -104,7 +135,10 @@ def _classification(rng: np.random.Generator, family: str, X: str, m: int, said:
 def _regression(rng: np.random.Generator, family: str, X: str, m: int, said: list[str]) -> str:
     scale = size(rng)
     y = _finite((_entries(rng, m) + _offset(rng)) * scale)
-    epsilon = min(float(rng.choice([0.0, 0.1, 0.5, 1.0])) * (scale if rng.integers(4) else size(rng)), sys.float_info.max)
+    epsilon = min(
+        float(rng.choice([0.0, 0.1, 0.5, 1.0])) * (scale if rng.integers(4) else size(rng)),
+        sys.float_info.max,
+    )
     return _call("regression", X, y, [*said, f"epsilon={epsilon!r}", *_sample_weight(rng, m)])
 
 
@@ -113,13 +147,17 @@ def _ranking(rng: np.random.Generator, family: str, X: str, m: int, said: list[s
     y, qid = rng.integers(0, int(rng.integers(2, 5)), m).astype(float).tolist(), None
     margin = family not in ("rvm", "rank.onenorm")
     if margin and m > 1 and rng.integers(6) == 0:
-        pairs = [rng.choice(m, 2, replace=False).tolist() for _ in range(int(rng.integers(1, 2 * m)))]
+        pairs = [
+            rng.choice(m, 2, replace=False).tolist() for _ in range(int(rng.integers(1, 2 * m)))
+        ]
         return _call("ranking_from_pairs", X, pairs, said)
     if rng.integers(3) == 0:
         qid = rng.integers(0, 2, m).tolist()
         said.append(f"qid={qid!r}")
     if not margin:
-        return _call("ranking_vector_machine" if family == "rvm" else "one_norm_ranking", X, y, said)
+        return _call(
+            "ranking_vector_machine" if family == "rvm" else "one_norm_ranking", X, y, said
+        )
     if rng.integers(4) == 0:
         said.append("per_query='mean'")
     if rng.integers(3) == 0:
@@ -141,7 +179,10 @@ def size(rng: np.random.Generator) -> float:
     if which < 5:
         return float(10.0 ** rng.uniform(-6, 6))
     if which == 5:
-        return float(rng.choice(SMALL + LARGE) * rng.choice([1.0, 1.0, rng.uniform(0.5, 2.0)])) or 5e-324
+        return (
+            float(rng.choice(SMALL + LARGE) * rng.choice([1.0, 1.0, rng.uniform(0.5, 2.0)]))
+            or 5e-324
+        )
     return float(10.0 ** rng.uniform(-320, 300))
 
 
@@ -152,7 +193,11 @@ def _offset(rng: np.random.Generator) -> float:
 def _entries(rng: np.random.Generator, *shape: int) -> Any:
     """Small integers, thirds, or normal numbers, some of them 0."""
     which = int(rng.integers(3))
-    return rng.normal(size=shape) if which == 2 else rng.integers(-3, 4, shape) / (3.0 if which else 1.0)
+    return (
+        rng.normal(size=shape)
+        if which == 2
+        else rng.integers(-3, 4, shape) / (3.0 if which else 1.0)
+    )
 
 
 def _finite(values: Any) -> Any:
@@ -186,7 +231,10 @@ def _kernel(rng: np.random.Generator) -> str:
         return "linear()"
     if which < 13:
         coef0 = float(rng.choice([0.0, 1.0, size(rng)]))
-        return f"polynomial({int(rng.integers(1, 5))}, {float(rng.choice([1.0, 0.5, size(rng)]))!r}, {coef0!r})"
+        return (
+            f"polynomial({int(rng.integers(1, 5))}, "
+            f"{float(rng.choice([1.0, 0.5, size(rng)]))!r}, {coef0!r})"
+        )
     if which < 17:
         return f"rbf({float(rng.choice([1.0, 0.5, size(rng)]))!r})"
     return "precomputed()" if which < 19 else "sigmoid(0.5, -1.0)"
@@ -234,19 +282,33 @@ class Watch:
                 with watched(CPU_SECONDS):
                     yield
             except Hang:
-                self.found(f"hang {what} {self.family}", f"{what} goes on after {CPU_SECONDS:g} s of CPU", shown)
+                self.found(
+                    f"hang {what} {self.family}",
+                    f"{what} goes on after {CPU_SECONDS:g} s of CPU",
+                    shown,
+                )
                 raise Skipped from None
             except Exception as error:
                 frame = traceback.extract_tb(error.__traceback__)[-1]
-                sentence = _own(frame) and (frame.line or "").startswith("raise ") and isinstance(error, ValueError)
+                sentence = (
+                    _own(frame)
+                    and (frame.line or "").startswith("raise ")
+                    and isinstance(error, ValueError)
+                )
                 if not (ours and sentence):
                     last = _own_frame(error)
                     kind = f"{type(error).__name__} {what} {last}"
-                    self.found(kind, f"{what} raises {type(error).__name__}: {error} (in {last})", shown)
+                    self.found(
+                        kind, f"{what} raises {type(error).__name__}: {error} (in {last})", shown
+                    )
                 raise Skipped from None
         for warning in warned:
             where = f"{Path(warning.filename).name}:{warning.lineno}"
-            self.found(f"warning {warning.message} {where}", f"{what} warns: {warning.message} (at {where})", shown)
+            self.found(
+                f"warning {warning.message} {where}",
+                f"{what} warns: {warning.message} (at {where})",
+                shown,
+            )
 
 
 class Skipped(Exception):
@@ -266,8 +328,10 @@ def _own(frame: traceback.FrameSummary) -> bool:
 def script(text: str, sentence: str, shown: str) -> str:
     """A self-contained program that rebuilds the problem to the last bit and shows what is wrong."""
     return (
-        f'"""{sentence}"""\n\nimport numpy as np\nfrom scipy import sparse\n\nfrom equimargin.formulations import *\n'
-        "from equimargin.formulations.bounds import inner_interval\nfrom equimargin.solvers import exact_optimum, given_gram, solve\n\n"
+        f'"""{sentence}"""\n\nimport numpy as np\nfrom scipy import sparse\n\nfrom '
+        f"equimargin.formulations import *\n"
+        "from equimargin.formulations.bounds import inner_interval\nfrom equimargin.solvers "
+        "import exact_optimum, given_gram, solve\n\n"
         f"inf, nan, array = np.inf, np.nan, np.array\nproblem = {text}\n{shown}\n"
     )
 
@@ -298,7 +362,11 @@ def checked(family: str, text: str, number: Sequence[int]) -> tuple[Watch, str]:
         optimum = None
     solved = _solved(watch, problem, rng)
     points = [("solved", point) for point in solved]
-    points += [("optimal", each) for point in (optimum.points if optimum else []) for each in (point, _moved(point, rng))]
+    points += [
+        ("optimal", each)
+        for point in (optimum.points if optimum else [])
+        for each in (point, _moved(point, rng))
+    ]
     points += [("random", _random_point(problem, rng)) for _ in range(RANDOM_POINTS)]
     at = Definition(problem) if problem.convex and rational_kernel(problem.kernel) else None
     for origin, point in points:
@@ -321,7 +389,11 @@ def optimum_of(watch: Watch, problem: Problem, both: bool) -> Optimum | None:
             exact = None
     if closed is not None:
         if exact is not None and exact.value != closed.lower:
-            watch.found(f"exact {watch.family}", f"exact_optimum says {told(exact.value)}, the optimum is {told(closed.lower)}", shown)
+            watch.found(
+                f"exact {watch.family}",
+                f"exact_optimum says {told(exact.value)}, the optimum is {told(closed.lower)}",
+                shown,
+            )
         return Optimum(closed.lower, closed.upper, _near_closed(problem, closed))
     return None if exact is None else Optimum(exact.value, exact.value, points)
 
@@ -377,7 +449,9 @@ def _random_point(problem: Problem, rng: np.random.Generator) -> CanonicalPoint:
     """Multipliers and a function at any scale, within their box or not; NaN and infinite now and then."""
 
     def numbers(count: int) -> Any:
-        values = _entries(rng, count) * (size(rng) if rng.integers(2) else np.array([size(rng) for _ in range(count)]))
+        values = _entries(rng, count) * (
+            size(rng) if rng.integers(2) else np.array([size(rng) for _ in range(count)])
+        )
         if count and rng.integers(30) == 0:
             values[rng.integers(count)] = rng.choice([inf, -inf, nan])
         return values
@@ -386,9 +460,18 @@ def _random_point(problem: Problem, rng: np.random.Generator) -> CanonicalPoint:
     alpha = np.abs(numbers(problem.p))
     if rng.integers(2):
         share = rng.choice([0.0, 0.5, 1.0, 2.0], problem.p)
-        alpha = np.array([t * s if np.isfinite(t) and t < 1e300 else a for t, s, a in zip(top, share, alpha, strict=True)])
+        alpha = np.array(
+            [
+                t * s if np.isfinite(t) and t < 1e300 else a
+                for t, s, a in zip(top, share, alpha, strict=True)
+            ]
+        )
     if isinstance(problem, OneNormProblem):
-        return OneNormPoint(np.abs(numbers(problem.size)), alpha, float(rng.normal() * size(rng)) if problem.bias else None)
+        return OneNormPoint(
+            np.abs(numbers(problem.size)),
+            alpha,
+            float(rng.normal() * size(rng)) if problem.bias else None,
+        )
     b = [None, 0.0, float(rng.normal() * size(rng))][int(rng.integers(3))] if problem.bias else None
     if problem.explicit is not None and rng.integers(2):
         return Point(w=numbers(problem.explicit.q), b=b, alpha=alpha)
@@ -397,7 +480,14 @@ def _random_point(problem: Problem, rng: np.random.Generator) -> CanonicalPoint:
     return Point(beta=numbers(problem.m), b=b, alpha=alpha)
 
 
-def _judge(watch: Watch, problem: Problem, optimum: Optimum | None, at: Definition | None, origin: str, point: CanonicalPoint) -> None:
+def _judge(
+    watch: Watch,
+    problem: Problem,
+    optimum: Optimum | None,
+    at: Definition | None,
+    origin: str,
+    point: CanonicalPoint,
+) -> None:
     """One point's intervals."""
     said = f"point = {point_text(point)}\nprint(interval(problem, point))"
     with watch.call("interval", said):
@@ -408,15 +498,31 @@ def _judge(watch: Watch, problem: Problem, optimum: Optimum | None, at: Definiti
     if np.isnan([outer.lower, outer.upper, inner.lower, inner.upper]).any():
         watch.found(f"NaN {kind}", f"an interval with a NaN: {outer}, inner {inner}", said)
     if not problem.convex and (outer.lower != -inf or outer.upper != inf):
-        watch.found(f"claim without convexity {kind}", f"{outer} is claimed of a problem that is not convex", said)
+        watch.found(
+            f"claim without convexity {kind}",
+            f"{outer} is claimed of a problem that is not convex",
+            said,
+        )
     if optimum is not None:
         if above(outer.lower, optimum.upper):
-            watch.found(f"false lower {kind}", f"lower = {outer.lower!r}, the optimum is {told(optimum.upper)}", said)
+            watch.found(
+                f"false lower {kind}",
+                f"lower = {outer.lower!r}, the optimum is {told(optimum.upper)}",
+                said,
+            )
         if below(outer.upper, optimum.lower):
-            watch.found(f"false upper {kind}", f"upper = {outer.upper!r}, the optimum is {told(optimum.lower)}", said)
+            watch.found(
+                f"false upper {kind}",
+                f"upper = {outer.upper!r}, the optimum is {told(optimum.lower)}",
+                said,
+            )
     if at is None or not all(np.isfinite(v).all() for v in vars(point).values() if v is not None):
         return
-    if not point.has_multipliers or not point.has_function or (isinstance(point, Point) and point.b is None):
+    if (
+        not point.has_multipliers
+        or not point.has_function
+        or (isinstance(point, Point) and point.b is None)
+    ):
         return
     with np.errstate(all="ignore"):
         lower, upper = exact_values(at, point)
@@ -424,9 +530,19 @@ def _judge(watch: Watch, problem: Problem, optimum: Optimum | None, at: Definiti
         return
     said += "\nprint(inner_interval(problem, point))"
     if above(outer.lower, lower) or (outer.lower > -inf and below(inner.lower, lower)):
-        watch.found(f"dual value {kind}", f"the dual value {told(lower)} is not in [{outer.lower!r}, inner {inner.lower!r}]", said)
-    if upper is not None and (below(outer.upper, upper) or (outer.upper < inf and above(inner.upper, upper))):
-        watch.found(f"primal value {kind}", f"the primal value {told(upper)} is not in [inner {inner.upper!r}, {outer.upper!r}]", said)
+        watch.found(
+            f"dual value {kind}",
+            f"the dual value {told(lower)} is not in [{outer.lower!r}, inner {inner.lower!r}]",
+            said,
+        )
+    if upper is not None and (
+        below(outer.upper, upper) or (outer.upper < inf and above(inner.upper, upper))
+    ):
+        watch.found(
+            f"primal value {kind}",
+            f"the primal value {told(upper)} is not in [inner {inner.upper!r}, {outer.upper!r}]",
+            said,
+        )
 
 
 def above(bound: float, value: Fraction | None) -> bool:
@@ -453,7 +569,10 @@ def told(value: Fraction | None) -> str:
 def point_text(point: CanonicalPoint) -> str:
     """A point as it is written in a script."""
     given = {name: v for name, v in vars(point).items() if v is not None}
-    parts = [f"{name}={v!r}" if isinstance(v, float) else f"{name}=array({np.asarray(v).tolist()!r})" for name, v in given.items()]
+    parts = [
+        f"{name}={v!r}" if isinstance(v, float) else f"{name}=array({np.asarray(v).tolist()!r})"
+        for name, v in given.items()
+    ]
     return f"{type(point).__name__}({', '.join(parts)})"
 
 

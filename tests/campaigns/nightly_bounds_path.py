@@ -2,11 +2,13 @@
 
     python -m campaigns nightly_bounds_path --seed 1 --examples 2000
 
-Small classifications with a bias, free or none, regressions and rankings, weights among them, linear and polynomial kernels and given Gram
-matrices; columns of scales from 1e-3 to 1e3, offsets up to 1e7, targets up to 1e8 times their size from 0. The primal value of what `at`
-hands out is computed in rationals from its definition; its excess over the exact optimum, of `exact_optimum`, which checks every condition
-itself, must be within ten times what `gaps`, `midpoint_gaps` and the solution say, and 1e-12. Exit status 1 on a claim that does not hold,
-or any exception.
+Small classifications with a bias, free or none, regressions and rankings, weights among
+them, linear and polynomial kernels and given Gram matrices; columns of scales from 1e-3
+to 1e3, offsets up to 1e7, targets up to 1e8 times their size from 0. The primal value
+of what `at` hands out is computed in rationals from its definition; its excess over the
+exact optimum, of `exact_optimum`, which checks every condition itself, must be within
+ten times what `gaps`, `midpoint_gaps` and the solution say, and 1e-12. Exit status 1 on
+a claim that does not hold, or any exception.
 """
 
 from __future__ import annotations
@@ -20,7 +22,16 @@ import numpy as np
 
 from campaigns.exact.nightly import Definition
 from campaigns.runner import At, Campaign, Check, Trial
-from equimargin.formulations import MarginProblem, Point, classification, linear, polynomial, ranking, rbf, regression
+from equimargin.formulations import (
+    MarginProblem,
+    Point,
+    classification,
+    linear,
+    polynomial,
+    ranking,
+    rbf,
+    regression,
+)
 from equimargin.formulations.kernels.kernel import Kernel
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.solvers import RegularizationPath, exact_optimum, regularization_path
@@ -63,17 +74,26 @@ def drawn(seed: int, number: int) -> MarginProblem:
         X = X * 10.0 ** rng.integers(-3, 4, d)
     if rng.integers(4):
         X = X + rng.normal(size=d) * 10.0 ** rng.uniform(-1, 7)
-    kernel: Kernel = [linear(), linear(), polynomial(2, float(1 / np.abs(X).max() ** 2), 1.0), rbf(0.5)][int(rng.integers(4))]
+    kernel: Kernel = [
+        linear(),
+        linear(),
+        polynomial(2, float(1 / np.abs(X).max() ** 2), 1.0),
+        rbf(0.5),
+    ][int(rng.integers(4))]
     weights = rng.choice([0.0, 0.5, 1.0, 3.0], m) if rng.integers(4) == 0 else None
     if kind == "regression":
         scale = 10.0 ** rng.integers(-2, 4)
         offset = scale * rng.choice([0.0, 1.0, -1.0]) * 10.0 ** rng.uniform(0, 8)
-        problem = regression(X, along * scale + offset, epsilon=0.1, kernel=kernel, sample_weight=weights)
+        problem = regression(
+            X, along * scale + offset, epsilon=0.1, kernel=kernel, sample_weight=weights
+        )
     elif kind == "ranking":
         problem = ranking(X, np.digitize(along, [-0.5, 0.5]), kernel=kernel)
     else:
         y = np.where(along > np.median(along) * float(rng.integers(2)), 1.0, -1.0)
-        problem = classification(X, y, kernel=kernel, bias=kind == "classification", sample_weight=weights)
+        problem = classification(
+            X, y, kernel=kernel, bias=kind == "classification", sample_weight=weights
+        )
     given = kernel == rbf(0.5) or rng.integers(6) == 0
     return given_gram(problem) if given else problem  # type: ignore[return-value]
 
@@ -121,17 +141,30 @@ def primal_value(at: Definition, point: Point) -> Fraction:
 def followed(problem: MarginProblem, at: At) -> Trial:
     """Return what is to be held against the claims of the path of an instance."""
     X = problem.X if not problem.kernel.given else np.ones((1, 1))
-    unit = float(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean() or 1.0) / problem.rows.largest_target
+    unit = (
+        float(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean() or 1.0) / problem.rows.largest_target
+    )
     path = regularization_path(problem, LAMBDA_MIN * unit)
     found = list(judged(path, at.rng(1))) if len(path) else []
     said = [
-        f"{each.where} at lambda = {each.lam:.6g}: claims {each.claim:.1e}, is {float(each.excess):.1e} above the optimum"
+        f"{each.where} at lambda = {each.lam:.6g}: claims {each.claim:.1e}, is "
+        f"{float(each.excess):.1e} above the optimum"
         for each in found
         if not each.holds
     ]
     allowed = [float(each.excess / (FACTOR * Fraction(each.claim) + ALLOWED)) for each in found]
-    worst = {"above an optimum": max((float(each.excess) for each in found), default=0.0), "of what is allowed": max(allowed, default=0.0)}
-    return Trial(said, Counter({"claims": len(found), "ended early": int(not path.complete)}), worst)
+    worst = {
+        "above an optimum": max((float(each.excess) for each in found), default=0.0),
+        "of what is allowed": max(allowed, default=0.0),
+    }
+    return Trial(
+        said, Counter({"claims": len(found), "ended early": int(not path.complete)}), worst
+    )
 
 
-CAMPAIGN = Campaign(__name__, __doc__, lambda _: [Check("paths", followed, lambda at: drawn(at.seed, at.number))], 100)
+CAMPAIGN = Campaign(
+    __name__,
+    __doc__,
+    lambda _: [Check("paths", followed, lambda at: drawn(at.seed, at.number))],
+    100,
+)

@@ -2,7 +2,8 @@
 
     python -m campaigns nightly_families --seed 1 --examples 1000
 
-Instances are drawn from the families' own strategies. Exit status 1 if a form, a control or a solver does not conform.
+Instances are drawn from the families' own strategies. Exit status 1 if a form, a
+control or a solver does not conform.
 """
 
 from __future__ import annotations
@@ -18,7 +19,12 @@ from equimargin.formulations.declarations.family import FAMILIES, program_famili
 from equimargin.formulations.declarations.formulation import Formulation
 from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.problem import AnyProblem
-from equimargin.own.instances import check_own_formulation, check_own_solver, refutation, value_complaint
+from equimargin.own.instances import (
+    check_own_formulation,
+    check_own_solver,
+    refutation,
+    value_complaint,
+)
 from equimargin.solvers import SOLVERS
 from narrow import as_a
 
@@ -29,7 +35,11 @@ LIMIT_SECONDS = 3600.0
 
 def checks(examples: int) -> Iterator[Check]:
     """Yield the check of every form and of every solver of the families of the project."""
-    families = [id for id, family in program_families().items() if family.module.startswith("equimargin.formulations.")]
+    families = [
+        id
+        for id, family in program_families().items()
+        if family.module.startswith("equimargin.formulations.")
+    ]
     for id, entry in REGISTRY.items():
         if entry.family in families and isinstance(entry, Formulation):
             yield check(id, partial(check_own_formulation, entry, examples), examples)
@@ -43,7 +53,11 @@ def check(id: str, conforms: Callable[[int], object], examples: int) -> Check:
 
     def examine(example: int | ProgramProblem, at: object) -> Trial:
         if isinstance(example, ProgramProblem):
-            return Trial([f"{WRONG}: another optimum"] if value_complaint(as_a(Formulation, REGISTRY[id]), example) else [])
+            return Trial(
+                [f"{WRONG}: another optimum"]
+                if value_complaint(as_a(Formulation, REGISTRY[id]), example)
+                else []
+            )
         try:
             refuted = conforms(example)
         except AssertionError as wrong:
@@ -52,7 +66,9 @@ def check(id: str, conforms: Callable[[int], object], examples: int) -> Check:
 
     def problem(seed: int) -> AnyProblem | None:
         """Return the instance that refutes a formulation, None for controls and wrong maps."""
-        found = refutation(id, examples, seed) if id in REGISTRY and not REGISTRY[id].control else None
+        found = (
+            refutation(id, examples, seed) if id in REGISTRY and not REGISTRY[id].control else None
+        )
         return None if found is None else FAMILIES[REGISTRY[id].family](found.data)
 
     return Check(id, examine, lambda at: at.seed, once, LIMIT_SECONDS, problem, shown=BY_COMPARING)

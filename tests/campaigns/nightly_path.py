@@ -2,10 +2,12 @@
 
     python -m campaigns nightly_path --seed 1 --examples 10000
 
-Rankings, and for every five of them a classification with a bias and a regression: points on integer grids, duplicates, ties, cycles of
-preferences, repeated pairs, linear, polynomial and RBF kernels, scales from 1e-8 to 1e8, targets up to 1e7 times their size from 0. Exit
-status 1 on a silent failure (a point whose relative gap exceeds 1e-8), on more than 2 % early stops, and on any early stop of a path that
-has no excuse: a regular kernel matrix and no two events that nearly coincide.
+Rankings, and for every five of them a classification with a bias and a regression:
+points on integer grids, duplicates, ties, cycles of preferences, repeated pairs,
+linear, polynomial and RBF kernels, scales from 1e-8 to 1e8, targets up to 1e7 times
+their size from 0. Exit status 1 on a silent failure (a point whose relative gap exceeds
+1e-8), on more than 2 % early stops, and on any early stop of a path that has no excuse:
+a regular kernel matrix and no two events that nearly coincide.
 """
 
 from __future__ import annotations
@@ -20,7 +22,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.runner import Campaign, Check, Trial, at_most
-from equimargin.formulations import Kernel, MarginProblem, classification, linear, polynomial, ranking, ranking_from_pairs, rbf, regression
+from equimargin.formulations import (
+    Kernel,
+    MarginProblem,
+    classification,
+    linear,
+    polynomial,
+    ranking,
+    ranking_from_pairs,
+    rbf,
+    regression,
+)
 from equimargin.formulations.kernels.kernel import Linear, Polynomial
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.listed import Pairs, Tube
@@ -77,7 +89,13 @@ def drawn(kind: str, seed: int, number: int, most: int = 30) -> MarginProblem:
         return regression(X, y, epsilon=epsilon, kernel=kernel, sample_weight=weights)
     pairs = _pairs(rng, m)
     if pairs is None:
-        return ranking(X, rng.integers(0, int(rng.integers(2, 6)), m), rng.integers(0, 3, m), kernel=kernel, per_query="mean")
+        return ranking(
+            X,
+            rng.integers(0, int(rng.integers(2, 6)), m),
+            rng.integers(0, 3, m),
+            kernel=kernel,
+            per_query="mean",
+        )
     return ranking_from_pairs(X, pairs, kernel=kernel)
 
 
@@ -144,7 +162,10 @@ def worst(path: RegularizationPath) -> tuple[float, float]:
     The primal value is that of the path's own function and bias, the dual one that of its multipliers.
     """
     problem, K, explicit = path.problem, _kernel_matrix(path.problem), path.w.shape[1] > 0
-    lambdas, V, biases = (v.astype(np.longdouble) for v in (path.lambdas, path.w if explicit else path.betas, path.biases))
+    lambdas, V, biases = (
+        v.astype(np.longdouble)
+        for v in (path.lambdas, path.w if explicit else path.betas, path.biases)
+    )
     alphas = np.array(list(path.alphas), dtype=np.longdouble)
     if len(lambdas) == 1 and lambdas[0] == 0:  # the same at every lambda, at 1 as well
         lambdas, biases = lambdas + 1, biases + path.level
@@ -155,11 +176,22 @@ def worst(path: RegularizationPath) -> tuple[float, float]:
         exact = rational_matrix(problem)
         for near in map(Fraction, NEAR_0):
             last = (rational(v[-2:].astype(np.float64)) for v in (lambdas, alphas, V, biases))
-            found.append(np.array([rational_gap(problem, exact, explicit, *(v[1] + near * (v[0] - v[1]) for v in last))]))
+            found.append(
+                np.array(
+                    [
+                        rational_gap(
+                            problem, exact, explicit, *(v[1] + near * (v[0] - v[1]) for v in last)
+                        )
+                    ]
+                )
+            )
             at.append(float(near) * lambdas[-2:-1])
     for share in SHARES:
         if share:
-            lam, alpha, v, b = (v[:-1] + np.longdouble(share) * (v[1:] - v[:-1]) for v in (lambdas, alphas, V, biases))
+            lam, alpha, v, b = (
+                v[:-1] + np.longdouble(share) * (v[1:] - v[:-1])
+                for v in (lambdas, alphas, V, biases)
+            )
         else:
             lam, alpha, v, b = (v[ends] for v in (lambdas, alphas, V, biases))
         found.append(_relative_gaps(problem, K, explicit, lam, alpha, v, b))
@@ -175,14 +207,24 @@ def rational_matrix(problem: MarginProblem) -> Any:
     if isinstance(kernel, Linear | Polynomial):
         X = rational(problem.X)
         K = X @ X.T
-        return K if isinstance(kernel, Linear) else (Fraction(kernel.gamma) * K + Fraction(kernel.coef0)) ** kernel.degree
+        return (
+            K
+            if isinstance(kernel, Linear)
+            else (Fraction(kernel.gamma) * K + Fraction(kernel.coef0)) ** kernel.degree
+        )
     return rational(problem.gram.dense)
 
 
-def rational_gap(problem: MarginProblem, K: Any, explicit: bool, lam: Fraction, alpha: Any, v: Any, b: Fraction) -> float:
+def rational_gap(
+    problem: MarginProblem, K: Any, explicit: bool, lam: Fraction, alpha: Any, v: Any, b: Fraction
+) -> float:
     """The relative gap at lambda of multipliers alpha (p,), g = lambda f by its coefficients v, and lambda b, in Fractions.
 
-    explicit : whether v are coefficients of the columns of X. Multipliers off their box make the gap infinite.
+    Parameters
+    ----------
+    explicit : bool
+        Whether v are coefficients of the columns of X. Multipliers off their box make
+        the gap infinite.
 
     Products of multipliers that leave next to nothing of f cancel so far, near lambda = 0, that extended precision sees gaps in rounding.
     """
@@ -207,17 +249,23 @@ def _kernel_matrix(problem: MarginProblem) -> Array:
     return np.asarray(X @ X.T + Z.constant)
 
 
-def _relative_gaps(problem: MarginProblem, K: Array, explicit: bool, lam: Array, alpha: Array, v: Array, b: Array) -> Array:
+def _relative_gaps(
+    problem: MarginProblem, K: Array, explicit: bool, lam: Array, alpha: Array, v: Array, b: Array
+) -> Array:
     """Primal minus dual, (T,), over max(primal, 1e-4 primal at 0), all times C = 1 / lambda over C; inf outside of the box."""
     s, w, t = problem.bias_signs, problem.unit_weights, problem.rows.t
     f = v @ (problem.X.T if explicit else K) / lam[:, None]
     u = t - _dot(problem, f) - s * (b / lam)[:, None]
-    primal = (w * np.maximum(u, 0)).sum(axis=1) + (v * (v / lam[:, None] if explicit else f)).sum(axis=1) / 2
+    primal = (w * np.maximum(u, 0)).sum(axis=1) + (v * (v / lam[:, None] if explicit else f)).sum(
+        axis=1
+    ) / 2
     beta = _rdot(problem, alpha)
     off = np.abs(b / lam * (alpha * s).sum(axis=1))
     dual = alpha @ t - (beta * (beta @ K)).sum(axis=1) / (2 * lam) - off
     feasible = ((alpha >= 0) & (alpha <= w)).all(axis=1)
-    return np.where(feasible, (primal - dual) / np.maximum(primal, 1e-4 * problem.with_cost(1.0).scale), np.inf)
+    return np.where(
+        feasible, (primal - dual) / np.maximum(primal, 1e-4 * problem.with_cost(1.0).scale), np.inf
+    )
 
 
 def _rdot(problem: MarginProblem, alpha: Array) -> Array:
@@ -250,7 +298,9 @@ def followed(problem: MarginProblem, lambda_min: float = LAMBDA_MIN) -> Found:
     gap, where = worst(path) if len(path) else (0.0, 0.0)
     reached = float(path.lambdas[-1] / max(path.lambdas[0], 1e-300)) if len(path) else np.inf
     excuse = path.complete or excused(path)
-    return Found(len(path), gap, where, path.complete, excuse, str(problem.kernel), path.stopped, reached)
+    return Found(
+        len(path), gap, where, path.complete, excuse, str(problem.kernel), path.stopped, reached
+    )
 
 
 def judged(problem: MarginProblem, at: object) -> Trial:
@@ -261,10 +311,17 @@ def judged(problem: MarginProblem, at: object) -> Trial:
 def trial_of(found: Found) -> Trial:
     """Return what is to be held against a path."""
     silent = not found.gap <= SILENT
-    said = [f"a silent failure: relative gap {found.gap:.1e} at lambda = {found.where:.6g}, {found.kernel}; {found.stopped}"] * silent
+    said = [
+        f"a silent failure: relative gap {found.gap:.1e} at lambda = {found.where:.6g}, "
+        f"{found.kernel}; {found.stopped}"
+    ] * silent
     if not found.excused:
-        said.append(f"stopped early at {found.reached:.1e} lambda_0, {found.kernel}; {found.stopped}")
-    early = [] if found.complete else ["stopped early", f"early with {found.kernel}: {found.stopped}"]
+        said.append(
+            f"stopped early at {found.reached:.1e} lambda_0, {found.kernel}; {found.stopped}"
+        )
+    early = (
+        [] if found.complete else ["stopped early", f"early with {found.kernel}: {found.stopped}"]
+    )
     counts = Counter({"breakpoints": found.breakpoints, **dict.fromkeys(early, 1)})
     return Trial(said, counts, {} if silent else {"gap": found.gap})
 
@@ -272,7 +329,11 @@ def trial_of(found: Found) -> Trial:
 def unit(problem: MarginProblem) -> float:
     """Of lambda: the mean of K_ii over the largest target, of a regression over its distance from the one in the middle."""
     rows = problem.rows
-    largest = float(np.abs(rows.y - np.median(rows.y)).max() + rows.epsilon) or 1.0 if isinstance(rows, Tube) else rows.largest_target
+    largest = (
+        float(np.abs(rows.y - np.median(rows.y)).max() + rows.epsilon) or 1.0
+        if isinstance(rows, Tube)
+        else rows.largest_target
+    )
     return float(problem.gram.diagonal.mean()) / largest
 
 

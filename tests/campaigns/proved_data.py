@@ -2,13 +2,13 @@
 
     python -m campaigns proved_data [PART ...]
 
-Each bundled data set is compared as a user does it,
-`equimargin compare NAME --kernel KERNEL --certify FOLDER`, and once more with C = inf; so are the
-first 20 queries of MQ2008 and the first one of OHSUMED where a checkout has them.
-`checker.py`, the program that is extracted from the proof, and Coq itself are asked about every
-certificate that is written. All sets take two hours of CPU time, nearly all of it Coq's, and up to
-3 GB of memory. Exit status 1 where two checkers differ, a comparison fails, Coq does not prove a
-certificate, or there is none.
+Each bundled data set is compared as a user does it, `equimargin compare NAME --kernel
+KERNEL --certify FOLDER`, and once more with C = inf; so are the first 20 queries of
+MQ2008 and the first one of OHSUMED where a checkout has them. `checker.py`, the program
+that is extracted from the proof, and Coq itself are asked about every certificate that
+is written. All sets take two hours of CPU time, nearly all of it Coq's, and up to 3 GB
+of memory. Exit status 1 where two checkers differ, a comparison fails, Coq does not
+prove a certificate, or there is none.
 """
 
 from __future__ import annotations
@@ -46,9 +46,22 @@ def checks(_: int) -> Iterator[Check]:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         for (name, data), kernel, cost in product(_sets(SHARED, folder), KERNELS, COSTS):
-            command = [data, *(["--task", "ranking"] if Path(data).is_file() else []), "--kernel", kernel, "--cost", COSTS[cost]]
+            command = [
+                data,
+                *(["--task", "ranking"] if Path(data).is_file() else []),
+                "--kernel",
+                kernel,
+                "--cost",
+                COSTS[cost],
+            ]
             where = folder / f"{name}.{kernel}{cost}".replace(" ", ".")
-            yield Check(f"{name} {kernel}{cost}", partial(judged, program, where), lambda _, command=command: command, once, lines=rows)  # type: ignore[misc]
+            yield Check(
+                f"{name} {kernel}{cost}",
+                partial(judged, program, where),
+                lambda _, command=command: command,  # type: ignore[misc]
+                once,
+                lines=rows,
+            )
 
 
 def rows(trials: Sequence[Trial]) -> Iterator[str]:
@@ -61,11 +74,16 @@ def rows(trials: Sequence[Trial]) -> Iterator[str]:
 def _sets(public: Path, where: Path) -> Iterator[tuple[str, str]]:
     """The data sets: what they are called, and what `compare` calls them."""
     yield from zip(BUNDLED, BUNDLED, strict=True)
-    for name, file, queries in (("mq2008", public / "mq2008" / "S1.txt", QUERIES), ("ohsumed", public / "ohsumed-queries-1-6.txt", 1)):
+    for name, file, queries in (
+        ("mq2008", public / "mq2008" / "S1.txt", QUERIES),
+        ("ohsumed", public / "ohsumed-queries-1-6.txt", 1),
+    ):
         first = where / f"{name}.txt"
         if not file.is_file():
             continue
-        first.write_text("".join(_of_first_queries(file.read_text().splitlines(keepends=True), queries)))
+        first.write_text(
+            "".join(_of_first_queries(file.read_text().splitlines(keepends=True), queries))
+        )
         yield name, str(first)
 
 
@@ -84,7 +102,10 @@ def _of_first_queries(lines: list[str], queries: int) -> Iterator[str]:
 def judged(program: Path, where: Path, command: list[str], at: object) -> Trial:
     """Make the certificates of a comparison and return the verdicts of the three checkers."""
     run = subprocess.run(
-        [sys.executable, "-m", "equimargin", "compare", *command, "--certify", str(where)], capture_output=True, text=True, timeout=LONGEST
+        [sys.executable, "-m", "equimargin", "compare", *command, "--certify", str(where)],
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
     )
     if run.returncode not in (0, UNDECIDED):
         return Trial([f"compare ended with {run.returncode}: {run.stderr.strip()}"])
@@ -111,7 +132,9 @@ def _judge(file: Path, program: Path, trial: Trial) -> None:
         said = f"{_seconds() - started:8.1f}"
     except NotProved as reason:
         proved, said = False, f"NOT PROVED: {reason}"
-    trial.kept.append(f"{file.stem:<40} {size / 1000:7.1f} {python:9.3f} {extracted:9.3f} {said:>8}")
+    trial.kept.append(
+        f"{file.stem:<40} {size / 1000:7.1f} {python:9.3f} {extracted:9.3f} {said:>8}"
+    )
     if not (status == 0 and verified == CheckerAnswer.ACCEPTED.value and proved):
         trial.said.append(f"{file.stem}: {sentence} The program: {verified}. Coq: {said}.")
 

@@ -3,10 +3,13 @@
     python -m campaigns.rocq               build, assumptions, golden values, certificates
     python -m campaigns.rocq --mutants     the same with single edits of the definitions: one of the four must notice each
 
-Everything happens in copies under build/rocq. A golden value is what a declaration's printed formula gives at random dyadic numbers, where
-float64 is exact, and Coq must come to the same objective, and to the same feasibility, by its own definitions. Certificates of all families
-that the proved checker reads become theorems, and it accepts of their mutations those that the checker in Python accepts; a mutant of a
-definition that the build and the golden values do not notice meets them too. Exit status 1 if anything fails.
+Everything happens in copies under build/rocq. A golden value is what a declaration's
+printed formula gives at random dyadic numbers, where float64 is exact, and Coq must
+come to the same objective, and to the same feasibility, by its own definitions.
+Certificates of all families that the proved checker reads become theorems, and it
+accepts of their mutations those that the checker in Python accepts; a mutant of a
+definition that the build and the golden values do not notice meets them too. Exit
+status 1 if anything fails.
 """
 
 from __future__ import annotations
@@ -27,7 +30,16 @@ import numpy as np
 
 import theorems
 from campaigns.faults import read
-from equimargin.formulations import Kernel, Problem, classification, declare, linear, polynomial, precomputed, rbf
+from equimargin.formulations import (
+    Kernel,
+    Problem,
+    classification,
+    declare,
+    linear,
+    polynomial,
+    precomputed,
+    rbf,
+)
 from equimargin.formulations.declarations.declaration import FormulaValue
 from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.formulations.declarations.formulation import REGISTRY
@@ -37,7 +49,13 @@ from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.proofs import certificate, enclosure, program_certificate
 from equimargin.proofs.coq import strings
 from equimargin.solvers import exact_optimum, solve
-from equimargin.solvers.exact.program import Inconclusive, Infeasible, Optimum, Unbounded, program_optimum
+from equimargin.solvers.exact.program import (
+    Inconclusive,
+    Infeasible,
+    Optimum,
+    Unbounded,
+    program_optimum,
+)
 from equimargin.testing import HARD, get_task, sample_problem
 
 BUILD = theorems.ROCQ.parents[1] / "build" / "rocq"
@@ -95,7 +113,11 @@ class Definition:
 def numeral(value: Any) -> str:
     """A dyadic number of an ordered field."""
     q = Fraction(float(value))
-    text = f"{abs(q.numerator)}%:R" if q.denominator == 1 else f"({abs(q.numerator)}%:R / {q.denominator}%:R)"
+    text = (
+        f"{abs(q.numerator)}%:R"
+        if q.denominator == 1
+        else f"({abs(q.numerator)}%:R / {q.denominator}%:R)"
+    )
     return f"(- {text})" if q < 0 else text
 
 
@@ -112,71 +134,144 @@ def vector(values: Any) -> str:
 def written(value: Any) -> str:
     """Return a number, a vector of the line, which has one entry, or another vector."""
     size = np.shape(value)
-    return vector(value) if size and size != (1,) else f"({numeral(value[0])} : R^o)" if size else numeral(value)
+    return (
+        vector(value)
+        if size and size != (1,)
+        else f"({numeral(value[0])} : R^o)"
+        if size
+        else numeral(value)
+    )
 
 
 SVM, SVR, RANK = "L x y", "L x y {e}", "L x hi lo"
 DEFINITIONS: dict[str, Definition] = {
     "svm.hard.primal": Definition("svm_hard_primal_obj L", f"svm_hard_primal_feas {SVM}", "w b"),
     "svm.hard.dual": Definition(f"svm_hard_dual_obj {SVM}", "svm_hard_dual_feas y", "alpha"),
-    "svm.hard.margin": Definition("@svm_hard_margin_obj R _", f"svm_hard_margin_feas {SVM}", "u b t"),
-    "svm.soft.primal": Definition("svm_soft_primal_obj L {C}", f"svm_soft_primal_feas {SVM}", "w b xi"),
+    "svm.hard.margin": Definition(
+        "@svm_hard_margin_obj R _", f"svm_hard_margin_feas {SVM}", "u b t"
+    ),
+    "svm.soft.primal": Definition(
+        "svm_soft_primal_obj L {C}", f"svm_soft_primal_feas {SVM}", "w b xi"
+    ),
     "svm.soft.dual": Definition(f"svm_soft_dual_obj {SVM}", "svm_soft_dual_feas y {C}", "alpha"),
-    "svm.soft.dual.as_printed": Definition(f"svm_soft_dual_as_printed_obj {SVM}", "svm_soft_dual_feas y {C}", "alpha"),
+    "svm.soft.dual.as_printed": Definition(
+        f"svm_soft_dual_as_printed_obj {SVM}", "svm_soft_dual_feas y {C}", "alpha"
+    ),
     "svm.l2.primal": Definition("svm_l2_primal_obj L {C}", f"svm_l2_primal_feas {SVM}", "w b xi"),
     "svm.l2.dual": Definition(f"svm_l2_dual_obj {SVM} {{C}}", "svm_l2_dual_feas y", "alpha"),
-    "svm.nobias.primal": Definition("svm_nobias_primal_obj L {C}", f"svm_nobias_primal_feas {SVM}", "w xi"),
-    "svm.nobias.dual": Definition(f"svm_nobias_dual_obj {SVM}", "svm_nobias_dual_feas {C}", "alpha"),
+    "svm.nobias.primal": Definition(
+        "svm_nobias_primal_obj L {C}", f"svm_nobias_primal_feas {SVM}", "w xi"
+    ),
+    "svm.nobias.dual": Definition(
+        f"svm_nobias_dual_obj {SVM}", "svm_nobias_dual_feas {C}", "alpha"
+    ),
     "svm.nobias.beta": Definition(f"svm_nobias_beta_obj {SVM} {{C}}", None, "betabar"),
-    "svm.nobias_hard.primal": Definition("svm_nobias_hard_primal_obj L", f"svm_nobias_hard_primal_feas {SVM}", "w"),
-    "svm.nobias_hard.dual": Definition(f"svm_nobias_hard_dual_obj {SVM}", "@svm_nobias_hard_dual_feas R _", "alpha"),
-    "svm.nobias_hard.margin": Definition("@svm_nobias_hard_margin_obj R _", f"svm_nobias_hard_margin_feas {SVM}", "u t"),
-    "svm.nobias_hard.beta": Definition(f"svm_nobias_hard_beta_obj {SVM}", f"svm_nobias_hard_beta_feas {SVM}", "betabar"),
-    "svm.nobias_l2.primal": Definition("svm_nobias_l2_primal_obj L {C}", f"svm_nobias_l2_primal_feas {SVM}", "w xi"),
-    "svm.nobias_l2.dual": Definition(f"svm_nobias_l2_dual_obj {SVM} {{C}}", "@svm_nobias_l2_dual_feas R _", "alpha"),
-    "svm.penalized.primal": Definition("svm_penalized_primal_obj L {C}", f"svm_penalized_primal_feas {SVM}", "w b xi"),
+    "svm.nobias_hard.primal": Definition(
+        "svm_nobias_hard_primal_obj L", f"svm_nobias_hard_primal_feas {SVM}", "w"
+    ),
+    "svm.nobias_hard.dual": Definition(
+        f"svm_nobias_hard_dual_obj {SVM}", "@svm_nobias_hard_dual_feas R _", "alpha"
+    ),
+    "svm.nobias_hard.margin": Definition(
+        "@svm_nobias_hard_margin_obj R _", f"svm_nobias_hard_margin_feas {SVM}", "u t"
+    ),
+    "svm.nobias_hard.beta": Definition(
+        f"svm_nobias_hard_beta_obj {SVM}", f"svm_nobias_hard_beta_feas {SVM}", "betabar"
+    ),
+    "svm.nobias_l2.primal": Definition(
+        "svm_nobias_l2_primal_obj L {C}", f"svm_nobias_l2_primal_feas {SVM}", "w xi"
+    ),
+    "svm.nobias_l2.dual": Definition(
+        f"svm_nobias_l2_dual_obj {SVM} {{C}}", "@svm_nobias_l2_dual_feas R _", "alpha"
+    ),
+    "svm.penalized.primal": Definition(
+        "svm_penalized_primal_obj L {C}", f"svm_penalized_primal_feas {SVM}", "w b xi"
+    ),
     "svr.hard.primal": Definition("svr_hard_primal_obj L", f"svr_hard_primal_feas {SVR}", "w b"),
-    "svr.hard.dual": Definition(f"svr_hard_dual_obj {SVR}", "@svr_hard_dual_feas R _", "alpha alphahat"),
-    "svr.l1.primal": Definition("svr_l1_primal_obj L {C}", f"svr_l1_primal_feas {SVR}", "w b xi xihat"),
+    "svr.hard.dual": Definition(
+        f"svr_hard_dual_obj {SVR}", "@svr_hard_dual_feas R _", "alpha alphahat"
+    ),
+    "svr.l1.primal": Definition(
+        "svr_l1_primal_obj L {C}", f"svr_l1_primal_feas {SVR}", "w b xi xihat"
+    ),
     "svr.l1.dual": Definition(f"svr_l1_dual_obj {SVR}", "svr_l1_dual_feas {C}", "alpha alphahat"),
-    "svr.l1.dual.as_printed": Definition(f"svr_l1_dual_as_printed_obj {SVR}", "svr_l1_dual_feas {C}", "alpha alphahat"),
-    "svr.l2.primal": Definition("svr_l2_primal_obj L {C}", f"svr_l2_primal_feas {SVR}", "w b xi xihat"),
-    "svr.l2.dual": Definition("svr_l2_dual_obj L x y {C} {e}", "@svr_l2_dual_feas R _", "alpha alphahat"),
+    "svr.l1.dual.as_printed": Definition(
+        f"svr_l1_dual_as_printed_obj {SVR}", "svr_l1_dual_feas {C}", "alpha alphahat"
+    ),
+    "svr.l2.primal": Definition(
+        "svr_l2_primal_obj L {C}", f"svr_l2_primal_feas {SVR}", "w b xi xihat"
+    ),
+    "svr.l2.dual": Definition(
+        "svr_l2_dual_obj L x y {C} {e}", "@svr_l2_dual_feas R _", "alpha alphahat"
+    ),
     "rank.hard.primal": Definition("rank_hard_primal_obj L", f"rank_hard_primal_feas {RANK}", "w"),
     "rank.hard.dual": Definition(f"rank_hard_dual_obj {RANK}", "@rank_hard_dual_feas R _", "alpha"),
-    "rank.hard.margin": Definition("@rank_hard_margin_obj R _", f"rank_hard_margin_feas {RANK}", "u t"),
+    "rank.hard.margin": Definition(
+        "@rank_hard_margin_obj R _", f"rank_hard_margin_feas {RANK}", "u t"
+    ),
     "rank.l1.primal": Definition("rank_l1_primal_obj L {C}", f"rank_l1_primal_feas {RANK}", "w xi"),
     "rank.reduced": Definition("rank_l1_primal_obj L {C}", f"rank_l1_primal_feas {RANK}", "w xi"),
     "rank.l1.dual": Definition(f"rank_l1_dual_obj {RANK}", "rank_l1_dual_feas {C}", "alpha"),
-    "rank.l1.dual.as_printed": Definition(f"rank_l1_dual_as_printed_obj {RANK}", "rank_l1_dual_feas {C}", "alpha"),
+    "rank.l1.dual.as_printed": Definition(
+        f"rank_l1_dual_as_printed_obj {RANK}", "rank_l1_dual_feas {C}", "alpha"
+    ),
     "rank.l1.beta": Definition(f"rank_l1_beta_obj {RANK} {{C}}", None, "beta"),
     "rank.l2.beta": Definition(f"rank_l2_beta_obj {RANK} {{C}}", None, "beta"),
     "rank.l1.betahat": Definition(f"rank_l1_betahat_obj {RANK} {{C}}", None, "betahat"),
     "rank.oneslack": Definition("rank_oneslack_obj L {C}", None, "w xi"),
-    "rank.lambda.function": Definition("rank_lambda_function_obj L (2%:R * {C})^-1", f"rank_lambda_function_feas {RANK}", "f zeta"),
-    "rank.lambda.function.as_lambda_half": Definition("rank_lambda_function_obj L {C}^-1", f"rank_lambda_function_feas {RANK}", "f zeta"),
-    "rank.lambda.primal": Definition("rank_lambda_primal_obj L x {C}^-1", f"rank_lambda_primal_feas {RANK}", "beta zeta"),
-    "rank.lambda.dual": Definition(f"rank_lambda_dual_obj {RANK} {{C}}^-1", "@rank_lambda_dual_feas R _", "alpha"),
+    "rank.lambda.function": Definition(
+        "rank_lambda_function_obj L (2%:R * {C})^-1", f"rank_lambda_function_feas {RANK}", "f zeta"
+    ),
+    "rank.lambda.function.as_lambda_half": Definition(
+        "rank_lambda_function_obj L {C}^-1", f"rank_lambda_function_feas {RANK}", "f zeta"
+    ),
+    "rank.lambda.primal": Definition(
+        "rank_lambda_primal_obj L x {C}^-1", f"rank_lambda_primal_feas {RANK}", "beta zeta"
+    ),
+    "rank.lambda.dual": Definition(
+        f"rank_lambda_dual_obj {RANK} {{C}}^-1", "@rank_lambda_dual_feas R _", "alpha"
+    ),
     "rank.path": Definition(f"rank_path_obj {RANK} {{C}}^-1", "@rank_path_feas R _", "alpha"),
     "rank.l2.primal": Definition("rank_l2_primal_obj L {C}", f"rank_l2_primal_feas {RANK}", "w xi"),
     "rank.l2.dual": Definition(f"rank_l2_dual_obj {RANK} {{C}}", "@rank_l2_dual_feas R _", "alpha"),
-    "rank.onenorm.primal": Definition("rank_onenorm_primal_obj {C}", f"rank_onenorm_primal_feas {RANK}", "alpha xi"),
-    "rank.onenorm.dual": Definition("@rank_onenorm_dual_obj R _", f"rank_onenorm_dual_feas {RANK} {{C}}", "u"),
+    "rank.onenorm.primal": Definition(
+        "rank_onenorm_primal_obj {C}", f"rank_onenorm_primal_feas {RANK}", "alpha xi"
+    ),
+    "rank.onenorm.dual": Definition(
+        "@rank_onenorm_dual_obj R _", f"rank_onenorm_dual_feas {RANK} {{C}}", "u"
+    ),
     "rvm.primal": Definition("rvm_primal_obj {C}", f"rvm_primal_feas {RANK}", "beta xi"),
     "rvm.dual": Definition("@rvm_dual_obj R _", f"rvm_dual_feas {RANK} {{C}}", "u"),
-    "rvm.as_printed": Definition(f"rvm_as_printed_obj {RANK} {{C}}", "@rvm_as_printed_feas R _", "beta"),
-    "rank.onenorm.free": Definition("rank_onenorm_free_obj {C}", f"rank_onenorm_free_feas {RANK}", "beta xi"),
-    "svm.onenorm.primal": Definition("svm_onenorm_primal_obj {C}", f"svm_onenorm_primal_feas {SVM}", "alpha b xi"),
-    "svm.onenorm.free": Definition("svm_onenorm_free_obj {C}", f"svm_onenorm_free_feas {SVM}", "alpha b xi"),
-    "svm.onenorm.dual": Definition("@svm_onenorm_dual_obj R _", f"svm_onenorm_dual_feas {SVM} {{C}}", "u"),
-    "svm.nobias_onenorm.primal": Definition("svm_nobias_onenorm_primal_obj {C}", f"svm_nobias_onenorm_primal_feas {SVM}", "alpha xi"),
-    "svm.nobias_onenorm.dual": Definition("@svm_nobias_onenorm_dual_obj R _", f"svm_nobias_onenorm_dual_feas {SVM} {{C}}", "u"),
-    "rank.differences.dual": Definition("rank_differences_dual_obj KDelta", "rank_l1_dual_feas {C}", "alpha"),
+    "rvm.as_printed": Definition(
+        f"rvm_as_printed_obj {RANK} {{C}}", "@rvm_as_printed_feas R _", "beta"
+    ),
+    "rank.onenorm.free": Definition(
+        "rank_onenorm_free_obj {C}", f"rank_onenorm_free_feas {RANK}", "beta xi"
+    ),
+    "svm.onenorm.primal": Definition(
+        "svm_onenorm_primal_obj {C}", f"svm_onenorm_primal_feas {SVM}", "alpha b xi"
+    ),
+    "svm.onenorm.free": Definition(
+        "svm_onenorm_free_obj {C}", f"svm_onenorm_free_feas {SVM}", "alpha b xi"
+    ),
+    "svm.onenorm.dual": Definition(
+        "@svm_onenorm_dual_obj R _", f"svm_onenorm_dual_feas {SVM} {{C}}", "u"
+    ),
+    "svm.nobias_onenorm.primal": Definition(
+        "svm_nobias_onenorm_primal_obj {C}", f"svm_nobias_onenorm_primal_feas {SVM}", "alpha xi"
+    ),
+    "svm.nobias_onenorm.dual": Definition(
+        "@svm_nobias_onenorm_dual_obj R _", f"svm_nobias_onenorm_dual_feas {SVM} {{C}}", "u"
+    ),
+    "rank.differences.dual": Definition(
+        "rank_differences_dual_obj KDelta", "rank_l1_dual_feas {C}", "alpha"
+    ),
     "rank.onenorm.differences": Definition("lp_obj {C}", "lp_feas KDelta", "alpha xi"),
 }
 WITHOUT = {
     "svm.hard.bias.as_printed": "a read-out of a solution: look_alikes.svm_hard_bias_as_printed_is_infeasible",
-    "rank.l2.value.as_printed": "a read-out of a solution, with its value in look_alikes.rank_l2_value_as_printed_is_not_value",
+    "rank.l2.value.as_printed": "a read-out of a solution, with its value in "
+    "look_alikes.rank_l2_value_as_printed_is_not_value",
 }
 """Declarations that have no golden value, and why."""
 WITHOUT_THEOREMS = ("ord.implicit", "ord.implicit_l2", "ord.hard", "svm.huberised_hinge")
@@ -186,15 +281,29 @@ WITHOUT_THEOREMS = ("ord.implicit", "ord.implicit_l2", "ord.hard", "svm.huberise
 def instance(id: str, C: float) -> Problem:
     """Return a problem on the line with whole numbers."""
     family = REGISTRY[id].family
-    y = {"classification": [1.0, -1.0, 1.0], "regression": [1.0, 0.0, 3.0], "ranking": [1.0, 0.0, 2.0]}[get_task(family)]
-    data = {"X": [[1.0], [-1.0], [2.0]], "y": y, "kernel": polynomial() if "differences" in id else None}
+    y = {
+        "classification": [1.0, -1.0, 1.0],
+        "regression": [1.0, 0.0, 3.0],
+        "ranking": [1.0, 0.0, 2.0],
+    }[get_task(family)]
+    data = {
+        "X": [[1.0], [-1.0], [2.0]],
+        "y": y,
+        "kernel": polynomial() if "differences" in id else None,
+    }
     data |= {} if family in HARD else {"C": C}
-    problem: Problem = FAMILIES[family](data | ({"epsilon": EPSILON} if family.startswith("svr") else {}))
+    problem: Problem = FAMILIES[family](
+        data | ({"epsilon": EPSILON} if family.startswith("svr") else {})
+    )
     return problem
 
 
 def items(indices: Any) -> str:
-    return "(item 2 [:: " + "; ".join(str(int(i)) for i in indices) + f"]%N : 'I_{len(indices)} -> 'I_3)"
+    return (
+        "(item 2 [:: "
+        + "; ".join(str(int(i)) for i in indices)
+        + f"]%N : 'I_{len(indices)} -> 'I_3)"
+    )
 
 
 def golden(id: str, rng: np.random.Generator) -> str:
@@ -222,9 +331,16 @@ def golden(id: str, rng: np.random.Generator) -> str:
     else:
         data += f"let y := {vector(problem.rows.y)} in "
     name = "golden_" + id.replace(".", "_")
-    anywhere = draw([-1.0, 0.0, 1.0] if definition.feasible is None or "free" in id else [-1.0, -0.5, 0.0, 0.5, 1.0, 2.0])
+    anywhere = draw(
+        [-1.0, 0.0, 1.0]
+        if definition.feasible is None or "free" in id
+        else [-1.0, -0.5, 0.0, 0.5, 1.0, 2.0]
+    )
     value = declared.printed(anywhere).objective
-    text = f"Lemma {name}_obj : {data}{definition.objective.format(**words)} {definition.point(anywhere)} = {numeral(value)}.\n"
+    text = (
+        f"Lemma {name}_obj : {data}{definition.objective.format(**words)} "
+        f"{definition.point(anywhere)} = {numeral(value)}.\n"
+    )
     text += "Proof. move=> *; unfolded; evaluated; repeat sized; numerals. Qed.\n"
     if definition.feasible is None:
         return text
@@ -232,29 +348,61 @@ def golden(id: str, rng: np.random.Generator) -> str:
         somewhere = draw([-1.0, 0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 4.0])
         printed = declared.printed(somewhere)
         if all(np.max(v, initial=0.0) <= 0 for v in printed.violations.values()):
-            text += f"Lemma {name}_feas : {data}{definition.feasible.format(**words)} {definition.point(somewhere)}.\n"
+            text += (
+                f"Lemma {name}_feas : {data}{definition.feasible.format(**words)} "
+                f"{definition.point(somewhere)}.\n"
+            )
             return text + f"Proof. move=> *; unfolded; parts ltac:({differences(printed)}). Qed.\n"
     raise LookupError(f"no feasible point of {id} was drawn")
 
 
 def differences(printed: FormulaValue) -> str:
     """The tactic for an inequality: the differences of its sides that occur. Coq writes the ball |u| <= 1 as |u|^2 <= 1."""
-    balls = {1 - (1 + Fraction(float(v))) ** 2 for v in np.ravel(printed.violations.get("ball", 0.0))}
-    found = sorted({-Fraction(float(v)) for values in printed.violations.values() for v in np.ravel(values)} | balls | {Fraction(0)})
-    return "first [" + " | ".join(f"difference {q.numerator}%N {q.denominator - 1}%N" for q in found if q >= 0) + "]"
+    balls = {
+        1 - (1 + Fraction(float(v))) ** 2 for v in np.ravel(printed.violations.get("ball", 0.0))
+    }
+    found = sorted(
+        {-Fraction(float(v)) for values in printed.violations.values() for v in np.ravel(values)}
+        | balls
+        | {Fraction(0)}
+    )
+    return (
+        "first ["
+        + " | ".join(f"difference {q.numerator}%N {q.denominator - 1}%N" for q in found if q >= 0)
+        + "]"
+    )
 
 
 def run(*command: str, cwd: Path) -> str:
     """The output of a command; its failure is an error that holds what it said. One that takes too long is a TimeoutExpired."""
-    answer = subprocess.run(command, cwd=cwd, capture_output=True, text=True, encoding="utf-8", timeout=10 * SECONDS)
+    answer = subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, encoding="utf-8", timeout=10 * SECONDS
+    )
     if answer.returncode:
-        said = [line for line in (answer.stdout + answer.stderr).splitlines() if re.match(r"File|Error|make", line)]
-        raise RuntimeError(f"{command[0]} ended with status {answer.returncode}\n" + "\n".join(said[-5:]))
+        said = [
+            line
+            for line in (answer.stdout + answer.stderr).splitlines()
+            if re.match(r"File|Error|make", line)
+        ]
+        raise RuntimeError(
+            f"{command[0]} ended with status {answer.returncode}\n" + "\n".join(said[-5:])
+        )
     return answer.stdout
 
 
 def compile_file(folder: Path, name: str) -> str:
-    return run("timeout", str(SECONDS), "coqc", "-w", "none", "-Q", ".", "equimargin", f"{name}.v", cwd=folder)
+    return run(
+        "timeout",
+        str(SECONDS),
+        "coqc",
+        "-w",
+        "none",
+        "-Q",
+        ".",
+        "equimargin",
+        f"{name}.v",
+        cwd=folder,
+    )
 
 
 def copy(name: str) -> Path:
@@ -278,7 +426,10 @@ def check_assumptions(folder: Path) -> int:
     """How many linked theorems are closed under the global context: all, or it is an error."""
     names = [name.replace("/", ".") for name in theorems.linked()]
     files = " ".join(sorted({name.rpartition(".")[0] for name in names}))
-    lines = [f"From equimargin Require {files}.", *(f"Print Assumptions equimargin.{name}." for name in names)]
+    lines = [
+        f"From equimargin Require {files}.",
+        *(f"Print Assumptions equimargin.{name}." for name in names),
+    ]
     (folder / "assumptions.v").write_text("\n".join(lines) + "\n", encoding="utf-8")
     closed = compile_file(folder, "assumptions").count("Closed under the global context")
     if closed != len(names):
@@ -288,12 +439,18 @@ def check_assumptions(folder: Path) -> int:
 
 def write_golden(folder: Path) -> int:
     """The golden values of every declaration as a Coq file; how many facts it states."""
-    due = {id for id, entry in REGISTRY.items() if FAMILIES[entry.family].is_canonical and entry.family not in WITHOUT_THEOREMS}
+    due = {
+        id
+        for id, entry in REGISTRY.items()
+        if FAMILIES[entry.family].is_canonical and entry.family not in WITHOUT_THEOREMS
+    }
     unknown = due - set(DEFINITIONS) - set(WITHOUT)
     if unknown:
         raise RuntimeError(f"no Coq definition is named for {', '.join(sorted(unknown))}")
     rng = np.random.default_rng(9)
-    objectives = sorted({definition.objective.split()[0].lstrip("@") for definition in DEFINITIONS.values()})
+    objectives = sorted(
+        {definition.objective.split()[0].lstrip("@") for definition in DEFINITIONS.values()}
+    )
     tactics = TACTICS.replace("OBJECTIVES", " ".join(f"?/{name}" for name in objectives))
     text = HEADER + tactics + "".join(golden(id, rng) for id in DEFINITIONS) + "End Golden.\n"
     (folder / "golden.v").write_text(text, encoding="utf-8")
@@ -314,22 +471,36 @@ MUTATIONS = 3
 
 def write_certificates(folder: Path) -> str:
     """Certificates as theorems and mutations of them as Python judges these, as a Coq file; a sentence on what it states."""
-    # Only now, because it enters the families of the documents, whose formulations have no golden values.
+    # Only now, because it enters the families of the documents, whose formulations have
+    # no golden values.
     from campaigns.certificate_mutations import accepted, mutations, signed
     from campaigns.two_checkers import of_form
 
     rng, text, expected = np.random.default_rng(23), [CERTIFICATES], []
     documents = certificates()
     for name, document in documents.items():
-        text.append(f"Theorem {name.replace('.', '_')} : forall R : realFieldType, holds R {quoted(document)}.")
+        text.append(
+            f"Theorem {name.replace('.', '_')} : forall R : realFieldType, holds R "
+            f"{quoted(document)}."
+        )
         text.append("Proof. apply: check_sound. vm_cast_no_check (erefl true). Qed.")
-        changed = [one for _, mutation in mutations(document, rng, MUTATIONS) for one in (mutation, signed(mutation))]
+        changed = [
+            one
+            for _, mutation in mutations(document, rng, MUTATIONS)
+            for one in (mutation, signed(mutation))
+        ]
         for one in [*changed, *(form for _, form in of_form(document) if name == VERIFIED[0])]:
             expected.append(accepted(json.dumps(one).encode()) is not None)
             verdict = str(expected[-1]).lower()
-            text.append(f"Lemma mutation_{len(expected)} : check {quoted(one)} = {verdict}. Proof. by vm_compute. Qed.")
+            text.append(
+                f"Lemma mutation_{len(expected)} : check {quoted(one)} = {verdict}. Proof. "
+                f"by vm_compute. Qed."
+            )
     (folder / "certificates.v").write_text("\n".join(text) + "\n", encoding="ascii")
-    judged = f"of {len(expected)} mutations Coq accepts the {sum(expected)} that Python accepts, and no other"
+    judged = (
+        f"of {len(expected)} mutations Coq accepts the {sum(expected)} that Python accepts, and "
+        f"no other"
+    )
     return f"{len(documents)} certificates are theorems; {judged}"
 
 
@@ -341,11 +512,20 @@ def certificates() -> dict[str, dict[str, Any]]:
     made = {family: certified(family) for family in VERIFIED}
     for family in ("svm.soft", "svr.l2", "rank.l1", "rvm"):
         made[f"{family}.rbf"] = certificate(solve(sample_problem(family, rbf(0.5), n=8), tol=1e-9))
-        made[f"{family}.polynomial"] = certificate(solve(sample_problem(family, polynomial(3, 0.5, 1.0), n=8), tol=1e-9))
-        made[f"{family}.expanded"] = certificate(solve(sample_problem(family, polynomial(2, 0.5, 1.0), n=32), tol=1e-9))
+        made[f"{family}.polynomial"] = certificate(
+            solve(sample_problem(family, polynomial(3, 0.5, 1.0), n=8), tol=1e-9)
+        )
+        made[f"{family}.expanded"] = certificate(
+            solve(sample_problem(family, polynomial(2, 0.5, 1.0), n=32), tol=1e-9)
+        )
     for family in ("svm.soft", "svr.l2", "rvm"):
-        made[f"{family}.matrix"] = certificate(solve(by_matrix(sample_problem(family, n=8), polynomial(2, 0.5, 1.0)), tol=1e-9))
-    return made | {"svm.soft.singular": singular(), **{f"program.{name}": document for name, document in programs().items()}}
+        made[f"{family}.matrix"] = certificate(
+            solve(by_matrix(sample_problem(family, n=8), polynomial(2, 0.5, 1.0)), tol=1e-9)
+        )
+    return made | {
+        "svm.soft.singular": singular(),
+        **{f"program.{name}": document for name, document in programs().items()},
+    }
 
 
 CONE = program_from_arrays(None, [3, 4], G=[[0, 0], [-1, 0], [0, -1]], h=[1, 0, 0], cones=[3])
@@ -355,12 +535,19 @@ CONE = program_from_arrays(None, [3, 4], G=[[0, 0], [-1, 0], [0, -1]], h=[1, 0, 
 def programs() -> dict[str, dict[str, Any]]:
     """Certificates of programs in standard form: a linear and a quadratic one, one over a cone, and rays of both sides."""
     made: dict[str, Program] = {
-        "linear": program_from_arrays(None, [-1, -2], G=[[1, 1], [-1, 0], [0, -1]], h=[4, 0, 0], A=[[1, -1]], b=[1]),
-        "quadratic": program_from_arrays([[2, 1, 0], [1, 2, 0], [0, 0, 0]], [-1, 0, 1], G=[[0, 0, -1], [1, 1, 0]], h=[0, 0.25]),
+        "linear": program_from_arrays(
+            None, [-1, -2], G=[[1, 1], [-1, 0], [0, -1]], h=[4, 0, 0], A=[[1, -1]], b=[1]
+        ),
+        "quadratic": program_from_arrays(
+            [[2, 1, 0], [1, 2, 0], [0, 0, 0]], [-1, 0, 1], G=[[0, 0, -1], [1, 1, 0]], h=[0, 0.25]
+        ),
         "infeasible": program_from_arrays(None, [0], G=[[1], [-1]], h=[-1, 0.5]),
         "endless": program_from_arrays([[1, 0], [0, 0]], [0, -1], G=[[1, -1]], h=[1]),
     }
-    exact = {name: program_certificate(program, proved_outcome(program)) for name, program in made.items()}
+    exact = {
+        name: program_certificate(program, proved_outcome(program))
+        for name, program in made.items()
+    }
     return exact | {"cone": program_certificate(CONE, enclosure(CONE))}
 
 
@@ -374,7 +561,9 @@ def proved_outcome(program: Program) -> Optimum | Infeasible | Unbounded:
 
 def singular() -> dict[str, Any]:
     """The certificate by a Gram matrix that is positive semidefinite without room: only exact elimination proves it."""
-    problem = classification([[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0]], [1, -1, 1], 1.0, precomputed())
+    problem = classification(
+        [[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0]], [1, -1, 1], 1.0, precomputed()
+    )
     return certificate(solve(replace(problem, shift=0.0), tol=1e-9))
 
 
@@ -388,7 +577,11 @@ def by_matrix(problem: Problem, kernel: Kernel) -> Problem:
 def certified(family: str) -> dict[str, Any]:
     """The certificate of a small problem of the family: an exact one of rank.hard, proven ones of the others."""
     problem = sample_problem(family, linear(), n=8)
-    return certificate(exact_optimum(problem), "exact") if family == "rank.hard" else certificate(solve(problem, tol=1e-9))
+    return (
+        certificate(exact_optimum(problem), "exact")
+        if family == "rank.hard"
+        else certificate(solve(problem, tol=1e-9))
+    )
 
 
 def quoted(document: dict[str, Any]) -> str:
@@ -397,11 +590,19 @@ def quoted(document: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Build and check the theorems of proofs/rocq by Coq.")
-    parser.add_argument("--mutants", action="store_true", help="check that wrong definitions are noticed")
+    parser = argparse.ArgumentParser(
+        description="Build and check the theorems of proofs/rocq by Coq."
+    )
+    parser.add_argument(
+        "--mutants", action="store_true", help="check that wrong definitions are noticed"
+    )
     arguments = parser.parse_args()
     if shutil.which("coqc") is None:
-        print("coqc is not installed: apt-get install coq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics", file=sys.stderr)
+        print(
+            "coqc is not installed: apt-get install coq libcoq-mathcomp-algebra "
+            "libcoq-mathcomp-algebra-tactics",
+            file=sys.stderr,
+        )
         return 1
     if arguments.mutants:
         return check_mutants()
@@ -447,7 +648,11 @@ def check_mutants() -> int:
             survivors += 1
         except RuntimeError as error:
             where = re.search(r'File "\./([\w/]+)\.v", line (\d+)', str(error))
-            print(f"{mutant.name}: noticed in {where[1] + ', line ' + where[2] if where else 'the build'}", flush=True)
+            print(
+                f"{mutant.name}: noticed in "
+                f"{where[1] + ', line ' + where[2] if where else 'the build'}",
+                flush=True,
+            )
         else:
             print(f"{mutant.name}: SURVIVED", flush=True)
             survivors += 1

@@ -1,6 +1,7 @@
 """The runner of all campaigns: it draws examples by a seed, tries them under watch, and counts them.
 
-A campaign is a module with a CAMPAIGN: checks, each of which draws examples by the seed and its place, and says what is wrong with one.
+A campaign is a module with a CAMPAIGN: checks, each of which draws examples by the seed
+and its place, and says what is wrong with one.
 """
 
 from __future__ import annotations
@@ -115,13 +116,22 @@ def once(examples: int) -> int:
     return min(examples, 1)
 
 
-def by_sentence(subjects: dict[str, Callable[[np.random.Generator], str]], uncounted: str = "") -> Iterator[Check]:
+def by_sentence(
+    subjects: dict[str, Callable[[np.random.Generator], str]], uncounted: str = ""
+) -> Iterator[Check]:
     """Yield checks of functions of a generator that return a complaint, or none; `uncounted` is none."""
     for name, subject in subjects.items():
 
-        def examine(rng: np.random.Generator, at: At, subject: Callable[[np.random.Generator], str] = subject) -> Trial:
+        def examine(
+            rng: np.random.Generator,
+            at: At,
+            subject: Callable[[np.random.Generator], str] = subject,
+        ) -> Trial:
             said = subject(rng)
-            return Trial([said] if said and said != uncounted else [], Counter([said] if said and said == uncounted else []))
+            return Trial(
+                [said] if said and said != uncounted else [],
+                Counter([said] if said and said == uncounted else []),
+            )
 
         yield Check(name, examine)
 
@@ -145,11 +155,14 @@ def watched(seconds: float) -> Iterator[None]:
         raise Hang(f"no end after {seconds:g} s")
 
     handler, started = signal.signal(signal.SIGPROF, hang), time.process_time()
-    before = signal.setitimer(signal.ITIMER_PROF, seconds, seconds)  # again where a callback of native code has lost the exception
+    before = signal.setitimer(
+        signal.ITIMER_PROF, seconds, seconds
+    )  # again where a callback of native code has lost the exception
     try:
         yield
     finally:
-        # What is spent within counts against the limit around it, whose signal is due now where nothing is left.
+        # What is spent within counts against the limit around it, whose signal is due
+        # now where nothing is left.
         left = before[0] - (time.process_time() - started)
         overdue = before[0] > 0 and left <= 0
         signal.setitimer(signal.ITIMER_PROF, before[1] if overdue else max(left, 0.0), before[1])
@@ -162,8 +175,12 @@ def tried(check: Check, at: At, draw: Callable[[At], Any] | None = None) -> Tria
     """Draw an example and try it under watch; an exception is a complaint."""
     running, started = FOLDER / f"running-{os.getpid()}", time.process_time()
     running.parent.mkdir(parents=True, exist_ok=True)
-    running.write_text(f"{check.name} {[*at]}\n", encoding="utf-8")  # says what a process was at that had to be ended
-    faulthandler.dump_traceback_later(2 * check.limit + DEADLOCK_SECONDS, exit=True, file=sys.__stderr__ or sys.stderr)
+    running.write_text(
+        f"{check.name} {[*at]}\n", encoding="utf-8"
+    )  # says what a process was at that had to be ended
+    faulthandler.dump_traceback_later(
+        2 * check.limit + DEADLOCK_SECONDS, exit=True, file=sys.__stderr__ or sys.stderr
+    )
     try:
         with watched(check.limit):
             trial = check.examine((draw or check.draw)(at), at)
@@ -214,17 +231,27 @@ class Campaign:
         """The name by which it is run."""
         return self.module.removeprefix("campaigns.")
 
-    def main(self, arguments: Sequence[str] | None = None, say: Callable[[str], None] = say_at_once) -> int:
+    def main(
+        self, arguments: Sequence[str] | None = None, say: Callable[[str], None] = say_at_once
+    ) -> int:
         """Run it from a shell; the exit status, 1 if something is wrong."""
         parser = argparse.ArgumentParser(
-            prog=f"campaigns {self.name}", description=self.about, formatter_class=argparse.RawDescriptionHelpFormatter
+            prog=f"campaigns {self.name}",
+            description=self.about,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument(
-            f"--{self.unit}", dest="examples", type=int, default=self.examples, help="over all checks" if self.shared else "of each check"
+            f"--{self.unit}",
+            dest="examples",
+            type=int,
+            default=self.examples,
+            help="over all checks" if self.shared else "of each check",
         )
         parser.add_argument("--processes", type=int, default=self.processes)
-        parser.add_argument("part", nargs="*", help="parts of the names of the checks that are run; all by default")
+        parser.add_argument(
+            "part", nargs="*", help="parts of the names of the checks that are run; all by default"
+        )
         asked = parser.parse_args(arguments)
         if asked.examples < 1:
             parser.error(f"--{self.unit} must be at least 1, not {asked.examples}")
@@ -238,20 +265,31 @@ class Campaign:
             failures += self._run(check, at, count, asked.processes, say)
         if not any_check:
             parser.error(f"no check has a name that contains {' or '.join(asked.part)}")
-        say(f"{examples} examples, {failures} failures, {time.perf_counter() - started:.0f} s, seed {asked.seed}")
+        say(
+            f"{examples} examples, {failures} failures, {time.perf_counter() - started:.0f} "
+            f"s, seed {asked.seed}"
+        )
         return int(failures > 0)
 
     def _shares(self, asked: argparse.Namespace) -> Iterator[tuple[Check, At, int]]:
         """Yield the chosen checks, the address of the first example of each, and their number."""
         named = (
-            each for each in enumerate(self.checks(asked.examples)) if not asked.part or any(part in each[1].name for part in asked.part)
+            each
+            for each in enumerate(self.checks(asked.examples))
+            if not asked.part or any(part in each[1].name for part in asked.part)
         )
         every = list(named) if self.shared else named
-        share, rest = divmod(asked.examples, len(every)) if isinstance(every, list) and every else (asked.examples, 0)
+        share, rest = (
+            divmod(asked.examples, len(every))
+            if isinstance(every, list) and every
+            else (asked.examples, 0)
+        )
         for k, (place, check) in enumerate(every):
             yield check, At(asked.seed, place, 0), check.count(share + (k < rest))
 
-    def _run(self, check: Check, first: At, count: int, processes: int, say: Callable[[str], None]) -> int:
+    def _run(
+        self, check: Check, first: At, count: int, processes: int, say: Callable[[str], None]
+    ) -> int:
         """Try all examples of a check and print its lines; the number of failures."""
         addresses = [first._replace(number=number) for number in range(count)]
         trials, kinds = [], Counter[str]()
@@ -262,7 +300,10 @@ class Campaign:
                 if kinds.total() <= SHOWN:
                     say(f"  ! {check.name} {[*at]}: {sentence}")
                 if kinds[essence(sentence)] == 1 and len(kinds) <= SHOWN:
-                    say(f"    {self.written(check, at, sentence, trial.scripts.get(sentence, ''), f'-{len(kinds)}')}")
+                    say(
+                        f"    "
+                        f"{self.written(check, at, sentence, trial.scripts.get(sentence, ''), f'-{len(kinds)}')}"
+                    )
         for line in check.lines(trials):
             say(f"  {line}")
         together = list(check.wrong(trials))
@@ -278,13 +319,21 @@ class Campaign:
             return
         from joblib import Parallel, delayed
 
-        yield from Parallel(n_jobs=processes, return_as="generator", batch_size=1)(delayed(tried)(check, at) for at in addresses)
+        yield from Parallel(n_jobs=processes, return_as="generator", batch_size=1)(
+            delayed(tried)(check, at) for at in addresses
+        )
 
     def written(self, check: Check, at: At, sentence: str, own: str = "", kind: str = "") -> str:
         """Write scripts of a complaint, on the example and on a small problem, and return their names."""
-        file = FOLDER / f"{self.name}-{check.name.replace(' ', '_').replace('/', '_')}-{at.seed}-{at.number}{kind}.py"
+        file = (
+            FOLDER
+            / f"{self.name}-{check.name.replace(' ', '_').replace('/', '_')}-{at.seed}-{at.number}{kind}.py"
+        )
         file.parent.mkdir(parents=True, exist_ok=True)
-        shown = check.shown or ("from campaigns.runner import again", f"again({self.name!r}, {check.name!r}, problem, {[*at]})")
+        shown = check.shown or (
+            "from campaigns.runner import again",
+            f"again({self.name!r}, {check.name!r}, problem, {[*at]})",
+        )
         try:
             with watched(check.limit):
                 problem = check.problem(check.draw(at))
@@ -295,18 +344,30 @@ class Campaign:
             file.write_text(own or script(problem, [sentence], shown), encoding="utf-8")
         if not is_problem:
             return f"script: {file}" if own else "no script: the seed makes it again"
-        return f"script: {file}; small: {shrunk(problem, lambda each: tried(check, at, lambda _: each).said, [sentence], file, shown)}"
+        return (
+            f"script: {file}; small: "
+            f"{shrunk(problem, lambda each: tried(check, at, lambda _: each).said, [sentence], file, shown)}"
+        )
 
 
 def row(name: str, trials: Sequence[Trial]) -> str:
     """Return the row of a check in the table."""
-    counted, worst, wrong = Counter[str](), dict[str, float](), sum(bool(trial.said) for trial in trials)
+    counted, worst, wrong = (
+        Counter[str](),
+        dict[str, float](),
+        sum(bool(trial.said) for trial in trials),
+    )
     for trial in trials:
         counted += trial.counts
         worst |= {word: max(value, worst.get(word, value)) for word, value in trial.worst.items()}
-    words = [f"{count} {word}" for word, count in counted.most_common()] + [f"at most {value:.2g} {word}" for word, value in worst.items()]
+    words = [f"{count} {word}" for word, count in counted.most_common()] + [
+        f"at most {value:.2g} {word}" for word, value in worst.items()
+    ]
     seconds = sum(trial.seconds for trial in trials)
-    return f"{name:<24} {len(trials):>5} examples, {wrong} wrong, {seconds:.0f} s of CPU time{': ' * bool(words)}{', '.join(words)}"
+    return (
+        f"{name:<24} {len(trials):>5} examples, {wrong} wrong, {seconds:.0f} s of CPU "
+        f"time{': ' * bool(words)}{', '.join(words)}"
+    )
 
 
 def campaign_of(name: str) -> Campaign:
@@ -318,7 +379,10 @@ def campaign_of(name: str) -> Campaign:
             raise
         found = None
     if not isinstance(found, Campaign):
-        raise SystemExit(f"there is no campaign {name!r}; those there are in tests/campaigns say how they are run")
+        raise SystemExit(
+            f"there is no campaign {name!r}; those there are in tests/campaigns say how "
+            f"they are run"
+        )
     return found
 
 

@@ -14,7 +14,10 @@ from equimargin.shrink.record import sentence
 
 SECONDS = 60.0
 """Seconds that making a finding small may take: a night has hundreds of such at most, and most take one."""
-BY_COMPARING = ("from equimargin import compare", "print(compare(problem, time_limit=5.0, patient=True))")
+BY_COMPARING = (
+    "from equimargin import compare",
+    "print(compare(problem, time_limit=5.0, patient=True))",
+)
 """Lines of Python that show what a comparison finds."""
 
 
@@ -33,10 +36,16 @@ def is_number(word: str) -> bool:
     return True
 
 
-def script(problem: AnyProblem, sentences: Sequence[str], shown: Sequence[str] = BY_COMPARING) -> str:
+def script(
+    problem: AnyProblem, sentences: Sequence[str], shown: Sequence[str] = BY_COMPARING
+) -> str:
     """Return a program that makes a problem bit for bit and runs some lines of Python on it."""
     code = Code()
-    made = Instance.of(problem).expression(code) if isinstance(problem, ProgramProblem) else code.of(problem)
+    made = (
+        Instance.of(problem).expression(code)
+        if isinstance(problem, ProgramProblem)
+        else code.of(problem)
+    )
     said = [f"# {line}" for each in sentences for line in each.splitlines()]
     return "\n".join([*said, *code.lines(), f"problem = {made}", *shown]) + "\n"
 
@@ -52,15 +61,23 @@ def shrunk(
 
     Parameters
     ----------
-    problem : the instance.  complaints : what there is to be said of one.  found : what was said of this one; the first is kept.
-    shown : lines of Python that show it on `problem`.
+    problem : AnyProblem
+        The instance.
+    complaints : Callable[[AnyProblem], Collection[str]]
+        What there is to be said of one.
+    found : Sequence[str]
+        What was said of this one; the first is kept.
+    shown : Sequence[str]
+        Lines of Python that show it on `problem`.
     """
     wanted = essence(found[0])
     file.parent.mkdir(parents=True, exist_ok=True)
 
     def said(each: AnyProblem) -> str:
         """Return the same complaint about another instance, empty where there is none."""
-        return next((complaint for complaint in complaints(each) if essence(complaint) == wanted), "")
+        return next(
+            (complaint for complaint in complaints(each) if essence(complaint) == wanted), ""
+        )
 
     try:
         if not said(problem):
@@ -70,7 +87,9 @@ def shrunk(
         last = said(search.instance.problem()) or found[0]
     except Exception as failure:  # a finding that cannot be made small is a finding all the same
         return f"not made small: {type(failure).__name__}: {failure}"
-    small = Shrunk(last, ComparisonRequest(patient=True), search.instance, of=before.size, shown=tuple(shown))
+    small = Shrunk(
+        last, ComparisonRequest(patient=True), search.instance, of=before.size, shown=tuple(shown)
+    )
     small.write(file.with_suffix(".small.json"))
     file.with_suffix(".small.py").write_text(small.python, encoding="utf-8")
     return f"{file.with_suffix('.small.py')}: {sentence(before, search)}"

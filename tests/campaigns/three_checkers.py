@@ -2,9 +2,11 @@
 
     python -m campaigns three_checkers --seed 1 --examples 90
 
-The certificates are those that `campaigns.rocq` proves, of 8 to 32 points a family and of programs. Each is changed so often in a digit,
-with its digests and with renewed ones, and in every form of `two_checkers`; some have a value of another type. Coq computes the verdict of
-each by `vm_compute`. A line for every certificate; exit status 1 where two checkers differ.
+The certificates are those that `campaigns.rocq` proves, of 8 to 32 points a family and
+of programs. Each is changed so often in a digit, with its digests and with renewed
+ones, and in every form of `two_checkers`; some have a value of another type. Coq
+computes the verdict of each by `vm_compute`. A line for every certificate; exit status
+1 where two checkers differ.
 """
 
 from __future__ import annotations
@@ -43,10 +45,16 @@ def checks(examples: int) -> Iterator[Check]:
             yield Check(name, judge, lambda at, document=document: document, once, LIMIT_SECONDS)  # type: ignore[misc]
 
 
-def judged(program: Path, compiled: Path, folder: Path, examples: int, document: dict[str, Any], at: At) -> Trial:
+def judged(
+    program: Path, compiled: Path, folder: Path, examples: int, document: dict[str, Any], at: At
+) -> Trial:
     """Return how many changes of a certificate are accepted, and whether two checkers differ."""
     rng = at.rng()
-    changed = [one for _, mutation in mutations(document, rng, examples) for one in (mutation, signed(mutation))]
+    changed = [
+        one
+        for _, mutation in mutations(document, rng, examples)
+        for one in (mutation, signed(mutation))
+    ]
     changed += [form for _, form in of_form(document)]
     changed += [one for _, one in drawn_types(document, rng, OF_TYPE)]
     verdicts = [accepted(json.dumps(one).encode()) is not None for one in changed]
@@ -55,7 +63,10 @@ def judged(program: Path, compiled: Path, folder: Path, examples: int, document:
         trial.said.append("DIFFERENT from the program's")
     for start in range(0, len(changed), TOGETHER):
         part = slice(start, start + TOGETHER)
-        trial.said += [f"DIFFERENT from Coq's: {reason}" for reason in _coq(changed[part], verdicts[part], compiled, folder)]
+        trial.said += [
+            f"DIFFERENT from Coq's: {reason}"
+            for reason in _coq(changed[part], verdicts[part], compiled, folder)
+        ]
     return trial
 
 
@@ -67,10 +78,13 @@ def _program(program: Path, changed: list[dict[str, Any]], folder: Path) -> list
     return [answer is CheckerAnswer.ACCEPTED for answer in answers(program, paths)]
 
 
-def _coq(changed: list[dict[str, Any]], verdicts: list[bool], compiled: Path, folder: Path) -> Iterator[str]:
+def _coq(
+    changed: list[dict[str, Any]], verdicts: list[bool], compiled: Path, folder: Path
+) -> Iterator[str]:
     """Yield the reason why Coq's verdicts are not these."""
     lemmas = (
-        f"Lemma verdict_{place} : check {quoted(one)} = {str(told).lower()}. Proof. by vm_compute. Qed."
+        f"Lemma verdict_{place} : check {quoted(one)} = {str(told).lower()}. Proof. by "
+        f"vm_compute. Qed."
         for place, (one, told) in enumerate(zip(changed, verdicts, strict=True))
     )
     file = folder / "verdicts.v"

@@ -2,11 +2,14 @@
 
     python -m campaigns two_checkers --seed 1 --examples 420
 
-Every family that the proved checker reads, by a linear, a polynomial and an RBF kernel and a given Gram matrix, also with weights, rays
-and missing sides, and programs of all kinds in standard form: the certificate changed so often in a digit, half of these signed again,
-and so often in the type of a value; in every hostile form; with wrong digests and schemas; with a key more, twice or missing in each of its
-objects; and as another text of the same values. Each checker has to accept what the other accepts. One difference is no fault and is
-counted apart: the program does not read what it does not cover. Exit status 1 if there is another difference.
+Every family that the proved checker reads, by a linear, a polynomial and an RBF kernel
+and a given Gram matrix, also with weights, rays and missing sides, and programs of all
+kinds in standard form: the certificate changed so often in a digit, half of these
+signed again, and so often in the type of a value; in every hostile form; with wrong
+digests and schemas; with a key more, twice or missing in each of its objects; and as
+another text of the same values. Each checker has to accept what the other accepts. One
+difference is no fault and is counted apart: the program does not read what it does not
+cover. Exit status 1 if there is another difference.
 """
 
 from __future__ import annotations
@@ -67,7 +70,8 @@ DOUBLE = re.compile(r"-?\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)")
 """A number with a point or an exponent, between separators of a JSON text without spaces."""
 
 OTHER_VALUES: list[Any] = json.loads(
-    '[null, true, false, 0, 1, 0.0, -0.0, 1.0, 0.5, "", "0", "1/2", "0x1", "1.0", "inf", "-inf", "linear", [], [0], {}]'
+    '[null, true, false, 0, 1, 0.0, -0.0, 1.0, 0.5, "", "0", "1/2", "0x1", "1.0", "inf", '
+    '"-inf", "linear", [], [0], {}]'
 )
 """What stands in the place of a value: something of every type of JSON, and strings that are numbers."""
 
@@ -87,20 +91,38 @@ def documents() -> list[tuple[str, dict[str, Any]]]:
         regression(iris.X, iris.y, 1.0, 0.1),
         ranking(pairs.X, pairs.y, pairs.qid, 1.0),
     ]
-    made += [(f"{problem.family}, {problem.m} points", certificate(solve(problem, tol=1e-9))) for problem in problems]
-    powers = classification([[2.0**-31], [-(2.0**-45)], [2.0**-61]], [1, -1, 1], 1.0)  # doubles are closer below each than above
+    made += [
+        (f"{problem.family}, {problem.m} points", certificate(solve(problem, tol=1e-9)))
+        for problem in problems
+    ]
+    powers = classification(
+        [[2.0**-31], [-(2.0**-45)], [2.0**-61]], [1, -1, 1], 1.0
+    )  # doubles are closer below each than above
     made.append(("svm.soft, powers of two", certificate(solve(powers, tol=1e-9))))
     sides = [*one_sided(certified("svm.l2")), *one_sided(certified("svm.onenorm"))]
-    return [*made, *polynomials(), *radials(), *weighted(), *sides, *rays(), *linear_programs(), *matrices(), *programs()]
+    return [
+        *made,
+        *polynomials(),
+        *radials(),
+        *weighted(),
+        *sides,
+        *rays(),
+        *linear_programs(),
+        *matrices(),
+        *programs(),
+    ]
 
 
 def polynomials() -> list[tuple[str, dict[str, Any]]]:
     """Certificates of every family by a polynomial kernel, of some with a constant added to it, and a ray."""
     made = []
-    # Of 8 points the proved checker computes the kernel's matrix; of 32 it expands functions of more than a few points in the features.
+    # Of 8 points the proved checker computes the kernel's matrix; of 32 it expands
+    # functions of more than a few points in the features.
     for family, (degree, n) in product(VERIFIED, ((3, 8), (2, 32))):
         kernel: Kernel = polynomial(degree, 0.5, 1.0)
-        problem = sample_problem(family, Intercept(kernel) if family in ("svm.nobias", "svm.nobias_l2") else kernel, n=n)
+        problem = sample_problem(
+            family, Intercept(kernel) if family in ("svm.nobias", "svm.nobias_l2") else kernel, n=n
+        )
         made.append((f"{family}, polynomial, {n} points", certificate(solve(problem, tol=1e-9))))
     equal = classification([[1.0], [-1.0], [0.5]], [1, -1, 1], np.inf, polynomial(2, 1.0, 0.0))
     return [*made, ("svm.hard, polynomial, a ray", certificate(exact_optimum(equal), "exact"))]
@@ -111,29 +133,56 @@ def radials() -> list[tuple[str, dict[str, Any]]]:
     made = []
     for family in VERIFIED:
         kernel: Kernel = rbf(0.5)
-        problem = sample_problem(family, Intercept(kernel) if family in ("svm.nobias", "svm.nobias_l2") else kernel, n=8)
+        problem = sample_problem(
+            family, Intercept(kernel) if family in ("svm.nobias", "svm.nobias_l2") else kernel, n=8
+        )
         made.append((f"{family}, RBF", certificate(solve(problem, tol=1e-9))))
     iris = load(OF_DATA[0])
-    made.append(("svm.soft, RBF, equal points", certificate(solve(classification(iris.X, iris.y, 10.0, rbf(0.25)), tol=1e-9))))
-    circle = ranking_from_pairs([[0.0], [1.0], [2.0], [0.0]], [[0, 1], [1, 2], [2, 3]], np.inf, rbf(0.5))
+    made.append(
+        (
+            "svm.soft, RBF, equal points",
+            certificate(solve(classification(iris.X, iris.y, 10.0, rbf(0.25)), tol=1e-9)),
+        )
+    )
+    circle = ranking_from_pairs(
+        [[0.0], [1.0], [2.0], [0.0]], [[0, 1], [1, 2], [2, 3]], np.inf, rbf(0.5)
+    )
     return [*made, ("rank.hard, RBF, a ray", certificate(solve(circle)))]
 
 
 def linear_programs() -> list[tuple[str, dict[str, Any]]]:
     """Certificates of the linear programs: exact ones, and one of listed pairs."""
-    exact = [(f"{family}, exact", certificate(exact_optimum(sample_problem(family, linear(), n=8)), "exact")) for family in ONE_NORM]
-    listed = replace(sample_problem("rvm", n=8), rows=Pairs(np.array([0, 2, 4, 1, 3]), np.array([1, 3, 5, 6, 0]), 8))
+    exact = [
+        (
+            f"{family}, exact",
+            certificate(exact_optimum(sample_problem(family, linear(), n=8)), "exact"),
+        )
+        for family in ONE_NORM
+    ]
+    listed = replace(
+        sample_problem("rvm", n=8),
+        rows=Pairs(np.array([0, 2, 4, 1, 3]), np.array([1, 3, 5, 6, 0]), 8),
+    )
     return [*exact, ("rvm, listed pairs", certificate(solve(listed, tol=1e-9)))]
 
 
 def matrices() -> list[tuple[str, dict[str, Any]]]:
     """Certificates of every family by a given Gram matrix, and by matrices of all kinds."""
-    problems = {f"{family}, a matrix": by_matrix(sample_problem(family, n=8), polynomial(2, 0.5, 1.0)) for family in VERIFIED}
+    problems = {
+        f"{family}, a matrix": by_matrix(sample_problem(family, n=8), polynomial(2, 0.5, 1.0))
+        for family in VERIFIED
+    }
     problems |= {
         "svm.nobias_l2, a shift": by_matrix(sample_problem("svm.nobias_l2", n=8), linear()),
-        "svm.nobias, a matrix and a constant": classification(np.eye(3), [1, -1, 1], 1.0, precomputed(), bias="penalized"),
-        "svm.soft, a large matrix": by_matrix(sample_problem("svm.soft", n=checker.PIVOTED_ROWS + 6), rbf(0.5)),
-        "svm.onenorm, an indefinite matrix": one_norm_classification(INDEFINITE, [1, -1], 1.0, precomputed()),
+        "svm.nobias, a matrix and a constant": classification(
+            np.eye(3), [1, -1, 1], 1.0, precomputed(), bias="penalized"
+        ),
+        "svm.soft, a large matrix": by_matrix(
+            sample_problem("svm.soft", n=checker.PIVOTED_ROWS + 6), rbf(0.5)
+        ),
+        "svm.onenorm, an indefinite matrix": one_norm_classification(
+            INDEFINITE, [1, -1], 1.0, precomputed()
+        ),
     }
     made = [(name, certificate(solve(problem, tol=1e-9))) for name, problem in problems.items()]
     return [*made, ("svm.soft, a singular matrix", singular())]
@@ -142,7 +191,11 @@ def matrices() -> list[tuple[str, dict[str, Any]]]:
 def weighted() -> list[tuple[str, dict[str, Any]]]:
     """Certificates of problems with weights, one of them 0: of points, of rows, of queries and of pairs."""
     rng = np.random.default_rng(0)
-    X, labels, targets = rng.integers(-8, 9, (10, 2)) / 4, np.resize([1.0, -1.0, 1.0], 10), rng.integers(-8, 9, 10) / 4
+    X, labels, targets = (
+        rng.integers(-8, 9, (10, 2)) / 4,
+        np.resize([1.0, -1.0, 1.0], 10),
+        rng.integers(-8, 9, 10) / 4,
+    )
     weights = rng.integers(1, 6, 20) / 2
     weights[3] = 0
     queries, pairs = [0] * 4 + [2] * 6, [[0, 1], [2, 3], [4, 5], [1, 6]]
@@ -155,8 +208,13 @@ def weighted() -> list[tuple[str, dict[str, Any]]]:
             replace(ranking(X, targets, queries, 1.0, loss=loss), weights=weights[:2]),
             replace(ranking_from_pairs(X, pairs, 1.0, loss=loss), weights=weights[:4]),
         ]
-        made += [(f"{problem.family}, weights", certificate(solve(problem, tol=1e-9))) for problem in problems]
-    exact = exact_optimum(classification(X, labels, 1.0, loss="squared_hinge", sample_weight=weights[:10]))
+        made += [
+            (f"{problem.family}, weights", certificate(solve(problem, tol=1e-9)))
+            for problem in problems
+        ]
+    exact = exact_optimum(
+        classification(X, labels, 1.0, loss="squared_hinge", sample_weight=weights[:10])
+    )
     endless = classification(X[:5], labels[:5], 2.0, sample_weight=[1, 1, np.inf, 1, np.inf])
     made.append(("svm.soft, infinite weights", certificate(solve(endless, tol=1e-9))))
     return [*made, ("svm.l2, weights, exact", certificate(exact, "exact"))]
@@ -165,16 +223,28 @@ def weighted() -> list[tuple[str, dict[str, Any]]]:
 def rays() -> list[tuple[str, dict[str, Any]]]:
     """Certificates that no point is feasible: the labels of XOR, and pairs in a circle."""
     X = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]
-    xor, circle = classification(X, [1, 1, -1, -1], np.inf), ranking_from_pairs(X, [[0, 2], [2, 1], [1, 0]], np.inf)
-    return [(f"{problem.family}, a ray", certificate(exact_optimum(problem), "exact")) for problem in (xor, circle)]
+    xor, circle = (
+        classification(X, [1, 1, -1, -1], np.inf),
+        ranking_from_pairs(X, [[0, 2], [2, 1], [1, 0]], np.inf),
+    )
+    return [
+        (f"{problem.family}, a ray", certificate(exact_optimum(problem), "exact"))
+        for problem in (xor, circle)
+    ]
 
 
 def one_sided(document: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """A certificate with one end of its interval, and the side that proves it."""
     lower, upper = (document["claim"][end] for end in ("lower", "upper"))
     return [
-        ("without a primal point", signed(document | {"primal": None, "claim": {"lower": lower, "upper": "inf"}})),
-        ("without a dual point", signed(document | {"dual": None, "claim": {"lower": "-inf", "upper": upper}})),
+        (
+            "without a primal point",
+            signed(document | {"primal": None, "claim": {"lower": lower, "upper": "inf"}}),
+        ),
+        (
+            "without a dual point",
+            signed(document | {"dual": None, "claim": {"lower": "-inf", "upper": upper}}),
+        ),
     ]
 
 
@@ -183,23 +253,36 @@ def programs() -> list[tuple[str, dict[str, Any]]]:
     rng, made = np.random.default_rng(0), []
     for kind, data in ((kind, data) for kind in KINDS for data in DATA):
         program = kind(rng, 8, 3, data)
-        made.append((f"{kind.__name__}, {data}", program_certificate(program, proved_outcome(program))))
-    made += [(id, certificate_of_definition(FAMILIES[id](drawn(FAMILIES[id], 0)))) for id in OF_DOCUMENTS]
+        made.append(
+            (f"{kind.__name__}, {data}", program_certificate(program, proved_outcome(program)))
+        )
+    made += [
+        (id, certificate_of_definition(FAMILIES[id](drawn(FAMILIES[id], 0)))) for id in OF_DOCUMENTS
+    ]
     G, h = [[1, 0, 0], [0, 0, 0], [-1, 0, 0], [0, -1, 0], [0, 0, -1]], [1, 2, 0, 0, 0]
-    two_cones = program_from_arrays(np.diag([2.0, 0.0, 1.0]), [1, -1, 0], [[1, 1, 1]], [2], G, h, cones=[3, 1])
+    two_cones = program_from_arrays(
+        np.diag([2.0, 0.0, 1.0]), [1, -1, 0], [[1, 1, 1]], [2], G, h, cones=[3, 1]
+    )
     B = np.random.default_rng(0).integers(-9, 10, (checker.PIVOTED_ROWS + 6, 2)).astype(np.float64)
     singular = program_from_arrays(B @ B.T, -B.sum(axis=1))
     for name, program in (("a cone", CONE), ("two cones", two_cones)):
         made.append((name, program_certificate(program, enclosure(program))))
         made += [(f"{name}, {side}", document) for side, document in one_sided(made[-1][1])]
-    return [*made, ("a large singular matrix", program_certificate(singular, proved_outcome(singular)))]
+    return [
+        *made,
+        ("a large singular matrix", program_certificate(singular, proved_outcome(singular))),
+    ]
 
 
 def compared(program: Path, examples: int, document: dict[str, Any], at: At) -> Trial:
     """Return how often the two checkers agree on changes of a certificate, and the differences."""
     trial, rng = Trial(), at.rng()
     changes = [(UNCHANGED, json.dumps(document).encode())]
-    mutated = [*mutations(document, rng, examples), *of_form(document), *drawn_types(document, rng, examples)]
+    mutated = [
+        *mutations(document, rng, examples),
+        *of_form(document),
+        *drawn_types(document, rng, examples),
+    ]
     changes += [(kind, json.dumps(changed).encode()) for kind, changed in mutated]
     changes += [*doubled(document), *rewritten(document)]
     changes += [(kind, signed_where_read(data)) for kind, data in hostile(document)]
@@ -213,28 +296,55 @@ def compared(program: Path, examples: int, document: dict[str, Any], at: At) -> 
         if theirs == (ours is CheckerAnswer.ACCEPTED):
             outcome = "both accept" if theirs else "both reject"
         else:
-            outcome = "unread by the program" if ours is CheckerAnswer.UNREAD and kind != UNCHANGED else "DIFFERENT"
+            outcome = (
+                "unread by the program"
+                if ours is CheckerAnswer.UNREAD and kind != UNCHANGED
+                else "DIFFERENT"
+            )
         trial.counts[outcome] += 1
         if outcome == "DIFFERENT":
-            trial.said.append(f"DIFFERENT: {kind}: checker.py {'accepts' if theirs else 'rejects'}, the program says {ours.value}")
+            trial.said.append(
+                f"DIFFERENT: {kind}: checker.py {'accepts' if theirs else 'rejects'}, the "
+                f"program says {ours.value}"
+            )
     return trial
 
 
 def of_form(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The document with wrong digests and schemas, and with a key more or one missing in each of its objects, signed again."""
     digests = document["digests"]
-    for schema in (*(f"equimargin-certificate/{number}" for number in (0, 3, 10)), "Equimargin-certificate/1", "", 1, None):
+    for schema in (
+        *(f"equimargin-certificate/{number}" for number in (0, 3, 10)),
+        "Equimargin-certificate/1",
+        "",
+        1,
+        None,
+    ):
         yield "schema", document | {"schema": schema}
     for name, digest in digests.items():
-        wrong = (digest.upper(), digest[:-1], digest + "0", "", None, [digest], *(other for other in digests.values() if other != digest))
+        wrong = (
+            digest.upper(),
+            digest[:-1],
+            digest + "0",
+            "",
+            None,
+            [digest],
+            *(other for other in digests.values() if other != digest),
+        )
         for value in wrong:
             yield f"digest of {name}", document | {"digests": digests | {name: value}}
-    yield "digests of a point and of none", document | {"digests": digests | {"points": checker.sha256([document["primal"], None])}}
+    yield (
+        "digests of a point and of none",
+        document | {"digests": digests | {"points": checker.sha256([document["primal"], None])}},
+    )
     for path in _objects(document, ()):
         part = _at(document, path)
         for spoiled in (part | {"more": 0}, dict(list(part.items())[1:])):
             changed = _with(document, path, spoiled)
-            yield f"keys of {'.'.join(path)}", signed(changed) if path and path != ("digests",) else changed
+            yield (
+                f"keys of {'.'.join(path)}",
+                signed(changed) if path and path != ("digests",) else changed,
+            )
 
 
 def of_type(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -243,7 +353,11 @@ def of_type(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         value: Any = document
         for key in path:
             value = value[key]
-        alike = [float(value), int(value), bool(value)] if isinstance(value, int | float) and abs(value) <= sys.float_info.max else []
+        alike = (
+            [float(value), int(value), bool(value)]
+            if isinstance(value, int | float) and abs(value) <= sys.float_info.max
+            else []
+        )
         for other in (*OTHER_VALUES, *alike, json.dumps(value), [value], {"": value}):
             if json.dumps(other) == json.dumps(value):
                 continue
@@ -255,7 +369,9 @@ def of_type(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"type of {'.'.join(map(str, path))}", signed(changed)
 
 
-def drawn_types(document: dict[str, Any], rng: np.random.Generator, count: int) -> list[tuple[str, dict[str, Any]]]:
+def drawn_types(
+    document: dict[str, Any], rng: np.random.Generator, count: int
+) -> list[tuple[str, dict[str, Any]]]:
     """Documents with a value of another type, drawn at random, as many as the count says."""
     every = list(of_type(document))
     return [every[place] for place in rng.choice(len(every), min(count, len(every)), replace=False)]
@@ -277,16 +393,29 @@ def doubled(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
     for path in _objects(document, ()):
         for key, value in _at(document, path).items():
             for again in ({"": None} | _at(document, path), _at(document, path) | {"": value}):
-                yield f"{key} twice", json.dumps(_with(document, path, again)).replace('"":', f'"{key}":', 1).encode()
+                yield (
+                    f"{key} twice",
+                    json.dumps(_with(document, path, again))
+                    .replace('"":', f'"{key}":', 1)
+                    .encode(),
+                )
 
 
 def rewritten(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
     """Other texts of the same values, and of nearly the same ones where a form has fewer digits, with the digests of the first."""
     text = json.dumps(document, separators=(",", ":"))
     yield "with spaces", json.dumps(document, indent=2).encode()
-    yield "keys from z to a", json.dumps(json.loads(text, object_pairs_hook=lambda pairs: dict(sorted(pairs, reverse=True)))).encode()
+    yield (
+        "keys from z to a",
+        json.dumps(
+            json.loads(text, object_pairs_hook=lambda pairs: dict(sorted(pairs, reverse=True)))
+        ).encode(),
+    )
     for form in FORMS:
-        pieces = [format(float(piece), form) if DOUBLE.fullmatch(piece) else piece for piece in SEPARATORS.split(text)]
+        pieces = [
+            format(float(piece), form) if DOUBLE.fullmatch(piece) else piece
+            for piece in SEPARATORS.split(text)
+        ]
         yield f"doubles as {form}", "".join(pieces).encode()
 
 
@@ -324,7 +453,13 @@ def checks(examples: int) -> Iterator[Check]:
     """Yield the check of every certificate."""
     program = build()
     for name, document in documents():
-        yield Check(name, partial(compared, program, examples), lambda at, document=document: document, once, LIMIT_SECONDS)  # type: ignore[misc]
+        yield Check(
+            name,
+            partial(compared, program, examples),
+            lambda at, document=document: document,  # type: ignore[misc]
+            once,
+            LIMIT_SECONDS,
+        )
 
 
 CAMPAIGN = Campaign(__name__, __doc__, checks, 420)

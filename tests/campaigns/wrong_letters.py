@@ -3,12 +3,15 @@
     python -m campaigns wrong_letters                 all declarations of the documents
     python -m campaigns wrong_letters svm.soft rvm    those whose ids contain one of these
 
-A declaration is the only place in which its equation is written, so that nothing in the same file contradicts a misprint. What does are
-the other formulations of its family, the solvers and the proven interval. Each change is tried on several small problems, on all of which
-the right form agrees. It is noticed where the verdict on one of them is DISAGREES, or the problem is refused: it is not convex, or lacks a
-part that is needed by the map to a point. A change that is not noticed makes the same problem, by a reason in THE_SAME, or is a failure:
-exit status 1. Every form is written in full in its own function, because only the letters of that function are changed. The maps to and
-from canonical points are not changed here; `make mutants` has wrong ones.
+A declaration is the only place in which its equation is written, so that nothing in the
+same file contradicts a misprint. What does are the other formulations of its family,
+the solvers and the proven interval. Each change is tried on several small problems, on
+all of which the right form agrees. It is noticed where the verdict on one of them is
+DISAGREES, or the problem is refused: it is not convex, or lacks a part that is needed
+by the map to a point. A change that is not noticed makes the same problem, by a reason
+in THE_SAME, or is a failure: exit status 1. Every form is written in full in its own
+function, because only the letters of that function are changed. The maps to and from
+canonical points are not changed here; `make mutants` has wrong ones.
 """
 
 from __future__ import annotations
@@ -26,7 +29,15 @@ from typing import Any
 import numpy as np
 
 from campaigns.runner import Campaign, Check, Trial, once
-from equimargin.formulations import FAMILIES, REGISTRY, Formulation, MarginProblem, Problem, linear, rbf
+from equimargin.formulations import (
+    FAMILIES,
+    REGISTRY,
+    Formulation,
+    MarginProblem,
+    Problem,
+    linear,
+    rbf,
+)
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.declarations.user_functions import kept
 from equimargin.formulations.kernels.kernel import Linear
@@ -37,7 +48,9 @@ from equimargin.proofs import Agreement, Evidence, examine, examine_solution, ju
 from equimargin.solvers import SOLVERS, solve, solve_declaration
 from equimargin.testing import sample_problem
 
-REDUNDANT = "at an optimum of squared slacks none is below 0: 0 has the smaller square, and is feasible too"
+REDUNDANT = (
+    "at an optimum of squared slacks none is below 0: 0 has the smaller square, and is feasible too"
+)
 A_SQUARE = "the unknown z is free, and costs its square: -z costs as much"
 A_MULTIPLE_OF_0 = "the equation is that a sum is 0, and so is twice the sum"
 THE_SAME: dict[str, str] = {
@@ -91,8 +104,14 @@ def judged(entry: Formulation, at: object) -> Trial:
     """Return how changes of a printed problem are noticed; those without a notice are complaints."""
     known = [(problem, answers(problem, entry.id)) for problem in problems(entry)]
     for problem, honest in known:
-        right = judge(entry.family, [*honest, examine(problem, solve_declaration(entry.declaration(problem)))], problem.scale)
-        assert right.judgements[-1].agreement is Agreement.AGREES, f"{entry.id} does not agree as it is"
+        right = judge(
+            entry.family,
+            [*honest, examine(problem, solve_declaration(entry.declaration(problem)))],
+            problem.scale,
+        )
+        assert right.judgements[-1].agreement is Agreement.AGREES, (
+            f"{entry.id} does not agree as it is"
+        )
     trial, same = Trial(), {key for key in THE_SAME if key.startswith(f"{entry.id}: ")}
     for change in changes(entry):
         found, key = noticed(entry, change, known), f"{entry.id}: {change.name}"
@@ -109,7 +128,10 @@ def problems(entry: Formulation) -> list[Problem]:
     found: list[Problem] = []
     for levels in (3, 2):
         kernels = enumerate((rbf(0.5), linear(), rbf(0.2)))
-        drawn = [weighted(sample_problem(entry.family, kernel, seed, levels=levels)) for seed, kernel in kernels]
+        drawn = [
+            weighted(sample_problem(entry.family, kernel, seed, levels=levels))
+            for seed, kernel in kernels
+        ]
         more = [with_a_hard_row(drawn[0]), *with_a_missing_level(drawn[1])]
         found = found or [problem for problem in (*drawn, *more) if entry.refusal(problem) is None]
     return found
@@ -150,10 +172,21 @@ def with_a_hard_row(problem: Problem) -> Problem:
 
 def answers(problem: Problem, without: str) -> list[Evidence]:
     """Return the evidence of the other formulations and the solvers of a problem."""
-    others = [e for e in REGISTRY.values() if not e.control and e.id != without and e.refusal(problem) is None]
-    solvers = [solver for solver in SOLVERS.values() if solver.takes(problem.family) and solver.refusal(problem) is None]
+    others = [
+        e
+        for e in REGISTRY.values()
+        if not e.control and e.id != without and e.refusal(problem) is None
+    ]
+    solvers = [
+        solver
+        for solver in SOLVERS.values()
+        if solver.takes(problem.family) and solver.refusal(problem) is None
+    ]
     declared = [examine(problem, solve_declaration(entry.declaration(problem))) for entry in others]
-    return [*declared, *(examine_solution(problem, solve(problem, solver, tol=1e-9)) for solver in solvers)]
+    return [
+        *declared,
+        *(examine_solution(problem, solve(problem, solver, tol=1e-9)) for solver in solvers),
+    ]
 
 
 def noticed(entry: Formulation, change: Change, known: list[tuple[Problem, list[Evidence]]]) -> str:
@@ -168,7 +201,10 @@ def noticed(entry: Formulation, change: Change, known: list[tuple[Problem, list[
             return "refused as not convex"
         except KeyError:  # an unknown or a multiplier that is needed by the map to a point
             return "refused, a part is missing"
-        if judge(entry.family, [*honest, evidence], problem.scale).judgements[-1].agreement is Agreement.DISAGREES:
+        if (
+            judge(entry.family, [*honest, evidence], problem.scale).judgements[-1].agreement
+            is Agreement.DISAGREES
+        ):
             return "disagrees"
     return ""
 
@@ -190,7 +226,11 @@ def changes(entry: Formulation) -> Iterator[Change]:
                 seen.add(text)
                 names = {**vars(sys.modules[function.__module__]), "np": np}
                 exec(compile(ast.fix_missing_locations(copied), f"<{entry.id}>", "exec"), names)
-                where = "" if isinstance(node, ast.Call) and ast.unparse(node.func) in STATEMENTS else f" in {ast.unparse(node)}"
+                where = (
+                    ""
+                    if isinstance(node, ast.Call) and ast.unparse(node.func) in STATEMENTS
+                    else f" in {ast.unparse(node)}"
+                )
                 yield Change(name + where, names[definition.name])
 
 
@@ -201,40 +241,96 @@ def changes_of(node: ast.AST) -> Iterator[tuple[str, Callable[[Any], None]]]:
     elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.GtE | ast.LtE | ast.Eq):
         other = ast.LtE() if isinstance(node.ops[0], ast.GtE) else ast.GtE()
         yield "another relation", lambda copied: setattr(copied, "ops", [other])
-        yield "one more", lambda copied: setattr(copied, "comparators", [ast.BinOp(copied.comparators[0], ast.Add(), ast.Constant(1))])
+        yield (
+            "one more",
+            lambda copied: setattr(
+                copied,
+                "comparators",
+                [ast.BinOp(copied.comparators[0], ast.Add(), ast.Constant(1))],
+            ),
+        )
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
         sign = ast.Sub() if isinstance(node.op, ast.Add) else ast.Add()
         yield "another sign", lambda copied: setattr(copied, "op", sign)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
         yield "no divisor", lambda copied: setattr(copied, "right", ast.Constant(1))
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        yield "twice", lambda copied: setattr(copied, "right", ast.BinOp(ast.Constant(2), ast.Mult(), copied.right))
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and ast.unparse(node.left) in ("d.c", "c", "chat"):
-        yield "no weights", lambda copied: setattr(copied, "left", ast.parse(f"np.ones_like({ast.unparse(node.left)})", mode="eval").body)
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and ast.unparse(node.left) in ("d.X", "d.A", "d.A.T", "d.y"):
-        yield "twice", lambda copied: setattr(copied, "left", ast.BinOp(ast.Constant(2), ast.Mult(), copied.left))
+        yield (
+            "twice",
+            lambda copied: setattr(
+                copied, "right", ast.BinOp(ast.Constant(2), ast.Mult(), copied.right)
+            ),
+        )
+    elif (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.MatMult)
+        and ast.unparse(node.left) in ("d.c", "c", "chat")
+    ):
+        yield (
+            "no weights",
+            lambda copied: setattr(
+                copied,
+                "left",
+                ast.parse(f"np.ones_like({ast.unparse(node.left)})", mode="eval").body,
+            ),
+        )
+    elif (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.MatMult)
+        and ast.unparse(node.left) in ("d.X", "d.A", "d.A.T", "d.y")
+    ):
+        yield (
+            "twice",
+            lambda copied: setattr(
+                copied, "left", ast.BinOp(ast.Constant(2), ast.Mult(), copied.left)
+            ),
+        )
     elif isinstance(node, ast.Attribute) and ast.unparse(node) == "d.epsilon":
         yield "another tube", lambda copied: setattr(copied, "attr", "m")
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and ast.unparse(node.left) == "d.K":
-        yield "no K", lambda copied: setattr(copied, "left", ast.parse("np.eye(d.m)", mode="eval").body)
+    elif (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.MatMult)
+        and ast.unparse(node.left) == "d.K"
+    ):
+        yield (
+            "no K",
+            lambda copied: setattr(copied, "left", ast.parse("np.eye(d.m)", mode="eval").body),
+        )
 
 
 def changes_of_call(node: ast.Call) -> Iterator[tuple[str, Callable[[Any], None]]]:
     """The changes of a call: a constraint less, another function, a symbol that is negated."""
     called = ast.unparse(node.func)
     if called in STATEMENTS:
-        yield "the other of minimize and maximize", lambda copied: setattr(copied.func, "id", {*STATEMENTS}.difference({called}).pop())
+        yield (
+            "the other of minimize and maximize",
+            lambda copied: setattr(copied.func, "id", {*STATEMENTS}.difference({called}).pop()),
+        )
         for i, keyword in enumerate(node.keywords):
             yield f"no {keyword.arg}", lambda copied, i=i: copied.keywords.pop(i)  # type: ignore[misc]
     name = called.removeprefix("cp.")
     if name in OTHER_FUNCTIONS:
-        yield f"{OTHER_FUNCTIONS[name]} for {name}", lambda copied: setattr(copied.func, "attr", OTHER_FUNCTIONS[name])
+        yield (
+            f"{OTHER_FUNCTIONS[name]} for {name}",
+            lambda copied: setattr(copied.func, "attr", OTHER_FUNCTIONS[name]),
+        )
     if called == "d.K.quad":
-        yield "no K", lambda copied: setattr(copied, "func", ast.parse("cp.sum_squares", mode="eval").body)
+        yield (
+            "no K",
+            lambda copied: setattr(copied, "func", ast.parse("cp.sum_squares", mode="eval").body),
+        )
     if called == "cp.multiply" and ast.unparse(node.args[0]) == "d.y":
-        yield "no labels", lambda copied: copied.args.__setitem__(0, ast.parse("np.ones(d.m)", mode="eval").body)
+        yield (
+            "no labels",
+            lambda copied: copied.args.__setitem__(0, ast.parse("np.ones(d.m)", mode="eval").body),
+        )
     if called == "cp.sum" and len(node.args) == 1:
-        yield "twice the sum", lambda copied: copied.args.__setitem__(0, ast.BinOp(ast.Constant(2), ast.Mult(), copied.args[0]))
+        yield (
+            "twice the sum",
+            lambda copied: copied.args.__setitem__(
+                0, ast.BinOp(ast.Constant(2), ast.Mult(), copied.args[0])
+            ),
+        )
 
 
 CAMPAIGN = Campaign(__name__, __doc__, checks, 1)

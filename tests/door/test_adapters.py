@@ -19,7 +19,16 @@ from sklearn.svm import SVC, SVR, LinearSVC
 
 from equimargin import compare
 from equimargin.adapters import from_estimator, from_fit, liblinear, libsvm
-from equimargin.formulations import Kernel, MarginProblem, Problem, classification, linear, ranking, rbf, regression
+from equimargin.formulations import (
+    Kernel,
+    MarginProblem,
+    Problem,
+    classification,
+    linear,
+    ranking,
+    rbf,
+    regression,
+)
 from equimargin.formulations.kernels.kernel import Polynomial
 from equimargin.proofs import Agreement, examine_solution, judge
 from equimargin.solvers import SOLVERS, Solver, Status, solve
@@ -40,19 +49,32 @@ def newton(X: Any, y: Any, C: float) -> Any:
 ADAPTED: dict[str, tuple[Solver, tuple[str, ...]]] = {
     "libsvm": (libsvm(), ("svm.soft", "svr.l1")),
     "liblinear": (liblinear(), ("svm.nobias", "svm.nobias_l2")),
-    "SVC": (from_estimator(lambda p: SVC(kernel="precomputed", C=p.C, tol=1e-9, max_iter=1_000_000), ("svm.soft",), "SVC"), ("svm.soft",)),
+    "SVC": (
+        from_estimator(
+            lambda p: SVC(kernel="precomputed", C=p.C, tol=1e-9, max_iter=1_000_000),
+            ("svm.soft",),
+            "SVC",
+        ),
+        ("svm.soft",),
+    ),
     "newton": (from_fit(newton, ("svm.l2",)), ("svm.l2",)),
 }
 
 
 def judged(problem: Problem, solver: Solver) -> Any:
     """The judgement of a solver's answer beside one that is proven to ten digits."""
-    evidence = [examine_solution(problem, solve(problem, tol=1e-10)), examine_solution(problem, solve(problem, solver, tol=1e-6))]
+    evidence = [
+        examine_solution(problem, solve(problem, tol=1e-10)),
+        examine_solution(problem, solve(problem, solver, tol=1e-6)),
+    ]
     return judge(problem.family, evidence, problem.scale, 1e-5).judgements[-1]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "family"), [(name, family) for name, (_, families) in ADAPTED.items() for family in families])
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [(name, family) for name, (_, families) in ADAPTED.items() for family in families],
+)
 def test_each_is_right_on_drawn_problems(name: str, family: str) -> None:
     solver = ADAPTED[name][0]
     taken = 0
@@ -61,8 +83,12 @@ def test_each_is_right_on_drawn_problems(name: str, family: str) -> None:
     @given(margin_problems(family, tails=False))
     def check(problem: Problem) -> None:
         nonlocal taken
-        single = isinstance(problem.kernel, Polynomial)  # LIBSVM keeps kernel values in single precision, and these span too many digits
-        if single or solver.refusal(problem) is not None:  # most are of other kernels than the linear one, or have weights
+        single = isinstance(
+            problem.kernel, Polynomial
+        )  # LIBSVM keeps kernel values in single precision, and these span too many digits
+        if (
+            single or solver.refusal(problem) is not None
+        ):  # most are of other kernels than the linear one, or have weights
             problem = replace(as_a(MarginProblem, problem), kernel=linear(), weights=None)
         if solver.refusal(problem) is None:
             taken += 1
@@ -91,10 +117,22 @@ class Turned(SVC):  # type: ignore[misc]
 WRONG: dict[str, tuple[str, Callable[[MarginProblem], Any]]] = {
     "twice the cost": ("svm.soft", lambda p: SVC(kernel="precomputed", C=2 * p.C, tol=1e-9)),
     "the other sign": ("svm.soft", lambda p: Turned(kernel="precomputed", C=p.C, tol=1e-9)),
-    "no bias": ("svm.soft", lambda p: LinearSVC(loss="hinge", C=p.C, fit_intercept=False, tol=1e-9, max_iter=1_000_000)),
-    "a penalised bias": ("svm.soft", lambda p: LinearSVC(loss="hinge", C=p.C, tol=1e-9, max_iter=1_000_000)),
-    "the other loss": ("svm.nobias", lambda p: LinearSVC(C=p.C, fit_intercept=False, tol=1e-9, max_iter=1_000_000)),
-    "another width": ("svr.l1", lambda p: SVR(kernel="precomputed", C=p.C, epsilon=3 * p.rows.epsilon, tol=1e-9)),  # type: ignore[attr-defined]
+    "no bias": (
+        "svm.soft",
+        lambda p: LinearSVC(loss="hinge", C=p.C, fit_intercept=False, tol=1e-9, max_iter=1_000_000),
+    ),
+    "a penalised bias": (
+        "svm.soft",
+        lambda p: LinearSVC(loss="hinge", C=p.C, tol=1e-9, max_iter=1_000_000),
+    ),
+    "the other loss": (
+        "svm.nobias",
+        lambda p: LinearSVC(C=p.C, fit_intercept=False, tol=1e-9, max_iter=1_000_000),
+    ),
+    "another width": (
+        "svr.l1",
+        lambda p: SVR(kernel="precomputed", C=p.C, epsilon=3 * p.rows.epsilon, tol=1e-9),  # type: ignore[attr-defined]
+    ),
 }
 
 
@@ -114,7 +152,11 @@ def test_the_bias_may_not_be_forgotten_nor_invented() -> None:
     problem = sample_problem("svm.nobias")
     biased = from_estimator(LinearSVC(loss="hinge", C=problem.C))
     assert biased.families == ("svm.nobias",)
-    with pytest.raises(ValueError, match=r"LinearSVC returns no point of this svm.nobias problem: b is .* has no bias of its own"):
+    with pytest.raises(
+        ValueError,
+        match=r"LinearSVC returns no point of this svm.nobias problem: b is .* has no bias of its "
+        r"own",
+    ):
         solve(problem, biased)
     answers = compare(problem, "*.dual", ["CLARABEL", biased]).answers
     assert [answer["agreement"] for answer in answers] == ["agrees", "failed"]
@@ -131,7 +173,10 @@ def test_several_estimators_in_one_comparison(kernel: Kernel, jobs: int) -> None
         from_estimator(SVC(C=3 * problem.C, tol=1e-9, **own), name="of another C"),
         libsvm(),
     ]
-    found = {answer["solver"]: answer for answer in compare(problem, "*.dual", ["CLARABEL", *others], jobs=jobs).answers}
+    found = {
+        answer["solver"]: answer
+        for answer in compare(problem, "*.dual", ["CLARABEL", *others], jobs=jobs).answers
+    }
     rough = found.pop("as it comes")
     assert {name: answer["agreement"] for name, answer in found.items()} == {
         "CLARABEL": "agrees",
@@ -139,13 +184,19 @@ def test_several_estimators_in_one_comparison(kernel: Kernel, jobs: int) -> None
         "of another C": "disagrees",
         "libsvm": "agrees",
     }
-    assert rough["agreement"] == ("inaccurate" if kernel.name == "rbf" else "agrees")  # at a tolerance of a thousandth
+    assert rough["agreement"] == (
+        "inaccurate" if kernel.name == "rbf" else "agrees"
+    )  # at a tolerance of a thousandth
 
 
 def test_only_problems_of_its_families_are_put_to_a_solver() -> None:
     data = sample_problem("svm.soft")
-    compared = compare(data.X, y=data.rows.y, solvers=["CLARABEL", from_estimator(SVC(kernel="linear"))])
-    assert {answer["family"] for answer in compared.answers if answer["solver"] == "SVC"} == {"svm.soft"}
+    compared = compare(
+        data.X, y=data.rows.y, solvers=["CLARABEL", from_estimator(SVC(kernel="linear"))]
+    )
+    assert {answer["family"] for answer in compared.answers if answer["solver"] == "SVC"} == {
+        "svm.soft"
+    }
 
 
 def test_an_estimator_that_did_not_converge_has_failed_and_not_disagreed() -> None:
@@ -158,27 +209,55 @@ def test_an_estimator_that_did_not_converge_has_failed_and_not_disagreed() -> No
 
 def test_an_estimator_without_coefficients_is_read_by_its_values() -> None:
     """A kernel ridge is the machine of no family here, and says so by its values alone."""
-    found = judged(sample_problem("svr.l1", rbf(0.4)), from_estimator(KernelRidge(kernel="rbf", gamma=0.4), ("svr.l1",)))
+    found = judged(
+        sample_problem("svr.l1", rbf(0.4)),
+        from_estimator(KernelRidge(kernel="rbf", gamma=0.4), ("svr.l1",)),
+    )
     assert found.agreement is Agreement.DISAGREES
     assert not found.evidence.point.has_alpha
 
 
 def test_points_of_weight_0_and_other_weights_are_handed_on() -> None:
     problem = sample_problem("svm.soft", rbf(0.4))
-    weighed = classification(problem.X, problem.rows.y, problem.C, rbf(0.4), sample_weight=[0.0, 0.5, 2.0, 1.0] * 4)
+    weighed = classification(
+        problem.X, problem.rows.y, problem.C, rbf(0.4), sample_weight=[0.0, 0.5, 2.0, 1.0] * 4
+    )
     assert judged(weighed, libsvm()).agreement is Agreement.AGREES
-    assert judged(weighed, from_estimator(SVC(C=weighed.C, gamma=0.4, tol=1e-9))).agreement is Agreement.AGREES
+    assert (
+        judged(weighed, from_estimator(SVC(C=weighed.C, gamma=0.4, tol=1e-9))).agreement
+        is Agreement.AGREES
+    )
 
 
 @pytest.mark.parametrize(
     ("solver", "problem", "words"),
     [
         (libsvm(), ranking([[0.0], [1.0]], [0, 1]), "its rows are pairs, which have no labels"),
-        (libsvm(), classification([[0.0], [1.0]], [1, 1]), "all its labels that count are of one class"),
-        (libsvm(), classification([[0.0], [1.0]], [1, -1], sample_weight=[1.0, 0.0]), "all its labels that count are of one class"),
-        (libsvm(), regression([[0.0], [1.0]], [1, -1], sample_weight=[0.0, 0.0]), "none of its rows costs anything"),
-        (libsvm(), classification([[0.0], [1.0]], [1, -1], np.inf), "hard rows .* which other programs do not have"),
-        (from_fit(newton, ("svm.l2",)), sample_problem("svm.l2", rbf(1.0)), "the rbf kernel has no w"),
+        (
+            libsvm(),
+            classification([[0.0], [1.0]], [1, 1]),
+            "all its labels that count are of one class",
+        ),
+        (
+            libsvm(),
+            classification([[0.0], [1.0]], [1, -1], sample_weight=[1.0, 0.0]),
+            "all its labels that count are of one class",
+        ),
+        (
+            libsvm(),
+            regression([[0.0], [1.0]], [1, -1], sample_weight=[0.0, 0.0]),
+            "none of its rows costs anything",
+        ),
+        (
+            libsvm(),
+            classification([[0.0], [1.0]], [1, -1], np.inf),
+            "hard rows .* which other programs do not have",
+        ),
+        (
+            from_fit(newton, ("svm.l2",)),
+            sample_problem("svm.l2", rbf(1.0)),
+            "the rbf kernel has no w",
+        ),
         (
             from_fit(newton, ("svm.l2",)),
             classification([[0.0], [1.0]], [1, -1], sample_weight=[1.0, 2.0]),
@@ -193,12 +272,24 @@ def test_what_a_program_does_not_take_is_said(solver: Solver, problem: Problem, 
 
 def test_what_is_missing_or_double_is_said() -> None:
     problem = sample_problem("svm.soft")
-    with pytest.raises(ValueError, match=r"families of KernelRidge are missing: say which it solves"):
+    with pytest.raises(
+        ValueError, match=r"families of KernelRidge are missing: say which it solves"
+    ):
         from_estimator(KernelRidge())
-    for solvers in ([libsvm(), libsvm()], [from_estimator(SVC(), name="smo")], [from_estimator(SVC(), name="CLARABEL")]):
-        with pytest.raises(ValueError, match=r"two solvers of one comparison are called '.*': give this one another name"):
+    for solvers in (
+        [libsvm(), libsvm()],
+        [from_estimator(SVC(), name="smo")],
+        [from_estimator(SVC(), name="CLARABEL")],
+    ):
+        with pytest.raises(
+            ValueError,
+            match=r"two solvers of one comparison are called '.*': give this one another name",
+        ):
             compare(problem, solvers=solvers)
-    with pytest.raises(ValueError, match=r"is no solver: a function is entered by @solver and asked for by its name"):
+    with pytest.raises(
+        ValueError,
+        match=r"is no solver: a function is entered by @solver and asked for by its name",
+    ):
         compare(problem, solvers=[newton])  # type: ignore[list-item]
 
 
@@ -257,7 +348,9 @@ def test_the_interfaces_of_libsvm_and_liblinear_are_called_where_they_are_instal
         monkeypatch.delitem(sys.modules, name)
 
 
-def test_the_example_runs_and_finds_the_one_that_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_runs_and_finds_the_one_that_is_wrong(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     try:
         example("other_solvers").main()
     finally:
@@ -286,5 +379,11 @@ settings(max_examples=3)(given(margin_problems("rank.l1"))(lambda problem: None)
 print("conforms")
 """
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    answer = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, env=environment, timeout=HANG)
+    answer = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=HANG,
+    )
     assert (answer.stdout, answer.stderr) == ("conforms\n", "")

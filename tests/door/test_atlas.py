@@ -55,10 +55,16 @@ def test_the_page_on_certificates_says_what_to_do_without_python_in_the_browser(
 
 def test_everything_has_its_page(atlas: Path, texts: dict[str, str]) -> None:
     for id in FAMILIES:
-        text, written = texts[f"families/{address(id)}.md"], (atlas / "families" / f"{address(id)}.html").read_text(encoding="utf-8")
+        text, written = (
+            texts[f"families/{address(id)}.md"],
+            (atlas / "families" / f"{address(id)}.html").read_text(encoding="utf-8"),
+        )
         assert all(f"* [{solver.name}](" in text for solver in SOLVERS.values() if solver.takes(id))
         for entry in (entry for entry in REGISTRY.values() if entry.family == id):
-            assert f'<div id="{place(f"formulation-{address(entry.id)}")}"></div>\n<h3>{entry.id}</h3>' in written
+            assert (
+                f'<div id="{place(f"formulation-{address(entry.id)}")}"></div>\n<h3>{entry.id}</h3>'
+                in written
+            )
     assert {file.stem for file in (atlas / "theorems").iterdir()} == set(theorems.names_of_files())
 
 
@@ -68,7 +74,11 @@ def test_every_reference_leads_somewhere_inside(atlas: Path) -> None:
         page = CHECKER.read(file)
         for reference in page.links + page.fetched:
             assert re.match(r"data:|(?![a-z]+:|//)", reference), f"{file} refers to {reference}"
-            assert (file.parent / unquote(reference.partition("#")[0])).resolve().is_relative_to(atlas.resolve())
+            assert (
+                (file.parent / unquote(reference.partition("#")[0]))
+                .resolve()
+                .is_relative_to(atlas.resolve())
+            )
 
 
 def test_no_page_has_a_place_twice(atlas: Path) -> None:
@@ -77,7 +87,9 @@ def test_no_page_has_a_place_twice(atlas: Path) -> None:
         assert len(places) == len(set(places)), file
 
 
-def test_the_page_of_links_has_statements_theorems_and_counterexamples(texts: dict[str, str]) -> None:
+def test_the_page_of_links_has_statements_theorems_and_counterexamples(
+    texts: dict[str, str],
+) -> None:
     for link in links.LINKS:
         for page in ("links.md", f"families/{REGISTRY[link.a].family}.md"):
             assert " ".join(link.statement.split()) in texts[page]
@@ -85,7 +97,10 @@ def test_the_page_of_links_has_statements_theorems_and_counterexamples(texts: di
         if link.theorem:
             assert theorems.statement(link.theorem).replace("\\", "") in texts["links.md"]
             file, _, name = link.theorem.partition(".")
-            assert f"(theorem-{link.theorem})=\n````coq\nTheorem {name}" in texts[f"theorems/{file}.md"]
+            assert (
+                f"(theorem-{link.theorem})=\n````coq\nTheorem {name}"
+                in texts[f"theorems/{file}.md"]
+            )
     assert "svr.l1.dual.as_printed is worth 1, and svr.l1.dual is worth 0.5" in texts["links.md"]
     assert "\ny = [" in texts["links.md"]
 
@@ -93,7 +108,12 @@ def test_the_page_of_links_has_statements_theorems_and_counterexamples(texts: di
 def test_a_formulation_has_its_code_and_the_signs_of_its_multipliers(texts: dict[str, str]) -> None:
     for entry in REGISTRY.values():
         declared = f"def {inspect.unwrap(entry.stated).__name__}("
-        assert declared in texts[f"families/{address(entry.family)}.md"].partition(f"\n### {entry.id}\n")[2].partition("\n### ")[0]
+        assert (
+            declared
+            in texts[f"families/{address(entry.family)}.md"]
+            .partition(f"\n### {entry.id}\n")[2]
+            .partition("\n### ")[0]
+        )
     soft = texts["families/svm.soft.md"]
     assert "| margin | an inequality: at least 0 |" in soft
     assert "| balance | an equation: of either sign |" in soft
@@ -103,7 +123,9 @@ def test_every_family_of_the_project_has_its_argument(atlas: Path) -> None:
     for id in own_families():
         text = (atlas / "families" / f"{address(id)}.html").read_text(encoding="utf-8")
         assert "<h2>The argument</h2>" in text, id
-        assert "$" not in re.sub(r"<code>.*?</code>|<pre.*?</pre>", "", text, flags=re.DOTALL), f"{id}: an equation was not read"
+        assert "$" not in re.sub(r"<code>.*?</code>|<pre.*?</pre>", "", text, flags=re.DOTALL), (
+            f"{id}: an equation was not read"
+        )
 
 
 def test_the_checker_is_the_projects_own(atlas: Path) -> None:
@@ -120,9 +142,16 @@ def test_the_steps_end_at_the_declared_dual(primal: str) -> None:
 
 def test_a_program_is_spelled_with_the_names_of_its_declaration() -> None:
     lines = spelled(stated_form("svm.soft.primal", instance("svm.soft")), labels=True)
-    assert lines[0] == r"\min\ \tfrac{1}{2} w_{1}^2 + \tfrac{1}{2} w_{2}^2 + \xi_{1} + \xi_{2} + \xi_{3}"
+    assert (
+        lines[0]
+        == r"\min\ \tfrac{1}{2} w_{1}^2 + \tfrac{1}{2} w_{2}^2 + \xi_{1} + \xi_{2} + \xi_{3}"
+    )
     assert lines[1] == r"z_{1}:\quad w_{2} - \xi_{1} - b \le -1"
-    assert (letter("betabar_2"), letter("xihat"), letter("value_1")) == (r"\bar{\beta}_{2}", r"\hat{\xi}", r"\mathrm{value}_{1}")
+    assert (letter("betabar_2"), letter("xihat"), letter("value_1")) == (
+        r"\bar{\beta}_{2}",
+        r"\hat{\xi}",
+        r"\mathrm{value}_{1}",
+    )
 
 
 def test_names_of_plug_ins_are_text_and_no_paths() -> None:
@@ -149,9 +178,14 @@ def test_a_folder_without_pyodide_is_named(tmp_path: Path) -> None:
 
 
 def test_a_missing_package_is_named_with_what_installs_it(tmp_path: Path) -> None:
-    program = "import sys; sys.modules['latex2mathml.converter'] = None\nfrom equimargin.cli import main\n"
+    program = (
+        "import sys; sys.modules['latex2mathml.converter'] = None\nfrom equimargin.cli import "
+        "main\n"
+    )
     program += f"sys.argv[1:] = ['atlas', {str(tmp_path / 'new')!r}]\nmain()"
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG, check=False
+    )
     assert ended.returncode == 2
     assert "pip install 'equimargin[atlas]'" in ended.stderr
     assert not (tmp_path / "new").exists()

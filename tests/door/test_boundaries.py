@@ -11,8 +11,20 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
 
-from equimargin.boundaries import RankBoundaries, boundaries_between, most_rank_errors, rank_boundaries
-from equimargin.formulations import classification, one_norm_ranking, ranking, ranking_from_pairs, ranking_vector_machine, rbf
+from equimargin.boundaries import (
+    RankBoundaries,
+    boundaries_between,
+    most_rank_errors,
+    rank_boundaries,
+)
+from equimargin.formulations import (
+    classification,
+    one_norm_ranking,
+    ranking,
+    ranking_from_pairs,
+    ranking_vector_machine,
+    rbf,
+)
 from equimargin.solvers import Solution, solve
 
 points = st.lists(st.tuples(st.integers(0, 3), st.integers(-3, 3)), min_size=1, max_size=8)
@@ -35,12 +47,16 @@ def test_no_other_thresholds_make_fewer_mistakes(drawn: list[tuple[int, int]]) -
     assert (found.thresholds[1:] >= found.thresholds[:-1]).all()
     places = np.append(np.unique(f), np.inf)
     others = combinations_with_replacement(places, len(found.thresholds))
-    assert mistakes(found, y, f) == min(mistakes(RankBoundaries(found.ranks, np.array(t)), y, f) for t in others)
+    assert mistakes(found, y, f) == min(
+        mistakes(RankBoundaries(found.ranks, np.array(t)), y, f) for t in others
+    )
 
 
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(-3, 3)), min_size=2, max_size=12))
 @example([(0, 0), (1, 0)])
-def test_the_boundary_of_two_ranks_is_the_best_place_on_their_roc_curve(drawn: list[tuple[int, int]]) -> None:
+def test_the_boundary_of_two_ranks_is_the_best_place_on_their_roc_curve(
+    drawn: list[tuple[int, int]],
+) -> None:
     """P section 3: "the exact decision frontier can be calculated via a ROC curve"; it has a place for each threshold."""
     y, f = (np.array(column, dtype=float) for column in zip(*drawn, strict=True))
     positive = int(y.sum())
@@ -52,11 +68,16 @@ def test_the_boundary_of_two_ranks_is_the_best_place_on_their_roc_curve(drawn: l
 
 
 @given(points)
-def test_where_the_ranks_are_apart_thresholds_are_in_the_middle_of_the_closest_pairs(drawn: list[tuple[int, int]]) -> None:
+def test_where_the_ranks_are_apart_thresholds_are_in_the_middle_of_the_closest_pairs(
+    drawn: list[tuple[int, int]],
+) -> None:
     y = np.array([rank for rank, _ in drawn], dtype=float)
     f = 8.0 * y + np.array([place for _, place in drawn])
     found = boundaries_between(y, f)
-    wanted = [(f[y == high].min() + f[y == low].max()) / 2 for low, high in zip(found.ranks, found.ranks[1:], strict=False)]
+    wanted = [
+        (f[y == high].min() + f[y == low].max()) / 2
+        for low, high in zip(found.ranks, found.ranks[1:], strict=False)
+    ]
     np.testing.assert_array_equal(found.thresholds, wanted)
     np.testing.assert_array_equal(found.rank(f), y)
 
@@ -64,7 +85,10 @@ def test_where_the_ranks_are_apart_thresholds_are_in_the_middle_of_the_closest_p
 def test_the_closest_pair_of_zero_slack_is_not_enough() -> None:
     """Ranks apart by less than a margin: the closest pair with f_i - f_j >= 1 would cut one of them, the closest pair does not."""
     y, f = np.array([0, 0, 1, 1]), np.array([0.0, 0.9, 1.0, 1.95])
-    low, high = min(((f[j], f[i]) for i in (2, 3) for j in (0, 1) if f[i] - f[j] >= 1), key=lambda pair: pair[1] - pair[0])
+    low, high = min(
+        ((f[j], f[i]) for i in (2, 3) for j in (0, 1) if f[i] - f[j] >= 1),
+        key=lambda pair: pair[1] - pair[0],
+    )
     assert (low + high) / 2 == 0.5
     assert (RankBoundaries(np.array([0.0, 1.0]), np.array([0.5])).rank(f) != y).sum() == 1
     assert boundaries_between(y, f).thresholds.tolist() == [0.95]
@@ -75,7 +99,9 @@ def test_overlapping_ranks() -> None:
     """One point of rank 0 far above all of rank 1 costs one mistake, wherever it is."""
     y, f = [0, 0, 0, 1, 1, 1], [0.0, 1.0, 100.0, 2.0, 3.0, 4.0]
     assert boundaries_between(y, f).thresholds.tolist() == [1.5]
-    assert boundaries_between([0, 1], [1.0, 0.0]).thresholds.tolist() == [-np.inf]  # as good as inf: the lowest
+    assert boundaries_between([0, 1], [1.0, 0.0]).thresholds.tolist() == [
+        -np.inf
+    ]  # as good as inf: the lowest
     assert boundaries_between([0, 0, 1], [1.0, 1.0, 0.0]).thresholds.tolist() == [np.inf]
     assert boundaries_between([0, 1], [5.0, 5.0]).thresholds.tolist() == [-np.inf]
 
@@ -111,7 +137,11 @@ def solved(problem: Any) -> Solution:
 
 def test_the_training_points_of_a_separable_problem_have_their_ranks() -> None:
     X, y = separable()
-    for problem in (ranking(X, y, C=100.0), ranking(X, y, C=100.0, kernel=rbf(0.1)), one_norm_ranking(X, y, C=100.0)):
+    for problem in (
+        ranking(X, y, C=100.0),
+        ranking(X, y, C=100.0, kernel=rbf(0.1)),
+        one_norm_ranking(X, y, C=100.0),
+    ):
         solution = solved(problem)
         boundaries = rank_boundaries(solution)
         assert (np.diff(boundaries.thresholds) > 0).all()
@@ -127,10 +157,17 @@ def test_a_ranking_that_learns_nothing_separates_nothing() -> None:
 
 
 def test_what_has_no_ranks_is_a_sentence() -> None:
-    for problem in (ranking_from_pairs([[0.0], [1.0]], [[1, 0]]), classification([[0.0], [1.0]], [-1, 1])):
+    for problem in (
+        ranking_from_pairs([[0.0], [1.0]], [[1, 0]]),
+        classification([[0.0], [1.0]], [-1, 1]),
+    ):
         with pytest.raises(ValueError, match="a relevance for every point"):
             rank_boundaries(solved(problem))
-    for y, f, message in (([], [], "y is empty"), ([0, 1], [0.0], "f must have"), ([0, np.nan], [0, 1], "y holds NaN")):
+    for y, f, message in (
+        ([], [], "y is empty"),
+        ([0, 1], [0.0], "f must have"),
+        ([0, np.nan], [0, 1], "y holds NaN"),
+    ):
         with pytest.raises(ValueError, match=message):
             boundaries_between(y, f)
     with pytest.raises(ValueError, match="f holds NaN at row 1"):
@@ -139,7 +176,9 @@ def test_what_has_no_ranks_is_a_sentence() -> None:
 
 @given(points)
 @example([(0, 1), (1, 0), (0, 3), (1, 2)])
-def test_misordered_pairs_bound_the_mistakes_of_the_best_thresholds(drawn: list[tuple[int, int]]) -> None:
+def test_misordered_pairs_bound_the_mistakes_of_the_best_thresholds(
+    drawn: list[tuple[int, int]],
+) -> None:
     y, f = (np.array(column, dtype=float) for column in zip(*drawn, strict=True))
     assert mistakes(boundaries_between(y, f), y, f) <= most_rank_errors(y, f)
 

@@ -20,7 +20,14 @@ import numpy as np
 import pytest
 
 from equimargin import compare
-from equimargin.comparison import Comparison, allowance, comparisons, family_progress, job, job_result
+from equimargin.comparison import (
+    Comparison,
+    allowance,
+    comparisons,
+    family_progress,
+    job,
+    job_result,
+)
 from equimargin.comparison.choice import Choice
 from equimargin.comparison.family_progress import FamilyProgress
 from equimargin.formulations import FAMILIES, REGISTRY, Family, classification
@@ -69,9 +76,16 @@ def costs(monkeypatch: pytest.MonkeyPatch) -> Costs:
 
 def reasons(found: Comparison) -> dict[str, str]:
     """Why answers were not begun, for lack of time."""
-    judged = [j for family in found.families for j in family.judgements if j.agreement is Agreement.SKIPPED]
+    judged = [
+        j
+        for family in found.families
+        for j in family.judgements
+        if j.agreement is Agreement.SKIPPED
+    ]
     return {
-        f"{j.evidence.run.family}: {j.evidence.run.name}": j.evidence.run.reason for j in judged if "--patient" in j.evidence.run.reason
+        f"{j.evidence.run.family}: {j.evidence.run.name}": j.evidence.run.reason
+        for j in judged
+        if "--patient" in j.evidence.run.reason
     }
 
 
@@ -85,13 +99,25 @@ def test_every_family_has_a_solver_and_a_declaration_before_any_has_more(costs: 
     found = compare(problems)
     families = [problem.family for problem in problems]
     first, second, rest = costs.names[:6], costs.names[6:12], costs.names[12:]
-    assert [name.partition(": ")[0] for name in first] == [name.partition(": ")[0] for name in second] == families
+    assert (
+        [name.partition(": ")[0] for name in first]
+        == [name.partition(": ")[0] for name in second]
+        == families
+    )
     assert all(": solver by" in name for name in first)
     assert not any(": solver by" in name for name in second)
-    assert [name.partition(": ")[0] for name in rest] == sorted((n.partition(": ")[0] for n in rest), key=families.index)
+    assert [name.partition(": ")[0] for name in rest] == sorted(
+        (n.partition(": ")[0] for n in rest), key=families.index
+    )
     assert of_family(rest, "svm.soft") == [
         *("svm.soft.dual by CLARABEL", "solver by huber"),
-        *("svm.soft.primal by SCS", "svm.soft.dual by SCS", "svm.soft.primal by OSQP", "svm.soft.dual by OSQP", "solver by homotopy"),
+        *(
+            "svm.soft.primal by SCS",
+            "svm.soft.dual by SCS",
+            "svm.soft.primal by OSQP",
+            "svm.soft.dual by OSQP",
+            "solver by homotopy",
+        ),
     ]
     assert of_family(costs.names, "svm.onenorm")[:3] == [
         *(
@@ -108,14 +134,22 @@ def test_answers_beyond_the_verdicts_share_what_is_left_of_the_time(costs: Costs
     found = compare(make_problems_from_arrays(X, Y))
     families = [family.id for family in found.families]
     assert {family.verdict for family in found.families} == {Verdict.AGREE}
-    assert allowance.TOGETHER <= 0.31 * len(costs.begun) <= allowance.TOGETHER + 0.31 * len(families)
+    assert (
+        allowance.TOGETHER <= 0.31 * len(costs.begun) <= allowance.TOGETHER + 0.31 * len(families)
+    )
     further = {family: len(of_family(costs.names, family)) - 2 for family in families}
     assert min(further.values()) > 0, further
     assert set(reasons(found).values()) == {allowance.NOT_BEGUN}
     assert found.done == found.total
-    assert len(costs.begun) + sum(family.count(Agreement.SKIPPED) for family in found.families) == found.total
+    assert (
+        len(costs.begun) + sum(family.count(Agreement.SKIPPED) for family in found.families)
+        == found.total
+    )
     assert found.exit_code == 0
-    assert f"its share of {allowance.TOGETHER:g} s of CPU time for further answers is over; --patient" in " ".join(str(found).split())
+    assert (
+        f"its share of {allowance.TOGETHER:g} s of CPU time for further answers is over; --patient"
+        in " ".join(str(found).split())
+    )
 
 
 def test_the_patient_have_all_answers(costs: Costs) -> None:
@@ -133,19 +167,28 @@ def test_a_family_without_a_verdict_goes_on(costs: Costs, monkeypatch: pytest.Mo
     def failing(declared: Any, name: str, *limits: float, **total: float) -> Any:
         found = solve(declared, name, *limits, **total)
         good = (declared.id, name) == ("svm.soft.primal", "OSQP")
-        return found if good else replace(found, status=Status.NUMERICAL_FAILURE, raw=None, reading=None)
+        return (
+            found
+            if good
+            else replace(found, status=Status.NUMERICAL_FAILURE, raw=None, reading=None)
+        )
 
     monkeypatch.setattr(job, "solve_declaration", failing)
     found = compare(classification(X, Y))
     assert of_family(costs.names, "svm.soft")[-1] == "svm.soft.primal by OSQP"
     assert found.families[0].verdict is Verdict.AGREE
-    assert list(reasons(found)) == ["svm.soft: svm.soft.dual by OSQP", "svm.soft: solver by homotopy"]
+    assert list(reasons(found)) == [
+        "svm.soft: svm.soft.dual by OSQP",
+        "svm.soft: solver by homotopy",
+    ]
 
 
 def test_controls_are_run_whatever_was_spent(costs: Costs) -> None:
     costs.of = lambda job: (100.0, 100.0, 0.0)
     compare(classification(X, Y), include_controls=True)
-    wanted = {entry.id for entry in REGISTRY.values() if entry.control and entry.family == "svm.soft"}
+    wanted = {
+        entry.id for entry in REGISTRY.values() if entry.control and entry.family == "svm.soft"
+    }
     begun = {job.formulation for job, _ in costs.begun if job.control}
     assert begun == wanted
     assert not [job.name for job, _ in costs.begun[2:] if not job.control]
@@ -169,15 +212,24 @@ print(json.dumps([seconds_foreseen(), found.done, found.total, found.exit_code, 
 """
 """A comparison of some points, and what it has compiled: seconds as they are foreseen by the length of kernels, not by a clock."""
 XOR = "np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0, -1.0])"
-MANY = "(X := np.random.default_rng(0).normal(size=(600, 3))), np.where(X[:, 0] + X[:, 1] ** 2 > 1.0, 1.0, -1.0)"
+MANY = (
+    "(X := np.random.default_rng(0).normal(size=(600, 3))), np.where(X[:, 0] + X[:, 1] ** 2 > "
+    "1.0, 1.0, -1.0)"
+)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("data", "least", "most"), [(XOR, 0.0, 0.0), (MANY, 0.1, allowance.COMPILED_AT_ONCE)])
-def test_a_comparison_compiles_no_more_than_it_may_and_says_who_waits(data: str, least: float, most: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("data", "least", "most"), [(XOR, 0.0, 0.0), (MANY, 0.1, allowance.COMPILED_AT_ONCE)]
+)
+def test_a_comparison_compiles_no_more_than_it_may_and_says_who_waits(
+    data: str, least: float, most: float, tmp_path: Path
+) -> None:
     cold = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     program = [sys.executable, "-c", COLD % data]
-    answer = subprocess.run(program, env=cold, capture_output=True, text=True, timeout=600, check=True)
+    answer = subprocess.run(
+        program, env=cold, capture_output=True, text=True, timeout=600, check=True
+    )
     foreseen, done, total, status, skipped = json.loads(answer.stdout)
     assert least <= foreseen <= most
     assert (done, status) == (total, 0)
@@ -197,7 +249,11 @@ def test_an_answer_may_take_what_its_family_has_left_and_is_the_last_if_it_takes
 
     def late(declared: Any, name: str, *limits: float, **total: float) -> Any:
         found = solve(declared, name, *limits, **total)
-        return replace(found, status=Status.TIME_LIMIT, raw=None, reading=None) if name == "SCS" else found
+        return (
+            replace(found, status=Status.TIME_LIMIT, raw=None, reading=None)
+            if name == "SCS"
+            else found
+        )
 
     monkeypatch.setattr(job, "solve_declaration", late)
     monkeypatch.setattr(family_progress, "LEAST_ALLOWANCE", 30.0)
@@ -205,10 +261,16 @@ def test_an_answer_may_take_what_its_family_has_left_and_is_the_last_if_it_takes
     allowed = {each.name: limits for each, limits in costs.begun}
     assert allowed["svm.soft.primal by CLARABEL"].late != allowance.STOPPED_TOGETHER
     assert allowed["solver by huber"].seconds == pytest.approx(2 * (allowance.TOGETHER - 2.3))
-    assert allowed["svm.soft.primal by SCS"].seconds == pytest.approx(2 * (allowance.TOGETHER - 4.6))
-    assert {allowed[name].late for name in ("solver by huber", "svm.soft.primal by SCS")} == {allowance.STOPPED_TOGETHER}
+    assert allowed["svm.soft.primal by SCS"].seconds == pytest.approx(
+        2 * (allowance.TOGETHER - 4.6)
+    )
+    assert {allowed[name].late for name in ("solver by huber", "svm.soft.primal by SCS")} == {
+        allowance.STOPPED_TOGETHER
+    }
     assert costs.begun[-1][0].name == "svm.soft.primal by SCS"
-    (stopped,) = (a for a in found.answers if (a["formulation"], a["solver"]) == ("svm.soft.primal", "SCS"))
+    (stopped,) = (
+        a for a in found.answers if (a["formulation"], a["solver"]) == ("svm.soft.primal", "SCS")
+    )
     assert stopped["reason"] == allowance.STOPPED_TOGETHER
     assert set(reasons(found).values()) == {allowance.NOT_BEGUN}
     assert found.exit_code == 0
@@ -223,7 +285,12 @@ def test_an_answer_that_is_begun_has_half_a_second(costs: Costs) -> None:
 
 def test_solvers_that_are_asked_first_are_those_of_auto() -> None:
     for problem in make_problems_from_arrays(X, Y):
-        family = FamilyProgress(problem, list(Choice.of("*", list(SOLVERS)).jobs(problem, 1e-8)), 1e-6, find_available_answers(problem))
+        family = FamilyProgress(
+            problem,
+            list(Choice.of("*", list(SOLVERS)).jobs(problem, 1e-8)),
+            1e-6,
+            find_available_answers(problem),
+        )
         (first,) = (each for place, each in enumerate(family.jobs) if family.turn(place) == 0)
         assert first.solver == SOLVERS[first.solver].name == _of_auto(problem)
 
@@ -234,12 +301,16 @@ def _of_auto(problem: Any) -> str:
     return next(_automatic(problem)).name
 
 
-def test_where_others_want_the_cores_a_backend_has_as_much_more_time_on_the_wall(costs: Costs) -> None:
+def test_where_others_want_the_cores_a_backend_has_as_much_more_time_on_the_wall(
+    costs: Costs,
+) -> None:
     """A verdict would depend on what else the machine does."""
     costs.of = lambda job: (0.01, 0.05, 0.0)
     compare(classification(X, Y))
     assert costs.begun[1][1].seconds == 60.0  # without this declaration there is no verdict
-    assert {round(allowed.seconds, 9) for _, allowed in costs.begun[2:]} == {5 * allowance.LEAST_ALLOWANCE}
+    assert {round(allowed.seconds, 9) for _, allowed in costs.begun[2:]} == {
+        5 * allowance.LEAST_ALLOWANCE
+    }
 
 
 @pytest.fixture
@@ -263,7 +334,9 @@ def sleeping() -> Iterator[tuple[ProgramProblem, list[Any]]]:
     del FAMILIES[family.id]
 
 
-def test_the_proof_of_an_optimum_counts_from_the_first_comparison_on(sleeping: tuple[ProgramProblem, list[Any]]) -> None:
+def test_the_proof_of_an_optimum_counts_from_the_first_comparison_on(
+    sleeping: tuple[ProgramProblem, list[Any]],
+) -> None:
     """The total time is over then, and no answer is begun; a comparison that nobody asks for proves nothing."""
     problem, called = sleeping
     stages = comparisons(problem, total_time=0.1)
@@ -314,10 +387,19 @@ def test_an_answer_that_ends_its_process_has_failed_and_ends_no_other(tmp_path: 
     """Whichever others were at work beside it."""
     (tmp_path / "dying.py").write_text(DYING, encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(tmp_path)])}
-    answer = subprocess.run([sys.executable, "-c", ASKING], env=environment, capture_output=True, text=True, timeout=HANG)
+    answer = subprocess.run(
+        [sys.executable, "-c", ASKING],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+    )
     complete, interrupted, said = json.loads(answer.stdout)
     assert (complete, interrupted) == (True, ""), answer.stderr
     for name in ("test.dying.at_once", "at_work"):
         assert said.pop(name) == ["failed", allowance.PROCESS_ENDED]
-    assert {name for name, (agreement, _) in said.items() if agreement == "agrees"} >= {"CLARABEL", "SCS"}
+    assert {name for name, (agreement, _) in said.items() if agreement == "agrees"} >= {
+        "CLARABEL",
+        "SCS",
+    }
     assert not [name for name, (agreement, _) in said.items() if agreement == "failed"]

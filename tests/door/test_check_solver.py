@@ -36,7 +36,11 @@ class Libsvm:
 
     def refusal(self, problem: Problem) -> Refusal | None:
         """Soft margins with the hinge and a bias, and nothing else."""
-        if not (isinstance(problem, MarginProblem) and isinstance(problem.rows, Signed) and problem.family == "svm.soft"):
+        if not (
+            isinstance(problem, MarginProblem)
+            and isinstance(problem.rows, Signed)
+            and problem.family == "svm.soft"
+        ):
             return Refusal("classification with a bias and the hinge only")
         return None if problem.convex else Refusal("a convex problem is needed")
 
@@ -46,15 +50,32 @@ class Libsvm:
         started, y = time.perf_counter(), problem.rows.y
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it warns where max_iter ends it
-            model = SVC(C=problem.C, kernel="precomputed", tol=1e-3 * limits.tol, max_iter=limits.max_iter or -1)
+            model = SVC(
+                C=problem.C,
+                kernel="precomputed",
+                tol=1e-3 * limits.tol,
+                max_iter=limits.max_iter or -1,
+            )
             model.fit(problem.gram.dense, y)
         alpha = np.zeros(problem.p)
         alpha[model.support_] = np.abs(model.dual_coef_[0])
-        answer = Solution(problem, "libsvm", Point(alpha=alpha), Status.OPTIMAL, "LIBSVM says so", int(model.n_iter_[0]), 0.0)
+        answer = Solution(
+            problem,
+            "libsvm",
+            Point(alpha=alpha),
+            Status.OPTIMAL,
+            "LIBSVM says so",
+            int(model.n_iter_[0]),
+            0.0,
+        )
         if limits.callback is not None:
             limits.callback(answer.iterations or 0, answer.lower, answer.upper, answer.point)
         if not answer.interval.relative_width <= limits.tol:
-            answer = replace(answer, status=Status.ITERATION_LIMIT, reason="LIBSVM ended before the accuracy was reached")
+            answer = replace(
+                answer,
+                status=Status.ITERATION_LIMIT,
+                reason="LIBSVM ended before the accuracy was reached",
+            )
         return replace(answer, seconds=time.perf_counter() - started)
 
 
@@ -82,7 +103,9 @@ class DoubledCost(Wrong):
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
         """The wrong optimum."""
-        return replace(SMO.run(problem.with_cost(2 * problem.C), limits, warm_start), problem=problem)
+        return replace(
+            SMO.run(problem.with_cost(2 * problem.C), limits, warm_start), problem=problem
+        )
 
 
 class AnotherProblem(Wrong):
@@ -152,7 +175,9 @@ class Deaf(Wrong):
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
         """Whatever the callback says."""
         seen = limits.callback
-        callback: Callback | None = None if seen is None else lambda *shown: bool(seen(*shown)) and None
+        callback: Callback | None = (
+            None if seen is None else lambda *shown: bool(seen(*shown)) and None
+        )
         return SMO.run(problem, replace(limits, callback=callback), warm_start)
 
 
@@ -172,7 +197,9 @@ class Primal(Wrong):
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
         """No proof of its own."""
-        found = replace(SMO.run(problem.with_cost(self.factor * problem.C), limits, warm_start), problem=problem)
+        found = replace(
+            SMO.run(problem.with_cost(self.factor * problem.C), limits, warm_start), problem=problem
+        )
         return replace(found, point=found.point.with_multipliers(None))
 
 
@@ -218,16 +245,27 @@ def test_a_right_function_without_multipliers_conforms() -> None:
 @pytest.mark.parametrize(
     ("solver", "words"),
     [
-        (DoubledCost(), "DoubledCost says optimal on svm.soft with the linear kernel, but proves a relative width of"),
+        (
+            DoubledCost(),
+            "DoubledCost says optimal on svm.soft with the linear kernel, but proves a "
+            "relative width of",
+        ),
         (AnotherProblem(), "hands back the solution of another problem"),
-        (Curt(), "must refuse a problem of ord.implicit with a Refusal in a sentence, not with 'no'"),
+        (
+            Curt(),
+            "must refuse a problem of ord.implicit with a Refusal in a sentence, not with 'no'",
+        ),
         (Unwilling(), "refuses a problem of every family"),
         (Silent(), "gives no reason why it stopped"),
         (Unlimited(), "iterations on svm.hard where max_iter is 1"),
         (Slow(), "where time_limit is 1e-6 s"),
         (Deaf(), "calls a callback that stops it"),
         (Stuck(), "started from the solution of a larger C|but proves a relative width"),
-        (Primal(), r"Primal says optimal on svm.soft .* proves a relative width of .* only \(limits: tol=1e-06; problem: sample_"),
+        (
+            Primal(),
+            r"Primal says optimal on svm.soft .* proves a relative width of .* only "
+            r"\(limits: tol=1e-06; problem: sample_",
+        ),
         (Bold(), "claims an optimum of svm.soft with an indefinite kernel"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Wrong) else "",
@@ -263,7 +301,9 @@ def test_an_unknown_name_is_a_key_error() -> None:
         (["smoo"], 2, "no formulation, solver or kernel is called smoo; did you mean smo?"),
     ],
 )
-def test_the_command_says_what_it_finds(arguments: list[str], status: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_what_it_finds(
+    arguments: list[str], status: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(arguments) == status
     assert words in capsys.readouterr().out
 
@@ -288,10 +328,18 @@ def test_the_command_says_what_it_finds(arguments: list[str], status: int, words
         ("test_check_solver:DoubledCost", 1, "DoubledCost says optimal"),
     ],
 )
-def test_one_command_checks_what_a_third_party_wrote(argument: str, status: int, words: str) -> None:
+def test_one_command_checks_what_a_third_party_wrote(
+    argument: str, status: int, words: str
+) -> None:
     here = Path(__file__).resolve()
     examples = ROOT / "examples"
-    folders = [here.parent, ROOT / "tests", examples / "formulations", examples / "solvers", ROOT / "src"]
+    folders = [
+        here.parent,
+        ROOT / "tests",
+        examples / "formulations",
+        examples / "solvers",
+        ROOT / "src",
+    ]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders))}
     command = [sys.executable, "-W", "error", "-m", "equimargin.testing", argument]
     answer = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=HANG)

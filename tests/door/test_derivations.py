@@ -30,11 +30,18 @@ from places import HANG, ROOT
 TEXTS = ROOT / "src" / "equimargin" / "atlas" / "derivations"
 FILES = sorted(TEXTS.glob("*.md"))
 UNKNOWNS = r"((?:`\w+`(?:, | and )?)+)"
-SAID = re.compile(rf"^- ((?:`[\w.]+`(?:, )?)+):(?: {UNKNOWNS} always[;.])?(?: {UNKNOWNS} not always\.)?$", re.MULTILINE)
+SAID = re.compile(
+    rf"^- ((?:`[\w.]+`(?:, )?)+):(?: {UNKNOWNS} always[;.])?(?: {UNKNOWNS} not always\.)?$",
+    re.MULTILINE,
+)
 """A line on what is unique: formulations, the unknowns that always are, and those that are not always."""
 DRAWS = 6
 """Instances of each family on which what is always unique is looked at, beside those of its page."""
-LINES = [(file.stem, *found) for file in FILES for found in SAID.findall(file.read_text(encoding="utf-8"))]
+LINES = [
+    (file.stem, *found)
+    for file in FILES
+    for found in SAID.findall(file.read_text(encoding="utf-8"))
+]
 
 
 def names(text: str) -> list[str]:
@@ -61,7 +68,9 @@ def followed(page: str) -> tuple[list[tuple[str, str]], dict[str, AnyProblem]]:
 def weighted_equally(problem: Any, family: str) -> AnyProblem:
     """The problem without weights: rows of a weight of 0 have slacks that cost nothing."""
     if family in program_families():
-        return program_families()[family]({name: value for name, value in problem.items() if name != "weights"})
+        return program_families()[family](
+            {name: value for name, value in problem.items() if name != "weights"}
+        )
     assert isinstance(problem, AnyProblem)
     return replace(problem, weights=None) if isinstance(problem, MarginProblem) else problem
 
@@ -69,7 +78,10 @@ def weighted_equally(problem: Any, family: str) -> AnyProblem:
 @cache
 def instances(family: str) -> list[AnyProblem]:
     """Drawn problems of a family."""
-    return [weighted_equally(problem, family) for problem in drawn(small_problems(family), 3 * DRAWS, 1)[:DRAWS]]
+    return [
+        weighted_equally(problem, family)
+        for problem in drawn(small_problems(family), 3 * DRAWS, 1)[:DRAWS]
+    ]
 
 
 def optima(id: str, some: Iterable[AnyProblem]) -> Iterator[OptimalRanges]:
@@ -97,7 +109,9 @@ def test_every_family_has_its_page() -> None:
 
 @pytest.mark.parametrize("family", own_families())
 def test_a_page_has_every_part(family: str) -> None:
-    headings = re.findall(r"^### (.*)$", (TEXTS / f"{family}.md").read_text(encoding="utf-8"), re.MULTILINE)
+    headings = re.findall(
+        r"^### (.*)$", (TEXTS / f"{family}.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert headings[0].startswith("The problem")
     assert any("dual" in heading for heading in headings)
     assert headings[-2:] == ["Conditions", "What is unique"]
@@ -116,11 +130,20 @@ def test_an_example_prints_what_the_page_says(file: Path) -> None:
 @pytest.mark.parametrize("family", own_families())
 def test_every_unknown_of_every_form_is_spoken_of(family: str) -> None:
     text = (TEXTS / f"{family}.md").read_text(encoding="utf-8")
-    spoken = {id: {*names(always), *names(some)} for page, ids, always, some in LINES if page == family for id in names(ids)}
-    assert len(re.findall(r"^- `.* always\.$", text, re.MULTILINE)) == sum(page == family for page, *_ in LINES)
+    spoken = {
+        id: {*names(always), *names(some)}
+        for page, ids, always, some in LINES
+        if page == family
+        for id in names(ids)
+    }
+    assert len(re.findall(r"^- `.* always\.$", text, re.MULTILINE)) == sum(
+        page == family for page, *_ in LINES
+    )
     for entry in REGISTRY.values():
         if entry.family == family and not entry.control:
-            defined = set(re.findall(r"\b(\w+) = ", entry.statement))  # g = K beta and the like: names of what follows from others
+            defined = set(
+                re.findall(r"\b(\w+) = ", entry.statement)
+            )  # g = K beta and the like: names of what follows from others
             unknowns = {name for known in of_all(entry.id) for name in known}
             assert unknowns, f"{entry.id} has no exact optimum at any instance"
             assert unknowns - spoken[entry.id] <= defined | {"w", "v", "g"}, entry.id
@@ -133,7 +156,9 @@ def test_what_is_called_unique_is_unique(page: str, ids: str, always: str, some:
     assert {*names(always), *names(some)} <= set.union(*unknowns.values())
     for id in names(ids):
         for known in of_all(id):
-            assert [name for name in names(always) if name in known and not known.unique(name)] == [], known
+            assert [
+                name for name in names(always) if name in known and not known.unique(name)
+            ] == [], known
         for name in set(names(some)) & unknowns[id]:
             moved = [known for known in of_examples(id) if name in known and not known.unique(name)]
             assert moved, f"no example of the page moves {name} of {id}"
@@ -141,21 +166,49 @@ def test_what_is_called_unique_is_unique(page: str, ids: str, always: str, some:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_page_names_what_there_is(file: Path) -> None:
-    text = re.sub(r"^```.*?^```$", "", file.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-    unknowns = {name for page, _, always, some in LINES if page == file.stem for name in names(always) + names(some)}
-    assert {name for name in re.findall(r"`([^`]+)`", text) if name not in {*REGISTRY, *FAMILIES, *unknowns}} == set()
+    text = re.sub(
+        r"^```.*?^```$", "", file.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
+    )
+    unknowns = {
+        name
+        for page, _, always, some in LINES
+        if page == file.stem
+        for name in names(always) + names(some)
+    }
+    assert {
+        name
+        for name in re.findall(r"`([^`]+)`", text)
+        if name not in {*REGISTRY, *FAMILIES, *unknowns}
+    } == set()
     rows = {row.id for row in claims()}
-    assert {f"{document}.{number}" for document, number in re.findall(r"\b([TPKO]) \(([A-Z]?\.?\d[\d.]*)\)", text)} <= rows
-    assert re.findall(r"(?<![TPKO] )\(\d+\)", re.sub(r"\$.*?\$", "", text)) == []  # the letter of its document stands before a number
+    assert {
+        f"{document}.{number}"
+        for document, number in re.findall(r"\b([TPKO]) \(([A-Z]?\.?\d[\d.]*)\)", text)
+    } <= rows
+    assert (
+        re.findall(r"(?<![TPKO] )\(\d+\)", re.sub(r"\$.*?\$", "", text)) == []
+    )  # the letter of its document stands before a number
 
 
 @pytest.fixture(scope="module")
 def built() -> dict[str, str]:
     """The pages, made in a process of its own, without what other tests enter."""
-    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'examples'}:{ROOT / 'docs' / '_extensions'}"}
-    imports = "import json; from equimargin.atlas.pages import pages; from ledger_rows import write_ledger_rows"
+    environment = os.environ | {
+        "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'examples'}:{ROOT / 'docs' / '_extensions'}"
+    }
+    imports = (
+        "import json; from equimargin.atlas.pages import pages; from ledger_rows import "
+        "write_ledger_rows"
+    )
     code = f"{imports}; print(json.dumps(pages(write_ledger_rows)))"
-    said = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True, timeout=HANG).stdout
+    said = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+    ).stdout
     return dict(json.loads(said))
 
 
@@ -179,5 +232,12 @@ def test_the_files_that_a_page_names_are_there(built: dict[str, str]) -> None:
             assert (ROOT / path).is_file(), (page, path)
         for path, name in re.findall(r"`([\w./]+\.py)`, `(\w+)`", text):
             assert f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), (page, path, name)
-        for theorem, path, line in re.findall(r"Theorem \[`(\w+)`\]\(\S+\), `([\w./]+)`, line (\d+)", text):
-            assert (ROOT / path).read_text(encoding="utf-8").splitlines()[int(line) - 1].startswith(f"Theorem {theorem}"), (page, theorem)
+        for theorem, path, line in re.findall(
+            r"Theorem \[`(\w+)`\]\(\S+\), `([\w./]+)`, line (\d+)", text
+        ):
+            assert (
+                (ROOT / path)
+                .read_text(encoding="utf-8")
+                .splitlines()[int(line) - 1]
+                .startswith(f"Theorem {theorem}")
+            ), (page, theorem)

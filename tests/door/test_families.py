@@ -15,7 +15,11 @@ import pytest
 from equimargin.comparison import compare
 from equimargin.data import load
 from equimargin.formulations import classification, rbf
-from equimargin.problems import make_margin_problem_from_data, make_problems_from_arrays, make_problems_from_data
+from equimargin.problems import (
+    make_margin_problem_from_data,
+    make_problems_from_arrays,
+    make_problems_from_data,
+)
 from equimargin.request import CompareOptions, ComparisonRequest, ProblemOptions
 
 X = np.random.default_rng(0).normal(size=(12, 2))
@@ -25,11 +29,26 @@ FEW: dict[str, Any] = {"solvers": ["CLARABEL", "smo", "coordinate_descent", "lin
 @pytest.mark.parametrize(
     ("y", "how", "families"),
     [
-        (np.arange(12) % 2, {}, ["svm.soft", "svm.nobias", "svm.l2", "svm.nobias_l2", "svm.onenorm", "svm.nobias_onenorm"]),
+        (
+            np.arange(12) % 2,
+            {},
+            [
+                "svm.soft",
+                "svm.nobias",
+                "svm.l2",
+                "svm.nobias_l2",
+                "svm.onenorm",
+                "svm.nobias_onenorm",
+            ],
+        ),
         (np.where(X[:, 0] > 0, "b", "a"), {"C": np.inf}, ["svm.hard", "svm.nobias_hard"]),
         (X[:, 0], {}, ["svr.l1", "svr.l2"]),
         (np.arange(12) % 2, {"task": "regression"}, ["svr.l1", "svr.l2"]),
-        (np.arange(12) % 3, {"qid": np.repeat([0, 1], 6)}, ["rank.l1", "rank.l2", "rank.onenorm", "rvm"]),
+        (
+            np.arange(12) % 3,
+            {"qid": np.repeat([0, 1], 6)},
+            ["rank.l1", "rank.l2", "rank.onenorm", "rvm"],
+        ),
         (np.arange(12) % 3, {"task": "ranking", "C": np.inf}, ["rank.hard"]),
     ],
 )
@@ -53,42 +72,77 @@ def test_arguments_may_come_by_their_places() -> None:
     named = compare(X, y=y, qid=qid, **FEW)
     for first in (X, X.tolist()):
         placed = compare(first, y.tolist(), qid=qid, **FEW)
-        assert [family.id for family in placed.families] == ["rank.l1", "rank.l2", "rank.onenorm", "rvm"]
-        assert [family.interval for family in placed.families] == [family.interval for family in named.families]
+        assert [family.id for family in placed.families] == [
+            "rank.l1",
+            "rank.l2",
+            "rank.onenorm",
+            "rvm",
+        ]
+        assert [family.interval for family in placed.families] == [
+            family.interval for family in named.families
+        ]
     words = np.where(X[:, 0] > 0, "spam", "ham")
     chosen = compare(X, words.tolist(), formulations="svm.soft.*", solvers="CLARABEL", tol=1e-7)
-    assert {answer["formulation"] for answer in chosen.answers} == {"svm.soft.primal", "svm.soft.dual"}
+    assert {answer["formulation"] for answer in chosen.answers} == {
+        "svm.soft.primal",
+        "svm.soft.dual",
+    }
     problems = make_problems_from_arrays(X, words)
     for given in (problems, tuple(problems)):
         old = compare(given, ["svm.soft.*"], "CLARABEL", 1e-7, 1e-5)
-        assert [answer["formulation"] for answer in old.answers] == [answer["formulation"] for answer in chosen.answers]
-        assert (old.settings["tol"], old.settings["agree_tol"], chosen.settings["agree_tol"]) == (1e-7, 1e-5, 1e-6)
+        assert [answer["formulation"] for answer in old.answers] == [
+            answer["formulation"] for answer in chosen.answers
+        ]
+        assert (old.settings["tol"], old.settings["agree_tol"], chosen.settings["agree_tol"]) == (
+            1e-7,
+            1e-5,
+            1e-6,
+        )
 
 
 def test_an_argument_too_many_or_twice_is_refused() -> None:
     y = np.sign(X[:, 0])
     with pytest.raises(TypeError, match="behind X compare takes y; name all else"):
         compare(X, y, "svm.soft")
-    with pytest.raises(TypeError, match="behind problems compare takes formulations, solvers, tol, agree_tol; name all else"):
+    with pytest.raises(
+        TypeError,
+        match="behind problems compare takes formulations, solvers, tol, agree_tol; name all else",
+    ):
         compare(classification(X, y), "*", "*", 1e-8, 1e-6, 60.0)
     with pytest.raises(TypeError, match="compare was given y by place and by name"):
         compare(X, y, y=y)
 
 
 def test_what_is_neither_a_problem_nor_arrays_is_refused() -> None:
-    cases: list[tuple[Any, dict[str, Any]]] = [(X, {}), ([classification(X, np.sign(X[:, 0]))], {"task": "ranking"}), (["wine"], {})]
+    cases: list[tuple[Any, dict[str, Any]]] = [
+        (X, {}),
+        ([classification(X, np.sign(X[:, 0]))], {"task": "ranking"}),
+        (["wine"], {}),
+    ]
     for given, more in cases:
-        with pytest.raises(ValueError, match=r"compare takes a problem, several problems, loaded data, .* compare\(X, y\)"):
+        with pytest.raises(
+            ValueError,
+            match=r"compare takes a problem, several problems, loaded data, .* compare\(X, y\)",
+        ):
             compare(given, **more)
-    with pytest.raises(ValueError, match="y has 3 different labels, and a comparison of classifications takes two"):
+    with pytest.raises(
+        ValueError, match="y has 3 different labels, and a comparison of classifications takes two"
+    ):
         compare(X, y=np.arange(12) % 3, task="classification")
-    with pytest.raises(ValueError, match="task must be 'classification' or 'regression' or 'ranking', not 'sorting'"):
+    with pytest.raises(
+        ValueError,
+        match="task must be 'classification' or 'regression' or 'ranking', not 'sorting'",
+    ):
         make_problems_from_arrays(X, np.arange(12), task="sorting")
 
 
 def test_a_request_has_the_fields_that_are_keyword_arguments_of_compare() -> None:
     requested = [each.name for each in fields(ComparisonRequest)]
-    assert requested == [name for name in CompareOptions.__annotations__ if name != "y" and name not in ProblemOptions.__annotations__]
+    assert requested == [
+        name
+        for name in CompareOptions.__annotations__
+        if name != "y" and name not in ProblemOptions.__annotations__
+    ]
 
 
 def test_numbers_of_a_request_may_be_of_any_type_that_has_a_float() -> None:
@@ -105,14 +159,21 @@ def test_numbers_of_a_request_may_be_of_any_type_that_has_a_float() -> None:
 def test_patterns_may_be_any_iterable() -> None:
     problem = classification(X, np.sign(X[:, 0]))
     wanted = ["svm.soft.primal", "svm.l2.primal"]
-    listed, generated = (compare(problem, how, (each for each in ["CLARABEL"])) for how in (wanted, (each for each in wanted)))
+    listed, generated = (
+        compare(problem, how, (each for each in ["CLARABEL"]))
+        for how in (wanted, (each for each in wanted))
+    )
     assert "svm.l2.primal declares svm.l2" in " ".join(listed.left_out)
     assert generated.left_out == listed.left_out
 
 
-@pytest.mark.parametrize(("formulations", "said"), [(None, "None"), ([3], "3"), (["svm.soft.*", None], "None")])
+@pytest.mark.parametrize(
+    ("formulations", "said"), [(None, "None"), ([3], "3"), (["svm.soft.*", None], "None")]
+)
 def test_formulations_that_are_no_names_are_refused(formulations: Any, said: str) -> None:
-    with pytest.raises(TypeError, match=f"formulations are names or patterns, such as 'svm.soft.\\*', not {said}; "):
+    with pytest.raises(
+        TypeError, match=f"formulations are names or patterns, such as 'svm.soft.\\*', not {said}; "
+    ):
         compare(classification(X, np.sign(X[:, 0])), formulations=formulations)
 
 

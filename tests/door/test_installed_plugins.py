@@ -13,10 +13,26 @@ from equimargin.own import plugins
 @pytest.mark.parametrize(
     ("points", "metadata", "sentence"),
     [
-        ("mine", "Name: somebody\nVersion: 1.0\n", "because somebody 1.0 has damaged entry points: TypeError: "),
-        ("mine = -", "Name: somebody\nVersion: 1.0\n", "the plug-in mine (somebody 1.0) is left out: '-' is not the name of a module"),
-        ("mine = no_such_module", "", "(an installed package of damaged metadata) is left out: ModuleNotFoundError: "),
-        ("mine = no_such_module", "\udcff", "the plug-in mine (an installed package of damaged metadata) is left out: "),
+        (
+            "mine",
+            "Name: somebody\nVersion: 1.0\n",
+            "because somebody 1.0 has damaged entry points: TypeError: ",
+        ),
+        (
+            "mine = -",
+            "Name: somebody\nVersion: 1.0\n",
+            "the plug-in mine (somebody 1.0) is left out: '-' is not the name of a module",
+        ),
+        (
+            "mine = no_such_module",
+            "",
+            "(an installed package of damaged metadata) is left out: ModuleNotFoundError: ",
+        ),
+        (
+            "mine = no_such_module",
+            "\udcff",
+            "the plug-in mine (an installed package of damaged metadata) is left out: ",
+        ),
         (
             "mine = leaving",
             "Name: somebody\nVersion: 1.0\n",
@@ -40,5 +56,8 @@ def test_damaged_metadata_are_a_sentence(
 
 def test_a_plug_in_that_leaves_is_refused(tmp_path: Path) -> None:
     (tmp_path / "leaving_at_once.py").write_text("import sys\nsys.exit(3)\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"cannot be loaded: Quit: it raises SystemExit\(3\) \(leaving_at_once.py, line 2\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"cannot be loaded: Quit: it raises SystemExit\(3\) \(leaving_at_once.py, line 2\)",
+    ):
         plugins.load(str(tmp_path / "leaving_at_once.py"))

@@ -9,7 +9,11 @@ import pytest
 
 from equimargin.formulations import ranking
 from equimargin.solvers import exact_path
-from equimargin.testing.long_paths import LEVEL, classification_with_a_long_path, ranking_with_a_long_path
+from equimargin.testing.long_paths import (
+    LEVEL,
+    classification_with_a_long_path,
+    ranking_with_a_long_path,
+)
 
 
 @pytest.mark.parametrize("pairs", [1, 2, 3, 4, 5, 6])

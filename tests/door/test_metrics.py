@@ -51,7 +51,11 @@ def test_concordance_of_many_points_needs_no_list_of_them() -> None:
 
 @given(rankings())
 def test_pairwise_accuracy_weighs_queries_by_their_pairs(data: tuple[Array, Array, Any]) -> None:
-    half, wrong, counts = pairwise_accuracy(*data), pairwise_accuracy(*data, ties="wrong"), concordance(*data)
+    half, wrong, counts = (
+        pairwise_accuracy(*data),
+        pairwise_accuracy(*data, ties="wrong"),
+        concordance(*data),
+    )
     some = counts.pairs > 0
     np.testing.assert_array_equal(np.isnan(half.values), ~some)
     if some.any():
@@ -62,7 +66,9 @@ def test_pairwise_accuracy_weighs_queries_by_their_pairs(data: tuple[Array, Arra
 
 
 @given(rankings())
-def test_pairwise_accuracy_of_two_levels_is_the_area_under_the_roc_curve(data: tuple[Array, Array, Any]) -> None:
+def test_pairwise_accuracy_of_two_levels_is_the_area_under_the_roc_curve(
+    data: tuple[Array, Array, Any],
+) -> None:
     y, f, qid = data
     level = (y > y.min()).astype(float)
     ranks = np.unique(f, return_inverse=True)[1]  # roc_auc_score overlooks small differences
@@ -78,7 +84,9 @@ def test_pairwise_accuracy_of_two_levels_is_the_area_under_the_roc_curve(data: t
 def test_kendalls_tau_is_scipys(data: tuple[Array, Array, Any]) -> None:
     tau = kendall_tau(*data)
     for value, (y, f) in zip(tau.values, each(*data), strict=True):
-        np.testing.assert_allclose(value, kendalltau(y, f).statistic if len(y) > 1 else np.nan, **close)
+        np.testing.assert_allclose(
+            value, kendalltau(y, f).statistic if len(y) > 1 else np.nan, **close
+        )
     defined = tau.values[~np.isnan(tau.values)]
     np.testing.assert_allclose(tau.mean, defined.mean() if len(defined) else np.nan, **close)
 
@@ -106,7 +114,10 @@ def letors_ndcg(y: list[float]) -> list[float]:
     """NDCG@k for k = 1, ..., l of relevances in the order that is judged, as K's section 4.2 has it with pi-bar in the numerator."""
     ratios, best = [], sorted(y, reverse=True)
     for m in range(1, len(y) + 1):
-        dcg, ideal = (sum((2**r - 1) / log2(max(2, i)) for i, r in enumerate(order[:m], 1)) for order in (y, best))
+        dcg, ideal = (
+            sum((2**r - 1) / log2(max(2, i)) for i, r in enumerate(order[:m], 1))
+            for order in (y, best)
+        )
         ratios.append(dcg / ideal if ideal > 0 else 0.0)
     return ratios
 
@@ -124,10 +135,17 @@ def test_ndcg_and_its_mean_are_letors(data: tuple[Array, Array, Any], k: int) ->
 @given(small)
 @example([(0, 0)])
 @example([(1, 0), (0, 0)])
-def test_documents_with_the_same_score_count_the_mean_over_their_orders(documents: list[tuple[int, int]]) -> None:
+def test_documents_with_the_same_score_count_the_mean_over_their_orders(
+    documents: list[tuple[int, int]],
+) -> None:
     y, f = (np.array(column, dtype=float) for column in zip(*documents, strict=True))
     shuffled = [list(order) for order in permutations(range(len(y)))]
-    for metric in (ndcg, mean_ndcg, average_precision, lambda y, f, **ties: ndcg(y, f, k=2, **ties)):
+    for metric in (
+        ndcg,
+        mean_ndcg,
+        average_precision,
+        lambda y, f, **ties: ndcg(y, f, k=2, **ties),
+    ):
         over_orders = np.mean([metric(y[o], f[o], ties="ordinal").mean for o in shuffled])
         for o in shuffled[:3]:
             np.testing.assert_allclose(metric(y[o], f[o]).mean, over_orders, **close)
@@ -137,7 +155,11 @@ def test_ndcg_as_printed_is_always_one() -> None:
     """K prints the ideal order pi in the numerator and in I_m; with the order that is judged the same ranking has 0.908."""
     best, judged = sorted([0.0, 2.0, 1.0], reverse=True), [0.0, 2.0, 1.0]
     assert letors_ndcg(best) == [1.0, 1.0, 1.0]
-    assert ndcg(judged, [3, 2, 1]).mean == pytest.approx((3 + 1 / log2(3)) / 4) == pytest.approx(0.9077, abs=5e-5)
+    assert (
+        ndcg(judged, [3, 2, 1]).mean
+        == pytest.approx((3 + 1 / log2(3)) / 4)
+        == pytest.approx(0.9077, abs=5e-5)
+    )
     assert ndcg(judged, judged).mean == 1.0
 
 
@@ -151,12 +173,16 @@ def test_ndcg_of_a_thousand_levels_does_not_overflow() -> None:
 
 
 @given(rankings(), st.sampled_from([1.0, 2.0, 0.5]))
-def test_average_precision_is_scikit_learns(data: tuple[Array, Array, Any], threshold: float) -> None:
+def test_average_precision_is_scikit_learns(
+    data: tuple[Array, Array, Any], threshold: float
+) -> None:
     values = average_precision(*data, threshold=threshold, ties="max").values
     for value, (y, f) in zip(values, each(*data), strict=True):
         relevant = y >= threshold
         ranks = np.unique(f, return_inverse=True)[1]
-        np.testing.assert_allclose(value, average_precision_score(relevant, ranks) if relevant.any() else 0.0, **close)
+        np.testing.assert_allclose(
+            value, average_precision_score(relevant, ranks) if relevant.any() else 0.0, **close
+        )
 
 
 def test_queries_without_a_pair_or_a_relevant_document() -> None:
@@ -175,17 +201,31 @@ def test_queries_without_a_pair_or_a_relevant_document() -> None:
 def test_one_document() -> None:
     assert np.isnan(pairwise_accuracy([1], [0.5]).mean)
     assert np.isnan(kendall_tau([1], [0.5]).mean)
-    assert [metric([1], [0.5]).mean for metric in (ndcg, mean_ndcg, average_precision)] == [1.0, 1.0, 1.0]
-    assert [metric([0], [0.5]).mean for metric in (ndcg, mean_ndcg, average_precision)] == [0.0, 0.0, 0.0]
+    assert [metric([1], [0.5]).mean for metric in (ndcg, mean_ndcg, average_precision)] == [
+        1.0,
+        1.0,
+        1.0,
+    ]
+    assert [metric([0], [0.5]).mean for metric in (ndcg, mean_ndcg, average_precision)] == [
+        0.0,
+        0.0,
+        0.0,
+    ]
 
 
 @given(rankings(), st.integers(1, 6))
-def test_precision_and_recall_are_means_over_all_orders_of_tied_documents(data: tuple[Array, Array, Any], k: int) -> None:
+def test_precision_and_recall_are_means_over_all_orders_of_tied_documents(
+    data: tuple[Array, Array, Any], k: int
+) -> None:
     found, share = precision(*data, k=k), recall(*data, k=k)
     for q, (y, f) in enumerate(each(*data)):
         if len(y) > 6:
             continue
-        orders = [order for order in permutations(range(len(y))) if all(f[i] >= f[j] for i, j in pairwise(order))]
+        orders = [
+            order
+            for order in permutations(range(len(y)))
+            if all(f[i] >= f[j] for i, j in pairwise(order))
+        ]
         relevant = [sum(y[i] >= 1 for i in order[:k]) for order in orders]
         np.testing.assert_allclose(found.values[q], np.mean(relevant) / min(k, len(y)), **close)
         if (y >= 1).any():
@@ -195,13 +235,17 @@ def test_precision_and_recall_are_means_over_all_orders_of_tied_documents(data: 
 
 
 @given(rankings())
-def test_average_precision_is_the_integral_of_precision_over_recall(data: tuple[Array, Array, Any]) -> None:
+def test_average_precision_is_the_integral_of_precision_over_recall(
+    data: tuple[Array, Array, Any],
+) -> None:
     y, f = data[0], np.argsort(np.argsort(data[1], kind="stable")).astype(float)
     if not (y >= 1).any():
         return
     at = [(precision(y, f, k=k).mean, recall(y, f, k=k).mean) for k in range(1, len(y) + 1)]
     gained = np.diff([0.0] + [share for _, share in at])
-    np.testing.assert_allclose(average_precision(y, f).mean, sum(gained * [found for found, _ in at]), **close)
+    np.testing.assert_allclose(
+        average_precision(y, f).mean, sum(gained * [found for found, _ in at]), **close
+    )
 
 
 def test_the_expected_loss_weighs_queries_and_the_empirical_one_does_not() -> None:
@@ -243,7 +287,9 @@ def test_a_rank_matrix_says_which_document_comes_first(data: tuple[Array, Array,
 
 
 @given(st.permutations(range(6)), st.permutations(range(6)))
-def test_kendalls_p_and_q_are_equal_and_different_entries_of_two_rank_matrices(y: list[int], f: list[int]) -> None:
+def test_kendalls_p_and_q_are_equal_and_different_entries_of_two_rank_matrices(
+    y: list[int], f: list[int]
+) -> None:
     above = np.triu_indices(6, 1)
     equal = (rank_matrix(y) == rank_matrix(f))[above]
     counts = concordance(y, f)
@@ -262,7 +308,17 @@ def test_with_ties_the_printed_tau_depends_on_how_documents_are_numbered() -> No
     assert np.isnan(kendall_tau(y, f).mean)
 
 
-EVERY = [concordance, pairwise_accuracy, kendall_tau, empirical_loss, ndcg, mean_ndcg, average_precision, precision, recall]
+EVERY = [
+    concordance,
+    pairwise_accuracy,
+    kendall_tau,
+    empirical_loss,
+    ndcg,
+    mean_ndcg,
+    average_precision,
+    precision,
+    recall,
+]
 
 
 @pytest.mark.parametrize("metric", EVERY)

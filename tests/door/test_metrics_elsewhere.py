@@ -48,18 +48,24 @@ def test_ndcg_of_scikit_learn() -> None:
     for y, f in rankings():
         for k in PLACES:
             if len(y) > 1:
-                assert ndcg(y, f, k=k, gain="linear", discount="shifted").mean == pytest.approx(ndcg_score([y], [f], k=k), abs=1e-12)
+                assert ndcg(y, f, k=k, gain="linear", discount="shifted").mean == pytest.approx(
+                    ndcg_score([y], [f], k=k), abs=1e-12
+                )
 
 
 def test_average_precision_of_scikit_learn() -> None:
     for y, f in rankings():
         if has_relevant(y):
-            assert average_precision(y, f, ties="max").mean == pytest.approx(average_precision_score(y >= 1, f), abs=1e-12)
+            assert average_precision(y, f, ties="max").mean == pytest.approx(
+                average_precision_score(y >= 1, f), abs=1e-12
+            )
 
 
 def lightgbm_values(name: str, y: Array, f: Array) -> list[float]:
     """Return LightGBM's values at all PLACES, after one round that cannot split."""
-    lightgbm = pytest.importorskip("lightgbm", reason="compares with LightGBM: pip install lightgbm")
+    lightgbm = pytest.importorskip(
+        "lightgbm", reason="compares with LightGBM: pip install lightgbm"
+    )
     data = lightgbm.Dataset(np.zeros((len(y), 1)), y, group=[len(y)], init_score=f)
     settings = {
         "objective": "lambdarank",
@@ -87,7 +93,9 @@ def xgboost_values(name: str, y: Array, f: Array) -> list[float]:
     data = xgboost.DMatrix(np.zeros((len(y), 1)), y, group=[len(y)], base_margin=f)
     base, minus = name.removesuffix("-"), "-" * name.endswith("-")
     names = [f"{base}@{k}{minus}" for k in PLACES]
-    said = xgboost.train({"objective": "rank:pairwise", "eval_metric": names, "nthread": 1}, data, 0).eval(data)
+    said = xgboost.train(
+        {"objective": "rank:pairwise", "eval_metric": names, "nthread": 1}, data, 0
+    ).eval(data)
     values = dict(part.split("eval-", 1)[1].rsplit(":", 1) for part in said.split("\t")[1:])
     return [float(values[name]) for name in names]
 
@@ -96,17 +104,23 @@ def xgboost_values(name: str, y: Array, f: Array) -> list[float]:
 def test_ndcg_of_boosting_packages(values: Callable[..., list[float]]) -> None:
     for y, f in rankings():
         ours = [ndcg(y, f, k=k, discount="shifted", ties="ordinal").mean for k in PLACES]
-        np.testing.assert_allclose(values("ndcg", y, f), ours if has_relevant(y) else np.ones(len(PLACES)), **close)
+        np.testing.assert_allclose(
+            values("ndcg", y, f), ours if has_relevant(y) else np.ones(len(PLACES)), **close
+        )
 
 
 @pytest.mark.parametrize("values", [lightgbm_values, xgboost_values], ids=["LightGBM", "XGBoost"])
 def test_map_of_boosting_packages(values: Callable[..., list[float]]) -> None:
     for y, f in rankings():
-        wanted = [first_precisions(y, f, k) for k in PLACES] if has_relevant(y) else np.ones(len(PLACES))
+        wanted = (
+            [first_precisions(y, f, k) for k in PLACES] if has_relevant(y) else np.ones(len(PLACES))
+        )
         found = values("map", (y >= 1) * 1.0, f)
         np.testing.assert_allclose(found, wanted, **close)
         if has_relevant(y) and len(y) <= PLACES[-1]:
-            assert found[-1] == pytest.approx(average_precision(y, f, ties="ordinal").mean, rel=1e-6)
+            assert found[-1] == pytest.approx(
+                average_precision(y, f, ties="ordinal").mean, rel=1e-6
+            )
 
 
 def test_xgboost_with_a_minus_counts_queries_without_a_relevant_document_as_0() -> None:
@@ -123,7 +137,9 @@ def test_precision_of_xgboost() -> None:
 
 
 def test_measures_of_trec_eval() -> None:
-    pytrec_eval = pytest.importorskip("pytrec_eval", reason="compares with trec_eval: pip install pytrec-eval-terrier")
+    pytrec_eval = pytest.importorskip(
+        "pytrec_eval", reason="compares with trec_eval: pip install pytrec-eval-terrier"
+    )
     cuts = ",".join(map(str, PLACES))
     for y, f in rankings():
         names = [f"d{i:02}" for i in range(len(y))]
@@ -131,9 +147,13 @@ def test_measures_of_trec_eval() -> None:
             {"q": dict(zip(names, y.astype(int).tolist(), strict=True))},
             {"q": dict(zip(names, f.tolist(), strict=True))},
         )
-        found = pytrec_eval.RelevanceEvaluator(judged, {f"ndcg_cut.{cuts}", f"P.{cuts}", "map"}).evaluate(retrieved)["q"]
+        found = pytrec_eval.RelevanceEvaluator(
+            judged, {f"ndcg_cut.{cuts}", f"P.{cuts}", "map"}
+        ).evaluate(retrieved)["q"]
         last_name_first = y[::-1], f[::-1]
-        assert found["map"] == pytest.approx(average_precision(*last_name_first, ties="ordinal").mean, abs=1e-12)
+        assert found["map"] == pytest.approx(
+            average_precision(*last_name_first, ties="ordinal").mean, abs=1e-12
+        )
         for k in PLACES:
             gains = ndcg(*last_name_first, k=k, gain="linear", discount="shifted", ties="ordinal")
             hits = precision(*last_name_first, k=k, ties="ordinal").mean * min(k, len(y))
@@ -164,7 +184,9 @@ def letor_mean(name: str, queries: list[tuple[Array, Array]], k: int, holes: boo
     total = 0.0
     for y, f in queries:
         filled = max(k - len(y), 0) if holes else 0
-        values = letor_query(np.append(y, np.zeros(filled)), np.append(f, np.full(filled, -np.inf)))[name]
+        values = letor_query(
+            np.append(y, np.zeros(filled)), np.append(f, np.full(filled, -np.inf))
+        )[name]
         total += values[k - 1] if k <= len(values) else 0.0
     return total / len(queries)
 
@@ -182,14 +204,20 @@ def test_measures_of_letor(k: int) -> None:
     """NDCG@k of short queries is 0 in both scripts, P@k in that of 3.0 alone."""
     queries = rankings()
     y, f, q = joined(queries)
-    assert ndcg(y, f, q, k=k, ties="ordinal", short_queries="zero").mean == pytest.approx(letor_mean("NDCG", queries, k), abs=1e-12)
+    assert ndcg(y, f, q, k=k, ties="ordinal", short_queries="zero").mean == pytest.approx(
+        letor_mean("NDCG", queries, k), abs=1e-12
+    )
     at_k, sizes = precision(y, f, q, k=k, ties="ordinal").values, np.bincount(q)
     assert (at_k * (sizes >= k)).mean() == pytest.approx(letor_mean("P", queries, k), abs=1e-12)
-    assert (at_k * np.minimum(sizes, k) / k).mean() == pytest.approx(letor_mean("P", queries, k, holes=True), abs=1e-12)
+    assert (at_k * np.minimum(sizes, k) / k).mean() == pytest.approx(
+        letor_mean("P", queries, k, holes=True), abs=1e-12
+    )
     means = [np.mean(letor_query(*one)["NDCG"]) for one in queries]
     assert mean_ndcg(y, f, q, ties="ordinal").mean == pytest.approx(np.mean(means), abs=1e-12)
     average = [first_precisions(y, f, len(y)) if has_relevant(y) else 0.0 for y, f in queries]
-    assert average_precision(y, f, q, ties="ordinal").mean == pytest.approx(np.mean(average), abs=1e-12)
+    assert average_precision(y, f, q, ties="ordinal").mean == pytest.approx(
+        np.mean(average), abs=1e-12
+    )
 
 
 def test_short_queries_are_those_of_fewer_than_k_documents() -> None:

@@ -23,7 +23,16 @@ from equimargin.own.data import load_problem
 from equimargin.proofs import Agreement, certificate, examine_solution, judge
 from equimargin.proofs.certificates.program import certificate_of_definition
 from equimargin.report.sentences import skips
-from equimargin.solvers import SOLVERS, Limits, Solution, Status, exact_optimum, exact_path, regularization_path, solve
+from equimargin.solvers import (
+    SOLVERS,
+    Limits,
+    Solution,
+    Status,
+    exact_optimum,
+    exact_path,
+    regularization_path,
+    solve,
+)
 from equimargin.solvers.ordinal.ordered_thresholds import by_newton
 from narrow import present
 from proven import exact, values
@@ -40,20 +49,28 @@ def test_the_sum_of_margins_is_a_soft_margin_at_another_cost(seed: int) -> None:
     assert width > 0
     soft = classification(data["X"], 2.0 * data["y"] - 1.0, C=float(2 / width))
     due = present(exact_optimum(soft).value)
-    assert float(due) == pytest.approx(float(4 * (exact_of_data(problem) + width) / width**2), rel=1e-12)
+    assert float(due) == pytest.approx(
+        float(4 * (exact_of_data(problem) + width) / width**2), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("counts", [(1, 2, 2), (2, 0, 3), (3, 1, 1), (4, 4), (1, 3, 0, 2)])
 @pytest.mark.parametrize("C", [0.25, 0.5, 1.0])
-def test_the_sum_of_margins_has_an_optimum_where_the_outer_levels_are_dear_enough(counts: tuple[int, ...], C: float) -> None:
+def test_the_sum_of_margins_has_an_optimum_where_the_outer_levels_are_dear_enough(
+    counts: tuple[int, ...], C: float
+) -> None:
     """Theorem 8: finite if and only if C n_0 >= 1 and C n_{L-1} >= 1.
 
     The solver and the printed form say the same.
     """
     y = np.repeat(np.arange(len(counts)), counts)
-    problem = sum_of_margins({"X": np.random.default_rng(1).integers(-3, 4, (len(y), 2)).astype(float), "y": y, "C": C})
+    problem = sum_of_margins(
+        {"X": np.random.default_rng(1).integers(-3, 4, (len(y), 2)).astype(float), "y": y, "C": C}
+    )
     finite = C * min(counts[0], counts[-1]) >= 1
-    assert {np.isfinite(optimum(problem, f"ord.sum.{name}").upper) for name in ("primal", "dual")} == {finite}
+    assert {
+        np.isfinite(optimum(problem, f"ord.sum.{name}").upper) for name in ("primal", "dual")
+    } == {finite}
     assert (REGISTRY["ord.sum.unit_ball"].refusal(problem) is None) == finite
     assert (by_newton(problem) == -np.inf) != finite
 
@@ -85,19 +102,25 @@ def test_a_weight_is_so_many_copies_of_a_point(family: Any) -> None:
     """Weights of 0, 1, 2 and 3, in every form that takes them."""
     data = levelled(3, 3, 6) | {"C": 1.0}
     weights = np.array([1, 2, 3, 0, 1, 2])
-    copied = family({"X": np.repeat(data["X"], weights, axis=0), "y": np.repeat(data["y"], weights), "C": 1.0})
+    copied = family(
+        {"X": np.repeat(data["X"], weights, axis=0), "y": np.repeat(data["y"], weights), "C": 1.0}
+    )
     weighed = family(data | {"weights": weights.astype(float)})
     assert exact_of_data(weighed) == exact_of_data(copied)
     for entry in weighed.formulations.values():
         if entry.refusal(weighed) is None and not entry.control:
             found = optimum(weighed, entry.id)
-            assert found.lower - 1e-9 <= float(exact_of_data(copied)) <= found.upper + 1e-9, entry.id
+            assert found.lower - 1e-9 <= float(exact_of_data(copied)) <= found.upper + 1e-9, (
+                entry.id
+            )
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_a_weight_of_all_thresholds_is_so_many_copies_of_a_point(loss: Any) -> None:
     data, weights = levelled(3, 3, 6), np.array([1, 2, 3, 0, 1, 2])
-    copied = ordinal(np.repeat(data["X"], weights, axis=0), np.repeat(data["y"], weights), loss=loss)
+    copied = ordinal(
+        np.repeat(data["X"], weights, axis=0), np.repeat(data["y"], weights), loss=loss
+    )
     weighed = ordinal(data["X"], data["y"], loss=loss, sample_weight=weights)
     assert {exact(weighed, name) for name in ("primal", "dual", "beta")} == {exact(copied)}
 
@@ -122,7 +145,9 @@ def test_estimator_proves_a_narrow_interval_of_a_thousand_rows(loss: Any) -> Non
     assert found.interval.relative_width <= 1e-8
     assert max(found.lower, lower) <= min(found.upper, upper)
     judged = judge(problem.family, [examine_solution(problem, found)], problem.scale)
-    assert [(j.agreement, j.evidence.run.solver) for j in judged.judgements] == [(Agreement.AGREES, "threshold_newton")]
+    assert [(j.agreement, j.evidence.run.solver) for j in judged.judgements] == [
+        (Agreement.AGREES, "threshold_newton")
+    ]
 
 
 def wines(m: int = 1599) -> tuple[Any, Any]:
@@ -132,7 +157,9 @@ def wines(m: int = 1599) -> tuple[Any, Any]:
     centre = np.array([8.3, 0.53, 0.27, 2.5, 0.087, 16, 46, 0.9967, 3.31, 0.66, 10.4])
     spread = np.array([1.7, 0.18, 0.19, 1.4, 0.047, 10, 33, 0.0019, 0.15, 0.17, 1.1])
     places = [1, 3, 2, 1, 3, 0, 0, 5, 2, 2, 1]
-    X = np.column_stack([np.round(column, k) for column, k in zip((centre + spread * Z).T, places, strict=True)])
+    X = np.column_stack(
+        [np.round(column, k) for column, k in zip((centre + spread * Z).T, places, strict=True)]
+    )
     score = 0.5 * Z[:, 10] - 0.4 * Z[:, 1] + rng.normal(size=m)
     return X, np.digitize(score, np.quantile(score, [0.006, 0.04, 0.466, 0.865, 0.989]))
 
@@ -140,7 +167,13 @@ def wines(m: int = 1599) -> tuple[Any, Any]:
 @pytest.mark.parametrize("name", ["ord.explicit.newton", "ord.sum.newton"])
 def test_solver_without_time_stops_at_once_and_says_why(name: str) -> None:
     family = explicit if name == "ord.explicit.newton" else sum_of_margins
-    problem = family({"X": np.array([[-3.0], [-2.0], [0.0], [1.0], [3.0], [5.0]]), "y": np.array([0, 0, 1, 1, 2, 2]), "C": 1.0})
+    problem = family(
+        {
+            "X": np.array([[-3.0], [-2.0], [0.0], [1.0], [3.0], [5.0]]),
+            "y": np.array([0, 0, 1, 1, 2, 2]),
+            "C": 1.0,
+        }
+    )
     assert SOLVERS[name].run(problem, Limits(time_limit=60.0), None).status is Status.OPTIMAL
     late = SOLVERS[name].run(problem, Limits(time_limit=1e-9), None)
     assert late.status is Status.TIME_LIMIT
@@ -150,7 +183,9 @@ def test_solver_without_time_stops_at_once_and_says_why(name: str) -> None:
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_columns_end_their_work_near_their_limit(loss: Any) -> None:
     started = process_time()
-    found = SOLVERS["columns"].run(ordinal(*wines(), loss=loss), Limits(1e-12, time_limit=0.5), None)
+    found = SOLVERS["columns"].run(
+        ordinal(*wines(), loss=loss), Limits(1e-12, time_limit=0.5), None
+    )
     assert process_time() - started <= 2.0
     assert found.status is Status.TIME_LIMIT
     assert found.lower < found.upper < np.inf
@@ -172,7 +207,9 @@ def exact_of_data(problem: ProgramProblem) -> Fraction:
 def test_two_levels_are_a_classification(seed: int, loss: Any) -> None:
     """Both have the optimum of svm.soft, or of svm.l2, as the project's own exact solver finds it."""
     data = levelled(seed, 2)
-    due = present(exact_optimum(classification(data["X"], 2.0 * data["y"] - 1.0, C=0.5, loss=loss)).value)
+    due = present(
+        exact_optimum(classification(data["X"], 2.0 * data["y"] - 1.0, C=0.5, loss=loss)).value
+    )
     two = ordinal(data["X"], data["y"], 0.5, loss=loss)
     assert {exact(two, name) for name in ("primal", "dual", "beta", "two_levels")} == {due}
     assert loss != "hinge" or exact_of_data(explicit(data)) == due
@@ -185,14 +222,18 @@ def test_the_hard_machine_is_the_hard_ranking_times_4(seed: int) -> None:
     data["y"] = np.digitize(data["X"] @ np.array([1.0, 3.0]), [-2.5, 2.5])
     due = present(exact_optimum(ranking(data["X"], data["y"], C=np.inf)).value)
     problem = ordinal(data["X"], data["y"], np.inf)
-    assert {exact(problem, name) for name in ("primal", "dual", "neighbours", "rank_hard")} == {4 * due}
+    assert {exact(problem, name) for name in ("primal", "dual", "neighbours", "rank_hard")} == {
+        4 * due
+    }
 
 
 def test_without_their_order_thresholds_may_cross() -> None:
     """Two points of each outer level and one between, all in one place: b_0 goes up to 1 and b_1 down to -1, for 4 C instead of 6 C."""
     problem = explicit({"X": np.zeros((5, 1)), "y": np.array([0, 0, 1, 2, 2]), "C": 1.0})
     assert [optimum(problem).exact, optimum(problem, "ord.explicit.unordered").exact] == [6, 4]
-    crossed = problem.values_at("ord.explicit.unordered", present(optimum(problem, "ord.explicit.unordered").x))["b"]
+    crossed = problem.values_at(
+        "ord.explicit.unordered", present(optimum(problem, "ord.explicit.unordered").x)
+    )["b"]
     assert crossed.tolist() == [1, -1]
 
 
@@ -221,14 +262,21 @@ def test_levels_are_whole_numbers_and_more_than_one() -> None:
     for y in ([0, 0], [0, 0.5], [-1, 1]):
         with pytest.raises(ValueError, match="levels, whole numbers from 0 on"):
             ordinal(np.zeros((2, 1)), y)
-    with pytest.raises(ValueError, match="levels must be at least 2 and above every level of y, not 2; the largest level is 2"):
+    with pytest.raises(
+        ValueError,
+        match="levels must be at least 2 and above every level of y, not 2; the largest level is 2",
+    ):
         ordinal(np.zeros((2, 1)), [0, 2], levels=2)
 
 
 def test_thresholds_are_an_array_and_nothing_else() -> None:
     problem = ordinal(np.arange(3.0)[:, None], [0, 1, 2])
     for b in (0.0, np.zeros(3)):
-        with pytest.raises(ValueError, match=r"the point's b must be a number for each threshold, of shape \(2,\), and is of shape"):
+        with pytest.raises(
+            ValueError,
+            match=r"the point's b must be a number for each threshold, of shape \(2,\), and is of "
+            r"shape",
+        ):
             interval(problem, Point(w=np.ones(1), b=b))
     found = interval(problem, Point(w=np.ones(1), b=np.array([-0.5, -1.5])))
     assert found.upper == pytest.approx(0.5 + 4 * 0.5)
@@ -239,7 +287,9 @@ def test_one_bias_is_what_certificates_and_exact_solvers_know() -> None:
     with pytest.raises(ValueError, match="certificates of this schema have no levels"):
         certificate(solve(problem))
     for use in (exact_optimum, regularization_path, exact_path):
-        with pytest.raises(ValueError, match="there are 2 thresholds, and this method knows one bias"):
+        with pytest.raises(
+            ValueError, match="there are 2 thresholds, and this method knows one bias"
+        ):
             use(problem)
 
 
@@ -278,7 +328,11 @@ def test_a_solution_is_read_back_and_predicts_levels(tmp_path: Path) -> None:
     found = solve(ordinal(X, y, kernel=rbf(1e-3), sample_weight=np.resize([1.0, 2.0], 60)))
     found.save(tmp_path / "levels.npz")
     again = Solution.load(tmp_path / "levels.npz")
-    assert (again.problem.family, again.bias.tolist(), again.interval) == ("ord.implicit", found.bias.tolist(), found.interval)
+    assert (again.problem.family, again.bias.tolist(), again.interval) == (
+        "ord.implicit",
+        found.bias.tolist(),
+        found.interval,
+    )
     f = again.decision_function(X)
     assert again.predict(X).tolist() == (f[:, None] >= -again.bias).sum(axis=1).tolist()
     assert pickle.loads(pickle.dumps(found)).interval == found.interval
@@ -309,7 +363,10 @@ def test_losses_bound_what_the_thresholds_and_the_pairs_cost(seed: int) -> None:
         ({"y": [0, 1, 2, 1]}, "y must be 3 numbers, one for every row of X"),
         ({"X": [0.0, 1.0, 2.0]}, "X must be of a row for every point"),
         ({"X": [], "y": []}, "X must be of a row for every point"),
-        ({"weight": [1, 1, 1]}, "they have 'weight', and are X, y, C, weights; did you mean weights"),
+        (
+            {"weight": [1, 1, 1]},
+            "they have 'weight', and are X, y, C, weights; did you mean weights",
+        ),
         ({"C": 0}, "C must be a positive finite number, not 0"),
         ({"C": -1}, "C must be a positive finite number, not -1"),
         ({"y": [0, 0, 0]}, "with one level there is no threshold"),
@@ -319,10 +376,15 @@ def test_losses_bound_what_the_thresholds_and_the_pairs_cost(seed: int) -> None:
         ({"weights": [1, 1e400, 1]}, "weights must hold finite numbers"),
     ],
 )
-def test_data_that_are_no_ordinal_regression_are_a_sentence(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+def test_data_that_are_no_ordinal_regression_are_a_sentence(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
     data = {"X": [[0.0], [1.0], [2.0]], "y": [0, 1, 2], "C": 1.0} | change
     file = tmp_path / "data.json"
-    file.write_text(json.dumps({name: value for name, value in data.items() if value is not ...}), encoding="utf-8")
+    file.write_text(
+        json.dumps({name: value for name, value in data.items() if value is not ...}),
+        encoding="utf-8",
+    )
     for own in (explicit, sum_of_margins):
         with pytest.raises(ValueError, match=message):
             load_problem(own, str(file), None)
@@ -332,4 +394,7 @@ def test_a_formulation_that_is_skipped_alone_is_named() -> None:
     """Of three levels only the form for two is skipped; the backends answer the others."""
     problem = ordinal([[0.0], [1.0], [3.0]], [0, 1, 2])
     (skip,) = skips(compare(problem, solvers=["CLARABEL"]).families)
-    assert skip == "CLARABEL on ord.implicit.two_levels (there are 3 levels, and classification has two)"
+    assert (
+        skip
+        == "CLARABEL on ord.implicit.two_levels (there are 3 levels, and classification has two)"
+    )

@@ -17,7 +17,10 @@ DOCS = ROOT / "docs"
 WRITTEN = [
     page
     for page in sorted(DOCS.rglob("*.md"))
-    if any(block.language in ("python", "console") for block in pages.blocks(page.read_text(encoding="utf-8")))
+    if any(
+        block.language in ("python", "console")
+        for block in pages.blocks(page.read_text(encoding="utf-8"))
+    )
     and page.relative_to(DOCS).parts[0] != "atlas"
     and "api" not in page.parts
     and page.relative_to(ROOT).as_posix() not in pages.FOLLOWED_AS_BUILT
@@ -30,9 +33,22 @@ WRITTEN = [
 def test_a_page_is_followed_from_an_empty_folder(page: Path, tmp_path: Path) -> None:
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     modules = f"{ROOT / 'src'}:{ROOT / 'examples'}"
-    environment = os.environ | {"PYTHONPATH": modules, "PATH": programs, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80"}
+    environment = os.environ | {
+        "PYTHONPATH": modules,
+        "PATH": programs,
+        "PYTHONIOENCODING": "utf-8",
+        "COLUMNS": "80",
+    }
     command = [sys.executable, "-W", "error", str(ROOT / "tests" / "pages.py"), str(page)]
-    answer = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=HANG)
+    answer = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=HANG,
+    )
     assert answer.returncode == 0, answer.stdout + answer.stderr
 
 
@@ -41,7 +57,12 @@ def test_a_wrong_page_is_found_out(tmp_path: Path) -> None:
     right = "```python\nprint('one', 2)\n```\n\n```text\none 3\n```\n"
     page.write_text(right, encoding="utf-8")
     assert list(pages.follow(page)) == []
-    for wrong in (right.replace("one 3", "two 3"), right.replace("print", "prin"), "```console\n$ false\n```\n", "```sh\nrm x\n```\n"):
+    for wrong in (
+        right.replace("one 3", "two 3"),
+        right.replace("print", "prin"),
+        "```console\n$ false\n```\n",
+        "```sh\nrm x\n```\n",
+    ):
         page.write_text(wrong, encoding="utf-8")
         assert len(list(pages.follow(page))) == 1, wrong
 
@@ -57,5 +78,7 @@ def test_every_family_is_told_from_the_others() -> None:
 def test_a_cut_off_word_may_be_cut_elsewhere_and_a_mark_may_not_change() -> None:
     """A cell of "<.001" is wider than one of ".001", and the column beside it has a letter less."""
     page = "dual  T (26) as printed, without …  ✗ .003\n"
-    assert not list(pages.differences("a page", page, "dual  T (26) as printed, without…  ✗ <.001\n"))
+    assert not list(
+        pages.differences("a page", page, "dual  T (26) as printed, without…  ✗ <.001\n")
+    )
     assert list(pages.differences("a page", page, "dual  T (26) as printed, without…  ✓ <.001\n"))

@@ -19,7 +19,11 @@ def ranked(size: int) -> dict[str, Any]:
     """Three levels in five queries of that size."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(5 * size, 3))
-    return {"X": X, "y": np.digitize(X[:, 0] + rng.normal(size=5 * size), [-0.5, 0.5]), "qid": np.repeat(np.arange(5), size)}
+    return {
+        "X": X,
+        "y": np.digitize(X[:, 0] + rng.normal(size=5 * size), [-0.5, 0.5]),
+        "qid": np.repeat(np.arange(5), size),
+    }
 
 
 def test_what_is_said_of_duals_is_so() -> None:
@@ -45,4 +49,6 @@ def test_what_is_said_of_duals_is_so() -> None:
         assert np.all(data["y"][rows.preferred] > data["y"][rows.other])
         if implicit:
             at = int(alpha.argmax())
-            assert as_a(PairMultipliers, dual).at(rows.preferred[at], rows.other[at]) == pytest.approx(alpha[at])
+            assert as_a(PairMultipliers, dual).at(
+                rows.preferred[at], rows.other[at]
+            ) == pytest.approx(alpha[at])

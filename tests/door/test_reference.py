@@ -35,7 +35,14 @@ def python(*arguments: str) -> str:
     """What Python prints that sees the package and the documentation's extensions."""
     path = f"{ROOT / 'src'}:{ROOT / 'examples'}:{EXTENSIONS}"
     environment = os.environ | {"PYTHONPATH": path, "COLUMNS": "400"}
-    return subprocess.run([sys.executable, *arguments], env=environment, check=True, capture_output=True, text=True, timeout=HANG).stdout
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+    ).stdout
 
 
 def listed(subject: str) -> list[str]:
@@ -50,7 +57,9 @@ def test_what_is_listed_has_one_place(pages: dict[str, str], subject: str) -> No
     names = listed(subject)
     assert len(names) > 4
     for name in names:
-        wanted = {PLACES[subject].format(name)} | ({f"backend-{name}"} if subject == "solvers" else set())
+        wanted = {PLACES[subject].format(name)} | (
+            {f"backend-{name}"} if subject == "solvers" else set()
+        )
         assert len([place for place in places if place in wanted]) == 1, name
 
 
@@ -65,11 +74,17 @@ def test_every_link_has_its_sentence(pages: dict[str, str]) -> None:
 
 @pytest.mark.slow
 def test_every_command_and_option_is_there(pages: dict[str, str]) -> None:
-    commands = re.findall(r"^│ ([a-z-]+)  ", python("-m", "equimargin", "--help").partition(" Commands ")[2], re.MULTILINE)
+    commands = re.findall(
+        r"^│ ([a-z-]+)  ",
+        python("-m", "equimargin", "--help").partition(" Commands ")[2],
+        re.MULTILINE,
+    )
     assert len(commands) > 8
     for command in commands:
         assert f"(command-{command})=" in pages["reference/commands.md"]
-        for option in re.findall(r"^│ [* ]*(--[a-z0-9-]+)", python("-m", "equimargin", command, "--help"), re.MULTILINE):
+        for option in re.findall(
+            r"^│ [* ]*(--[a-z0-9-]+)", python("-m", "equimargin", command, "--help"), re.MULTILINE
+        ):
             assert option in pages["reference/commands.md"]
 
 
@@ -86,8 +101,15 @@ def test_every_public_name_is_there(pages: dict[str, str]) -> None:
         folder = ROOT / "src" / name[1].replace(".", "/")
         source = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
         for public in names_of(source.read_text(encoding="utf-8")):
-            assert re.search(rf"^\.\. \S+:: (?:\S+\.)?{public}$", text, re.MULTILINE), (name[1], public)
-    imported = re.findall(r"^from (equimargin\S*) import", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+            assert re.search(rf"^\.\. \S+:: (?:\S+\.)?{public}$", text, re.MULTILINE), (
+                name[1],
+                public,
+            )
+    imported = re.findall(
+        r"^from (equimargin\S*) import",
+        (ROOT / "README.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
     assert {f"reference/api/{module}.md" for module in imported} <= set(pages)
 
 
@@ -97,15 +119,27 @@ def names_of(source: str) -> list[str]:
     for node in tree:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return [name for name in ast.literal_eval(node.value) if not name.startswith("_")]
-    return [node.name for node in tree if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")]
+    return [
+        node.name
+        for node in tree
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
+    ]
 
 
 def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
     checker = module_of(EXTENSIONS / "check_links.py")
     assert checker.main(tmp_path) == 1
-    (tmp_path / "a.html").write_text('<a href="b.html#there">x</a><a href="https://example.org">y</a><p id="here">', encoding="utf-8")
+    (tmp_path / "a.html").write_text(
+        '<a href="b.html#there">x</a><a href="https://example.org">y</a><p id="here">',
+        encoding="utf-8",
+    )
     (tmp_path / "b.html").write_text('<a href="a.html#here">x</a><p id="there">', encoding="utf-8")
     assert checker.main(tmp_path) == 0
-    for wrong in ('<a href="c.html">', '<a href="a.html#nowhere">', '<script src="https://example.org/x.js">', '<img src="x.png">'):
+    for wrong in (
+        '<a href="c.html">',
+        '<a href="a.html#nowhere">',
+        '<script src="https://example.org/x.js">',
+        '<img src="x.png">',
+    ):
         (tmp_path / "c2.html").write_text(wrong, encoding="utf-8")
         assert len(list(checker.faults(tmp_path))) == 1, wrong

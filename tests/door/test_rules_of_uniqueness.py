@@ -27,7 +27,13 @@ def values(known: OptimalRanges, name: str) -> list[Fraction]:
 
 def scores(known: OptimalRanges, X: Any) -> list[Fraction]:
     """w.x of every point."""
-    return [sum((w * Fraction(float(v)) for w, v in zip(values(known, "w"), x, strict=True)), Fraction(0)) for x in X]
+    return [
+        sum(
+            (w * Fraction(float(v)) for w, v in zip(values(known, "w"), x, strict=True)),
+            Fraction(0),
+        )
+        for x in X
+    ]
 
 
 def both_ways_cost(margins: list[Fraction], sides: list[int]) -> bool:
@@ -51,7 +57,9 @@ def test_the_bias_of_a_soft_margin(x: list[tuple[int, int]], C: float, data: st.
 
 @pytest.mark.slow
 @given(POINTS, COSTS, st.sampled_from([0.0, 0.5, 1.0]), st.data())
-def test_the_bias_of_regressions(x: list[tuple[int, int]], C: float, epsilon: float, data: st.DataObject) -> None:
+def test_the_bias_of_regressions(
+    x: list[tuple[int, int]], C: float, epsilon: float, data: st.DataObject
+) -> None:
     X, y = np.array(x, dtype=float), [float(data.draw(st.integers(-2, 2))) for _ in x]
     known = optimal_ranges("svr.l1.primal", regression(X, y, C=C, epsilon=epsilon))
     b, width = present(known["b"][0].low), Fraction(epsilon)
@@ -60,7 +68,12 @@ def test_the_bias_of_regressions(x: list[tuple[int, int]], C: float, epsilon: fl
     down = sum(r >= width for r in residuals) > sum(r < -width for r in residuals)
     assert known.unique("b") == (up and down)
     flat = max(y) - min(y) < 2 * epsilon
-    assert optimal_ranges("svr.l2.primal", regression(X, y, C=C, epsilon=epsilon, loss="squared_hinge")).unique("b") != flat
+    assert (
+        optimal_ranges(
+            "svr.l2.primal", regression(X, y, C=C, epsilon=epsilon, loss="squared_hinge")
+        ).unique("b")
+        != flat
+    )
     try:
         within = optimal_ranges("svr.hard.primal", regression(X, y, C=np.inf, epsilon=epsilon))
     except ValueError:
@@ -71,19 +84,28 @@ def test_the_bias_of_regressions(x: list[tuple[int, int]], C: float, epsilon: fl
 @pytest.mark.slow
 @given(st.lists(st.integers(0, 4), min_size=3, max_size=4), COSTS, st.data())
 def test_thresholds(x: list[int], C: float, data: st.DataObject) -> None:
-    X, y = np.array(x, dtype=float)[:, None], np.array([2, *(data.draw(st.integers(0, 2)) for _ in x[1:])])
+    X, y = (
+        np.array(x, dtype=float)[:, None],
+        np.array([2, *(data.draw(st.integers(0, 2)) for _ in x[1:])]),
+    )
     soft, squared = (
-        optimal_ranges(f"{problem.family}.primal", problem) for problem in (ordinal(X, y, C), ordinal(X, y, C, loss="squared_hinge"))
+        optimal_ranges(f"{problem.family}.primal", problem)
+        for problem in (ordinal(X, y, C), ordinal(X, y, C, loss="squared_hinge"))
     )
     near = optimal_ranges("ord.explicit.primal", explicit({"X": X, "y": y, "C": C}))
     for k in range(2):
         sides = [1 if level > k else -1 for level in y]
         if soft["b"][k].low is not None:
-            margins = [s * (f - present(soft["b"][k].low)) for f, s in zip(scores(soft, X), sides, strict=True)]
+            margins = [
+                s * (f - present(soft["b"][k].low))
+                for f, s in zip(scores(soft, X), sides, strict=True)
+            ]
             assert soft["b"][k].unique == both_ways_cost(margins, sides)
         assert squared["b"][k].unique == (gap(squared, X, sides) <= 2)
     low, high = near["b"]
-    if None not in (low.low, low.high, high.low, high.high) and present(low.high) < present(high.low):
+    if None not in (low.low, low.high, high.low, high.high) and present(low.high) < present(
+        high.low
+    ):
         for k, ends in enumerate((low, high)):
             beside = [i for i, level in enumerate(y) if level in (k, k + 1)]
             sides = [1 if y[i] > k else -1 for i in beside]

@@ -57,7 +57,9 @@ def path_of(problem: MarginProblem, lambdas: Any, G: Any, level: float = 0.0) ->
     """A path on which lambda f goes through given values G (T, n) at n points, the rows of the identity."""
     lambdas, G = np.asarray(lambdas, dtype=float), np.asarray(G, dtype=float)
     T, zeros = len(lambdas), np.zeros(len(lambdas))
-    nothing = Alphas.of(np.zeros(problem.p), np.zeros(T, np.int64), np.zeros(0, np.int64), zeros[:0])
+    nothing = Alphas.of(
+        np.zeros(problem.p), np.zeros(T, np.int64), np.zeros(0, np.int64), zeros[:0]
+    )
     none = np.zeros(0, np.int64)
     return RegularizationPath(
         problem,
@@ -83,7 +85,9 @@ def problems(n: int, y: Any) -> dict[str, MarginProblem]:
     K = np.eye(n)
     return {
         "ranking": ranking(K, y, kernel=precomputed()),
-        "classification": classification(K, np.where(np.asarray(y) > 0, 1, -1), kernel=precomputed()),
+        "classification": classification(
+            K, np.where(np.asarray(y) > 0, 1, -1), kernel=precomputed()
+        ),
         "regression": regression(K, y, kernel=precomputed(), epsilon=0.25),
     }
 
@@ -106,7 +110,10 @@ def segments(lambdas: list[int], G: list[list[int]]) -> list[Line]:
     exact = [[Fraction(v) for v in g] for g in G]
     if len(lambdas) == 1:
         return [(Fraction(lambdas[0]), Fraction(lambdas[0]), exact[0], exact[0])]
-    return [(Fraction(a), Fraction(b), ga, gb) for (a, ga), (b, gb) in pairwise(zip(lambdas, exact, strict=True))]
+    return [
+        (Fraction(a), Fraction(b), ga, gb)
+        for (a, ga), (b, gb) in pairwise(zip(lambdas, exact, strict=True))
+    ]
 
 
 def at(line: Line, lam: Fraction) -> list[Fraction]:
@@ -120,16 +127,27 @@ def pieces(line: Line) -> list[tuple[Fraction, Fraction, Fraction]]:
     """Every interval in which no point changes its sign and no two their order: high, low and a lambda inside."""
     a, b, ga, gb = line
     cuts = {a, b}
-    for u, v in [*zip(ga, gb, strict=True), *((ga[i] - ga[j], gb[i] - gb[j]) for i, j in combinations(range(len(ga)), 2))]:
+    for u, v in [
+        *zip(ga, gb, strict=True),
+        *((ga[i] - ga[j], gb[i] - gb[j]) for i, j in combinations(range(len(ga)), 2)),
+    ]:
         if u * v < 0:
             cuts.add(a + (b - a) * u / (u - v))
     edges = sorted(cuts, reverse=True)
-    return [(high, low, (high + low) / 2) for high, low in pairwise(edges)] if len(edges) > 1 else [(a, a, a)]
+    return (
+        [(high, low, (high + low) / 2) for high, low in pairwise(edges)]
+        if len(edges) > 1
+        else [(a, a, a)]
+    )
 
 
 def right_pairs(f: list[Fraction], y: list[int], qid: list[int]) -> Fraction:
-    pairs = [(i, j) for i in range(len(y)) for j in range(len(y)) if y[i] > y[j] and qid[i] == qid[j]]
-    return sum((Fraction((f[i] > f[j]) + (f[i] >= f[j]), 2) for i, j in pairs), Fraction(0)) / len(pairs)
+    pairs = [
+        (i, j) for i in range(len(y)) for j in range(len(y)) if y[i] > y[j] and qid[i] == qid[j]
+    ]
+    return sum((Fraction((f[i] > f[j]) + (f[i] >= f[j]), 2) for i, j in pairs), Fraction(0)) / len(
+        pairs
+    )
 
 
 def right_signs(f: list[Fraction], y: list[int]) -> Fraction:
@@ -138,7 +156,12 @@ def right_signs(f: list[Fraction], y: list[int]) -> Fraction:
 
 def value_of(curve: Curve, lam: Fraction) -> set[float]:
     """The scores of the pieces that hold lambda."""
-    knots = zip(curve.lambdas[::2].tolist(), curve.lambdas[1::2].tolist(), curve.scores[::2].tolist(), strict=True)
+    knots = zip(
+        curve.lambdas[::2].tolist(),
+        curve.lambdas[1::2].tolist(),
+        curve.scores[::2].tolist(),
+        strict=True,
+    )
     return {score for high, low, score in knots if low <= lam <= high}
 
 
@@ -154,10 +177,16 @@ def test_shares_are_those_of_rational_arithmetic_on_every_piece(data: Any) -> No
         "accuracy": lambda f: right_signs(f, labels),
     }
     for name, wanted in shares.items():
-        path = path_of(some["ranking" if name == "pairwise_accuracy" else "classification"], lambdas, G)
+        path = path_of(
+            some["ranking" if name == "pairwise_accuracy" else "classification"], lambdas, G
+        )
         held_out = (np.eye(len(y)), y if name == "pairwise_accuracy" else labels, name, qid)
         curve, chosen = score_along(path, *held_out), best(path, *held_out)
-        exact = [(high, low, wanted(at(line, middle))) for line in segments(lambdas, G) for high, low, middle in pieces(line)]
+        exact = [
+            (high, low, wanted(at(line, middle)))
+            for line in segments(lambdas, G)
+            for high, low, middle in pieces(line)
+        ]
         for high, low, score in exact:
             assert value_of(curve, (high + low) / 2) == {float(score)}
         top = max(score for *_, score in exact)
@@ -170,9 +199,14 @@ def test_shares_are_those_of_rational_arithmetic_on_every_piece(data: Any) -> No
             else:
                 joined.append([high, low])
         high, low = max(joined, key=lambda run: np.log(float(run[0] / run[1])))
-        assert np.log(chosen.interval[1] / chosen.interval[0]) == pytest.approx(np.log(float(high / low)), abs=1e-12)
+        assert np.log(chosen.interval[1] / chosen.interval[0]) == pytest.approx(
+            np.log(float(high / low)), abs=1e-12
+        )
         assert chosen.interval[0] <= chosen.lam <= chosen.interval[1]
-        assert any(run[1] <= Fraction(chosen.lam) + Fraction(1, 10**9) and Fraction(chosen.lam) <= run[0] for run in joined)
+        assert any(
+            run[1] <= Fraction(chosen.lam) + Fraction(1, 10**9) and Fraction(chosen.lam) <= run[0]
+            for run in joined
+        )
 
 
 def errors(f: Any, y: Any, name: str) -> float:
@@ -182,7 +216,9 @@ def errors(f: Any, y: Any, name: str) -> float:
     return float(np.maximum(np.abs(r) - (0.25 if name == "epsilon_insensitive" else 0.0), 0).mean())
 
 
-@given(lines(), st.sampled_from(["mean_squared_error", "mean_absolute_error", "epsilon_insensitive"]))
+@given(
+    lines(), st.sampled_from(["mean_squared_error", "mean_absolute_error", "epsilon_insensitive"])
+)
 def test_the_least_error_is_attained_and_none_is_less(data: Any, name: str) -> None:
     lambdas, G, y, _ = data
     path = path_of(problems(len(y), y)["regression"], lambdas, G)
@@ -198,7 +234,9 @@ def test_the_least_error_is_attained_and_none_is_less(data: Any, name: str) -> N
                     candidates.append(a + (b - a) * low / (low - high))
         least = min([least] + [errors(at(line, lam), y, name) for lam in candidates])
         if b <= chosen.lam <= a:
-            attained = min(attained, abs(errors(at(line, Fraction(chosen.lam)), y, name) - chosen.score))
+            attained = min(
+                attained, abs(errors(at(line, Fraction(chosen.lam)), y, name) - chosen.score)
+            )
     assert chosen.score <= least + 1e-12
     assert attained <= 1e-9
     assert chosen == curve.best
@@ -229,10 +267,20 @@ def test_points_that_rounding_alone_tells_apart_are_tied(seed: int) -> None:
     """Symmetric points and few dimensions: f is equal at points that are not."""
     rng = np.random.default_rng(seed)
     X = rng.integers(-2, 3, (14, 2)).astype(float)
-    V = np.concatenate([X, -X, X[:, ::-1]]) if seed % 2 else rng.integers(-2, 3, (20, 2)).astype(float)
-    y, judged = np.where(rng.normal(size=14) + X[:, 0] > 0, 1.0, -1.0), rng.integers(0, 2, len(V)).astype(float)
+    V = (
+        np.concatenate([X, -X, X[:, ::-1]])
+        if seed % 2
+        else rng.integers(-2, 3, (20, 2)).astype(float)
+    )
+    y, judged = (
+        np.where(rng.normal(size=14) + X[:, 0] > 0, 1.0, -1.0),
+        rng.integers(0, 2, len(V)).astype(float),
+    )
     y[:2] = -1, 1
-    for problem in (classification(X, y, kernel=[linear(), rbf(10.0), polynomial(2)][seed % 3]), ranking(X, y)):
+    for problem in (
+        classification(X, y, kernel=[linear(), rbf(10.0), polynomial(2)][seed % 3]),
+        ranking(X, y),
+    ):
         path = regularization_path(problem)
         if not (path.lambdas > 0).any():
             continue
@@ -246,7 +294,11 @@ def test_points_that_rounding_alone_tells_apart_are_tied(seed: int) -> None:
 def test_rounding_is_no_sign() -> None:
     """Half of the points are on the line f = 0 but for rounding, on either side of it."""
     noise = np.array([1e-17, -1e-17, 3e-17, -2e-17])
-    path = path_of(problems(6, [1, 0, 1, 0, 1, 0])["classification"], [2, 1], [[*noise, 1.0, -1.0], [*-noise, 1.5, -1.5]])
+    path = path_of(
+        problems(6, [1, 0, 1, 0, 1, 0])["classification"],
+        [2, 1],
+        [[*noise, 1.0, -1.0], [*-noise, 1.5, -1.5]],
+    )
     assert set(score_along(path, np.eye(6), [1, -1, 1, -1, 1, -1]).scores.tolist()) == {4 / 6}
 
 
@@ -278,7 +330,9 @@ RANKED: dict[str, Callable[..., float]] = {
 @given(lines(), st.sampled_from(list(RANKED)))
 @example(([9, 6, 3], [[1, 2, 3], [0, 0, 0], [-1, -2, -3]], [1, 0, 2], [0, 0, 0]), "mean_ndcg")
 @example(([4, 2], [[0, 0, 1], [0, 0, 1]], [1, 0, 0], [0, 0, 0]), "average_precision")
-def test_metrics_of_rankings_are_those_of_the_exact_order_on_every_piece(data: Any, name: str) -> None:
+def test_metrics_of_rankings_are_those_of_the_exact_order_on_every_piece(
+    data: Any, name: str
+) -> None:
     lambdas, G, labels, qid = data
     y = np.maximum(labels, 0)
     path = path_of(problems(len(y), y)["ranking"], lambdas, G)
@@ -301,8 +355,13 @@ def test_a_metric_of_rankings_may_be_any_function() -> None:
 
     chosen = best(path, X, y, first, qid)
     assert chosen.metric == "first"
-    assert chosen.score == pytest.approx(first(y, path.at(chosen.lam).decision_function(X), qid).mean, abs=1e-12)
-    for metric, message in (("ndcg@0", "k must be a whole number"), ("kendall_tau@3", "is not one of a rank.l1 problem: choose of auto,")):
+    assert chosen.score == pytest.approx(
+        first(y, path.at(chosen.lam).decision_function(X), qid).mean, abs=1e-12
+    )
+    for metric, message in (
+        ("ndcg@0", "k must be a whole number"),
+        ("kendall_tau@3", "is not one of a rank.l1 problem: choose of auto,"),
+    ):
         with pytest.raises(ValueError, match=message):
             best(path, X, y, metric, qid)
     with pytest.raises(ValueError, match="recall has no meaning in any query"):
@@ -342,13 +401,20 @@ def test_no_lambda_of_a_fine_grid_is_better(task: str, metric: str) -> None:
     scores = np.array([score(metric, y, f, qid) for f in path.decision_function(X, lams)])
     sign = 1 if chosen.larger_is_better else -1
     assert sign * chosen.score >= (sign * scores).max() - 1e-12
-    assert score(metric, y, path.at(chosen.lam).decision_function(X), qid) == pytest.approx(chosen.score, abs=1e-9)
+    assert score(metric, y, path.at(chosen.lam).decision_function(X), qid) == pytest.approx(
+        chosen.score, abs=1e-9
+    )
     drawn = np.interp(lams, curve.lambdas[::-1], curve.scores[::-1])
     np.testing.assert_allclose(drawn, scores, atol=1e-12 if chosen.larger_is_better else 0.01)
 
 
 @pytest.mark.parametrize(
-    ("task", "metric"), [("ranking", "pairwise_accuracy"), ("classification", "accuracy"), ("regression", "mean_squared_error")]
+    ("task", "metric"),
+    [
+        ("ranking", "pairwise_accuracy"),
+        ("classification", "accuracy"),
+        ("regression", "mean_squared_error"),
+    ],
 )
 def test_every_task_has_its_metric(task: str, metric: str) -> None:
     problem, X, y, qid = samples(task)
@@ -367,7 +433,10 @@ def test_one_class_can_be_classified_but_not_ordered() -> None:
 def test_what_cannot_be_chosen_from_is_a_sentence() -> None:
     problem, X, y, _ = samples("classification")
     path = regularization_path(problem)
-    with pytest.raises(ValueError, match=r"not one of a svm\.soft problem: choose of auto, accuracy, pairwise_accuracy"):
+    with pytest.raises(
+        ValueError,
+        match=r"not one of a svm\.soft problem: choose of auto, accuracy, pairwise_accuracy",
+    ):
         best(path, X, y, "mean_squared_error")
     with pytest.raises(ValueError, match="labels -1 and"):
         best(path, X, y + 0.5)
@@ -408,7 +477,9 @@ def test_no_points_cannot_be_folded(task: Any) -> None:
 def test_folds_keep_queries_whole_and_classes_in_their_shares() -> None:
     query = np.random.default_rng(0).integers(0, 9, 60)
     parts = make_folds(np.arange(60.0), query, "ranking", 4, 0)
-    np.testing.assert_array_equal(np.sort(np.concatenate([part.validation for part in parts])), np.arange(60))
+    np.testing.assert_array_equal(
+        np.sort(np.concatenate([part.validation for part in parts])), np.arange(60)
+    )
     for part in parts:
         assert not set(query[part.training]) & set(query[part.validation])
         assert len(part.training) + len(part.validation) == 60
@@ -416,15 +487,27 @@ def test_folds_keep_queries_whole_and_classes_in_their_shares() -> None:
     for part in make_folds(y, None, "classification", 4, 0):
         assert (y[part.validation] > 0).sum() == 5
     again = make_folds(y, None, "classification", 4, 0)
-    assert all((a.validation == b.validation).all() for a, b in zip(make_folds(y, None, "classification", 4, 0), again, strict=True))
-    assert any((a.validation != b.validation).any() for a, b in zip(make_folds(y, None, "classification", 4, 1), again, strict=True))
+    assert all(
+        (a.validation == b.validation).all()
+        for a, b in zip(make_folds(y, None, "classification", 4, 0), again, strict=True)
+    )
+    assert any(
+        (a.validation != b.validation).any()
+        for a, b in zip(make_folds(y, None, "classification", 4, 1), again, strict=True)
+    )
 
 
 def test_the_seed_shuffles_queries() -> None:
     query = np.repeat(np.arange(12), 5)
-    first, again, other = (make_folds(np.arange(60.0), query, "ranking", 4, seed) for seed in (0, 0, 1))
-    assert [part.validation.tolist() for part in first] == [part.validation.tolist() for part in again]
-    assert [part.validation.tolist() for part in first] != [part.validation.tolist() for part in other]
+    first, again, other = (
+        make_folds(np.arange(60.0), query, "ranking", 4, seed) for seed in (0, 0, 1)
+    )
+    assert [part.validation.tolist() for part in first] == [
+        part.validation.tolist() for part in again
+    ]
+    assert [part.validation.tolist() for part in first] != [
+        part.validation.tolist() for part in other
+    ]
 
 
 def test_folds_that_are_none_are_refused() -> None:
@@ -440,7 +523,9 @@ def test_folds_that_are_none_are_refused() -> None:
     for folds, words in wrong:
         with pytest.raises(ValueError, match=words):
             make_folds(y, None, "regression", folds)
-    assert [fold.validation.tolist() for fold in make_folds(y, None, "ranking", halves)] == [[3, 4, 5]]
+    assert [fold.validation.tolist() for fold in make_folds(y, None, "ranking", halves)] == [
+        [3, 4, 5]
+    ]
     with pytest.raises(ValueError, match="fold 1 learns from query 8 and holds it out, too"):
         make_folds(y, query, "ranking", halves)
 
@@ -482,7 +567,11 @@ def test_a_grid_scores_every_point_by_the_path_that_did_not_see_it(task: str) ->
             if task == "ranking":
                 p = ranking(X_, y_, qid[part.training], kernel=row.kernel)  # type: ignore[index]
             else:
-                p = classification(X_, y_, kernel=row.kernel) if task == "classification" else regression(X_, y_, 1.0, 0.2, row.kernel)
+                p = (
+                    classification(X_, y_, kernel=row.kernel)
+                    if task == "classification"
+                    else regression(X_, y_, 1.0, 0.2, row.kernel)
+                )
             paths.append(regularization_path(p, 1e-2))
         assert [fold.breakpoints for fold in row.folds] == [len(path) for path in paths]
         groups = np.zeros(len(y), dtype=int)
@@ -490,7 +579,10 @@ def test_a_grid_scores_every_point_by_the_path_that_did_not_see_it(task: str) ->
             groups[part.validation] = k
         # above those of the others, too
         assert curve.lambdas[0] == max(path.lambdas[0] for path in paths)
-        for lam in [*np.geomspace(0.999 * curve.lambdas[0], 1.001 * curve.lambdas[-1], 15).tolist(), row.selected.lam]:
+        for lam in [
+            *np.geomspace(0.999 * curve.lambdas[0], 1.001 * curve.lambdas[-1], 15).tolist(),
+            row.selected.lam,
+        ]:
             f = np.zeros(len(y))
             for path, part in zip(paths, parts, strict=True):
                 f[part.validation] = path.at(lam).decision_function(X[part.validation])
@@ -515,7 +607,9 @@ def test_a_grid_of_costs_scores_the_squared_hinge_on_whole_queries(metric: str) 
     y = np.clip(np.round(X[:, 0] + X[:, 1] ** 2 + rng.normal(size=40)), 0, 2)
     kernels, costs = [linear(), rbf(0.5)], [10.0, 0.1]
     found = cost_grid(X, y, kernels, costs, "ranking", qid, metric, folds=4, tol=1e-9)
-    assert [(row.kernel, row.C) for row in found.rows] == [(kernel, C) for kernel in kernels for C in (0.1, 10.0)]
+    assert [(row.kernel, row.C) for row in found.rows] == [
+        (kernel, C) for kernel in kernels for C in (0.1, 10.0)
+    ]
     parts = make_folds(y, qid, "ranking", 4)
     assert all(not set(qid[part.training]) & set(qid[part.validation]) for part in parts)
     for row in found.rows:
@@ -523,19 +617,31 @@ def test_a_grid_of_costs_scores_the_squared_hinge_on_whole_queries(metric: str) 
         for train, test in parts:
             problem = ranking(X[train], y[train], qid[train], row.C, row.kernel, "squared_hinge")
             f[test] = solve(problem, tol=1e-9).decision_function(X[test])
-        measured = RANKED[metric](y, f, qid) if metric in RANKED else pairwise_accuracy(y, f, qid).mean
+        measured = (
+            RANKED[metric](y, f, qid) if metric in RANKED else pairwise_accuracy(y, f, qid).mean
+        )
         assert row.score == pytest.approx(measured, abs=1e-12)
         assert row.within <= 1e-9
     assert found.best.score == max(row.score for row in found.rows)
     assert str(found).count("<- best") == 1
 
 
-@pytest.mark.parametrize(("task", "metric", "larger"), [("classification", "accuracy", True), ("regression", "mean_squared_error", False)])
+@pytest.mark.parametrize(
+    ("task", "metric", "larger"),
+    [("classification", "accuracy", True), ("regression", "mean_squared_error", False)],
+)
 def test_a_grid_of_costs_is_for_every_task(task: Any, metric: str, larger: bool) -> None:
     rng = np.random.default_rng(2)
     X = rng.normal(size=(30, 2))
     y = X[:, 0] + 0.1 * rng.normal(size=30)
-    found = cost_grid(X, np.sign(y) if task == "classification" else y, costs=[1e-6, 1.0], task=task, folds=3, loss="hinge")
+    found = cost_grid(
+        X,
+        np.sign(y) if task == "classification" else y,
+        costs=[1e-6, 1.0],
+        task=task,
+        folds=3,
+        loss="hinge",
+    )
     assert (found.metric, found.larger_is_better, found.best.C) == (metric, larger, 1.0)
 
 
@@ -556,7 +662,9 @@ def test_an_undefined_score_is_never_the_best() -> None:
     # f constant, or in the wrong order; then constant; then better
     for first in ([0.0, 0.0, 0.0], [3.0, 2.0, 1.0]):
         partly = path_of(
-            ranking(np.eye(3), [0, 1, 2], kernel=precomputed()), [4.0, 3.0, 2.0, 1.0], [first, [0, 0, 0], [0, 0, 0], [0, 1, 2]]
+            ranking(np.eye(3), [0, 1, 2], kernel=precomputed()),
+            [4.0, 3.0, 2.0, 1.0],
+            [first, [0, 0, 0], [0, 0, 0], [0, 1, 2]],
         )
         assert np.isnan(score_along(partly, np.eye(3), [0, 1, 2], "kendall_tau").scores).any()
         found = best(partly, np.eye(3), [0, 1, 2], "kendall_tau")
@@ -564,7 +672,11 @@ def test_an_undefined_score_is_never_the_best() -> None:
 
 
 def test_an_undefined_score_of_a_grid_of_costs_is_said() -> None:
-    X, y, qid = np.c_[np.arange(12.0), np.arange(12) * 7 % 5], np.arange(12) % 3, np.repeat([0, 1, 2], 4)
+    X, y, qid = (
+        np.c_[np.arange(12.0), np.arange(12) * 7 % 5],
+        np.arange(12) % 3,
+        np.repeat([0, 1, 2], 4),
+    )
     with pytest.raises(ValueError, match="kendall_tau has no meaning at any kernel and cost"):
         cost_grid(X * 0, y, qid=qid, folds=3, costs=[0.1, 1.0], metric="kendall_tau")
     far_apart = rbf(1e300)  # its f is 0 at every point that was not trained on
@@ -578,7 +690,10 @@ def test_an_undefined_score_of_a_grid_of_costs_is_said() -> None:
 @pytest.mark.parametrize("function", [grid, cost_grid])
 def test_an_unknown_option_of_a_grid_is_refused(function: Any) -> None:
     X, y = np.eye(4), [0, 1, 0, 1]
-    with pytest.raises(TypeError, match=f"{function.__name__} has no argument 'random_sate'; did you mean random_state"):
+    with pytest.raises(
+        TypeError,
+        match=f"{function.__name__} has no argument 'random_sate'; did you mean random_state",
+    ):
         function(X, y, task="ranking", folds=2, random_sate=3)
     with pytest.raises(ValueError, match=f"{function.__name__}: there is no kernel"):
         function(X, y, [], task="ranking", folds=2)
@@ -594,7 +709,9 @@ def test_a_metric_that_is_none_is_a_sentence() -> None:
     def share(y: Any, f: Any, qid: Any) -> Any:
         return 0.5
 
-    with pytest.raises(ValueError, match=r"the metric share must return an equimargin.metrics.PerQuery, not 0.5"):
+    with pytest.raises(
+        ValueError, match=r"the metric share must return an equimargin.metrics.PerQuery, not 0.5"
+    ):
         best(path, np.eye(3), [0, 1, 2], share)
 
 
@@ -604,23 +721,37 @@ ONE_NORM = st.sampled_from(["rvm", "rank.onenorm", "svm.onenorm", "svm.nobias_on
 def one_norm(family: str, X: Array, y: Array, query: NDArray[np.int64]) -> OneNormProblem:
     """A one-norm problem of the family with an RBF kernel."""
     if family.startswith("svm"):
-        return one_norm_classification(X, np.where(y > 0, 1.0, -1.0), kernel=rbf(0.7), bias=family == "svm.onenorm")
-    return (ranking_vector_machine if family == "rvm" else one_norm_ranking)(X, y, query, kernel=rbf(0.7))
+        return one_norm_classification(
+            X, np.where(y > 0, 1.0, -1.0), kernel=rbf(0.7), bias=family == "svm.onenorm"
+        )
+    return (ranking_vector_machine if family == "rvm" else one_norm_ranking)(
+        X, y, query, kernel=rbf(0.7)
+    )
 
 
 @given(
-    seed=st.integers(0, 2**16), family=ONE_NORM, metric=st.sampled_from(["pairwise_accuracy", "ndcg@3", "average_precision", "accuracy"])
+    seed=st.integers(0, 2**16),
+    family=ONE_NORM,
+    metric=st.sampled_from(["pairwise_accuracy", "ndcg@3", "average_precision", "accuracy"]),
 )
-def test_the_best_of_constant_pieces_is_that_of_brute_force(seed: int, family: str, metric: str) -> None:
+def test_the_best_of_constant_pieces_is_that_of_brute_force(
+    seed: int, family: str, metric: str
+) -> None:
     rng = np.random.default_rng(seed)
     X, y, query = rng.normal(size=(14, 2)), rng.integers(0, 3, 14).astype(float), np.arange(14) % 2
     X_new, y_new, query_new = rng.normal(size=(12, 2)), np.arange(12) % 3 * 1.0, np.arange(12) // 6
     path = regularization_path(one_norm(family, X, y, query), 1e-3)
     if family.startswith("svm"):
-        metric, y_new = "accuracy" if "@" in metric or "precision" in metric else metric, np.where(y_new > 0, 1.0, -1.0)
+        metric, y_new = (
+            "accuracy" if "@" in metric or "precision" in metric else metric,
+            np.where(y_new > 0, 1.0, -1.0),
+        )
     elif metric == "accuracy":
         metric = "pairwise_accuracy"
-    judges: dict[str, Callable[..., PerQuery]] = {"ndcg@3": partial(ndcg, k=3), "average_precision": average_precision}
+    judges: dict[str, Callable[..., PerQuery]] = {
+        "ndcg@3": partial(ndcg, k=3),
+        "average_precision": average_precision,
+    }
     judge = judges.get(metric, pairwise_accuracy)
     scores = []
     for low, high in zip(path.lambdas[1:].tolist(), path.lambdas[:-1].tolist(), strict=True):
@@ -647,7 +778,9 @@ def test_a_grid_follows_the_family_that_is_asked_for() -> None:
     parts = make_folds(y, query, "ranking", 3)
     right = pairs = 0.0
     for training, held_out in parts:
-        path = regularization_path(ranking_vector_machine(X[training], y[training], query[training], kernel=rbf(0.5)))
+        path = regularization_path(
+            ranking_vector_machine(X[training], y[training], query[training], kernel=rbf(0.5))
+        )
         f = path.decision_function(X[held_out], row.selected.lam)
         counted = pairwise_accuracy(y[held_out], f, query[held_out])
         right, pairs = right + float(counted.total.sum()), pairs + float(counted.weight.sum())
@@ -681,16 +814,26 @@ def rates(f: Array, positive: NDArray[np.bool_]) -> set[tuple[float, float]]:
     return {(float(each[~positive].mean()), float(each[positive].mean())) for each in accepted}
 
 
-@given(seed=st.integers(0, 2**16), family=st.sampled_from(["svm.soft", "svm.nobias", "rank.l1", "rvm", "svm.onenorm"]), grids=st.booleans())
+@given(
+    seed=st.integers(0, 2**16),
+    family=st.sampled_from(["svm.soft", "svm.nobias", "rank.l1", "rvm", "svm.onenorm"]),
+    grids=st.booleans(),
+)
 # at a jump a point has as many others below it as before, and others above it
 @example(seed=4, family="rvm", grids=False)
 @example(seed=256, family="svm.onenorm", grids=True)
-def test_the_frontier_of_rates_is_the_hull_of_what_all_lambdas_and_thresholds_reach(seed: int, family: str, grids: bool) -> None:
+def test_the_frontier_of_rates_is_the_hull_of_what_all_lambdas_and_thresholds_reach(
+    seed: int, family: str, grids: bool
+) -> None:
     rng = np.random.default_rng(seed)
     X = rng.integers(-1, 2, (12, 2)).astype(float) if grids else rng.normal(size=(12, 2))
     y, X_new = np.arange(12) % 2 * 1.0, np.concatenate([rng.normal(size=(9, 2)), X[:2]])
     positive = np.append(rng.permutation(9) < 4, [True, False])
-    task, given = ("classification", np.where(y > 0, 1.0, -1.0)) if family.startswith("svm") else ("ranking", y)
+    task, given = (
+        ("classification", np.where(y > 0, 1.0, -1.0))
+        if family.startswith("svm")
+        else ("ranking", y)
+    )
     path = regularization_path(make_family_problem(family, task, X, given, rbf(0.5)), 1e-2)
     reached = {(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)}
     for high, low in pairwise(path.lambdas[path.lambdas > 0].tolist()):
@@ -703,11 +846,18 @@ def test_the_frontier_of_rates_is_the_hull_of_what_all_lambdas_and_thresholds_re
         assert len(path) < 2 or path.lambdas[0] - path.lambdas[-1] <= 1e-9 * path.lambdas[0]
         return
     assert frontier.area == pytest.approx(ConvexHull(sorted(reached)).volume, abs=1e-12)
-    corners = [frontier.false_positive_rate, frontier.true_positive_rate, frontier.lambdas, frontier.thresholds]
+    corners = [
+        frontier.false_positive_rate,
+        frontier.true_positive_rate,
+        frontier.lambdas,
+        frontier.thresholds,
+    ]
     for false, true, lam, threshold in zip(*(each.tolist() for each in corners), strict=True):
         accepted = path.decision_function(X_new, lam) > threshold
         assert (accepted[~positive].mean(), accepted[positive].mean()) == (false, true)
-    slopes = np.diff(frontier.true_positive_rate) / np.maximum(np.diff(frontier.false_positive_rate), 1e-300)
+    slopes = np.diff(frontier.true_positive_rate) / np.maximum(
+        np.diff(frontier.false_positive_rate), 1e-300
+    )
     assert (np.diff(slopes) < 0).all()
     assert (frontier.intervals[:, 0] <= frontier.lambdas).all()
     assert (frontier.lambdas <= frontier.intervals[:, 1]).all()
@@ -730,13 +880,25 @@ def test_the_frontier_has_the_fewest_errors_of_all_levels_and_zero_has_more(seed
 
     def fewest(found: Frontier) -> int:
         corners = zip(found.lambdas.tolist(), found.thresholds.tolist(), strict=True)
-        return min(errors(path.decision_function(X_new, lam), threshold) for lam, threshold in corners)
+        return min(
+            errors(path.decision_function(X_new, lam), threshold) for lam, threshold in corners
+        )
 
-    spans = [span for ends in pairwise(path.lambdas[path.lambdas > 0].tolist()) for span in pairwise(swaps(path, X_new, *ends))]
-    levels = [path.decision_function(X_new, (high + low) / 2) for high, low in spans if high - low > 1e-8 * high]
+    spans = [
+        span
+        for ends in pairwise(path.lambdas[path.lambdas > 0].tolist())
+        for span in pairwise(swaps(path, X_new, *ends))
+    ]
+    levels = [
+        path.decision_function(X_new, (high + low) / 2)
+        for high, low in spans
+        if high - low > 1e-8 * high
+    ]
     least = min(errors(f, threshold) for f in levels for threshold in [-np.inf, *f.tolist()])
     assert fewest(frontier) == least < min(errors(f, 0.0) for f in levels)
-    assert fewest(replace(frontier, thresholds=np.zeros(len(frontier)))) > least, "a frontier that decides on zero is found out"
+    assert fewest(replace(frontier, thresholds=np.zeros(len(frontier)))) > least, (
+        "a frontier that decides on zero is found out"
+    )
 
 
 def test_roc_thresholds_are_of_decision_values_with_their_bias() -> None:
@@ -744,7 +906,9 @@ def test_roc_thresholds_are_of_decision_values_with_their_bias() -> None:
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     path = regularization_path(classification(X - 9, y, kernel=linear()), 1e-2)
     frontier = roc_frontier(path, X - 9, y)
-    (corner,) = np.flatnonzero((frontier.true_positive_rate == 1) & (frontier.false_positive_rate == 0))
+    (corner,) = np.flatnonzero(
+        (frontier.true_positive_rate == 1) & (frontier.false_positive_rate == 0)
+    )
     lam, threshold = float(frontier.lambdas[corner]), frontier.thresholds[corner]
     assert ((path.decision_function(X - 9, lam) > threshold) == (y > 0)).all()
     assert not (path.decision_function(X - 9, lam) - path.at(lam).bias > threshold).any()
@@ -752,9 +916,18 @@ def test_roc_thresholds_are_of_decision_values_with_their_bias() -> None:
 
 def test_the_frontier_of_one_path_is_above_the_curves_of_its_lambdas() -> None:
     """Two positive points and a negative one, that is the lowest at first and the highest at last, after one of them and then the other."""
-    path = path_of(ranking(np.eye(3), [1.0, 1.0, 0.0], kernel=precomputed()), [3.0, 1.0], [[3.0, 1.5, 0.0], [0.0, -1.0, 1.0]])
+    path = path_of(
+        ranking(np.eye(3), [1.0, 1.0, 0.0], kernel=precomputed()),
+        [3.0, 1.0],
+        [[3.0, 1.5, 0.0], [0.0, -1.0, 1.0]],
+    )
     frontier = roc_frontier(path, np.eye(3), [1.0, 1.0, 0.0])
-    assert (frontier.false_positive_rate.tolist(), frontier.true_positive_rate.tolist()) == ([0.0, 1.0], [1.0, 1.0])
+    assert (frontier.false_positive_rate.tolist(), frontier.true_positive_rate.tolist()) == (
+        [0.0, 1.0],
+        [1.0, 1.0],
+    )
     assert frontier.area == 1.0
-    with pytest.raises(ValueError, match=r"needs points of two levels, and y has 3: \[0.0, 1.0, 2.0\]"):
+    with pytest.raises(
+        ValueError, match=r"needs points of two levels, and y has 3: \[0.0, 1.0, 2.0\]"
+    ):
         roc_frontier(path, np.eye(3), [0.0, 1.0, 2.0])

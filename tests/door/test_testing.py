@@ -28,7 +28,13 @@ from equimargin.formulations import (
 from equimargin.formulations.kernels.exponential import Exponential
 from equimargin.solvers import SOLVERS, solver
 from equimargin.solvers.requirements import Requirements
-from equimargin.testing import CANONICAL, check_formulation, check_kernel, check_solver, sample_problem
+from equimargin.testing import (
+    CANONICAL,
+    check_formulation,
+    check_kernel,
+    check_solver,
+    sample_problem,
+)
 from oracles.own_entries import PRINTED
 from places import ROOT, example
 
@@ -50,7 +56,10 @@ def test_every_formulation_conforms(id: str) -> None:
 
 
 def test_the_example_is_short_and_conforms(own: str) -> None:
-    assert len([line for line in EXAMPLE.read_text(encoding="utf-8").splitlines() if line.strip()]) < 40
+    assert (
+        len([line for line in EXAMPLE.read_text(encoding="utf-8").splitlines() if line.strip()])
+        < 40
+    )
     check_formulation(own)
 
 
@@ -58,13 +67,17 @@ def test_what_is_wrong_is_said(own: str) -> None:
     right = REGISTRY[own]
 
     def halved(v: Mapping[str, Any], d: Symbols) -> FormulaValue:
-        return FormulaValue((v["w"] @ v["w"] / 2 + v["C"] * d.c @ np.maximum(1 - d.y * (d.X @ v["w"] - v["b"]), 0)) / 2)
+        return FormulaValue(
+            (v["w"] @ v["w"] / 2 + v["C"] * d.c @ np.maximum(1 - d.y * (d.X @ v["w"] - v["b"]), 0))
+            / 2
+        )
 
     wrong: list[tuple[Formulation, str]] = [
         (replace(right, printed=halved), "its printed formula says"),
         (
             replace(right, to_canonical=lambda v, d: d.point(v["w"], v["b"])),
-            r"svm.soft.hinge disagrees on svm.soft with linear\(\), .*, and a right form agrees: its value is off by",
+            r"svm.soft.hinge disagrees on svm.soft with linear\(\), .*, and a right form "
+            r"agrees: its value is off by",
         ),
     ]
     for changed, words in wrong:
@@ -90,7 +103,9 @@ def test_a_form_that_leaves_out_hard_rows_is_found(own: str) -> None:
     def without_hard_rows(d: Symbols) -> Any:
         """min  1/2 |w|^2 + C sum_i (1 - y_i (w.x_i - b))_+, over the rows of finite weight."""
         w, b, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(name="b"), d.parameter("C")
-        return minimize(cp.sum_squares(w) / 2 + C * (d.c @ cp.pos(1 - cp.multiply(d.y, d.X @ w - b))))
+        return minimize(
+            cp.sum_squares(w) / 2 + C * (d.c @ cp.pos(1 - cp.multiply(d.y, d.X @ w - b)))
+        )
 
     REGISTRY.enter(own, replace(right, stated=without_hard_rows), REGISTRY.module_of(own))
     with pytest.raises(AssertionError, match=r"a row that must be met .*, and a right form agrees"):
@@ -98,12 +113,18 @@ def test_a_form_that_leaves_out_hard_rows_is_found(own: str) -> None:
 
 
 def test_a_variable_without_a_value_is_named(own: str) -> None:
-    REGISTRY.enter(own, replace(REGISTRY[own], from_canonical=lambda at, d: {"w": at.w}), REGISTRY.module_of(own))
+    REGISTRY.enter(
+        own,
+        replace(REGISTRY[own], from_canonical=lambda at, d: {"w": at.w}),
+        REGISTRY.module_of(own),
+    )
     with pytest.raises(AssertionError, match="from_canonical gives no value to b"):
         check_formulation(own)
 
 
-@pytest.mark.parametrize("kernel", [rbf(0.5), polynomial(3, 0.5, 1.0), exponential(0.7), sigmoid(0.5, -1.0)])
+@pytest.mark.parametrize(
+    "kernel", [rbf(0.5), polynomial(3, 0.5, 1.0), exponential(0.7), sigmoid(0.5, -1.0)]
+)
 def test_every_kernel_conforms(kernel: Kernel) -> None:
     check_kernel(kernel)
 
@@ -133,9 +154,14 @@ class Distance(Exponential):
 
 
 def test_a_false_bound_and_a_false_word_of_a_kernel_are_found() -> None:
-    with pytest.raises(AssertionError, match=r"points of size 0.001: the value of points 0 and 31 .* rounding says"):
+    with pytest.raises(
+        AssertionError, match=r"points of size 0.001: the value of points 0 and 31 .* rounding says"
+    ):
         check_kernel(Narrow(0.7))
-    with pytest.raises(AssertionError, match="says that it is positive semidefinite, and its matrix has the eigenvalue -"):
+    with pytest.raises(
+        AssertionError,
+        match="says that it is positive semidefinite, and its matrix has the eigenvalue -",
+    ):
         check_kernel(Distance(0.7))
     with pytest.raises(ValueError, match="no values to be computed"):
         check_kernel(precomputed())
@@ -144,10 +170,16 @@ def test_a_false_bound_and_a_false_word_of_a_kernel_are_found() -> None:
 def test_misspelt_families_and_losses_of_a_solver_are_named() -> None:
     with pytest.raises(ValueError, match="there is no loss 'hinges'; did you mean hinge"):
         Requirements(MarginProblem, losses=("hinges",))
-    with pytest.raises(ValueError, match=r"test.misspelt: there is no family 'svm.no_bias'; did you mean svm.nobias"):
+    with pytest.raises(
+        ValueError,
+        match=r"test.misspelt: there is no family 'svm.no_bias'; did you mean svm.nobias",
+    ):
         solver("test.misspelt", "svm.no_bias")
     misspelt = replace(SOLVERS["smo"], families=("svm.no_bias",))
-    with pytest.raises(AssertionError, match=r"smo is for svm.no_bias, and no family is called so; did you mean svm.nobias"):
+    with pytest.raises(
+        AssertionError,
+        match=r"smo is for svm.no_bias, and no family is called so; did you mean svm.nobias",
+    ):
         check_solver(misspelt)
 
 

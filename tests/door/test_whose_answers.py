@@ -1,7 +1,7 @@
 """Sources of the answers that a comparison judges.
 
-They are entries by their names, functions that quit, controls and witnesses. Solvers that were
-named may have no answer.
+They are entries by their names, functions that quit, controls and witnesses. Solvers
+that were named may have no answer.
 """
 
 from __future__ import annotations
@@ -74,7 +74,10 @@ def entry(
 def said(found: Comparison) -> dict[str, tuple[Agreement, str]]:
     """Return agreement and reason of every answer, by its formulation or its solver."""
     judged = [j for each in found.families for j in each.judgements]
-    return {j.evidence.run.formulation or j.evidence.run.solver: (j.agreement, j.evidence.run.reason) for j in judged}
+    return {
+        j.evidence.run.formulation or j.evidence.run.solver: (j.agreement, j.evidence.run.reason)
+        for j in judged
+    }
 
 
 def at_most_three_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,8 +89,13 @@ def at_most_three_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("quits", QUITS)
 @pytest.mark.parametrize("part", ["families", "library", "reference", "name"])
 @pytest.mark.parametrize("alone", [False, True])
-def test_a_solver_of_which_an_attribute_quits_is_refused_in_a_sentence(part: str, alone: bool, quits: Any) -> None:
-    attributes = {name: getattr(SOLVERS["smo"], name) for name in ("name", "algorithm", "families", "reference", "library")}
+def test_a_solver_of_which_an_attribute_quits_is_refused_in_a_sentence(
+    part: str, alone: bool, quits: Any
+) -> None:
+    attributes = {
+        name: getattr(SOLVERS["smo"], name)
+        for name in ("name", "algorithm", "families", "reference", "library")
+    }
     methods = {
         "refusal": lambda self, problem: None,
         "run": lambda self, problem, limits, start: None,
@@ -133,7 +141,9 @@ def test_compare_with_a_solver_that_quits_has_a_failed_answer(quits: Any, where:
         wrong = entry("quits", lambda problem: quits())
     else:
         wrong = entry("quits", lambda problem: None, also=lambda problem: quits())
-    found = compare(classification(X, Y, 1.0, polynomial(2, 1, 1)), solvers=["CLARABEL", "smo", wrong])
+    found = compare(
+        classification(X, Y, 1.0, polynomial(2, 1, 1)), solvers=["CLARABEL", "smo", wrong]
+    )
     agreement, reason = said(found)["quits"]
     assert agreement is Agreement.FAILED
     assert "stopped by an exception: Quit: it raises" in reason
@@ -176,7 +186,11 @@ def quitting() -> Iterator[Any]:
             quit_if("formulation")
             return primal(d)
 
-        @solver("test.quitting.solver", made, requires=Requirements(ProgramProblem, also=refused_by("needs")))
+        @solver(
+            "test.quitting.solver",
+            made,
+            requires=Requirements(ProgramProblem, also=refused_by("needs")),
+        )
         def solving(problem: ProgramProblem) -> Any:
             quit_if("solver")
             return {"x": 1.0}
@@ -192,11 +206,15 @@ def quitting() -> Iterator[Any]:
 
 @pytest.mark.parametrize("quits", QUITS)
 @pytest.mark.parametrize("part", ["formulation", "value", "applies", "solver", "needs"])
-def test_a_family_of_which_a_part_quits_has_failed_answers(quitting: Any, part: str, quits: Any) -> None:
+def test_a_family_of_which_a_part_quits_has_failed_answers(
+    quitting: Any, part: str, quits: Any
+) -> None:
     made = quitting(part, quits)
     found = compare(made({"end": 1.0}), solvers=["CLARABEL", "test.quitting.solver"])
     failed = "test.quitting.solver" if part in ("solver", "needs") else "test.quitting.other"
-    assert {who for who, (agreement, _) in said(found).items() if agreement is Agreement.FAILED} == {failed}
+    assert {
+        who for who, (agreement, _) in said(found).items() if agreement is Agreement.FAILED
+    } == {failed}
     assert "Quit: it raises" in said(found)[failed][1]
     if part in ("solver", "needs"):
         assert found.exit_code != 0
@@ -240,8 +258,12 @@ def test_an_exception_of_a_signals_handler_ends_a_function() -> None:
 
 
 def test_an_answer_has_the_name_of_the_entry_that_gave_it() -> None:
-    cheap = entry("cheap", lambda problem, limits: solve(problem.with_cost(problem.C / 3), "smo", limits.tol))
-    found = compare(classification(X, Y, 0.1, polynomial(2, 1, 1)), solvers=["CLARABEL", "smo", cheap])
+    cheap = entry(
+        "cheap", lambda problem, limits: solve(problem.with_cost(problem.C / 3), "smo", limits.tol)
+    )
+    found = compare(
+        classification(X, Y, 0.1, polynomial(2, 1, 1)), solvers=["CLARABEL", "smo", cheap]
+    )
     assert said(found)["smo"][0] is Agreement.AGREES
     assert said(found)["cheap"][0] is Agreement.DISAGREES
     assert "(computed by smo)" in said(found)["cheap"][1]
@@ -261,7 +283,9 @@ def test_what_was_asked_for_and_is_for_no_family_is_left_out_with_a_reason() -> 
         "ranker is for rank.l1",
         "rank.l1.dual declares rank.l1",
     ]
-    assert [sentence.partition(", and compared is svm.soft")[0] for sentence in found.left_out] == wanted
+    assert [
+        sentence.partition(", and compared is svm.soft")[0] for sentence in found.left_out
+    ] == wanted
     assert all(sentence in " ".join(str(found).split()) for sentence in wanted)
     assert found.to_dict()["left_out"] == list(found.left_out)
     by_pattern = compare(problem, solvers=["CLARABEL", "sm*", "cutting_p*"]).left_out
@@ -271,16 +295,28 @@ def test_what_was_asked_for_and_is_for_no_family_is_left_out_with_a_reason() -> 
 
 
 def test_controls_that_data_do_not_tell_apart_are_said_to_be_and_change_no_verdict() -> None:
-    found = compare(classification(X, Y, 1.0, polynomial(2, 1, 1)), solvers=["CLARABEL", "smo"], include_controls=True)
-    of_control = {name: agreement for name, (agreement, _) in said(found).items() if name in REGISTRY and REGISTRY[name].control}
+    found = compare(
+        classification(X, Y, 1.0, polynomial(2, 1, 1)),
+        solvers=["CLARABEL", "smo"],
+        include_controls=True,
+    )
+    of_control = {
+        name: agreement
+        for name, (agreement, _) in said(found).items()
+        if name in REGISTRY and REGISTRY[name].control
+    }
     told, alike = "svm.soft.dual.as_printed", "svm.penalized.primal"
     # the best bias is 0 here, penalised or not
     assert (of_control[told], of_control[alike]) == (Agreement.DISAGREES, Agreement.AGREES)
     page = " ".join(str(found).split())
     assert "Wrong on purpose, and disagrees as it must be: dual.as_printed (control)" in page
-    assert "Wrong on purpose, and not told apart by these data: svm.penalized.primal (control)" in page
+    assert (
+        "Wrong on purpose, and not told apart by these data: svm.penalized.primal (control)" in page
+    )
     assert (found.exit_code, found.agree) == (0, True)
-    assert {a["formulation"] for a in json.loads(found.to_json())["answers"] if a["control"]} == set(of_control)
+    assert {
+        a["formulation"] for a in json.loads(found.to_json())["answers"] if a["control"]
+    } == set(of_control)
 
 
 def test_a_control_is_never_the_fastest(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,7 +344,10 @@ def test_two_runs_of_one_library_are_one_witness() -> None:
     assert found.count(Agreement.AGREES) >= 3
     assert found.verdict is Verdict.UNDECIDED
     assert found.reason.endswith("HIGHS computed every answer that agrees: that is one witness")
-    assert compare(problem, solvers=["CLARABEL", "linear_program"]).families[0].verdict is Verdict.AGREE
+    assert (
+        compare(problem, solvers=["CLARABEL", "linear_program"]).families[0].verdict
+        is Verdict.AGREE
+    )
     assert compare(problem).families[0].verdict is Verdict.AGREE
 
 
@@ -318,7 +357,10 @@ def test_the_summary_says_that_seconds_of_compiling_are_those_of_loading_too() -
 
 
 def test_solvers_around_one_solver_are_one_witness() -> None:
-    wrapped = [entry(name, lambda problem, limits: solve(problem, "smo", limits.tol)) for name in ("first", "second", "third")]
+    wrapped = [
+        entry(name, lambda problem, limits: solve(problem, "smo", limits.tol))
+        for name in ("first", "second", "third")
+    ]
     found = compare(classification(X, Y, 1.0, polynomial(2, 1, 1)), solvers=wrapped).families[0]
     assert found.count(Agreement.AGREES) == 3
     assert found.verdict is Verdict.UNDECIDED
@@ -333,7 +375,9 @@ def test_a_solver_around_one_of_a_library_has_the_library_as_its_witness() -> No
     )
     around = replace(around, requires=Requirements(OneNormProblem))
     found = compare(one_norm_classification(X, Y, 1.0), solvers=["HIGHS", around]).families[0]
-    assert {j.evidence.run.witness for j in found.judgements if j.agreement is Agreement.AGREES} == {"HIGHS"}
+    assert {
+        j.evidence.run.witness for j in found.judgements if j.agreement is Agreement.AGREES
+    } == {"HIGHS"}
 
 
 @pytest.mark.parametrize(
@@ -343,10 +387,14 @@ def test_a_solver_around_one_of_a_library_has_the_library_as_its_witness() -> No
         ("quantile", {"y": Y, "tau": 0.5, "penalty": 0.125}),
     ],
 )
-def test_a_shipped_solver_that_calls_highs_is_no_second_witness_beside_it(id: str, own: dict[str, Any]) -> None:
+def test_a_shipped_solver_that_calls_highs_is_no_second_witness_beside_it(
+    id: str, own: dict[str, Any]
+) -> None:
     problem = FAMILIES[id]({"X": X, **own, "y": np.array(own["y"])})
     found = compare(problem, solvers=["HIGHS", f"{id}.highs"]).families[0]
-    assert {j.evidence.run.witness for j in found.judgements if j.agreement is Agreement.AGREES} == {"HIGHS"}
+    assert {
+        j.evidence.run.witness for j in found.judgements if j.agreement is Agreement.AGREES
+    } == {"HIGHS"}
     assert found.verdict is Verdict.UNDECIDED
 
 
@@ -356,12 +404,21 @@ def test_the_page_names_the_rule_where_it_is_not_the_usual_one(
     at_most_three_rows(monkeypatch)
     found = compare(classification(X, Y, 1.0))
     page = " ".join(str(found).split())
-    assert "AGREE: two solvers of different algorithms agree; the problem is too large to declare." in page
-    declared = [j.evidence.run for j in found.families[0].judgements if j.evidence.run.formulation is not None]
+    assert (
+        "AGREE: two solvers of different algorithms agree; the problem is too large to declare."
+        in page
+    )
+    declared = [
+        j.evidence.run
+        for j in found.families[0].judgements
+        if j.evidence.run.formulation is not None
+    ]
     assert {run.status for run in declared} == {Status.TOO_LARGE}
     assert "too large to declare: 4 points" in page
     assert found.to_dict()["families"][0]["reason"] == found.families[0].reason
-    usual = compare(classification(X, Y, 1.0), formulations="svm.soft.primal", solvers=["CLARABEL", "smo"])
+    usual = compare(
+        classification(X, Y, 1.0), formulations="svm.soft.primal", solvers=["CLARABEL", "smo"]
+    )
     assert "AGREE:" not in str(usual)
 
 
@@ -371,7 +428,11 @@ def test_refused_answers_keep_their_reason_whatever_was_spent(
     at_most_three_rows(monkeypatch)
     monkeypatch.setattr("equimargin.comparison.schedule.TOGETHER", 0.0)
     found = compare(classification(X, Y, 1.0))
-    reasons = {j.evidence.run.reason for j in found.families[0].judgements if j.evidence.run.formulation is not None}
+    reasons = {
+        j.evidence.run.reason
+        for j in found.families[0].judgements
+        if j.evidence.run.formulation is not None
+    }
     assert reasons == {
         "too large to declare: 4 points, the limit is 3",
         "too large to declare: 4 rows, the limit is 3",
@@ -400,7 +461,9 @@ def test_the_second_witness_has_the_whole_time_limit_however_fast_the_first_was(
     assert {allowed[f"solver by {name}"].seconds for name in ("smo", "huber")} == {50.0}
 
 
-def test_a_solver_that_is_entered_nowhere_may_return_a_solution_of_any_family(quitting: Any) -> None:
+def test_a_solver_that_is_entered_nowhere_may_return_a_solution_of_any_family(
+    quitting: Any,
+) -> None:
     """It is judged as that of any solver."""
 
     class Own:

@@ -1,8 +1,8 @@
 """Claims of the documents as read-outs of solved problems: what they say truly holds, and what they misprint does not.
 
 T, P, K, W and O are the documents of `formulations.DOCUMENTS`. A claim that an optimum
-satisfies exactly, a solution satisfies to its gap: sum_r [ c_r loss(u_r) - alpha_r u_r ] is the
-gap, a sum of nonnegative terms, so that no term exceeds it.
+satisfies exactly, a solution satisfies to its gap: sum_r [ c_r loss(u_r) - alpha_r u_r
+] is the gap, a sum of nonnegative terms, so that no term exceeds it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,14 @@ from equimargin.formulations.kernels.kernel import RBF
 from equimargin.formulations.problem import OneNormPoint
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.proofs.program import optimum
-from equimargin.solvers import Solution, Status, one_vs_one, regularization_path, solve, solve_declaration
+from equimargin.solvers import (
+    Solution,
+    Status,
+    one_vs_one,
+    regularization_path,
+    solve,
+    solve_declaration,
+)
 from equimargin.solvers.probability.coupling import bradley_terry
 from equimargin.testing import sample_problem
 from narrow import as_a, present
@@ -123,7 +130,9 @@ def test_complementarity_holds_in_its_weak_form(family: str, kernel: Any) -> Non
         assert (u[lower] <= 1e-5).all()
         assert (np.abs(u[free]) <= 1e-5).all()
         assert (u[upper] >= -1e-5).all()
-        assert (alpha[xi > 1e-5] >= 0.999 * C).all()  # (34) is printed as xi >= 0 if alpha = C, which says nothing
+        assert (
+            alpha[xi > 1e-5] >= 0.999 * C
+        ).all()  # (34) is printed as xi >= 0 if alpha = C, which says nothing
         seen += [lower.sum(), free.sum(), upper.sum()]
     assert (seen > 0).all()
 
@@ -136,7 +145,10 @@ def test_multipliers_of_squared_slacks_are_their_prices(family: str, kernel: Any
         solution = solved(sample_problem(family, kernel, seed))
         xi = np.maximum(slacks(solution), 0.0)
         C = solution.problem.C
-        assert C * ((xi - multipliers(solution) / (2 * C)) ** 2).max() <= solution.upper - solution.lower
+        assert (
+            C * ((xi - multipliers(solution) / (2 * C)) ** 2).max()
+            <= solution.upper - solution.lower
+        )
 
 
 def test_a_point_on_the_margin_may_have_any_multiplier() -> None:
@@ -162,7 +174,9 @@ def test_the_bias_is_read_off_any_free_support_vector(kernel: Any) -> None:
         f = decisions(solution) - solution.bias
         assert y[free] - f[free] == pytest.approx(np.full(free.sum(), solution.bias), abs=1e-5)
         assert solution.bias_interval == pytest.approx((solution.bias, solution.bias), abs=1e-5)
-        assert np.abs(y[bounded] - f[bounded] - solution.bias).max() > 0.1  # "any positive support vector" is too much
+        assert (
+            np.abs(y[bounded] - f[bounded] - solution.bias).max() > 0.1
+        )  # "any positive support vector" is too much
 
 
 def test_without_a_free_support_vector_the_bias_is_an_interval() -> None:
@@ -171,7 +185,10 @@ def test_without_a_free_support_vector_the_bias_is_an_interval() -> None:
     solution = solved(problem)
     lower, upper = solution.bias_interval
     assert (-upper, -lower) == pytest.approx((-1.0, 0.9))
-    values = [interval(problem, Point(w=solution.w, b=b, alpha=multipliers(solution))) for b in (lower, (lower + upper) / 2, upper)]
+    values = [
+        interval(problem, Point(w=solution.w, b=b, alpha=multipliers(solution)))
+        for b in (lower, (lower + upper) / 2, upper)
+    ]
     assert max(v.relative_width for v in values) < 1e-12
     assert interval(problem, Point(w=solution.w, b=upper + 0.1)).upper > solution.upper + 1e-3
 
@@ -188,8 +205,13 @@ def test_the_printed_hard_bias_has_the_wrong_sign() -> None:
 
 
 @some_kernel
-@pytest.mark.parametrize(("family", "printed"), [("svm.soft", "svm.soft.dual.as_printed"), ("rank.l1", "rank.l1.dual.as_printed")])
-def test_the_dual_without_its_half_is_half_the_value_at_twice_the_cost(family: str, printed: str, kernel: Any) -> None:
+@pytest.mark.parametrize(
+    ("family", "printed"),
+    [("svm.soft", "svm.soft.dual.as_printed"), ("rank.l1", "rank.l1.dual.as_printed")],
+)
+def test_the_dual_without_its_half_is_half_the_value_at_twice_the_cost(
+    family: str, printed: str, kernel: Any
+) -> None:
     """(26), (41), (88): v_printed(C) = v(2C) / 2, and at alpha / 2 of the solution at 2C."""
     problem = sample_problem(family, kernel, 1)
     doubled = solved(problem.with_cost(2 * problem.C))
@@ -197,7 +219,9 @@ def test_the_dual_without_its_half_is_half_the_value_at_twice_the_cost(family: s
     assert answer.objective == pytest.approx(doubled.value / 2, rel=1e-6)
     assert abs(answer.objective - solved(problem).value) > 1e-2 * answer.objective
     beta = problem.rows.rdot(multipliers(doubled)) / 2
-    assert multipliers(doubled).sum() / 2 - beta @ (problem.gram @ beta) == pytest.approx(doubled.value / 2)
+    assert multipliers(doubled).sum() / 2 - beta @ (problem.gram @ beta) == pytest.approx(
+        doubled.value / 2
+    )
 
 
 @pytest.mark.parametrize("family", [*HINGES[:2], *SQUARES[:2]])
@@ -222,7 +246,9 @@ def test_gram_matrices_are_positive_semidefinite() -> None:
 
     The sigmoid is no such kernel, tanh(ab - 1) on {0, 1/2, 1} among others.
     """
-    for seed, kernel in product(range(20), [linear(), rbf(0.3), polynomial(3, 0.5, 1.0), polynomial(2, 1.0, 0.0)]):
+    for seed, kernel in product(
+        range(20), [linear(), rbf(0.3), polynomial(3, 0.5, 1.0), polynomial(2, 1.0, 0.0)]
+    ):
         X = np.random.default_rng(seed).normal(size=(12, 3))
         values = np.linalg.eigvalsh(kernel.block(X, X))
         assert values[0] >= -1e-13 * values[-1]
@@ -258,13 +284,18 @@ def test_xor_exactly() -> None:
     """alpha = 1/8 meets all conditions with b = 0, in rationals: Q = 1/4, |w|^2 = 1/2, F(x) = -x_1 x_2."""
     H, alpha = xor_hessian(), [Fraction(1, 8)] * 4
     gradient = [1 - sum(h * a for h, a in zip(row, alpha, strict=True)) for row in H]
-    norm2 = sum(a * h * b for row, a in zip(H, alpha, strict=True) for h, b in zip(row, alpha, strict=True))
+    norm2 = sum(
+        a * h * b for row, a in zip(H, alpha, strict=True) for h, b in zip(row, alpha, strict=True)
+    )
     assert gradient == [0, 0, 0, 0]  # of Q; so the multiplier of y'alpha = 0, which is b, is 0
     assert sum(a * y for a, y in zip(alpha, DESIRED, strict=True)) == 0
     assert round(np.linalg.det(H)) != 0  # so that this alpha is the only one
     assert (sum(alpha) - norm2 / 2, norm2) == (Fraction(1, 4), Fraction(1, 2))
     for x in product(range(-3, 4), repeat=2):
-        F = sum(a * y * (1 + x[0] * z[0] + x[1] * z[1]) ** 2 for a, y, z in zip(alpha, DESIRED, XOR, strict=True))
+        F = sum(
+            a * y * (1 + x[0] * z[0] + x[1] * z[1]) ** 2
+            for a, y, z in zip(alpha, DESIRED, XOR, strict=True)
+        )
         assert F + x[0] * x[1] == 0
 
 
@@ -294,7 +325,11 @@ def test_the_printed_xor_objectives_contradict_its_solution() -> None:
     assert Q(e, e, e, e, 9 * e, e**2) == Fraction(-23, 128)
     assert float(Fraction(-23, 128)) == -0.1796875
     assert Q(e, e, e, e, 9 * e**2, 9 * e**2) == Fraction(1, 4)
-    half = solve_declaration(declare("svm.soft.dual.as_printed", classification(XOR, DESIRED, 1.0, polynomial(2, 1.0, 1.0))))
+    half = solve_declaration(
+        declare(
+            "svm.soft.dual.as_printed", classification(XOR, DESIRED, 1.0, polynomial(2, 1.0, 1.0))
+        )
+    )
     assert half.objective == pytest.approx(1 / 8)
     assert half.values is not None
     assert half.values["alpha"] == pytest.approx([1 / 16] * 4, abs=1e-6)
@@ -323,7 +358,10 @@ def test_only_one_side_of_a_tube_has_a_multiplier(kernel: Any) -> None:
     for seed in range(5):
         solution = solved(sample_problem("svr.l1", kernel, seed, 20))
         alpha, alphahat = np.split(multipliers(solution), 2)
-        assert np.minimum(alpha, alphahat).max() <= (solution.upper - solution.lower) / as_a(Tube, solution.problem.rows).epsilon
+        assert (
+            np.minimum(alpha, alphahat).max()
+            <= (solution.upper - solution.lower) / as_a(Tube, solution.problem.rows).epsilon
+        )
         xi, xihat = np.split(np.maximum(slacks(solution), 0.0), 2)
         assert (xi * xihat == 0).all()
 
@@ -389,7 +427,12 @@ def test_a_hard_ranking_maximises_the_least_difference() -> None:
         problem, w = solution.problem, solution.w
         assert w is not None
         margin = 1 / np.linalg.norm(w)
-        directions = np.vstack([rng.normal(size=(500, len(w))), w + 0.1 * np.linalg.norm(w) * rng.normal(size=(500, len(w)))])
+        directions = np.vstack(
+            [
+                rng.normal(size=(500, len(w))),
+                w + 0.1 * np.linalg.norm(w) * rng.normal(size=(500, len(w))),
+            ]
+        )
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         least = (problem.rows.matrix @ (problem.X @ directions.T)).min(axis=0)
         assert least.max() <= margin * (1 + 1e-6)
@@ -406,9 +449,15 @@ def test_the_ranking_function_has_differences_of_kernels() -> None:
     Z = np.random.default_rng(1).normal(size=(7, 3))
     for kernel in KERNELS.values():
         solution = solved(sample_problem("rank.l1", kernel, 0))
-        rows, X, F = as_a(Pairs, solution.problem.rows), solution.problem.X, solution.decision_function(Z)
+        rows, X, F = (
+            as_a(Pairs, solution.problem.rows),
+            solution.problem.X,
+            solution.decision_function(Z),
+        )
         i, j = X[rows.preferred], X[rows.other]
-        assert (kernel.block(Z, i) - kernel.block(Z, j)) @ multipliers(solution) == pytest.approx(F, abs=1e-8)
+        assert (kernel.block(Z, i) - kernel.block(Z, j)) @ multipliers(solution) == pytest.approx(
+            F, abs=1e-8
+        )
         printed = kernel.block(Z, i - j) @ multipliers(solution)
         assert (np.abs(printed - F).max() < 1e-8) == (kernel == linear())
 
@@ -434,7 +483,9 @@ def test_the_hessian_of_a_ranking_needs_a_kernel_value_a_pair_of_points() -> Non
     hessian = A @ K @ A.T
     rows = as_a(Pairs, problem.rows)
     i, j = rows.preferred, rows.other
-    assert hessian == pytest.approx(K[np.ix_(i, i)] + K[np.ix_(j, j)] - K[np.ix_(i, j)] - K[np.ix_(j, i)], abs=1e-14)
+    assert hessian == pytest.approx(
+        K[np.ix_(i, i)] + K[np.ix_(j, j)] - K[np.ix_(i, j)] - K[np.ix_(j, i)], abs=1e-14
+    )
     assert np.abs(rbf(0.4).block(X[i] - X[j], X[i] - X[j]) - hessian).max() > 0.1  # (88) as printed
 
 
@@ -459,7 +510,9 @@ def test_all_multipliers_are_one_exactly_from_lambda_0_on(kernel: Any) -> None:
         at = problem.with_cost(1 / (factor * start))
         proven = interval(at, Point(alpha=at.C * ones))
         assert (proven.relative_width < 1e-12) == (factor >= 1)
-        assert multipliers(solved(at)).min() == pytest.approx(at.C, rel=1e-3 if factor > 0.9999 else 1e-1)
+        assert multipliers(solved(at)).min() == pytest.approx(
+            at.C, rel=1e-3 if factor > 0.9999 else 1e-1
+        )
     beta = problem.rows.rdot(ones) / (50 * start)
     far = problem.with_cost(1 / (50 * start))
     assert hinge_value(far, beta) == pytest.approx(solved(far).value, rel=1e-9)
@@ -483,7 +536,10 @@ def test_the_function_is_piecewise_linear_in_1_over_lambda() -> None:
     assert all((a == b).all() for a, b in zip(sides(ends[0]), sides(ends[1]), strict=True))
     assert sides(ends[0])[1].any()
     middle = (decisions(ends[0]) + decisions(ends[1])) / 2
-    in_inverse, in_lambda = (decisions(solved(problem.with_cost(C))) for C in ((low + high) / 2, 2 / (1 / low + 1 / high)))
+    in_inverse, in_lambda = (
+        decisions(solved(problem.with_cost(C)))
+        for C in ((low + high) / 2, 2 / (1 / low + 1 / high))
+    )
     assert np.abs(in_inverse - middle).max() < 1e-6
     assert np.abs(in_lambda - middle).max() > 1e-4
 
@@ -521,7 +577,11 @@ def test_with_an_l1_regulariser_the_hinge_has_constant_pieces_and_its_square_lin
         wide += jump > 0.05 and low < 0.99 * high and t > 0
     assert wide >= 3, "f is no step function with wide steps"
 
-    B, lam, x = problem.rows.matrix @ problem.gram.dense, cp.Parameter(nonneg=True), cp.Variable(problem.m, nonneg=True)
+    B, lam, x = (
+        problem.rows.matrix @ problem.gram.dense,
+        cp.Parameter(nonneg=True),
+        cp.Variable(problem.m, nonneg=True),
+    )
     square = cp.Problem(cp.Minimize(lam * cp.sum(x) + cp.sum_squares(cp.pos(1 - B @ x))))
 
     def at(value: float) -> Any:
@@ -532,7 +592,9 @@ def test_with_an_l1_regulariser_the_hinge_has_constant_pieces_and_its_square_lin
     lams = np.linspace(float((2 * B.sum(axis=0)).max()), 0.1, 60)
     found = [at(value) for value in lams.tolist()]
     active = [(tuple((v > 1e-6).tolist()), tuple((B @ v < 1 - 1e-6).tolist())) for v in found]
-    straight = [k for k in range(1, 59) if active[k - 1] == active[k] == active[k + 1] and any(active[k][0])]
+    straight = [
+        k for k in range(1, 59) if active[k - 1] == active[k] == active[k + 1] and any(active[k][0])
+    ]
     moved = [np.abs(found[k + 1] - found[k]).max() for k in straight]
     bent = [np.abs(found[k + 1] - 2 * found[k] + found[k - 1]).max() for k in straight]
     assert len(straight) >= 20
@@ -564,10 +626,20 @@ def test_the_path_begins_at_lambda_0_with_the_pairs_that_attain_it(kernel: Any) 
 def test_multipliers_are_linear_in_lambda_and_the_function_in_its_inverse(kernel: Any) -> None:
     """Definition 2.2, Theorem 1 and 5.3 on every segment: half way between two optima lies an optimum, or does not."""
     path = chained(kernel)
-    problem, worst = path.problem, {"alpha in lambda": 0.0, "f in 1 / lambda": 0.0, "alpha in 1 / lambda": 0.0, "f in lambda": 0.0}
+    problem, worst = (
+        path.problem,
+        {
+            "alpha in lambda": 0.0,
+            "f in 1 / lambda": 0.0,
+            "alpha in 1 / lambda": 0.0,
+            "f in lambda": 0.0,
+        },
+    )
     for high, low in pairwise(path.lambdas[path.lambdas > 0]):
         ends = [path.at(lam) for lam in (high, low)]
-        alpha = sum(lam * end.dual for lam, end in zip((high, low), ends, strict=True)) / 2  # of (8)
+        alpha = (
+            sum(lam * end.dual for lam, end in zip((high, low), ends, strict=True)) / 2
+        )  # of (8)
         beta = sum(problem.rows.rdot(end.dual) for end in ends) / 2
         for where, C in (("lambda", 2 / (high + low)), ("1 / lambda", (1 / high + 1 / low) / 2)):
             at = problem.with_cost(C)
@@ -591,7 +663,9 @@ def test_one_parametric_program_has_every_point_of_its_path(kernel: Any) -> None
         declared.parameters["lambda"].value = lam
         answer = solve_declaration(declared)
         assert answer.objective / lam**2 == pytest.approx(path.at(lam).value, rel=1e-6)
-        assert interval(path.problem.with_cost(1 / lam), declared.point).lower == pytest.approx(path.at(lam).lower, rel=1e-6)
+        assert interval(path.problem.with_cost(1 / lam), declared.point).lower == pytest.approx(
+            path.at(lam).lower, rel=1e-6
+        )
 
 
 @some_kernel
@@ -605,7 +679,9 @@ def test_the_function_between_two_breakpoints_is_that_of_16(kernel: Any) -> None
         h, f_t, lam = k @ P[margin].T @ eta, path.decision_function(Z, high), 0.3 * high + 0.7 * low
         f = path.decision_function(Z, lam)
         assert f == pytest.approx((high * f_t - high * h + lam * h) / lam, rel=1e-8, abs=1e-10)
-        assert path.alphas[t + 1][margin] == pytest.approx(path.alphas[t][margin] - (high - low) * eta, abs=1e-9)  # (12)
+        assert path.alphas[t + 1][margin] == pytest.approx(
+            path.alphas[t][margin] - (high - low) * eta, abs=1e-9
+        )  # (12)
         defects.append(np.abs(f_t + (lam - high) * h - f).max())
     assert max(defects) > 1e-2
 
@@ -646,9 +722,13 @@ def test_a_pair_whose_denominator_in_17_is_0_never_comes_to_the_margin() -> None
 
 
 @pytest.mark.parametrize(
-    ("above", "below", "lam"), [(179, 106, 0.793872), (250, 134, 0.766467), (134, 250, 0.769539)], ids=["cancer", "diabetes", "reversed"]
+    ("above", "below", "lam"),
+    [(179, 106, 0.793872), (250, 134, 0.766467), (134, 250, 0.769539)],
+    ids=["cancer", "diabetes", "reversed"],
 )
-def test_two_printed_lambdas_are_those_of_no_kernel_at_all(above: int, below: int, lam: float) -> None:
+def test_two_printed_lambdas_are_those_of_no_kernel_at_all(
+    above: int, below: int, lam: float
+) -> None:
     """Table 3 has lambda = 0.79387 (1e-15) for Cancer and 0.77 (0.0003) for Diabetes: with K = I it is n / (n + |n_e - n_p|).
 
     n_p points are preferred to the maximum of n_e + 1 others, and new points have the score 0.
@@ -685,7 +765,12 @@ def test_the_coefficients_are_unique_up_to_the_kernel_of_the_gram_matrix() -> No
     Any other beta of the same K beta is as good, for (6) and for (3.12).
     """
     base = sample_problem("rank.l1", rbf(0.4), 1)
-    problem = ranking(np.vstack([base.X, base.X[:1]]), np.append(base.rows.y, base.rows.y[0]), C=base.C, kernel=base.kernel)
+    problem = ranking(
+        np.vstack([base.X, base.X[:1]]),
+        np.append(base.rows.y, base.rows.y[0]),
+        C=base.C,
+        kernel=base.kernel,
+    )
     solution = solved(problem)
     beta = problem.rows.rdot(multipliers(solution))
     elsewhere = beta.copy()
@@ -715,7 +800,10 @@ def test_the_rank_of_the_pairs_is_points_minus_components(seed: int) -> None:
 def test_the_hessian_may_be_regular_although_p_is_not_l() -> None:
     """Section 3.1 "only positive semi-definite because usually p != l": a tree of pairs has p = l - 1 and is regular, p = l never is."""
     X = np.random.default_rng(0).normal(size=(4, 3))
-    for pairs, regular in (([[0, 1], [1, 2], [2, 3]], True), ([[0, 1], [1, 2], [2, 3], [0, 3]], False)):
+    for pairs, regular in (
+        ([[0, 1], [1, 2], [2, 3]], True),
+        ([[0, 1], [1, 2], [2, 3], [0, 3]], False),
+    ):
         problem = ranking_from_pairs(X, pairs, kernel=rbf(0.5))
         A = problem.rows.matrix.toarray()
         assert (np.linalg.eigvalsh(A @ problem.gram.dense @ A.T)[0] > 1e-6) == regular
@@ -726,21 +814,44 @@ def test_sums_over_violated_pairs_are_sums_over_points(kernel: Any) -> None:
     """(3.17)-(3.18) and Appendix B at a solution, SV by its definition over labels and queries: A'A, A'1, p, the loss, (B.1), (B.2)."""
     rng = np.random.default_rng(3)
     m = 18
-    X, y, qid, C = rng.normal(size=(m, 3)), rng.integers(0, 3, m).astype(float), rng.integers(0, 2, m), 0.3
+    X, y, qid, C = (
+        rng.normal(size=(m, 3)),
+        rng.integers(0, 3, m).astype(float),
+        rng.integers(0, 2, m),
+        0.3,
+    )
     solution = solved(ranking(X, y, qid, C, kernel, "squared_hinge"))
-    Q, F, beta = kernel.block(X, X), decisions(solution), solution.problem.rows.rdot(multipliers(solution))
-    violated = {(i, j) for i, j in product(range(m), repeat=2) if qid[i] == qid[j] and y[i] > y[j] and 1 - F[i] + F[j] > 0}
+    Q, F, beta = (
+        kernel.block(X, X),
+        decisions(solution),
+        solution.problem.rows.rdot(multipliers(solution)),
+    )
+    violated = {
+        (i, j)
+        for i, j in product(range(m), repeat=2)
+        if qid[i] == qid[j] and y[i] > y[j] and 1 - F[i] + F[j] > 0
+    }
     plus = np.array([sum((j, i) in violated for j in range(m)) for i in range(m)])
     minus = np.array([sum((i, j) in violated for j in range(m)) for i in range(m)])
     rows = as_a(Pairs, solution.problem.rows)
-    kept = [(i, j) in violated for i, j in zip(rows.preferred.tolist(), rows.other.tolist(), strict=True)]
+    kept = [
+        (i, j) in violated
+        for i, j in zip(rows.preferred.tolist(), rows.other.tolist(), strict=True)
+    ]
     A = rows.matrix.toarray()[kept]
     assert 0 < len(violated) < rows.p
-    edges = np.array([[-1.0 if (i, j) in violated or (j, i) in violated else 0.0 for j in range(m)] for i in range(m)])
+    edges = np.array(
+        [
+            [-1.0 if (i, j) in violated or (j, i) in violated else 0.0 for j in range(m)]
+            for i in range(m)
+        ]
+    )
     assert (np.diag(plus + minus) + edges == A.T @ A).all()
     assert (A.sum(axis=0) == minus - plus).all()
     assert len(A) == minus.sum()
-    assert sum(1 - F[i] + F[j] for i, j in violated) == pytest.approx((plus - minus) @ F + minus.sum())
+    assert sum(1 - F[i] + F[j] for i, j in violated) == pytest.approx(
+        (plus - minus) @ F + minus.sum()
+    )
     quadratic = beta @ Q @ beta / 2 + C * (beta @ Q @ (A.T @ A @ Q @ beta - 2 * A.sum(axis=0)))
     assert quadratic + C * len(violated) == pytest.approx(solution.value)
     assert abs(quadratic + len(violated) - solution.value) > 1.0  # (B.1) as printed
@@ -757,7 +868,9 @@ def test_multipliers_solve_the_unconstrained_problem_too(kernel: Any) -> None:
     hessian = A @ problem.gram.dense @ A.T
 
     def betahat_value(betahat: Any) -> float:
-        return float(betahat @ hessian @ betahat / 2 + problem.C * np.maximum(1 - hessian @ betahat, 0).sum())
+        return float(
+            betahat @ hessian @ betahat / 2 + problem.C * np.maximum(1 - hessian @ betahat, 0).sum()
+        )
 
     null = np.linalg.svd(A.T)[2][np.linalg.matrix_rank(A) :]
     outside = multipliers(solution) + 10 * problem.C * null[0]
@@ -766,7 +879,9 @@ def test_multipliers_solve_the_unconstrained_problem_too(kernel: Any) -> None:
     assert outside.min() < 0 or outside.max() > problem.C
     assert betahat_value(multipliers(solution) + 0.1 * problem.C) > solution.value * (1 + 1e-6)
     alpha = multipliers(solution)
-    assert alpha @ hessian @ alpha / 2 - alpha.sum() == pytest.approx(-solution.value)  # (2.4) is a minimum
+    assert alpha @ hessian @ alpha / 2 - alpha.sum() == pytest.approx(
+        -solution.value
+    )  # (2.4) is a minimum
 
 
 def test_the_coefficients_of_3_14_are_the_multipliers_themselves() -> None:
@@ -780,7 +895,9 @@ def test_the_coefficients_of_3_14_are_the_multipliers_themselves() -> None:
     Qbar = np.outer(y, y) * problem.gram.dense
 
     def value(betabar: Any) -> float:
-        return float(betabar @ Qbar @ betabar / 2 + problem.C * np.maximum(1 - Qbar @ betabar, 0).sum())
+        return float(
+            betabar @ Qbar @ betabar / 2 + problem.C * np.maximum(1 - Qbar @ betabar, 0).sum()
+        )
 
     assert np.linalg.eigvalsh(Qbar)[0] > 1e-6
     assert value(alpha) == pytest.approx(solution.value)
@@ -794,7 +911,9 @@ def test_one_slack_is_the_sum_of_all() -> None:
     assert 0 < problem.p <= 12
     solution = solved(problem)
     u = slacks(solution)
-    largest = max(sum(u[list(c)]) for k in range(problem.p + 1) for c in combinations(range(problem.p), k))
+    largest = max(
+        sum(u[list(c)]) for k in range(problem.p + 1) for c in combinations(range(problem.p), k)
+    )
     assert largest == pytest.approx(np.maximum(u, 0.0).sum(), abs=1e-12)
     answer = solve_declaration(declare("rank.oneslack", problem))
     assert answer.values is not None
@@ -808,7 +927,9 @@ def test_the_fraction_of_concordant_pairs_is_not_kendalls_tau() -> None:
     """T section 5.3 has accuracy 0.7 on five points and calls it tau; W's tau = (P - Q) / (P + Q) is 2 x 0.7 - 1."""
     wanted, ranked = np.array([5, 4, 3, 2, 1]), np.array([3, 4, 5, 2, 1])  # scores of x_1 ... x_5
     pairs = list(combinations(range(5), 2))
-    accuracy = sum((wanted[i] - wanted[j]) * (ranked[i] - ranked[j]) > 0 for i, j in pairs) / len(pairs)
+    accuracy = sum((wanted[i] - wanted[j]) * (ranked[i] - ranked[j]) > 0 for i, j in pairs) / len(
+        pairs
+    )
     assert accuracy == 0.7
     assert kendalltau(wanted, ranked).statistic == pytest.approx(2 * accuracy - 1)
 
@@ -823,7 +944,10 @@ def test_average_precision_is_bounded_by_the_inversions() -> None:
     for relevant in configurations:
         R = sum(relevant)
         Q = sum(1 for i, j in combinations(range(len(relevant)), 2) if relevant[i] < relevant[j])
-        bounds = [np.sqrt(np.arange(1, R + 1)).sum() ** 2 / (R * (q + R * (R + 1) / 2)) for q in (Q, Q + 1)]
+        bounds = [
+            np.sqrt(np.arange(1, R + 1)).sum() ** 2 / (R * (q + R * (R + 1) / 2))
+            for q in (Q, Q + 1)
+        ]
         precision = average_precision_score(relevant, -np.arange(len(relevant)))
         assert precision >= bounds[0] * (1 - 1e-12)
         assert bounds[1] < bounds[0]
@@ -839,7 +963,10 @@ def test_the_conditions_hold_on_real_data() -> None:
     """Weak complementarity, errors and inversions on the bundled sets."""
     cancer, people = load("breast_cancer"), load("diabetes_ranking")
     X = (cancer.X - cancer.X.mean(axis=0)) / cancer.X.std(axis=0)
-    for problem in (classification(X, cancer.y, 1.0, rbf(1 / 30)), ranking(people.X, people.y, None, 1.0, rbf(1.0))):
+    for problem in (
+        classification(X, cancer.y, 1.0, rbf(1 / 30)),
+        ranking(people.X, people.y, None, 1.0, rbf(1.0)),
+    ):
         solution = solved(problem)
         u, gap = slacks(solution), solution.upper - solution.lower
         assert (np.maximum(u, 0.0) * (problem.C - multipliers(solution))).max() <= gap
@@ -859,12 +986,19 @@ def test_the_quadratic_form_of_a_kernel_is_not_negative() -> None:
 
 def test_a_sigmoid_is_no_kernel() -> None:
     x = np.array([0.0, 0.5, 1.0])
-    assert np.linalg.eigvalsh(np.tanh(np.multiply.outer(x, x) - 1)).min() == pytest.approx(-1.873, abs=1e-3)
+    assert np.linalg.eigvalsh(np.tanh(np.multiply.outer(x, x) - 1)).min() == pytest.approx(
+        -1.873, abs=1e-3
+    )
 
 
 def test_with_the_printed_margin_the_power_of_slacks_does_not_matter() -> None:
     """W prints y (w.x + b) >= 1 - xi^sigma: its problem of any sigma is that of sigma = 1, which is not the right one of sigma = 2."""
-    data: dict[str, Any] = {"X": np.array([[0.0], [1.0], [2.0]]), "y": np.array([0, 1, 0]), "C": 1.0, "tau": 1.0}
+    data: dict[str, Any] = {
+        "X": np.array([[0.0], [1.0], [2.0]]),
+        "y": np.array([0, 1, 0]),
+        "C": 1.0,
+        "tau": 1.0,
+    }
     values = {}
     for sigma in (1.0, 2.0):
         for form in ("primal", "as_printed"):
@@ -881,8 +1015,14 @@ def test_with_the_printed_margin_the_power_of_slacks_does_not_matter() -> None:
 def test_the_expanded_lagrangian_of_a_hard_margin_has_plus_b() -> None:
     """T (13) expands (8) with - b sum alpha_i y_i. It is + b, which (12) makes 0 in the end."""
     x, y, alpha, w, b = [1, 3, -2], [1, -1, 1], [2, 1, 5], 7, 3
-    lagrangian = Fraction(w * w, 2) - sum(a * (s * (w * v - b) - 1) for a, s, v in zip(alpha, y, x, strict=True))
-    expanded = Fraction(w * w, 2) - sum(a * s * w * v for a, s, v in zip(alpha, y, x, strict=True)) + sum(alpha)
+    lagrangian = Fraction(w * w, 2) - sum(
+        a * (s * (w * v - b) - 1) for a, s, v in zip(alpha, y, x, strict=True)
+    )
+    expanded = (
+        Fraction(w * w, 2)
+        - sum(a * s * w * v for a, s, v in zip(alpha, y, x, strict=True))
+        + sum(alpha)
+    )
     balance = sum(a * s for a, s in zip(alpha, y, strict=True))
     assert balance != 0
     assert expanded + b * balance == lagrangian != expanded - b * balance
@@ -945,7 +1085,10 @@ def test_a_ranking_vector_machine_needs_a_kernel_value_a_pair_of_points() -> Non
         return float(np.exp(-0.3 * (i - j) ** 2))
 
     pairs_of = as_a(Pairs, problem.rows)
-    B = [[k(i, v) - k(j, v) for v in range(5)] for i, j in zip(pairs_of.preferred, pairs_of.other, strict=True)]
+    B = [
+        [k(i, v) - k(j, v) for v in range(5)]
+        for i, j in zip(pairs_of.preferred, pairs_of.other, strict=True)
+    ]
     assert np.array(B) == pytest.approx(problem.rows.matrix @ problem.gram.dense, abs=1e-12)
     assert len(asked) == 15 < problem.p * problem.m
 
@@ -954,7 +1097,9 @@ def test_the_square_of_an_exponential_is_no_rbf_kernel() -> None:
     """T 5.3 prints exp(-|w - x|)^2: its logarithm is linear in the distance, and that of a Gaussian is quadratic."""
     printed = {d: float(np.exp(-d) ** 2) for d in (1.0, 2.0)}
     gamma = -np.log(printed[1.0])
-    assert RBF(gamma).block(np.array([[0.0]]), np.array([[1.0]]))[0, 0] == pytest.approx(printed[1.0])
+    assert RBF(gamma).block(np.array([[0.0]]), np.array([[1.0]]))[0, 0] == pytest.approx(
+        printed[1.0]
+    )
     assert RBF(gamma).block(np.array([[0.0]]), np.array([[2.0]]))[0, 0] < printed[2.0] / 10
 
 
@@ -966,7 +1111,9 @@ def test_the_printed_rbf_kernel_is_that_of_laplace() -> None:
         return np.exp(-0.5 * cdist(A, B))
 
     def is_a_product(k: Any) -> bool:
-        return np.allclose(k(X, X), np.prod([k(column, column) for column in X.T[..., None]], axis=0), rtol=1e-12)
+        return np.allclose(
+            k(X, X), np.prod([k(column, column) for column in X.T[..., None]], axis=0), rtol=1e-12
+        )
 
     assert is_a_product(RBF(0.5).block)
     assert not is_a_product(printed)
@@ -1001,7 +1148,10 @@ def test_the_two_printed_orders_of_a_pair_negate_the_function() -> None:
     """P (5) has f(v) - f(u) >= 1 - zeta for (u, v), and (6) the other order: the optimum is the same, and f the negative one."""
     rng = np.random.default_rng(0)
     X, listed = rng.normal(size=(8, 3)), np.array([[0, 1], [2, 3], [4, 5], [6, 7], [1, 2]])
-    one, other = solved(ranking_from_pairs(X, listed)), solved(ranking_from_pairs(X, listed[:, ::-1]))
+    one, other = (
+        solved(ranking_from_pairs(X, listed)),
+        solved(ranking_from_pairs(X, listed[:, ::-1])),
+    )
     assert one.value == pytest.approx(other.value, rel=1e-9)
     assert np.asarray(one.w) == pytest.approx(-np.asarray(other.w), abs=1e-5)
 
@@ -1024,10 +1174,15 @@ def test_coupled_machines_of_every_two_classes_classify_many() -> None:
     y = np.repeat(range(4), 15)
     X = rng.normal(size=(60, 2)) + 3 * np.array([[0, 0], [0, 1], [1, 0], [1, 1]])[y]
     r = np.zeros((60, 4, 4))
-    for (k, other), machine in zip(combinations(range(4), 2), one_vs_one(X, y, kernel=rbf(0.5)), strict=True):
+    for (k, other), machine in zip(
+        combinations(range(4), 2), one_vs_one(X, y, kernel=rbf(0.5)), strict=True
+    ):
         r[:, k, other] = 1 / (1 + np.exp(-machine.decision_function(X)))
         r[:, other, k] = 1 - r[:, k, other]
-    right, turned = (np.mean([bradley_terry(one).argmax() for one in given] == y) for given in (r, r.transpose(0, 2, 1)))
+    right, turned = (
+        np.mean([bradley_terry(one).argmax() for one in given] == y)
+        for given in (r, r.transpose(0, 2, 1))
+    )
     assert right > 0.9
     assert turned < 0.5
 
@@ -1037,7 +1192,9 @@ def one_norm_classifier(K: Any, y: Any, C: float) -> tuple[Any, Any]:
     m, G = len(y), y[:, None] * K * y
     costs = np.concatenate([np.ones(m), [0.0], np.full(m, C)])
     bounds = [*[(0, None)] * m, (None, None), *[(0, None)] * m]
-    found = linprog(costs, -np.hstack([G, y[:, None], np.eye(m)]), -np.ones(m), bounds=bounds, method="highs")
+    found = linprog(
+        costs, -np.hstack([G, y[:, None], np.eye(m)]), -np.ones(m), bounds=bounds, method="highs"
+    )
     return found.x[:m], G @ found.x[:m] + y * found.x[m]
 
 
@@ -1086,10 +1243,15 @@ def test_boosted_weak_rankings_misrank_fewer_pairs_than_the_best_of_them() -> No
     f = X @ [1.0, -1.0, 0.5, 0.5]
     pairs = np.argwhere(f[:, None] > f)
     H = np.hstack([np.greater(X, cut) for cut in np.linspace(-1, 1, 5)]).astype(float)
-    misranked = {rounds: float((np.diff(boosted(H, pairs, rounds)[pairs[:, ::-1]]) <= 0).mean()) for rounds in (1, 5, 50)}
+    misranked = {
+        rounds: float((np.diff(boosted(H, pairs, rounds)[pairs[:, ::-1]]) <= 0).mean())
+        for rounds in (1, 5, 50)
+    }
     assert misranked[50] < misranked[5] < misranked[1]
     assert misranked[50] < 0.1
-    best = min(float((np.diff(sign * h[pairs[:, ::-1]]) <= 0).mean()) for h in H.T for sign in (-1, 1))
+    best = min(
+        float((np.diff(sign * h[pairs[:, ::-1]]) <= 0).mean()) for h in H.T for sign in (-1, 1)
+    )
     assert misranked[50] < 0.5 * best
 
 
@@ -1104,7 +1266,9 @@ def test_methods_for_any_smooth_function_minimise_3_13(method: str) -> None:
         u = np.maximum(1 - A @ f, 0)
         return float(beta @ f / 2 + problem.C * u @ u), f - 2 * problem.C * K @ (A.T @ u)
 
-    found = minimize(value, np.zeros(problem.m), jac=True, method=method, options={"maxiter": 10_000})
+    found = minimize(
+        value, np.zeros(problem.m), jac=True, method=method, options={"maxiter": 10_000}
+    )
     assert found.fun == pytest.approx(solved(problem).value, rel=1e-4)
     assert value(np.zeros(problem.m))[0] > 1.1 * found.fun
 
@@ -1119,7 +1283,9 @@ def test_one_norm_rankings_have_fewer_support_vectors() -> None:
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(14, 3))
         y = np.round(X @ [1.0, -1.0, 0.5] + 0.3 * rng.normal(size=14))
-        counts["rank.l1"] += int((multipliers(solved(ranking(X, y, C=1.0, kernel=rbf(0.4)))) > 1e-6).sum())
+        counts["rank.l1"] += int(
+            (multipliers(solved(ranking(X, y, C=1.0, kernel=rbf(0.4)))) > 1e-6).sum()
+        )
         x = solve(one_norm_ranking(X, y, C=1.0, kernel=rbf(0.4))).point
         counts["rank.onenorm"] += int((np.asarray(as_a(OneNormPoint, x).x) > 1e-6).sum())
     assert counts["rank.onenorm"] < 0.5 * counts["rank.l1"]
@@ -1149,7 +1315,10 @@ def test_the_matrix_of_pairs_takes_three_additions_an_entry() -> None:
     levels, m = n^2 / 4, the order is the same.
     """
     y = np.arange(12) % 2
-    for edges, less in ((np.asarray(reduced_preferences(y)), True), (np.argwhere(np.subtract.outer(y, y) > 0), False)):
+    for edges, less in (
+        (np.asarray(reduced_preferences(y)), True),
+        (np.argwhere(np.subtract.outer(y, y) > 0), False),
+    ):
         i, j, m, n = edges[:, 0], edges[:, 1], len(edges), len(y)
         P, K = np.zeros((m, n)), RBF(0.5).block(np.arange(12.0)[:, None], np.arange(12.0)[:, None])
         P[np.arange(m), i], P[np.arange(m), j] = 1, -1
@@ -1160,7 +1329,9 @@ def test_the_matrix_of_pairs_takes_three_additions_an_entry() -> None:
             additions += 3
             return float(K[i[r], i[s]] - K[i[r], j[s]] - K[j[r], i[s]] + K[j[r], j[s]])
 
-        assert np.array([[entry(r, s) for s in range(m)] for r in range(m)]) == pytest.approx(P @ K @ P.T, abs=1e-14)
+        assert np.array([[entry(r, s) for s in range(m)] for r in range(m)]) == pytest.approx(
+            P @ K @ P.T, abs=1e-14
+        )
         assert additions == 3 * m * m
         assert (additions < m * n * n / 3) == less
 
@@ -1173,7 +1344,10 @@ def test_breakpoints_are_two_to_three_times_the_pairs() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(80) % 2
     X = rng.normal(size=(80, 2)) + y[:, None]
-    all_pairs, reduced = ranking(X, y, kernel=rbf(1.0)), ranking_from_pairs(X, reduced_preferences(y), kernel=rbf(1.0))
+    all_pairs, reduced = (
+        ranking(X, y, kernel=rbf(1.0)),
+        ranking_from_pairs(X, reduced_preferences(y), kernel=rbf(1.0)),
+    )
     for problem in (all_pairs, reduced):
         assert 1.5 <= len(regularization_path(problem, lambda_min=1e-3)) / problem.p <= 3.5
 

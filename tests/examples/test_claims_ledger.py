@@ -25,7 +25,15 @@ DIFFERENT = [id for id, known in STATEMENTS.items() if known.printed is not None
 NUMBERED = {
     "T": [str(n) for n in range(1, 105) if n != 71],
     "P": [str(n) for n in range(1, 18)],
-    "K": [*(f"1.{n}" for n in (1, 2)), *(f"2.{n}" for n in range(3, 11)), *(f"3.{n}" for n in range(11, 19)), "4.19", "B.1", "B.2", "B.3"],
+    "K": [
+        *(f"1.{n}" for n in (1, 2)),
+        *(f"2.{n}" for n in range(3, 11)),
+        *(f"3.{n}" for n in range(11, 19)),
+        "4.19",
+        "B.1",
+        "B.2",
+        "B.3",
+    ],
     "O": ["1"],
 }
 """The numbers of the equations that each document prints.
@@ -54,7 +62,10 @@ def test_what_a_claim_points_at_exists(id: str) -> None:
     if row.kind is Kind.EXPERIMENT:
         assert row.verdict in (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED)
         assert (ROOT / "examples" / "documents" / f"{row.name}.py").is_file()
-    assert row.kind is Kind.EXPERIMENT or row.verdict not in (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED)
+    assert row.kind is Kind.EXPERIMENT or row.verdict not in (
+        Verdict.REPRODUCED,
+        Verdict.NOT_REPRODUCED,
+    )
     assert row.kind is not Kind.NONE or row.note, "a claim that nothing shows says why"
     assert row.kind is not Kind.NONE or row.verdict in (Verdict.UNDECIDED, Verdict.MISPRINT)
 
@@ -105,24 +116,38 @@ def test_wrong_rows_are_found() -> None:
     row = claim("T.26")
     assert "no statement is called T.260" in failure(replace(row, name="T.260"))
     assert "recorded as holds" in failure(replace(row, verdict=Verdict.HOLDS))
-    assert "no printed version" in failure(replace(claim("T.12"), verdict=Verdict.REFUTED, note="It does not hold."))
-    assert "0 theorems are called svm.nothing" in failure(replace(claim("T.12.dual"), name="svm.nothing"))
+    assert "no printed version" in failure(
+        replace(claim("T.12"), verdict=Verdict.REFUTED, note="It does not hold.")
+    )
+    assert "0 theorems are called svm.nothing" in failure(
+        replace(claim("T.12.dual"), name="svm.nothing")
+    )
     assert "no note says what is right" in failure(replace(claim("T.83.hard"), note=""))
 
 
 def test_a_statement_that_cannot_be_tried_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(STATEMENTS, "T.26", replace(STATEMENTS["T.26"], draw=lambda random: 1 // 0))
-    assert failure(claim("T.26")) == "T.26: it could not be tried, integer division or modulo by zero"
+    assert (
+        failure(claim("T.26")) == "T.26: it could not be tried, integer division or modulo by zero"
+    )
 
 
 def test_the_readme_counts_the_ledger() -> None:
     rows = claims()
     exact = sum(row.exact for row in rows)
     verdicts = Counter(row.verdict for row in rows)
-    wrong = sum(verdicts[verdict] for verdict in (Verdict.REFUTED, Verdict.MISPRINT, Verdict.CORRECTED))
-    assert f"{len(rows)} claims of the five documents" in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"{exact} of them are checked in rational numbers or by a theorem" in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"{wrong} are found not to be right as printed" in (ROOT / "README.md").read_text(encoding="utf-8")
+    wrong = sum(
+        verdicts[verdict] for verdict in (Verdict.REFUTED, Verdict.MISPRINT, Verdict.CORRECTED)
+    )
+    assert f"{len(rows)} claims of the five documents" in (ROOT / "README.md").read_text(
+        encoding="utf-8"
+    )
+    assert f"{exact} of them are checked in rational numbers or by a theorem" in (
+        ROOT / "README.md"
+    ).read_text(encoding="utf-8")
+    assert f"{wrong} are found not to be right as printed" in (ROOT / "README.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_claims_are_listed_and_shown() -> None:

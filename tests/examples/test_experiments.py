@@ -17,7 +17,10 @@ from places import HANG, ROOT, SHARED, example
 
 FOLDER = ROOT / "examples" / "documents"
 NAMES = sorted(file.stem for file in FOLDER.glob("*_*.py"))
-POINTED = {name: {row.id: row for row in claims() if row.kind is Kind.EXPERIMENT and row.name == name} for name in NAMES}
+POINTED = {
+    name: {row.id: row for row in claims() if row.kind is Kind.EXPERIMENT and row.name == name}
+    for name in NAMES
+}
 BY_SIZE = {
     "T.figure10",
     "T.figure7",
@@ -59,7 +62,9 @@ def test_an_experiment_says_of_its_claims_what_the_ledger_says(name: str) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["path_figure", "path_tables", "tutorial_table", "ordinal_curves"])
-def test_without_public_data_an_experiment_says_so_and_goes_on(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_public_data_an_experiment_says_so_and_goes_on(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     CACHE.pop((name, True), None)
     _, report = run(name, absent=True)
     assert "there is no f" in capsys.readouterr().out
@@ -69,11 +74,22 @@ def test_without_public_data_an_experiment_says_so_and_goes_on(name: str, capsys
 @pytest.mark.slow
 def test_a_command_saves_its_table_and_its_picture(tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "Agg"}
-    command = [sys.executable, str(FOLDER / "path_figure.py"), "--save", str(tmp_path / "new"), "--data", str(tmp_path)]
-    answer = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=tmp_path, timeout=HANG)
+    command = [
+        sys.executable,
+        str(FOLDER / "path_figure.py"),
+        "--save",
+        str(tmp_path / "new"),
+        "--data",
+        str(tmp_path),
+    ]
+    answer = subprocess.run(
+        command, env=environment, capture_output=True, text=True, cwd=tmp_path, timeout=HANG
+    )
     assert answer.returncode == 0, answer.stderr
     assert "P.figure4" in answer.stdout
-    assert (tmp_path / "new" / "path_figure.txt").read_text(encoding="utf-8").splitlines()[-1] in answer.stdout
+    assert (tmp_path / "new" / "path_figure.txt").read_text(encoding="utf-8").splitlines()[
+        -1
+    ] in answer.stdout
     assert (tmp_path / "new" / "path_figure.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -119,7 +135,9 @@ def test_neighbours_are_switched_in_the_training_order_alone() -> None:
     assert 0 < np.abs(clean.y - noisy.y).sum() <= 2 * 12 + 12
     assert (clean.y_test == noisy.y_test).all()
     utility = np.exp(-np.linalg.norm(clean.X - np.random.default_rng(0).random(5), axis=1))
-    assert (np.argsort(utility**2) == np.argsort(utility)).all(), "the printed square changes no order"
+    assert (np.argsort(utility**2) == np.argsort(utility)).all(), (
+        "the printed square changes no order"
+    )
 
 
 def test_rankings_of_users_who_never_err_are_relaxed_by_clicks() -> None:

@@ -34,7 +34,9 @@ def test_average_precision_is_bounded_by_the_inversions() -> None:
 
 
 @given(small)
-def test_the_bound_of_average_precision_holds_with_ties_and_levels(documents: list[tuple[int, int]]) -> None:
+def test_the_bound_of_average_precision_holds_with_ties_and_levels(
+    documents: list[tuple[int, int]],
+) -> None:
     y, f = (np.array(column, dtype=float) for column in zip(*documents, strict=True))
     R = int((y >= 1).sum())
     if R == 0:
@@ -42,9 +44,13 @@ def test_the_bound_of_average_precision_holds_with_ties_and_levels(documents: li
     for levels in (y >= 1, y):
         counts = concordance(levels, f)
         discordant, tied = counts.discordant[0], counts.tied[0]
-        assert average_precision(y, f).mean >= average_precision_bound(R, discordant + tied / 2) * (1 - 1e-12)
+        assert average_precision(y, f).mean >= average_precision_bound(R, discordant + tied / 2) * (
+            1 - 1e-12
+        )
         for ties in ("ordinal", "max"):
-            assert average_precision(y, f, ties=ties).mean >= average_precision_bound(R, discordant + tied) * (1 - 1e-12)
+            assert average_precision(y, f, ties=ties).mean >= average_precision_bound(
+                R, discordant + tied
+            ) * (1 - 1e-12)
 
 
 def test_the_bound_is_broadcast() -> None:
@@ -76,9 +82,15 @@ def test_the_least_average_precision_of_impossible_counts_is_a_sentence() -> Non
     for arguments, message in (
         ((0, 1), "relevant must be a whole number, 1 or more"),
         ((1, 0.5), "inversions must be a whole number"),
-        ((2, 7, 3), "2 relevant and 3 irrelevant documents have 6 pairs, and cannot have 7 inversions"),
+        (
+            (2, 7, 3),
+            "2 relevant and 3 irrelevant documents have 6 pairs, and cannot have 7 inversions",
+        ),
         ((10**4, 10**4), "too many partitions"),
-        ((60_000, 60_000, 1), "60,000 relevant documents and 60,000 inversions have too many partitions"),  # 29 GB
+        (
+            (60_000, 60_000, 1),
+            "60,000 relevant documents and 60,000 inversions have too many partitions",
+        ),  # 29 GB
         ((10**9, 1), "relevant documents and 1 inversion have too many partitions"),
         ((2, 1, 1, 0.0), "seconds must be a positive number"),
         ((300, 300, 300, 1e-9), "the partitions take more than 1e-09 s"),
@@ -99,13 +111,17 @@ def test_a_fitted_ranking_proves_its_average_precision(kernel: Any, loss: Any) -
     solution = solve(ranking(X, y, qid, 2.0, kernel, loss))
     proven, f = proven_average_precision(solution), solution.decision_function(X)
     assert proven.query.tolist() == [0, 1, 2, 3, 4]
-    worst = average_precision(y, f - 1e-9 * (y >= 1), qid).values[:5]  # of tied documents the relevant ones come last
+    worst = average_precision(y, f - 1e-9 * (y >= 1), qid).values[
+        :5
+    ]  # of tied documents the relevant ones come last
     assert (proven.inversions <= proven.slack).all()
     for lower, upper in pairwise([proven.bound, proven.least_of_slack, proven.least, worst]):
         assert (lower <= upper + 1e-12).all()
     for q in proven.query.tolist():
         mine = qid == q
-        assert proven.inversions[q] == sum((f[mine][y[mine] >= 1][:, None] <= f[mine][y[mine] < 1]).ravel())
+        assert proven.inversions[q] == sum(
+            (f[mine][y[mine] >= 1][:, None] <= f[mine][y[mine] < 1]).ravel()
+        )
     assert proven.mean == pytest.approx(proven.least.mean())
     with pytest.raises(ValueError, match="must be one of ranking"):
         proven_average_precision(solve(classification(X, np.where(y > 0, 1, -1))))
@@ -114,7 +130,9 @@ def test_a_fitted_ranking_proves_its_average_precision(kernel: Any, loss: Any) -
         proven_average_precision(nothing)
 
 
-def test_queries_of_too_many_partitions_are_proven_by_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queries_of_too_many_partitions_are_proven_by_the_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     X, qid = np.array([[0.0], [1.0], [2.0], [3.0], [0.0], [2.0], [1.0]]), [0, 0, 0, 0, 1, 1, 1]
     solution = solve(ranking(X, [1, 0, 0, 1, 0, 1, 1], qid))
     whole = proven_average_precision(solution)
@@ -128,25 +146,46 @@ def test_queries_of_too_many_partitions_are_proven_by_the_bound(monkeypatch: pyt
         bounded = ~found.exact
         assert bounded[0]
         assert (found.least_of_slack[bounded] == found.bound[bounded]).all()
-        assert (found.least[bounded] == average_precision_bound(found.relevant, found.inversions)[bounded]).all()
+        assert (
+            found.least[bounded]
+            == average_precision_bound(found.relevant, found.inversions)[bounded]
+        ).all()
         assert (found.least <= whole.least + 1e-12).all()
 
 
 @given(rankings())
 def test_the_empirical_risk_is_the_mean_loss_of_all_pairs(data: tuple[Array, Array, Any]) -> None:
-    strict, whole, counts = empirical_risk(*data), empirical_risk(*data, ties="wrong"), concordance(*data)
+    strict, whole, counts = (
+        empirical_risk(*data),
+        empirical_risk(*data, ties="wrong"),
+        concordance(*data),
+    )
     for q, (y, h) in enumerate(each(*data)):
         pairs = [(i, j) for i in range(len(y)) for j in range(len(y))]
-        inverted = sum((y[i] > y[j] and h[i] < h[j]) or (y[i] < y[j] and h[i] > h[j]) for i, j in pairs)
-        undone = sum((y[i] > y[j] and h[i] <= h[j]) or (y[i] < y[j] and h[i] >= h[j]) for i, j in pairs)
-        np.testing.assert_allclose([strict.values[q], whole.values[q]], [inverted / len(y) ** 2, undone / len(y) ** 2], **close)
-        losses = [preference_loss(h, h[:, None], y, y[:, None], ties) for ties in ("right", "wrong")]
-        np.testing.assert_allclose([loss.mean() for loss in losses], [strict.values[q], whole.values[q]], **close)
+        inverted = sum(
+            (y[i] > y[j] and h[i] < h[j]) or (y[i] < y[j] and h[i] > h[j]) for i, j in pairs
+        )
+        undone = sum(
+            (y[i] > y[j] and h[i] <= h[j]) or (y[i] < y[j] and h[i] >= h[j]) for i, j in pairs
+        )
+        np.testing.assert_allclose(
+            [strict.values[q], whole.values[q]],
+            [inverted / len(y) ** 2, undone / len(y) ** 2],
+            **close,
+        )
+        losses = [
+            preference_loss(h, h[:, None], y, y[:, None], ties) for ties in ("right", "wrong")
+        ]
+        np.testing.assert_allclose(
+            [loss.mean() for loss in losses], [strict.values[q], whole.values[q]], **close
+        )
         assert strict.total[q] == 2 * counts.discordant[q] < len(y) ** 2 == counts.objects[q] ** 2
 
 
 @given(rankings())
-def test_the_loss_of_a_pair_is_that_of_the_pair_turned_round(data: tuple[Array, Array, Any]) -> None:
+def test_the_loss_of_a_pair_is_that_of_the_pair_turned_round(
+    data: tuple[Array, Array, Any],
+) -> None:
     y, h, _ = data
     for ties in ("right", "wrong"):
         loss = preference_loss(h, h[::-1], y, y[::-1], ties)
@@ -164,7 +203,9 @@ def test_a_constant_prediction_has_no_inversion_and_orders_nothing() -> None:
 
 
 @given(rankings())
-def test_inversions_of_ranks_are_few_where_the_ranks_are_near(data: tuple[Array, Array, Any]) -> None:
+def test_inversions_of_ranks_are_few_where_the_ranks_are_near(
+    data: tuple[Array, Array, Any],
+) -> None:
     """m^2 R_emp / 2 <= (m - 1) / 2 sum |h - y|: an inverted pair has |h_i - y_i| + |h_j - y_j| >= 2."""
     y, h = np.round(data[0]), np.round(np.clip(data[1], -4, 4))
     m = len(y)

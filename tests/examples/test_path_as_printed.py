@@ -7,7 +7,15 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pytest
 
-from equimargin.formulations import MarginProblem, classification, linear, ranking, ranking_from_pairs, rbf, reduced_preferences
+from equimargin.formulations import (
+    MarginProblem,
+    classification,
+    linear,
+    ranking,
+    ranking_from_pairs,
+    rbf,
+    reduced_preferences,
+)
 from equimargin.solvers.path.follow import regularization_path
 from ledger.path_as_printed import Ending, PrintedPath, pair_gram, path_as_printed
 
@@ -44,7 +52,9 @@ def all_pairs(seed: int) -> MarginProblem:
 
 def two_levels(seed: int) -> MarginProblem:
     """All 16 pairs of four points and four in general position."""
-    return ranking(np.random.default_rng(seed).normal(size=(8, 3)), [0] * 4 + [1] * 4, kernel=rbf(0.4))
+    return ranking(
+        np.random.default_rng(seed).normal(size=(8, 3)), [0] * 4 + [1] * 4, kernel=rbf(0.4)
+    )
 
 
 def above_the_origin(*x: list[float]) -> MarginProblem:
@@ -65,9 +75,13 @@ def test_it_is_right_on_trees_of_points_in_general_position(make: Any, pairs: Re
     for seed in range(20):
         printed = path_as_printed(make(seed), LAMBDA_MIN, pairs)
         assert (printed.ending, printed.first_wrong()) == (Ending.REACHED, None)
-        assert all(at_the_margin(printed, t) >= printed.margins[t] for t in range(len(printed.lambdas)))
+        assert all(
+            at_the_margin(printed, t) >= printed.margins[t] for t in range(len(printed.lambdas))
+        )
         breakpoints = regularization_path(printed.problem, LAMBDA_MIN).lambdas
-        assert printed.lambdas == pytest.approx([*breakpoints[breakpoints > LAMBDA_MIN], LAMBDA_MIN], rel=1e-9)
+        assert printed.lambdas == pytest.approx(
+            [*breakpoints[breakpoints > LAMBDA_MIN], LAMBDA_MIN], rel=1e-9
+        )
 
 
 @either_reading
@@ -76,7 +90,9 @@ def test_an_empty_margin_set_is_filled_again(pairs: Reading) -> None:
     printed = path_as_printed(above_the_origin([1.0, 0.0], [2.0, 1.0]), LAMBDA_MIN, pairs)
     assert printed.lambdas == pytest.approx([7.0, 2.0, 1.0, LAMBDA_MIN])
     assert printed.margins == tuple(map(frozenset, ([1], [], [0], [0])))
-    assert printed.alphas == pytest.approx(np.array([[1.0, 1.0], [1.0, 0.0], [1.0, 0.0], [LAMBDA_MIN, 0.0]]))
+    assert printed.alphas == pytest.approx(
+        np.array([[1.0, 1.0], [1.0, 0.0], [1.0, 0.0], [LAMBDA_MIN, 0.0]])
+    )
     assert printed.first_wrong() is None
 
 
@@ -98,7 +114,11 @@ def test_two_pairs_that_start_together_may_be_one(pairs: Reading) -> None:
     """By hand: 2 > 1 > 0 on a line; both pairs have f = w, start in I_alpha, and P_I K P_I' is all ones."""
     problem = ranking_from_pairs([[0.0], [1.0], [2.0]], [[1, 0], [2, 1]])
     printed = path_as_printed(problem, LAMBDA_MIN, pairs)
-    assert (printed.ending, printed.lambdas.tolist(), printed.margins) == (Ending.SINGULAR, [2.0], (frozenset([0, 1]),))
+    assert (printed.ending, printed.lambdas.tolist(), printed.margins) == (
+        Ending.SINGULAR,
+        [2.0],
+        (frozenset([0, 1]),),
+    )
     assert (pair_gram(problem) == 1).all()
     assert regularization_path(problem, LAMBDA_MIN).complete
 
@@ -126,18 +146,25 @@ def lost(printed: PrintedPath, t: int) -> frozenset[int]:
 @pytest.mark.parametrize("make", [all_pairs, two_levels, three_reduced_levels])
 def test_where_pairs_depend_one_reading_is_wrong_and_the_other_stops(make: Any) -> None:
     """Four pairs i, k > j, l have f_ij - f_il - f_kj + f_kl = 0: the fourth comes to the margin with the third."""
-    paths = {pairs: [path_as_printed(make(seed), LAMBDA_MIN, pairs) for seed in range(40)] for pairs in READINGS}
+    paths = {
+        pairs: [path_as_printed(make(seed), LAMBDA_MIN, pairs) for seed in range(40)]
+        for pairs in READINGS
+    }
     assert sum(printed.ending is Ending.SINGULAR for printed in paths["all"]) >= 35
     wrong = [printed for printed in paths["one"] if printed.first_wrong() is not None]
     assert len(wrong) >= 25
-    assert sum(printed.ending is Ending.REACHED for printed in wrong) >= 25  # and nothing is noticed
+    assert (
+        sum(printed.ending is Ending.REACHED for printed in wrong) >= 25
+    )  # and nothing is noticed
     for printed in wrong:
         assert any(lost(printed, t) for t in range(1, printed.first_wrong() or 0))
     for printed in paths["all"]:
         assert printed.first_wrong() is None
         if printed.ending is Ending.SINGULAR:
             margin = sorted(printed.margins[-1])
-            assert np.linalg.matrix_rank(printed.problem.rows.matrix.toarray()[margin]) < len(margin)
+            assert np.linalg.matrix_rank(printed.problem.rows.matrix.toarray()[margin]) < len(
+                margin
+            )
         assert regularization_path(printed.problem, LAMBDA_MIN).complete
 
 
@@ -146,7 +173,10 @@ def test_where_pairs_depend_one_reading_is_wrong_and_the_other_stops(make: Any) 
 def test_units_of_the_features_do_not_matter(scale: float, pairs: Reading) -> None:
     X = np.random.default_rng(3).normal(size=(5, 6))
     here, there = (
-        path_as_printed(ranking_from_pairs(c * X, [[i, i + 1] for i in range(4)]), LAMBDA_MIN * c**2, pairs) for c in (1.0, scale)
+        path_as_printed(
+            ranking_from_pairs(c * X, [[i, i + 1] for i in range(4)]), LAMBDA_MIN * c**2, pairs
+        )
+        for c in (1.0, scale)
     )
     assert len(here.lambdas) > 2
     assert there.lambdas == pytest.approx(scale**2 * here.lambdas, rel=1e-9)
@@ -155,8 +185,14 @@ def test_units_of_the_features_do_not_matter(scale: float, pairs: Reading) -> No
 
 @either_reading
 def test_contradicting_pairs_have_no_path(pairs: Reading) -> None:
-    printed = path_as_printed(ranking_from_pairs([[0.0], [1.0]], [[0, 1], [1, 0]]), LAMBDA_MIN, pairs)
-    assert (printed.ending, len(printed.lambdas), printed.alphas.shape) == (Ending.TRIVIAL, 0, (0, 2))
+    printed = path_as_printed(
+        ranking_from_pairs([[0.0], [1.0]], [[0, 1], [1, 0]]), LAMBDA_MIN, pairs
+    )
+    assert (printed.ending, len(printed.lambdas), printed.alphas.shape) == (
+        Ending.TRIVIAL,
+        0,
+        (0, 2),
+    )
 
 
 def test_it_ends_at_its_limits() -> None:
@@ -166,7 +202,11 @@ def test_it_ends_at_its_limits() -> None:
     assert (some.ending, len(some.lambdas)) == (Ending.LIMIT, 3)
     assert (some.alphas == whole.alphas[:3]).all()
     above = path_as_printed(problem, 2 * whole.lambdas[0])
-    assert (above.ending, above.lambdas.tolist(), above.first_wrong()) == (Ending.REACHED, [2 * whole.lambdas[0]], None)
+    assert (above.ending, above.lambdas.tolist(), above.first_wrong()) == (
+        Ending.REACHED,
+        [2 * whole.lambdas[0]],
+        None,
+    )
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,12 @@ UNIVERSAL = {
     "P.6.size": "any relevances",
 }
 """Statements that are true of all instances, not of optima alone, and what of: these are identities, bounds and counts."""
-SWAPPED: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult}
+SWAPPED: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.Div: ast.Mult,
+}
 """The operators that are changed, and what they become."""
 
 
@@ -87,7 +92,10 @@ def changed(value: Any) -> Iterator[Any]:
         yield value[:-1]
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
-            yield from (replace(value, **{field.name: other}) for other in changed(getattr(value, field.name)))
+            yield from (
+                replace(value, **{field.name: other})
+                for other in changed(getattr(value, field.name))
+            )
 
 
 def fails(right: Callable[[Any], bool], instance: Any) -> bool:
@@ -111,7 +119,11 @@ def test_a_wrong_instance_is_noticed(id: str) -> None:
 def test_a_universal_statement_is_true_of_wrong_instances_too(id: str) -> None:
     """An entry of UNIVERSAL that is not universal hides what `test_a_wrong_instance_is_noticed` would say of it."""
     known = STATEMENTS[id]
-    assert not any(fails(known.right, other) for seed in range(3) for other in islice(changed(known.draw(Random(seed))), 30))
+    assert not any(
+        fails(known.right, other)
+        for seed in range(3)
+        for other in islice(changed(known.draw(Random(seed))), 30)
+    )
 
 
 def called(tree: ast.Module, name: str) -> Iterator[ast.FunctionDef]:
@@ -148,7 +160,9 @@ def wrong_versions(right: Callable[[Any], bool]) -> Iterator[Callable[[Any], boo
     tree = ast.parse(inspect.getsource(module))
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):  # a statement is entered once, and not by its copies
-            node.decorator_list = [one for one in node.decorator_list if not isinstance(one, ast.Call)]
+            node.decorator_list = [
+                one for one in node.decorator_list if not isinstance(one, ast.Call)
+            ]
     for _ in changes(tree, right.__name__):
         names: dict[str, Any] = {"__name__": right.__module__}
         exec(compile(tree, str(module.__file__), "exec"), names)
@@ -160,11 +174,16 @@ def wrong_versions(right: Callable[[Any], bool]) -> Iterator[Callable[[Any], boo
 def test_a_wrong_formula_of_a_universal_statement_is_noticed(id: str) -> None:
     known = STATEMENTS[id]
     instances = [known.draw(Random(seed)) for seed in range(10)]
-    assert any(fails(wrong, instance) for wrong in wrong_versions(known.right) for instance in instances)
+    assert any(
+        fails(wrong, instance) for wrong in wrong_versions(known.right) for instance in instances
+    )
 
 
 def test_what_cannot_fail_is_found() -> None:
     def slacks_are_what_is_missing(at: Any) -> bool:
         return all(at.xi(i) >= 1 - at.margin(i) for i in at.all)
 
-    assert not any(fails(slacks_are_what_is_missing, other) for other in changed(STATEMENTS["T.23"].draw(Random(0))))
+    assert not any(
+        fails(slacks_are_what_is_missing, other)
+        for other in changed(STATEMENTS["T.23"].draw(Random(0)))
+    )

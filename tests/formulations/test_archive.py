@@ -15,20 +15,35 @@ from hypothesis.extra import numpy as npst
 from campaigns.fuzz.drawn import archive
 from equimargin.formulations.numeric.archive import Archive
 
-TYPES = st.one_of(npst.boolean_dtypes(), npst.integer_dtypes(), npst.floating_dtypes(), npst.unicode_string_dtypes(max_len=3))
+TYPES = st.one_of(
+    npst.boolean_dtypes(),
+    npst.integer_dtypes(),
+    npst.floating_dtypes(),
+    npst.unicode_string_dtypes(max_len=3),
+)
 
 
 def written(descr: Any, shape: tuple[int, ...], data: bytes) -> bytes:
     """An array of a header that claims what it will, and of data."""
     file = io.BytesIO()
-    np.lib.format.write_array_header_1_0(file, {"descr": descr, "fortran_order": False, "shape": shape})
+    np.lib.format.write_array_header_1_0(
+        file, {"descr": descr, "fortran_order": False, "shape": shape}
+    )
     return file.getvalue() + data
 
 
-@given(st.dictionaries(st.sampled_from("abc"), npst.arrays(TYPES, npst.array_shapes(min_dims=0, min_side=0, max_side=4))), st.booleans())
+@given(
+    st.dictionaries(
+        st.sampled_from("abc"),
+        npst.arrays(TYPES, npst.array_shapes(min_dims=0, min_side=0, max_side=4)),
+    ),
+    st.booleans(),
+)
 def test_arrays_are_those_that_numpy_reads(arrays: dict[str, Any], by_columns: bool) -> None:
     file = io.BytesIO()
-    held: dict[str, Any] = {name: np.asfortranarray(array) if by_columns else array for name, array in arrays.items()}
+    held: dict[str, Any] = {
+        name: np.asfortranarray(array) if by_columns else array for name, array in arrays.items()
+    }
     np.savez_compressed(file, **held)
     found = Archive(file.getvalue())
     assert list(found) == list(arrays)
@@ -61,7 +76,13 @@ def test_an_archive_that_unpacks_to_more_than_deflate_can_is_refused() -> None:
     assert Archive(packed)["a"].shape == (2**17,)
     start, end = packed.rindex(b"PK\x01\x02"), packed.rindex(b"PK\x05\x06")
     entries = b"".join(packed[start:end].replace(b"a.npy", b"%05d" % k) for k in range(100))
-    overlapping = packed[:start] + entries + packed[end : end + 8] + 2 * (100).to_bytes(2, "little") + len(entries).to_bytes(4, "little")
+    overlapping = (
+        packed[:start]
+        + entries
+        + packed[end : end + 8]
+        + 2 * (100).to_bytes(2, "little")
+        + len(entries).to_bytes(4, "little")
+    )
     with pytest.raises(ValueError, match=r"its arrays would come to 10.,...,... bytes"):
         Archive(overlapping + start.to_bytes(4, "little") + b"\0\0")
 

@@ -38,7 +38,15 @@ from equimargin.formulations.documents.reduced_graph import reduction_factor
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.metrics import pairwise_accuracy
 from equimargin.selection.along_path import best
-from equimargin.solvers import RegularizationPath, exact_optimum, given_gram, regularization_path, solve, solve_declaration, solve_grid
+from equimargin.solvers import (
+    RegularizationPath,
+    exact_optimum,
+    given_gram,
+    regularization_path,
+    solve,
+    solve_declaration,
+    solve_grid,
+)
 from equimargin.solvers.batches.one_vs_one import one_vs_one
 
 X = np.array([[0.0, 1.0], [1.0, 0.5], [2.0, -1.0], [3.0, 0.0]])
@@ -52,7 +60,19 @@ RIGHT: dict[Callable[..., Any], dict[str, Any]] = {
     ranking_vector_machine: {"X": X, "y": SIGNS, "qid": [1, 1, 2, 2]},
     one_norm_ranking: {"X": X, "y": SIGNS, "qid": [1, 1, 2, 2]},
 }
-NUMBERS_WANTED: tuple[Any, ...] = ("1", None, True, np.True_, 1j, [1.0], np.ones(1), DATES[0], np.timedelta64(1, "s"), {}, lambda: 1.0)
+NUMBERS_WANTED: tuple[Any, ...] = (
+    "1",
+    None,
+    True,
+    np.True_,
+    1j,
+    [1.0],
+    np.ones(1),
+    DATES[0],
+    np.timedelta64(1, "s"),
+    {},
+    lambda: 1.0,
+)
 ONE_NUMBER_EACH = (
     ["1", "-1", "1", "-1"],
     [b"1", b"1", b"1", b"1"],
@@ -71,7 +91,19 @@ ONE_NUMBER_EACH = (
     sparse.eye_array(4),
 )
 WRONG: dict[str, tuple[Any, ...]] = {
-    "X": (None, "X", [["0", "1"]] * 4, [[0, None]] * 4, X + 1j, [[0, 1], [2]], DATES[:, None], sparse.csr_array(X + 1j), {}, len, X[0]),
+    "X": (
+        None,
+        "X",
+        [["0", "1"]] * 4,
+        [[0, None]] * 4,
+        X + 1j,
+        [[0, 1], [2]],
+        DATES[:, None],
+        sparse.csr_array(X + 1j),
+        {},
+        len,
+        X[0],
+    ),
     "y": (*ONE_NUMBER_EACH, None),
     "qid": (
         [1, None, 2, 2],
@@ -97,19 +129,48 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "sample_weight": (*ONE_NUMBER_EACH, [1, 1, 1, -1], [1, 1, 1, np.nan], [1, 1, 1]),
     "pair_weight": (*ONE_NUMBER_EACH, [-1.0], [np.nan], [1.0, 1.0]),
     "per_query": (None, "median", 1, ["sum"]),
-    "query_weight": (2.0, [1, 2], "a", {1: "2"}, {1: None}, {1: -1.0}, {3: 1.0}, {None: 1.0, 3: 1.0}),
-    "pairs": (None, "01", [["0", "1"]], [[0, 1], [2]], [[0.0, 1.0]], [[True, False]], DATES, [[0, 1, 2]], [[0, 4]], [[1, 1]]),
+    "query_weight": (
+        2.0,
+        [1, 2],
+        "a",
+        {1: "2"},
+        {1: None},
+        {1: -1.0},
+        {3: 1.0},
+        {None: 1.0, 3: 1.0},
+    ),
+    "pairs": (
+        None,
+        "01",
+        [["0", "1"]],
+        [[0, 1], [2]],
+        [[0.0, 1.0]],
+        [[True, False]],
+        DATES,
+        [[0, 1, 2]],
+        [[0, 4]],
+        [[1, 1]],
+    ),
 }
-NAMED = r"\b{name}\b|^classification: every label|^ranking_from_pairs: (every index|a point cannot be preferred to itself)"
+NAMED = (
+    r"\b{name}\b|^classification: every label|^ranking_from_pairs: (every index|a point cannot "
+    r"be preferred to itself)"
+)
 UNTESTED = {name for of in RIGHT for name in signature(of).parameters} - set(WRONG)
 assert not UNTESTED, f"WRONG has no wrong values of the arguments {sorted(UNTESTED)}: add some"
-CASES = [(of, name, value) for of in RIGHT for name in signature(of).parameters for value in WRONG[name]]
+CASES = [
+    (of, name, value) for of in RIGHT for name in signature(of).parameters for value in WRONG[name]
+]
 
 
 @pytest.mark.parametrize(
-    ("constructor", "name", "value"), CASES, ids=[f"{of.__name__} {name} {n}" for n, (of, name, _) in enumerate(CASES)]
+    ("constructor", "name", "value"),
+    CASES,
+    ids=[f"{of.__name__} {name} {n}" for n, (of, name, _) in enumerate(CASES)],
 )
-def test_an_argument_of_a_wrong_type_is_named(constructor: Callable[..., Any], name: str, value: Any) -> None:
+def test_an_argument_of_a_wrong_type_is_named(
+    constructor: Callable[..., Any], name: str, value: Any
+) -> None:
     with pytest.raises(ValueError, match=NAMED.format(name=name)) as caught:
         constructor(**RIGHT[constructor] | {name: value})
     sentence = str(caught.value)
@@ -122,13 +183,18 @@ SCALARS = st.one_of(
     st.datetimes(), st.timedeltas(), st.fractions(), st.decimals(), st.just(len), st.just(linear()), st.sampled_from(SIGNS),
 )  # fmt: skip
 ANYTHING = st.one_of(
-    SCALARS, st.lists(SCALARS, max_size=5), st.lists(st.lists(SCALARS, max_size=2), max_size=5), st.dictionaries(SCALARS, SCALARS)
+    SCALARS,
+    st.lists(SCALARS, max_size=5),
+    st.lists(st.lists(SCALARS, max_size=2), max_size=5),
+    st.dictionaries(SCALARS, SCALARS),
 )
 
 
 @settings(max_examples=300)
 @given(st.sampled_from(list(RIGHT)), st.data())
-def test_anything_is_taken_or_refused_in_a_sentence(constructor: Callable[..., Any], data: st.DataObject) -> None:
+def test_anything_is_taken_or_refused_in_a_sentence(
+    constructor: Callable[..., Any], data: st.DataObject
+) -> None:
     name = data.draw(st.sampled_from(list(signature(constructor).parameters)))
     value = data.draw(ANYTHING)
     try:
@@ -140,10 +206,21 @@ def test_anything_is_taken_or_refused_in_a_sentence(constructor: Callable[..., A
     assert re.search(NAMED.format(name=name), sentence)
 
 
-@pytest.mark.parametrize("kernel", [lambda v: polynomial(v), lambda v: polynomial(gamma=v), lambda v: polynomial(coef0=v), rbf, sigmoid])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        lambda v: polynomial(v),
+        lambda v: polynomial(gamma=v),
+        lambda v: polynomial(coef0=v),
+        rbf,
+        sigmoid,
+    ],
+)
 @pytest.mark.parametrize("value", [*NUMBERS_WANTED, np.nan, np.inf])
 def test_a_parameter_of_a_kernel_is_a_number(kernel: Callable[[Any], Any], value: Any) -> None:
-    with pytest.raises(ValueError, match=r"^(polynomial|rbf|sigmoid) kernel: (the degree|gamma|coef0) must be "):
+    with pytest.raises(
+        ValueError, match=r"^(polynomial|rbf|sigmoid) kernel: (the degree|gamma|coef0) must be "
+    ):
         kernel(value)
 
 
@@ -151,9 +228,14 @@ def test_numbers_of_every_real_type_are_taken() -> None:
     right = classification(X, SIGNS, 0.5)
     for C in (np.float32(0.5), np.array(0.5), Fraction(1, 2), Decimal("0.5")):
         assert classification(X, SIGNS, C).C == right.C  # type: ignore[arg-type]
-    for y in (np.array(SIGNS, dtype=np.int8), np.array([Fraction(1), Decimal(-1), 1, -1.0], dtype=object)):
+    for y in (
+        np.array(SIGNS, dtype=np.int8),
+        np.array([Fraction(1), Decimal(-1), 1, -1.0], dtype=object),
+    ):
         assert np.array_equal(classification(X, y).rows.y, SIGNS)
-    assert np.array_equal(classification(X > 0, SIGNS, sample_weight=[True, False, True, True]).X, X > 0)
+    assert np.array_equal(
+        classification(X > 0, SIGNS, sample_weight=[True, False, True, True]).X, X > 0
+    )
     for qid in (
         np.array(["a", "a", "b", "b"], dtype=object),
         ["a", "a", "b", "b"],
@@ -162,13 +244,22 @@ def test_numbers_of_every_real_type_are_taken() -> None:
         np.array(["a", "a", "b", "b"], dtype=np.dtypes.StringDType()),
     ):
         assert ranking(X, SIGNS, qid).p == 2
-    assert ranking(X, SIGNS, np.array(["a", "a", "b", "b"], dtype=object), query_weight={"b": 0.0}).unit_weights.tolist() == [1.0, 0.0]
+    assert ranking(
+        X, SIGNS, np.array(["a", "a", "b", "b"], dtype=object), query_weight={"b": 0.0}
+    ).unit_weights.tolist() == [1.0, 0.0]
     assert ranking(X, SIGNS, [10**30, 10**30, 2, 2]).p == 2
 
 
 def test_what_else_takes_labels_and_costs_names_them_too() -> None:
-    for bad in (lambda: pairwise_accuracy(["1", "2"], [1.0, 2.0]), lambda: reduction_factor([1, None])):  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match=r"^y must hold numbers, not '1' at row 0$|^y must hold numbers, not None at row 1$"):
+    for bad in (
+        lambda: pairwise_accuracy(["1", "2"], [1.0, 2.0]),
+        lambda: reduction_factor([1, None]),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(
+            ValueError,
+            match=r"^y must hold numbers, not '1' at row 0$|^y must hold numbers, not None at row "
+            r"1$",
+        ):
             bad()
     with pytest.raises(ValueError, match=r"^C must be a positive number or inf, not '1'$"):
         classification(X, SIGNS).with_cost("1")  # type: ignore[arg-type]
@@ -191,8 +282,14 @@ class Table:
 
 
 TRAINING, SWAPPED, OTHER = Table(X, ["a", "b"]), Table(X[:, ::-1], ["b", "a"]), Table(X, ["a", "c"])
-ORDER = r"the columns of X are in another order than those of the problem \(column 0 is 'b' and must be 'a'\); give the same"
-NAMES = r"the columns of X are not those of the problem \(column 1 is 'c' and must be 'b'\); give the same"
+ORDER = (
+    r"the columns of X are in another order than those of the problem \(column 0 is 'b' and "
+    r"must be 'a'\); give the same"
+)
+NAMES = (
+    r"the columns of X are not those of the problem \(column 1 is 'c' and must be 'b'\); give "
+    r"the same"
+)
 
 
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.5)], ids=["linear", "rbf"])
@@ -218,26 +315,46 @@ def test_numbered_columns_are_names_and_what_is_no_list_of_names_is_none() -> No
     assert classification(Table(X, [0, 1]), SIGNS).feature_names == ("0", "1")
     with pytest.raises(ValueError, match="in another order"):
         solve(classification(Table(X, [0, 1]), SIGNS)).decision_function(Table(X, [1, 0]))
-    assert given_gram(classification(TRAINING, SIGNS, kernel=rbf(0.5))).feature_names is None  # its columns are points
-    assert classification(Table(X, [X[:, 0], X[:, 1]]), SIGNS).feature_names is None  # pyarrow's columns are the values
+    assert (
+        given_gram(classification(TRAINING, SIGNS, kernel=rbf(0.5))).feature_names is None
+    )  # its columns are points
+    assert (
+        classification(Table(X, [X[:, 0], X[:, 1]]), SIGNS).feature_names is None
+    )  # pyarrow's columns are the values
 
 
 COLUMN_NAMES = st.one_of(
-    st.text(max_size=3), st.integers(), st.floats(), st.dates(), st.datetimes(), st.none(), st.booleans(), st.fractions()
+    st.text(max_size=3),
+    st.integers(),
+    st.floats(),
+    st.dates(),
+    st.datetimes(),
+    st.none(),
+    st.booleans(),
+    st.fractions(),
 )
 
 
 @settings(max_examples=50)
-@given(st.lists(COLUMN_NAMES | st.tuples(COLUMN_NAMES, COLUMN_NAMES), min_size=2, max_size=2, unique_by=str))
+@given(
+    st.lists(
+        COLUMN_NAMES | st.tuples(COLUMN_NAMES, COLUMN_NAMES), min_size=2, max_size=2, unique_by=str
+    )
+)
 @example([1.5, 2.5])
 @example([("x", "a"), ("x", "b")])
 @example([datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)])
 @example([np.float64(1.5), np.datetime64("2020-01-01")])
 def test_a_name_of_any_type_is_a_name(names: list[Any]) -> None:
     solution = solve(classification(Table(X, names), SIGNS))
-    assert np.array_equal(solution.decision_function(Table(X, names)), solution.decision_function(X))
+    assert np.array_equal(
+        solution.decision_function(Table(X, names)), solution.decision_function(X)
+    )
     for others in (names[::-1], [names[0], "another"]):
-        with pytest.raises(ValueError, match=r"^the columns of X are (in another order than|not) those of the problem"):
+        with pytest.raises(
+            ValueError,
+            match=r"^the columns of X are (in another order than|not) those of the problem",
+        ):
             solution.decision_function(Table(X, others))
 
 
@@ -248,13 +365,20 @@ def test_paths_and_all_that_is_made_of_problems_keep_the_names(tmp_path: Path) -
         arrays = dict(archive)
     about = json.loads(str(arrays["about"]))
     for names in (["a"], ["a", 1], "ab", {"a": 0, "b": 1}):
-        np.savez(tmp_path / "other.npz", **arrays | {"about": np.array(json.dumps(about | {"feature_names": names}))})
-        with pytest.raises(ValueError, match="no regularisation path: the names of its features do not fit X"):
+        np.savez(
+            tmp_path / "other.npz",
+            **arrays | {"about": np.array(json.dumps(about | {"feature_names": names}))},
+        )
+        with pytest.raises(
+            ValueError, match="no regularisation path: the names of its features do not fit X"
+        ):
             RegularizationPath.load(tmp_path / "other.npz")
     for followed in (path, RegularizationPath.load(tmp_path / "path.npz")):
         lam = float(followed.lambdas[0]) / 2
         assert followed.problem.feature_names == ("a", "b")
-        assert np.array_equal(followed.decision_function(TRAINING, lam), path.decision_function(X, lam))
+        assert np.array_equal(
+            followed.decision_function(TRAINING, lam), path.decision_function(X, lam)
+        )
         for ask in (
             lambda table, path=followed, lam=lam: path.decision_function(table, lam),
             lambda table, path=followed, lam=lam: path.at(lam).decision_function(table),
@@ -280,7 +404,9 @@ def test_the_columns_of_a_gram_matrix_are_points() -> None:
         first.decision_function(Table(K[:, 1::-1], ["q", "p"]))
 
 
-@pytest.mark.parametrize("value", ["1", "5", None, True, 1j, np.datetime64("2020-01-01"), [1.0], 0, -1, np.nan])
+@pytest.mark.parametrize(
+    "value", ["1", "5", None, True, 1j, np.datetime64("2020-01-01"), [1.0], 0, -1, np.nan]
+)
 def test_limits_are_numbers(value: Any) -> None:
     problem = classification(X, SIGNS)
     path = regularization_path(problem)
@@ -292,16 +418,27 @@ def test_limits_are_numbers(value: Any) -> None:
         ("time_limit", lambda **given: solve_declaration(declared, **given)),
         ("costs[1]", lambda **given: solve_grid(problem, [1.0, given["costs[1]"]])),
         *((name, lambda **given: solve(problem, **given)) for name in ("tol", "n_jobs")),
-        *((name, lambda **given: compare(problem, **given)) for name in ("tol", "agree_tol", "time_limit")),
+        *(
+            (name, lambda **given: compare(problem, **given))
+            for name in ("tol", "agree_tol", "time_limit")
+        ),
         ("tol", lambda **given: one_vs_one(X, [0, 1, 1, 0], **given)),
         ("max_iter", lambda **given: exact_optimum(problem, **given)),
     ]
     if value is not None:
-        doors += [(name, lambda **given: solve(problem, **given)) for name in ("max_iter", "time_limit")]
-        doors += [(name, lambda **given: regularization_path(problem, **given)) for name in ("max_events", "time_limit")]
+        doors += [
+            (name, lambda **given: solve(problem, **given)) for name in ("max_iter", "time_limit")
+        ]
+        doors += [
+            (name, lambda **given: regularization_path(problem, **given))
+            for name in ("max_events", "time_limit")
+        ]
         doors += [("time_limit", lambda **given: exact_optimum(problem, **given))]
     if value != 0:
         doors += [("lambda_min", lambda **given: regularization_path(problem, **given))]
     for name, door in doors:
-        with pytest.raises(ValueError, match=rf"^{re.escape(name)} must be .*, not {re.escape(format_value(value))}$"):
+        with pytest.raises(
+            ValueError,
+            match=rf"^{re.escape(name)} must be .*, not {re.escape(format_value(value))}$",
+        ):
             door(**{name: value})

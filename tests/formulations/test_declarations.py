@@ -45,7 +45,11 @@ from narrow import present
 from optima import classes_with_outliers
 from oracles.own_entries import PRINTED
 
-KERNELS: dict[str, Kernel] = {"linear": linear(), "rbf": rbf(0.5), "polynomial": polynomial(2, 0.5, 1.0)}
+KERNELS: dict[str, Kernel] = {
+    "linear": linear(),
+    "rbf": rbf(0.5),
+    "polynomial": polynomial(2, 0.5, 1.0),
+}
 IDS = list(PRINTED)
 RIGHT = [id for id in IDS if not REGISTRY[id].control]
 NEAR = {"CLARABEL": 1e-6, "SCS": 1e-6, "OSQP": 1e-3, "HIGHS": 1e-4}
@@ -53,19 +57,31 @@ NEAR = {"CLARABEL": 1e-6, "SCS": 1e-6, "OSQP": 1e-3, "HIGHS": 1e-4}
 
 WITHOUT_MULTIPLIERS = {
     *("svm.huberised_hinge.primal", "svm.huberised_hinge.beta", "svm.nobias.beta"),
-    *("ord.implicit.beta", "ord.implicit.two_levels", "ord.implicit_l2.beta", "ord.implicit_l2.two_levels"),
+    *(
+        "ord.implicit.beta",
+        "ord.implicit.two_levels",
+        "ord.implicit_l2.beta",
+        "ord.implicit_l2.two_levels",
+    ),
     *("ord.hard.neighbours", "ord.hard.rank_hard"),
     *("rank.l1.beta", "rank.l1.betahat", "rank.l2.beta"),
 }
 """Right formulations whose points have a function only."""
 MISREAD = "rank.l2.value.as_printed"
 """The control that declares the right problem and misprints its value."""
-WEIGHTS: dict[str, list[float]] = {"ones": [], "positive": [0.5, 1.7, 1.0], "some 0": [0.0, 1.3, 0.7], "one infinite": [1.0]}
+WEIGHTS: dict[str, list[float]] = {
+    "ones": [],
+    "positive": [0.5, 1.7, 1.0],
+    "some 0": [0.0, 1.3, 0.7],
+    "one infinite": [1.0],
+}
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 
 
-def problem_of(family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones", n: int = 12, levels: int = 3) -> Problem:
+def problem_of(
+    family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones", n: int = 12, levels: int = 3
+) -> Problem:
     """A small problem of a family: noisy, or feasible where there is no cost. Weights are a key of WEIGHTS."""
     task = get_task(family)
     if family in HARD:
@@ -91,7 +107,9 @@ def problem_of(family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones
     if factors is None or isinstance(problem, OneNormProblem):
         return problem
     if task == "regression":
-        return replace(problem, weights=np.concatenate([factors, factors[::-1]]))  # the sides differ
+        return replace(
+            problem, weights=np.concatenate([factors, factors[::-1]])
+        )  # the sides differ
     if task != "ranking":
         return problem
     rows = LabelledPairs(y, None).listed()  # weights of pairs have no public way in
@@ -108,7 +126,9 @@ def declared(id: str, kernel: Kernel, **options: Any) -> Declaration:
 
 def problem_for(id: str, kernel: Kernel, **options: Any) -> Problem:
     """A problem of a formulation's family that the formulation takes: a form for two levels is given two."""
-    return problem_of(REGISTRY[id].family, kernel, levels=2 if id.endswith("two_levels") else 3, **options)
+    return problem_of(
+        REGISTRY[id].family, kernel, levels=2 if id.endswith("two_levels") else 3, **options
+    )
 
 
 def forms(ids: list[str], *weights: str) -> pytest.MarkDecorator:
@@ -119,10 +139,15 @@ def forms(ids: list[str], *weights: str) -> pytest.MarkDecorator:
         for id in ids
         for kernel in KERNELS
         for chosen in choices
-        if REGISTRY[id].refusal(problem_for(id, KERNELS[kernel], weights=(*chosen, "ones")[0])) is None
+        if REGISTRY[id].refusal(problem_for(id, KERNELS[kernel], weights=(*chosen, "ones")[0]))
+        is None
     ]
     names = ("id", "kernel", "weights")[: 3 if weights else 2]
-    return pytest.mark.parametrize(names, [(id, KERNELS[kernel], *chosen) for id, kernel, *chosen in taken], ids=map(" ".join, taken))
+    return pytest.mark.parametrize(
+        names,
+        [(id, KERNELS[kernel], *chosen) for id, kernel, *chosen in taken],
+        ids=map(" ".join, taken),
+    )
 
 
 every_id = pytest.mark.parametrize("id", IDS)
@@ -142,7 +167,9 @@ def set_at_random(declaration: Declaration, seed: int) -> None:
     for variable in declaration.variables.values():
         variable.value = rng.normal(size=variable.shape)
     for constraint in declaration.constraints.values():
-        if isinstance(constraint, cp.constraints.Equality) and isinstance(constraint.args[0], cp.Variable):
+        if isinstance(constraint, cp.constraints.Equality) and isinstance(
+            constraint.args[0], cp.Variable
+        ):
             constraint.args[0].value = constraint.args[1].value
 
 
@@ -155,8 +182,12 @@ def test_it_is_disciplined_with_its_parameters(id: str, kernel: Kernel) -> None:
 def test_its_things_are_named_as_printed(id: str) -> None:
     d = declared(id, rbf(0.5))
     assert d.id == id
-    assert {name: v.name() for name, v in d.variables.items()} == {name: name for name in d.variables}
-    assert {name: v.name() for name, v in d.parameters.items()} == {name: name for name in d.parameters}
+    assert {name: v.name() for name, v in d.variables.items()} == {
+        name: name for name in d.variables
+    }
+    assert {name: v.name() for name, v in d.parameters.items()} == {
+        name: name for name in d.parameters
+    }
     used = {v.id for v in d.problem.variables()}
     assert used == {v.id for v in d.variables.values()}
     assert {p.id for p in d.problem.parameters()} == {p.id for p in d.parameters.values()}
@@ -167,8 +198,13 @@ def test_it_says_where_it_is_printed(id: str) -> None:
     entry = REGISTRY[id]
     assert entry.id == id
     assert entry.sources
-    assert all((source.document in DOCUMENTS or source.title) and source.equations for source in entry.sources)
-    assert entry.statement.startswith(("min ", "max ")) or (entry.control and "read-out" in entry.statement)
+    assert all(
+        (source.document in DOCUMENTS or source.title) and source.equations
+        for source in entry.sources
+    )
+    assert entry.statement.startswith(("min ", "max ")) or (
+        entry.control and "read-out" in entry.statement
+    )
     assert entry.latex
     assert entry.family in FAMILIES
 
@@ -197,7 +233,9 @@ def test_the_tree_is_the_printed_formula(id: str, kernel: Kernel, weights: str, 
 
 
 @forms([id for id in IDS if id != MISREAD], "some 0", "one infinite")
-def test_what_solves_the_tree_satisfies_what_is_printed(id: str, kernel: Kernel, weights: str) -> None:
+def test_what_solves_the_tree_satisfies_what_is_printed(
+    id: str, kernel: Kernel, weights: str
+) -> None:
     """Rows of weight 0, hard rows, and those of many constraints that are not declared: no other point would show that they are met."""
     d = declared(id, kernel, weights=weights)
     answer = solve_declaration(d)
@@ -206,11 +244,19 @@ def test_what_solves_the_tree_satisfies_what_is_printed(id: str, kernel: Kernel,
         return
     printed = d.printed(answer.values)
     assert printed.objective == pytest.approx(answer.objective, rel=1e-6, abs=1e-9)
-    worst = {name: float(np.max(violation, initial=0.0)) for name, violation in printed.violations.items()}
+    worst = {
+        name: float(np.max(violation, initial=0.0))
+        for name, violation in printed.violations.items()
+    }
     assert max(worst.values(), default=0.0) <= 1e-6 * (1 + abs(answer.objective)), worst
 
 
-PAYING = [id for id in RIGHT if REGISTRY[id].carries == "function" and not {"C", "delta"} & FAMILIES[REGISTRY[id].family].settings.keys()]
+PAYING = [
+    id
+    for id in RIGHT
+    if REGISTRY[id].carries == "function"
+    and not {"C", "delta"} & FAMILIES[REGISTRY[id].family].settings.keys()
+]
 
 
 @forms([*PAYING, "rank.l1.betahat"], "one infinite")
@@ -223,8 +269,13 @@ def test_a_hard_row_that_is_violated_is_printed(id: str, kernel: Kernel, weights
     alpha = np.where(d.canonical.hard, -1.0, 0.0)
     b = np.zeros(d.canonical.T) if d.canonical.T > 1 else 0.0
     d.assign(complete(d.canonical, Point(beta=d.canonical.rows.rdot(alpha), b=b, alpha=alpha)))
-    printed = max(float(np.max(violation, initial=0.0)) for violation in d.printed(d.values).violations.values())
-    assert printed == pytest.approx(max(float(np.max(c.violation(), initial=0.0)) for c in d.constraints.values()), rel=1e-8)
+    printed = max(
+        float(np.max(violation, initial=0.0))
+        for violation in d.printed(d.values).violations.values()
+    )
+    assert printed == pytest.approx(
+        max(float(np.max(c.violation(), initial=0.0)) for c in d.constraints.values()), rel=1e-8
+    )
     assert printed > 0.1
 
 
@@ -233,7 +284,9 @@ def test_the_misprinted_value_is_right_at_unit_cost_only(kernel: Kernel) -> None
     for C in (1.0, 0.5):
         d = declared(MISREAD, kernel, C=C)
         set_at_random(d, 0)
-        same = bool(np.isclose(d.printed(d.values).objective, float(d.objective.args[0].value), rtol=1e-10))
+        same = bool(
+            np.isclose(d.printed(d.values).objective, float(d.objective.args[0].value), rtol=1e-10)
+        )
         assert same is (C == 1.0)
 
 
@@ -251,7 +304,9 @@ def test_every_constraint_is_printed_but_those_that_only_name_things(id: str) ->
 @every_right_form
 def test_another_cost_is_another_value_of_a_parameter(id: str, kernel: Kernel) -> None:
     """Solved again after the change, it has the value of a problem declared at that cost."""
-    n = 5 if id == "rank.oneslack" else 12  # with more pairs the declared subsets are those of one cost
+    n = (
+        5 if id == "rank.oneslack" else 12
+    )  # with more pairs the declared subsets are those of one cost
     d, fresh = declared(id, kernel, C=0.02, n=n), declared(id, kernel, C=0.08, n=n)
     if REGISTRY[id].family in HARD:
         assert d.parameters == {}
@@ -270,7 +325,9 @@ def test_another_cost_is_another_value_of_a_parameter(id: str, kernel: Kernel) -
 
 @pytest.mark.slow
 @every_right_form
-def test_a_declaration_at_another_cost_is_judged_as_the_problem_at_that_cost(id: str, kernel: Kernel) -> None:
+def test_a_declaration_at_another_cost_is_judged_as_the_problem_at_that_cost(
+    id: str, kernel: Kernel
+) -> None:
     """Also once its parameter has moved on."""
     n = 5 if id == "rank.oneslack" else 12
     d = declared(id, kernel, C=0.02, n=n)
@@ -286,7 +343,10 @@ def test_a_declaration_at_another_cost_is_judged_as_the_problem_at_that_cost(id:
     parameter.value = first
     assert d.canonical is d.declared
     assert pytest.approx(0.08, rel=1e-15) == answer.problem.C
-    others = [examine(answer.problem, solve_declaration(declare(other, answer.problem))) for other in same_family(id, answer.problem)]
+    others = [
+        examine(answer.problem, solve_declaration(declare(other, answer.problem)))
+        for other in same_family(id, answer.problem)
+    ]
     evidence = examine(answer.problem, answer)
     *_, judgement = judge(REGISTRY[id].family, [*others, evidence], answer.problem.scale).judgements
     assert judgement.agreement is Agreement.AGREES, evidence
@@ -310,7 +370,10 @@ def test_assigning_is_at_the_present_cost() -> None:
 def test_a_parameter_that_is_no_cost_is_refused(value: float | None) -> None:
     d = declared("svm.soft.primal", linear())
     d.parameters["C"].value = value
-    with pytest.raises(ValueError, match=r"^(the parameter C must be a finite number|C must be a positive number or inf)"):
+    with pytest.raises(
+        ValueError,
+        match=r"^(the parameter C must be a finite number|C must be a positive number or inf)",
+    ):
         _ = d.canonical
 
 
@@ -330,21 +393,33 @@ def test_a_lambda_of_0_is_refused(id: str) -> None:
     """Without the norm slacks cost nothing or everything, and there is no problem of the family."""
     d = declare(id, ranking([[1.0], [-1.0], [2.0]], [0, 1, 2]))
     d.parameters["lambda"].value = 0.0
-    with pytest.raises(ValueError, match=r"^the parameter lambda must be a finite number above 0, not 0.0$"):
+    with pytest.raises(
+        ValueError, match=r"^the parameter lambda must be a finite number above 0, not 0.0$"
+    ):
         _ = d.canonical
 
 
 def test_a_changed_parameter_that_is_no_cost_is_refused() -> None:
     """The canonical problem cannot follow it, and would be that of the old value."""
     d = declared("svm.soft.primal", linear())
-    margin, offsets = cp.Parameter(name="margin", value=1.0), cp.Parameter(2, name="offsets", value=np.ones(2))
-    d = replace(d, parameters={**d.parameters, "margin": margin, "offsets": offsets}, reference=None)
+    margin, offsets = (
+        cp.Parameter(name="margin", value=1.0),
+        cp.Parameter(2, name="offsets", value=np.ones(2)),
+    )
+    d = replace(
+        d, parameters={**d.parameters, "margin": margin, "offsets": offsets}, reference=None
+    )
     assert d.canonical is d.declared
     offsets.value = np.array([1.0, 2.0])
-    with pytest.raises(ValueError, match=r"the parameters changed are offsets: declare the changed problem anew$"):
+    with pytest.raises(
+        ValueError, match=r"the parameters changed are offsets: declare the changed problem anew$"
+    ):
         _ = d.canonical
     d.parameters["C"].value *= 2
-    with pytest.raises(ValueError, match=r"the parameters changed are C, offsets: declare the changed problem anew$"):
+    with pytest.raises(
+        ValueError,
+        match=r"the parameters changed are C, offsets: declare the changed problem anew$",
+    ):
         _ = d.canonical
 
 
@@ -359,14 +434,19 @@ def test_constraints_may_be_changed_between_solves() -> None:
     d = declared("svm.soft.primal", linear())
     right, problem = solve_declaration(d), d.problem
     assert d.problem is problem  # cvxpy keeps what it compiled with the object
-    family = [examine(d.canonical, solve_declaration(declare(id, d.canonical))) for id in same_family(d.id, d.canonical)]
+    family = [
+        examine(d.canonical, solve_declaration(declare(id, d.canonical)))
+        for id in same_family(d.id, d.canonical)
+    ]
     d.constraints["no bias"] = d.variables["b"] == 0
     held = solve_declaration(d)
     assert abs(float(held.values["b"])) < 1e-6 < abs(float(right.values["b"]))  # type: ignore[index]
     assert held.objective > 1.0001 * right.objective
     assert held.reading is not None
     assert set(held.reading.violations) == set(d.constraints)
-    *_, judgement = judge("svm.soft", [*family, examine(d.canonical, held)], d.canonical.scale).judgements
+    *_, judgement = judge(
+        "svm.soft", [*family, examine(d.canonical, held)], d.canonical.scale
+    ).judgements
     assert judgement.agreement is Agreement.DISAGREES
     d.constraints["no bias"] = d.variables["b"] <= 1e3
     assert solve_declaration(d).objective == pytest.approx(right.objective, rel=1e-7)
@@ -376,22 +456,35 @@ def test_constraints_may_be_changed_between_solves() -> None:
 
 def test_an_id_is_registered_once() -> None:
     entry = REGISTRY["svm.soft.dual"]
-    sentence = r"^'svm.soft.dual' is entered already, by equimargin.formulations.documents.yu_kim; take another name"
+    sentence = (
+        r"^'svm.soft.dual' is entered already, by equimargin.formulations.documents.yu_kim; "
+        r"take another name"
+    )
     with pytest.raises(ValueError, match=sentence):
-        FAMILIES["svm.soft"].formulation("dual", carries="multipliers", to_canonical=entry.to_canonical)(entry.stated)
+        FAMILIES["svm.soft"].formulation(
+            "dual", carries="multipliers", to_canonical=entry.to_canonical
+        )(entry.stated)
     assert REGISTRY["svm.soft.dual"] is entry
 
 
 def test_a_constraint_without_a_variable_is_refused() -> None:
     """It is true or false, and would be left out without a word."""
     x = cp.Variable(name="x")
-    with pytest.raises(ValueError, match=r"the constraint ends is (np\.)?False_?, and has no variable: leave it out, or write None"):
+    with pytest.raises(
+        ValueError,
+        match=r"the constraint ends is (np\.)?False_?, and has no variable: leave it out, or "
+        r"write None",
+    ):
         minimize(cp.square(x), least=x >= 1, ends=np.ones(1)[0] >= 2)
     assert minimize(cp.square(x), least=x >= 1, ends=None).constraints[0].label == "least"
 
 
 def test_documents_have_their_titles() -> None:
-    assert DOCUMENTS["P"] == "Zapien, Gasso, Gärtner, Canu, Model Selection for Ranking SVM Using Regularization Path (2009)"
+    assert (
+        DOCUMENTS["P"]
+        == "Zapien, Gasso, Gärtner, Canu, Model Selection for Ranking SVM Using Regularization "
+        "Path (2009)"
+    )
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -412,7 +505,9 @@ def test_the_multipliers_have_the_right_sign(id: str, kernel: Kernel, backend: s
     assert point is not None
     assert (point.multipliers is None) == (id in WITHOUT_MULTIPLIERS)
     proven = interval(d.canonical, point)
-    assert (reference.upper - proven.lower if point.has_multipliers else 0.0) <= NEAR[backend] * reference.size
+    assert (reference.upper - proven.lower if point.has_multipliers else 0.0) <= NEAR[
+        backend
+    ] * reference.size
     assert proven.upper - reference.upper <= NEAR[backend] * reference.size
 
 
@@ -431,7 +526,9 @@ def test_a_familys_declarations_have_one_optimum(family: str, kernel: Kernel) ->
 def test_a_control_has_another_optimum(id: str, kernel: Kernel) -> None:
     family = REGISTRY[id].family
     problem = problem_of(family, kernel)
-    if id == "svm.onenorm.free":  # which differs where a point had better vote for the class that it is not of
+    if (
+        id == "svm.onenorm.free"
+    ):  # which differs where a point had better vote for the class that it is not of
         problem = one_norm_classification(*classes_with_outliers(), 10.0, kernel)
     evidence = right_answers(problem)
     evidence.append(examine(problem, solve_declaration(declare(id, problem)), control=True))
@@ -464,12 +561,16 @@ def test_degenerate_problems_are_declared_and_agree(problem: Problem) -> None:
 
 
 def test_an_unknown_id_names_the_known_ones() -> None:
-    with pytest.raises(KeyError, match=r"unknown formulation 'svm\.sotf\.dual'; known: .*svm\.soft\.dual"):
+    with pytest.raises(
+        KeyError, match=r"unknown formulation 'svm\.sotf\.dual'; known: .*svm\.soft\.dual"
+    ):
         declare("svm.sotf.dual", problem_of("svm.soft", linear()))
 
 
 def test_another_family_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"rank\.l1\.dual declares rank\.l1, this problem is svm\.soft"):
+    with pytest.raises(
+        ValueError, match=r"rank\.l1\.dual declares rank\.l1, this problem is svm\.soft"
+    ):
         declare("rank.l1.dual", problem_of("svm.soft", linear()))
 
 
@@ -488,7 +589,10 @@ def test_too_many_rows_and_points_together_are_refused() -> None:
     pairs = [(i, j) for i in range(1000, 1006) for j in range(2000) if i != j][:10_001]
     entry = REGISTRY["rank.l1.dual"]
     assert entry.refusal(ranking_from_pairs(np.zeros((2000, 1)), pairs[:10_000])) is None
-    words = "too large to declare: 10,001 rows x 2,000 points = 20,002,000 entries, the limit is 20,000,000"
+    words = (
+        "too large to declare: 10,001 rows x 2,000 points = 20,002,000 entries, the limit is "
+        "20,000,000"
+    )
     assert str(entry.refusal(ranking_from_pairs(np.zeros((2000, 1)), pairs))) == words
 
 
@@ -509,7 +613,9 @@ def test_before_a_solve_there_is_nothing_to_read() -> None:
 
 
 def test_an_unknown_backend_is_refused() -> None:
-    with pytest.raises(ValueError, match="unknown backend 'CLARABELLE'; known: CLARABEL, SCS, OSQP, HIGHS"):
+    with pytest.raises(
+        ValueError, match="unknown backend 'CLARABELLE'; known: CLARABEL, SCS, OSQP, HIGHS"
+    ):
         solve_declaration(declared("svm.soft.primal", linear()), "CLARABELLE")
 
 
@@ -526,7 +632,8 @@ def test_it_is_shown_as_its_equation() -> None:
         "    variables: alpha 2, w 2",
         "    parameters: C = 2",
         "    constraints: balance, lower, upper, w",
-        "    declared for <MarginProblem svm.soft: 2 rows of 2 points with 2 features, Linear(), C=2>",
+        "    declared for <MarginProblem svm.soft: 2 rows of 2 points with 2 features, "
+        "Linear(), C=2>",
     ]
     assert repr(declaration) == "<Declaration svm.soft.dual: alpha, w; balance, lower, upper, w>"
     own = replace(declaration, id="", statement="", constraints={})

@@ -20,7 +20,11 @@ Y = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)
 
 
 @pytest.mark.parametrize(
-    "problem", [classification(X, Y, 2.0, exponential(0.7)), ranking(X, np.arange(12) // 3, C=0.5, kernel=exponential(2.0))]
+    "problem",
+    [
+        classification(X, Y, 2.0, exponential(0.7)),
+        ranking(X, np.arange(12) // 3, C=0.5, kernel=exponential(2.0)),
+    ],
 )
 def test_all_answers_agree(problem: object) -> None:
     found = compare(problem)
@@ -30,7 +34,9 @@ def test_all_answers_agree(problem: object) -> None:
 def test_an_interval_holds_the_exact_optimum_of_the_gram_matrix() -> None:
     problem = classification(X, Y, 2.0, exponential(0.7))
     proven = solve(problem, "smo", tol=1e-10).interval
-    exact = float(present(exact_optimum(given_gram(problem)).value))  # of the float matrix, as far from the kernel's as its rounding
+    exact = float(
+        present(exact_optimum(given_gram(problem)).value)
+    )  # of the float matrix, as far from the kernel's as its rounding
     assert proven.lower * (1 - 1e-12) <= exact <= proven.upper * (1 + 1e-12)
     assert proven.relative_width < 1e-9
 
@@ -45,7 +51,9 @@ def test_an_estimator_takes_it_by_name() -> None:
     from sklearn.svm import SVC
 
     ours = MarginClassifier(C=3.0, kernel="exponential", gamma=0.5, tol=1e-10).fit(X, Y)
-    peer = SVC(C=3.0, kernel=lambda a, b: np.exp(-0.5 * pairwise_distances(a, b)), tol=1e-10).fit(X, Y)
+    peer = SVC(C=3.0, kernel=lambda a, b: np.exp(-0.5 * pairwise_distances(a, b)), tol=1e-10).fit(
+        X, Y
+    )
     assert ours.decision_function(X) == pytest.approx(peer.decision_function(X), abs=1e-6)
 
 
@@ -58,5 +66,7 @@ def test_it_has_a_name_and_one_parameter() -> None:
     assert named_kernel("exponential", X, None, {"gamma": "auto"}) == exponential(0.5)
     with pytest.raises(ValueError, match=r"^the kernel exponential has no degree; it has gamma$"):
         named_kernel("exponential", X, None, {"degree": 2})
-    with pytest.raises(ValueError, match=r"^exponential kernel: gamma must be positive and finite, not 0$"):
+    with pytest.raises(
+        ValueError, match=r"^exponential kernel: gamma must be positive and finite, not 0$"
+    ):
         exponential(0)

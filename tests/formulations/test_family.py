@@ -18,7 +18,12 @@ from equimargin.testing import CANONICAL, HARD, get_task, margin_problems, sampl
 def test_a_family_at_the_data_of_its_own_problem_is_that_problem(problem: Any) -> None:
     again = FAMILIES[problem.family].with_data_of(problem)
     assert again.family == problem.family
-    assert (again.C, again.kernel, again.m, again.p) == (problem.C, problem.kernel, problem.m, problem.p)
+    assert (again.C, again.kernel, again.m, again.p) == (
+        problem.C,
+        problem.kernel,
+        problem.m,
+        problem.p,
+    )
     np.testing.assert_array_equal(again.X, problem.X)
     np.testing.assert_array_equal(again.costs, problem.costs)
 
@@ -40,18 +45,24 @@ def test_another_family_has_the_same_data_or_says_why_not(family: str, other: st
 def test_weights_that_a_family_does_not_know_are_named() -> None:
     problem = sample_problem("svm.soft")
     assert isinstance(problem, MarginProblem)
-    weighted = FAMILIES["svm.soft"]({"X": problem.X, "y": problem.rows.y, "sample_weight": np.arange(problem.m) % 3})
+    weighted = FAMILIES["svm.soft"](
+        {"X": problem.X, "y": problem.rows.y, "sample_weight": np.arange(problem.m) % 3}
+    )
     with pytest.raises(ValueError, match=r"^svm.onenorm takes no sample_weight$"):
         FAMILIES["svm.onenorm"].with_data_of(weighted)
 
 
 def test_a_family_of_data_alone_has_no_problem_at_the_data_of_a_canonical_one() -> None:
-    with pytest.raises(ValueError, match=r"^lasso has no canonical problems, and takes its data alone$"):
+    with pytest.raises(
+        ValueError, match=r"^lasso has no canonical problems, and takes its data alone$"
+    ):
         FAMILIES["lasso"].with_data_of(sample_problem("svr.l1"))
 
 
 def test_data_of_another_family_are_refused() -> None:
     data = {"X": [[0.0], [1.0]], "y": [-1, 1]}
     assert np.inf == FAMILIES["svm.hard"](data).C
-    with pytest.raises(ValueError, match=r"^these data make a problem of svm.soft, not of svm.hard$"):
+    with pytest.raises(
+        ValueError, match=r"^these data make a problem of svm.soft, not of svm.hard$"
+    ):
         FAMILIES["svm.hard"](data | {"C": 1.0})

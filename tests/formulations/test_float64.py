@@ -47,21 +47,52 @@ X, SIGNS, LEVELS = np.array([[1.0], [-1.0], [2.0]]), [1.0, -1.0, 1.0], [0, 1, 2]
     ("construct", "sentence"),
     [
         (lambda: classification(1.8e157 * X, SIGNS, np.inf), "X is too large for float64 at row 0"),
-        (lambda: classification(1e109 * X, SIGNS, 1.0, polynomial(2)), "X is too large for float64 at row 0"),
-        (lambda: classification(X * [[1.0], [1.0], [1e200]], SIGNS, 1.0, rbf(1.0)), "X is too large for float64 at row 2"),
-        (lambda: classification(X @ X.T * 1e307, SIGNS, 1.0, precomputed()), "the Gram matrix has entries above"),
+        (
+            lambda: classification(1e109 * X, SIGNS, 1.0, polynomial(2)),
+            "X is too large for float64 at row 0",
+        ),
+        (
+            lambda: classification(X * [[1.0], [1.0], [1e200]], SIGNS, 1.0, rbf(1.0)),
+            "X is too large for float64 at row 2",
+        ),
+        (
+            lambda: classification(X @ X.T * 1e307, SIGNS, 1.0, precomputed()),
+            "the Gram matrix has entries above",
+        ),
         (lambda: ranking(1e155 * X, LEVELS), "X is too large"),
         (lambda: ranking_vector_machine(1e155 * X, LEVELS), "X is too large"),
         (lambda: one_norm_ranking(1e155 * X, LEVELS), "X is too large"),
-        (lambda: regression(X, [1e154, -1e154, 0.0]), "y is too large for float64: 1e.154 is a target"),
-        (lambda: regression(X, [-1e100, 1.0, -1e151]), "y is too large for float64: -1e.151 is a target"),
-        (lambda: regression(X, [-1.7e308, 0.0, 0.0], epsilon=1.7e308), "y is too large for float64: -1.7e.308 is a target"),
-        (lambda: classification(X, SIGNS, 1e200, sample_weight=[1e200, 1.0, 1.0]), "C = 1e.200 times the weight 1e.200 is too large"),
-        (lambda: ranking(X, LEVELS, C=1e200, query_weight={0: 1e200}), "C = 1e.200 times the weight 1e.200 is too large"),
-        (lambda: classification(X, SIGNS, 1.0, sample_weight=[1e9, 1.0, np.inf]).with_cost(1e300), "C = 1e.300 times the weight 1e.09 is"),
+        (
+            lambda: regression(X, [1e154, -1e154, 0.0]),
+            "y is too large for float64: 1e.154 is a target",
+        ),
+        (
+            lambda: regression(X, [-1e100, 1.0, -1e151]),
+            "y is too large for float64: -1e.151 is a target",
+        ),
+        (
+            lambda: regression(X, [-1.7e308, 0.0, 0.0], epsilon=1.7e308),
+            "y is too large for float64: -1.7e.308 is a target",
+        ),
+        (
+            lambda: classification(X, SIGNS, 1e200, sample_weight=[1e200, 1.0, 1.0]),
+            "C = 1e.200 times the weight 1e.200 is too large",
+        ),
+        (
+            lambda: ranking(X, LEVELS, C=1e200, query_weight={0: 1e200}),
+            "C = 1e.200 times the weight 1e.200 is too large",
+        ),
+        (
+            lambda: classification(X, SIGNS, 1.0, sample_weight=[1e9, 1.0, np.inf]).with_cost(
+                1e300
+            ),
+            "C = 1e.300 times the weight 1e.09 is",
+        ),
     ],
 )
-def test_what_overflows_is_refused_in_a_sentence(construct: Callable[[], Problem], sentence: str) -> None:
+def test_what_overflows_is_refused_in_a_sentence(
+    construct: Callable[[], Problem], sentence: str
+) -> None:
     """It names the argument, and says what to do; numpy's warnings, errors here, stay inside."""
     with pytest.raises(ValueError, match=sentence) as refusal:
         construct()
@@ -89,16 +120,35 @@ def far_problems(draw: st.DrawFn, family: str) -> Problem | None:
         return float(10.0 ** draw(st.one_of(st.floats(-2, 2), st.floats(-320, 308))))
 
     task, C = get_task(family), np.inf if family in HARD else size()
-    kernel: Kernel | None = draw(st.sampled_from([None, rbf, lambda gamma: polynomial(draw(st.integers(1, 3)), gamma, 1.0)]))
+    kernel: Kernel | None = draw(
+        st.sampled_from([None, rbf, lambda gamma: polynomial(draw(st.integers(1, 3)), gamma, 1.0)])
+    )
     kernel = None if kernel is None else kernel(size())  # type: ignore[operator]
-    x = np.array(draw(st.lists(st.integers(-3, 3).map(float), min_size=6, max_size=6))).reshape(3, 2) * size()
+    x = (
+        np.array(draw(st.lists(st.integers(-3, 3).map(float), min_size=6, max_size=6))).reshape(
+            3, 2
+        )
+        * size()
+    )
     x[0] *= size()
-    weights = None if np.isinf(C) or draw(st.booleans()) else [size(), 1.0, draw(st.sampled_from([0.0, 1.0, np.inf]))]
-    data: dict[str, Any] = {"X": x, "y": SIGNS if task == "classification" else LEVELS, "C": C, "kernel": kernel}
+    weights = (
+        None
+        if np.isinf(C) or draw(st.booleans())
+        else [size(), 1.0, draw(st.sampled_from([0.0, 1.0, np.inf]))]
+    )
+    data: dict[str, Any] = {
+        "X": x,
+        "y": SIGNS if task == "classification" else LEVELS,
+        "C": C,
+        "kernel": kernel,
+    }
     if family not in ONE_NORM and task != "ranking":
         data["sample_weight"] = weights
     if task == "regression":
-        data |= {"y": np.array([1.0, -2.0, 0.5]) * size(), "epsilon": draw(st.sampled_from([0.0, 0.1, size()]))}
+        data |= {
+            "y": np.array([1.0, -2.0, 0.5]) * size(),
+            "epsilon": draw(st.sampled_from([0.0, 0.1, size()])),
+        }
     try:
         problem: Problem = FAMILIES[family](data)
     except ValueError:
@@ -107,7 +157,9 @@ def far_problems(draw: st.DrawFn, family: str) -> Problem | None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of overflow, which what comes of it is asked about here
+@pytest.mark.filterwarnings(
+    "ignore::RuntimeWarning"
+)  # of overflow, which what comes of it is asked about here
 @pytest.mark.parametrize("family", CANONICAL)
 def test_no_solver_raises_on_what_is_made(family: str) -> None:
     """Numbers that float64 holds may be too much for a solver, and then it says so: there is a solution, with its interval."""
@@ -137,12 +189,20 @@ def test_an_exception_is_one_failed_answer_and_no_more(monkeypatch: pytest.Monke
 
     monkeypatch.setattr("equimargin.comparison.job.solve_declaration", stumbles)
     failing = replace(SOLVERS["huber"], name="failing", function=fails)
-    result = compare(sample_problem("svm.soft"), "svm.soft.dual", ["CLARABEL", "SCS", "smo", failing])
+    result = compare(
+        sample_problem("svm.soft"), "svm.soft.dual", ["CLARABEL", "SCS", "smo", failing]
+    )
     (family,) = result.families
     assert family.verdict is Verdict.AGREE
     found = {j.evidence.run.solver: j for j in family.judgements}
-    for solver, said in (("SCS", "LinAlgError: Eigenvalues did not converge"), ("failing", "ZeroDivisionError: float division by zero")):
-        assert (found[solver].agreement, found[solver].evidence.run.status) == (Agreement.FAILED, Status.NUMERICAL_FAILURE)
+    for solver, said in (
+        ("SCS", "LinAlgError: Eigenvalues did not converge"),
+        ("failing", "ZeroDivisionError: float division by zero"),
+    ):
+        assert (found[solver].agreement, found[solver].evidence.run.status) == (
+            Agreement.FAILED,
+            Status.NUMERICAL_FAILURE,
+        )
         assert found[solver].evidence.run.raised.startswith(f"{said} (test_float64.py, line ")
         whom = solver if solver == "failing" else f"{solver} on dual"
         assert f" {whom}: stopped by an exception: {said}" in " ".join(str(result).split())
@@ -164,7 +224,9 @@ def test_an_interrupt_ends_a_comparison() -> None:
 
 def test_highs_is_not_given_what_brings_the_process_down() -> None:
     """A Hessian with entries that it takes for infinite."""
-    answer = solve_declaration(declare("svm.l2.dual", classification(X, SIGNS, 1e-20, loss="squared_hinge")), "HIGHS")
+    answer = solve_declaration(
+        declare("svm.l2.dual", classification(X, SIGNS, 1e-20, loss="squared_hinge")), "HIGHS"
+    )
     assert answer.status is Status.NUMERICAL_FAILURE
     assert answer.reason == "HIGHS failed: it takes no matrix with an entry of 5.0e+19"
 
@@ -211,7 +273,9 @@ def test_kernel_values_that_underflow_are_no_division_by_zero(loss: Any, hard: b
     if hard and loss == "squared_hinge":
         return
     X, y = [[1e-154], [-3e-154], [2e-154]], [1e66, -1e66, 2e66]
-    settings: dict[str, Any] = {"C": np.inf} if hard else {"C": 1.0, "sample_weight": [1.0, np.inf, 1.0]}
+    settings: dict[str, Any] = (
+        {"C": np.inf} if hard else {"C": 1.0, "sample_weight": [1.0, np.inf, 1.0]}
+    )
     solution = solve(regression(X, y, epsilon=1.0, loss=loss, **settings), time_limit=1)
     assert solution.lower <= solution.upper
     assert solution.reason
@@ -228,7 +292,9 @@ def test_kernel_values_that_underflow_are_no_division_by_zero(loss: Any, hard: b
     ],
 )
 def test_losses_that_add_up_beyond_float64_are_refused(made: Callable[[], Problem]) -> None:
-    with pytest.raises(ValueError, match=r"C = 1e\+\d+ is too large for float64: \d losses of f = 0"):
+    with pytest.raises(
+        ValueError, match=r"C = 1e\+\d+ is too large for float64: \d losses of f = 0"
+    ):
         made()
 
 
@@ -241,19 +307,25 @@ def test_an_exponent_beyond_float64_is_an_entry_of_0() -> None:
 @pytest.mark.parametrize("solver", ["linear_program", "column_generation"])
 def test_threads_of_native_code_keep_numpys_settings(solver: str) -> None:
     """The prices of these points overflow, in the thread that HiGHS runs in."""
-    problem = ranking_vector_machine([[1e153, 1.0], [-1e153, 2.0], [3e152, -1.0]], [0, 1, 2], C=1e200)
+    problem = ranking_vector_machine(
+        [[1e153, 1.0], [-1e153, 2.0], [3e152, -1.0]], [0, 1, 2], C=1e200
+    )
     solution = solve(problem, solver, time_limit=2)
     assert solution.lower <= solution.upper
 
 
 def test_a_weight_that_makes_losses_too_large_is_named() -> None:
-    with pytest.raises(ValueError, match=r"C = 1 times the weight 1e\+308 is too large for float64: 2 losses"):
+    with pytest.raises(
+        ValueError, match=r"C = 1 times the weight 1e\+308 is too large for float64: 2 losses"
+    ):
         ranking_from_pairs(np.eye(3), [[0, 1], [1, 2]], pair_weight=[1e308, 1.0])
 
 
 @pytest.mark.parametrize("scale", [0.0, 1e-300, 1e-160, 1.0, 1e150, 1e200, 1e305])
 @pytest.mark.parametrize("odd", [None, np.nan, np.inf, -np.inf])
-def test_the_largest_entry_is_no_smaller_than_any_and_finite_where_all_are(scale: float, odd: float | None) -> None:
+def test_the_largest_entry_is_no_smaller_than_any_and_finite_where_all_are(
+    scale: float, odd: float | None
+) -> None:
     """Whether or not squares of the entries overflow or underflow; of sparse features, too."""
     X = scale * np.random.default_rng(0).uniform(-1.0, 1.0, (5, 4))
     largest = float(np.abs(X).max())

@@ -34,8 +34,14 @@ TO_CANONICAL: dict[str, Any] = {"to_canonical": lambda v, d: d.point(v["w"]), "c
 def entered() -> Iterator[Callable[..., Declaration]]:
     """Enter a function into a family for one test, and declare it."""
 
-    def declared(function: Callable[[Symbols], Any], of: str = "svm.soft", **more: Any) -> Declaration:
-        problem = classification(X, Y, 2.0) if of == "svm.soft" else ranking_vector_machine(X, [0, 1, 2, 1], None, 2.0, rbf(0.5))
+    def declared(
+        function: Callable[[Symbols], Any], of: str = "svm.soft", **more: Any
+    ) -> Declaration:
+        problem = (
+            classification(X, Y, 2.0)
+            if of == "svm.soft"
+            else ranking_vector_machine(X, [0, 1, 2, 1], None, 2.0, rbf(0.5))
+        )
         FAMILIES[of].formulation("test", id=ID, **(TO_CANONICAL | more))(function)
         return declare(ID, problem)
 
@@ -56,7 +62,9 @@ def test_names_must_differ(entered: Callable[..., Declaration]) -> None:
     def unknowns(d: Symbols) -> cp.Problem:
         return minimize(cp.Variable(name="C") * 1.0 + 0 * d.parameter("C"))
 
-    with pytest.raises(ValueError, match=r"two constraints called 'w': give each a name of its own"):
+    with pytest.raises(
+        ValueError, match=r"two constraints called 'w': give each a name of its own"
+    ):
         entered(constraints)
     del REGISTRY[ID]
     with pytest.raises(ValueError, match=r"two unknowns called 'C'"):
@@ -73,13 +81,17 @@ def test_constraints_of_one_label_are_refused_in_a_family_of_ones_own() -> None:
         return cp.Problem(cp.Minimize(x), [(x >= 4).set_label("m"), (x >= 5).set_label("m")])
 
     try:
-        with pytest.raises(ValueError, match=r"test\.labelled\.primal has two constraints called 'm'"):
+        with pytest.raises(
+            ValueError, match=r"test\.labelled\.primal has two constraints called 'm'"
+        ):
             declare("test.labelled.primal", labelled({}))
     finally:
         del REGISTRY["test.labelled.primal"], FAMILIES["test.labelled"]
 
 
-def test_products_with_other_vectors_have_unknowns_of_their_own(entered: Callable[..., Declaration]) -> None:
+def test_products_with_other_vectors_have_unknowns_of_their_own(
+    entered: Callable[..., Declaration],
+) -> None:
     def twice(d: Symbols) -> cp.Problem:
         alpha = cp.Variable(d.p, "alpha")
         return minimize(d.K.quad(cp.multiply(d.y, alpha)) + d.K.quad(alpha), sum=cp.sum(alpha) == 1)
@@ -95,8 +107,12 @@ def test_a_quadratic_form_needs_no_factor(entered: Callable[..., Declaration]) -
 
     made = entered(squared, "rvm", to_canonical=lambda v, d: Point(beta=v["beta"]))
     K = made.declared.gram.dense
-    assert float(made.problem.solve(solver=cp.CLARABEL)) == pytest.approx(1 / np.linalg.inv(K).sum(), rel=1e-7)
-    with pytest.raises(ValueError, match=r"rvm is a linear program: it has neither features X, nor weights c"):
+    assert float(made.problem.solve(solver=cp.CLARABEL)) == pytest.approx(
+        1 / np.linalg.inv(K).sum(), rel=1e-7
+    )
+    with pytest.raises(
+        ValueError, match=r"rvm is a linear program: it has neither features X, nor weights c"
+    ):
         _ = Symbols(made.declared).X
 
 
@@ -104,11 +120,15 @@ def test_a_canonical_formulation_says_how_it_becomes_a_point() -> None:
     with pytest.raises(ValueError, match=r"'svm\.soft\.test' needs to_canonical"):
         FAMILIES["svm.soft"].formulation("test")(lambda d: hinge(d, d.C))
     with pytest.raises(ValueError, match="is no name here"):
-        FAMILIES["svm.soft"].formulation("test", id="bad id*!", **TO_CANONICAL)(lambda d: hinge(d, d.C))
+        FAMILIES["svm.soft"].formulation("test", id="bad id*!", **TO_CANONICAL)(
+            lambda d: hinge(d, d.C)
+        )
 
 
 @pytest.mark.parametrize("fixed", [False, True])
-def test_other_parameters_and_none_leave_the_cost_as_it_is(entered: Callable[..., Declaration], fixed: bool) -> None:
+def test_other_parameters_and_none_leave_the_cost_as_it_is(
+    entered: Callable[..., Declaration], fixed: bool
+) -> None:
     def stated(d: Symbols) -> cp.Problem:
         d.parameter("C")
         C = d.C if fixed else d.parameter("C") * cp.Parameter(nonneg=True, name="share", value=1.0)

@@ -73,17 +73,25 @@ def write_callee(package: Path, step: int) -> None:
 
 def call(path: Path, program: str = CALL, **environment: str) -> str:
     """Run the caller in a fresh interpreter that sees exactly these variables."""
-    cleared = {name: value for name, value in os.environ.items() if name not in {"HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"}}
+    cleared = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {"HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"}
+    }
     environment = cleared | {"PYTHONPATH": str(path)} | environment
     command = [sys.executable, "-W", "error", "-c", program]
-    answer = subprocess.run(command, env=environment, cwd=path.parent, capture_output=True, text=True, timeout=HANG)
+    answer = subprocess.run(
+        command, env=environment, cwd=path.parent, capture_output=True, text=True, timeout=HANG
+    )
     assert answer.returncode == 0, answer.stderr
     return answer.stdout.strip()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variable", ["HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"])
-def test_a_changed_callee_is_never_served_from_the_cache(kernels: Path, tmp_path: Path, variable: str) -> None:
+def test_a_changed_callee_is_never_served_from_the_cache(
+    kernels: Path, tmp_path: Path, variable: str
+) -> None:
     chosen = tmp_path / "chosen"
     place = {"HOME": str(tmp_path / "home")} | {variable: str(chosen)}
     assert call(kernels.parent, **place) == "20 compiled"
@@ -94,7 +102,9 @@ def test_a_changed_callee_is_never_served_from_the_cache(kernels: Path, tmp_path
     assert list(kernels.rglob("*.nb?")) == []
 
 
-def test_without_a_writable_directory_kernels_are_compiled_anew(kernels: Path, tmp_path: Path) -> None:
+def test_without_a_writable_directory_kernels_are_compiled_anew(
+    kernels: Path, tmp_path: Path
+) -> None:
     home = tmp_path / "home"
     home.touch()  # a file stops root, too
     assert call(kernels.parent, HOME=str(home)) == "20 compiled"
@@ -113,10 +123,15 @@ def test_kept_code_finds_its_memory_and_its_linear_algebra(kernels: Path, tmp_pa
     (kernels / "solvers" / "caller.py").write_text(MEMORY)
     program = "import numpy as np; from equimargin.solvers.caller import squares; "
     program += "print(squares(np.ones((3, 2))).tolist(), sum(squares.stats.cache_hits.values()))"
-    assert call(kernels.parent, program, NUMBA_CACHE_DIR=str(tmp_path)) == "[[3.0, 3.0], [3.0, 3.0]] 0"
+    assert (
+        call(kernels.parent, program, NUMBA_CACHE_DIR=str(tmp_path)) == "[[3.0, 3.0], [3.0, 3.0]] 0"
+    )
     # compiled after the code of the first has been read
     another = "; print(squares(np.ones((1, 1), np.float32)).tolist())"
-    assert call(kernels.parent, program + another, NUMBA_CACHE_DIR=str(tmp_path)) == "[[3.0, 3.0], [3.0, 3.0]] 1\n[[1.0]]"
+    assert (
+        call(kernels.parent, program + another, NUMBA_CACHE_DIR=str(tmp_path))
+        == "[[3.0, 3.0], [3.0, 3.0]] 1\n[[1.0]]"
+    )
 
 
 BRIEF = """
@@ -131,9 +146,14 @@ def total(X):
 """
 
 
-def test_a_brief_kernel_runs_as_python_unless_its_code_is_kept(kernels: Path, tmp_path: Path) -> None:
+def test_a_brief_kernel_runs_as_python_unless_its_code_is_kept(
+    kernels: Path, tmp_path: Path
+) -> None:
     (kernels / "solvers" / "caller.py").write_text(BRIEF)
-    program = "import numpy as np; from equimargin.solvers.caller import total; from equimargin.formulations.numeric import jit; "
+    program = (
+        "import numpy as np; from equimargin.solvers.caller import total; from "
+        "equimargin.formulations.numeric import jit; "
+    )
     shown = "print(total(np.ones(3)), len(total.signatures), sum(total.stats.cache_hits.values()))"
     assert call(kernels.parent, program + shown, NUMBA_CACHE_DIR=str(tmp_path)) == "3.0 0 0"
     at_once = f"exec('with jit.compile_eagerly(): {shown}')"
@@ -141,7 +161,9 @@ def test_a_brief_kernel_runs_as_python_unless_its_code_is_kept(kernels: Path, tm
     assert call(kernels.parent, program + shown, NUMBA_CACHE_DIR=str(tmp_path)) == "3.0 1 1"
 
 
-def test_a_brief_kernel_is_compiled_once_it_has_been_handed_many_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_brief_kernel_is_compiled_once_it_has_been_handed_many_entries(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(jit, "cache_directory", lambda: None)
 
     def squared(pair: tuple[np.ndarray, np.ndarray], shares: np.ndarray) -> float:
@@ -174,12 +196,18 @@ def test_a_kernel_whose_work_depends_on_its_result_is_compiled_after_much_of_it(
 def test_kernels_within_a_kernel_run_as_python_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jit, "cache_directory", lambda: None)
     called: dict[str, Any] = {"jit": jit}
-    exec("@jit.jit\ndef one(x): return x + 1.0\n@jit.in_numpy(lambda x: x + 10.0)\n@jit.fast\ndef ten(x): return x + 1.0", called)
+    exec(
+        "@jit.jit\ndef one(x): return x + 1.0\n@jit.in_numpy(lambda x: x + "
+        "10.0)\n@jit.fast\ndef ten(x): return x + 1.0",
+        called,
+    )
     exec("def both(x): return ten(one(x))", called)
     kernel: Any = jit.jit(called["both"])
     assert jit.as_python(kernel)(1.0) == 12.0
     assert not any(called[name].signatures for name in ("one", "ten"))
-    size = sum(len(each.py_func.__code__.co_code) for each in (kernel, called["one"], called["ten"]))
+    size = sum(
+        len(each.py_func.__code__.co_code) for each in (kernel, called["one"], called["ten"])
+    )
     assert jit.seconds_to_compile(kernel) == pytest.approx(jit.SECONDS_PER_BYTE * size)
 
 
@@ -223,13 +251,18 @@ def test_a_kernel_of_numbas_own_decorator_is_compiled_whatever_time_is_left() ->
 
 
 def test_kept_code_is_loaded_whatever_time_is_left(kernels: Path, tmp_path: Path) -> None:
-    program = "from equimargin.formulations.numeric import jit\nfrom equimargin.solvers.caller import twice\n"
+    program = (
+        "from equimargin.formulations.numeric import jit\nfrom equimargin.solvers.caller import "
+        "twice\n"
+    )
     program += "with jit.compiling_within({}):\n    print(twice(0))"
     assert call(kernels.parent, program.format(1), NUMBA_CACHE_DIR=str(tmp_path)) == "20"
     assert call(kernels.parent, program.format(0), NUMBA_CACHE_DIR=str(tmp_path)) == "20"
 
 
-def test_garbage_is_collected_again_after_a_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_garbage_is_collected_again_after_a_kernel_is_compiled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(jit, "cache_directory", lambda: None)
     collecting = []
 
@@ -255,7 +288,9 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "its end cut off": lambda content: content[:-1],
     "random": lambda content: np.random.default_rng(0).bytes(len(content)),
     "another pickle": lambda content: pickle.dumps("0"),
-    "one bit": lambda content: bytes(byte ^ (at == len(content) // 2) for at, byte in enumerate(content)),
+    "one bit": lambda content: bytes(
+        byte ^ (at == len(content) // 2) for at, byte in enumerate(content)
+    ),
 }
 
 
@@ -273,7 +308,9 @@ def test_a_damaged_cache_is_written_anew(kernels: Path, tmp_path: Path, damage: 
     assert call(kernels.parent, HOME=home) == "20 read"
 
 
-def test_a_cache_that_cannot_be_written_any_more_is_done_without(kernels: Path, tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_any_more_is_done_without(
+    kernels: Path, tmp_path: Path
+) -> None:
     """The directory is there when the kernels are decorated, and a file stands in its place when they are compiled."""
     program = """
 import shutil
@@ -326,12 +363,16 @@ def compiled_functions() -> list[tuple[str, ast.FunctionDef]]:
     for floor in ("formulations", "solvers"):
         for file in sorted((ROOT / floor).rglob("*.py")):
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.FunctionDef) and {"jit", "fast"} & {ast.unparse(each) for each in node.decorator_list}:
+                if isinstance(node, ast.FunctionDef) and {"jit", "fast"} & {
+                    ast.unparse(each) for each in node.decorator_list
+                }:
                     found.append((f"{file.relative_to(ROOT)}:{node.name}", node))
     return found
 
 
-@pytest.mark.parametrize("kernel", [pytest.param(node, id=where) for where, node in compiled_functions()])
+@pytest.mark.parametrize(
+    "kernel", [pytest.param(node, id=where) for where, node in compiled_functions()]
+)
 def test_a_kernel_returns_no_named_tuple(kernel: ast.FunctionDef) -> None:
     """numba makes one by a call into Python: an interrupt that had come while the kernel ran ended the process by SIGSEGV."""
     assert kernel.returns is not None
@@ -373,7 +414,8 @@ for seconds in (0.5, 1.0, 1.5):
 
 def test_seconds_of_compiling_are_counted_once_and_only_where_kernels_are_compiled() -> None:
     code = (
-        "import time\nfrom equimargin.formulations.numeric.jit import compile_eagerly, measure_compile_seconds\n"
+        "import time\nfrom equimargin.formulations.numeric.jit import compile_eagerly, "
+        "measure_compile_seconds\n"
         "from equimargin.solvers.newton import newton\nassert measure_compile_seconds() == 0\n"
         "from equimargin.solvers import solve\nfrom equimargin.testing import sample_problem\n"
         "problem = sample_problem('svm.l2')\nstarted = time.perf_counter()\n"
@@ -392,11 +434,14 @@ def test_seconds_of_compiling_are_counted_once_and_only_where_kernels_are_compil
 def test_the_clock_of_work_stands_still_while_a_kernel_is_compiled(tmp_path: Path) -> None:
     code = (
         "import time\n"
-        "from equimargin.formulations.numeric.jit import compile_eagerly, is_compiled, run_seconds, measure_compile_seconds\n"
+        "from equimargin.formulations.numeric.jit import compile_eagerly, is_compiled, "
+        "run_seconds, measure_compile_seconds\n"
         "from equimargin.solvers.dual.sweeps import thresholds\nkept = is_compiled(thresholds)\n"
-        "wall, work = time.perf_counter(), run_seconds()\nwith compile_eagerly():\n    thresholds(-1.0, 1.0)\n"
+        "wall, work = time.perf_counter(), run_seconds()\nwith compile_eagerly():\n    "
+        "thresholds(-1.0, 1.0)\n"
         "work, wall = run_seconds() - work, time.perf_counter() - wall\n"
-        "assert 0 <= work <= wall - measure_compile_seconds() and is_compiled(thresholds)\nprint(kept)\n"
+        "assert 0 <= work <= wall - measure_compile_seconds() and "
+        "is_compiled(thresholds)\nprint(kept)\n"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "NUMBA_CACHE_DIR": str(tmp_path)}
     for kept in ("False", "True"):
@@ -439,20 +484,32 @@ def test_cache_directory_that_others_can_write_is_kept_to_its_user(cache: Path, 
     assert cache.stat().st_mode & 0o777 == mode & ~0o022
 
 
-def test_cache_directory_that_others_go_on_writing_is_refused(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_directory_that_others_go_on_writing_is_refused(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cache.mkdir()
     cache.chmod(0o770)
     # as on a file system without permissions
     monkeypatch.setattr(Path, "chmod", lambda *arguments: None)
-    with pytest.raises(PermissionError, match=rf"^the kernel cache {cache} can be written by other users; chmod go-w {cache}, or name "):
+    with pytest.raises(
+        PermissionError,
+        match=rf"^the kernel cache {cache} can be written by other users; chmod go-w {cache}, or "
+        rf"name ",
+    ):
         jit.cache_directory()
     assert not list(cache.iterdir())
 
 
-def test_cache_directory_of_another_user_is_refused(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_directory_of_another_user_is_refused(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cache.mkdir()
     monkeypatch.setattr(os, "getuid", lambda: cache.stat().st_uid + 1)
-    with pytest.raises(PermissionError, match=rf"^the kernel cache {cache} belongs to user \d+, not to user \d+; name another folder"):
+    with pytest.raises(
+        PermissionError,
+        match=rf"^the kernel cache {cache} belongs to user \d+, not to user \d+; name another "
+        rf"folder",
+    ):
         jit.cache_directory()
     assert not list(cache.iterdir())
 
@@ -462,7 +519,10 @@ def test_refused_kernel_cache_is_a_sentence(tmp_path: Path, command: str) -> Non
     folder = tmp_path / "equimargin"
     folder.mkdir()
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "NUMBA_CACHE_DIR": str(tmp_path)}
-    code = "import os; us = os.getuid(); os.getuid = lambda: us + 1; from equimargin.cli import main; main()"
+    code = (
+        "import os; us = os.getuid(); os.getuid = lambda: us + 1; from equimargin.cli import "
+        "main; main()"
+    )
     ended = subprocess.run(
         [sys.executable, "-c", code, command, "xor"],
         env=environment,
@@ -470,7 +530,9 @@ def test_refused_kernel_cache_is_a_sentence(tmp_path: Path, command: str) -> Non
         text=True,
         timeout=HANG,
     )
-    assert ended.stderr.startswith(f"equimargin: the kernel cache {folder} belongs to user "), ended.stdout + ended.stderr
+    assert ended.stderr.startswith(f"equimargin: the kernel cache {folder} belongs to user "), (
+        ended.stdout + ended.stderr
+    )
     assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
 
 

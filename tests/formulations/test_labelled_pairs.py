@@ -20,14 +20,22 @@ from equimargin.formulations.rows import labelled as labelled_pairs
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.formulations.rows.loss import HINGE, SQUARED_HINGE, Loss, huberised_hinge
-from equimargin.formulations.rows.pair_multipliers import FewMultipliers, MixedMultipliers, PairMultipliers
+from equimargin.formulations.rows.pair_multipliers import (
+    FewMultipliers,
+    MixedMultipliers,
+    PairMultipliers,
+)
 from equimargin.solvers import Status, solve
 from equimargin.solvers.products import gram_products
 from equimargin.testing import ranking_data
 from narrow import as_a, present
 
 Array = Any
-LOSSES = {"squared hinge": SQUARED_HINGE, "narrow": huberised_hinge(0.25), "wide": huberised_hinge(2.0)}
+LOSSES = {
+    "squared hinge": SQUARED_HINGE,
+    "narrow": huberised_hinge(0.25),
+    "wide": huberised_hinge(2.0),
+}
 
 
 def cases(seed: int, count: int) -> Any:
@@ -75,14 +83,19 @@ def test_sums_over_pairs_that_are_not_listed(name: str) -> None:
         found, violated = slacks.within(slacks.on_grid(1.0)), listed.slack(f) > 0.0
         touched = listed.preferred[violated], listed.other[violated]
         assert int(found.pairs.sum()) == int(violated.sum())
-        assert (slacks.scattered(found.degree) == sum(np.bincount(points, minlength=rows.m) for points in touched)).all()
+        assert (
+            slacks.scattered(found.degree)
+            == sum(np.bincount(points, minlength=rows.m) for points in touched)
+        ).all()
         assert alpha.to_array() == pytest.approx(expected.alpha)
         assert alpha.sum() == pytest.approx(expected.alpha.sum())
         assert alpha.sumsq() == pytest.approx((expected.alpha**2).sum())
         assert rows.rdot(alpha) == pytest.approx(listed.rdot(expected.alpha), abs=1e-9)
         if rows.p:
             pair = int(rng.integers(rows.p))
-            assert alpha.at(rows.preferred[pair], rows.other[pair]) == pytest.approx(expected.alpha[pair])
+            assert alpha.at(rows.preferred[pair], rows.other[pair]) == pytest.approx(
+                expected.alpha[pair]
+            )
         h, X = rng.normal(size=rows.m), rng.normal(size=(rows.m, 3))
         line, same = slacks.along(h), one_by_one.along(h)
         assert line.slope(phi, 0.3) == pytest.approx(same.slope(phi, 0.3), abs=1e-9)
@@ -91,16 +104,23 @@ def test_sums_over_pairs_that_are_not_listed(name: str) -> None:
         D = same.to(0.3).expanded(phi).D
         assert rows.weight(moved.D) == pytest.approx(2 * D.sum())
         assert rows.hess_vec(moved.D, h) == pytest.approx(listed.hess_vec(D, h), abs=1e-9)
-        assert rows.gram_weighted(Explicit(X, False), moved.D) == pytest.approx(listed.gram_weighted(Explicit(X, False), D), abs=1e-9)
+        assert rows.gram_weighted(Explicit(X, False), moved.D) == pytest.approx(
+            listed.gram_weighted(Explicit(X, False), D), abs=1e-9
+        )
 
 
 def test_a_line_is_followed_back_and_forth() -> None:
     """Behind where it was last and beyond: the slacks are those at the point that is asked for."""
     for rows, f, costs, rng in cases(3, 10):
         h = rng.normal(size=rows.m)
-        line, same = rows.slacks(f, costs).along(h), rows.listed().slacks(f, rows.spread(costs)).along(h)
+        line, same = (
+            rows.slacks(f, costs).along(h),
+            rows.listed().slacks(f, rows.spread(costs)).along(h),
+        )
         for t in (0.7, 0.3, -0.4, 0.3):
-            assert line.slope(SQUARED_HINGE, t) == pytest.approx(same.slope(SQUARED_HINGE, t), abs=1e-9)
+            assert line.slope(SQUARED_HINGE, t) == pytest.approx(
+                same.slope(SQUARED_HINGE, t), abs=1e-9
+            )
 
 
 def test_the_pairs_of_a_subset_are_those_that_are_counted() -> None:
@@ -121,7 +141,9 @@ def test_a_ridge_is_at_the_costs_that_are_asked_for() -> None:
     for rows, f, costs, rng in cases(17, 40):
         alpha = PairMultipliers(rows.slacks(f, costs), SQUARED_HINGE)
         asked = costs * rng.choice([0.5, 1.0, 3.0, np.inf], rows.groups)
-        assert alpha.ridge(asked) == pytest.approx(float((alpha.to_array() ** 2 / (4 * rows.spread(asked))).sum()), rel=1e-9, abs=1e-12)
+        assert alpha.ridge(asked) == pytest.approx(
+            float((alpha.to_array() ** 2 / (4 * rows.spread(asked))).sum()), rel=1e-9, abs=1e-12
+        )
 
 
 def test_a_hessian_by_buckets_is_nearly_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +164,9 @@ def test_a_hessian_by_buckets_is_nearly_the_exact_one(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("buckets", [False, True])
-def test_a_hessian_in_float32_is_that_in_float64_but_for_its_rounding(buckets: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hessian_in_float32_is_that_in_float64_but_for_its_rounding(
+    buckets: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Features far from 0, where float32 keeps three digits of their differences unless these are taken first."""
     monkeypatch.setattr(pair_slacks, "POINTS_BY_BUCKETS", 1 if buckets else np.inf)
     rng = np.random.default_rng(1)
@@ -154,7 +178,9 @@ def test_a_hessian_in_float32_is_that_in_float64_but_for_its_rounding(buckets: b
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1e4]))
-def test_a_hessian_of_listed_pairs_is_the_sum_over_their_differences(seed: int, offset: float) -> None:
+def test_a_hessian_of_listed_pairs_is_the_sum_over_their_differences(
+    seed: int, offset: float
+) -> None:
     """Pairs in any order and twice, weights of either sign and 0; dense and sparse features, with a constant and without."""
     rng = np.random.default_rng(seed)
     m, p = int(rng.integers(2, 300)), int(rng.integers(0, 600))
@@ -175,9 +201,18 @@ def test_a_bound_from_sums_that_are_there_is_as_sharp_as_one_by_a_sweep(seed: in
     rng = np.random.default_rng(seed)
     m = int(rng.integers(2, 30))
     X, query = rng.normal(size=(m, 3)) * 10.0 ** rng.uniform(-2, 2), rng.integers(0, 3, m)
-    problem = ranking(X, rng.integers(0, m, m).astype(float), query, 10.0 ** rng.uniform(-3, 3), loss="squared_hinge")
+    problem = ranking(
+        X,
+        rng.integers(0, m, m).astype(float),
+        query,
+        10.0 ** rng.uniform(-3, 3),
+        loss="squared_hinge",
+    )
     rows, w = as_a(LabelledPairs, problem.rows), rng.normal(size=3) * 10.0 ** rng.uniform(-2, 2)
-    alpha = PairMultipliers(rows.slacks((X @ w) * (1 + rng.choice([0.0, 1e-16, 1e-6])), problem.group_costs), SQUARED_HINGE)
+    alpha = PairMultipliers(
+        rows.slacks((X @ w) * (1 + rng.choice([0.0, 1e-16, 1e-6])), problem.group_costs),
+        SQUARED_HINGE,
+    )
     point = Point(w=w, alpha=alpha)
     listed = interval(problem, point)
     with pytest.MonkeyPatch.context() as patch:
@@ -194,9 +229,16 @@ def test_pairs_are_counted_by_query(data: Any) -> None:
     X, y, qid = data
     rows = as_a(LabelledPairs, ranking(X, y, qid).rows)
     query = np.zeros(len(y), dtype=int) if qid is None else np.unique(qid, return_inverse=True)[1]
-    counts = [sum(y[i] > y[j] for i in np.flatnonzero(query == q) for j in np.flatnonzero(query == q)) for q in range(query.max() + 1)]
+    counts = [
+        sum(y[i] > y[j] for i in np.flatnonzero(query == q) for j in np.flatnonzero(query == q))
+        for q in range(query.max() + 1)
+    ]
     assert rows.pairs_of.tolist() == counts
-    assert sorted(rows.active.tolist()) == np.unique(np.concatenate([rows.preferred, rows.other])).tolist() == rows.touched.tolist()
+    assert (
+        sorted(rows.active.tolist())
+        == np.unique(np.concatenate([rows.preferred, rows.other])).tolist()
+        == rows.touched.tolist()
+    )
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -208,7 +250,12 @@ def test_bounds_by_sweeps_hold_and_are_as_sharp_as_those_of_listed_pairs(seed: i
     X, query = rng.normal(size=(m, 3)) * 10.0 ** rng.uniform(-2, 2), rng.integers(0, 3, m)
     squared = bool(rng.integers(2))
     problem = ranking(
-        X, y, query, 10.0 ** rng.uniform(-3, 3), rbf(0.5) if rng.integers(2) else linear(), "squared_hinge" if squared else "hinge"
+        X,
+        y,
+        query,
+        10.0 ** rng.uniform(-3, 3),
+        rbf(0.5) if rng.integers(2) else linear(),
+        "squared_hinge" if squared else "hinge",
     )
     rows: Any = problem.rows
     phi = SQUARED_HINGE if squared else huberised_hinge(rng.uniform(0.05, 2.0))
@@ -255,7 +302,9 @@ def test_a_dual_object_answers_for_pairs() -> None:
 def test_pairs_too_many_to_list_say_so() -> None:
     rows = LabelledPairs(np.arange(5000.0), None)
     assert rows.p == 12_497_500
-    with pytest.raises(ValueError, match="12,497,500 preference pairs are more than the 10,000,000"):
+    with pytest.raises(
+        ValueError, match="12,497,500 preference pairs are more than the 10,000,000"
+    ):
         _ = rows.preferred
     alpha = rows.slacks(np.zeros(5000), np.ones(1)).expanded(SQUARED_HINGE).alpha
     with pytest.raises(ValueError, match="12,497,500 preference pairs"):
@@ -287,13 +336,17 @@ def test_more_pairs_than_can_be_listed(loss: Any, queries: int) -> None:
         same = query == query[i]
         u = 1.0 - (f[i] - f) * np.sign(y[i] - y)
         alpha = dual.phi.derivative(u) * 1e-4 * (2.0 if query[i] == 0 else 1.0)
-        assert pull[i] == pytest.approx(float((alpha * np.sign(y[i] - y))[same].sum()), rel=1e-6, abs=1e-9)
+        assert pull[i] == pytest.approx(
+            float((alpha * np.sign(y[i] - y))[same].sum()), rel=1e-6, abs=1e-9
+        )
 
 
 def test_a_limit_of_time_leaves_a_proven_point() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(6000, 3))
-    solution = solve(ranking(X, X @ np.ones(3) + rng.normal(size=6000), None, 1e-3), tol=1e-12, max_iter=1)
+    solution = solve(
+        ranking(X, X @ np.ones(3) + rng.normal(size=6000), None, 1e-3), tol=1e-12, max_iter=1
+    )
     assert solution.status is Status.ITERATION_LIMIT
     assert np.isfinite([solution.lower, solution.upper]).all()
 
@@ -304,7 +357,9 @@ def many(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("offset", [1e15, 1e17, 2e18, 1e150])
-def test_a_bound_of_an_f_that_is_hardly_known_is_not_sharp_but_true(offset: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bound_of_an_f_that_is_hardly_known_is_not_sharp_but_true(
+    offset: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A constant column: f is known to its rounding only, which a grid of small margins has no room for."""
     many(monkeypatch)
     rng = np.random.default_rng(0)
@@ -314,7 +369,9 @@ def test_a_bound_of_an_f_that_is_hardly_known_is_not_sharp_but_true(offset: floa
         value = problem.p * 1.0  # f = 0, up to a constant
         for way in (interval, inner_interval):
             found = way(problem, Point(w=np.array([0.0, 1.0])))
-            assert found.upper >= value if way is interval else found.upper <= value + 0.5 * offset**2
+            assert (
+                found.upper >= value if way is interval else found.upper <= value + 0.5 * offset**2
+            )
     assert interval(problem, Point(w=np.array([np.nan, 0.0]))).upper == np.inf
 
 
@@ -329,7 +386,9 @@ def test_multipliers_of_other_pairs_are_refused(monkeypatch: pytest.MonkeyPatch)
         interval(other, solution.point)
 
 
-def test_coefficients_of_equal_points_are_put_together_with_their_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_coefficients_of_equal_points_are_put_together_with_their_rounding(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Two points, each given many times: the exact L of the implicit multipliers is the oracle."""
     many(monkeypatch)
     rng = np.random.default_rng(0)
@@ -338,10 +397,15 @@ def test_coefficients_of_equal_points_are_put_together_with_their_rounding(monke
     for _ in range(20):
         problem = ranking(X, y, None, 10.0 ** rng.uniform(-6, 0), polynomial(2), "squared_hinge")
         rows: Any = problem.rows
-        alpha = PairMultipliers(rows.slacks(rng.uniform(-1, 1, 2)[(X[:, 0] == 2.0).astype(int)], problem.group_costs), SQUARED_HINGE)
+        alpha = PairMultipliers(
+            rows.slacks(rng.uniform(-1, 1, 2)[(X[:, 0] == 2.0).astype(int)], problem.group_costs),
+            SQUARED_HINGE,
+        )
         slacks, C = alpha.slacks, Fraction(problem.C)
         z, level, two = slacks.points.z, slacks.points.level, X[slacks.order, 0] == 2.0
-        kinds = [[t for t in range(400) if two[t] == k and level[t] == v] for v in (0, 1) for k in (0, 1)]
+        kinds = [
+            [t for t in range(400) if two[t] == k and level[t] == v] for v in (0, 1) for k in (0, 1)
+        ]
         one, unit = slacks.on_grid(1.0), Fraction(slacks.unit)
         gain, ridge, beta = Fraction(0), Fraction(0), [Fraction(0), Fraction(0)]
         for i, high in enumerate(kinds[2:]):
@@ -365,17 +429,26 @@ def test_tiny_costs_do_not_make_the_gradient_vanish(monkeypatch: pytest.MonkeyPa
     problem = ranking(X, rng.integers(0, 4, 30), None, 5e-302, loss="squared_hinge")
     rows: Any = problem.rows
     alpha = PairMultipliers(rows.slacks(np.zeros(30), problem.group_costs), SQUARED_HINGE)
-    assert alpha.pull() == pytest.approx(1e-301 * (rows.listed().rdot(np.ones(rows.p))), rel=1e-12, abs=0.0)
+    assert alpha.pull() == pytest.approx(
+        1e-301 * (rows.listed().rdot(np.ones(rows.p))), rel=1e-12, abs=0.0
+    )
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("slope", [0.3, 1.0, 1.0 + 1e-9, 2.0, -1.0])
-def test_pairs_that_must_be_met_are_swept_over(slope: float, loss: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_that_must_be_met_are_swept_over(
+    slope: float, loss: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Beside a query that is paid for, and one that costs nothing: sweeps prove what the listed pairs prove, and the inner side as well."""
     x = np.append(np.arange(6.0), [3.0, 0.0, 1.0, 1.0, 5.0, 2.0])[:, None]
-    y, qid = np.append(np.arange(6.0), [0.0, 1.0, 2.0, 0.0, 1.0, 2.0]), np.repeat([0, 1, 2], [6, 3, 3])
+    y, qid = (
+        np.append(np.arange(6.0), [0.0, 1.0, 2.0, 0.0, 1.0, 2.0]),
+        np.repeat([0, 1, 2], [6, 3, 3]),
+    )
     problem = ranking(x, y, qid, 0.7, loss=loss, query_weight={0: np.inf, 2: 0.0})
-    point = Point(w=np.array([slope]), b=0.0, alpha=np.asarray(problem.repaired(np.full(problem.p, 0.01))))
+    point = Point(
+        w=np.array([slope]), b=0.0, alpha=np.asarray(problem.repaired(np.full(problem.p, 0.01)))
+    )
     listed, listed_inner = interval(problem, point), inner_interval(problem, point)
     primal = problem.values(point)[0]
     many(monkeypatch)
@@ -410,27 +483,38 @@ def test_multipliers_of_a_few_pairs_are_those_of_a_list() -> None:
         alpha[index] = rng.uniform(-0.5, 2.0, len(index))
         few = FewMultipliers(rows, rows.preferred[index], rows.other[index], alpha[index])
         np.testing.assert_array_equal(few.to_array(), alpha)
-        np.testing.assert_array_equal([few.at(i, j) for i, j in zip(rows.preferred, rows.other, strict=True)], alpha)
+        np.testing.assert_array_equal(
+            [few.at(i, j) for i, j in zip(rows.preferred, rows.other, strict=True)], alpha
+        )
         for phi in (HINGE, SQUARED_HINGE):
-            repaired, listed = few.feasible(rows, phi, costs, False), rows.multipliers(alpha).feasible(rows, phi, costs, False)
+            repaired, listed = (
+                few.feasible(rows, phi, costs, False),
+                rows.multipliers(alpha).feasible(rows, phi, costs, False),
+            )
             other = rows.multipliers(np.asarray(listed))
             np.testing.assert_array_equal(np.asarray(repaired), np.asarray(listed))
             np.testing.assert_array_equal(repaired.pull(), other.pull())
             assert repaired.gain() == pytest.approx(other.gain(), rel=1e-14)
             assert repaired.ridge(costs) == pytest.approx(other.ridge(costs), rel=1e-14)
             for way in (1.0, -1.0):
-                assert repaired.proven(phi, (costs, costs), way) == pytest.approx(other.proven(phi, (costs, costs), way), rel=1e-13)
+                assert repaired.proven(phi, (costs, costs), way) == pytest.approx(
+                    other.proven(phi, (costs, costs), way), rel=1e-13
+                )
 
 
 @pytest.mark.parametrize("gamma", [1e-6, 1e-2])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_a_gap_is_never_what_float32_makes_of_it(gamma: float, loss: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gap_is_never_what_float32_makes_of_it(
+    gamma: float, loss: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A nearly constant kernel, of which float32 keeps nothing: what is called reached is reached."""
     monkeypatch.setattr(gram_products, "GRAM_IN_CACHE", 0.0)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1200, 2))
     problem = ranking(X, np.round(X[:, 0] + rng.normal(size=1200)), None, 1.0, rbf(gamma), loss)
-    solution = solve(problem.with_cost(1e5 / problem.p), "huber" if loss == "hinge" else "newton", tol=1e-5)
+    solution = solve(
+        problem.with_cost(1e5 / problem.p), "huber" if loss == "hinge" else "newton", tol=1e-5
+    )
     assert solution.ok
     assert solution.relative_gap <= 1.01e-5
 
@@ -449,7 +533,11 @@ def test_a_start_from_implicit_multipliers_and_no_pairs_at_all() -> None:
 # What sums are made of.
 
 
-@pytest.mark.parametrize("phi", [SQUARED_HINGE, huberised_hinge(0.25), huberised_hinge(2.0)], ids=["squared hinge", "narrow", "wide"])
+@pytest.mark.parametrize(
+    "phi",
+    [SQUARED_HINGE, huberised_hinge(0.25), huberised_hinge(2.0)],
+    ids=["squared hinge", "narrow", "wide"],
+)
 def test_a_smooth_loss_is_the_integral_of_its_derivative(phi: Loss) -> None:
     """The derivative is piecewise linear, and all of its kinks are among the points: trapezoids integrate it exactly."""
     u = np.arange(-4.0, 4.0, 0.125)
@@ -458,7 +546,11 @@ def test_a_smooth_loss_is_the_integral_of_its_derivative(phi: Loss) -> None:
     assert phi.value(u) == pytest.approx(integral, abs=1e-12)
 
 
-@pytest.mark.parametrize("phi", [SQUARED_HINGE, huberised_hinge(0.25), huberised_hinge(2.0)], ids=["squared hinge", "narrow", "wide"])
+@pytest.mark.parametrize(
+    "phi",
+    [SQUARED_HINGE, huberised_hinge(0.25), huberised_hinge(2.0)],
+    ids=["squared hinge", "narrow", "wide"],
+)
 def test_a_row_is_curved_where_its_derivative_rises_on_both_sides(phi: Loss) -> None:
     """Not on a kink, neither row by row nor all at once."""
     u = np.arange(-4.0, 4.0, 0.125)
@@ -503,8 +595,13 @@ def test_multipliers_of_several_subsets_prove_their_exact_sum() -> None:
         subsets = [rows.slacks(f * scale, costs).violated() for scale in (1.0, 0.5, -1.0)]
         alpha = MixedMultipliers(rows, rng.uniform(0.1, 0.3, 3), subsets, costs)
         shares = [zip(costs[rows.queries], subset.pairs, strict=True) for subset in subsets]
-        sums = [sum((Fraction(cost) * int(pairs) for cost, pairs in share), Fraction(0)) for share in shares]
-        exact = sum((Fraction(mu) * each for mu, each in zip(alpha.mu, sums, strict=True)), Fraction(0))
+        sums = [
+            sum((Fraction(cost) * int(pairs) for cost, pairs in share), Fraction(0))
+            for share in shares
+        ]
+        exact = sum(
+            (Fraction(mu) * each for mu, each in zip(alpha.mu, sums, strict=True)), Fraction(0)
+        )
         below, above = Fraction(alpha.dual_bound(None, 1.0)), Fraction(alpha.dual_bound(None, -1.0))
         assert below <= exact <= above
         assert above - below <= Fraction(1e-13) * exact + Fraction(1e-300)
@@ -530,6 +627,9 @@ def test_what_underflows_in_many_queries_is_counted(u: float) -> None:
     """Every query has one pair of slack u at the smallest cost there is: their product is rounded by a quarter of it, or by half."""
     queries, smallest, slope = 200, 5e-324, 1 / 16
     rows = LabelledPairs(np.tile([0.0, 1.0], queries), np.repeat(np.arange(queries), 2))
-    alpha = PairMultipliers(rows.slacks(np.tile([u - 1.0, 0.0], queries), np.full(queries, smallest)), Loss("parabola", slope, 0.0, np.inf))
+    alpha = PairMultipliers(
+        rows.slacks(np.tile([u - 1.0, 0.0], queries), np.full(queries, smallest)),
+        Loss("parabola", slope, 0.0, np.inf),
+    )
     exact = queries * Fraction(u) * Fraction(smallest) * Fraction(slope)
     assert Fraction(alpha.dual_bound(None, 1.0)) <= exact <= Fraction(alpha.dual_bound(None, -1.0))

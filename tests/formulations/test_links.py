@@ -30,7 +30,12 @@ from equimargin.formulations import (
     regression,
 )
 from equimargin.formulations.bounds.complete import complete
-from equimargin.formulations.links.kinds import Equivalence, NotEquivalent, Relaxation, StrongEquivalence
+from equimargin.formulations.links.kinds import (
+    Equivalence,
+    NotEquivalent,
+    Relaxation,
+    StrongEquivalence,
+)
 from equimargin.formulations.links.maps import to_function
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.solvers import Answer, Status, solve_declaration
@@ -61,22 +66,39 @@ def instance(family: str, kernel: Any, seed: int, n: int = 14) -> Problem:
     levels = np.digitize(noisy, np.quantile(noisy, [0.3, 0.7])).astype(float)
     order = np.argsort(np.argsort(score)).astype(float)
     make: dict[str, Callable[[], Problem]] = {
-        "svm.hard": lambda: classification(X + 0.3 * clean[:, None] * np.array([1.0, -0.7, 0.4]), clean, np.inf, kernel),
+        "svm.hard": lambda: classification(
+            X + 0.3 * clean[:, None] * np.array([1.0, -0.7, 0.4]), clean, np.inf, kernel
+        ),
         "svm.soft": lambda: classification(X, signs, C, kernel),
         "svm.l2": lambda: classification(X, signs, C, kernel, "squared_hinge"),
-        "svm.huberised_hinge": lambda: classification(X, signs, C, kernel, "huberised_hinge", delta=0.5),
+        "svm.huberised_hinge": lambda: classification(
+            X, signs, C, kernel, "huberised_hinge", delta=0.5
+        ),
         "svm.nobias": lambda: classification(X, signs, C, kernel, bias=False),
-        "svm.nobias_hard": lambda: classification(X, np.where(score > 0, 1.0, -1.0), np.inf, kernel, bias=False),
+        "svm.nobias_hard": lambda: classification(
+            X, np.where(score > 0, 1.0, -1.0), np.inf, kernel, bias=False
+        ),
         "svm.nobias_l2": lambda: classification(X, signs, C, kernel, "squared_hinge", bias=False),
-        "svr.hard": lambda: regression(X, score + 0.05 * rng.uniform(-1, 1, n), np.inf, 0.08, kernel),
+        "svr.hard": lambda: regression(
+            X, score + 0.05 * rng.uniform(-1, 1, n), np.inf, 0.08, kernel
+        ),
         "svr.l1": lambda: regression(X, noisy, C, 0.2, kernel),
         "svr.l2": lambda: regression(X, noisy, C, 0.2, kernel, "squared_hinge"),
-        "rank.hard": lambda: ranking(X, order if seed % 2 else (clean + 1) / 2, None, np.inf, kernel),
+        "rank.hard": lambda: ranking(
+            X, order if seed % 2 else (clean + 1) / 2, None, np.inf, kernel
+        ),
         "rank.l1": lambda: ranking(X, levels, None, C, kernel),
         "rank.l2": lambda: ranking(X, levels, None, C, kernel, "squared_hinge"),
         "ord.implicit": lambda: ordinal(X, np.maximum(levels - seed % 2, 0), C, kernel),
-        "ord.implicit_l2": lambda: ordinal(X, np.maximum(levels - seed % 2, 0), C, kernel, "squared_hinge"),
-        "ord.hard": lambda: ordinal(X, np.digitize(score, np.quantile(score, [0.5] if seed % 2 else [0.3, 0.7])), np.inf, kernel),
+        "ord.implicit_l2": lambda: ordinal(
+            X, np.maximum(levels - seed % 2, 0), C, kernel, "squared_hinge"
+        ),
+        "ord.hard": lambda: ordinal(
+            X,
+            np.digitize(score, np.quantile(score, [0.5] if seed % 2 else [0.3, 0.7])),
+            np.inf,
+            kernel,
+        ),
         "rank.onenorm": lambda: one_norm_ranking(X, levels, None, C, kernel),
         "rvm": lambda: ranking_vector_machine(X, levels, None, C, kernel),
         "svm.onenorm": lambda: one_norm_classification(X, signs, C, kernel),
@@ -99,10 +121,16 @@ def reach(id: str, problem: Problem, point: CanonicalPoint, optimum: float) -> f
     if control or id == "svm.penalized.primal":
         declaration = declare(id, problem)
         declaration.assign(complete(declaration.canonical, point))
-        worth = declaration.value(float(declaration.objective.args[0].value), declaration.parameter_values)
+        worth = declaration.value(
+            float(declaration.objective.args[0].value), declaration.parameter_values
+        )
         return abs(worth - optimum) / max(abs(optimum), 1e-9)
     proven = interval(problem, point)
-    side = proven.upper if REGISTRY[id].carries == "function" or not point.has_multipliers else proven.lower
+    side = (
+        proven.upper
+        if REGISTRY[id].carries == "function" or not point.has_multipliers
+        else proven.lower
+    )
     return abs(side - optimum) / max(abs(optimum), 1e-9)
 
 
@@ -145,17 +173,25 @@ def test_fifty_instances_of_every_link() -> None:
     for link in EQUIVALENCES:
         for label, kernel in KERNELS.items():
             problems = [instance(REGISTRY[link.a].family, kernel, seed) for seed in range(100)]
-            errors = [map_errors(link, problem) for problem in [p for p in problems if link.applies(p)][:50]]
+            errors = [
+                map_errors(link, problem)
+                for problem in [p for p in problems if link.applies(p)][:50]
+            ]
             if errors:
                 row = {key: max(e[key] for e in errors) for key in errors[0]}
-                print(f"{name(link):64s} {label:10s} {len(errors):3d}  " + "  ".join(f"{k} {v:.1e}" for k, v in row.items()))
+                print(
+                    f"{name(link):64s} {label:10s} {len(errors):3d}  "
+                    + "  ".join(f"{k} {v:.1e}" for k, v in row.items())
+                )
                 worst = max(worst, *row.values())
     print(f"worst {worst:.1e}")
     assert worst <= 1e-6
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("link", [link for link in EQUIVALENCES if isinstance(link, StrongEquivalence)], ids=name)
+@pytest.mark.parametrize(
+    "link", [link for link in EQUIVALENCES if isinstance(link, StrongEquivalence)], ids=name
+)
 def test_strong_equivalences_hold_at_any_point(link: StrongEquivalence, kernel: str) -> None:
     """Feasible maps to feasible and the values are equal, without solving anything."""
     rng = np.random.default_rng(3)
@@ -164,12 +200,22 @@ def test_strong_equivalences_hold_at_any_point(link: StrongEquivalence, kernel: 
         if link.b == "rank.oneslack" and problem.p > 8:
             problem = ranking(problem.X[:4], [0.0, 1.0, 1.0, 2.0], None, problem.C, problem.kernel)
         assert isinstance(problem, MarginProblem)
-        point = Point(beta=rng.normal(size=problem.m), b=np.zeros(problem.T) if problem.T > 1 else 0.0)
+        point = Point(
+            beta=rng.normal(size=problem.m), b=np.zeros(problem.T) if problem.T > 1 else 0.0
+        )
         values = []
-        for id, at in ((link.a, point), (link.b, link.forward(problem, point)), (link.a, link.backward(problem, point))):
+        for id, at in (
+            (link.a, point),
+            (link.b, link.forward(problem, point)),
+            (link.a, link.backward(problem, point)),
+        ):
             declaration = declare(id, problem)
             declaration.assign(complete(declaration.canonical, at))
-            values.append(declaration.value(float(declaration.objective.args[0].value), declaration.parameter_values))
+            values.append(
+                declaration.value(
+                    float(declaration.objective.args[0].value), declaration.parameter_values
+                )
+            )
             for constraint in declaration.constraints.values():
                 assert np.max(constraint.violation()) <= 1e-8
         assert values == pytest.approx([values[0]] * 3, rel=1e-8)
@@ -201,7 +247,10 @@ def worth(id: str, problem: Problem) -> float:
 
 @pytest.mark.parametrize("link", [link for link in COUNTEREXAMPLES if link.b in REGISTRY], ids=name)
 def test_counterexamples(link: NotEquivalent) -> None:
-    found = [worth(id, problem) for id, problem in zip((link.a, link.b), link.counterexample(), strict=True)]
+    found = [
+        worth(id, problem)
+        for id, problem in zip((link.a, link.b), link.counterexample(), strict=True)
+    ]
     assert found == pytest.approx(link.values, abs=1e-6)
     assert abs(found[0] - found[1]) > 1e-2
 
@@ -214,7 +263,9 @@ def test_strict_complementarity_fails() -> None:
     point = as_a(Point, answer.point)
     slack = -problem.slack(problem.X @ point.w, present(point.b))
     alpha = as_a(np.ndarray, point.alpha)
-    assert np.maximum(alpha, slack).min() <= 1e-4  # an interior point comes as near as the root of its accuracy
+    assert (
+        np.maximum(alpha, slack).min() <= 1e-4
+    )  # an interior point comes as near as the root of its accuracy
 
 
 @pytest.mark.slow
@@ -234,12 +285,22 @@ def test_hypothesis_finds_a_counterexample_itself(a: str, b: str, kernel: Any) -
 
     def differ(rows: list[tuple[int, int]]) -> bool:
         X, y = np.array([[float(x)] for x, _ in rows]), np.array([float(y) for _, y in rows])
-        problem: Problem = ranking_vector_machine(X, y, kernel=kernel) if b == "rvm.primal" else ranking(X, y, kernel=kernel)
+        problem: Problem = (
+            ranking_vector_machine(X, y, kernel=kernel)
+            if b == "rvm.primal"
+            else ranking(X, y, kernel=kernel)
+        )
         if problem.p == 0 or REGISTRY[a].refusal(problem):
             return False
         return abs(worth(a, problem) - worth(b, problem)) > 1e-3
 
-    assert differ(find(points, differ, settings=settings(deadline=None, max_examples=200, derandomize=True, database=None)))
+    assert differ(
+        find(
+            points,
+            differ,
+            settings=settings(deadline=None, max_examples=200, derandomize=True, database=None),
+        )
+    )
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -267,15 +328,25 @@ def test_paths_compose() -> None:
     path = links.path("rank.lambda.dual", "rank.oneslack")
     value, answer = solved("rank.lambda.dual", problem)
     assert answer.point is not None
-    assert [link.kind for link, _ in path.steps] == ["rescaling", "equivalence", "strong equivalence"]
+    assert [link.kind for link, _ in path.steps] == [
+        "rescaling",
+        "equivalence",
+        "strong equivalence",
+    ]
     assert path.value(value, problem) == pytest.approx(value)
-    assert interval(problem, path.map(answer.point, problem)).upper == pytest.approx(value, rel=1e-6)
+    assert interval(problem, path.map(answer.point, problem)).upper == pytest.approx(
+        value, rel=1e-6
+    )
     assert links.path("rvm.dual", "rvm.dual").steps == ()
 
 
 def test_every_declaration_that_claims_a_family_is_linked_to_the_others() -> None:
     for entry in PRINTED.values():
-        first = next(other for other in REGISTRY.values() if other.family == entry.family and not other.control)
+        first = next(
+            other
+            for other in REGISTRY.values()
+            if other.family == entry.family and not other.control
+        )
         if not entry.control and entry.family != UNLINKED:
             links.path(entry.id, first.id)
 

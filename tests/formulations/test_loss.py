@@ -12,13 +12,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equimargin.formulations import MarginProblem, Point, classification, declare, interval, ranking, rbf
+from equimargin.formulations import (
+    MarginProblem,
+    Point,
+    classification,
+    declare,
+    interval,
+    ranking,
+    rbf,
+)
 from equimargin.formulations.problem.bias import bounded_smooth_bias
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.loss import HINGE, SQUARED_HINGE, Loss, huberised_hinge
 from equimargin.proofs import certificate, checker, examine, judge, program_certificate
 from equimargin.proofs.equivalence.stated import stated
-from equimargin.solvers import SOLVERS, exact_optimum, exact_path, regularization_path, solve, solve_declaration
+from equimargin.solvers import (
+    SOLVERS,
+    exact_optimum,
+    exact_path,
+    regularization_path,
+    solve,
+    solve_declaration,
+)
 from equimargin.solvers.batches import cost_grid, one_vs_one
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.optimum import Optimum, program_optimum
@@ -31,7 +46,13 @@ FAMILY = "svm.huberised_hinge"
 losses = st.one_of(
     st.sampled_from([HINGE, SQUARED_HINGE]),
     st.floats(-6, 6).map(lambda e: huberised_hinge(float(10**e))),
-    st.builds(Loss, st.just("another"), st.sampled_from([0.3, 7.0]), st.sampled_from([0.0, 0.7]), st.sampled_from([0.9, 4.0])),
+    st.builds(
+        Loss,
+        st.just("another"),
+        st.sampled_from([0.3, 7.0]),
+        st.sampled_from([0.0, 0.7]),
+        st.sampled_from([0.9, 4.0]),
+    ),
 )
 
 
@@ -53,18 +74,24 @@ def slacks(draw: Any, loss: Loss) -> float:
     knee = loss.top / loss.slope - width if loss.is_smooth and loss.is_bounded else -width
     anywhere = st.floats(-1e6, 1e6)
     near = st.integers(-6, 6).map(lambda k: 1 + k * 2.0**-52)
-    return float(draw(st.one_of(anywhere, near.map(lambda v: v * knee), near.map(lambda v: -v * width))))
+    return float(
+        draw(st.one_of(anywhere, near.map(lambda v: v * knee), near.map(lambda v: -v * width)))
+    )
 
 
 @given(st.data(), losses, st.floats(1e-6, 1e6))
 def test_bound_holds_near_a_knee_and_is_tight(data: st.DataObject, loss: Loss, c: float) -> None:
     u = data.draw(slacks(loss))
     true = Fraction(c) * exact(loss, Fraction(u))
-    below, above = (Fraction(float(loss.bound(np.array([u]), np.array([c]), way)[0])) for way in (-1.0, 1.0))
+    below, above = (
+        Fraction(float(loss.bound(np.array([u]), np.array([c]), way)[0])) for way in (-1.0, 1.0)
+    )
     size = abs(Fraction(u)) + Fraction(float(np.asarray(loss.width)))
     room = Fraction(1, 10**14) * Fraction(c) * exact(loss, size) + Fraction(1, 10**300)
     # Where u + width cancels, its rounding is relative to the width.
-    room += Fraction(c) * (exact(loss, Fraction(u) + size / 2**51) - exact(loss, Fraction(u) - size / 2**51))
+    room += Fraction(c) * (
+        exact(loss, Fraction(u) + size / 2**51) - exact(loss, Fraction(u) - size / 2**51)
+    )
     assert true - room <= below <= true <= above <= true + room
 
 
@@ -72,13 +99,20 @@ def test_bound_holds_near_a_knee_and_is_tight(data: st.DataObject, loss: Loss, c
 def test_value_and_weighed_are_close_to_the_loss(data: st.DataObject, loss: Loss) -> None:
     u = data.draw(slacks(loss))
     size = abs(u) + float(np.asarray(loss.width))
-    true, room = float(exact(loss, Fraction(u))), 1e-14 * float(exact(loss, Fraction(size))) + 1e-300
+    true, room = (
+        float(exact(loss, Fraction(u))),
+        1e-14 * float(exact(loss, Fraction(size))) + 1e-300,
+    )
     assert loss.value(np.array([u]))[0] == pytest.approx(true, rel=1e-9, abs=room)
-    assert loss.weighed(np.array([u]), np.array([3.0]))[0] == pytest.approx(3 * true, rel=1e-9, abs=3 * room)
+    assert loss.weighed(np.array([u]), np.array([3.0]))[0] == pytest.approx(
+        3 * true, rel=1e-9, abs=3 * room
+    )
 
 
 @given(st.data(), losses.filter(lambda loss: loss.is_smooth), st.floats(0, 1))
-def test_conjugate_and_loss_meet_at_the_derivative(data: st.DataObject, loss: Loss, share: float) -> None:
+def test_conjugate_and_loss_meet_at_the_derivative(
+    data: st.DataObject, loss: Loss, share: float
+) -> None:
     """phi(u) + phi*(a) >= a u for every a in the box, with equality at a = phi'(u)."""
     u, width = data.draw(slacks(loss)), float(np.asarray(loss.width))
     slope, top = Fraction(loss.slope), loss.derivative(np.array([u]))[0]
@@ -86,11 +120,25 @@ def test_conjugate_and_loss_meet_at_the_derivative(data: st.DataObject, loss: Lo
     for a in (Fraction(float(top)), Fraction(share * largest)):
         conjugate = a * a / (2 * slope) - Fraction(width) * a
         assert exact(loss, Fraction(u)) + conjugate >= a * Fraction(u)
-    gap = exact(loss, Fraction(u)) + Fraction(float(top)) ** 2 / (2 * slope) - Fraction(float(top)) * (Fraction(u) + Fraction(width))
-    assert gap <= Fraction(1, 10**14) * (exact(loss, Fraction(abs(u) + width)) + Fraction(1, 10**300))
+    gap = (
+        exact(loss, Fraction(u))
+        + Fraction(float(top)) ** 2 / (2 * slope)
+        - Fraction(float(top)) * (Fraction(u) + Fraction(width))
+    )
+    assert gap <= Fraction(1, 10**14) * (
+        exact(loss, Fraction(abs(u) + width)) + Fraction(1, 10**300)
+    )
 
 
-@given(st.lists(st.tuples(st.integers(-5, 5), st.sampled_from([-1.0, 1.0]), st.sampled_from([0.5, 1.0, 2.0])), min_size=1, max_size=8))
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(-5, 5), st.sampled_from([-1.0, 1.0]), st.sampled_from([0.5, 1.0, 2.0])
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
 def test_best_bias_balances_the_derivatives(rows: list[tuple[int, float, float]]) -> None:
     v, s, c = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
     phi = huberised_hinge(0.25)
@@ -107,7 +155,10 @@ def test_all_forms_and_newton_agree(kernel: Any, delta: float) -> None:
     found = solve(problem, tol=1e-9)
     assert (found.solver, problem.family) == ("newton", FAMILY)
     assert found.interval.relative_width <= 1e-9
-    answers = [examine(problem, solve_declaration(declare(f"{FAMILY}.{name}", problem))) for name in ("primal", "slacks", "beta", "dual")]
+    answers = [
+        examine(problem, solve_declaration(declare(f"{FAMILY}.{name}", problem)))
+        for name in ("primal", "slacks", "beta", "dual")
+    ]
     assert judge(FAMILY, answers, problem.scale).verdict.value == "agree"
 
 
@@ -117,7 +168,12 @@ def test_forms_have_one_exact_optimum_and_certificates_of_format_2(name: str) ->
     form = stated(f"{FAMILY}.{name}", problem, "fractions", Clock(10.0))
     document = program_certificate(form.program, as_a(Optimum, program_optimum(form.program)))
     kind, lower, upper = checker.check(json.dumps(document).encode())
-    assert (form.optimum, kind, abs(lower), lower) == (Fraction(3, 2), "program", Fraction(3, 2), upper)
+    assert (form.optimum, kind, abs(lower), lower) == (
+        Fraction(3, 2),
+        "program",
+        Fraction(3, 2),
+        upper,
+    )
 
 
 def test_float64_values_of_an_optimum_meet() -> None:
@@ -157,25 +213,73 @@ X, Y = np.arange(4.0)[:, None], [-1, -1, 1, 1]
     ("make", "words"),
     [
         (lambda: classification(X, Y, loss="huberised_hinge"), "needs delta, a number above 0"),
-        (lambda: classification(X, Y, loss="huberised_hinge", delta=0.0), "delta must be a number from"),
-        (lambda: classification(X, Y, loss="huberised_hinge", delta=np.nan), "delta must be a number from"),
-        (lambda: classification(X, Y, loss="huberised_hinge", delta="wide"), "delta must be a number from"),  # type: ignore[arg-type]
-        (lambda: classification(X, Y, delta=0.5), "no other loss has one"),
-        (lambda: classification(X, Y, loss="huberised_hinge", delta=0.5, bias=False), "with a free bias"),
-        (lambda: classification(X, Y, 1e250, loss="huberised_hinge", delta=1e100), "too large for float64"),
-        (lambda: classification(X, Y, np.inf, loss="huberised_hinge", delta=0.5), "has no hard rows"),
-        (lambda: classification(X, Y, loss="huberised_hinge", delta=0.5, sample_weight=[1, np.inf, 1, 1]), "has no hard rows"),
-        (lambda: ranking(X, [0, 1, 2, 3], loss="huberised_hinge"), "loss must be"),
         (
-            lambda: MarginProblem(X, rbf(1.0), LabelledPairs(np.arange(4.0), None), loss="huberised_hinge", bias=False, delta=0.5),
+            lambda: classification(X, Y, loss="huberised_hinge", delta=0.0),
+            "delta must be a number from",
+        ),
+        (
+            lambda: classification(X, Y, loss="huberised_hinge", delta=np.nan),
+            "delta must be a number from",
+        ),
+        (
+            lambda: classification(X, Y, loss="huberised_hinge", delta="wide"),  # type: ignore[arg-type]
+            "delta must be a number from",
+        ),
+        (lambda: classification(X, Y, delta=0.5), "no other loss has one"),
+        (
+            lambda: classification(X, Y, loss="huberised_hinge", delta=0.5, bias=False),
             "with a free bias",
         ),
-        (lambda: certificate(solve(sample_problem(FAMILY))), "a certificate of format 1 is of the hinge or the squared hinge"),
-        (lambda: one_vs_one.one_vs_one(X, Y, loss="huberised_hinge"), "loss must be 'hinge' or 'squared_hinge'"),
-        (lambda: regularization_path(as_a(MarginProblem, sample_problem(FAMILY))), "paths are of the hinge"),
-        (lambda: exact_path(as_a(MarginProblem, sample_problem(FAMILY)), 0.1, 1.0), "an exact path is of the hinge"),
-        (lambda: cost_grid.solve_grid(as_a(MarginProblem, sample_problem(FAMILY)), [1.0]), "the loss is the huberised hinge"),
-        (lambda: exact_sensitivity(sample_problem(FAMILY), Cost()), "the loss is the huberised hinge"),
+        (
+            lambda: classification(X, Y, 1e250, loss="huberised_hinge", delta=1e100),
+            "too large for float64",
+        ),
+        (
+            lambda: classification(X, Y, np.inf, loss="huberised_hinge", delta=0.5),
+            "has no hard rows",
+        ),
+        (
+            lambda: classification(
+                X, Y, loss="huberised_hinge", delta=0.5, sample_weight=[1, np.inf, 1, 1]
+            ),
+            "has no hard rows",
+        ),
+        (lambda: ranking(X, [0, 1, 2, 3], loss="huberised_hinge"), "loss must be"),
+        (
+            lambda: MarginProblem(
+                X,
+                rbf(1.0),
+                LabelledPairs(np.arange(4.0), None),
+                loss="huberised_hinge",
+                bias=False,
+                delta=0.5,
+            ),
+            "with a free bias",
+        ),
+        (
+            lambda: certificate(solve(sample_problem(FAMILY))),
+            "a certificate of format 1 is of the hinge or the squared hinge",
+        ),
+        (
+            lambda: one_vs_one.one_vs_one(X, Y, loss="huberised_hinge"),
+            "loss must be 'hinge' or 'squared_hinge'",
+        ),
+        (
+            lambda: regularization_path(as_a(MarginProblem, sample_problem(FAMILY))),
+            "paths are of the hinge",
+        ),
+        (
+            lambda: exact_path(as_a(MarginProblem, sample_problem(FAMILY)), 0.1, 1.0),
+            "an exact path is of the hinge",
+        ),
+        (
+            lambda: cost_grid.solve_grid(as_a(MarginProblem, sample_problem(FAMILY)), [1.0]),
+            "the loss is the huberised hinge",
+        ),
+        (
+            lambda: exact_sensitivity(sample_problem(FAMILY), Cost()),
+            "the loss is the huberised hinge",
+        ),
         (lambda: exact_optimum(sample_problem(FAMILY)), "the loss is the huberised hinge"),
         (lambda: solve(sample_problem(FAMILY)).stability(), "the loss is the huberised hinge"),
         (lambda: solve(sample_problem(FAMILY)).sensitivity(), "the loss is the huberised hinge"),

@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equimargin.formulations.partitions.order_free import SummationGrid, folded_rows, grid, products_by_row, split_integers
+from equimargin.formulations.partitions.order_free import (
+    SummationGrid,
+    folded_rows,
+    grid,
+    products_by_row,
+    split_integers,
+)
 
 SEEDS = st.integers(0, 2**32 - 1)
 SCALES = st.sampled_from([1e-150, 1e-9, 1.0, 3.7e5, 1e120])
@@ -29,7 +35,9 @@ def folded(x: np.ndarray, cut: SummationGrid) -> list[float]:
 
 
 @given(SEEDS, st.integers(1, 60), SCALES)
-def test_a_sum_has_the_same_bits_in_every_order_and_in_parts(seed: int, n: int, scale: float) -> None:
+def test_a_sum_has_the_same_bits_in_every_order_and_in_parts(
+    seed: int, n: int, scale: float
+) -> None:
     x, cut = terms(seed, n, scale), grid(scale, n)
     r = np.random.default_rng(seed)
     shuffled, k = r.permutation(x), int(r.integers(0, n + 1))
@@ -48,7 +56,9 @@ def test_a_sum_is_as_near_as_it_says(seed: int, n: int, scale: float) -> None:
 
 
 @given(SEEDS, st.integers(1, 40), st.integers(1, 5), st.booleans())
-def test_sums_of_rows_have_the_same_bits_in_every_order(seed: int, n: int, d: int, constant: bool) -> None:
+def test_sums_of_rows_have_the_same_bits_in_every_order(
+    seed: int, n: int, d: int, constant: bool
+) -> None:
     r = np.random.default_rng(seed)
     X, beta = r.standard_t(2, size=(n, d)), r.uniform(-1, 1, n) * (r.random(n) < 0.8)
     cut = grid(np.append(np.abs(X).max(axis=0), np.ones(int(constant))), n)
@@ -65,7 +75,9 @@ def test_a_row_has_the_same_product_wherever_it_is(seed: int, n: int, d: int) ->
     r = np.random.default_rng(seed)
     X, v = r.normal(size=(n, d)), r.normal(size=d + 1)
     whole = products_by_row(X, v, np.empty(n))
-    assert np.array_equal(whole, np.concatenate([products_by_row(X[i : i + 1], v, np.empty(1)) for i in range(n)]))
+    assert np.array_equal(
+        whole, np.concatenate([products_by_row(X[i : i + 1], v, np.empty(1)) for i in range(n)])
+    )
     assert whole == pytest.approx(X @ v[:d] + v[d])
 
 

@@ -54,7 +54,9 @@ def agreeing(problem: Problem) -> Comparison:
     """The comparison, which must agree with no answer failed."""
     result = compare(problem, solvers=SOLVERS)
     assert result.agree, str(result)
-    assert not any(j.agreement is Agreement.FAILED for family in result.families for j in family.judgements), str(result)
+    assert not any(
+        j.agreement is Agreement.FAILED for family in result.families for j in family.judgements
+    ), str(result)
     return result
 
 
@@ -79,7 +81,9 @@ def test_weights_from_zero_to_infinity(hardest: bool, kernel: Any, loss: Any) ->
 
 def test_infinite_weight_of_a_query_is_a_hard_ranking_of_it() -> None:
     score = X[:, 0] + X[:, 1] ** 2
-    agreeing(ranking(X, np.digitize(score, [0.3, 1.2]), QUERIES, 0.5, rbf(0.5), query_weight={9: np.inf}))
+    agreeing(
+        ranking(X, np.digitize(score, [0.3, 1.2]), QUERIES, 0.5, rbf(0.5), query_weight={9: np.inf})
+    )
 
 
 def test_a_weight_of_zero_leaves_a_row_out_and_two_repeats_it() -> None:
@@ -118,11 +122,18 @@ def test_a_query_weight_needs_its_query() -> None:
 def test_families_of_a_named_bias(bias: Any, families: list[str]) -> None:
     X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]), [1, -1, 1]
     named = {} if bias is None else {"bias": bias}
-    assert [problem.family for problem in make_task_problems("classification", X, y, losses=["hinge"], **named)] == families
+    assert [
+        problem.family
+        for problem in make_task_problems("classification", X, y, losses=["hinge"], **named)
+    ] == families
     for family in families:
         assert make_family_problem(family, "classification", X, y, **named).family == family
     for other in {"svm.soft", "svm.nobias"} - set(families):
-        with pytest.raises(ValueError, match=f"unknown family '{other}'; known of a classification with the hinge: {families[0]}"):
+        with pytest.raises(
+            ValueError,
+            match=f"unknown family '{other}'; known of a classification with the hinge: "
+            f"{families[0]}",
+        ):
             make_family_problem(other, "classification", X, y, **named)
 
 
@@ -131,11 +142,15 @@ def test_a_penalised_bias_is_an_appended_column_of_ones() -> None:
     appended = classification(np.column_stack([X, np.ones(N)]), SIGNS, 0.5, bias=False)
     solution = solve(penalised, tol=1e-10)
     assert solution.value == pytest.approx(optimum(appended), rel=1e-8)
-    assert solution.decision_function(X) == pytest.approx(solve(appended, tol=1e-10).decision_function(appended.X), abs=1e-4)
+    assert solution.decision_function(X) == pytest.approx(
+        solve(appended, tol=1e-10).decision_function(appended.X), abs=1e-4
+    )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", [linear(), rbf(0.3), polynomial()], ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize(
+    "kernel", [linear(), rbf(0.3), polynomial()], ids=lambda kernel: kernel.name
+)
 def test_sparse_features_give_the_dense_optimum(kernel: Any) -> None:
     thin = np.where(RNG.random(X.shape) < 0.4, X, 0.0)
     csr = sparse.csr_array(thin)
@@ -143,7 +158,9 @@ def test_sparse_features_give_the_dense_optimum(kernel: Any) -> None:
     agreeing(problem)
     agreeing(ranking(csr, LEVELS, None, 0.5, kernel))
     agreeing(ranking_vector_machine(csr, LEVELS, None, 0.5, kernel))
-    assert optimum(problem) == pytest.approx(optimum(classification(thin, SIGNS, 0.5, kernel)), rel=1e-8)
+    assert optimum(problem) == pytest.approx(
+        optimum(classification(thin, SIGNS, 0.5, kernel)), rel=1e-8
+    )
 
 
 def _in_parts(dense: Any, shuffle: Any) -> Any:
@@ -166,7 +183,9 @@ def _in_parts(dense: Any, shuffle: Any) -> Any:
     st.sampled_from(["hinge", "squared_hinge"]),
 )
 @settings(max_examples=15)
-def test_sparse_features_in_parts_with_stale_flags_are_the_dense_ones(seed: int, kernel: Any, loss: Any) -> None:
+def test_sparse_features_in_parts_with_stale_flags_are_the_dense_ones(
+    seed: int, kernel: Any, loss: Any
+) -> None:
     random = np.random.default_rng(seed)
     points = random.integers(-3, 4, (12, 3)).astype(float)
     y = np.where(np.arange(12) % 2, 1.0, -1.0)
@@ -177,14 +196,18 @@ def test_sparse_features_in_parts_with_stale_flags_are_the_dense_ones(seed: int,
     for solution in (wanted, found):
         values = solution.decision_function(_in_parts(points, random))
         assert values == pytest.approx(solution.decision_function(points), abs=1e-9)
-    np.testing.assert_allclose(kernel.block(_in_parts(points, random), points), kernel.block(points, points), atol=1e-12)
+    np.testing.assert_allclose(
+        kernel.block(_in_parts(points, random), points), kernel.block(points, points), atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.float32])
 def test_sparse_points_of_another_type_are_evaluated_in_float64(dtype: Any) -> None:
     points = np.array([[100.0, 3.0], [-100.0, 0.0], [7.0, 9.0]])
     solution = solve(classification(points, [1.0, -1.0, 1.0], 1.0, rbf(1e-4)))
-    assert solution.decision_function(sparse.csr_array(points.astype(dtype))) == pytest.approx(solution.decision_function(points))
+    assert solution.decision_function(sparse.csr_array(points.astype(dtype))) == pytest.approx(
+        solution.decision_function(points)
+    )
 
 
 def test_a_given_gram_matrix_gives_the_kernels_optimum() -> None:
@@ -198,11 +221,17 @@ def test_a_given_gram_matrix_gives_the_kernels_optimum() -> None:
 
 def test_an_indefinite_gram_matrix_gets_no_verdict() -> None:
     K = classification(X, SIGNS, 0.5, rbf(0.3)).gram.dense - 0.5 * np.eye(N)
-    for problem in (classification(K, SIGNS, 0.5, precomputed()), classification(X, SIGNS, 0.5, sigmoid(2.0, 1.0))):
+    for problem in (
+        classification(K, SIGNS, 0.5, precomputed()),
+        classification(X, SIGNS, 0.5, sigmoid(2.0, 1.0)),
+    ):
         assert not problem.convex
         (family,) = compare(problem, solvers=["CLARABEL", "smo"]).families
         assert family.verdict is Verdict.UNDECIDED
-        assert all(j.evidence.run.status in (Status.UNSUPPORTED, Status.STATIONARY) for j in family.judgements)
+        assert all(
+            j.evidence.run.status in (Status.UNSUPPORTED, Status.STATIONARY)
+            for j in family.judgements
+        )
 
 
 @pytest.mark.parametrize(
@@ -225,16 +254,26 @@ def test_infeasible_families_agree_by_proof(problem: MarginProblem) -> None:
 def test_feasible_hard_families_agree() -> None:
     clean = np.where(X[:, 0] > 0, 1.0, -1.0)
     agreeing(classification(X + 0.2 * np.outer(clean, [1.0, 0.0, 0.0]), clean, np.inf))
-    agreeing(regression(X, X @ np.array([1.0, 2.0, -1.0]) + 0.02 * RNG.uniform(-1, 1, N), np.inf, 0.05))
+    agreeing(
+        regression(X, X @ np.array([1.0, 2.0, -1.0]) + 0.02 * RNG.uniform(-1, 1, N), np.inf, 0.05)
+    )
     agreeing(ranking(X, np.digitize(X[:, 0], [-0.5, 0.5]), None, np.inf))
 
 
 def as_member_of(problem: MarginProblem, id: str, other: Problem) -> Agreement:
     """What the referee says of formulation `id` of another problem among the answers of this one."""
-    members = [entry.id for entry in REGISTRY.values() if entry.family == problem.family and not entry.control]
+    members = [
+        entry.id
+        for entry in REGISTRY.values()
+        if entry.family == problem.family and not entry.control
+    ]
     honest = [examine(problem, solve_declaration(declare(member, problem))) for member in members]
     stranger = examine(problem, solve_declaration(declare(id, other)))
-    family = judge(problem.family, [*honest, replace(stranger, run=replace(stranger.run, control=True))], problem.scale)
+    family = judge(
+        problem.family,
+        [*honest, replace(stranger, run=replace(stranger.run, control=True))],
+        problem.scale,
+    )
     assert family.verdict is Verdict.AGREE, family.reason
     return family.judgements[-1].agreement
 
@@ -260,9 +299,15 @@ def test_a_rough_answer_that_a_large_kernel_magnifies_is_no_disagreement() -> No
     """SCS leaves u just outside its box, and K of some thousands makes of that a price of 5 instead of 1: failed, not disagreeing."""
     rng = np.random.RandomState(0)
     points = rng.uniform(0, 8, size=(30, 4))
-    problem = ranking_vector_machine(points, np.digitize(points[:, 0] + rng.normal(size=30), [3.0, 5.0]), None, 1.0, polynomial())
-    (family,) = compare(problem, "rvm.*", ["CLARABEL", "SCS", "linear_program"], time_limit=20).families
-    assert family.verdict is Verdict.AGREE, [(j.evidence.run.name, j.agreement) for j in family.judgements]
+    problem = ranking_vector_machine(
+        points, np.digitize(points[:, 0] + rng.normal(size=30), [3.0, 5.0]), None, 1.0, polynomial()
+    )
+    (family,) = compare(
+        problem, "rvm.*", ["CLARABEL", "SCS", "linear_program"], time_limit=20
+    ).families
+    assert family.verdict is Verdict.AGREE, [
+        (j.evidence.run.name, j.agreement) for j in family.judgements
+    ]
 
 
 def test_the_reduced_graph_has_the_edges_of_table_1() -> None:
@@ -281,13 +326,18 @@ def test_the_kernel_of_differences_can_misrank_its_only_pair() -> None:
     for i in range(-3, 4):
         for j in range(-3, 4):
             if i != j:
-                scores = rbf(1.0).block(np.array([[float(i)], [float(j)]]), np.array([[float(i - j)]]))[:, 0]
+                scores = rbf(1.0).block(
+                    np.array([[float(i)], [float(j)]]), np.array([[float(i - j)]])
+                )[:, 0]
                 wrong += scores[0] <= scores[1]
     assert wrong == 6
 
 
 def test_multipliers_made_from_f_prove_its_optimum() -> None:
-    for problem in (ranking(X, LEVELS, None, 0.5, rbf(0.5)), ranking(X, LEVELS, None, 0.5, loss="squared_hinge")):
+    for problem in (
+        ranking(X, LEVELS, None, 0.5, rbf(0.5)),
+        ranking(X, LEVELS, None, 0.5, loss="squared_hinge"),
+    ):
         id = f"{problem.family}.beta"
         declared = declare(id, problem)
         evidence = examine(problem, solve_declaration(declared))
@@ -329,7 +379,9 @@ def test_separable_points_far_from_the_origin_are_not_called_infeasible(offset: 
 
 
 def test_rows_of_infinite_weight_that_contradict_each_other_are_infeasible() -> None:
-    problem = classification(np.zeros((2, 1)), np.array([-1.0, 1.0]), 1.0, sample_weight=[np.inf, np.inf])
+    problem = classification(
+        np.zeros((2, 1)), np.array([-1.0, 1.0]), 1.0, sample_weight=[np.inf, np.inf]
+    )
     (family,) = compare(problem, solvers=SOLVERS).families
     assert (family.verdict, family.feasible) == (Verdict.AGREE, False)
 
@@ -338,10 +390,16 @@ def test_a_wrong_optimum_of_an_infeasible_family_disagrees() -> None:
     """One label turned makes the points separable: solved well, its optimum is no proof of anything."""
     points = np.array([[0.0], [1.0], [2.0], [3.0]])
     problem = classification(points, np.array([-1.0, 1.0, -1.0, 1.0]), np.inf)
-    proofs = [examine(problem, solve_declaration(declare(id, problem))) for id in ("svm.hard.primal", "svm.hard.dual")]
+    proofs = [
+        examine(problem, solve_declaration(declare(id, problem)))
+        for id in ("svm.hard.primal", "svm.hard.dual")
+    ]
     other = classification(points, np.array([-1.0, -1.0, -1.0, 1.0]), np.inf)
     wrong = examine(problem, solve_declaration(declare("svm.hard.primal", other)))
-    assert judge("svm.hard", [*proofs, wrong], problem.scale).judgements[-1].agreement is Agreement.DISAGREES
+    assert (
+        judge("svm.hard", [*proofs, wrong], problem.scale).judgements[-1].agreement
+        is Agreement.DISAGREES
+    )
 
 
 def test_bad_pairs_and_queries_are_refused() -> None:
@@ -356,7 +414,11 @@ def test_bad_pairs_and_queries_are_refused() -> None:
 
 def test_symmetrised_differences_keep_the_weights() -> None:
     """RankSVM as classification of the differences, with means over queries."""
-    (link,) = (link for link in links.LINKS if (link.kind, link.a, link.b) == ("equivalence", "rank.l1.primal", "svm.soft.primal"))
+    (link,) = (
+        link
+        for link in links.LINKS
+        if (link.kind, link.a, link.b) == ("equivalence", "rank.l1.primal", "svm.soft.primal")
+    )
     assert isinstance(link, links.Equivalence)
     weighted = ranking(X, LEVELS, QUERIES, 0.5, per_query="mean")
     assert optimum(link.problem(weighted)) == pytest.approx(optimum(weighted), rel=1e-7)
@@ -379,11 +441,21 @@ def made(y: Any, weights: Any, queries: Any, pairs: Any) -> dict[str, Problem]:
 
 @pytest.mark.parametrize("name", made(SIGNS, WEIGHTS, QUERIES, np.array([[0, 1], [2, 3]])))
 def test_what_is_computed_later_is_of_the_data_as_they_were(name: str) -> None:
-    y, weights, queries, pairs = SIGNS.copy(), WEIGHTS.copy(), QUERIES.copy(), np.array([[0, 1], [2, 3]])
+    y, weights, queries, pairs = (
+        SIGNS.copy(),
+        WEIGHTS.copy(),
+        QUERIES.copy(),
+        np.array([[0, 1], [2, 3]]),
+    )
     found = solve(made(y, weights, queries, pairs)[name])
     wanted = solve(made(y, weights, queries, pairs)[name])
     before = wanted.value, wanted.lower, wanted.upper, wanted.bias_interval
-    y[:], weights[:], queries[:], pairs[:] = -y, weights + 1, queries[::-1].copy(), pairs[:, ::-1].copy()
+    y[:], weights[:], queries[:], pairs[:] = (
+        -y,
+        weights + 1,
+        queries[::-1].copy(),
+        pairs[:, ::-1].copy(),
+    )
     assert (found.value, found.lower, found.upper, found.bias_interval) == before
 
 
@@ -397,25 +469,50 @@ def test_sparse_features_are_copied_too() -> None:
 @pytest.mark.parametrize(
     ("point", "words"),
     [
-        (Point(alpha=np.ones(3)), r"the point's alpha must be a multiplier for each row, of shape \(24,\), and is of shape \(3,\)"),
-        (Point(beta=np.ones((24, 1))), r"the point's beta must be a coefficient .* of shape \(24,\), and is of shape \(24, 1\)"),
-        (Point(w=np.ones(3)), "a point of this svm.soft problem has no w: its parts are beta, b, alpha"),
+        (
+            Point(alpha=np.ones(3)),
+            r"the point's alpha must be a multiplier for each row, of shape \(24,\), and is "
+            r"of shape \(3,\)",
+        ),
+        (
+            Point(beta=np.ones((24, 1))),
+            r"the point's beta must be a coefficient .* of shape \(24,\), and is of shape \(24, 1\)",
+        ),
+        (
+            Point(w=np.ones(3)),
+            "a point of this svm.soft problem has no w: its parts are beta, b, alpha",
+        ),
         (Point(alpha=["a"] * 24), "the point's alpha must hold numbers, not 'a' at row 0"),  # type: ignore[arg-type]
-        (Point(beta=np.ones(24), b=[1.0, 2.0]), r"the point's b must be a number, of shape \(\), and is of shape \(2,\)"),
+        (
+            Point(beta=np.ones(24), b=[1.0, 2.0]),
+            r"the point's b must be a number, of shape \(\), and is of shape \(2,\)",
+        ),
     ],
 )
 def test_a_point_of_the_wrong_size_is_refused_in_a_sentence(point: Point, words: str) -> None:
     problem = classification(X, SIGNS, kernel=rbf(0.5))
-    for use in (partial(interval, problem), problem.values, partial(solve, problem, "smo", 1e-6, None, None)):
+    for use in (
+        partial(interval, problem),
+        problem.values,
+        partial(solve, problem, "smo", 1e-6, None, None),
+    ):
         with pytest.raises(ValueError, match=words):
             use(point)
 
 
 def test_a_point_of_a_linear_program_of_the_wrong_size_is_refused_in_a_sentence() -> None:
     problem = ranking_vector_machine(X, LEVELS, QUERIES)
-    with pytest.raises(ValueError, match=r"the point's x must be a coefficient for each of the points, of shape \(24,\), and is of shape"):
+    with pytest.raises(
+        ValueError,
+        match=r"the point's x must be a coefficient for each of the points, of shape \(24,\), and "
+        r"is of shape",
+    ):
         interval(problem, OneNormPoint(x=np.ones(3)))
-    with pytest.raises(ValueError, match=rf"the point's u must be a multiplier for each pair, of shape \({problem.p},\), and is of shape"):
+    with pytest.raises(
+        ValueError,
+        match=rf"the point's u must be a multiplier for each pair, of shape \({problem.p},\), and "
+        rf"is of shape",
+    ):
         problem.values(OneNormPoint(u=np.ones(problem.p + 1)))
 
 

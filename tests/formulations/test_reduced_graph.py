@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 
 from equimargin.data import load
 from equimargin.equivalence import exact_value
-from equimargin.formulations import REGISTRY, links, ranking, ranking_from_pairs, reduced_preferences, reduction_factor
+from equimargin.formulations import (
+    REGISTRY,
+    links,
+    ranking,
+    ranking_from_pairs,
+    reduced_preferences,
+    reduction_factor,
+)
 from equimargin.formulations.problem.choices import LOSSES
 from equimargin.solvers import solve
 from equimargin.solvers.exact import exact_optimum
@@ -21,12 +28,16 @@ from equimargin.testing import Relevances, ranking_data
 from narrow import present
 from places import SHARED
 
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the folder of public data sets is not beside the repository")
+needs_shared = pytest.mark.skipif(
+    not SHARED.is_dir(), reason="the folder of public data sets is not beside the repository"
+)
 
 
 def all_pairs(y: Any, qid: Any = None) -> list[tuple[int, int]]:
     query = np.zeros(len(y)) if qid is None else qid
-    return [(i, j) for i, j in permutations(range(len(y)), 2) if query[i] == query[j] and y[i] > y[j]]
+    return [
+        (i, j) for i, j in permutations(range(len(y)), 2) if query[i] == query[j] and y[i] > y[j]
+    ]
 
 
 def total_loss(pairs: Any, f: Any, power: int) -> float:
@@ -45,8 +56,18 @@ def paths_of(y: Any, maximum: dict[float, int], i: int, j: int) -> list[tuple[in
 def test_the_edges_of_three_levels() -> None:
     y = [0, 0, 1, 1, 2]
     assert reduced_preferences(y).tolist() == [[0, 1], [2, 0], [2, 3], [3, 0], [4, 2]]
-    assert reduced_preferences(y, maximum=[0, 1, 0, 1, 0]).tolist() == [[1, 0], [2, 1], [3, 1], [3, 2], [4, 3]]
-    assert reduced_preferences(y, qid=["a", "b", "a", "b", "b"]).tolist() == [[2, 0], [3, 1], [4, 3]]
+    assert reduced_preferences(y, maximum=[0, 1, 0, 1, 0]).tolist() == [
+        [1, 0],
+        [2, 1],
+        [3, 1],
+        [3, 2],
+        [4, 3],
+    ]
+    assert reduced_preferences(y, qid=["a", "b", "a", "b", "b"]).tolist() == [
+        [2, 0],
+        [3, 1],
+        [4, 3],
+    ]
     assert reduced_preferences([1, 1, 1]).shape == reduced_preferences([]).shape == (0, 2)
 
 
@@ -70,17 +91,24 @@ def test_the_bound_holds_for_every_function(data: Relevances, seed: int) -> None
         for f in (scale * rng.normal(size=len(y)), y * scale, np.zeros(len(y))):
             for power, loss in enumerate(LOSSES, 1):
                 kappa = reduction_factor(y, qid, loss)
-                assert total_loss(full, f, power) <= kappa * total_loss(reduced, f, power) * (1 + 1e-12)
+                assert total_loss(full, f, power) <= kappa * total_loss(reduced, f, power) * (
+                    1 + 1e-12
+                )
 
 
 @given(ranking_data(tails=False))
 @example(Relevances(np.zeros((6, 1)), np.array([0.0, 0, 0, 1, 1, 1]), None))
 def test_the_factor_is_the_largest_congestion_of_the_paths(data: Relevances) -> None:
     _, y, qid = data
-    edges, queries = reduced_preferences(y, qid), [np.ones(len(y), dtype=bool)] if qid is None else [qid == q for q in np.unique(qid)]
+    edges, queries = (
+        reduced_preferences(y, qid),
+        [np.ones(len(y), dtype=bool)] if qid is None else [qid == q for q in np.unique(qid)],
+    )
     passing = dict.fromkeys(map(tuple, edges.tolist()), 0)
     for members in queries:
-        maximum = {level: int(np.flatnonzero(members & (y == level))[0]) for level in np.unique(y[members])}
+        maximum = {
+            level: int(np.flatnonzero(members & (y == level))[0]) for level in np.unique(y[members])
+        }
         for i, j in all_pairs(y, qid):
             if members[i]:
                 for edge in paths_of(y, maximum, i, j):
@@ -91,11 +119,17 @@ def test_the_factor_is_the_largest_congestion_of_the_paths(data: Relevances) -> 
 def test_no_smaller_factor_does_for_two_levels() -> None:
     """n- = 2 and n+ = 3: one edge far from satisfied is worth kappa of itself in the limit."""
     y = np.array([0.0, 0.0, 1.0, 1.0, 1.0])
-    assert (reduction_factor(y), reduction_factor(y, loss="squared_hinge"), reduction_factor([0, 1, 1, 1])) == (3, 6, 1)
+    assert (
+        reduction_factor(y),
+        reduction_factor(y, loss="squared_hinge"),
+        reduction_factor([0, 1, 1, 1]),
+    ) == (3, 6, 1)
     f = np.array([0.0, 1e6, 1.0, 1.0, 1.0])
     assert total_loss(all_pairs(y), f, 1) > 2.999 * total_loss(reduced_preferences(y), f, 1)
     tail = np.array([0.0, -1.0, -1e6, 1.0, 1.0])
-    assert total_loss(all_pairs(y), tail, 1) > 1.999 * total_loss(reduced_preferences(y), tail, 1)  # n- = 2
+    assert total_loss(all_pairs(y), tail, 1) > 1.999 * total_loss(
+        reduced_preferences(y), tail, 1
+    )  # n- = 2
 
 
 def test_there_is_no_bound_the_other_way() -> None:
@@ -105,18 +139,26 @@ def test_there_is_no_bound_the_other_way() -> None:
     assert total_loss(reduced_preferences(y), f, 1) == 6
 
 
-def test_the_optimum_over_all_pairs_is_below_that_of_the_reduced_graph_at_kappa_times_the_cost() -> None:
+def test_the_optimum_over_all_pairs_is_below_that_of_the_reduced_graph_at_kappa_times_the_cost() -> (
+    None
+):
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(25, 3)), np.repeat([0.0, 1.0, 2.0], [10, 8, 7])
     pairs = reduced_preferences(y)
     for loss in ("hinge", "squared_hinge"):
         full = solve(ranking(X, y, C=0.2, loss=loss))
-        reduced = solve(ranking_from_pairs(X, pairs, 0.2 * reduction_factor(y, loss=loss), loss=loss))
+        reduced = solve(
+            ranking_from_pairs(X, pairs, 0.2 * reduction_factor(y, loss=loss), loss=loss)
+        )
         assert full.lower <= reduced.upper
 
 
 def test_relaxation_keeps_the_weights_of_queries() -> None:
-    (link,) = (link for link in links.LINKS if link.b == "rank.reduced" and isinstance(link, links.Relaxation))
+    (link,) = (
+        link
+        for link in links.LINKS
+        if link.b == "rank.reduced" and isinstance(link, links.Relaxation)
+    )
     rng = np.random.default_rng(4)
     y, q = np.array([0, 0, 0, 1, 1, 0, 1, 2, 2]), np.array([1, 1, 1, 1, 1, 2, 2, 2, 2])
     problem = ranking(rng.normal(size=(9, 3)), y, q, 0.5, query_weight={1: 4.0, 2: 0.25})
@@ -154,11 +196,17 @@ def test_table_1_cancer() -> None:
 @needs_shared
 @pytest.mark.parametrize(
     ("name", "target", "full", "reduced"),
-    [("esl-mixture.csv", "y", 10_000, 199), ("auto-mpg.csv", "mpg", 75_245, 656), ("pima.csv", "DiabetesIn5Years", 134_000, 767)],
+    [
+        ("esl-mixture.csv", "y", 10_000, 199),
+        ("auto-mpg.csv", "mpg", 75_245, 656),
+        ("pima.csv", "DiabetesIn5Years", 134_000, 767),
+    ],
 )
 def test_table_1(name: str, target: str, full: int, reduced: int) -> None:
     with (SHARED / name).open(encoding="utf-8", newline="") as file:
-        y = [float(row[target]) for row in csv.DictReader(file) if "" not in row.values()]  # six cars have no horsepower
+        y = [
+            float(row[target]) for row in csv.DictReader(file) if "" not in row.values()
+        ]  # six cars have no horsepower
     assert (ranking(np.zeros((len(y), 1)), y).p, len(reduced_preferences(y))) == (full, reduced)
 
 

@@ -23,14 +23,29 @@ def run_python(code: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """A fresh interpreter that finds the package behind the links, installed or not."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     command = [sys.executable, "-W", "error", "-c", code]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=HANG)
+    return subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=HANG
+    )
 
 
 def tracked_files() -> list[Path]:
     """What git holds or would hold: new files count before they are committed."""
-    command = ["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=HANG).stdout.split("\0")
-    return [path for name in names if name and (path := ROOT / name).is_file() and not path.is_symlink()]
+    command = [
+        "git",
+        "-c",
+        "safe.directory=*",
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ]
+    names = subprocess.run(
+        command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=HANG
+    ).stdout.split("\0")
+    return [
+        path for name in names if name and (path := ROOT / name).is_file() and not path.is_symlink()
+    ]
 
 
 @pytest.mark.parametrize("floor", FLOORS)
@@ -42,12 +57,27 @@ def test_a_floor_has_one_import_name(floor: str) -> None:
 
 def test_the_found_packages_are_those_of_the_tree() -> None:
     folders = PYPROJECT["tool"]["setuptools"]["package-dir"]
-    assert folders == {"equimargin": "src/equimargin"} | {f"equimargin.{floor}": floor for floor in FLOORS}
-    in_git = {path.parent.relative_to(ROOT).as_posix() for path in tracked_files() if path.name == "__init__.py"}
-    rooms = {folder.removeprefix("src/equimargin").strip("/") for folder in in_git if folder.split("/")[0] in {"src", *FLOORS}}
+    assert folders == {"equimargin": "src/equimargin"} | {
+        f"equimargin.{floor}": floor for floor in FLOORS
+    }
+    in_git = {
+        path.parent.relative_to(ROOT).as_posix()
+        for path in tracked_files()
+        if path.name == "__init__.py"
+    }
+    rooms = {
+        folder.removeprefix("src/equimargin").strip("/")
+        for folder in in_git
+        if folder.split("/")[0] in {"src", *FLOORS}
+    }
     names = {".".join(["equimargin", *room.split("/")]).strip(".") for room in rooms}
     found = subprocess.run(
-        [sys.executable, "-c", "import setuptools; setuptools.setup = lambda packages: print(*packages); exec(open('setup.py').read())"],
+        [
+            sys.executable,
+            "-c",
+            "import setuptools; setuptools.setup = lambda packages: print(*packages); "
+            "exec(open('setup.py').read())",
+        ],
         cwd=ROOT,
         check=True,
         capture_output=True,
@@ -75,12 +105,17 @@ def test_the_links_are_relative(floor: str) -> None:
 @pytest.mark.parametrize("floor", ["formulations", "solvers"])
 def test_the_lower_floors_load_without_what_is_heavy(floor: str) -> None:
     heavy = {"cvxpy", "flint", "highspy", "scipy.sparse", "sklearn"}
-    answer = run_python(f"import sys, equimargin.{floor}; print(sorted({heavy} & set(sys.modules)))")
+    answer = run_python(
+        f"import sys, equimargin.{floor}; print(sorted({heavy} & set(sys.modules)))"
+    )
     assert (answer.stdout, answer.stderr) == ("[]\n", "")
 
 
 def test_the_door_itself_loads_nothing() -> None:
-    answer = run_python("import sys, equimargin; print(sorted({'numpy', 'numba', 'cvxpy', 'sklearn', 'typer'} & set(sys.modules)))")
+    answer = run_python(
+        "import sys, equimargin; print(sorted({'numpy', 'numba', 'cvxpy', 'sklearn', "
+        "'typer'} & set(sys.modules)))"
+    )
     assert (answer.stdout, answer.stderr) == ("[]\n", "")
 
 
@@ -91,17 +126,23 @@ def test_the_door_itself_loads_nothing() -> None:
         "from equimargin import compare",
         "from equimargin.comparison import compare",
         "import equimargin.comparison; from equimargin import compare",
-        "from equimargin.comparison import compare as first; from equimargin import compare; assert compare is first",
-        "from equimargin import compare as first; from equimargin.comparison import compare; assert compare is first",
+        "from equimargin.comparison import compare as first; from equimargin import "
+        "compare; assert compare is first",
+        "from equimargin import compare as first; from equimargin.comparison import "
+        "compare; assert compare is first",
     ],
 )
 def test_compare_is_the_function_in_every_import_order(imports: str) -> None:
-    answer = run_python(f"{imports}; import types; assert isinstance(compare, types.FunctionType), compare")
+    answer = run_python(
+        f"{imports}; import types; assert isinstance(compare, types.FunctionType), compare"
+    )
     assert (answer.returncode, answer.stderr) == (0, "")
 
 
 def test_there_is_one_version() -> None:
-    citation = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    citation = re.search(
+        r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert citation is not None
     assert equimargin.__version__ == PYPROJECT["project"]["version"] == citation[1]
 
@@ -116,9 +157,15 @@ def test_the_constraints_are_plain_pins_of_every_dependency() -> None:
 
 def test_no_file_names_a_machine_or_a_registry() -> None:
     homes = re.compile(r"(?<![\w.$}<-])/(?:home|Users|root|work|usr/local)/\w")
-    registries = re.compile(r"(?:pypi|pythonhosted|anaconda|conda-forge|npmjs|crates)\.(?:org|com|io)\b")
+    registries = re.compile(
+        r"(?:pypi|pythonhosted|anaconda|conda-forge|npmjs|crates)\.(?:org|com|io)\b"
+    )
     found = []
     for path in tracked_files():
         text = path.read_bytes().decode("utf-8", errors="replace")
-        found += [f"{path.relative_to(ROOT)}: {hit[0]}" for pattern in (homes, registries) for hit in pattern.finditer(text)]
+        found += [
+            f"{path.relative_to(ROOT)}: {hit[0]}"
+            for pattern in (homes, registries)
+            for hit in pattern.finditer(text)
+        ]
     assert found == []

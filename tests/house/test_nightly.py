@@ -22,9 +22,14 @@ from narrow import present
 
 
 def test_a_seed_always_draws_the_same_instances() -> None:
-    first, again, others = ([draw_problem("rank.l1", seed, k) for k in range(5)] for seed in (3, 3, 4))
+    first, again, others = (
+        [draw_problem("rank.l1", seed, k) for k in range(5)] for seed in (3, 3, 4)
+    )
     assert [p.C for p in first] == [p.C for p in again]
-    assert all(np.array_equal(p.X, q.X) and np.array_equal(p.rows.y, q.rows.y) for p, q in zip(first, again, strict=True))
+    assert all(
+        np.array_equal(p.X, q.X) and np.array_equal(p.rows.y, q.rows.y)
+        for p, q in zip(first, again, strict=True)
+    )
     assert [p.C for p in first] != [p.C for p in others]
 
 
@@ -46,7 +51,9 @@ def test_a_script_rebuilds_its_instance(family: str) -> None:
 
 def test_the_branches_of_an_instance() -> None:
     X = np.array([[0.0, 2.0], [0.0, 2.0], [0.0, 0.0]])
-    found = nightly.branches(classification(X, np.array([1.0, -1.0, 1.0]), 1e5, sample_weight=[1.0, 0.0, np.inf]))
+    found = nightly.branches(
+        classification(X, np.array([1.0, -1.0, 1.0]), 1e5, sample_weight=[1.0, 0.0, np.inf])
+    )
     there = {name for name, here in found.items() if here}
     assert there == {
         "duplicated rows", "contradicting duplicates", "zero rows", "zero columns", "singular Gram", "rank one", "integer grid",
@@ -69,19 +76,31 @@ def test_where_our_own_solvers_have_no_excuse() -> None:
     assert not must(regression(X, y, np.inf, 0.0))
 
 
-def test_what_is_held_against_an_answer_ends_in_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_held_against_an_answer_ends_in_a_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A wrong claim of a solver of ours: the family's report names it, and counts it as a failure."""
     problem = sample_problem("svm.soft")
     found = nightly.judged(problem)
     assert found.said == []
     evidence = [j.evidence for j in found.kept.family.judgements]
-    wrong = [replace(e, claim=replace(present(e.claim), value=2 * e.value)) if e.run.solver == "smo" else e for e in evidence]
+    wrong = [
+        replace(e, claim=replace(present(e.claim), value=2 * e.value))
+        if e.run.solver == "smo"
+        else e
+        for e in evidence
+    ]
     (failure,) = nightly.complaints(problem, judge("svm.soft", wrong, problem.scale))
     assert failure.startswith("solver by smo disagrees")
     lie = Check("svm.soft", lambda problem, at: Trial([failure]), lambda at: problem)
     monkeypatch.chdir(tmp_path)
     lines: list[str] = []
-    assert replace(nightly.CAMPAIGN, checks=lambda _: [lie], start=lambda: None).main(["--examples", "1"], lines.append) == 1
+    assert (
+        replace(nightly.CAMPAIGN, checks=lambda _: [lie], start=lambda: None).main(
+            ["--examples", "1"], lines.append
+        )
+        == 1
+    )
     assert failure in lines[0]
     assert (tmp_path / "build" / "nightly" / "nightly-svm.soft-0-0-1.py").is_file()
 
@@ -92,7 +111,10 @@ def test_limits_count_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = compare(problem, solvers=["CLARABEL", "smo"])
     (family,) = whole.families
     evidence = [j.evidence for j in family.judgements]
-    ran_out = [replace(e, run=replace(e.run, status=Status.TIME_LIMIT)) if e.run.solver == "smo" else e for e in evidence]
+    ran_out = [
+        replace(e, run=replace(e.run, status=Status.TIME_LIMIT)) if e.run.solver == "smo" else e
+        for e in evidence
+    ]
     late = replace(whole, families=(judge("svm.soft", ran_out, problem.scale),))
     times = iter([0.0, 0.0, 1.0, 10.0, 0.0, 0.0, 1.0, 1.0])
 
@@ -110,7 +132,9 @@ def test_limits_count_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert limits == [5.0, 100.0, 5.0]
 
 
-def test_a_hang_and_an_exception_are_failures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_hang_and_an_exception_are_failures(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Of CPU time: no answer's exception takes a hang for its own, and one that an answer makes of another is held against it."""
     problem = sample_problem("svm.soft")
 
@@ -128,4 +152,8 @@ def test_a_hang_and_an_exception_are_failures(monkeypatch: pytest.MonkeyPatch, t
     assert tried(replace(check, limit=0.3), At(0, 0, 0)).said == ["Hang: no end after 0.3 s"]
     monkeypatch.setattr(module, "examine_solution", raises)
     failures = tried(check, At(0, 0, 0)).said
-    assert any("solver by smo raised ZeroDivisionError: float division by zero (test_nightly.py, line" in said for said in failures)
+    assert any(
+        "solver by smo raised ZeroDivisionError: float division by zero (test_nightly.py, line"
+        in said
+        for said in failures
+    )

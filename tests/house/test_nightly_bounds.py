@@ -18,7 +18,15 @@ from hypothesis import strategies as st
 from campaigns import nightly_bounds as campaign
 from campaigns.exact.closed_forms import closed_form, exponential
 from campaigns.shrunk import essence
-from equimargin.formulations import Interval, OneNormProblem, Point, Problem, classification, rbf, regression
+from equimargin.formulations import (
+    Interval,
+    OneNormProblem,
+    Point,
+    Problem,
+    classification,
+    rbf,
+    regression,
+)
 from equimargin.solvers import exact_optimum, solve
 from equimargin.solvers.exact_limits import rational_kernel
 
@@ -45,7 +53,9 @@ def test_closed_forms_are_the_exact_optima(family: str) -> None:
     for text, problem in _problems(family, 40):
         found = closed_form(problem)
         if found is not None and rational_kernel(problem.kernel):
-            start = None if isinstance(problem, OneNormProblem) else Point(alpha=np.zeros(problem.p))
+            start = (
+                None if isinstance(problem, OneNormProblem) else Point(alpha=np.zeros(problem.p))
+            )
             assert exact_optimum(problem, start=start).value == found.lower == found.upper, text
             compared += 1
     assert compared >= 10
@@ -95,7 +105,11 @@ def test_scales_reach_both_ends_of_float64() -> None:
 def test_intervals_hold_at_every_scale(family: str, number: int) -> None:
     watch, _ = campaign.checked(family, campaign.drawn(family, [number]), [number])
     bounds = ("false", "NaN", "claim", "dual value", "primal value", "exact")
-    assert [(finding.sentence, watch.text) for finding in watch.findings if finding.kind.startswith(bounds)] == []
+    assert [
+        (finding.sentence, watch.text)
+        for finding in watch.findings
+        if finding.kind.startswith(bounds)
+    ] == []
 
 
 def _kinds(text: str) -> set[str]:
@@ -107,7 +121,9 @@ def test_nothing_is_found_where_nothing_is_wrong() -> None:
     assert _kinds(SIMPLE) == set()
 
 
-@pytest.mark.parametrize(("wrong", "kind"), [(Interval(0.6, 1.0), "false lower"), (Interval(0.0, 0.4), "false upper")])
+@pytest.mark.parametrize(
+    ("wrong", "kind"), [(Interval(0.6, 1.0), "false lower"), (Interval(0.0, 0.4), "false upper")]
+)
 def test_a_false_bound_is_found_and_becomes_a_script(
     wrong: Interval, kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -160,10 +176,17 @@ def test_every_kind_has_one_script(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(campaign, "interval", lambda problem, point: Interval(0.6, 1.0))
     lines: list[str] = []
     monkeypatch.chdir(tmp_path)
-    assert replace(campaign.CAMPAIGN, start=lambda: None).main(["--examples", "2", "svm.soft"], lines.append) == 1
+    assert (
+        replace(campaign.CAMPAIGN, start=lambda: None).main(
+            ["--examples", "2", "svm.soft"], lines.append
+        )
+        == 1
+    )
     found = [line for line in lines if line.startswith("  ! ")]
     kinds = {essence(line.partition("]: ")[2]) for line in found}
-    scripts = [file for file in (tmp_path / "build" / "nightly").glob("*.py") if ".small." not in file.name]
+    scripts = [
+        file for file in (tmp_path / "build" / "nightly").glob("*.py") if ".small." not in file.name
+    ]
     assert "svm.soft                     2 examples, 2 wrong" in lines[-2]
     assert len(found) > len(kinds) == len(scripts)
 

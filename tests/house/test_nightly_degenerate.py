@@ -21,15 +21,23 @@ def test_a_few_instances_of_each_are_right(name: str) -> None:
 
 
 WRONG: dict[str, tuple[str, Any]] = {
-    "svm.onenorm": ("exact_optimum", lambda right: lambda problem: type("Wrong", (), {"value": right(problem).value + 1})),
+    "svm.onenorm": (
+        "exact_optimum",
+        lambda right: lambda problem: type("Wrong", (), {"value": right(problem).value + 1}),
+    ),
     "coupling.wlw": ("wlw", lambda right: lambda r: right(np.asarray(r).T)),
     "bradley_terry": ("bradley_terry", lambda right: lambda r, n: right(r, n**2)),
     "platt": ("platt", lambda right: lambda *data: PlattSigmoid(1.0, 1.0, 0.0, 0.0)),
     "least_misranked": (
         "least_misranked",
-        lambda right: lambda problem: type("Wrong", (), {"least": right(problem).least + 1, "proven": True}),
+        lambda right: (
+            lambda problem: type("Wrong", (), {"least": right(problem).least + 1, "proven": True})
+        ),
     ),
-    "average_precision_least": ("average_precision_least", lambda right: lambda R, Q, N: right(R, Q, N) * 0.999),
+    "average_precision_least": (
+        "average_precision_least",
+        lambda right: lambda R, Q, N: right(R, Q, N) * 0.999,
+    ),
 }
 """Wrong answers: what is replaced, and by what, made of the right one."""
 
@@ -43,7 +51,9 @@ def test_a_wrong_answer_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -
     assert any(line.startswith(f"  ! {name}") for line in lines)
 
 
-def test_another_optimum_and_another_loss_of_the_machine_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_optimum_and_another_loss_of_the_machine_are_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(degenerate, "_by_clarabel", lambda stated: 100.0)
     assert "not within" in SUBJECTS["svm.general"](np.random.default_rng([0, 0]))
 
@@ -51,7 +61,12 @@ def test_another_optimum_and_another_loss_of_the_machine_are_noticed(monkeypatch
 def test_an_answer_that_raises_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(degenerate, "platt", lambda *data: 1 / 0)
     lines: list[str] = []
-    assert degenerate.CAMPAIGN.main(["platt", "average_precision_least", "--examples", "2"], lines.append) == 1
+    assert (
+        degenerate.CAMPAIGN.main(
+            ["platt", "average_precision_least", "--examples", "2"], lines.append
+        )
+        == 1
+    )
     assert sum("ZeroDivisionError" in line for line in lines) == 2
     assert "0 wrong" in lines[-2]
 

@@ -33,14 +33,18 @@ def of_another_slope(problem: Any) -> Any:
 def that_jumps(problem: Any) -> Any:
     """A path whose last f is another one."""
     right = exact_path(problem)
-    last = replace(right.pieces[-1], f_constant=tuple(v + Fraction(1) for v in right.pieces[-1].f_constant))
+    last = replace(
+        right.pieces[-1], f_constant=tuple(v + Fraction(1) for v in right.pieces[-1].f_constant)
+    )
     return replace(right, pieces=(*right.pieces[:-1], last))
 
 
 def by_one_more(problem: Any) -> Any:
     """An error that counts one point too many."""
     right = exact_leave_one_out(problem)
-    return replace(right, after_steps=tuple(Mistakes(v.least, v.most + 1) for v in right.after_steps))
+    return replace(
+        right, after_steps=tuple(Mistakes(v.least, v.most + 1) for v in right.after_steps)
+    )
 
 
 @pytest.mark.parametrize(
@@ -52,7 +56,9 @@ def by_one_more(problem: Any) -> Any:
         ("leave one out", "exact_leave_one_out", lambda problem: 1 / 0, "ZeroDivisionError"),
     ],
 )
-def test_a_wrong_answer_is_noticed(name: str, replaced: str, wrong: Any, sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_answer_is_noticed(
+    name: str, replaced: str, wrong: Any, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(campaign, replaced, wrong)
     lines: list[str] = []
     assert ran(name, lines) == 1

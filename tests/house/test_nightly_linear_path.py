@@ -39,7 +39,9 @@ def test_a_wrong_path_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> 
         return replace(path, **{name: getattr(path, name) * factor})
 
     monkeypatch.setattr(campaign, "regularization_path", wrong)
-    problem = one_norm_ranking(np.random.default_rng(3).normal(size=(9, 2)), np.arange(9.0), kernel=rbf(0.5))
+    problem = one_norm_ranking(
+        np.random.default_rng(3).normal(size=(9, 2)), np.arange(9.0), kernel=rbf(0.5)
+    )
     found = campaign.examined(problem, 1e-3)
     assert any(part in mistake for mistake in found.mistakes for part in said.split("|"))
 
@@ -54,19 +56,28 @@ HARD = {
 
 
 @pytest.mark.parametrize(("family", "number"), HARD)
-def test_a_path_of_a_nearly_singular_program_claims_nothing_that_it_has_not(family: str, number: int) -> None:
+def test_a_path_of_a_nearly_singular_program_claims_nothing_that_it_has_not(
+    family: str, number: int
+) -> None:
     """Before, answers of these were called optimal by their gap in float64, or pieces 4e-7 off, or judged at another matrix."""
     found = campaign.followed(campaign.drawn(family, 1, number), number)
     assert not found.silent
     assert found.worst <= 1e-8
-    assert all(mistake.startswith(tuple(HARD[family, number])) for mistake in found.mistakes), found.mistakes
+    assert all(mistake.startswith(tuple(HARD[family, number])) for mistake in found.mistakes), (
+        found.mistakes
+    )
 
 
 def test_a_path_that_claims_too_much_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every answer is called optimal, also where float64 does not do."""
     handed = OneNormPath.at
-    monkeypatch.setattr(OneNormPath, "at", lambda path, lam: replace(handed(path, lam), status=Status.OPTIMAL))
-    assert any("called optimal" in word for word in campaign.followed(campaign.drawn("svm.onenorm", 1, 145), 145).silent)
+    monkeypatch.setattr(
+        OneNormPath, "at", lambda path, lam: replace(handed(path, lam), status=Status.OPTIMAL)
+    )
+    assert any(
+        "called optimal" in word
+        for word in campaign.followed(campaign.drawn("svm.onenorm", 1, 145), 145).silent
+    )
 
 
 def test_a_path_that_raises_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

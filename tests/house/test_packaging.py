@@ -20,15 +20,28 @@ import pytest
 from pages import FOLLOWED_AS_BUILT
 from places import HANG, ROOT
 
-PACKAGE_DIR: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["package-dir"]
+PACKAGE_DIR: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+    "tool"
+]["setuptools"]["package-dir"]
 
 
 def run(*command: str | Path, cwd: Path, programs: Path | None = None) -> str:
     """The output of a command that sees no PYTHONPATH, and first of all the programs of a folder; its error output if it fails."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     if programs is not None:
-        environment |= {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "PYTHONIOENCODING": "utf-8"}
-    answer = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=HANG)
+        environment |= {
+            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONIOENCODING": "utf-8",
+        }
+    answer = subprocess.run(
+        command,
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=HANG,
+    )
     assert answer.returncode == 0, answer.stdout + answer.stderr
     return answer.stdout
 
@@ -37,7 +50,17 @@ def run(*command: str | Path, cwd: Path, programs: Path | None = None) -> str:
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what git holds or would hold, without the links."""
     copy = tmp_path_factory.mktemp("tree")
-    for name in run("git", "-c", "safe.directory=*", "ls-files", "-z", "-c", "-o", "--exclude-standard", cwd=ROOT).split("\0"):
+    for name in run(
+        "git",
+        "-c",
+        "safe.directory=*",
+        "ls-files",
+        "-z",
+        "-c",
+        "-o",
+        "--exclude-standard",
+        cwd=ROOT,
+    ).split("\0"):
         source = ROOT / name
         if source.is_file() and not source.is_symlink():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
@@ -53,7 +76,8 @@ def wanted(tree: Path) -> dict[str, bytes]:
         f"{package.replace('.', '/')}/{path.relative_to(tree / folder).as_posix()}": path.read_bytes()
         for package, folder in PACKAGE_DIR.items()
         for path in (tree / folder).rglob("*")
-        if path.suffix in {".py", ".md", ".v", ".ml", ".json", ".html", ".css", ".js", ".toml"} or path.name in {"py.typed", "_CoqProject"}
+        if path.suffix in {".py", ".md", ".v", ".ml", ".json", ".html", ".css", ".js", ".toml"}
+        or path.name in {"py.typed", "_CoqProject"}
     }
 
 
@@ -86,7 +110,9 @@ def wheel_name(name: str) -> str | None:
 def test_the_wheel_is_the_tree(built: Path, wanted: dict[str, bytes]) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        found = {name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name}
+        found = {
+            name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name
+        }
     assert found == wanted
 
 
@@ -97,17 +123,41 @@ def environment(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("environment")
     run(sys.executable, "-m", "venv", "--without-pip", home, cwd=home)
     python = home / "bin" / "python"
-    run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index", "--no-deps", wheel, cwd=home)
-    # Only now may it see the dependencies of this environment: pip would take our own editable install for its own.
-    site = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home).strip())
-    (site / "dependencies.pth").write_text("\n".join({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}) + "\n")
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "--quiet",
+        "--no-index",
+        "--no-deps",
+        wheel,
+        cwd=home,
+    )
+    # Only now may it see the dependencies of this environment: pip would take our own
+    # editable install for its own.
+    site = Path(
+        run(
+            python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home
+        ).strip()
+    )
+    (site / "dependencies.pth").write_text(
+        "\n".join({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}) + "\n"
+    )
     return home / "bin"
 
 
 def test_the_wheel_works_far_from_the_tree(environment: Path, tmp_path: Path) -> None:
     python = environment / "python"
-    imports = "import equimargin.formulations, equimargin.solvers, equimargin.proofs; print(equimargin.proofs.__file__)"
-    assert Path(run(python, "-W", "error", "-c", imports, cwd=tmp_path).strip()).is_relative_to(environment.parent)
+    imports = (
+        "import equimargin.formulations, equimargin.solvers, equimargin.proofs; "
+        "print(equimargin.proofs.__file__)"
+    )
+    assert Path(run(python, "-W", "error", "-c", imports, cwd=tmp_path).strip()).is_relative_to(
+        environment.parent
+    )
     assert "0.1.0" in run(python, "-m", "equimargin", "--version", cwd=tmp_path)
 
 
@@ -121,7 +171,15 @@ LINES_OF_A_SCREEN = 60
 @pytest.mark.parametrize("page", FOLLOWED_AS_BUILT)
 def test_a_page_is_followed_far_from_the_tree(environment: Path, tmp_path: Path, page: str) -> None:
     """Its Python and its commands run, in an empty folder, with warnings as errors; what is printed is as the page says, figures apart."""
-    run(environment / "python", "-W", "error", ROOT / "tests" / "pages.py", ROOT / page, cwd=tmp_path, programs=environment)
+    run(
+        environment / "python",
+        "-W",
+        "error",
+        ROOT / "tests" / "pages.py",
+        ROOT / page,
+        cwd=tmp_path,
+        programs=environment,
+    )
     if page.endswith("use_in_python.md"):
         verified = run(environment / "equimargin", "verify", "certificate.json", cwd=tmp_path)
         assert "svm.soft" in verified
@@ -146,29 +204,50 @@ def blocks(language: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_the_page_on_ones_own_problem_is_followed_from_an_empty_folder(environment: Path, tmp_path: Path) -> None:
+def test_the_page_on_ones_own_problem_is_followed_from_an_empty_folder(
+    environment: Path, tmp_path: Path
+) -> None:
     """All its files, commands and lines of Python in their order; `pip install .` without the network, as a wheel that is built first."""
     module, session = blocks("python")
     (project,) = blocks("toml")
-    for name, text in (("trimmed.py", module), ("pyproject.toml", project), ("session.py", session)):
+    for name, text in (
+        ("trimmed.py", module),
+        ("pyproject.toml", project),
+        ("session.py", session),
+    ):
         (tmp_path / name).write_text(text, encoding="utf-8")
     commands = [line for text in blocks("sh") for line in text.splitlines()]
     there = commands.index("pip install .")
-    before = [run("sh", "-c", line, cwd=tmp_path, programs=environment) for line in commands[:there]]
+    before = [
+        run("sh", "-c", line, cwd=tmp_path, programs=environment) for line in commands[:there]
+    ]
     listed, drawn, _, own, dual, control, solver, same, suggested, certified, verified = before
-    assert re.search(r"^trimmed +trimmed.primal, trimmed.dual +\[--plugin trimmed\]$", listed, re.MULTILINE)
+    assert re.search(
+        r"^trimmed +trimmed.primal, trimmed.dual +\[--plugin trimmed\]$", listed, re.MULTILINE
+    )
     assert re.search(r"^trimmed +optimum .* AGREE$", drawn, re.MULTILINE)
     assert re.search(r"^trimmed +optimum -0.03125, all digits proven .* AGREE$", own, re.MULTILINE)
     assert (dual, solver) == ("trimmed.dual conforms\n", "trimmed.bisection conforms\n")
-    assert re.search(r"forgotten_mean is worth -?[0-9/]+ where trimmed.primal is worth -?[0-9/]+, on ", control)
-    assert same.startswith("EQUAL: A = trimmed.primal, B = trimmed.dual\n  B is the Lagrangian dual of A")
+    assert re.search(
+        r"forgotten_mean is worth -?[0-9/]+ where trimmed.primal is worth -?[0-9/]+, on ", control
+    )
+    assert same.startswith(
+        "EQUAL: A = trimmed.primal, B = trimmed.dual\n  B is the Lagrangian dual of A"
+    )
     assert "# trimmed.primal and trimmed.dual: the optima are equal." in suggested
     assert certified.endswith("trimmed: certificate proofs/trimmed.json\n")
     assert verified.startswith("proofs/trimmed.json: ACCEPTED")
     with installed(tmp_path, environment, "trimmed-losses"):
-        listed, own = (run("sh", "-c", line, cwd=tmp_path, programs=environment) for line in commands[there + 1 :])
-        assert re.search(r"^trimmed +trimmed.primal, trimmed.dual +\[trimmed-losses 1.0\]$", listed, re.MULTILINE)
-        assert re.search(r"^trimmed +optimum -0.03125, all digits proven .* AGREE$", own, re.MULTILINE)
+        listed, own = (
+            run("sh", "-c", line, cwd=tmp_path, programs=environment)
+            for line in commands[there + 1 :]
+        )
+        assert re.search(
+            r"^trimmed +trimmed.primal, trimmed.dual +\[trimmed-losses 1.0\]$", listed, re.MULTILINE
+        )
+        assert re.search(
+            r"^trimmed +optimum -0.03125, all digits proven .* AGREE$", own, re.MULTILINE
+        )
         assert run(environment / "python", "session.py", cwd=tmp_path) == "-1/32 -1/32\nTrue\n"
 
 
@@ -205,7 +284,9 @@ packages = ["outside"]
 
 
 @pytest.mark.slow
-def test_a_package_from_outside_does_it_all_on_the_command_line(environment: Path, tmp_path: Path) -> None:
+def test_a_package_from_outside_does_it_all_on_the_command_line(
+    environment: Path, tmp_path: Path
+) -> None:
     """Installed as a wheel, its family is listed, shown, compared in two processes, judged and refuted; its broken module is named."""
     package = tmp_path / "source" / "outside"
     package.mkdir(parents=True)
@@ -215,17 +296,41 @@ def test_a_package_from_outside_does_it_all_on_the_command_line(environment: Pat
     (package / "broken.py").write_text("import no_such_module\n", encoding="utf-8")
     python = environment / "python"
     with installed(package.parent, environment, "outside"):
-        listed = run("sh", "-c", "equimargin list families 2>&1", cwd=tmp_path, programs=environment)
-        assert re.search(r"the plug-in broken \(outside 2.5\) is left out: ModuleNotFoundError: .*'no_such_module'", listed)
+        listed = run(
+            "sh", "-c", "equimargin list families 2>&1", cwd=tmp_path, programs=environment
+        )
+        assert re.search(
+            r"the plug-in broken \(outside 2.5\) is left out: ModuleNotFoundError: "
+            r".*'no_such_module'",
+            listed,
+        )
         assert re.search(r"^trimmed .*\[outside 2.5\]$", listed, re.MULTILINE)
-        plugins = run("sh", "-c", "equimargin list plugins 2>/dev/null", cwd=tmp_path, programs=environment)
-        assert re.search(r"^outside.broken +outside 2.5: left out, ModuleNotFoundError", plugins, re.MULTILINE)
-        assert "mean (a x - t)_+" in run("sh", "-c", "equimargin show trimmed.primal", cwd=tmp_path, programs=environment)
+        plugins = run(
+            "sh", "-c", "equimargin list plugins 2>/dev/null", cwd=tmp_path, programs=environment
+        )
+        assert re.search(
+            r"^outside.broken +outside 2.5: left out, ModuleNotFoundError", plugins, re.MULTILINE
+        )
+        assert "mean (a x - t)_+" in run(
+            "sh", "-c", "equimargin show trimmed.primal", cwd=tmp_path, programs=environment
+        )
         compared = "equimargin compare --family trimmed --draw 7 --jobs 2"
-        assert re.search(r"^trimmed +optimum .* AGREE$", run("sh", "-c", compared, cwd=tmp_path, programs=environment), re.MULTILINE)
-        (tmp_path / "mine.json").write_text('{"a": [1.0, 2.5, -0.5, 4.0], "share": 0.5}', encoding="utf-8")
+        assert re.search(
+            r"^trimmed +optimum .* AGREE$",
+            run("sh", "-c", compared, cwd=tmp_path, programs=environment),
+            re.MULTILINE,
+        )
+        (tmp_path / "mine.json").write_text(
+            '{"a": [1.0, 2.5, -0.5, 4.0], "share": 0.5}', encoding="utf-8"
+        )
         compared = "equimargin compare mine.json --family trimmed --jobs 2 --include-controls"
         control = run("sh", "-c", compared, cwd=tmp_path, programs=environment)
         assert "forgotten_mean (control)" in control
-        refuted = run(python, "-m", "equimargin.testing", "outside.trimmed:trimmed.forgotten_mean", cwd=tmp_path)
+        refuted = run(
+            python,
+            "-m",
+            "equimargin.testing",
+            "outside.trimmed:trimmed.forgotten_mean",
+            cwd=tmp_path,
+        )
         assert "is worth" in refuted

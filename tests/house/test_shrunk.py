@@ -16,7 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from campaigns import nightly, nightly_bounds, nightly_bounds_path, nightly_families, nightly_path, shrunk
+from campaigns import (
+    nightly,
+    nightly_bounds,
+    nightly_bounds_path,
+    nightly_families,
+    nightly_path,
+    shrunk,
+)
 from campaigns.exact import nightly as exact
 from campaigns.exact import nightly_linear_path as linear_path
 from campaigns.runner import At, Campaign, Check, Hang, Trial, at_most, campaign_of, watched
@@ -25,7 +32,9 @@ from equimargin.own.instances import Refutation
 from equimargin.shrink import Shrunk
 from places import HANG, ROOT
 
-SMALL = re.compile(r"(\S+\.small\.py): from (\d+) rows? x \d+ columns? to (\d+) rows? x 1 column in ")
+SMALL = re.compile(
+    r"(\S+\.small\.py): from (\d+) rows? x \d+ columns? to (\d+) rows? x 1 column in "
+)
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +54,9 @@ def read(said: str, rows: int) -> Shrunk:
 def python(lines: str) -> str:
     """What lines of Python print in a process of their own, which finds the campaigns."""
     code = f"import sys; sys.path[:0] = [{str(ROOT / 'src')!r}, {str(ROOT / 'tests')!r}]\n{lines}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -56,7 +67,9 @@ def several(problem: Any) -> bool:
 
 
 def test_the_essence_of_a_complaint_has_no_figures() -> None:
-    assert shrunk.essence("rank.l1.dual by SCS disagrees (claim 1e-3)") == shrunk.essence("rank.l1.dual by SCS disagrees (claim 2.0)")
+    assert shrunk.essence("rank.l1.dual by SCS disagrees (claim 1e-3)") == shrunk.essence(
+        "rank.l1.dual by SCS disagrees (claim 2.0)"
+    )
     assert shrunk.essence("ValueError: 3 rows") != shrunk.essence("TypeError: 3 rows")
 
 
@@ -67,8 +80,14 @@ def test_an_instance_that_does_not_show_it_again_is_said(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_the_nightly_makes_small_what_a_solver_does_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nightly, "complaints", lambda problem, _: ["smo disagrees (claim 1)"] if several(problem) else [])
+def test_the_nightly_makes_small_what_a_solver_does_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        nightly,
+        "complaints",
+        lambda problem, _: ["smo disagrees (claim 1)"] if several(problem) else [],
+    )
     lines: list[str] = []
     arguments = ["svm.soft", "--seed", "3", "--examples", "2", "--processes", "1"]
     assert replace(nightly.CAMPAIGN, start=lambda: None).main(arguments, lines.append) == 1
@@ -79,7 +98,9 @@ def test_the_nightly_makes_small_what_a_solver_does_wrong(tmp_path: Path, monkey
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["svm.soft", "rank.l1", "rvm", "svr.l2"])
 def test_the_exact_campaign(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact, "wrong_intervals", lambda problem, _: ["a lie (1)"] if several(problem) else [])
+    monkeypatch.setattr(
+        exact, "wrong_intervals", lambda problem, _: ["a lie (1)"] if several(problem) else []
+    )
     monkeypatch.setattr(exact, "wrong_bounds", lambda *_: [])
     lines: list[str] = []
     assert exact.CAMPAIGN.main([family, "--examples", "3", "--seed", "5"], lines.append) == 1
@@ -89,7 +110,9 @@ def test_the_exact_campaign(family: str, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.slow
 def test_the_campaigns_of_paths(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nightly_path, "worst", lambda path: (1.0, 0.0) if several(path.problem) else (0.0, 0.0))
+    monkeypatch.setattr(
+        nightly_path, "worst", lambda path: (1.0, 0.0) if several(path.problem) else (0.0, 0.0)
+    )
     lines: list[str] = []
     assert nightly_path.CAMPAIGN.main(["--examples", "1", "ranking"], lines.append) == 1
     read(next(line for line in lines if "small: " in line), 2)
@@ -106,7 +129,9 @@ def test_the_campaigns_of_paths(monkeypatch: pytest.MonkeyPatch) -> None:
     read(next(line for line in lines if "small: " in line), 3)
 
     def judged(path: Any, rng: object) -> Iterator[nightly_bounds_path.Judged]:
-        yield nightly_bounds_path.Judged("between", 1.0, 0.0, Fraction(1 if several(path.problem) else 0))
+        yield nightly_bounds_path.Judged(
+            "between", 1.0, 0.0, Fraction(1 if several(path.problem) else 0)
+        )
 
     monkeypatch.setattr(nightly_bounds_path, "judged", judged)
     lines.clear()
@@ -130,12 +155,22 @@ def test_the_campaign_of_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 def test_the_campaign_of_families(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nightly_families, "value_complaint", lambda entry, problem: "other" if len(problem.data["X"]) > 1 else "")
+    monkeypatch.setattr(
+        nightly_families,
+        "value_complaint",
+        lambda entry, problem: "other" if len(problem.data["X"]) > 1 else "",
+    )
     X, y = np.arange(12.0).reshape(6, 2), np.arange(6.0)
-    monkeypatch.setattr(nightly_families, "refutation", lambda *_: Refutation({"X": X, "y": y, "penalty": 0.5}, "other"))
+    monkeypatch.setattr(
+        nightly_families,
+        "refutation",
+        lambda *_: Refutation({"X": X, "y": y, "penalty": 0.5}, "other"),
+    )
     id = next(id for id, entry in REGISTRY.items() if entry.family == "lasso" and not entry.control)
     check = nightly_families.check(id, lambda seed: None, 5)
-    small = read(nightly_families.CAMPAIGN.written(check, At(0, 0, 0), "it does not conform: other"), 2)
+    small = read(
+        nightly_families.CAMPAIGN.written(check, At(0, 0, 0), "it does not conform: other"), 2
+    )
     assert "lasso" in python(small.python)
 
 
@@ -157,7 +192,9 @@ def test_what_is_spent_within_a_limit_counts_against_the_one_around_it() -> None
         spin_for_long()
 
 
-def test_no_example_is_refused_and_so_is_a_campaign_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_example_is_refused_and_so_is_a_campaign_that_is_none(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     campaign = Campaign("campaigns.none", "", lambda _: [Check("one", lambda rng, at: Trial())], 1)
     with pytest.raises(SystemExit):
         campaign.main(["--examples", "0"])

@@ -55,13 +55,26 @@ def is_without_limit(call: ast.Call) -> bool:
 
 def waits_without_limit(source: str) -> Iterator[int]:
     """Yield the lines of calls that wait and have no limit."""
-    return (node.lineno for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call) and is_without_limit(node))
+    return (
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call) and is_without_limit(node)
+    )
 
 
 def test_every_wait_has_a_limit() -> None:
-    files = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py") if not file.is_symlink()]
+    files = [
+        file
+        for folder in FOLDERS
+        for file in (ROOT / folder).rglob("*.py")
+        if not file.is_symlink()
+    ]
     assert len(files) > 300
-    places = [f"{file.relative_to(ROOT)}:{line}" for file in files for line in waits_without_limit(file.read_text(encoding="utf-8"))]
+    places = [
+        f"{file.relative_to(ROOT)}:{line}"
+        for file in files
+        for line in waits_without_limit(file.read_text(encoding="utf-8"))
+    ]
     assert not places, f"calls that may wait for ever; give each a timeout: {', '.join(places)}"
 
 
@@ -82,7 +95,9 @@ def test_waits_without_limit_are_found(source: str, lines: list[int]) -> None:
 
 def test_stuck_test_is_ended_with_all_stacks(tmp_path: Path) -> None:
     stuck = tmp_path / "test_stuck.py"
-    stuck.write_text("import threading\n\ndef test_stuck():\n    threading.Event().wait()\n", encoding="utf-8")
+    stuck.write_text(
+        "import threading\n\ndef test_stuck():\n    threading.Event().wait()\n", encoding="utf-8"
+    )
     command = [
         sys.executable,
         "-m",
@@ -94,7 +109,9 @@ def test_stuck_test_is_ended_with_all_stacks(tmp_path: Path) -> None:
         "-p",
         "no:cacheprovider",
     ]
-    ended = subprocess.run([*command, str(stuck)], cwd=tmp_path, capture_output=True, text=True, timeout=HANG)
+    ended = subprocess.run(
+        [*command, str(stuck)], cwd=tmp_path, capture_output=True, text=True, timeout=HANG
+    )
     assert ended.returncode == 1
     assert "Timeout (0:00:01)!" in ended.stderr
     assert "in test_stuck" in ended.stderr

@@ -1,10 +1,10 @@
 """Metamorphic properties: what becomes of an optimum when its problem is changed in a known way.
 
-A table of laws by families. A law is judged by what every specialised solver of the family proves,
-and each must prove a narrow interval: v = v' is refuted where two intervals are apart. Where the
-changed data are as exact as the drawn ones (orders, signs, powers of two) nothing widens them;
-where they are rounded, ROUNDING does. Multipliers and coefficients are never compared: they are not
-unique.
+A table of laws by families. A law is judged by what every specialised solver of the
+family proves, and each must prove a narrow interval: v = v' is refuted where two
+intervals are apart. Where the changed data are as exact as the drawn ones (orders,
+signs, powers of two) nothing widens them; where they are rounded, ROUNDING does.
+Multipliers and coefficients are never compared: they are not unique.
 """
 
 from __future__ import annotations
@@ -55,16 +55,25 @@ BEYOND = 1e8
 FEW = settings(max_examples=max(4, settings().max_examples // 4))
 """A share of the profile's examples: there are hundreds of pairs of a law and a family."""
 
-SOLVED = [family for family in CANONICAL if any(solver.takes(family) for solver in SOLVERS.values())]
+SOLVED = [
+    family for family in CANONICAL if any(solver.takes(family) for solver in SOLVERS.values())
+]
 SOFT = [family for family in SOLVED if family not in HARD]
 MARGINS = [family for family in SOLVED if family not in ONE_NORM]
 SIGNED, TUBES, RANKED, ORDINAL = (
-    [family for family in MARGINS if get_task(family) == task] for task in ("classification", "regression", "ranking", "ordinal")
+    [family for family in MARGINS if get_task(family) == task]
+    for task in ("classification", "regression", "ranking", "ordinal")
 )
 ONE_NORM_RANKED = [family for family in ONE_NORM if get_task(family) == "ranking"]
 OF_ROWS = {family for family in SOLVED if family.endswith("onenorm")}
 """The families with an unknown for every row, where a row more is an unknown more."""
-SQUARED = {"svm.soft": "svm.l2", "svm.nobias": "svm.nobias_l2", "svr.l1": "svr.l2", "rank.l1": "rank.l2", "ord.implicit": "ord.implicit_l2"}
+SQUARED = {
+    "svm.soft": "svm.l2",
+    "svm.nobias": "svm.nobias_l2",
+    "svr.l1": "svr.l2",
+    "rank.l1": "rank.l2",
+    "ord.implicit": "ord.implicit_l2",
+}
 """The families of the hinge, and what they are called with its square."""
 
 Random = np.random.Generator
@@ -85,11 +94,18 @@ def law(families: Collection[str], **changes: Any) -> Callable[[Law], Law]:
 
 def solutions(problem: Problem) -> list[Solution]:
     """The answer of every specialised solver that is meant for the problem: SMO, TRON and the path among them."""
-    names = [name for name, solver in SOLVERS.items() if solver.takes(problem.family) and solver.refusal(problem) is None]
+    names = [
+        name
+        for name, solver in SOLVERS.items()
+        if solver.takes(problem.family) and solver.refusal(problem) is None
+    ]
     assert names, f"no solver takes {problem.family}"
     found = [solve(problem, name, tol=1e-9) for name in names]
     for solution in found:
-        assert solution.interval.relative_width <= NARROW or is_out_of_reach(solution), (solution.interval, solution.reason)
+        assert solution.interval.relative_width <= NARROW or is_out_of_reach(solution), (
+            solution.interval,
+            solution.reason,
+        )
     return found
 
 
@@ -99,7 +115,9 @@ def is_out_of_reach(solution: Solution) -> bool:
     if not isinstance(problem, MarginProblem) or np.isfinite(problem.C):
         return False
     inside = find_slater_point(problem)
-    shut = isinstance(problem.rows, Tube) and (inside is None or np.isinf(interval(problem, inside).upper))
+    shut = isinstance(problem.rows, Tube) and (
+        inside is None or np.isinf(interval(problem, inside).upper)
+    )
     return shut or solution.lower > BEYOND
 
 
@@ -130,23 +148,38 @@ def scaled(factor: float, a: Interval) -> Interval:
 
 def total(a: Interval, b: Interval) -> Interval:
     """The interval of v_a + v_b, rounded outwards."""
-    return Interval(np.nextafter(a.lower + b.lower, -np.inf), np.nextafter(a.upper + b.upper, np.inf), a.scale + b.scale)
+    return Interval(
+        np.nextafter(a.lower + b.lower, -np.inf),
+        np.nextafter(a.upper + b.upper, np.inf),
+        a.scale + b.scale,
+    )
 
 
 def rebuilt(problem: Any, points: Any = slice(None), **changes: Any) -> Any:
     """The problem of these points (all of them, in order) through its public constructor, with arguments changed."""
     rows = problem.rows
-    old: dict[str, Any] = {"X": problem.X[points], "y": rows.y[points], "C": problem.C, "kernel": problem.kernel}
+    old: dict[str, Any] = {
+        "X": problem.X[points],
+        "y": rows.y[points],
+        "C": problem.C,
+        "kernel": problem.kernel,
+    }
     if isinstance(rows, Pairs):
         old["qid"] = present(rows.query)[points]
     if isinstance(problem, OneNormProblem):
         changes.pop("query_weight", None)
         if isinstance(rows, Signed):
             return one_norm_classification(**old | {"bias": problem.bias} | changes)
-        return (ranking_vector_machine if problem.over == "points" else one_norm_ranking)(**old | changes)
+        return (ranking_vector_machine if problem.over == "points" else one_norm_ranking)(
+            **old | changes
+        )
     old["loss"] = problem.loss
     if isinstance(rows, Pairs):
-        return ranking(**old | {"query_weight": {q: w for q, w in query_weights(problem).items() if q in old["qid"]}} | changes)
+        return ranking(
+            **old
+            | {"query_weight": {q: w for q, w in query_weights(problem).items() if q in old["qid"]}}
+            | changes
+        )
     old["sample_weight"] = problem.unit_weights[: problem.m][points]
     if isinstance(rows, Levels):
         return ordinal(**old | {"levels": rows.T + 1} | changes)
@@ -162,7 +195,13 @@ def row_weights(problem: Any) -> Array:
 
 def query_weights(problem: Any) -> dict[int, float]:
     """The weight of every query that has pairs."""
-    return dict(zip(problem.rows.query[problem.rows.preferred].tolist(), row_weights(problem).tolist(), strict=True))
+    return dict(
+        zip(
+            problem.rows.query[problem.rows.preferred].tolist(),
+            row_weights(problem).tolist(),
+            strict=True,
+        )
+    )
 
 
 def twice(problem: Any, **changes: Any) -> Any:
@@ -170,14 +209,21 @@ def twice(problem: Any, **changes: Any) -> Any:
     again = np.tile(np.arange(problem.m), 2)
     if isinstance(problem.rows, Pairs):
         query, weights = present(problem.rows.query), query_weights(problem)
-        changes |= {"qid": np.append(query, query + 10), "query_weight": weights | {q + 10: w for q, w in weights.items()}}
+        changes |= {
+            "qid": np.append(query, query + 10),
+            "query_weight": weights | {q + 10: w for q, w in weights.items()},
+        }
     return rebuilt(problem, again, **changes)
 
 
 def of_pairs(problem: Any, preferred: Any, other: Any, weights: Array) -> Any:
     """The problem of these pairs of its points."""
     rows, order = Pairs(preferred, other, problem.m), np.lexsort((other, preferred))
-    return replace(problem, rows=rows) if isinstance(problem, OneNormProblem) else replace(problem, rows=rows, weights=weights[order])
+    return (
+        replace(problem, rows=rows)
+        if isinstance(problem, OneNormProblem)
+        else replace(problem, rows=rows, weights=weights[order])
+    )
 
 
 def some_rows(problem: Any, kept: NDArray[np.bool_]) -> Any:
@@ -186,7 +232,12 @@ def some_rows(problem: Any, kept: NDArray[np.bool_]) -> Any:
     Pairs go, their points stay.
     """
     if isinstance(problem.rows, Pairs):
-        return of_pairs(problem, problem.rows.preferred[kept], problem.rows.other[kept], row_weights(problem)[kept])
+        return of_pairs(
+            problem,
+            problem.rows.preferred[kept],
+            problem.rows.other[kept],
+            row_weights(problem)[kept],
+        )
     points = np.asarray(kept.reshape(-1, problem.m).any(axis=0))
     return rebuilt(problem, np.append(np.flatnonzero(points[:-1]), problem.m - 1))
 
@@ -196,7 +247,11 @@ def slacks(solution: Solution) -> Array:
     problem, b = solution.problem, solution.bias
     f = solution.decision_function(problem.gram.X)
     f = f if isinstance(problem.rows, Levels) else f - b
-    return problem.slack(f, b) if isinstance(problem, MarginProblem) else 1.0 - problem.rows.dot(f) - b * problem.bias_signs
+    return (
+        problem.slack(f, b)
+        if isinstance(problem, MarginProblem)
+        else 1.0 - problem.rows.dot(f) - b * problem.bias_signs
+    )
 
 
 def flat(problem: Any) -> float:
@@ -207,7 +262,11 @@ def flat(problem: Any) -> float:
 def loss(solution: Solution) -> float:
     """The sum of weight_r loss(u_r), a unit of C."""
     problem, u = solution.problem, slacks(solution)
-    return float(np.maximum(u, 0.0).sum() if isinstance(problem, OneNormProblem) else problem.losses(u).sum() / problem.C)
+    return float(
+        np.maximum(u, 0.0).sum()
+        if isinstance(problem, OneNormProblem)
+        else problem.losses(u).sum() / problem.C
+    )
 
 
 @law(SOFT)
@@ -217,7 +276,9 @@ def a_higher_cost_buys_less_loss_for_more_norm(problem: Any, rng: Random) -> Non
     Loss and norm are float64.
     """
     factor = rng.choice([2.0, 16.0])
-    for low, high in zip(solutions(problem), solutions(problem.with_cost(factor * problem.C)), strict=True):
+    for low, high in zip(
+        solutions(problem), solutions(problem.with_cost(factor * problem.C)), strict=True
+    ):
         gaps = [s.upper - s.lower + 1e-12 * s.interval.size for s in (low, high)]
         norms = [s.value - s.problem.C * loss(s) for s in (low, high)]
         slip = sum(gaps) / ((factor - 1) * problem.C)
@@ -238,14 +299,20 @@ def the_value_rises_with_the_cost_and_bends_down(problem: Any, rng: Random) -> N
 def a_kernel_times_s_is_a_cost_times_s(problem: Any, rng: Random) -> None:
     """v of (s K, C / s) is v of (K, C) / s, since |f|^2 in the space of s K is |f|^2 / s; exact for powers of four."""
     root = 2.0 ** rng.integers(-20, 21)
-    equal(scaled(root**-2, v(problem)), v(replace(problem, X=root * problem.X, C=problem.C / root**2)))
+    equal(
+        scaled(root**-2, v(problem)), v(replace(problem, X=root * problem.X, C=problem.C / root**2))
+    )
 
 
 @law(SOFT)
 def a_given_gram_matrix_scales_like_its_kernel(problem: Any, rng: Random) -> None:
     """Soft margins only: what is added to the diagonal of a singular matrix makes a hard one feasible."""
     s = rng.choice([0.25, 8.0])
-    equal(scaled(1 / s, v(problem)), v(rebuilt(problem, X=s * problem.gram.dense, kernel=precomputed(), C=problem.C / s)), ROUNDING)
+    equal(
+        scaled(1 / s, v(problem)),
+        v(rebuilt(problem, X=s * problem.gram.dense, kernel=precomputed(), C=problem.C / s)),
+        ROUNDING,
+    )
 
 
 @law(SOFT)
@@ -255,8 +322,14 @@ def the_value_lies_between_zero_and_that_of_the_best_constant(problem: Any, rng:
     if isinstance(problem, MarginProblem):
         bound = problem.primal(np.zeros(problem.m), 0.0, 0.0 * problem.bias_at(np.zeros(problem.m)))
         if isinstance(problem.rows, Signed) and problem.bias and problem.delta is None:
-            plus, minus = (float(problem.costs[problem.rows.y == sign].sum()) for sign in (1.0, -1.0))
-            bound = 2 * min(plus, minus) if problem.loss == "hinge" else 4 * plus * minus / max(plus + minus, 1e-300)
+            plus, minus = (
+                float(problem.costs[problem.rows.y == sign].sum()) for sign in (1.0, -1.0)
+            )
+            bound = (
+                2 * min(plus, minus)
+                if problem.loss == "hinge"
+                else 4 * plus * minus / max(plus + minus, 1e-300)
+            )
     assert found.upper >= 0
     assert found.lower <= bound * (1 + 1e-12)
 
@@ -267,9 +340,20 @@ def a_kernel_forgets_where_the_origin_is(problem: Any, rng: Random) -> None:
 
     The linear one where there is a bias, and in rankings, whose rows are differences.
     """
-    rooted = problem.family in ("svm.nobias", "svm.nobias_hard", "svm.nobias_l2", "rvm", "svm.nobias_onenorm", "svm.onenorm")
+    rooted = problem.family in (
+        "svm.nobias",
+        "svm.nobias_hard",
+        "svm.nobias_l2",
+        "rvm",
+        "svm.nobias_onenorm",
+        "svm.onenorm",
+    )
     here = replace(problem, kernel=rbf(0.5) if rooted or rng.random() < 0.5 else linear())
-    equal(v(here), v(replace(here, X=problem.X + rng.integers(-2, 3, size=problem.X.shape[1]))), ROUNDING)
+    equal(
+        v(here),
+        v(replace(here, X=problem.X + rng.integers(-2, 3, size=problem.X.shape[1]))),
+        ROUNDING,
+    )
 
 
 @law(SOLVED)
@@ -285,23 +369,41 @@ def another_feature_can_only_help(problem: Any, rng: Random) -> None:
     """The kernels grow by positive semidefinite ones, (x.z + a b)^d among them; an RBF does not."""
     kernel = linear() if isinstance(problem.kernel, RBF) else problem.kernel
     less = replace(problem, kernel=kernel)
-    at_most(v(replace(less, X=np.column_stack([problem.X, rng.integers(-4, 5, size=problem.m) / 4]))), v(less))
+    at_most(
+        v(replace(less, X=np.column_stack([problem.X, rng.integers(-4, 5, size=problem.m) / 4]))),
+        v(less),
+    )
 
 
 @law(SOLVED, kernel=polynomial(2, 1.0, 1.0))
 def a_polynomial_kernel_is_the_linear_one_of_its_monomials(problem: Any, rng: Random) -> None:
     """(x.z + 1)^2 is the product of (x_i x_j), (sqrt 2 x_i) and 1: T (47)."""
     X, m = problem.X, problem.m
-    monomials = np.column_stack([(X[:, :, None] * X[:, None, :]).reshape(m, -1), np.sqrt(2) * X, np.ones(m)])
+    monomials = np.column_stack(
+        [(X[:, :, None] * X[:, None, :]).reshape(m, -1), np.sqrt(2) * X, np.ones(m)]
+    )
     equal(v(problem), v(replace(problem, X=monomials, kernel=linear())), ROUNDING)
 
 
-@law(["svm.nobias", "svm.nobias_hard", "svm.nobias_l2", "svm.nobias_onenorm", *RANKED, *ONE_NORM_RANKED], kernel=linear())
+@law(
+    [
+        "svm.nobias",
+        "svm.nobias_hard",
+        "svm.nobias_l2",
+        "svm.nobias_onenorm",
+        *RANKED,
+        *ONE_NORM_RANKED,
+    ],
+    kernel=linear(),
+)
 def problems_in_orthogonal_spaces_add_up(problem: Any, rng: Random) -> None:
     """Without a bias that they would share, and in queries of their own."""
     X, zeros = problem.X, np.zeros_like(problem.X)
     other = rng.integers(-4, 5, size=X.shape) / 4
-    equal(total(v(problem), v(replace(problem, X=other))), v(twice(problem, X=np.block([[X, zeros], [zeros, other]]))))
+    equal(
+        total(v(problem), v(replace(problem, X=other))),
+        v(twice(problem, X=np.block([[X, zeros], [zeros, other]]))),
+    )
 
 
 @law(SOLVED)
@@ -314,7 +416,10 @@ def all_points_twice_is_twice_the_cost(problem: Any, rng: Random) -> None:
     """And four times where identical queries are merged, for then every pair comes four times."""
     equal(v(problem.with_cost(2 * problem.C)), v(twice(problem)))
     if isinstance(problem.rows, Pairs):
-        equal(v(problem.with_cost(4 * problem.C)), v(rebuilt(problem, np.tile(np.arange(problem.m), 2))))
+        equal(
+            v(problem.with_cost(4 * problem.C)),
+            v(rebuilt(problem, np.tile(np.arange(problem.m), 2))),
+        )
 
 
 @law({*SIGNED, *TUBES, *ORDINAL} & {*SOFT})
@@ -331,7 +436,9 @@ def a_query_of_no_weight_is_left_out(problem: Any, rng: Random) -> None:
     query, weights = present(problem.rows.query), query_weights(problem)
     out = rng.choice(query)
     kept = {q: w for q, w in weights.items() if q != out}
-    alone = rebuilt(problem, qid=np.where(query == out, 10 + np.arange(problem.m), query), query_weight=kept)
+    alone = rebuilt(
+        problem, qid=np.where(query == out, 10 + np.arange(problem.m), query), query_weight=kept
+    )
     equal(v(rebuilt(problem, query_weight=weights | {int(out): 0.0})), v(alone))
 
 
@@ -359,14 +466,23 @@ def a_row_that_is_met_changes_nothing(problem: Any, rng: Random) -> None:
             above = f[:, None] + np.atleast_1d(solution.bias)
             met, y = (np.abs(above) > margin).all(axis=1), (above > 0).sum(axis=1)
         weights = np.append(problem.unit_weights[: problem.m], np.ones(met.sum()))
-        more = rebuilt(problem, X=np.vstack([problem.X, new[met]]), y=np.append(rows.y, y[met]), sample_weight=weights)
+        more = rebuilt(
+            problem,
+            X=np.vstack([problem.X, new[met]]),
+            y=np.append(rows.y, y[met]),
+            sample_weight=weights,
+        )
     equal(v(problem), v(more), ROUNDING)
 
 
 @law({*SOFT} - OF_ROWS)
 def a_row_that_supports_nothing_can_be_left_out(problem: Any, rng: Random) -> None:
     """Those that are met by delta + 0.01 and more have no multiplier: the optimum of the rest is the same."""
-    equal(v(problem), v(some_rows(problem, slacks(solutions(problem)[0]) > -0.01 - flat(problem))), ROUNDING)
+    equal(
+        v(problem),
+        v(some_rows(problem, slacks(solutions(problem)[0]) > -0.01 - flat(problem))),
+        ROUNDING,
+    )
 
 
 @law({*SOLVED} - {"rvm"})
@@ -399,14 +515,19 @@ def targets_in_other_units(problem: Any, rng: Random) -> None:
     """y and epsilon times s: the value times s^2, at the cost C s of linear slacks and the same cost of squared ones."""
     s = 2.0 ** rng.integers(-20, 21)
     C = s * problem.C if problem.family == "svr.l1" else problem.C
-    equal(scaled(s**2, v(problem)), v(rebuilt(problem, y=s * problem.rows.y, epsilon=s * problem.rows.epsilon, C=C)))
+    equal(
+        scaled(s**2, v(problem)),
+        v(rebuilt(problem, y=s * problem.rows.y, epsilon=s * problem.rows.epsilon, C=C)),
+    )
 
 
 @law(TUBES)
 def a_wider_tube_costs_less_and_ever_less(problem: Any, rng: Random) -> None:
     """v is nonincreasing and convex in epsilon."""
     wide = rng.choice([0.25, 1.0, 4.0])
-    narrow, middle, widest = (v(rebuilt(problem, epsilon=epsilon)) for epsilon in (0.0, wide / 2, wide))
+    narrow, middle, widest = (
+        v(rebuilt(problem, epsilon=epsilon)) for epsilon in (0.0, wide / 2, wide)
+    )
     at_most(widest, middle)
     at_most(middle, narrow)
     at_most(scaled(2.0, middle), total(narrow, widest))
@@ -428,7 +549,9 @@ def queries_have_names_only(problem: Any, rng: Random) -> None:
 
 @law([*RANKED, "rvm"])
 def merging_queries_adds_pairs_and_cost(problem: Any, rng: Random) -> None:
-    at_most(v(rebuilt(problem, query_weight=None)), v(rebuilt(problem, qid=None, query_weight=None)))
+    at_most(
+        v(rebuilt(problem, query_weight=None)), v(rebuilt(problem, qid=None, query_weight=None))
+    )
 
 
 @law(SQUARED)
@@ -436,7 +559,10 @@ def the_hinge_and_its_square_bound_each_other(problem: Any, rng: Random) -> None
     """xi <= xi^2 + 1/4: v1(C) <= v2(C) + C sum of weights / 4, a tube's point having one slack.  xi^2 <= M xi: v2(C / M) <= v1(C)."""
     squared = replace(problem, loss="squared_hinge")
     assert squared.family == SQUARED[problem.family]
-    solution, points = solutions(problem)[0], problem.m if isinstance(problem.rows, Tube) else problem.p
+    solution, points = (
+        solutions(problem)[0],
+        problem.m if isinstance(problem.rows, Tube) else problem.p,
+    )
     quarter = float(problem.costs[:points].sum()) / 4
     at_most(v(problem), total(v(squared), Interval(quarter, quarter)))
     largest = float(slacks(solution)[problem.costs > 0].max(initial=1e-3))
@@ -444,11 +570,17 @@ def the_hinge_and_its_square_bound_each_other(problem: Any, rng: Random) -> None
 
 
 @law(RANKED, kernel=linear())
-def a_ranking_is_the_classification_of_its_differences_without_a_bias(problem: Any, rng: Random) -> None:
+def a_ranking_is_the_classification_of_its_differences_without_a_bias(
+    problem: Any, rng: Random
+) -> None:
     """K section 2.1: all of class +1."""
     if problem.p:
         X, y = np.asarray(problem.rows.matrix @ problem.X), np.ones(problem.p)
-        equal(v(problem), v(classification(X, y, problem.C, None, problem.loss, False, problem.unit_weights)), ROUNDING)
+        equal(
+            v(problem),
+            v(classification(X, y, problem.C, None, problem.loss, False, problem.unit_weights)),
+            ROUNDING,
+        )
 
 
 @law(HARD)
@@ -463,7 +595,14 @@ def the_soft_margin_rises_to_the_hard_one(problem: Any, rng: Random) -> None:
 
 @pytest.mark.parametrize(
     ("holds", "family", "changes"),
-    [pytest.param(*law, id=f"{law[0].__name__}-{law[1]}", marks=[] if law[1] == "svm.soft" else [pytest.mark.slow]) for law in LAWS],
+    [
+        pytest.param(
+            *law,
+            id=f"{law[0].__name__}-{law[1]}",
+            marks=[] if law[1] == "svm.soft" else [pytest.mark.slow],
+        )
+        for law in LAWS
+    ],
 )
 def test_law(holds: Law, family: str, changes: dict[str, Any]) -> None:
     """On any data of a family, with features of at most 1, so that rounding leaves enough to prove."""

@@ -1,7 +1,7 @@
 """Properties of the whole: on any data, right answers agree, and what a solver hands back is what it says.
 
-The scale is moderate where a backend takes part: at 1e-6 or 1e6 an interior-point method may
-honestly fail.
+The scale is moderate where a backend takes part: at 1e-6 or 1e6 an interior-point
+method may honestly fail.
 """
 
 from __future__ import annotations
@@ -20,11 +20,17 @@ from equimargin.solvers import SOLVERS, Status, solve, solve_declaration
 from equimargin.solvers.solution import relative_gap
 from equimargin.testing import CANONICAL, HARD, margin_problems
 
-DECLARED = [family for family in CANONICAL if family not in HARD and any(e.family == family for e in REGISTRY.values())]
+DECLARED = [
+    family
+    for family in CANONICAL
+    if family not in HARD and any(e.family == family for e in REGISTRY.values())
+]
 """Without the hard families, which arbitrary data make infeasible."""
 ASKED = ("CLARABEL", "SCS")
 """The backends that run on any data: OSQP and HiGHS are each weak on a kind of program."""
-SOLVED = [family for family in CANONICAL if any(solver.takes(family) for solver in SOLVERS.values())]
+SOLVED = [
+    family for family in CANONICAL if any(solver.takes(family) for solver in SOLVERS.values())
+]
 
 
 def answers(problem: Problem) -> list[Evidence]:
@@ -32,9 +38,19 @@ def answers(problem: Problem) -> list[Evidence]:
 
     Two backends run every declaration, an interior-point and a splitting method.
     """
-    ids = [id for id, entry in REGISTRY.items() if not entry.control and entry.refusal(problem) is None]
-    names = [name for name, solver in SOLVERS.items() if solver.takes(problem.family) and solver.refusal(problem) is None]
-    declared = [examine(problem, solve_declaration(declare(id, problem), backend)) for id in ids for backend in ASKED]
+    ids = [
+        id for id, entry in REGISTRY.items() if not entry.control and entry.refusal(problem) is None
+    ]
+    names = [
+        name
+        for name, solver in SOLVERS.items()
+        if solver.takes(problem.family) and solver.refusal(problem) is None
+    ]
+    declared = [
+        examine(problem, solve_declaration(declare(id, problem), backend))
+        for id in ids
+        for backend in ASKED
+    ]
     return declared + [examine_solution(problem, solve(problem, name, tol=1e-8)) for name in names]
 
 
@@ -55,8 +71,15 @@ def test_right_answers_agree_on_any_data(family: str) -> None:
         assert Agreement.DISAGREES not in seen, found
         if found.interval.upper > SIZE_FLOOR * problem.scale:
             assert seen <= {Agreement.AGREES, Agreement.INACCURATE}, found
-            declared = any(j.agreement is Agreement.AGREES for j in found.judgements if j.evidence.run.formulation is not None)
-            assert found.verdict is (Verdict.AGREE if declared else Verdict.UNDECIDED), (found.reason, found)
+            declared = any(
+                j.agreement is Agreement.AGREES
+                for j in found.judgements
+                if j.evidence.run.formulation is not None
+            )
+            assert found.verdict is (Verdict.AGREE if declared else Verdict.UNDECIDED), (
+                found.reason,
+                found,
+            )
 
     check()
 
@@ -75,8 +98,8 @@ def test_a_solvers_word_is_true_at_any_scale(family: str) -> None:
             assert solution.lower <= solution.upper
             assert solution.reason
             assert not np.isnan(solution.value)
-            # A linear program's gap is its proven one. Of a gap that is rounding, two evaluations differ; the
-            # proven one may be smaller than either.
+            # A linear program's gap is its proven one. Of a gap that is rounding, two
+            # evaluations differ; the proven one may be smaller than either.
             if solution.status is Status.OPTIMAL and isinstance(problem, MarginProblem):
                 proven = relative_gap(solution.upper, solution.lower, problem.scale)
                 assert min(solution.relative_gap, proven) <= 1e-6
@@ -99,10 +122,18 @@ def test_auto_reaches_the_accuracy_where_any_solver_does(family: str) -> None:
     def check(problem: Problem, powers: list[int]) -> None:
         units = 10.0 ** np.resize(powers, problem.X.shape[1])
         problem = replace(problem, X=problem.X * units)
-        names = [name for name, solver in SOLVERS.items() if solver.takes(family) and solver.refusal(problem) is None]
+        names = [
+            name
+            for name, solver in SOLVERS.items()
+            if solver.takes(family) and solver.refusal(problem) is None
+        ]
         found = solve(problem, time_limit=30.0)
         if not found.ok and found.status is not Status.INFEASIBLE:
-            others = [name for name in names if not SOLVERS[name].reference and solve(problem, name, time_limit=5.0).ok]
+            others = [
+                name
+                for name in names
+                if not SOLVERS[name].reference and solve(problem, name, time_limit=5.0).ok
+            ]
             assert not others, (others, found.reason)
 
     check()
@@ -138,4 +169,13 @@ def test_the_strategies_reach_their_nasty_branches(family: str) -> None:
         seen.update(name for name, here in found.items() if here)
 
     look()
-    assert seen == {"repeated", "wide", "zero row", "zero column", "large", "small", "one level", "ordinary"}
+    assert seen == {
+        "repeated",
+        "wide",
+        "zero row",
+        "zero column",
+        "large",
+        "small",
+        "one level",
+        "ordinary",
+    }

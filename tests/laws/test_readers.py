@@ -23,7 +23,9 @@ def test_every_reader_has_a_corpus() -> None:
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize(("reader", "name"), FILES)
-def test_a_file_of_the_corpus_is_read_or_refused_in_a_sentence(tmp_path: Path, reader: str, name: str) -> None:
+def test_a_file_of_the_corpus_is_read_or_refused_in_a_sentence(
+    tmp_path: Path, reader: str, name: str
+) -> None:
     refused = examine(READERS[reader], (CORPUS / reader / name).read_bytes(), tmp_path)
     assert refused == name.startswith("refused_")
 
@@ -32,6 +34,8 @@ def test_a_file_of_the_corpus_is_read_or_refused_in_a_sentence(tmp_path: Path, r
 @pytest.mark.parametrize("reader", sorted(READERS))
 @given(data=st.data())
 @settings(max_examples=20)
-def test_what_is_nearly_right_is_read_or_refused_in_a_sentence(reader: str, data: st.DataObject) -> None:
+def test_what_is_nearly_right_is_read_or_refused_in_a_sentence(
+    reader: str, data: st.DataObject
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
         examine(READERS[reader], data.draw(READERS[reader].drawn), Path(folder))

@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from equimargin.formulations import classification, declare, one_norm_ranking, polynomial, ranking, ranking_vector_machine, rbf, regression
+from equimargin.formulations import (
+    classification,
+    declare,
+    one_norm_ranking,
+    polynomial,
+    ranking,
+    ranking_vector_machine,
+    rbf,
+    regression,
+)
 from equimargin.formulations.kernels.gram import TILE_ROWS
 from equimargin.formulations.kernels.kernel import RBF
 from equimargin.formulations.programs.standard_form import StandardForm
@@ -61,7 +70,9 @@ def test_equal_points_share_their_coefficients() -> None:
     assert gram.merged(np.array([1.0, 2.0, 3.0, 4.0])).tolist() == [4.0, 6.0, 0.0, 0.0]
     thin = classification(sparse.csr_array([[1.0], [1.0]]), [1, -1], kernel=rbf()).gram
     assert thin.merged(np.array([1.0, 2.0])).tolist() == [3.0, 0.0]
-    stored = sparse.csr_array(([3.0, -0.0, 1.0, 2.0, 3.0], [1, 0, 1, 1, 0], [0, 2, 4, 5, 5]), shape=(4, 2))  # a zero and a sum among them
+    stored = sparse.csr_array(
+        ([3.0, -0.0, 1.0, 2.0, 3.0], [1, 0, 1, 1, 0], [0, 2, 4, 5, 5]), shape=(4, 2)
+    )  # a zero and a sum among them
     thin = classification(stored, [1, -1, 1, -1], kernel=rbf()).gram
     assert thin.merged(np.array([1.0, 2.0, 4.0, 8.0])).tolist() == [3.0, 0.0, 4.0, 8.0]
 
@@ -69,16 +80,36 @@ def test_equal_points_share_their_coefficients() -> None:
 def test_a_hard_tube_is_met_beside_large_coefficients_that_cancel() -> None:
     """Twice the least step inside was less than the rounding of the blend."""
     y = np.array([5e-7, *(1e-6 * np.random.default_rng(0).integers(-2, 3, size=20))])
-    problem = regression(np.zeros((21, 1)), y, 1.0, 1e-7, polynomial(3, 0.1, 1.0), sample_weight=[np.inf] + 20 * [1.0])
+    problem = regression(
+        np.zeros((21, 1)),
+        y,
+        1.0,
+        1e-7,
+        polynomial(3, 0.1, 1.0),
+        sample_weight=[np.inf] + 20 * [1.0],
+    )
     assert solve(problem, tol=1e-8).interval.relative_width <= 1e-6
 
 
 def ray(P: float, x: float) -> Answer:
     """An answer that says unbounded: min 1/2 P x^2 - x."""
     nothing, free = np.zeros(0), np.full(1, np.inf)
-    form = StandardForm(sparse.csr_array([[P]]), -np.ones(1), sparse.csr_array((0, 1)), nothing, 0, 0, (), -free, free, 0.0)
+    form = StandardForm(
+        sparse.csr_array([[P]]),
+        -np.ones(1),
+        sparse.csr_array((0, 1)),
+        nothing,
+        0,
+        0,
+        (),
+        -free,
+        free,
+        0.0,
+    )
     declaration = declare("svm.soft.dual", classification([[0.0], [1.0]], [1, -1]))
-    return Answer(declaration, "backend", Status.UNBOUNDED, "", BackendResult(form, primal_ray=np.array([x])))
+    return Answer(
+        declaration, "backend", Status.UNBOUNDED, "", BackendResult(form, primal_ray=np.array([x]))
+    )
 
 
 def test_a_ray_with_a_little_curvature_goes_as_far_as_the_optimum() -> None:
@@ -93,7 +124,9 @@ def test_a_ray_with_a_little_curvature_goes_as_far_as_the_optimum() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("build", [ranking_vector_machine, one_norm_ranking])
-def test_prices_of_a_linear_program_cancel_and_are_proven_all_the_same(build: Any, seed: int) -> None:
+def test_prices_of_a_linear_program_cancel_and_are_proven_all_the_same(
+    build: Any, seed: int
+) -> None:
     """At C K of 5e7 no multipliers in float64 met B'u <= 1 to 1e-6, and dividing them by their price took as much off the lower bound."""
     rng = np.random.default_rng(seed)
     X, y = 4 * rng.normal(size=(25, 2)).round(2), rng.integers(0, 3, 25).astype(float)
@@ -106,7 +139,9 @@ def test_prices_of_a_linear_program_cancel_and_are_proven_all_the_same(build: An
 
 def test_a_gap_that_cancels_is_computed_once_more() -> None:
     """K of 6e19: by its own product the solver had reached 1e-6, by anybody else's it had not."""
-    problem = regression([[2000.0], [0.0], [1000.0]], [0.0, 0.0, 1.0], 1.0, 0.1, polynomial(3, 1.0, 1.0))
+    problem = regression(
+        [[2000.0], [0.0], [1000.0]], [0.0, 0.0, 1.0], 1.0, 0.1, polynomial(3, 1.0, 1.0)
+    )
     found = solve(problem, "smo", tol=1e-6)
     assert found.status is Status.NUMERICAL_FAILURE or found.relative_gap <= 1e-6
 
@@ -146,7 +181,10 @@ def test_what_computed_features_leave_out_of_a_kernel_is_not_left_out_of_f() -> 
             [2, 3, -3],
         ]
     )
-    y, query = [0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 2, 2, 2, 0, 1, 2], [3, 0, 2, 1, 0, 2, 0, 1, 0, 2, 0, 1, 0, 2, 0, 0]
+    y, query = (
+        [0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 2, 2, 2, 0, 1, 2],
+        [3, 0, 2, 1, 0, 2, 0, 1, 0, 2, 0, 1, 0, 2, 0, 0],
+    )
     assert solve(ranking(X, y, query, 1e6, rbf(2.0), "squared_hinge"), "newton", tol=1e-8).ok
 
 

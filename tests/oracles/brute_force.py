@@ -35,5 +35,8 @@ def least_precision(relevant: int, inversions: int, irrelevant: int) -> Fraction
     found = []
     for places in combinations(range(relevant + irrelevant), relevant):
         if sum(place - k for k, place in enumerate(places)) == inversions:
-            found.append(sum((Fraction(k + 1, place + 1) for k, place in enumerate(places)), Fraction(0)) / relevant)
+            found.append(
+                sum((Fraction(k + 1, place + 1) for k, place in enumerate(places)), Fraction(0))
+                / relevant
+            )
     return min(found)

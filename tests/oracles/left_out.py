@@ -29,7 +29,9 @@ def side(problem: MarginProblem, i: int) -> tuple[bool, bool]:
     kept = X[np.ix_(others, others)] if isinstance(problem.kernel, Precomputed) else X[others]
     weights = None if problem.weights is None else problem.weights[others]
     found = exact_optimum(replace(problem, X=kept, rows=Signed(y[others]), weights=weights))
-    f = sum((b * value(problem, i, j) for b, j in zip(found.beta, others, strict=True)), Fraction(0))
+    f = sum(
+        (b * value(problem, i, j) for b, j in zip(found.beta, others, strict=True)), Fraction(0)
+    )
     low, high = found.bias
     if y[i] > 0:
         return high is not None and f + high < 0, low is None or f + low <= 0
@@ -39,4 +41,8 @@ def side(problem: MarginProblem, i: int) -> tuple[bool, bool]:
 def value(problem: MarginProblem, i: int, j: int) -> Fraction:
     """k(x_i, x_j) of two different points."""
     X: Any = problem.X
-    return Fraction(float(X[i, j])) if isinstance(problem.kernel, Precomputed) else entry(problem.kernel, fractions(X[i]), fractions(X[j]))
+    return (
+        Fraction(float(X[i, j]))
+        if isinstance(problem.kernel, Precomputed)
+        else entry(problem.kernel, fractions(X[i]), fractions(X[j]))
+    )

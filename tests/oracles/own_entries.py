@@ -15,11 +15,18 @@ PRINTED = {
 OWN_SOLVERS = [
     name
     for name, entry in SOLVERS.items()
-    if entry.module.startswith("equimargin.solvers.") and not issubclass(entry.requires.shape, ProgramProblem)
+    if entry.module.startswith("equimargin.solvers.")
+    and not issubclass(entry.requires.shape, ProgramProblem)
 ]
 """The names of the project's solvers of problems with canonical points."""
 
 
 def own_families() -> list[str]:
     """The families of the project, those of the field among them."""
-    return list(dict.fromkeys(entry.family for entry in REGISTRY.values() if entry.module.startswith("equimargin.formulations.")))
+    return list(
+        dict.fromkeys(
+            entry.family
+            for entry in REGISTRY.values()
+            if entry.module.startswith("equimargin.formulations.")
+        )
+    )

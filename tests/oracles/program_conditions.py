@@ -32,13 +32,18 @@ def inner(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
 def pull(program: Program, y: Sequence[Fraction], z: Sequence[Fraction]) -> list[Fraction]:
     """A'y + G'z."""
     A, G = unfolded(program.A), unfolded(program.G)
-    return [sum((v * row[j] for v, row in zip([*y, *z], [*A, *G], strict=True)), ZERO) for j in range(program.n)]
+    return [
+        sum((v * row[j] for v, row in zip([*y, *z], [*A, *G], strict=True)), ZERO)
+        for j in range(program.n)
+    ]
 
 
 def feasible(program: Program, x: Sequence[Fraction]) -> bool:
     """A x = b and G x <= h."""
     met = product(unfolded(program.A), x) == list(program.b)
-    return met and all(v <= end for v, end in zip(product(unfolded(program.G), x), program.h, strict=True))
+    return met and all(
+        v <= end for v, end in zip(product(unfolded(program.G), x), program.h, strict=True)
+    )
 
 
 def holds(program: Program, outcome: Outcome) -> bool:
@@ -50,10 +55,16 @@ def holds(program: Program, outcome: Outcome) -> bool:
         still = all(v + w == 0 for v, w in zip(gradient, pull(program, y, z), strict=True))
         slack = [end - v for v, end in zip(product(unfolded(program.G), x), program.h, strict=True)]
         complementary = all(v >= 0 and v * s == 0 for v, s in zip(z, slack, strict=True))
-        return still and complementary and feasible(program, x) and outcome.value == value(program, x)
+        return (
+            still and complementary and feasible(program, x) and outcome.value == value(program, x)
+        )
     if isinstance(outcome, Infeasible):
         y, z = outcome.y, outcome.z
-        return not any(pull(program, y, z)) and min(z, default=ZERO) >= 0 and inner(program.b, y) + inner(program.h, z) < 0
+        return (
+            not any(pull(program, y, z))
+            and min(z, default=ZERO) >= 0
+            and inner(program.b, y) + inner(program.h, z) < 0
+        )
     if isinstance(outcome, Unbounded):
         d = outcome.ray
         flat = not any(product(P, d)) and not any(product(unfolded(program.A), d))

@@ -46,7 +46,9 @@ def exponential(exponent: Fraction) -> Fraction:
     """exp to 60 digits; what is below the smallest double is 0."""
     if exponent < -750:
         return Fraction(0)
-    return Fraction(HIGH.exp(HIGH.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))))
+    return Fraction(
+        HIGH.exp(HIGH.divide(Decimal(exponent.numerator), Decimal(exponent.denominator)))
+    )
 
 
 def root(square: Fraction) -> Fraction:
@@ -65,7 +67,9 @@ def entry(kernel: Kernel, x: Vector, z: Vector) -> Fraction:
     assert isinstance(kernel, RBF | Exponential)
     difference = [a - b for a, b in zip(x, z, strict=True)]
     square = inner(difference, difference)
-    return exponential(-Fraction(kernel.gamma) * (square if isinstance(kernel, RBF) else root(square)))
+    return exponential(
+        -Fraction(kernel.gamma) * (square if isinstance(kernel, RBF) else root(square))
+    )
 
 
 def gram(kernel: Kernel, X: Any) -> Matrix:
@@ -84,7 +88,11 @@ def exact_rows(problem: Problem) -> tuple[Matrix, Vector, Vector]:
 
     if isinstance(rows, Signed):
         y = fractions(rows.y)
-        return [[y[i] if i == j else zero[j] for j in range(m)] for i in range(m)], [Fraction(1)] * m, y
+        return (
+            [[y[i] if i == j else zero[j] for j in range(m)] for i in range(m)],
+            [Fraction(1)] * m,
+            y,
+        )
     if isinstance(rows, Tube):
         y, epsilon = fractions(rows.y), Fraction(rows.epsilon)
         above = [row(**{f"e{i}": 1}) for i in range(m)]
@@ -96,7 +104,10 @@ def exact_rows(problem: Problem) -> tuple[Matrix, Vector, Vector]:
         s = [Fraction(1 if y[i] > k else -1) for k in range(rows.T) for i in range(m)]
         return [row(**{f"e{r % m}": int(s[r])}) for r in range(len(s))], [Fraction(1)] * len(s), s
     assert isinstance(rows, Pairs)
-    A = [row(**{f"e{i}": 1, f"e{j}": -1}) for i, j in zip(rows.preferred.tolist(), rows.other.tolist(), strict=True)]
+    A = [
+        row(**{f"e{i}": 1, f"e{j}": -1})
+        for i, j in zip(rows.preferred.tolist(), rows.other.tolist(), strict=True)
+    ]
     return A, [Fraction(1)] * len(A), [Fraction(0)] * len(A)
 
 
@@ -120,12 +131,17 @@ def exact_bias(b: Any) -> Vector:
     return [Fraction(float(v)) for v in np.atleast_1d(0.0 if b is None else b)]
 
 
-def exact_primal(problem: MarginProblem, f: Vector, norm2: Fraction, b: Fraction | Vector) -> Fraction:
+def exact_primal(
+    problem: MarginProblem, f: Vector, norm2: Fraction, b: Fraction | Vector
+) -> Fraction:
     """1/2 |f|^2 + C sum_r loss(t_r - (A f)_r - b s_r), with the threshold of each row where there are more than one."""
     A, t, s = exact_rows(problem)
     bias = b if isinstance(b, list) else [b]
     k = [r // problem.m if len(bias) > 1 else 0 for r in range(len(A))]
-    losses = [exact_loss(problem, t[r] - inner(A[r], f) - (bias[k[r]] * s[r] if problem.bias else 0)) for r in range(len(A))]
+    losses = [
+        exact_loss(problem, t[r] - inner(A[r], f) - (bias[k[r]] * s[r] if problem.bias else 0))
+        for r in range(len(A))
+    ]
     return norm2 / 2 + inner(exact_costs(problem), losses)
 
 
@@ -147,11 +163,23 @@ def exact_dual(problem: MarginProblem, alpha: Vector) -> tuple[Fraction, Fractio
     gain = inner(t, alpha)
     if problem.delta is not None:
         twice_slope = 2 * Fraction(1 / (2 * problem.delta))
-        ridge = sum((a * a / (twice_slope * c) for a, c in zip(alpha, exact_costs(problem), strict=True) if a), Fraction(0))
+        ridge = sum(
+            (
+                a * a / (twice_slope * c)
+                for a, c in zip(alpha, exact_costs(problem), strict=True)
+                if a
+            ),
+            Fraction(0),
+        )
         gain += Fraction(problem.delta) * sum(alpha, Fraction(0))
     if problem.loss == "squared_hinge":
-        ridge = sum((a * a / (4 * c) for a, c in zip(alpha, exact_costs(problem), strict=True) if a), Fraction(0))
-    return gain - norm2 / 2 - ridge, sum((abs(a * b) for a, b in zip(t, alpha, strict=True)), Fraction(0)) + norm2 / 2 + ridge
+        ridge = sum(
+            (a * a / (4 * c) for a, c in zip(alpha, exact_costs(problem), strict=True) if a),
+            Fraction(0),
+        )
+    return gain - norm2 / 2 - ridge, sum(
+        (abs(a * b) for a, b in zip(t, alpha, strict=True)), Fraction(0)
+    ) + norm2 / 2 + ridge
 
 
 def size_of_terms(problem: Problem, beta: Vector, costs: Vector, b: Fraction | Vector) -> Fraction:
@@ -161,7 +189,10 @@ def size_of_terms(problem: Problem, beta: Vector, costs: Vector, b: Fraction | V
     K = gram(problem.kernel, X)
     size = [abs(v) for v in beta]
     reach, most = apply(K, size), max(map(abs, b if isinstance(b, list) else [b]))
-    rows = [abs(t[r]) + sum((abs(a) * f for a, f in zip(A[r], reach, strict=True)), Fraction(0)) + most for r in range(len(A))]
+    rows = [
+        abs(t[r]) + sum((abs(a) * f for a, f in zip(A[r], reach, strict=True)), Fraction(0)) + most
+        for r in range(len(A))
+    ]
     power = 2 if getattr(problem, "loss", "hinge") == "squared_hinge" else 1
     return inner(size, reach) + inner(costs, [v**power for v in rows]) + sum(size, Fraction(0))
 
@@ -191,7 +222,10 @@ def exact_margins(problem: OneNormProblem, x: Vector, b: Fraction = Fraction(0))
     """B x + b s."""
     A, _, s = exact_rows(problem)
     beta = x if problem.over == "points" else transposed(A, x, problem.m)
-    return [v + b * sign for v, sign in zip(apply(A, apply(gram(problem.kernel, problem.X), beta)), s, strict=True)]
+    return [
+        v + b * sign
+        for v, sign in zip(apply(A, apply(gram(problem.kernel, problem.X), beta)), s, strict=True)
+    ]
 
 
 def exact_prices(problem: OneNormProblem, u: Vector) -> Vector:

@@ -1,7 +1,8 @@
 """An independent judge of reasons: it replays their steps on two programs, as polynomials in Fractions, and compares all numbers.
 
-A polynomial is a dict from sorted tuples of unknowns to Fractions; () is the constant. A program is an objective, a list of polynomials
-that are 0 and a list of those that are at most 0. Nothing of the search and of the steps' own `apply` is used here.
+A polynomial is a dict from sorted tuples of unknowns to Fractions; () is the constant.
+A program is an objective, a list of polynomials that are 0 and a list of those that are
+at most 0. Nothing of the search and of the steps' own `apply` is used here.
 """
 
 from __future__ import annotations
@@ -21,11 +22,16 @@ class Replay:
     """A program as polynomials, on which steps are carried out; each checks that it may be."""
 
     def __init__(self, program: Program) -> None:
-        rows = [*zip(program.A.rows, program.b, strict=True), *zip(program.G.rows, program.h, strict=True)]
+        rows = [
+            *zip(program.A.rows, program.b, strict=True),
+            *zip(program.G.rows, program.h, strict=True),
+        ]
         affine = [clean({(): -end, **{(j,): v for j, v in row.items()}}) for row, end in rows]
         self.unknowns = list(range(program.n))
         self.equations, self.inequalities = affine[: len(program.b)], affine[len(program.b) :]
-        self.objective: Polynomial = clean({(): program.c, **{(j,): v for j, v in enumerate(program.q)}})
+        self.objective: Polynomial = clean(
+            {(): program.c, **{(j,): v for j, v in enumerate(program.q)}}
+        )
         for i, row in enumerate(program.P.rows):
             for j, v in row.items():
                 self.objective = plus(self.objective, {tuple(sorted((i, j))): v / 2})
@@ -58,7 +64,9 @@ class Replay:
     def dominated_column(self, step: Any) -> None:
         x = self.unknowns[step.unknown]
         assert not any((x,) in row for row in self.equations)
-        assert [row for row in self.inequalities if (x,) in row] == [row for row in self.inequalities if self._lower(x, row)]
+        assert [row for row in self.inequalities if (x,) in row] == [
+            row for row in self.inequalities if self._lower(x, row)
+        ]
         assert any(self._lower(x, row) and row.get((), 0) == 0 for row in self.inequalities)
         for m, v in self.objective.items():
             if x in m:
@@ -107,7 +115,9 @@ class Replay:
         assert number(step.times) > 0
         assert step.row != step.other
         assert plus(other, times(row, number(step.times))) == {}
-        self.inequalities = [each for r, each in enumerate(self.inequalities) if r not in (step.row, step.other)]
+        self.inequalities = [
+            each for r, each in enumerate(self.inequalities) if r not in (step.row, step.other)
+        ]
         self.equations.append(row)
 
     def variable_shift(self, step: Any) -> None:
@@ -130,11 +140,15 @@ class Replay:
             condition: Polynomial = {(): self.objective.get((x,), Fraction(0))}
             for m, v in quadratic.items():
                 if x in m:
-                    condition = plus(condition, {(m[0] if m[1] == x else m[1],): v * (2 if m == (x, x) else 1)})
+                    condition = plus(
+                        condition, {(m[0] if m[1] == x else m[1],): v * (2 if m == (x, x) else 1)}
+                    )
             for row, z in zip(rows, multipliers, strict=True):
                 condition = plus(condition, {(z,): row.get((x,), Fraction(0))})
             stationary.append(clean(condition))
-        linear: Polynomial = {(z,): -row.get((), Fraction(0)) for row, z in zip(rows, multipliers, strict=True)}
+        linear: Polynomial = {
+            (z,): -row.get((), Fraction(0)) for row, z in zip(rows, multipliers, strict=True)
+        }
         self.objective = plus(quadratic, {**linear, (): -self.objective.get((), Fraction(0))})
         self.unknowns = [*curved, *multipliers]
         self.inequalities = [{(z,): Fraction(-1)} for z in multipliers[len(self.equations) :]]
@@ -149,7 +163,11 @@ class Replay:
 
     def _lower(self, x: int, row: Polynomial) -> bool:
         """Whether a row says that x is at least 0, or more."""
-        return set(row) <= {(x,), ()} and row.get((x,), Fraction(0)) < 0 and row.get((), Fraction(0)) >= 0
+        return (
+            set(row) <= {(x,), ()}
+            and row.get((x,), Fraction(0)) < 0
+            and row.get((), Fraction(0)) >= 0
+        )
 
     def _substitute(self, x: int, by: Polynomial) -> None:
         self.objective = substituted(self.objective, x, by)
@@ -173,7 +191,10 @@ def assert_replays(reason: Reason, first: Program, second: Program, opposite: bo
     for row, (r, factor) in zip(one.inequalities, renaming.rows, strict=True):
         assert number(factor) > 0
         assert row == times(other.inequalities[r], number(factor))
-    for combinations, these, those in ((renaming.equations, one, other), (renaming.back, other, one)):
+    for combinations, these, those in (
+        (renaming.equations, one, other),
+        (renaming.back, other, one),
+    ):
         for combination, equation in zip(combinations, these.equations, strict=True):
             combined: Polynomial = {}
             for v, each in zip(combination, those.equations, strict=True):
@@ -188,7 +209,11 @@ def assert_semidefinite(quadratic: Polynomial) -> None:
         assert squares, "a product without squares is negative somewhere"
         x, c = squares[0][0], quadratic[squares[0]]
         assert c > 0
-        half = {(m[0] if m[1] == x else m[1],): v / 2 for m, v in quadratic.items() if x in m and m != (x, x)}
+        half = {
+            (m[0] if m[1] == x else m[1],): v / 2
+            for m, v in quadratic.items()
+            if x in m and m != (x, x)
+        }
         quadratic = {m: v for m, v in quadratic.items() if x not in m}
         for (i,), v in half.items():
             for (j,), w in half.items():

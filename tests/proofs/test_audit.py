@@ -44,7 +44,10 @@ TARGETS = X[:, 0] - 0.3 * X[:, 1] + 0.1 * X[:, 2] ** 2
 LIBSVM = "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nlabel 1 -1\nSV\n"
 SUPPORT = '{"kind": "SVC", "kernel": "rbf", "intercept": 0, "dual_coef": [1], "support": [1], %s}'
 WEIGHTS = '{"kind": "LinearSVC", "intercept": 2, "coef": [1], %s}'
-XOR = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
+XOR = (
+    np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]),
+    np.array([-1.0, 1.0, -1.0, 1.0]),
+)
 
 
 def holds(found: Audit, own: float) -> None:
@@ -84,17 +87,24 @@ def test_a_regression() -> None:
     f = estimator.predict(X)
     beta = np.zeros(len(X))
     beta[estimator.support_] = estimator.dual_coef_[0]
-    own = beta @ (f - estimator.intercept_[0]) / 2 + 3.0 * np.maximum(np.abs(TARGETS - f) - 0.2, 0).sum()
+    own = (
+        beta @ (f - estimator.intercept_[0]) / 2
+        + 3.0 * np.maximum(np.abs(TARGETS - f) - 0.2, 0).sum()
+    )
     holds(audit(estimator, X, TARGETS), float(own))
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize(("intercept", "scaling"), [(True, 1.0), (True, 5.0), (False, 1.0)])
 def test_a_linear_classifier(loss: str, intercept: bool, scaling: float) -> None:
-    estimator = LinearSVC(loss=loss, C=0.1, fit_intercept=intercept, intercept_scaling=scaling, max_iter=100_000).fit(X, Y)
+    estimator = LinearSVC(
+        loss=loss, C=0.1, fit_intercept=intercept, intercept_scaling=scaling, max_iter=100_000
+    ).fit(X, Y)
     w, b = estimator.coef_[0], float(np.ravel(estimator.intercept_)[0])
     slacks = np.maximum(1 - Y * (X @ w + b), 0)
-    own = (w @ w + (b / scaling) ** 2) / 2 + 0.1 * (slacks**2 if loss == "squared_hinge" else slacks).sum()
+    own = (w @ w + (b / scaling) ** 2) / 2 + 0.1 * (
+        slacks**2 if loss == "squared_hinge" else slacks
+    ).sum()
     holds(audit(estimator, X, Y), float(own))
 
 
@@ -144,7 +154,10 @@ def test_audit_prints_one_number_or_an_interval_that_contains_the_proven_one() -
 
 def liblinear(constant: float, kind: str = "L2R_L2LOSS_SVC_DUAL") -> str:
     """A model of one feature whose weight is 1, and the bias 0."""
-    return f"solver_type {kind}\nnr_class 2\nlabel 1 -1\nnr_feature 1\nbias {constant:g}\nw\n1\n" + "0\n" * (constant >= 0)
+    return (
+        f"solver_type {kind}\nnr_class 2\nlabel 1 -1\nnr_feature 1\nbias {constant:g}\nw\n1\n"
+        + "0\n" * (constant >= 0)
+    )
 
 
 @pytest.mark.parametrize(
@@ -172,15 +185,21 @@ def test_an_audit_says_what_it_assumes(tmp_path: Path) -> None:
     """
     (tmp_path / "model").write_text(liblinear(1, "L2R_L2LOSS_SVC"))
     np.savez(tmp_path / "data.npz", X=np.array([[1.0], [-1.0]]), y=np.array([1.0, -1.0]))
-    result = CliRunner().invoke(app, ["audit", str(tmp_path / "model"), "--data", str(tmp_path / "data.npz"), "-C", "1"])
+    result = CliRunner().invoke(
+        app, ["audit", str(tmp_path / "model"), "--data", str(tmp_path / "data.npz"), "-C", "1"]
+    )
     assert result.exit_code == 0, result.output
-    sentence = "; assumed, as its file does not say it: no class weights (-wi), a penalised bias (no -R)"
+    sentence = (
+        "; assumed, as its file does not say it: no class weights (-wi), a penalised bias (no -R)"
+    )
     assert result.output.rstrip().endswith(sentence)
     assert sentence not in str(audit(SVC().fit(X, Y), X, Y))
 
 
 @pytest.mark.parametrize("first", [1, -1])
-def test_audit_class_weights_that_are_stated_are_those_of_the_problem(first: int, tmp_path: Path) -> None:
+def test_audit_class_weights_that_are_stated_are_those_of_the_problem(
+    first: int, tmp_path: Path
+) -> None:
     estimator = SVC(C=2.0, gamma=0.02, class_weight={-1: 0.5, 1: 5.0}, tol=1e-6).fit(X, Y)
     (tmp_path / "model").write_text(libsvm(estimator, first))
     model = read(tmp_path / "model")
@@ -202,7 +221,9 @@ def test_audit_class_weights_that_are_stated_are_those_of_the_problem(first: int
     result = CliRunner().invoke(app, [*arguments, "0.5,5"])
     assert (result.exit_code, "assumed" in result.output) == (0, False), result.output
     result = CliRunner().invoke(app, [*arguments, "5"])
-    assert (result.exit_code, "--class-weight takes two numbers" in result.output) == (2, True), result.output
+    assert (result.exit_code, "--class-weight takes two numbers" in result.output) == (2, True), (
+        result.output
+    )
 
 
 def test_audit_a_free_bias_of_liblinear_is_outside_the_norm(tmp_path: Path) -> None:
@@ -215,7 +236,9 @@ def test_audit_a_free_bias_of_liblinear_is_outside_the_norm(tmp_path: Path) -> N
         "bias 1",
         "w",
     ]
-    (tmp_path / "model").write_text("\n".join([*header, *(f"{v:.17g} " for v in [*point.w, point.b])]) + "\n")
+    (tmp_path / "model").write_text(
+        "\n".join([*header, *(f"{v:.17g} " for v in [*point.w, point.b])]) + "\n"
+    )
     model = read(tmp_path / "model")
     found = audit(stated(model, free_bias=True), X, Y, C=0.1)
     assert (found.problem.family, found.assumed) == ("svm.l2", "no class weights (-wi)")
@@ -246,21 +269,36 @@ def test_labels_may_have_any_names() -> None:
 def libsvm(estimator: Any, first: int, points: Any = X, digits: int = 8) -> str:
     """An estimator as LIBSVM writes it: 8 digits a feature, the first label's decision values positive."""
     sign, kind = (1, "epsilon_svr") if isinstance(estimator, SVR) else (first, "c_svc")
-    lines = [f"svm_type {kind}", "kernel_type rbf", f"gamma {float(estimator._gamma)!r}", "nr_class 2"]
-    lines += [f"total_sv {len(estimator.support_)}", f"rho {-sign * float(estimator.intercept_[0])!r}"]
+    lines = [
+        f"svm_type {kind}",
+        "kernel_type rbf",
+        f"gamma {float(estimator._gamma)!r}",
+        "nr_class 2",
+    ]
+    lines += [
+        f"total_sv {len(estimator.support_)}",
+        f"rho {-sign * float(estimator.intercept_[0])!r}",
+    ]
     lines += [] if kind == "epsilon_svr" else [f"label {first} {-first}", "nr_sv 1 1"]
     lines.append("SV")
     for coefficient, i in zip(sign * estimator.dual_coef_[0], estimator.support_, strict=True):
-        lines.append(f"{coefficient:.17g} " + " ".join(f"{k}:{v:.{digits}g}" for k, v in enumerate(points[i], 1)))
+        lines.append(
+            f"{coefficient:.17g} "
+            + " ".join(f"{k}:{v:.{digits}g}" for k, v in enumerate(points[i], 1))
+        )
     return "\n".join(lines) + "\n"
 
 
-def objective_of_file(text: str, points: Any, targets: Any, C: float, epsilon: float | None = None) -> float:
+def objective_of_file(
+    text: str, points: Any, targets: Any, C: float, epsilon: float | None = None
+) -> float:
     """Return the objective of the function in a LIBSVM file of an RBF kernel."""
     lines = text.splitlines()
     header = dict(line.split(" ", 1) for line in lines[: lines.index("SV")])
     rows = [line.split() for line in lines[lines.index("SV") + 1 :]]
-    beta = np.array([float(row[0]) for row in rows]) * (float(header["label"].split()[0]) if "label" in header else 1.0)
+    beta = np.array([float(row[0]) for row in rows]) * (
+        float(header["label"].split()[0]) if "label" in header else 1.0
+    )
     vectors = np.array([[float(entry.split(":")[1]) for entry in row[1:]] for row in rows])
     b = -float(header["rho"]) * (float(header["label"].split()[0]) if "label" in header else 1.0)
 
@@ -268,18 +306,26 @@ def objective_of_file(text: str, points: Any, targets: Any, C: float, epsilon: f
         return np.exp(-float(header["gamma"]) * ((U[:, None, :] - V[None, :, :]) ** 2).sum(axis=2))
 
     f = gram(points, vectors) @ beta + b
-    slacks = np.maximum(1 - targets * f, 0) if epsilon is None else np.maximum(np.abs(targets - f) - epsilon, 0)
+    slacks = (
+        np.maximum(1 - targets * f, 0)
+        if epsilon is None
+        else np.maximum(np.abs(targets - f) - epsilon, 0)
+    )
     return float(beta @ gram(vectors, vectors) @ beta / 2 + C * slacks.sum())
 
 
 @given(st.integers(0, 7), st.sampled_from([1, -1]), st.booleans(), st.integers(0, 2**16))
 @settings(max_examples=12)
-def test_audit_of_libsvm_file_is_of_the_function_in_the_file(magnitude: int, first: int, regression: bool, seed: int) -> None:
+def test_audit_of_libsvm_file_is_of_the_function_in_the_file(
+    magnitude: int, first: int, regression: bool, seed: int
+) -> None:
     """At 1e7 and 2 apart, 8 digits move features by up to half a unit."""
     random = np.random.default_rng(seed)
     points = 10.0**magnitude + 2 * np.arange(14)[:, None] + random.uniform(-0.5, 0.5, (14, 2))
     targets = np.where(random.permutation(14) < 7, 1.0, -1.0)
-    estimator = (SVR(C=3.0, epsilon=0.2, gamma=0.3) if regression else SVC(C=3.0, gamma=0.3)).fit(points, targets)
+    estimator = (SVR(C=3.0, epsilon=0.2, gamma=0.3) if regression else SVC(C=3.0, gamma=0.3)).fit(
+        points, targets
+    )
     text = libsvm(estimator, first, points)
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "model").write_text(text)
@@ -290,7 +336,9 @@ def test_audit_of_libsvm_file_is_of_the_function_in_the_file(magnitude: int, fir
     assert found.own.lower <= found.optimum.upper
     assert "are audited as the file has them" in str(found)
     trained = audit(model, points, targets, 3.0, 0.2 if regression else None, nearest_rows=True)
-    assert trained.excess == pytest.approx(audit(estimator, points, targets).excess, rel=1e-6, abs=1e-9)
+    assert trained.excess == pytest.approx(
+        audit(estimator, points, targets).excess, rel=1e-6, abs=1e-9
+    )
     assert "are taken to be those rows" in str(trained)
 
 
@@ -335,8 +383,12 @@ def test_a_libsvm_regression(tmp_path: Path) -> None:
 @pytest.mark.parametrize("first", [1, -1])
 @pytest.mark.parametrize("constant", [-1.0, 1.0, 5.0])
 def test_a_liblinear_model(first: int, constant: float, tmp_path: Path) -> None:
-    estimator = LinearSVC(C=0.1, fit_intercept=constant > 0, intercept_scaling=max(constant, 1.0)).fit(X, Y)
-    w = first * np.append(estimator.coef_[0], estimator.intercept_ / constant if constant > 0 else [])
+    estimator = LinearSVC(
+        C=0.1, fit_intercept=constant > 0, intercept_scaling=max(constant, 1.0)
+    ).fit(X, Y)
+    w = first * np.append(
+        estimator.coef_[0], estimator.intercept_ / constant if constant > 0 else []
+    )
     header = [
         "solver_type L2R_L2LOSS_SVC_DUAL",
         "nr_class 2",
@@ -346,16 +398,30 @@ def test_a_liblinear_model(first: int, constant: float, tmp_path: Path) -> None:
         "w",
     ]
     (tmp_path / "model").write_text("\n".join([*header, *(f"{v:.17g} " for v in w)]) + "\n")
-    assert audit(read(tmp_path / "model"), X, Y, C=0.1).excess == pytest.approx(audit(estimator, X, Y).excess, rel=1e-6)
+    assert audit(read(tmp_path / "model"), X, Y, C=0.1).excess == pytest.approx(
+        audit(estimator, X, Y).excess, rel=1e-6
+    )
 
 
 def test_coefficients_in_files(tmp_path: Path) -> None:
     estimator = SVC(C=2.0, gamma=0.02).fit(X, Y)
-    values = {"kind": "SVC", "kernel": "rbf", "gamma": 0.02, "intercept": estimator.intercept_, "C": 2.0}
-    np.savez(tmp_path / "model.npz", **values, dual_coef=estimator.dual_coef_, support=estimator.support_)
+    values = {
+        "kind": "SVC",
+        "kernel": "rbf",
+        "gamma": 0.02,
+        "intercept": estimator.intercept_,
+        "C": 2.0,
+    }
+    np.savez(
+        tmp_path / "model.npz", **values, dual_coef=estimator.dual_coef_, support=estimator.support_
+    )
     wanted = audit(estimator, X, Y).excess
     assert audit(read(tmp_path / "model.npz"), X, Y).excess == wanted
-    lists = {"dual_coef": estimator.dual_coef_.tolist(), "support": estimator.support_.tolist(), "intercept": estimator.intercept_.tolist()}
+    lists = {
+        "dual_coef": estimator.dual_coef_.tolist(),
+        "support": estimator.support_.tolist(),
+        "intercept": estimator.intercept_.tolist(),
+    }
     (tmp_path / "model.json").write_text(json.dumps(values | lists))
     assert audit(read(tmp_path / "model.json"), X, Y).excess == wanted
 
@@ -413,14 +479,18 @@ def fitted_at(C: float | None) -> Model:
         (lambda: audit(LinearSVC(multi_class="crammer_singer").fit(X, Y), X, Y), r"crammer_singer"),
         (
             lambda: audit(
-                Model("m", ClaimedProblem("classification", linear(), "hinge", 1.0), 0.0, np.ones(40)),
+                Model(
+                    "m", ClaimedProblem("classification", linear(), "hinge", 1.0), 0.0, np.ones(40)
+                ),
                 X,
                 Y,
             ),
             r"40 weights",
         ),
         (
-            lambda: of_values({"kind": "SVC", "kernel": "rbf", "intercept": 0, "dual_coef": [1], "support": [1]}),
+            lambda: of_values(
+                {"kind": "SVC", "kernel": "rbf", "intercept": 0, "dual_coef": [1], "support": [1]}
+            ),
             r"does not say its gamma",
         ),
         (lambda: of_values({"kind": "SVC", "intercept": 0, "coef": [1.0]}), r"has no key 'coef'"),
@@ -444,14 +514,18 @@ def test_a_feature_index_beyond_the_data_is_a_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize("bias", [0, -1])
 def test_a_liblinear_constant_of_zero_is_no_bias(bias: int, tmp_path: Path) -> None:
     weights = "w\n1\n2\n" + "7\n" * (bias == 0)
-    (tmp_path / "model").write_text(f"solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias {bias}\n{weights}")
+    (tmp_path / "model").write_text(
+        f"solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias {bias}\n{weights}"
+    )
     found = audit(read(tmp_path / "model"), XOR[0], XOR[1], C=1.0)
     slacks = np.maximum(1 - XOR[1] * (XOR[0] @ [1.0, 2.0]), 0)
     assert found.objective.lower <= 2.5 + slacks @ slacks <= found.objective.upper
 
 
 def test_a_damaged_archive_is_a_sentence(tmp_path: Path) -> None:
-    np.savez_compressed(tmp_path / "model.npz", kind="LinearSVC", coef=np.arange(1000.0), intercept=0.0)
+    np.savez_compressed(
+        tmp_path / "model.npz", kind="LinearSVC", coef=np.arange(1000.0), intercept=0.0
+    )
     good = (tmp_path / "model.npz").read_bytes()
     for at in range(0, len(good), 29):
         (tmp_path / "model").write_bytes(good[:at] + b"\xff\x07\x99" + good[at + 3 :])
@@ -475,11 +549,15 @@ def test_a_free_bias_asks_for_a_sum_of_zero() -> None:
         ("svm_type c_svc\nnr_class 2\n", "cut off"),
         ("svm_type c_svc\nkernel_type linear\nnr_class 3\nSV\n", "3 classes"),
         (
-            "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nSV\n1 1:0\n",
+            "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 "
+            "-1\nSV\n1 1:0\n",
             "announces 2 support vectors and has 1",
         ),
         ("solver_type MCSVM_CS\nw\n", "MCSVM_CS"),
-        ("solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 1 2\nnr_feature 2\nbias -1\nw\n1\n", "2 finite numbers"),
+        (
+            "solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 1 2\nnr_feature 2\nbias -1\nw\n1\n",
+            "2 finite numbers",
+        ),
         ('{"kind": "Ridge"}', "not 'Ridge'"),
         ("{", "Expecting property name"),
         (LIBSVM + "1 99999999999999999999:1\n", "feature indices must be whole numbers"),
@@ -490,8 +568,17 @@ def test_a_free_bias_asks_for_a_sum_of_zero() -> None:
         (LIBSVM.replace("rho 0", "rho nan") + "1 1:1\n", "rho must be 1 finite number"),
         (LIBSVM.replace("label 1 -1\n", "") + "1 1:1\n", "the model does not say its label"),
         (LIBSVM.replace("label 1 -1", "label 1 1") + "1 1:1\n", "two labels are equal"),
-        (LIBSVM.replace("kernel_type linear", "kernel_type polynomial\ngamma 1\ncoef0 0\ndegree 2.7") + "1 1:1\n", "degree must be whole"),
-        (LIBSVM.replace("linear", "precomputed") + "1 0:2.5\n", "support vectors must be whole numbers"),
+        (
+            LIBSVM.replace(
+                "kernel_type linear", "kernel_type polynomial\ngamma 1\ncoef0 0\ndegree 2.7"
+            )
+            + "1 1:1\n",
+            "degree must be whole",
+        ),
+        (
+            LIBSVM.replace("linear", "precomputed") + "1 0:2.5\n",
+            "support vectors must be whole numbers",
+        ),
         (SUPPORT % '"gamma": null', "gamma must be 1 finite number"),
         (SUPPORT % '"gamma": [1, 2]', "gamma must be 1 finite number"),
         (SUPPORT % '"gamma": "scale"', "gamma must be a number: .*`model._gamma`"),
@@ -517,7 +604,11 @@ def test_a_bad_model_file_is_a_sentence(text: str, reason: str, tmp_path: Path) 
 
 def test_the_command_line_audits(tmp_path: Path) -> None:
     estimator = LinearSVC().fit(DATA.X, DATA.y)
-    values = {"kind": "LinearSVC", "coef": estimator.coef_.tolist(), "intercept": estimator.intercept_.tolist()}
+    values = {
+        "kind": "LinearSVC",
+        "coef": estimator.coef_.tolist(),
+        "intercept": estimator.intercept_.tolist(),
+    }
     (tmp_path / "model.json").write_text(json.dumps(values))
     command = ["audit", str(tmp_path / "model.json"), "--data", "breast_cancer", "--scale"]
     answer = CliRunner().invoke(app, [*command, "-C", "1"])
@@ -526,9 +617,15 @@ def test_the_command_line_audits(tmp_path: Path) -> None:
     assert (answer.exit_code, "C is missing" in answer.output) == (2, True)
 
 
-@pytest.mark.parametrize("change", [lambda X: 10 * X + 3, lambda X: X[::-1], lambda X: X[:, 1:]], ids=["scaled", "other order", "fewer"])
+@pytest.mark.parametrize(
+    "change",
+    [lambda X: 10 * X + 3, lambda X: X[::-1], lambda X: X[:, 1:]],
+    ids=["scaled", "other order", "fewer"],
+)
 @pytest.mark.parametrize("estimator", [SVC(kernel="linear"), SVR()], ids=["SVC", "SVR"])
-def test_other_data_than_the_estimators_are_refused(estimator: Any, change: Callable[[Any], Any]) -> None:
+def test_other_data_than_the_estimators_are_refused(
+    estimator: Any, change: Callable[[Any], Any]
+) -> None:
     model = estimator.fit(X, Y)
     with pytest.raises(ValueError, match=r"other data|features and the data"):
         audit(model, change(X), Y)
@@ -536,7 +633,13 @@ def test_other_data_than_the_estimators_are_refused(estimator: Any, change: Call
 
 def test_other_data_than_a_files_support_vectors_are_refused(tmp_path: Path) -> None:
     estimator = fitted()
-    values = {"kind": "SVC", "kernel": "rbf", "gamma": 0.02, "intercept": float(estimator.intercept_[0]), "C": 2.0}
+    values = {
+        "kind": "SVC",
+        "kernel": "rbf",
+        "gamma": 0.02,
+        "intercept": float(estimator.intercept_[0]),
+        "C": 2.0,
+    }
     values |= {"dual_coef": estimator.dual_coef_.tolist(), "support": estimator.support_.tolist()}
     values |= {"support_vectors": estimator.support_vectors_.tolist()}
     (tmp_path / "model.json").write_text(json.dumps(values))
@@ -559,7 +662,12 @@ def test_rows_of_weight_zero_shift_no_support_vector(estimator: Any) -> None:
     """scikit-learn numbers the rows of positive weight alone."""
     weights = np.where(np.arange(len(X)) < 9, 0.0, 1.5)
     model = estimator.fit(X, Y, sample_weight=weights)
-    wanted = audit(replace(of_estimator(model), support=model.support_), X[9:], Y[9:], sample_weight=weights[9:])
+    wanted = audit(
+        replace(of_estimator(model), support=model.support_),
+        X[9:],
+        Y[9:],
+        sample_weight=weights[9:],
+    )
     found = audit(model, X, Y, sample_weight=weights)
     assert found.relative_excess[1] < 5e-3
     assert found.excess == pytest.approx(wanted.excess, rel=1e-3, abs=1e-7)
@@ -595,8 +703,12 @@ def test_nothing_is_run_without_trust(trust: bool, tmp_path: Path) -> None:
     for name in ("model.pkl", "model.npz", "model"):
         made = tmp_path / f"{name}.ran"
         text = str(made).encode()
-        (tmp_path / name).write_bytes(b"\x80\x02cos\nmkdir\nX" + len(text).to_bytes(4, "little") + text + b"\x85R.")
-        with pytest.raises(ValueError, match="can be audited, not NoneType" if trust else "is a pickled object"):
+        (tmp_path / name).write_bytes(
+            b"\x80\x02cos\nmkdir\nX" + len(text).to_bytes(4, "little") + text + b"\x85R."
+        )
+        with pytest.raises(
+            ValueError, match="can be audited, not NoneType" if trust else "is a pickled object"
+        ):
             read_trusted(tmp_path / name, trust)
         assert made.exists() == trust
 
@@ -613,7 +725,11 @@ def test_a_pipeline_without_steps_before_its_last_one() -> None:
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(b"\x80nonsense", "cannot be unpickled"), (pickle.dumps({"a": 1}), "can be audited, not dict"), (pickle.dumps(SVC()), "not fitted")],
+    [
+        (b"\x80nonsense", "cannot be unpickled"),
+        (pickle.dumps({"a": 1}), "can be audited, not dict"),
+        (pickle.dumps(SVC()), "not fitted"),
+    ],
 )
 def test_a_bad_pickle_is_a_sentence(content: bytes, reason: str, tmp_path: Path) -> None:
     (tmp_path / "model.pkl").write_bytes(content)
@@ -627,17 +743,32 @@ def test_a_pipeline_takes_columns_by_name(tmp_path: Path) -> None:
     # as a frame would have given it
     pipeline[0].feature_names_in_ = np.array(["a", "b", "c"], dtype=object)
     joblib.dump(pipeline, tmp_path / "model.joblib")
-    lines = [",".join(map(repr, [*x.tolist(), label])) for x, label in zip(X[:, [2, 0, 1]], Y.tolist(), strict=True)]
+    lines = [
+        ",".join(map(repr, [*x.tolist(), label]))
+        for x, label in zip(X[:, [2, 0, 1]], Y.tolist(), strict=True)
+    ]
     (tmp_path / "data.csv").write_text("\n".join(["c,a,b,label", *lines]))
-    command = ["audit", str(tmp_path / "model.joblib"), "--trust", "--data", str(tmp_path / "data.csv")]
+    command = [
+        "audit",
+        str(tmp_path / "model.joblib"),
+        "--trust",
+        "--data",
+        str(tmp_path / "data.csv"),
+    ]
     answer = CliRunner().invoke(app, command)
     assert answer.exit_code == 0, answer.output
     assert "this model is proven to be" in answer.output
     refused = CliRunner().invoke(app, [*command, "--drop", "b"])
-    assert (refused.exit_code, "column 'b', which the data do not have" in refused.output) == (2, True)
+    assert (refused.exit_code, "column 'b', which the data do not have" in refused.output) == (
+        2,
+        True,
+    )
 
 
 def test_steps_that_refuse_the_features_are_a_sentence() -> None:
     pipeline = make_pipeline(StandardScaler(), SVC(kernel="linear")).fit(X, Y)
-    with pytest.raises(ValueError, match="the pipeline's steps before its last one refuse these features: X has 2 features"):
+    with pytest.raises(
+        ValueError,
+        match="the pipeline's steps before its last one refuse these features: X has 2 features",
+    ):
         audit(pipeline, X[:, :2], Y)

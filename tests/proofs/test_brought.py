@@ -57,7 +57,10 @@ def own() -> Iterator[Family[ProgramProblem]]:
 
 def test_optima_are_exact_on_the_scale_of_the_family() -> None:
     problem = ocsvm(POINT)
-    assert {optimum(problem, id).exact for id in ("test.ocsvm.primal", "test.ocsvm.dual", "test.ocsvm.negative")} == {Fraction(-1, 2)}
+    assert {
+        optimum(problem, id).exact
+        for id in ("test.ocsvm.primal", "test.ocsvm.dual", "test.ocsvm.negative")
+    } == {Fraction(-1, 2)}
     assert str(optimum(problem)) == "-1/2"
     assert problem.kind == "quadratic"
     assert optimum(problem, "test.ocsvm.dual_without_m").exact == Fraction(-1, 2)
@@ -82,7 +85,11 @@ def test_compare_agrees_and_the_control_disagrees(jobs: int) -> None:
     assert honest.exit_code == 0, str(honest)
     assert "test.ocsvm.libsvm" in {j.evidence.run.solver for j in honest.families[0].judgements}
     with_control = compare(ocsvm(CLOUD), include_controls=True, jobs=jobs)
-    against = {j.evidence.run.formulation for j in with_control.families[0].judgements if j.agreement is Agreement.DISAGREES}
+    against = {
+        j.evidence.run.formulation
+        for j in with_control.families[0].judgements
+        if j.agreement is Agreement.DISAGREES
+    }
     assert against == {"test.ocsvm.dual_without_m"}
     assert with_control.exit_code == 0  # it disagrees as it must
     assert "fraction" in str(honest)
@@ -92,15 +99,23 @@ def test_compare_agrees_and_the_control_disagrees(jobs: int) -> None:
 def test_a_wrong_formulation_disagrees_whatever_its_backend_says() -> None:
     """A disagreement is proven: a backend that was stopped after one iteration changes nothing, and never accuses a right formulation."""
     problem = ocsvm(CLOUD)
-    for id, wanted in (("test.ocsvm.dual_without_m", True), ("test.ocsvm.dual", False), ("test.ocsvm.primal", False)):
+    for id, wanted in (
+        ("test.ocsvm.dual_without_m", True),
+        ("test.ocsvm.dual", False),
+        ("test.ocsvm.primal", False),
+    ):
         for backend in ("CLARABEL", "SCS", "OSQP"):
             answer = solve_declaration(declare(id, problem), backend, max_iter=1)
-            judged = judge(problem.family, [examine(problem, answer)], bounds_for(problem).scale).judgements[0]
+            judged = judge(
+                problem.family, [examine(problem, answer)], bounds_for(problem).scale
+            ).judgements[0]
             assert (judged.agreement is Agreement.DISAGREES) == wanted, (id, backend)
             assert wanted or judged.agreement in (Agreement.FAILED, Agreement.INACCURATE)
 
 
-@pytest.mark.parametrize(("made", "word"), [(nothing, "no point is feasible"), (bottomless, "no bound")])
+@pytest.mark.parametrize(
+    ("made", "word"), [(nothing, "no point is feasible"), (bottomless, "no bound")]
+)
 def test_infinite_optima_are_proven_by_rays(made: Any, word: str) -> None:
     found = compare(made({}), solvers=["CLARABEL", "SCS"])
     (verdict,) = found.families
@@ -112,20 +127,28 @@ def test_infinite_optima_are_proven_by_rays(made: Any, word: str) -> None:
 
 def test_a_finite_optimum_of_an_unbounded_family_disagrees() -> None:
     found = compare(bottomless({}), include_controls=True)
-    assert {j.evidence.run.formulation for j in found.families[0].judgements if j.agreement is Agreement.DISAGREES} == {
-        "test.bottomless.bounded"
-    }
+    assert {
+        j.evidence.run.formulation
+        for j in found.families[0].judgements
+        if j.agreement is Agreement.DISAGREES
+    } == {"test.bottomless.bounded"}
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
-def test_a_wrong_optimum_disagrees_on_either_side(own: Family[ProgramProblem], factor: float) -> None:
+def test_a_wrong_optimum_disagrees_on_either_side(
+    own: Family[ProgramProblem], factor: float
+) -> None:
     @own.formulation("scaled")
     def scaled(d: Any) -> Any:
         x = cp.Variable(name="x")
         return cp.Problem(cp.Minimize(cp.sum_squares(x) / 2), [x >= factor * d["end"]])
 
     found = compare(own({"end": 3.0}))
-    assert {j.evidence.run.formulation for j in found.families[0].judgements if j.agreement is Agreement.DISAGREES} == {"test.own.scaled"}
+    assert {
+        j.evidence.run.formulation
+        for j in found.families[0].judgements
+        if j.agreement is Agreement.DISAGREES
+    } == {"test.own.scaled"}
     assert found.families[0].interval.upper == 4.5
 
 
@@ -153,13 +176,18 @@ def test_a_refutation_is_small_and_exact() -> None:
     assert refutation("test.ocsvm.dual", examples=10) is None
 
 
-def test_a_function_that_fails_on_drawn_data_does_not_conform(own: Family[ProgramProblem], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_function_that_fails_on_drawn_data_does_not_conform(
+    own: Family[ProgramProblem], capsys: pytest.CaptureFixture[str]
+) -> None:
     """The line that is named is that of the function, even where cvxpy raises.
 
     A control is not refuted by it.
     """
     assert main(["test.own.primal"]) == 2
-    assert "cannot be checked: the family test.own has no strategy to draw data from" in capsys.readouterr().out
+    assert (
+        "cannot be checked: the family test.own has no strategy to draw data from"
+        in capsys.readouterr().out
+    )
     own.data = st.fixed_dictionaries({"end": st.integers(1, 2)})
 
     @own.formulation("failing", control=True)
@@ -169,13 +197,17 @@ def test_a_function_that_fails_on_drawn_data_does_not_conform(own: Family[Progra
 
     assert main(["test.own.failing"]) == 1
     line = failing.__code__.co_firstlineno + 3
-    assert re.fullmatch(rf"ValueError: .* \(test_brought.py, line {line}\), on end = 1\n", capsys.readouterr().out)
+    assert re.fullmatch(
+        rf"ValueError: .* \(test_brought.py, line {line}\), on end = 1\n", capsys.readouterr().out
+    )
     own.check = lambda data: check_number(data["end"], "end", "below 2", lambda end: end < 2)  # type: ignore[assignment]
     assert main(["test.own.primal"]) == 1
     assert "data of test.own: end must be below 2, not 2" in capsys.readouterr().out
 
 
-def test_libraries_of_a_solver_are_imported_before_its_clock_starts(own: Family[ProgramProblem]) -> None:
+def test_libraries_of_a_solver_are_imported_before_its_clock_starts(
+    own: Family[ProgramProblem],
+) -> None:
     sys.modules.pop("colorsys", None)
 
     @solver("test.own.importing", own, libraries=("colorsys",))
@@ -191,7 +223,10 @@ def test_a_wrong_map_is_found(own: Family[ProgramProblem]) -> None:
     own.data = st.fixed_dictionaries({"end": st.integers(1, 3)})
     maps: dict[str, dict[str, Any]] = {
         "recover": {"to_canonical": lambda v, d: {"x": v["y"] + 1}},
-        "express": {"to_canonical": lambda v, d: {"x": v["y"]}, "from_canonical": lambda v, d: {"y": v["x"] + 1}},
+        "express": {
+            "to_canonical": lambda v, d: {"x": v["y"]},
+            "from_canonical": lambda v, d: {"y": v["x"] + 1},
+        },
         "printed": {"printed": lambda v, d: FormulaValue(7.0)},
     }
     said = {
@@ -232,7 +267,9 @@ def test_a_wrong_map_is_found(own: Family[ProgramProblem]) -> None:
         (4.5 * (1 + 5e-6), Agreement.INACCURATE, "a value without a point"),
     ],
 )
-def test_answers_of_solvers_are_worth_what_is_proven(own: Family[ProgramProblem], answer: Any, agreement: Agreement, said: str) -> None:
+def test_answers_of_solvers_are_worth_what_is_proven(
+    own: Family[ProgramProblem], answer: Any, agreement: Agreement, said: str
+) -> None:
     own.formulation("twice")(above)
 
     @solver("test.own.tried", own, accuracy=1e-5)
@@ -241,7 +278,9 @@ def test_answers_of_solvers_are_worth_what_is_proven(own: Family[ProgramProblem]
         return answer
 
     found = compare(own({"end": 3.0}), solvers=["CLARABEL", "test.own.tried"])
-    (judged,) = (j for j in found.families[0].judgements if j.evidence.run.solver == "test.own.tried")
+    (judged,) = (
+        j for j in found.families[0].judgements if j.evidence.run.solver == "test.own.tried"
+    )
     assert judged.agreement is agreement, judged
     assert said in judged.evidence.run.reason
 
@@ -279,7 +318,11 @@ def test_a_solver_that_fails_or_hangs_ends_no_comparison(own: Family[ProgramProb
         time.sleep(20)
 
     found = compare(own({"end": 3.0}), time_limit=0.5)
-    reasons = {j.evidence.run.solver: j.evidence.run for j in found.families[0].judgements if j.evidence.run.formulation is None}
+    reasons = {
+        j.evidence.run.solver: j.evidence.run
+        for j in found.families[0].judgements
+        if j.evidence.run.formulation is None
+    }
     assert "KeyError" in reasons["test.own.failing"].reason
     assert reasons["test.own.slow"].status is Status.TIME_LIMIT
 
@@ -288,22 +331,58 @@ def test_a_solver_that_fails_or_hangs_ends_no_comparison(own: Family[ProgramProb
     ("stated", "said"),
     [
         (lambda d: 3.0, "must return a cvxpy.Problem"),
-        (lambda d: cp.Problem(cp.Minimize(cp.sum_squares(cp.Variable(2, integer=True)))), "integer"),
-        (lambda d: cp.Problem(cp.Minimize(cp.sqrt(cp.Variable(name="x")))), "rules of convex programs"),
-        (lambda d: cp.Problem(cp.Minimize(cp.Variable(name="x") + cp.Variable(name="x")), []), "two variables called 'x'"),
-        (lambda d: cp.Problem(cp.Minimize(cp.exp(cp.Variable(name="x")))), "no quadratic, linear or second-order cone program"),
+        (
+            lambda d: cp.Problem(cp.Minimize(cp.sum_squares(cp.Variable(2, integer=True)))),
+            "integer",
+        ),
+        (
+            lambda d: cp.Problem(cp.Minimize(cp.sqrt(cp.Variable(name="x")))),
+            "rules of convex programs",
+        ),
+        (
+            lambda d: cp.Problem(cp.Minimize(cp.Variable(name="x") + cp.Variable(name="x")), []),
+            "two variables called 'x'",
+        ),
+        (
+            lambda d: cp.Problem(cp.Minimize(cp.exp(cp.Variable(name="x")))),
+            "no quadratic, linear or second-order cone program",
+        ),
         (lambda d: d["missing"], "KeyError"),
-        (lambda d: cp.Problem(cp.Minimize(cp.square(cp.abs(cp.Variable(complex=True, name="z") - (1 + 2j))))), "complex variable 'z'"),
-        (lambda d: cp.Problem(cp.Minimize(cp.abs(cp.Variable(imag=True, name="z") - 2j))), "complex variable 'z'"),
-        (lambda d: cp.Problem(cp.Minimize(cp.norm(cp.Variable((2, 2), hermitian=True, name="Z"), "fro"))), "complex variable 'Z'"),
+        (
+            lambda d: cp.Problem(
+                cp.Minimize(cp.square(cp.abs(cp.Variable(complex=True, name="z") - (1 + 2j))))
+            ),
+            "complex variable 'z'",
+        ),
+        (
+            lambda d: cp.Problem(cp.Minimize(cp.abs(cp.Variable(imag=True, name="z") - 2j))),
+            "complex variable 'z'",
+        ),
+        (
+            lambda d: cp.Problem(
+                cp.Minimize(cp.norm(cp.Variable((2, 2), hermitian=True, name="Z"), "fro"))
+            ),
+            "complex variable 'Z'",
+        ),
         (lambda d: _one_of_two(cp.Variable(name="x")), "to integer unknowns"),
-        (lambda d: cp.Problem(cp.Minimize(cp.Variable(name="x")), [cp.Parameter(name="low") <= 1]), "parameter low of the problem"),
+        (
+            lambda d: cp.Problem(
+                cp.Minimize(cp.Variable(name="x")), [cp.Parameter(name="low") <= 1]
+            ),
+            "parameter low of the problem",
+        ),
     ],
 )
-def test_what_is_no_convex_program_is_skipped_or_fails_in_words(own: Family[ProgramProblem], stated: Any, said: str) -> None:
+def test_what_is_no_convex_program_is_skipped_or_fails_in_words(
+    own: Family[ProgramProblem], stated: Any, said: str
+) -> None:
     own.formulation("other")(stated)
     found = compare(own({"end": 3.0}))
-    reasons = {j.evidence.run.reason for j in found.families[0].judgements if j.evidence.run.formulation == "test.own.other"}
+    reasons = {
+        j.evidence.run.reason
+        for j in found.families[0].judgements
+        if j.evidence.run.formulation == "test.own.other"
+    }
     assert reasons
     assert all(said in reason for reason in reasons), reasons
     assert found.families[0].interval.upper == 4.5
@@ -327,15 +406,25 @@ def test_scalars_meet_vectors_and_variables_have_attributes(own: Family[ProgramP
     @own.formulation("attributes")
     def attributes(d: Any) -> Any:
         x, y = cp.Variable(name="x", nonneg=True), cp.Variable(2, name="y", bounds=[0, 9])
-        return cp.Problem(cp.Minimize(cp.sum_squares(x) / 2 + cp.sum(y)), [x >= np.array([d["end"], 0.0]), y <= 8])
+        return cp.Problem(
+            cp.Minimize(cp.sum_squares(x) / 2 + cp.sum(y)), [x >= np.array([d["end"], 0.0]), y <= 8]
+        )
 
-    found = compare(own({"end": 3.0}), formulations="test.own.attributes", solvers=["CLARABEL", "SCS", "OSQP", "HIGHS"])
-    assert [j.agreement for j in found.families[0].judgements].count(Agreement.AGREES) >= 3, str(found)
+    found = compare(
+        own({"end": 3.0}),
+        formulations="test.own.attributes",
+        solvers=["CLARABEL", "SCS", "OSQP", "HIGHS"],
+    )
+    assert [j.agreement for j in found.families[0].judgements].count(Agreement.AGREES) >= 3, str(
+        found
+    )
 
 
 # the product 0 times inf that makes the wrong bounds
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("loss", [cp.pos, cp.abs, lambda short: cp.maximum(short, 0)], ids=["pos", "abs", "maximum"])
+@pytest.mark.parametrize(
+    "loss", [cp.pos, cp.abs, lambda short: cp.maximum(short, 0)], ids=["pos", "abs", "maximum"]
+)
 def test_highs_gets_no_wrong_bounds_in_a_family_from_elsewhere(loss: Any) -> None:
     """cvxpy 1.9.3 bounds a loss of a free affine expression where it must not, and HiGHS then returns 20 for 1."""
     made = Family("test.bounds")
@@ -343,7 +432,9 @@ def test_highs_gets_no_wrong_bounds_in_a_family_from_elsewhere(loss: Any) -> Non
     @made.formulation("primal")
     def primal(d: Any) -> Any:
         w, b = cp.Variable(1, name="w"), cp.Variable(name="b")
-        return cp.Problem(cp.Minimize(cp.norm1(w) + 10 * cp.sum(loss(1 - cp.multiply(d["y"], d["X"] @ w + b)))))
+        return cp.Problem(
+            cp.Minimize(cp.norm1(w) + 10 * cp.sum(loss(1 - cp.multiply(d["y"], d["X"] @ w + b))))
+        )
 
     problem = made({"X": np.array([[1.0], [-1.0]]), "y": np.array([1.0, -1.0])})
     found = compare(problem, solvers=["CLARABEL", "SCS", "OSQP", "HIGHS"])
@@ -365,7 +456,9 @@ def test_data_are_copied_and_problems_travel(own: Family[ProgramProblem]) -> Non
     assert repr(again) == "<ProgramProblem test.own: end 3.0>"
 
 
-def test_a_function_that_changes_its_data_changes_no_other_answer(own: Family[ProgramProblem]) -> None:
+def test_a_function_that_changes_its_data_changes_no_other_answer(
+    own: Family[ProgramProblem],
+) -> None:
     def doubling(value: Any, d: Any) -> Any:
         d["end"] *= 2.0
         return value
@@ -424,7 +517,10 @@ def test_a_map_in_floats_is_widened_by_what_it_makes_of_a_rounding() -> None:
         assert proven.lower <= Fraction(1, 3) <= proven.upper
         assert proven.exact is None
         assert "not proven" in proven.reason
-    assert optimum(problem, "test.floats.root").upper - optimum(problem, "test.floats.root").lower < 1e-13
+    assert (
+        optimum(problem, "test.floats.root").upper - optimum(problem, "test.floats.root").lower
+        < 1e-13
+    )
     root_of = optimum(problem, "test.floats.root_of_zero")
     assert root_of.lower <= 0 <= root_of.upper
     assert optimum(problem).exact == Fraction(1, 3)
@@ -434,7 +530,11 @@ def test_a_map_in_floats_is_widened_by_what_it_makes_of_a_rounding() -> None:
     assert "not proven" in value.reason
     assert value.interval.lower <= Fraction(1, 3) <= value.interval.upper
     found = compare(problem)
-    against = {j.evidence.run.formulation for j in found.families[0].judgements if j.agreement is Agreement.DISAGREES}
+    against = {
+        j.evidence.run.formulation
+        for j in found.families[0].judgements
+        if j.agreement is Agreement.DISAGREES
+    }
     assert against == {"test.floats.root_of_zero"}
     _forgotten("test.floats")
 
@@ -453,12 +553,20 @@ def test_exact_optima_that_are_not_equal_are_said_to_be(own: Family[ProgramProbl
         return above({"end": d["end"] + 2.0**-30})
 
     found = compare(own({"end": 3.0}), solvers="CLARABEL")
-    said = {j.evidence.run.formulation: (j.agreement, j.evidence.run.reason) for j in found.families[0].judgements}
+    said = {
+        j.evidence.run.formulation: (j.agreement, j.evidence.run.reason)
+        for j in found.families[0].judgements
+    }
     assert said["test.own.nearly"][0] is Agreement.INACCURATE
-    assert "not equal: its exact optimum differs from the definition's by 2.8e-09" in said["test.own.nearly"][1]
+    assert (
+        "not equal: its exact optimum differs from the definition's by 2.8e-09"
+        in said["test.own.nearly"][1]
+    )
     assert "not equal" not in said["test.own.primal"][1]
     assert found.families[0].verdict is Verdict.UNDECIDED
-    assert "the proven optimum of test.own.nearly is another than the definition's" in " ".join(str(found).split())
+    assert "the proven optimum of test.own.nearly is another than the definition's" in " ".join(
+        str(found).split()
+    )
 
 
 def test_compare_where_roundings_explain_that_optima_differ_says_so_beside_the_mark(
@@ -467,12 +575,18 @@ def test_compare_where_roundings_explain_that_optima_differ_says_so_beside_the_m
     @own.formulation("thirds")
     def thirds(d: Any) -> Any:
         x = cp.Variable(name="x")
-        return cp.Problem(cp.Minimize(cp.sum_squares(x) * (0.1 + 0.2) / 0.6), [x >= d["end"] * (1 + 2.0**-50)])
+        return cp.Problem(
+            cp.Minimize(cp.sum_squares(x) * (0.1 + 0.2) / 0.6), [x >= d["end"] * (1 + 2.0**-50)]
+        )
 
     found = compare(own({"end": np.pi}), solvers="CLARABEL")
-    (judged,) = (j for j in found.families[0].judgements if j.evidence.run.formulation == "test.own.thirds")
+    (judged,) = (
+        j for j in found.families[0].judgements if j.evidence.run.formulation == "test.own.thirds"
+    )
     assert judged.agreement is Agreement.AGREES
-    assert "thirds is not equal to the last digit: its exact optimum is" in " ".join(str(found).split())
+    assert "thirds is not equal to the last digit: its exact optimum is" in " ".join(
+        str(found).split()
+    )
 
 
 def _added(how: str, size: float) -> tuple[Any, list[Any]]:
@@ -505,7 +619,9 @@ WAYS_TO_ADD = ["constant", "fixed", "chain", "cancelling", "bounds", "sum", "pai
 @example(how="sum", size=1e7, factor=2)
 @example(how="pair", size=1e7, factor=2)
 @settings(max_examples=12)
-def test_compare_with_terms_that_no_point_changes_excuses_nobody_by_them(how: str, size: float, factor: int) -> None:
+def test_compare_with_terms_that_no_point_changes_excuses_nobody_by_them(
+    how: str, size: float, factor: int
+) -> None:
     made = Family("test.shifted")
     try:
         for name, scale in (("primal", 1), ("again", 1), ("wrong", factor)):
@@ -513,12 +629,16 @@ def test_compare_with_terms_that_no_point_changes_excuses_nobody_by_them(how: st
             @made.formulation(name)
             def stated(d: Any, scale: int = scale) -> Any:
                 x, (added, rows) = cp.Variable(2, name="x"), _added(how, size)
-                return cp.Problem(cp.Minimize(scale * cp.sum_squares(x - 1) + added), [cp.sum(x) <= 1, *rows])
+                return cp.Problem(
+                    cp.Minimize(scale * cp.sum_squares(x - 1) + added), [cp.sum(x) <= 1, *rows]
+                )
 
         for name, answer in (("right", 0.5), ("rough", 0.6)):
 
             @solver(f"{made.id}.{name}", made)
-            def solving(problem: ProgramProblem, limits: Any, start: Any, answer: float = answer) -> Any:
+            def solving(
+                problem: ProgramProblem, limits: Any, start: Any, answer: float = answer
+            ) -> Any:
                 return {"x": np.array([answer, 1 - answer])}
 
         found = compare(made({}), solvers=["CLARABEL", "test.shifted.*"]).families[0].judgements
@@ -535,7 +655,9 @@ def test_compare_with_terms_that_no_point_changes_excuses_nobody_by_them(how: st
 
 @pytest.mark.parametrize("how", WAYS_TO_ADD)
 @pytest.mark.parametrize("size", [1e3, 1e7])
-def test_size_of_an_optimum_with_terms_that_no_point_changes_is_near_that_without(how: str, size: float) -> None:
+def test_size_of_an_optimum_with_terms_that_no_point_changes_is_near_that_without(
+    how: str, size: float
+) -> None:
     """The size is that of linear terms at a vertex of a simplex.
 
     Of 1, 2 and 4 the one that counts is 1, and 1 + 2 is their least sum of distances.
@@ -549,7 +671,9 @@ def test_size_of_an_optimum_with_terms_that_no_point_changes_is_near_that_withou
                 cp.Variable(3, name="x", nonneg=True),
                 _added(ways, size) if ways else (0, []),
             )
-            return cp.Problem(cp.Minimize(x @ np.array([1.0, 2.0, 4.0]) + added), [cp.sum(x) == 1, *rows])
+            return cp.Problem(
+                cp.Minimize(x @ np.array([1.0, 2.0, 4.0]) + added), [cp.sum(x) == 1, *rows]
+            )
 
     try:
         alone, more = (optimum(made({}), f"test.sized.{name}") for name in ("alone", "more"))
@@ -560,7 +684,9 @@ def test_size_of_an_optimum_with_terms_that_no_point_changes_is_near_that_withou
 
 
 @pytest.mark.parametrize("weight", [0.0, 1e-20])
-def test_compare_excuses_no_coordinate_by_one_that_does_not_matter(own: Family[ProgramProblem], weight: float) -> None:
+def test_compare_excuses_no_coordinate_by_one_that_does_not_matter(
+    own: Family[ProgramProblem], weight: float
+) -> None:
     made = Family("test.apart")
 
     @made.formulation("primal")
@@ -579,7 +705,9 @@ def test_compare_excuses_no_coordinate_by_one_that_does_not_matter(own: Family[P
     assert [j.agreement for j in found.judgements] == [Agreement.AGREES, Agreement.DISAGREES]
 
 
-def test_proofs_keep_the_limits_of_the_comparison(own: Family[ProgramProblem], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proofs_keep_the_limits_of_the_comparison(
+    own: Family[ProgramProblem], monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[float] = []
 
     def proven(program: Any, value: Any, seconds: float) -> ProvenOptimum:
@@ -640,16 +768,23 @@ def test_a_solver_says_which_data_it_does_not_take(own: Family[ProgramProblem]) 
     solver(
         "test.own.above_0",
         own,
-        requires=Requirements(ProgramProblem, also=lambda problem: "the end is below 0" if problem.data["end"] < 0 else None),
+        requires=Requirements(
+            ProgramProblem,
+            also=lambda problem: "the end is below 0" if problem.data["end"] < 0 else None,
+        ),
     )(lambda problem: {"x": problem.data["end"]})
     for end, agreement in ((3.0, Agreement.AGREES), (-3.0, Agreement.SKIPPED)):
         found = compare(own({"end": end}), solvers=["CLARABEL", "test.own.above_0"])
-        assert {j.evidence.run.solver: j.agreement for j in found.families[0].judgements}["test.own.above_0"] is agreement
+        assert {j.evidence.run.solver: j.agreement for j in found.families[0].judgements}[
+            "test.own.above_0"
+        ] is agreement
         assert ("the end is below 0" in str(found)) is (end < 0)
 
 
 @pytest.mark.slow
-def test_the_first_solver_of_a_family_is_not_stopped_for_being_slow(own: Family[ProgramProblem], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_solver_of_a_family_is_not_stopped_for_being_slow(
+    own: Family[ProgramProblem], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without it there would be no verdict; the second one is stopped."""
     monkeypatch.setattr("equimargin.comparison.family_progress.LEAST_ALLOWANCE", 0.01)
     monkeypatch.setattr("equimargin.comparison.family_progress.ALLOWED_RATIO", 1e-3)
@@ -662,7 +797,11 @@ def test_the_first_solver_of_a_family_is_not_stopped_for_being_slow(own: Family[
     solver("test.own.second", own)(partial(waiting, 20.0))
     found = compare(own({"end": 3.0}), solvers=["CLARABEL", "test.own.*"])
     judged = {j.evidence.run.solver: j.agreement for j in found.families[0].judgements}
-    assert judged == {"CLARABEL": Agreement.AGREES, "test.own.first": Agreement.AGREES, "test.own.second": Agreement.FAILED}
+    assert judged == {
+        "CLARABEL": Agreement.AGREES,
+        "test.own.first": Agreement.AGREES,
+        "test.own.second": Agreement.FAILED,
+    }
     assert found.exit_code == 0, str(found)
 
 
@@ -682,11 +821,20 @@ class _Stated:
 HALF = partial(partial(_half_of_square), 0.5)
 
 
-@pytest.mark.parametrize(("stated", "doc"), [(HALF, _half_of_square.__doc__), (_Stated(), _Stated.__doc__)])
-def test_partials_and_objects_that_are_called_are_formulations_and_solvers(own: Family[ProgramProblem], stated: Any, doc: str) -> None:
+@pytest.mark.parametrize(
+    ("stated", "doc"), [(HALF, _half_of_square.__doc__), (_Stated(), _Stated.__doc__)]
+)
+def test_partials_and_objects_that_are_called_are_formulations_and_solvers(
+    own: Family[ProgramProblem], stated: Any, doc: str
+) -> None:
     own.formulation("other", control=False)(stated)
-    solver("test.own.whole", own)(partial(lambda share, problem: {"x": share * problem.data["end"]}, 1.0))
-    assert (REGISTRY["test.own.other"].stated.__doc__, REGISTRY["test.own.other"].module) == (doc, __name__)
+    solver("test.own.whole", own)(
+        partial(lambda share, problem: {"x": share * problem.data["end"]}, 1.0)
+    )
+    assert (REGISTRY["test.own.other"].stated.__doc__, REGISTRY["test.own.other"].module) == (
+        doc,
+        __name__,
+    )
     found = compare(own({"end": 3.0}), solvers=["CLARABEL", "test.own.whole"])
     assert found.exit_code == 0, str(found)
     assert len(found.families[0].judgements) == 3
@@ -723,7 +871,10 @@ def test_what_is_entered_twice_or_wrongly_is_refused(own: Family[ProgramProblem]
 
 def test_worlds_do_not_mix() -> None:
     built_in = classification([[0.0], [2.0]], [-1, 1], kernel=linear())
-    assert str(SOLVERS["smo"].refusal(ocsvm(POINT))) == "it is of the family test.ocsvm, which has solvers of its own"
+    assert (
+        str(SOLVERS["smo"].refusal(ocsvm(POINT)))
+        == "it is of the family test.ocsvm, which has solvers of its own"
+    )
     assert SOLVERS["test.ocsvm.libsvm"].refusal(built_in) is not None
     assert "declares test.ocsvm" in str(REGISTRY["test.ocsvm.dual"].refusal(built_in))
     with pytest.raises(ValueError, match=r"take no point to start from"):

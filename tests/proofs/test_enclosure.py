@@ -23,28 +23,43 @@ from oracles.program_conditions import feasible, pull, unfolded, value
 def proves_its_ends(found: interval.Enclosure) -> bool:
     """Whether the two points that an enclosure carries prove its ends, from the definitions; inequalities only."""
     program = found.program
-    if found.primal is not None and not (feasible(program, found.primal) and value(program, found.primal) == found.upper):
+    if found.primal is not None and not (
+        feasible(program, found.primal) and value(program, found.primal) == found.upper
+    ):
         return False
     if found.dual is None:
         return found.lower == -inf
     x, y, z = found.dual
-    gradient = [sum((v * w for v, w in zip(row, x, strict=True)), Fraction(0)) for row in unfolded(program.P)]
-    still = all(v + w + u == 0 for v, w, u in zip(gradient, program.q, pull(program, y, z), strict=True))
+    gradient = [
+        sum((v * w for v, w in zip(row, x, strict=True)), Fraction(0))
+        for row in unfolded(program.P)
+    ]
+    still = all(
+        v + w + u == 0 for v, w, u in zip(gradient, program.q, pull(program, y, z), strict=True)
+    )
     quadratic = sum((v * w for v, w in zip(gradient, x, strict=True)), Fraction(0)) / 2
-    gain = sum((v * w for v, w in zip([*program.b, *program.h], [*y, *z], strict=True)), Fraction(0))
-    return still and min(z, default=Fraction(0)) >= 0 and found.lower == program.c - quadratic - gain
+    gain = sum(
+        (v * w for v, w in zip([*program.b, *program.h], [*y, *z], strict=True)), Fraction(0)
+    )
+    return (
+        still and min(z, default=Fraction(0)) >= 0 and found.lower == program.c - quadratic - gain
+    )
 
 
 def holds_the_optimum(program: Program, found: interval.Enclosure) -> bool:
     outcome = program_optimum(program)
     if isinstance(outcome, Optimum):
         return found.lower <= outcome.value <= found.upper
-    return (isinstance(outcome, Infeasible) and found.upper == inf) or (isinstance(outcome, Unbounded) and found.lower == -inf)
+    return (isinstance(outcome, Infeasible) and found.upper == inf) or (
+        isinstance(outcome, Unbounded) and found.lower == -inf
+    )
 
 
 @given(programs(), st.booleans())
 @settings(max_examples=150)
-def test_the_optimum_is_in_the_interval_with_and_without_the_exact_face(program: Program, face: bool) -> None:
+def test_the_optimum_is_in_the_interval_with_and_without_the_exact_face(
+    program: Program, face: bool
+) -> None:
     with pytest.MonkeyPatch.context() as patch:
         if not face:
             patch.setattr(interval, "optimum_near", lambda program, floats, clock: None)
@@ -58,7 +73,11 @@ def test_the_optimum_is_in_the_interval_with_and_without_the_exact_face(program:
 def test_it_is_there_from_any_point(program: Program, seed: int) -> None:
     rng = np.random.default_rng(seed)
     scale = 10.0 ** rng.integers(-3, 4)
-    point = (scale * rng.normal(size=program.n), scale * rng.normal(size=len(program.b)), scale * rng.normal(size=len(program.h)))
+    point = (
+        scale * rng.normal(size=program.n),
+        scale * rng.normal(size=len(program.b)),
+        scale * rng.normal(size=len(program.h)),
+    )
     found = enclosure(program, point)
     assert holds_the_optimum(program, found)
     assert proves_its_ends(found)
@@ -158,7 +177,9 @@ def test_ends_beyond_floats_are_said() -> None:
 @pytest.mark.parametrize(("maximised", "said"), [(False, "at most -5.0 "), (True, "at least 5.0 ")])
 def test_a_box_without_an_optimal_point_is_said_to_have_none(maximised: bool, said: str) -> None:
     """min -x with x <= 5 written as a rounding that no multiplier balances, and |x| <= 2."""
-    program = replace(program_from_arrays(None, [-1.0, 1e-9], G=[[1.0, 0.0]], h=[5.0]), maximised=maximised)
+    program = replace(
+        program_from_arrays(None, [-1.0, 1e-9], G=[[1.0, 0.0]], h=[5.0]), maximised=maximised
+    )
     found = enclosure(program, (np.array([5.0, 0.0]), np.zeros(0), np.zeros(1)), box=[2.0, 3.0])
     assert found.lower > found.upper == -5
     assert f"the optimum is {said}" in found.statement

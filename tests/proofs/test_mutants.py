@@ -1,7 +1,9 @@
 """The referee against formulations that are wrong on purpose: no wrong answer may come out as agreeing.
 
-MUTANTS, INSTANCES and SOURCES are tables: a new formulation needs six entries in the first, a new family one in the second, a new
-solver three in the third; tests of the ordinary suite say what is missing. `make mutants` runs the rest and prints every outcome.
+MUTANTS, INSTANCES and SOURCES are tables: a new formulation needs six entries in the
+first, a new family one in the second, a new solver three in the third; tests of the
+ordinary suite say what is missing. `make mutants` runs the rest and prints every
+outcome.
 """
 
 from __future__ import annotations
@@ -49,24 +51,44 @@ from equimargin.formulations.problem.choices import Bias, LossName
 from equimargin.formulations.registry import Registry
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
-from equimargin.proofs import Agreement, Evidence, Judgement, Verdict, examine, examine_solution, judge
+from equimargin.proofs import (
+    Agreement,
+    Evidence,
+    Judgement,
+    Verdict,
+    examine,
+    examine_solution,
+    judge,
+)
 from equimargin.solvers import SOLVERS, Limits, registry, solve, solve_declaration
 from equimargin.solvers.backends.solve import Answer, read_declaration
 from narrow import as_a, present
 from optima import classes_with_outliers
 from oracles.own_entries import OWN_SOLVERS, PRINTED
 
-KERNELS: dict[str, Kernel] = {"linear": linear(), "rbf": rbf(0.5), "polynomial": polynomial(2, 0.5, 1.0)}
+KERNELS: dict[str, Kernel] = {
+    "linear": linear(),
+    "rbf": rbf(0.5),
+    "polynomial": polynomial(2, 0.5, 1.0),
+}
 NONLINEAR = ("rbf", "polynomial")
 SEEDS = (11, 14)
 ACCURATE, ROUGH = "CLARABEL", "SCS"
 AT_LEAST, AT_LEAST_OF_A_SOLVER = 6, 5
 
-# Instances: noisy and unbalanced, with costs so small that multipliers reach them, or feasible with margins below 1 where there is no
-# cost; on these every mutant really has another optimum.
+# Instances: noisy and unbalanced, with costs so small that multipliers reach them, or
+# feasible with margins below 1 where there is no cost; on these every mutant really has
+# another optimum.
 
 
-def _classes(kernel: Kernel, seed: int, C: float = 0.4, loss: LossName = "hinge", bias: Bias = True, delta: float | None = None) -> Problem:
+def _classes(
+    kernel: Kernel,
+    seed: int,
+    C: float = 0.4,
+    loss: LossName = "hinge",
+    bias: Bias = True,
+    delta: float | None = None,
+) -> Problem:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(24, 3))
     y = np.where(X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.7 * rng.normal(size=24) > 0.9, 1.0, -1.0)
@@ -91,7 +113,9 @@ def _curve(kernel: Kernel, seed: int, loss: LossName = "hinge") -> Problem:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(18, 2))
     y = 2 + X[:, 0] - 0.5 * X[:, 1] ** 2 + 0.5 * rng.normal(size=18)
-    return replace(regression(X, y, 1.0, 0.2, kernel, loss), weights=np.repeat([0.6, 0.4], 18))  # the sides of the tube differ
+    return replace(
+        regression(X, y, 1.0, 0.2, kernel, loss), weights=np.repeat([0.6, 0.4], 18)
+    )  # the sides of the tube differ
 
 
 def _line(kernel: Kernel, seed: int) -> Problem:
@@ -169,7 +193,12 @@ def _apart(kernel: Kernel, seed: int) -> Problem:
     half = as_a(MarginProblem, _rankable_order(kernel, seed))
     chosen = np.flatnonzero(half.rows.y > 0)
     X, y = half.X[chosen], np.asarray(half.rows.y)[chosen]
-    return ordinal(np.concatenate([X, 0.05 * np.sin(np.arange(X.size)).reshape(X.shape) - X]), np.concatenate([y, 2 - y]), np.inf, kernel)
+    return ordinal(
+        np.concatenate([X, 0.05 * np.sin(np.arange(X.size)).reshape(X.shape) - X]),
+        np.concatenate([y, 2 - y]),
+        np.inf,
+        kernel,
+    )
 
 
 def _cuts_of_features(kernel: Kernel, seed: int, loss: LossName = "hinge") -> Problem:
@@ -200,8 +229,13 @@ INSTANCES: dict[str, Callable[[Kernel, int], Problem]] = {
 }
 OF_ONE: dict[str, dict[str, Callable[[Kernel, int], Problem]]] = {
     "ord.implicit.two_levels": {"ord.implicit": _one_cut},
-    "ord.implicit_l2.two_levels": {"ord.implicit_l2": partial(_one_cut, C=3.0, loss="squared_hinge")},
-    "threshold_newton": {"ord.implicit": _cuts_of_features, "ord.implicit_l2": partial(_cuts_of_features, loss="squared_hinge")},
+    "ord.implicit_l2.two_levels": {
+        "ord.implicit_l2": partial(_one_cut, C=3.0, loss="squared_hinge")
+    },
+    "threshold_newton": {
+        "ord.implicit": _cuts_of_features,
+        "ord.implicit_l2": partial(_cuts_of_features, loss="squared_hinge"),
+    },
     "svm.onenorm.free": {"svm.onenorm": _sparse_classes_with_outliers},
     "penalty": {
         "svm.nobias": _classes_some_hard,
@@ -254,7 +288,9 @@ def without(name: str) -> Mutate:
 
     def mutate(problem: Problem, id: str) -> Declaration:
         d = declare(id, problem)
-        return replace(d, constraints={key: value for key, value in d.constraints.items() if key != name})
+        return replace(
+            d, constraints={key: value for key, value in d.constraints.items() if key != name}
+        )
 
     return mutate
 
@@ -272,7 +308,9 @@ def parameter(name: str, change: Callable[[float], float]) -> Mutate:
 
 def read_as(change: Callable[[Any], CanonicalPoint]) -> Mutate:
     """The right problem, its point read wrongly."""
-    return lambda problem, id: replace(right := declare(id, problem), to_canonical=lambda d: change(right.to_canonical(d)))
+    return lambda problem, id: replace(
+        right := declare(id, problem), to_canonical=lambda d: change(right.to_canonical(d))
+    )
 
 
 def recovered(build: Callable[[Declaration], Point]) -> Mutate:
@@ -282,7 +320,9 @@ def recovered(build: Callable[[Declaration], Point]) -> Mutate:
 
 def valued(change: Callable[[float], float]) -> Mutate:
     """The right problem, its value mapped wrongly."""
-    return lambda problem, id: replace(declare(id, problem), value=lambda objective, parameters: change(objective))
+    return lambda problem, id: replace(
+        declare(id, problem), value=lambda objective, parameters: change(objective)
+    )
 
 
 def without_pairs(choose: Callable[[Any], Any]) -> Mutate:
@@ -304,7 +344,10 @@ def without_pairs(choose: Callable[[Any], Any]) -> Mutate:
 
         def express(completed: Any) -> dict[str, Any]:
             values = declare(id, problem).from_canonical(completed)
-            return {name: np.asarray(v)[kept] if np.shape(v) == (problem.p,) else v for name, v in values.items()}
+            return {
+                name: np.asarray(v)[kept] if np.shape(v) == (problem.p,) else v
+                for name, v in values.items()
+            }
 
         return replace(right, declared=problem, to_canonical=recover, from_canonical=express)
 
@@ -351,7 +394,9 @@ def kinks(factor: float) -> Callable[[MarginProblem], MarginProblem]:
 
 def tube(factor: float) -> Callable[[MarginProblem], MarginProblem]:
     """epsilon `factor` times too large."""
-    return lambda problem: replace(problem, rows=Tube(problem.rows.y, factor * as_a(Tube, problem.rows).epsilon))
+    return lambda problem: replace(
+        problem, rows=Tube(problem.rows.y, factor * as_a(Tube, problem.rows).epsilon)
+    )
 
 
 def sides_exchanged(problem: Any) -> Any:
@@ -371,7 +416,11 @@ def contradiction(problem: Problem) -> Problem:
     """A hard problem where two points with different labels are the same."""
     X, y = problem.X.copy(), problem.rows.y
     X[np.argmax(np.abs(y - y[0]))] = X[0]
-    return ranking(X, y, None, np.inf, problem.kernel) if isinstance(problem.rows, Pairs) else replace(problem, X=X)
+    return (
+        ranking(X, y, None, np.inf, problem.kernel)
+        if isinstance(problem.rows, Pairs)
+        else replace(problem, X=X)
+    )
 
 
 def violated_pair(problem: Problem) -> int:
@@ -392,7 +441,9 @@ def easy_pair(problem: Problem) -> int:
 
 
 def _margins(problem: Problem) -> np.ndarray:
-    point = problem.function(present(solve_declaration(declare(f"{problem.family}.primal", problem), ACCURATE).point))
+    point = problem.function(
+        present(solve_declaration(declare(f"{problem.family}.primal", problem), ACCURATE).point)
+    )
     f = problem.X @ point.w if point.w is not None else problem.gram.dense @ present(point.beta)
     return np.asarray(problem.rows.dot(f))
 
@@ -402,14 +453,21 @@ def kernel_of_differences(problem: Problem, id: str) -> Declaration:
     rows = as_a(Pairs, problem.rows)
     D = problem.X[rows.preferred] - problem.X[rows.other]
     Q = cp.psd_wrap(problem.kernel.block(D, D))
-    return objective(lambda d: cp.sum(d.variables["alpha"]) - cp.quad_form(d.variables["alpha"], Q) / 2)(problem, id)
+    return objective(
+        lambda d: cp.sum(d.variables["alpha"]) - cp.quad_form(d.variables["alpha"], Q) / 2
+    )(problem, id)
 
 
 def of_any_sign(problem: Problem, id: str) -> Declaration:
     """The coefficients free, priced by their absolute values."""
     d = without("sign")(problem, id)
     coefficients = d.variables["beta" if "beta" in d.variables else "alpha"]
-    return replace(d, objective=cp.Minimize(cp.norm1(coefficients) + d.parameters["C"] * cp.sum(d.variables["xi"])))
+    return replace(
+        d,
+        objective=cp.Minimize(
+            cp.norm1(coefficients) + d.parameters["C"] * cp.sum(d.variables["xi"])
+        ),
+    )
 
 
 def _x(d: Declaration) -> Any:
@@ -423,12 +481,16 @@ def _value(d: Declaration, name: str) -> float:
 
 def _squares(*names: str) -> Edit:
     """1/2 |w|^2, and C times the squared slacks."""
-    return lambda d: _half_norm(d) + d.parameters["C"] * sum(cp.sum_squares(d.variables[name]) for name in names)
+    return lambda d: (
+        _half_norm(d) + d.parameters["C"] * sum(cp.sum_squares(d.variables[name]) for name in names)
+    )
 
 
 def _sums(*names: str) -> Edit:
     """1/2 |w|^2, and C times the slacks."""
-    return lambda d: _half_norm(d) + d.parameters["C"] * sum(cp.sum(d.variables[name]) for name in names)
+    return lambda d: (
+        _half_norm(d) + d.parameters["C"] * sum(cp.sum(d.variables[name]) for name in names)
+    )
 
 
 def _half_norm(d: Declaration) -> Any:
@@ -468,7 +530,13 @@ def _plus_bias(d: Declaration) -> Any:
 
 def at_least(margin: float, build: Edit = _margins_of) -> Mutate:
     """Another margin, or other margins."""
-    return constraint("margin", lambda d: build(d) >= margin - sum(d.variables[name] for name in ("xi", "zeta") if name in d.variables))
+    return constraint(
+        "margin",
+        lambda d: (
+            build(d)
+            >= margin - sum(d.variables[name] for name in ("xi", "zeta") if name in d.variables)
+        ),
+    )
 
 
 def priced(loss: Callable[[Any], Any], weight: Callable[[Declaration], Any] = _half_norm) -> Mutate:
@@ -509,12 +577,18 @@ def rows_of(choose: Callable[[Any, Any], Any]) -> Mutate:
 
     def chosen(d: Declaration) -> Any:
         rows = as_a(MarginProblem, d.canonical).rows
-        return _margins_of(d)[np.flatnonzero(choose(np.asarray(rows.k), np.tile(rows.y, rows.T)))] >= 1
+        return (
+            _margins_of(d)[np.flatnonzero(choose(np.asarray(rows.k), np.tile(rows.y, rows.T)))] >= 1
+        )
 
     def recover(d: Declaration) -> Point:
-        return as_a(MarginProblem, d.canonical).point_of_w(d.variables["w"].value, -d.variables["b"].value)
+        return as_a(MarginProblem, d.canonical).point_of_w(
+            d.variables["w"].value, -d.variables["b"].value
+        )
 
-    return lambda problem, id: replace(constraint("margin", chosen)(problem, id), to_canonical=recover)
+    return lambda problem, id: replace(
+        constraint("margin", chosen)(problem, id), to_canonical=recover
+    )
 
 
 def _differences(d: Declaration) -> Any:
@@ -556,7 +630,10 @@ def largest_slack(problem: Problem, id: str) -> Declaration:
     """One slack for all pairs, which is the largest and not the sum."""
     d = constraint("subset", lambda d: _margins_of(d) >= 1 - d.variables["xi"])(problem, id)
     return replace(
-        d, to_canonical=lambda d: as_a(MarginProblem, d.canonical).point_of_w(d.variables["w"].value, 0.0, d.multiplier("subset"))
+        d,
+        to_canonical=lambda d: as_a(MarginProblem, d.canonical).point_of_w(
+            d.variables["w"].value, 0.0, d.multiplier("subset")
+        ),
     )
 
 
@@ -564,8 +641,14 @@ def largest_slack(problem: Problem, id: str) -> Declaration:
 class Special:
     """A mutant with a remark.
 
-    remark : why it is not told from a right formulation, or not refuted.  expected : what becomes of its accurate answer; without a
-    remark it disagrees.  kernels : the instances it is meant for.
+    Parameters
+    ----------
+    remark : str
+        Why it is not told from a right formulation, or not refuted.
+    expected : Agreement
+        What becomes of its accurate answer; without a remark it disagrees.
+    kernels : tuple[str, ...]
+        The instances it is meant for.
     """
 
     mutate: Mutate
@@ -590,11 +673,15 @@ BILINEAR = "for a linear kernel k(x_i - x_j, x_u - x_v) is phi_ij.phi_uv itself"
 REDUNDANT = "squared slacks are never below 0: (u)_+ costs less than what is below it"
 APPENDIX_A = "the multipliers of the dual are an optimum of the form in them, Appendix A of K"
 SCALED = "repair stretches a hard family's f to margin 1 and scales its alpha to the best multiple"
-EMPTY = "the slack of pairs that cannot all be ranked is above 0, so that the empty subset asks nothing"
+EMPTY = (
+    "the slack of pairs that cannot all be ranked is above 0, so that the empty subset asks nothing"
+)
 IN_ORDER = "thresholds with all rows are in order at every optimum"
 BETWEEN = "a level between two others has points, which keep what is on both sides of it apart"
 SMOOTH = "where z is below 0 the square is larger than at 0"
-UNRESOLVED = "a margin of 0 is not told from one below 1e-6: the form has no ray, and claims nothing"
+UNRESOLVED = (
+    "a margin of 0 is not told from one below 1e-6: the form has no ray, and claims nothing"
+)
 CONTRADICTED = "nothing is feasible"
 """The name of the mutants of hard forms that prove, of a problem of their own, that it has no solution."""
 
@@ -629,7 +716,9 @@ DUAL: dict[str, Mutate | Special] = {
     **COST,
     "1/2 dropped": plus(lambda d: -_half_norm(d)),
     "no upper bound": without("upper"),
-    "upper bound 1.01 C": constraint("upper", lambda d: d.variables["alpha"] <= 1.01 * d.parameters["C"]),
+    "upper bound 1.01 C": constraint(
+        "upper", lambda d: d.variables["alpha"] <= 1.01 * d.parameters["C"]
+    ),
     "lower bound -C": constraint("lower", lambda d: d.variables["alpha"] >= -d.parameters["C"]),
 }
 HARD_PRIMAL: dict[str, Mutate | Special] = {
@@ -657,8 +746,14 @@ HARD_MARGIN: dict[str, Mutate | Special] = {
     "kernel 1 % off": elsewhere(kernel_off),
     "w = 2 u / t": read_as(lambda point: stretched(point, 2.0)),
     "w = u / (2 t)": Special(read_as(lambda point: stretched(point, 0.5)), SCALED),
-    "alpha = 2 mu / t^2": Special(read_as(lambda point: replace(point, alpha=2 * point.alpha)), SCALED),
-    CONTRADICTED: Special(constraint("contradiction", lambda d: -_margins_of(d) >= d.variables["t"]), UNRESOLVED, Agreement.FAILED),
+    "alpha = 2 mu / t^2": Special(
+        read_as(lambda point: replace(point, alpha=2 * point.alpha)), SCALED
+    ),
+    CONTRADICTED: Special(
+        constraint("contradiction", lambda d: -_margins_of(d) >= d.variables["t"]),
+        UNRESOLVED,
+        Agreement.FAILED,
+    ),
 }
 
 
@@ -669,7 +764,9 @@ def _wrong_sparse_primal() -> dict[str, Mutate | Special]:
         "margin 1.01": constraint("margin", lambda d: _margins_of(d) >= 1.01 - d.variables["xi"]),
         "slacks free": without("slack"),
         "1'alpha dropped": plus(lambda d: -cp.sum(d.variables["alpha"])),
-        "labels forgotten": constraint("g", lambda d: d.variables["g"] == d.canonical.gram.dense @ d.variables["alpha"]),
+        "labels forgotten": constraint(
+            "g", lambda d: d.variables["g"] == d.canonical.gram.dense @ d.variables["alpha"]
+        ),
         "a label flipped": elsewhere(label_flipped),
     }
 
@@ -682,9 +779,16 @@ def _prices(d: Declaration) -> Any:
 def _wrong_sparse_dual() -> dict[str, Mutate | Special]:
     """What may be wrong with the dual of a one-norm classification."""
     return {
-        "upper bound 1.01 C": constraint("upper", lambda d: d.variables["u"] <= 1.01 * d.parameters["C"]),
+        "upper bound 1.01 C": constraint(
+            "upper", lambda d: d.variables["u"] <= 1.01 * d.parameters["C"]
+        ),
         "lower bound dropped": without("lower"),
-        "K Y u <= 1": constraint("price", lambda d: d.canonical.gram.dense @ cp.multiply(d.canonical.rows.s, d.variables["u"]) <= 1),
+        "K Y u <= 1": constraint(
+            "price",
+            lambda d: (
+                d.canonical.gram.dense @ cp.multiply(d.canonical.rows.s, d.variables["u"]) <= 1
+            ),
+        ),
         "price 1.01": constraint("price", lambda d: _prices(d) <= 1.01),
         "a label flipped": elsewhere(label_flipped),
     }
@@ -702,7 +806,9 @@ OF_LEVELS: dict[str, Mutate | Special] = {
     **THRESHOLDS,
     "one threshold for all": constraint("one", lambda d: cp.diff(d.variables["b"]) == 0),
     "thresholds in the wrong order": constraint("order", lambda d: cp.diff(d.variables["b"]) <= 0),
-    "thresholds in order": Special(constraint("order", lambda d: cp.diff(d.variables["b"]) >= 0), IN_ORDER),
+    "thresholds in order": Special(
+        constraint("order", lambda d: cp.diff(d.variables["b"]) >= 0), IN_ORDER
+    ),
 }
 """What may be wrong with a form with thresholds, all rows and slacks."""
 BALANCED: dict[str, Mutate | Special] = {
@@ -710,7 +816,9 @@ BALANCED: dict[str, Mutate | Special] = {
     "no balance of the first threshold": constraint(
         "balance", lambda d: as_a(MarginProblem, d.canonical).S[:, 1:].T @ d.variables["alpha"] == 0
     ),
-    "one balance for all thresholds": constraint("balance", lambda d: d.canonical.rows.s @ d.variables["alpha"] == 0),
+    "one balance for all thresholds": constraint(
+        "balance", lambda d: d.canonical.rows.s @ d.variables["alpha"] == 0
+    ),
     "a level raised": elsewhere(level_raised),
     "two levels for one": elsewhere(level_left_out),
 }
@@ -738,7 +846,9 @@ HUBERISED: dict[str, Mutate | Special] = {
 
 def _parabola_and_line(d: Declaration, slope: float) -> Any:
     """C times the squares and lines of the slacks of a huberised hinge."""
-    return d.parameters["C"] * (slope / 2 * cp.sum_squares(d.variables["z"]) + cp.sum(d.variables["v"]))
+    return d.parameters["C"] * (
+        slope / 2 * cp.sum_squares(d.variables["z"]) + cp.sum(d.variables["v"])
+    )
 
 
 def _phi(d: Declaration) -> Any:
@@ -755,7 +865,9 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     },
     "svm.hard.dual": {
         **HARD_DUAL,
-        "labels forgotten in f": constraint("w", lambda d: d.variables["w"] == _x(d).T @ d.variables["alpha"]),
+        "labels forgotten in f": constraint(
+            "w", lambda d: d.variables["w"] == _x(d).T @ d.variables["alpha"]
+        ),
         "no balance": without("balance"),
         "balance 1'alpha = 0": constraint("balance", lambda d: cp.sum(d.variables["alpha"]) == 0),
         "one label flipped": elsewhere(label_flipped),
@@ -763,7 +875,9 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     "svm.hard.margin": {
         **HARD_MARGIN,
         "bias dropped": Special(constraint("no bias", _no_bias), kernels=NONLINEAR),
-        "bias in the ball": constraint("ball", lambda d: cp.norm(cp.hstack([d.variables["u"], d.variables["b"]]), 2) <= 1),
+        "bias in the ball": constraint(
+            "ball", lambda d: cp.norm(cp.hstack([d.variables["u"], d.variables["b"]]), 2) <= 1
+        ),
         "bias read with the other sign": read_as(_other_bias),
         "one label flipped": elsewhere(label_flipped),
     },
@@ -790,7 +904,9 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     },
     "svm.l2.dual": {
         **SQUARED_COST,
-        "upper bound C / 2": constraint("upper", lambda d: d.variables["alpha"] <= d.canonical.C / 2),
+        "upper bound C / 2": constraint(
+            "upper", lambda d: d.variables["alpha"] <= d.canonical.C / 2
+        ),
         "no balance": without("balance"),
         "one label flipped": elsewhere(label_flipped),
     },
@@ -801,8 +917,12 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     },
     "svm.nobias.dual": {
         **DUAL,
-        "balance added": constraint("balance", lambda d: d.canonical.rows.s @ d.variables["alpha"] == 0),
-        "labels forgotten in f": constraint("w", lambda d: d.variables["w"] == _x(d).T @ d.variables["alpha"]),
+        "balance added": constraint(
+            "balance", lambda d: d.canonical.rows.s @ d.variables["alpha"] == 0
+        ),
+        "labels forgotten in f": constraint(
+            "w", lambda d: d.variables["w"] == _x(d).T @ d.variables["alpha"]
+        ),
         "one label flipped": elsewhere(label_flipped),
     },
     "svm.nobias.beta": {
@@ -813,10 +933,19 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "betabar'betabar for betabar'Qbar betabar": priced(
             lambda u: cp.sum(cp.pos(u)), lambda d: cp.sum_squares(d.variables["betabar"]) / 2
         ),
-        "f of betabar without the labels": recovered(lambda d: Point(beta=d.variables["betabar"].value, b=0.0)),
-        "betabar <= C / 2": Special(constraint("upper", lambda d: d.variables["betabar"] <= d.parameters["C"] / 2), kernels=("rbf",)),
-        "betabar >= 0": Special(constraint("lower", lambda d: d.variables["betabar"] >= 0), APPENDIX_A),
-        "betabar <= C": Special(constraint("upper", lambda d: d.variables["betabar"] <= d.parameters["C"]), APPENDIX_A),
+        "f of betabar without the labels": recovered(
+            lambda d: Point(beta=d.variables["betabar"].value, b=0.0)
+        ),
+        "betabar <= C / 2": Special(
+            constraint("upper", lambda d: d.variables["betabar"] <= d.parameters["C"] / 2),
+            kernels=("rbf",),
+        ),
+        "betabar >= 0": Special(
+            constraint("lower", lambda d: d.variables["betabar"] >= 0), APPENDIX_A
+        ),
+        "betabar <= C": Special(
+            constraint("upper", lambda d: d.variables["betabar"] <= d.parameters["C"]), APPENDIX_A
+        ),
     },
     "svm.nobias_hard.primal": {
         **HARD_PRIMAL,
@@ -826,8 +955,12 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     },
     "svm.nobias_hard.dual": {
         **HARD_DUAL,
-        "balance added": constraint("balance", lambda d: d.canonical.rows.s @ d.variables["alpha"] == 0),
-        "labels forgotten in f": constraint("w", lambda d: d.variables["w"] == _x(d).T @ d.variables["alpha"]),
+        "balance added": constraint(
+            "balance", lambda d: d.canonical.rows.s @ d.variables["alpha"] == 0
+        ),
+        "labels forgotten in f": constraint(
+            "w", lambda d: d.variables["w"] == _x(d).T @ d.variables["alpha"]
+        ),
         "one label flipped": elsewhere(label_flipped),
     },
     "svm.nobias_hard.margin": {
@@ -838,9 +971,15 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     "svm.nobias_hard.beta": {
         **HARD_PRIMAL,
         "bias added": at_least(1.0, _plus_bias),
-        "betabar'betabar for betabar'Qbar betabar": objective(lambda d: cp.sum_squares(d.variables["betabar"]) / 2),
-        "f of betabar without the labels": recovered(lambda d: Point(beta=d.variables["betabar"].value, b=0.0)),
-        "betabar <= 0.1": Special(constraint("upper", lambda d: d.variables["betabar"] <= 0.1), kernels=("rbf",)),
+        "betabar'betabar for betabar'Qbar betabar": objective(
+            lambda d: cp.sum_squares(d.variables["betabar"]) / 2
+        ),
+        "f of betabar without the labels": recovered(
+            lambda d: Point(beta=d.variables["betabar"].value, b=0.0)
+        ),
+        "betabar <= 0.1": Special(
+            constraint("upper", lambda d: d.variables["betabar"] <= 0.1), kernels=("rbf",)
+        ),
     },
     "svm.nobias_l2.primal": {
         **SQUARED_PRIMAL,
@@ -849,8 +988,12 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     },
     "svm.nobias_l2.dual": {
         **SQUARED_COST,
-        "balance added": constraint("balance", lambda d: d.canonical.rows.s @ d.variables["alpha"] == 0),
-        "upper bound C / 2": constraint("upper", lambda d: d.variables["alpha"] <= d.canonical.C / 2),
+        "balance added": constraint(
+            "balance", lambda d: d.canonical.rows.s @ d.variables["alpha"] == 0
+        ),
+        "upper bound C / 2": constraint(
+            "upper", lambda d: d.variables["alpha"] <= d.canonical.C / 2
+        ),
     },
     "svr.hard.primal": {
         "1/2 dropped": plus(_half_norm),
@@ -858,18 +1001,34 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "bias dropped": constraint("no bias", _no_bias),
         "bias penalised": plus(lambda d: cp.square(d.variables["b"]) / 2),
         "bias read with the other sign": read_as(_other_bias),
-        "no lower side of the tube": constraint("below", lambda d: _x(d) @ d.variables["w"] + d.variables["b"] <= 100),
+        "no lower side of the tube": constraint(
+            "below", lambda d: _x(d) @ d.variables["w"] + d.variables["b"] <= 100
+        ),
         "kernel 1 % off": elsewhere(kernel_off),
-        CONTRADICTED: constraint("contradiction", lambda d: _x(d) @ d.variables["w"] + d.variables["b"] >= d.canonical.rows.y + 1),
+        CONTRADICTED: constraint(
+            "contradiction",
+            lambda d: _x(d) @ d.variables["w"] + d.variables["b"] >= d.canonical.rows.y + 1,
+        ),
     },
     "svr.hard.dual": {
         "1/2 dropped": plus(lambda d: -_half_norm(d)),
         "epsilon doubled": elsewhere(tube(2)),
-        "plus epsilon": plus(lambda d: 2 * as_a(Tube, d.canonical.rows).epsilon * cp.sum(d.variables["alpha"] + d.variables["alphahat"])),
+        "plus epsilon": plus(
+            lambda d: (
+                2
+                * as_a(Tube, d.canonical.rows).epsilon
+                * cp.sum(d.variables["alpha"] + d.variables["alphahat"])
+            )
+        ),
         "no balance": without("balance"),
         "no lower bound below": without("lowerhat"),
         "upper bound 0.1": constraint("upper", lambda d: d.variables["alpha"] <= 0.1),
-        "f of the sum": constraint("w", lambda d: d.variables["w"] == _x(d).T @ (d.variables["alpha"] + d.variables["alphahat"])),
+        "f of the sum": constraint(
+            "w",
+            lambda d: (
+                d.variables["w"] == _x(d).T @ (d.variables["alpha"] + d.variables["alphahat"])
+            ),
+        ),
         "kernel 1 % off": elsewhere(kernel_off),
         CONTRADICTED: objective(lambda d: _gain(d)),
     },
@@ -888,11 +1047,21 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     "svr.l1.dual": {
         **COST,
         "costs of the sides exchanged": elsewhere(sides_exchanged),
-        "plus epsilon": plus(lambda d: 2 * as_a(Tube, d.canonical.rows).epsilon * cp.sum(d.variables["alpha"] + d.variables["alphahat"])),
+        "plus epsilon": plus(
+            lambda d: (
+                2
+                * as_a(Tube, d.canonical.rows).epsilon
+                * cp.sum(d.variables["alpha"] + d.variables["alphahat"])
+            )
+        ),
         "epsilon 0": elsewhere(tube(0)),
         "1/2 dropped": plus(lambda d: -_half_norm(d)),
-        "i = j alone in the double sum": objective(lambda d: _gain(d) - _half_quadratic(d, np.diag(d.canonical.gram.diagonal))),
-        "upper bound 2 C": constraint("upper", lambda d: d.variables["alpha"] <= 2 * d.parameters["C"]),
+        "i = j alone in the double sum": objective(
+            lambda d: _gain(d) - _half_quadratic(d, np.diag(d.canonical.gram.diagonal))
+        ),
+        "upper bound 2 C": constraint(
+            "upper", lambda d: d.variables["alpha"] <= 2 * d.parameters["C"]
+        ),
         "no upper bound below": without("upperhat"),
         "no balance": without("balance"),
     },
@@ -911,8 +1080,12 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     "svr.l2.dual": {
         **SQUARED_COST,
         "costs of the sides exchanged": elsewhere(sides_exchanged),
-        "ridge doubled on one side": plus(lambda d: -d.parameters["1/C"] / 4 * cp.sum_squares(d.variables["alphahat"])),
-        "upper bound C / 2": constraint("upper", lambda d: d.variables["alpha"] <= d.canonical.C / 2),
+        "ridge doubled on one side": plus(
+            lambda d: -d.parameters["1/C"] / 4 * cp.sum_squares(d.variables["alphahat"])
+        ),
+        "upper bound C / 2": constraint(
+            "upper", lambda d: d.variables["alpha"] <= d.canonical.C / 2
+        ),
         "epsilon 0": elsewhere(tube(0)),
         "no balance": without("balance"),
     },
@@ -951,16 +1124,22 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "an easy pair dropped": Special(without_pairs(easy_pair), IDLE),
         "orientation": Special(elsewhere(turned), EVEN),
         "kernel of differences": Special(kernel_of_differences, kernels=NONLINEAR),
-        "kernel of differences, linear": Special(kernel_of_differences, BILINEAR, kernels=("linear",)),
+        "kernel of differences, linear": Special(
+            kernel_of_differences, BILINEAR, kernels=("linear",)
+        ),
     },
     "rank.l1.beta": {
         **COST,
         "1/2 dropped": plus(_half_norm),
         "squared loss": priced(lambda u: cp.sum_squares(cp.pos(u))),
         "absolute loss": priced(cp.norm1),
-        "beta'beta for beta'K beta": priced(lambda u: cp.sum(cp.pos(u)), lambda d: cp.sum_squares(d.variables["beta"]) / 2),
+        "beta'beta for beta'K beta": priced(
+            lambda u: cp.sum(cp.pos(u)), lambda d: cp.sum_squares(d.variables["beta"]) / 2
+        ),
         "orientation": elsewhere(turned),
-        "beta >= 0": Special(constraint("sign", lambda d: d.variables["beta"] >= 0), kernels=NONLINEAR),
+        "beta >= 0": Special(
+            constraint("sign", lambda d: d.variables["beta"] >= 0), kernels=NONLINEAR
+        ),
     },
     "rank.l1.betahat": {
         **COST,
@@ -972,31 +1151,57 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         ),
         "orientation": elsewhere(turned),
         "betahat for alpha": recovered(lambda d: Point(alpha=d.variables["betahat"].value)),
-        "betahat >= 0": Special(constraint("lower", lambda d: d.variables["betahat"] >= 0), APPENDIX_A),
-        "betahat <= C": Special(constraint("upper", lambda d: d.variables["betahat"] <= d.parameters["C"]), APPENDIX_A),
+        "betahat >= 0": Special(
+            constraint("lower", lambda d: d.variables["betahat"] >= 0), APPENDIX_A
+        ),
+        "betahat <= C": Special(
+            constraint("upper", lambda d: d.variables["betahat"] <= d.parameters["C"]), APPENDIX_A
+        ),
     },
     "rank.oneslack": {
         **COST | {"C / 2": cost(0.5)},  # its cuts are of one cost, which is no parameter
         "1/2 dropped": plus(_half_norm),
-        "squared slack": objective(lambda d: _half_norm(d) + d.canonical.C * cp.square(d.variables["xi"])),
+        "squared slack": objective(
+            lambda d: _half_norm(d) + d.canonical.C * cp.square(d.variables["xi"])
+        ),
         "C / p": plus(lambda d: -d.canonical.C * (1 - 1 / d.canonical.p) * d.variables["xi"]),
-        "margin 1.01": constraint("subset", lambda d: 1.01 * _subsets(d)[0] - _subsets(d)[2] <= _subsets(d)[1]),
-        "the slack twice": constraint("subset", lambda d: _subsets(d)[0] - 2 * _subsets(d)[2] <= _subsets(d)[1]),
-        "p for the size of every subset": constraint("subset", lambda d: d.canonical.p - _subsets(d)[2] <= _subsets(d)[1]),
+        "margin 1.01": constraint(
+            "subset", lambda d: 1.01 * _subsets(d)[0] - _subsets(d)[2] <= _subsets(d)[1]
+        ),
+        "the slack twice": constraint(
+            "subset", lambda d: _subsets(d)[0] - 2 * _subsets(d)[2] <= _subsets(d)[1]
+        ),
+        "p for the size of every subset": constraint(
+            "subset", lambda d: d.canonical.p - _subsets(d)[2] <= _subsets(d)[1]
+        ),
         "pairs for subsets": largest_slack,
         "the whole set for every subset": constraint(
-            "subset", lambda d: cp.multiply(_not_empty(d), d.canonical.p - cp.sum(_margins_of(d))) <= _subsets(d)[2]
+            "subset",
+            lambda d: (
+                cp.multiply(_not_empty(d), d.canonical.p - cp.sum(_margins_of(d))) <= _subsets(d)[2]
+            ),
         ),
         "orientation": elsewhere(turned),
         "the empty subset dropped": Special(
-            constraint("subset", lambda d: cp.multiply(_not_empty(d), _subsets(d)[0] - _subsets(d)[2] - _subsets(d)[1]) <= 0), EMPTY
+            constraint(
+                "subset",
+                lambda d: (
+                    cp.multiply(_not_empty(d), _subsets(d)[0] - _subsets(d)[2] - _subsets(d)[1])
+                    <= 0
+                ),
+            ),
+            EMPTY,
         ),
     },
     "rank.lambda.function": {
         "lambda = 1 / C": parameter("lambda", lambda lam: 2 * lam),
         "lambda = C": parameter("lambda", lambda lam: 1 / (2 * lam)),
-        "lambda |f|^2 / 2": objective(lambda d: cp.sum(d.variables["zeta"]) + d.parameters["lambda"] * _half_norm(d)),
-        "squared slacks": plus(lambda d: cp.sum_squares(d.variables["zeta"]) - cp.sum(d.variables["zeta"])),
+        "lambda |f|^2 / 2": objective(
+            lambda d: cp.sum(d.variables["zeta"]) + d.parameters["lambda"] * _half_norm(d)
+        ),
+        "squared slacks": plus(
+            lambda d: cp.sum_squares(d.variables["zeta"]) - cp.sum(d.variables["zeta"])
+        ),
         "orientation": elsewhere(turned),
         "margin 1.01": at_least(1.01),
         "slacks free": without("slack"),
@@ -1007,7 +1212,9 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     "rank.lambda.primal": {
         "lambda = C": parameter("lambda", lambda lam: 1 / lam),
         "1/2 dropped, (5) read as (6)": plus(lambda d: d.parameters["lambda"] * _half_norm(d)),
-        "squared slacks": plus(lambda d: cp.sum_squares(d.variables["zeta"]) - cp.sum(d.variables["zeta"])),
+        "squared slacks": plus(
+            lambda d: cp.sum_squares(d.variables["zeta"]) - cp.sum(d.variables["zeta"])
+        ),
         "orientation": elsewhere(turned),
         "slacks free": without("slack"),
         "g = beta": constraint("g", lambda d: d.variables["g"] == d.variables["beta"]),
@@ -1028,7 +1235,9 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "lambda = 2 / C": parameter("lambda", lambda lam: 2 * lam),
         "1/2 dropped": plus(lambda d: -_half_norm(d)),
         "upper bound 1.01": constraint("upper", lambda d: d.variables["alpha"] <= 1.01),
-        "upper bound lambda": constraint("upper", lambda d: d.variables["alpha"] <= d.parameters["lambda"]),
+        "upper bound lambda": constraint(
+            "upper", lambda d: d.variables["alpha"] <= d.parameters["lambda"]
+        ),
         "no upper bound": without("upper"),
         "value not divided by lambda": valued(lambda v: v),
         "orientation": Special(elsewhere(turned), EVEN),
@@ -1042,7 +1251,9 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     },
     "rank.l2.dual": {
         **SQUARED_COST,
-        "upper bound C / 2": constraint("upper", lambda d: d.variables["alpha"] <= d.canonical.C / 2),
+        "upper bound C / 2": constraint(
+            "upper", lambda d: d.variables["alpha"] <= d.canonical.C / 2
+        ),
         "1'alpha = 0": constraint("balance", lambda d: cp.sum(d.variables["alpha"]) == 0),
         "a violated pair dropped": without_pairs(violated_pair),
         "orientation": Special(elsewhere(turned), EVEN),
@@ -1053,7 +1264,9 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "linear loss": priced(lambda u: cp.sum(cp.pos(u))),
         "loss of both signs": priced(cp.sum_squares),
         "C / 2 for C": priced(lambda u: cp.sum_squares(cp.pos(u)) / 2),
-        "beta'beta for beta'K beta": priced(lambda u: cp.sum_squares(cp.pos(u)), lambda d: cp.sum_squares(d.variables["beta"]) / 2),
+        "beta'beta for beta'K beta": priced(
+            lambda u: cp.sum_squares(cp.pos(u)), lambda d: cp.sum_squares(d.variables["beta"]) / 2
+        ),
         "orientation": elsewhere(turned),
     },
     "rank.onenorm.primal": {
@@ -1069,7 +1282,9 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     "rank.onenorm.dual": {
         **COST,
         "no upper bound": without("upper"),
-        "upper bound 1.01 C": constraint("upper", lambda d: d.variables["u"] <= 1.01 * d.parameters["C"]),
+        "upper bound 1.01 C": constraint(
+            "upper", lambda d: d.variables["u"] <= 1.01 * d.parameters["C"]
+        ),
         "lower bound -C": constraint("lower", lambda d: d.variables["u"] >= -d.parameters["C"]),
         "price 1.01": constraint("price", lambda d: _margins_of(d) <= 1.01),
         "lower bound dropped": without("lower"),
@@ -1088,10 +1303,14 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     "rvm.dual": {
         **COST,
         "no upper bound": without("upper"),
-        "upper bound 1.01 C": constraint("upper", lambda d: d.variables["u"] <= 1.01 * d.parameters["C"]),
+        "upper bound 1.01 C": constraint(
+            "upper", lambda d: d.variables["u"] <= 1.01 * d.parameters["C"]
+        ),
         "lower bound -C": constraint("lower", lambda d: d.variables["u"] >= -d.parameters["C"]),
         "K v = 1": constraint("price", lambda d: d.canonical.gram.dense @ d.variables["v"] == 1),
-        "price 1.01": constraint("price", lambda d: d.canonical.gram.dense @ d.variables["v"] <= 1.01),
+        "price 1.01": constraint(
+            "price", lambda d: d.canonical.gram.dense @ d.variables["v"] <= 1.01
+        ),
         "orientation": elsewhere(turned),
         "a violated pair dropped": without_pairs(violated_pair),
     },
@@ -1101,12 +1320,16 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "thresholds in order": OF_LEVELS["thresholds in order"],
         "the threshold above a level alone": rows_of(lambda k, y: k == y),
         "the threshold below a level alone": rows_of(lambda k, y: k == y - 1),
-        "the thresholds next to a level alone": Special(rows_of(lambda k, y: (k == y) | (k == y - 1)), BETWEEN),
+        "the thresholds next to a level alone": Special(
+            rows_of(lambda k, y: (k == y) | (k == y - 1)), BETWEEN
+        ),
     },
     "ord.hard.neighbours": {
         **HARD_PRIMAL,
         **THRESHOLDS,
-        "the first threshold 0": Special(constraint("no bias", lambda d: d.variables["b"][0] == 0), kernels=NONLINEAR),
+        "the first threshold 0": Special(
+            constraint("no bias", lambda d: d.variables["b"][0] == 0), kernels=NONLINEAR
+        ),
         CONTRADICTED: constraint("contradiction", lambda d: -d.constraints["margin"].args[1] >= 1),
         "the threshold above a level alone": rows_of(lambda k, y: k == y),
         "the threshold below a level alone": rows_of(lambda k, y: k == y - 1),
@@ -1115,9 +1338,15 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     "ord.hard.dual": {
         **HARD_DUAL,
         **BALANCED,
-        "two levels for one": Special(elsewhere(level_left_out), kernels=NONLINEAR),  # linear ones rest on the first threshold alone
+        "two levels for one": Special(
+            elsewhere(level_left_out), kernels=NONLINEAR
+        ),  # linear ones rest on the first threshold alone
         "sides forgotten in f": constraint(
-            "w", lambda d: d.variables["w"] == _x(d).T @ np.abs(d.canonical.rows.matrix).T @ d.variables["alpha"]
+            "w",
+            lambda d: (
+                d.variables["w"]
+                == _x(d).T @ np.abs(d.canonical.rows.matrix).T @ d.variables["alpha"]
+            ),
         ),
     },
     "ord.hard.rank_hard": {
@@ -1129,9 +1358,13 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "orientation": constraint("margin", lambda d: -_differences(d) >= 1),
         "value not times 4": valued(lambda value: value),
         "value times 2": valued(lambda value: 2 * value),
-        "the highest level left out": Special(differences_of(lambda above, below: above < 2), kernels=NONLINEAR),
+        "the highest level left out": Special(
+            differences_of(lambda above, below: above < 2), kernels=NONLINEAR
+        ),
         "outermost levels alone": differences_of(lambda above, below: above - below == 2),
-        "neighbouring levels alone": Special(differences_of(lambda above, below: above - below == 1), BETWEEN),
+        "neighbouring levels alone": Special(
+            differences_of(lambda above, below: above - below == 1), BETWEEN
+        ),
         "a level raised": elsewhere(level_raised),
         "w for 2 w": Special(read_as(lambda point: stretched(point, 0.5)), SCALED),
         CONTRADICTED: constraint("contradiction", lambda d: -_differences(d) >= 1),
@@ -1142,7 +1375,11 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         **BALANCED,
         "ridge": plus(lambda d: -cp.sum_squares(d.variables["alpha"]) / (4 * d.canonical.C)),
         "upper bound C of the sum of a point": constraint(
-            "upper", lambda d: cp.sum(cp.reshape(d.variables["alpha"], (d.canonical.m, 2), order="F"), axis=1) <= d.parameters["C"]
+            "upper",
+            lambda d: (
+                cp.sum(cp.reshape(d.variables["alpha"], (d.canonical.m, 2), order="F"), axis=1)
+                <= d.parameters["C"]
+            ),
         ),
     },
     "ord.implicit.beta": {
@@ -1151,14 +1388,21 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "1/2 dropped": plus(_half_norm),
         "squared loss": priced(lambda u: cp.sum_squares(cp.pos(u))),
         "absolute loss": priced(cp.norm1),
-        "beta'beta for beta'K beta": priced(lambda u: cp.sum(cp.pos(u)), lambda d: cp.sum_squares(d.variables["beta"]) / 2),
+        "beta'beta for beta'K beta": priced(
+            lambda u: cp.sum(cp.pos(u)), lambda d: cp.sum_squares(d.variables["beta"]) / 2
+        ),
     },
-    "ord.implicit.two_levels": {**OF_TWO_LEVELS, "squared loss": lost(lambda u: cp.sum_squares(cp.pos(u)), _of_two_levels)},
+    "ord.implicit.two_levels": {
+        **OF_TWO_LEVELS,
+        "squared loss": lost(lambda u: cp.sum_squares(cp.pos(u)), _of_two_levels),
+    },
     "ord.implicit_l2.primal": {**SQUARED_PRIMAL, **OF_LEVELS},
     "ord.implicit_l2.dual": {
         **SQUARED_COST,
         **BALANCED,
-        "upper bound C / 2": constraint("upper", lambda d: d.variables["alpha"] <= d.canonical.C / 2),
+        "upper bound C / 2": constraint(
+            "upper", lambda d: d.variables["alpha"] <= d.canonical.C / 2
+        ),
     },
     "ord.implicit_l2.beta": {
         **COST,
@@ -1166,7 +1410,9 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "1/2 dropped": plus(_half_norm),
         "linear loss": priced(lambda u: cp.sum(cp.pos(u))),
         "loss of both signs": priced(cp.sum_squares),
-        "beta'beta for beta'K beta": priced(lambda u: cp.sum_squares(cp.pos(u)), lambda d: cp.sum_squares(d.variables["beta"]) / 2),
+        "beta'beta for beta'K beta": priced(
+            lambda u: cp.sum_squares(cp.pos(u)), lambda d: cp.sum_squares(d.variables["beta"]) / 2
+        ),
     },
     "ord.implicit_l2.two_levels": {
         **OF_TWO_LEVELS,
@@ -1180,11 +1426,15 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     },
     "svm.huberised_hinge.slacks": {
         **HUBERISED,
-        "half the parabola": objective(lambda d: _half_norm(d) + _parabola_and_line(d, _phi(d).slope / 2)),
+        "half the parabola": objective(
+            lambda d: _half_norm(d) + _parabola_and_line(d, _phi(d).slope / 2)
+        ),
         "twice the line": plus(lambda d: d.parameters["C"] * cp.sum(d.variables["v"])),
         "no line": constraint("line", lambda d: d.variables["v"] == 0),
         "the line of any sign": without("line"),
-        "margin 1 for 1 + delta": constraint("margin", lambda d: _of_classes(d) >= 1 - d.variables["z"] - d.variables["v"]),
+        "margin 1 for 1 + delta": constraint(
+            "margin", lambda d: _of_classes(d) >= 1 - d.variables["z"] - d.variables["v"]
+        ),
         "z >= 0": Special(constraint("z", lambda d: d.variables["z"] >= 0), SMOOTH),
     },
     "svm.huberised_hinge.beta": {
@@ -1200,9 +1450,15 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "1/2 dropped": plus(lambda d: -_half_norm(d)),
         "2 delta": elsewhere(kinks(2.0)),
         "1 for 1 + delta": plus(lambda d: -_phi(d).width * cp.sum(d.variables["alpha"])),
-        "ridge doubled": plus(lambda d: -d.parameters["lambda"] / (2 * _phi(d).slope) * cp.sum_squares(d.variables["alpha"])),
+        "ridge doubled": plus(
+            lambda d: (
+                -d.parameters["lambda"] / (2 * _phi(d).slope) * cp.sum_squares(d.variables["alpha"])
+            )
+        ),
         "no upper bound": without("upper"),
-        "upper bound 1.01 C": constraint("upper", lambda d: d.parameters["lambda"] * d.variables["alpha"] <= 1.01),
+        "upper bound 1.01 C": constraint(
+            "upper", lambda d: d.parameters["lambda"] * d.variables["alpha"] <= 1.01
+        ),
         "lower bound dropped": without("lower"),
         "no balance": without("balance"),
         "balance 1'alpha = 0": constraint("balance", lambda d: cp.sum(d.variables["alpha"]) == 0),
@@ -1211,14 +1467,18 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     "svm.onenorm.primal": {
         **COST,
         **_wrong_sparse_primal(),
-        "without the bias": lambda problem, id: declare("svm.nobias_onenorm.primal", replace(problem, bias=False)),
+        "without the bias": lambda problem, id: declare(
+            "svm.nobias_onenorm.primal", replace(problem, bias=False)
+        ),
         "bias penalised": plus(lambda d: cp.abs(d.variables["b"])),
         "alpha free, |alpha|_1": Special(of_any_sign, kernels=("polynomial",)),
     },
     "svm.onenorm.dual": {
         **COST,
         **_wrong_sparse_dual(),
-        "prices >= -1 besides": Special(constraint("price from below", lambda d: _prices(d) >= -1), kernels=("polynomial",)),
+        "prices >= -1 besides": Special(
+            constraint("price from below", lambda d: _prices(d) >= -1), kernels=("polynomial",)
+        ),
         "balance dropped": without("balance"),
         "1'u = 0 for y'u = 0": constraint("balance", lambda d: cp.sum(d.variables["u"]) == 0),
     },
@@ -1262,9 +1522,19 @@ IN_ROWS = dict.fromkeys(("rank.onenorm", "svm.onenorm", "svm.nobias_onenorm"), E
 class Change:
     """One piece of a solver's source changed.
 
-    old, new : the piece.  same : families where it changes nothing, with the argument; they are then expected to agree.
-    families : the families it is meant for, all that the solver is for if empty: without upper ends a missing clip is made up for by
-    later steps, without a ridge nothing is dropped.  module : whose source it is, one of the solver's PARTS or its own.
+    Parameters
+    ----------
+    old, new : str
+        The piece.
+    same : Mapping[str, str]
+        families where it changes nothing, with the argument; they are then expected to
+        agree.
+    families : tuple[str, ...]
+        The families it is meant for, all that the solver is for if empty: without upper
+        ends a missing clip is made up for by later steps, without a ridge nothing is
+        dropped.
+    module : str
+        Whose source it is, one of the solver's PARTS or its own.
     """
 
     old: str
@@ -1277,9 +1547,21 @@ class Change:
 PARTS = {
     "smo": ("dual.smo_problem", "dual.working_set"),
     "coordinate_descent": ("dual.sweeps",),
-    "newton": ("newton.base", "newton.hessian", "newton.in_features", "newton.in_kernel", "newton.start"),
+    "newton": (
+        "newton.base",
+        "newton.hessian",
+        "newton.in_features",
+        "newton.in_kernel",
+        "newton.start",
+    ),
     "threshold_newton": ("ordinal.machine", "ordinal.smoothed", "ordinal.newton"),
-    "dual_active_set": ("hard.pricing", "hard.face", "hard.ascent", "hard.block_pivots", "hard.spaces"),
+    "dual_active_set": (
+        "hard.pricing",
+        "hard.face",
+        "hard.ascent",
+        "hard.block_pivots",
+        "hard.spaces",
+    ),
 }
 """The modules that a solver is made of beside its own, each after the ones that it imports."""
 AT_ONCE = """over = {}
@@ -1288,7 +1570,9 @@ AT_ONCE = """over = {}
     over = True"""
 AT_ONCE_SMO = f"""{AT_ONCE.format("descent")}
     return progress.solution()"""
-SIGNATURE = "def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:\n"
+SIGNATURE = (
+    "def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:\n"
+)
 
 
 def of_programs(source: str) -> str:
@@ -1306,10 +1590,21 @@ REVERSED = "problem.repaired(found.dual)", "problem.repaired(found.dual)[::-1]"
 SOURCES: dict[str, dict[str, Change]] = {
     "smo": {
         "solves and reports 2 C": Change(*ANOTHER, same={"svm.hard": NO_COST, "svr.hard": NO_COST}),
-        "signs of the targets forgotten": Change("(s * t - units.middle)", "(t - units.middle)", module="dual.smo_problem"),
-        "step the wrong way": Change("G.dtype.type(delta), work)", "G.dtype.type(-delta), work)", module="dual.working_set"),
-        "balance forgotten": Change("a[j] = bottom if delta == down else a[j] - delta", "pass", module="dual.working_set"),
-        "no clip to the box": Change("delta = min(delta, up, down)", "pass", families=("svm.soft",), module="dual.working_set"),
+        "signs of the targets forgotten": Change(
+            "(s * t - units.middle)", "(t - units.middle)", module="dual.smo_problem"
+        ),
+        "step the wrong way": Change(
+            "G.dtype.type(delta), work)", "G.dtype.type(-delta), work)", module="dual.working_set"
+        ),
+        "balance forgotten": Change(
+            "a[j] = bottom if delta == down else a[j] - delta", "pass", module="dual.working_set"
+        ),
+        "no clip to the box": Change(
+            "delta = min(delta, up, down)",
+            "pass",
+            families=("svm.soft",),
+            module="dual.working_set",
+        ),
         "no ridge": Change(
             "0.5 / units.spread if problem.squared else 0.0",
             "0.0",
@@ -1318,7 +1613,9 @@ SOURCES: dict[str, dict[str, Change]] = {
         ),
         "optimal at once": Change("watched = watched or limits.callback is not None", AT_ONCE_SMO),
         "bias forgotten": Change("return progress.solution()", READ_OUT.format("b=0.0")),
-        "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b")),
+        "bias with the other sign": Change(
+            "return progress.solution()", READ_OUT.format("b=-s.point.b")
+        ),
     },
     "coordinate_descent": {
         "solves and reports 2 C": Change(*ANOTHER),
@@ -1338,48 +1635,79 @@ SOURCES: dict[str, dict[str, Change]] = {
             "np.divide(0.0, problem.costs, out=ridge",
             families=("svm.nobias_l2", "rank.l2"),
         ),
-        "optimal at once": Change("over = progress.show(alpha, 0)", AT_ONCE.format("progress.show(alpha, 0)")),
-        "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")),
+        "optimal at once": Change(
+            "over = progress.show(alpha, 0)", AT_ONCE.format("progress.show(alpha, 0)")
+        ),
+        "multipliers in reverse": Change(
+            "return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")
+        ),
     },
     "newton": {
         "solves and reports 2 C": Change(*ANOTHER),
-        "costs 2 % off": Change("(g, self.problem.group_costs)", "(g, 1.02 * self.problem.group_costs)", module="newton.base"),
-        "half the pull": Change("G = at.image - pull", "G = at.image - pull / 2", module="newton.in_features"),
+        "costs 2 % off": Change(
+            "(g, self.problem.group_costs)",
+            "(g, 1.02 * self.problem.group_costs)",
+            module="newton.base",
+        ),
+        "half the pull": Change(
+            "G = at.image - pull", "G = at.image - pull / 2", module="newton.in_features"
+        ),
         "step the wrong way": Change("t = _least(", "t = -_least(", module="newton.base"),
-        "slacks that do not follow": Change("line.to(t)", "line.to(0.9 * t)", module="newton.in_features"),
+        "slacks that do not follow": Change(
+            "line.to(t)", "line.to(0.9 * t)", module="newton.in_features"
+        ),
         "optimal at once": Change(
             "over = unknowns.show(seen, progress)\n    while",
             AT_ONCE.format("unknowns.show(seen, progress)") + "\n    while",
         ),
-        "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b"), families=("svm.l2", "svr.l2")),
+        "bias with the other sign": Change(
+            "return progress.solution()",
+            READ_OUT.format("b=-s.point.b"),
+            families=("svm.l2", "svr.l2"),
+        ),
         "multipliers in reverse": Change(
-            "return progress.solution()", READ_OUT.format("alpha=__import__('numpy').asarray(s.point.alpha)[::-1]")
+            "return progress.solution()",
+            READ_OUT.format("alpha=__import__('numpy').asarray(s.point.alpha)[::-1]"),
         ),
     },
     "huber": {
         "solves and reports 2 C": Change(*ANOTHER),
         "multipliers above the costs": Change("width, 1.0)", "width, 1.2)"),
         "optimal at once": Change(
-            "over = unknowns.show(seen, progress)\n    while", AT_ONCE.format("unknowns.show(seen, progress)") + "\n    while"
+            "over = unknowns.show(seen, progress)\n    while",
+            AT_ONCE.format("unknowns.show(seen, progress)") + "\n    while",
         ),
-        "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b"), families=("svm.soft", "svr.l1")),
-        "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")),
+        "bias with the other sign": Change(
+            "return progress.solution()",
+            READ_OUT.format("b=-s.point.b"),
+            families=("svm.soft", "svr.l1"),
+        ),
+        "multipliers in reverse": Change(
+            "return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")
+        ),
     },
     "tron": {
         "solves and reports 2 C": Change(*ANOTHER),
         "half the loss": Change("/ 2 + expansion.loss", "/ 2 + expansion.loss / 2"),
         "step the wrong way": Change("trial = at.moved(s)", "trial = at.moved(-s)"),
-        "slope of another loss": Change(".expanded(SQUARED_HINGE)", ".expanded(replace(SQUARED_HINGE, slope=2.2))"),
+        "slope of another loss": Change(
+            ".expanded(SQUARED_HINGE)", ".expanded(replace(SQUARED_HINGE, slope=2.2))"
+        ),
         "optimal at once": Change(
-            "over = progress.weigh(at.point, at.fun, at.dual, 0)", AT_ONCE.format("progress.weigh(at.point, at.fun, at.dual, 0)")
+            "over = progress.weigh(at.point, at.fun, at.dual, 0)",
+            AT_ONCE.format("progress.weigh(at.point, at.fun, at.dual, 0)"),
         ),
         "multipliers in reverse": Change(*REVERSED),
     },
     "cutting_plane": {
         "solves and reports 2 C": Change(*ANOTHER),
-        "gain 1 % off": Change("problem.rows.multipliers(alpha).gain(), pull", "1.01 * problem.rows.multipliers(alpha).gain(), pull"),
+        "gain 1 % off": Change(
+            "problem.rows.multipliers(alpha).gain(), pull",
+            "1.01 * problem.rows.multipliers(alpha).gain(), pull",
+        ),
         "f with the other sign": Change(
-            "v += mu * cut.pull\n            image += mu * cut.image", "v -= mu * cut.pull\n            image -= mu * cut.image"
+            "v += mu * cut.pull\n            image += mu * cut.image",
+            "v -= mu * cut.pull\n            image -= mu * cut.image",
         ),
         "optimal at once": Change(
             "        if over:\n",
@@ -1392,27 +1720,35 @@ SOURCES: dict[str, dict[str, Change]] = {
     "dual_active_set": {
         "solves and reports twice the features": Change(
             SIGNATURE,
-            f"{SIGNATURE}    from dataclasses import replace as other\n    from equimargin.formulations import rbf\n"
-            "    problem = other(problem, X=2 * problem.X, kernel=problem.kernel if problem.explicit else rbf(0.9))\n",
+            f"{SIGNATURE}    from dataclasses import replace as other\n    from "
+            f"equimargin.formulations import rbf\n"
+            "    problem = other(problem, X=2 * problem.X, kernel=problem.kernel if "
+            "problem.explicit else rbf(0.9))\n",
         ),
-        "no row joins the pool": Change("NEW_ROWS), pool.keys)", "NEW_ROWS)[:0], pool.keys)", families=("rank.hard",)),
+        "no row joins the pool": Change(
+            "NEW_ROWS), pool.keys)", "NEW_ROWS)[:0], pool.keys)", families=("rank.hard",)
+        ),
         "optimal at once": Change(
             "        while judge.status is None:\n",
-            "        self._weighed(self.space.of_multipliers(pool.taken[:0], alpha[:0]), np.zeros(self.problem.m), pool,\n"
+            "        self._weighed(self.space.of_multipliers(pool.taken[:0], alpha[:0]), "
+            "np.zeros(self.problem.m), pool,\n"
             "                      np.zeros(0, dtype=np.int64), alpha[:0])\n"
             "        judge.end(Status.OPTIMAL, 'what it says')\n"
             "        while judge.status is None:\n",
             families=("rank.hard",),
         ),
         "multipliers in reverse": Change(
-            "self.rows.multipliers(pool.keys[active], alpha)", "self.rows.multipliers(pool.keys[active], alpha[::-1])"
+            "self.rows.multipliers(pool.keys[active], alpha)",
+            "self.rows.multipliers(pool.keys[active], alpha[::-1])",
         ),
         "one multiplier three times as large": Change(
             "self.rows.multipliers(pool.keys[active], alpha)",
-            "self.rows.multipliers(pool.keys[active], np.where(np.arange(len(alpha)) == 0, 3 * alpha, alpha))",
+            "self.rows.multipliers(pool.keys[active], np.where(np.arange(len(alpha)) == 0, "
+            "3 * alpha, alpha))",
         ),
         "a ray where there is none": Change(
-            "            if state.ray is not None:\n                return self._with_ray(pool, state)\n",
+            "            if state.ray is not None:\n                return "
+            "self._with_ray(pool, state)\n",
             "            judge.end(Status.INFEASIBLE, 'what it says')\n"
             "            return replace(judge.solution(), point=self.problem.origin)\n",
             families=("rank.hard",),
@@ -1426,38 +1762,65 @@ SOURCES: dict[str, dict[str, Change]] = {
             families=("svm.nobias_l2", "rank.l2"),
         ),
         "an upper bound of nobody": Change(
-            "return function.with_multipliers(alpha)", "return scaled(function, 1.01).with_multipliers(alpha / 1.01)"
+            "return function.with_multipliers(alpha)",
+            "return scaled(function, 1.01).with_multipliers(alpha / 1.01)",
         ),
-        "soft rows at half their cost": Change("np.where(hard, cost, problem.group_costs)", "np.where(hard, 1e3, problem.group_costs / 2)"),
-        "multipliers in reverse": Change("function.with_multipliers(alpha)", "function.with_multipliers(alpha[::-1])"),
+        "soft rows at half their cost": Change(
+            "np.where(hard, cost, problem.group_costs)",
+            "np.where(hard, 1e3, problem.group_costs / 2)",
+        ),
+        "multipliers in reverse": Change(
+            "function.with_multipliers(alpha)", "function.with_multipliers(alpha[::-1])"
+        ),
         "infeasible at once": Change(
-            "if first.status is Status.INFEASIBLE:", "if True:\n        first = replace(first, status=Status.INFEASIBLE)"
+            "if first.status is Status.INFEASIBLE:",
+            "if True:\n        first = replace(first, status=Status.INFEASIBLE)",
         ),
     },
     "homotopy": {
         "solves and reports 2 C": Change(*ANOTHER),
-        "lambda = 2 / C": Change("followed.at(1 / C)", "followed.at(2 / C)", families=("svr.l1", "rank.l1")),
-        "alpha not divided by lambda": Change("    return np.asarray(alpha)\n", "    return np.asarray(alpha) / (2 * C)\n"),
+        "lambda = 2 / C": Change(
+            "followed.at(1 / C)", "followed.at(2 / C)", families=("svr.l1", "rank.l1")
+        ),
+        "alpha not divided by lambda": Change(
+            "    return np.asarray(alpha)\n", "    return np.asarray(alpha) / (2 * C)\n"
+        ),
         "optimal at once": Change(
             "    if not progress.show(multipliers(",
-            "    progress.end(Status.OPTIMAL, 'what it says')\n    if not progress.show(0.5 * multipliers(",
+            "    progress.end(Status.OPTIMAL, 'what it says')\n    if not progress.show(0.5 "
+            "* multipliers(",
         ),
-        "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b"), families=("svm.soft", "svr.l1")),
-        "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")),
+        "bias with the other sign": Change(
+            "return progress.solution()",
+            READ_OUT.format("b=-s.point.b"),
+            families=("svm.soft", "svr.l1"),
+        ),
+        "multipliers in reverse": Change(
+            "return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")
+        ),
     },
     "columns": {
         "solves and reports 2 C": Change(
-            "    m, T, gram = problem.m,", "    problem = problem.with_cost(2 * problem.C)\n    m, T, gram = problem.m,"
+            "    m, T, gram = problem.m,",
+            "    problem = problem.with_cost(2 * problem.C)\n    m, T, gram = problem.m,",
         ),
         "step the wrong way": Change("V[r, c] -= moved", "V[r, c] += moved"),
-        "balance forgotten": Change("G[j, k] = low[j, k] if d == G[j, k] - low[j, k] else G[j, k] - d", "pass"),
+        "balance forgotten": Change(
+            "G[j, k] = low[j, k] if d == G[j, k] - low[j, k] else G[j, k] - d", "pass"
+        ),
         "no clip to the box": Change(
             "d = min((V[i, k] - V[j, k]) / curvature, high[i, k] - G[i, k], G[j, k] - low[j, k])",
             "d = (V[i, k] - V[j, k]) / curvature",
             families=("ord.implicit",),
         ),
-        "half of f": Change("gram @ G.sum(axis=1)\n    return", "gram @ G.sum(axis=1) / 2\n    return", families=("ord.implicit_l2",)),
-        "no ridge": Change("np.divide(0.5, costs", "np.divide(0.0, costs", families=("ord.implicit_l2",)),
+        "half of f": Change(
+            "gram @ G.sum(axis=1)\n    return",
+            "gram @ G.sum(axis=1) / 2\n    return",
+            families=("ord.implicit_l2",),
+        ),
+        "no ridge": Change(
+            "np.divide(0.5, costs", "np.divide(0.0, costs", families=("ord.implicit_l2",)
+        ),
         "sides exchanged": Change(
             "low, high = np.where(S > 0,",
             "S = -S\n    low, high = np.where(S > 0,",
@@ -1473,22 +1836,35 @@ SOURCES: dict[str, dict[str, Change]] = {
             "        progress.end(Word.OPTIMAL, 'what it says')\n"
             "        if True:\n",
         ),
-        "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b")),
-        "thresholds in reverse": Change("return progress.solution()", READ_OUT.format("b=s.point.b[::-1]")),
+        "bias with the other sign": Change(
+            "return progress.solution()", READ_OUT.format("b=-s.point.b")
+        ),
+        "thresholds in reverse": Change(
+            "return progress.solution()", READ_OUT.format("b=s.point.b[::-1]")
+        ),
     },
     "threshold_newton": {
         "solves and reports 2 C": Change(
-            "    kept = np.flatnonzero(problem", "    problem = problem.with_cost(2 * problem.C)\n    kept = np.flatnonzero(problem"
+            "    kept = np.flatnonzero(problem",
+            "    problem = problem.with_cost(2 * problem.C)\n    kept = np.flatnonzero(problem",
         ),
         "costs 2 % off": Change("problem.group_costs[kept]", "1.02 * problem.group_costs[kept]"),
-        "a level higher": Change("y[:, None] > np.arange(thresholds)", "y[:, None] >= np.arange(thresholds)", module="ordinal.machine"),
-        "half the pull": Change("at.w - Z.rdot(sums.beta)", "at.w - Z.rdot(sums.beta) / 2", module="ordinal.newton"),
+        "a level higher": Change(
+            "y[:, None] > np.arange(thresholds)",
+            "y[:, None] >= np.arange(thresholds)",
+            module="ordinal.machine",
+        ),
+        "half the pull": Change(
+            "at.w - Z.rdot(sums.beta)", "at.w - Z.rdot(sums.beta) / 2", module="ordinal.newton"
+        ),
         "no pull of the last threshold": Change(
             "machine.push + sums.G.sum(axis=1)",
             "machine.push + np.append(sums.G.sum(axis=1)[:-1], 0.0)",
             module="ordinal.newton",
         ),
-        "step the wrong way": Change("step = -_solved(", "step = _solved(", module="ordinal.newton"),
+        "step the wrong way": Change(
+            "step = -_solved(", "step = _solved(", module="ordinal.newton"
+        ),
         "bias with the other sign": Change("b=-b if self", "b=b if self"),
         "thresholds in reverse": Change("b=-b if self", "b=-b[::-1] if self"),
         "multipliers by points": Change("alpha=alpha.ravel()", "alpha=alpha.T.ravel()"),
@@ -1503,15 +1879,28 @@ SOURCES: dict[str, dict[str, Change]] = {
     },
     "hard_levels": {
         "f with the other sign": Change("else 2 * part for part", "else -2 * part for part"),
-        "f not doubled": Change("else 2 * part for part", "else part for part", same={"ord.hard": SCALED}),
-        "multipliers not doubled": Change("2 * multipliers, problem.p", "multipliers, problem.p", same={"ord.hard": SCALED}),
+        "f not doubled": Change(
+            "else 2 * part for part", "else part for part", same={"ord.hard": SCALED}
+        ),
+        "multipliers not doubled": Change(
+            "2 * multipliers, problem.p", "multipliers, problem.p", same={"ord.hard": SCALED}
+        ),
         "pairs at the threshold below the preferred level": Change(
-            "np.asarray(problem.rows.y)[pairs.other]", "(np.asarray(problem.rows.y)[pairs.preferred] - 1)", same={"ord.hard": BETWEEN}
+            "np.asarray(problem.rows.y)[pairs.other]",
+            "(np.asarray(problem.rows.y)[pairs.preferred] - 1)",
+            same={"ord.hard": BETWEEN},
         ),
         "rows above thresholds alone": Change("np.asarray(above + below)", "np.asarray(above)"),
-        "multipliers in reverse": Change("np.asarray(above + below)", "np.asarray(above + below)[::-1]"),
-        "thresholds at 0": Change("beta=beta, alpha=np.asarray", "beta=beta, b=np.zeros(problem.T), alpha=np.asarray"),
-        "a pair of no threshold": Change("2 * multipliers, problem.p", "2 * multipliers * (multipliers < multipliers.max()), problem.p"),
+        "multipliers in reverse": Change(
+            "np.asarray(above + below)", "np.asarray(above + below)[::-1]"
+        ),
+        "thresholds at 0": Change(
+            "beta=beta, alpha=np.asarray", "beta=beta, b=np.zeros(problem.T), alpha=np.asarray"
+        ),
+        "a pair of no threshold": Change(
+            "2 * multipliers, problem.p",
+            "2 * multipliers * (multipliers < multipliers.max()), problem.p",
+        ),
         "infeasible at once": Change(
             "    return replace(found, problem=problem,",
             "    from equimargin.solvers.solution import Status as Word\n"
@@ -1522,21 +1911,42 @@ SOURCES: dict[str, dict[str, Change]] = {
     },
     "linear_program": {
         "solves and reports 2 C": Change(*ANOTHER_PROGRAM),
-        "twice the cost": Change("problem.C * problem.gram.mean", "2 * problem.C * problem.gram.mean"),
-        "identity for K": Change("return [A.T, *kernel] if", "kernel = [sparse.eye_array(problem.m)]\n    return [A.T, *kernel] if"),
-        "sign of the multipliers": Change("np.maximum(-np.array(solution.row_dual)", "np.maximum(np.array(solution.row_dual)"),
-        "orientation over points": Change("return [A.T, *kernel] if", "return [-A.T, *kernel] if", same=IN_ROWS),
-        "orientation over pairs": Change("else [A.T, *kernel, A]", "else [-A.T, *kernel, A]", same={"rvm": ELSEWHERE}),
+        "twice the cost": Change(
+            "problem.C * problem.gram.mean", "2 * problem.C * problem.gram.mean"
+        ),
+        "identity for K": Change(
+            "return [A.T, *kernel] if",
+            "kernel = [sparse.eye_array(problem.m)]\n    return [A.T, *kernel] if",
+        ),
+        "sign of the multipliers": Change(
+            "np.maximum(-np.array(solution.row_dual)", "np.maximum(np.array(solution.row_dual)"
+        ),
+        "orientation over points": Change(
+            "return [A.T, *kernel] if", "return [-A.T, *kernel] if", same=IN_ROWS
+        ),
+        "orientation over pairs": Change(
+            "else [A.T, *kernel, A]", "else [-A.T, *kernel, A]", same={"rvm": ELSEWHERE}
+        ),
     },
     "column_generation": {
         "solves and reports 2 C": Change(*ANOTHER_PROGRAM),
-        "half the cost": Change("self.C * sizes.astype(np.float64)", "0.5 * self.C * sizes.astype(np.float64)"),
+        "half the cost": Change(
+            "self.C * sizes.astype(np.float64)", "0.5 * self.C * sizes.astype(np.float64)"
+        ),
         "half the slacks": Change(  # with few rows to a group the point is right all the same
-            "float(x.sum() + self.C *", "float(x.sum() + 0.5 * self.C *", families=("rvm", "rank.onenorm")
+            "float(x.sum() + self.C *",
+            "float(x.sum() + 0.5 * self.C *",
+            families=("rvm", "rank.onenorm"),
         ),
         "orientation": Change("signs * share for", "-signs * share for"),
-        "columns without signs": Change("F += signs[columns] * self", "F += self", same={"rvm": "its columns have the sign 1"}),
-        "no balance": Change("np.bincount(self.group, self.problem.bias_signs) / sizes,", "0.0 * sizes,", families=("svm.onenorm",)),
+        "columns without signs": Change(
+            "F += signs[columns] * self", "F += self", same={"rvm": "its columns have the sign 1"}
+        ),
+        "no balance": Change(
+            "np.bincount(self.group, self.problem.bias_signs) / sizes,",
+            "0.0 * sizes,",
+            families=("svm.onenorm",),
+        ),
         "optimal at once": Change(
             "        if judge.weigh(shown, primal, dual, master.iterations):\n",
             "        judge.weigh(shown, primal, dual, master.iterations)\n"
@@ -1602,20 +2012,38 @@ def table() -> Iterator[None]:
 
 def _lines(outcomes: list[Outcome]) -> Iterator[str]:
     form = "{:<42} {:<36} {:<18} {:<21} {:>8} {:>8} {:>8}  {}"
-    yield form.format("mutant", "formulation", "solver", "agreement", "claim", "off", "accuracy", "")
+    yield form.format(
+        "mutant", "formulation", "solver", "agreement", "claim", "off", "accuracy", ""
+    )
     groups: dict[tuple[str, str, str], list[Outcome]] = {}
     for outcome in outcomes:
         groups.setdefault((outcome.name, outcome.formulation, outcome.solver), []).append(outcome)
     for (name, id, solver), group in groups.items():
         j = min(group, key=lambda outcome: outcome.closeness).judgement
         kinds = "/".join(sorted({str(outcome.judgement.agreement) for outcome in group}))
-        yield form.format(name, id, solver, kinds, f"{j.claim:.1e}", f"{j.off:.1e}", f"{j.accuracy:.1e}", group[0].excepted).rstrip()
-    mutants = {(o.name, o.formulation): [p for p in outcomes if (p.name, p.formulation) == (o.name, o.formulation)] for o in outcomes}
+        yield form.format(
+            name,
+            id,
+            solver,
+            kinds,
+            f"{j.claim:.1e}",
+            f"{j.off:.1e}",
+            f"{j.accuracy:.1e}",
+            group[0].excepted,
+        ).rstrip()
+    mutants = {
+        (o.name, o.formulation): [
+            p for p in outcomes if (p.name, p.formulation) == (o.name, o.formulation)
+        ]
+        for o in outcomes
+    }
     excepted = sum(any(o.excepted for o in group) for group in mutants.values())
     caught = sum(all(o.caught for o in group) for group in mutants.values())
     runs = Counter(str(o.judgement.agreement) for o in outcomes)
     yield f"{len(mutants)} mutants, {caught} caught, {excepted} excepted"
-    yield f"{len(outcomes)} answers: " + ", ".join(f"{count} {kind}" for kind, count in sorted(runs.items()))
+    yield f"{len(outcomes)} answers: " + ", ".join(
+        f"{count} {kind}" for kind, count in sorted(runs.items())
+    )
 
 
 Case = tuple[str, int]
@@ -1629,7 +2057,12 @@ def instance(family: str, case: Case, one: str = "") -> Problem:
     return (INSTANCES | OF_ONE.get(one, {}))[family](KERNELS[kernel], seed)
 
 
-CONTROL_CASES = [(id, case) for id in CONTROLS for case in CASES if REGISTRY[id].refusal(instance(REGISTRY[id].family, case, id)) is None]
+CONTROL_CASES = [
+    (id, case)
+    for id in CONTROLS
+    for case in CASES
+    if REGISTRY[id].refusal(instance(REGISTRY[id].family, case, id)) is None
+]
 
 
 def named(id: str, name: str) -> Special:
@@ -1643,23 +2076,43 @@ def honest(family: str, case: Case, one: str = "") -> tuple[Evidence, ...]:
     problem = instance(family, case, one)
     ids = [id for id in DECLARED if REGISTRY[id].refusal(problem) is None]
     declared = [examine(problem, solve_declaration(declare(id, problem), ACCURATE)) for id in ids]
-    taking = [solver.name for solver in SOLVERS.values() if solver.takes(family) and solver.refusal(problem) is None]
-    return (*declared, *(examine_solution(problem, solve(problem, name, tol=1e-8)) for name in taking))
+    taking = [
+        solver.name
+        for solver in SOLVERS.values()
+        if solver.takes(family) and solver.refusal(problem) is None
+    ]
+    return (
+        *declared,
+        *(examine_solution(problem, solve(problem, name, tol=1e-8)) for name in taking),
+    )
 
 
 def judged(family: str, case: Case, evidence: Evidence) -> Judgement:
     """What the referee says of an answer among the family's right ones."""
-    return judge(family, [*others(family, case, evidence), evidence], instance(family, case, _one(evidence)).scale).judgements[-1]
+    return judge(
+        family,
+        [*others(family, case, evidence), evidence],
+        instance(family, case, _one(evidence)).scale,
+    ).judgements[-1]
 
 
 def _one(evidence: Evidence) -> str:
     """The solver or control of an answer that has instances of its own, or nothing."""
-    return next((name for name in (evidence.run.solver, evidence.run.formulation) if name in OF_ONE), "") or ""
+    return (
+        next(
+            (name for name in (evidence.run.solver, evidence.run.formulation) if name in OF_ONE), ""
+        )
+        or ""
+    )
 
 
 def others(family: str, case: Case, evidence: Evidence) -> list[Evidence]:
     """The right answers but those to the declaration itself, which would acquit a wrong one."""
-    return [e for e in honest(family, case, _one(evidence)) if e.run.formulation is None or e.run.formulation != evidence.run.formulation]
+    return [
+        e
+        for e in honest(family, case, _one(evidence))
+        if e.run.formulation is None or e.run.formulation != evidence.run.formulation
+    ]
 
 
 def blind(answer: Answer) -> Answer:
@@ -1668,7 +2121,9 @@ def blind(answer: Answer) -> Answer:
     return replace(answer, declaration=replace(answer.declaration, printed=lambda v: printed))
 
 
-def record(id: str, name: str, case: Case, solver: str, evidence: Evidence, excepted: str = "") -> Agreement:
+def record(
+    id: str, name: str, case: Case, solver: str, evidence: Evidence, excepted: str = ""
+) -> Agreement:
     """Judge a wrong answer and put it into the table."""
     judgement = judged(evidence.run.family, case, evidence)
     OUTCOMES.append(Outcome(id, name, solver, judgement, excepted))
@@ -1686,7 +2141,9 @@ def zeroed(answer: Answer) -> Answer:
     reading, raw, before = read_declaration(d), answer.raw, answer.reading
     assert reading is not None
     assert raw is not None
-    eliminated, objective = (np.inf, np.nan) if before is None else (before.eliminated, before.eliminated_objective)
+    eliminated, objective = (
+        (np.inf, np.nan) if before is None else (before.eliminated, before.eliminated_objective)
+    )
     return replace(
         answer,
         raw=replace(raw, x=np.zeros_like(raw.x), z=np.zeros_like(raw.z)),
@@ -1699,30 +2156,56 @@ def compiled(name: str, change: Change, monkeypatch: pytest.MonkeyPatch) -> Modu
     if change.module:
         assert change.module in PARTS[name], f"{change.module} is no part of {name}"
         for part in PARTS[name]:
-            executed(part, f"equimargin.solvers.{part}", change if part == change.module else None, monkeypatch)
-        return executed(SOLVERS[name].module.removeprefix("equimargin.solvers."), f"mutant_{name}", None, monkeypatch)
-    return executed(SOLVERS[name].module.removeprefix("equimargin.solvers."), f"mutant_{name}", change, monkeypatch)
+            executed(
+                part,
+                f"equimargin.solvers.{part}",
+                change if part == change.module else None,
+                monkeypatch,
+            )
+        return executed(
+            SOLVERS[name].module.removeprefix("equimargin.solvers."),
+            f"mutant_{name}",
+            None,
+            monkeypatch,
+        )
+    return executed(
+        SOLVERS[name].module.removeprefix("equimargin.solvers."),
+        f"mutant_{name}",
+        change,
+        monkeypatch,
+    )
 
 
-def executed(name: str, known: str, change: Change | None, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def executed(
+    name: str, known: str, change: Change | None, monkeypatch: pytest.MonkeyPatch
+) -> ModuleType:
     """A module of solvers, changed or as it is, under another name or its own."""
     original = import_module(f"equimargin.solvers.{name}")
     source = Path(str(original.__file__)).read_text(encoding="utf-8")
     if change is not None:
         assert change.old in source, f"{name} has changed: {change.old!r} is not in it"
         source = source.replace(change.old, change.new)
-    for imported in ("fast", "jit", "fast, jit"):  # fast kernels, whose instructions Python has not, stay the original's
+    for imported in (
+        "fast",
+        "jit",
+        "fast, jit",
+    ):  # fast kernels, whose instructions Python has not, stay the original's
         source = source.replace(
-            f"from equimargin.formulations.numeric.jit import {imported}\n", "jit, fast = (lambda kernel: kernel), ORIGINAL\n"
+            f"from equimargin.formulations.numeric.jit import {imported}\n",
+            "jit, fast = (lambda kernel: kernel), ORIGINAL\n",
         )
     module = ModuleType(known)
     module.__dict__["ORIGINAL"] = lambda kernel: getattr(original, kernel.__name__)
     monkeypatch.setitem(sys.modules, module.__name__, module)
     with monkeypatch.context() as aside:
-        aside.setattr(registry, "SOLVERS", Registry("solver"))  # a wrong solver is entered among none
+        aside.setattr(
+            registry, "SOLVERS", Registry("solver")
+        )  # a wrong solver is entered among none
         exec(compile(source, f"<{module.__name__}>", "exec"), module.__dict__)
     if "MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS" in module.__dict__:
-        module.__dict__["MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS"] = 20_000  # interpreted kernels take longer for it
+        module.__dict__["MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS"] = (
+            20_000  # interpreted kernels take longer for it
+        )
     if "SOLVERS" in module.__dict__:
         module.__dict__["SOLVERS"] = SOLVERS  # other solvers, which it asks, are as they are
     return module
@@ -1732,7 +2215,9 @@ def run_module(module: ModuleType, problem: Problem) -> Evidence:
     """What a mutated solver's solution shows; kernels that are not compiled may warn."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        given = (problem, Limits(tol=1e-8, time_limit=0.5), None)[: len(signature(module._solve).parameters)]
+        given = (problem, Limits(tol=1e-8, time_limit=0.5), None)[
+            : len(signature(module._solve).parameters)
+        ]
         return examine_solution(problem, module._solve(*given))
 
 
@@ -1754,19 +2239,30 @@ def test_every_family_has_instances_and_two_ways_of_solving_them() -> None:
     """Wrong answers are judged beside right ones of both kinds, or of two declarations where no solver is for the family."""
     families = Counter(REGISTRY[id].family for id in DECLARED)
     assert set(families) == set(INSTANCES)
-    meant_here = [name for name in OWN_SOLVERS if any(SOLVERS[name].takes(family) for family in families)]
-    assert {name for name in meant_here if len(SOURCES.get(name, ())) < AT_LEAST_OF_A_SOLVER} == set()
+    meant_here = [
+        name for name in OWN_SOLVERS if any(SOLVERS[name].takes(family) for family in families)
+    ]
+    assert {
+        name for name in meant_here if len(SOURCES.get(name, ())) < AT_LEAST_OF_A_SOLVER
+    } == set()
     for family, declarations in families.items():
         meant = [solver for solver in SOLVERS.values() if solver.takes(family)]
         assert declarations >= 2 or meant, family
-        assert all(solver.refusal(instance(family, case, solver.name)) is None for solver in meant for case in CASES), family
+        assert all(
+            solver.refusal(instance(family, case, solver.name)) is None
+            for solver in meant
+            for case in CASES
+        ), family
 
 
 def test_every_control_is_judged_with_every_kernel() -> None:
     """Except that the kernel of differences is no look-alike with the linear one."""
     judged_on = {id: {kernel for of, (kernel, _) in CONTROL_CASES if of == id} for id in CONTROLS}
     assert [id for id, kernels in judged_on.items() if not kernels >= set(NONLINEAR)] == []
-    assert [id for id, kernels in judged_on.items() if "linear" not in kernels] == ["rank.differences.dual", "rank.onenorm.differences"]
+    assert [id for id, kernels in judged_on.items() if "linear" not in kernels] == [
+        "rank.differences.dual",
+        "rank.onenorm.differences",
+    ]
 
 
 def test_every_hard_formulation_has_a_mutant_that_proves_infeasibility() -> None:
@@ -1784,8 +2280,12 @@ def test_the_right_answers_agree(family: str, case: Case) -> None:
 
 @pytest.mark.mutants
 @pytest.mark.parametrize("solver", [ACCURATE, ROUGH])
-@pytest.mark.parametrize(("id", "name", "mutant"), TABLE, ids=[f"{id}: {name}" for id, name, _ in TABLE])
-def test_a_wrong_formulation_is_not_believed(id: str, name: str, mutant: Special, solver: str) -> None:
+@pytest.mark.parametrize(
+    ("id", "name", "mutant"), TABLE, ids=[f"{id}: {name}" for id, name, _ in TABLE]
+)
+def test_a_wrong_formulation_is_not_believed(
+    id: str, name: str, mutant: Special, solver: str
+) -> None:
     """Solved well it disagrees; solved roughly it may be excused, but never agrees. An exception agrees."""
     family = REGISTRY[id].family
     for case in (case for case in CASES if case[0] in mutant.kernels):
@@ -1801,12 +2301,19 @@ def test_a_wrong_formulation_is_not_believed(id: str, name: str, mutant: Special
 
 
 @pytest.mark.mutants
-@pytest.mark.parametrize(("id", "case"), CONTROL_CASES, ids=[f"{id} {kernel} {seed}" for id, (kernel, seed) in CONTROL_CASES])
+@pytest.mark.parametrize(
+    ("id", "case"),
+    CONTROL_CASES,
+    ids=[f"{id} {kernel} {seed}" for id, (kernel, seed) in CONTROL_CASES],
+)
 def test_a_control_disagrees(id: str, case: Case) -> None:
     """The misprints and look-alikes of the documents, as printed, and by value and point alone unless the formula is all that is wrong."""
     problem = instance(REGISTRY[id].family, case, id)
     answer = solve_declaration(declare(id, problem), ACCURATE)
-    assert record(id, "control", case, ACCURATE, examine(problem, answer, control=True)) is Agreement.DISAGREES
+    assert (
+        record(id, "control", case, ACCURATE, examine(problem, answer, control=True))
+        is Agreement.DISAGREES
+    )
     silent = judged(problem.family, case, examine(problem, blind(answer), control=True)).agreement
     assert silent is (Agreement.AGREES if id in BY_FORMULA else Agreement.DISAGREES)
 
@@ -1835,13 +2342,21 @@ def test_an_optimum_of_an_infeasible_family_is_not_believed(id: str) -> None:
     family = REGISTRY[id].family
     problem = contradiction(instance(family, CASES[0]))
     ids = [other for other in HARD if REGISTRY[other].family == family]
-    right = [examine(problem, solve_declaration(declare(other, problem), backend)) for other in ids for backend in (ACCURATE, ROUGH)]
+    right = [
+        examine(problem, solve_declaration(declare(other, problem), backend))
+        for other in ids
+        for backend in (ACCURATE, ROUGH)
+    ]
     found = judge(family, right, problem.scale)
     assert (found.verdict, found.feasible) == (Verdict.AGREE, False)
     for solver in (ACCURATE, ROUGH):
-        evidence = examine(problem, solve_declaration(named(id, FINITE[id]).mutate(problem, id), solver))
+        evidence = examine(
+            problem, solve_declaration(named(id, FINITE[id]).mutate(problem, id), solver)
+        )
         assert np.isfinite(evidence.value)
-        wanted = {Agreement.DISAGREES} if solver == ACCURATE else {Agreement.DISAGREES, Agreement.FAILED}
+        wanted = (
+            {Agreement.DISAGREES} if solver == ACCURATE else {Agreement.DISAGREES, Agreement.FAILED}
+        )
         assert judge(family, [*right, evidence], problem.scale).judgements[-1].agreement in wanted
 
 
@@ -1856,7 +2371,9 @@ def test_an_unfinished_or_empty_answer_is_not_believed(id: str, solver: str) -> 
         unfinished = solve_declaration(declare(id, problem), solver, max_iter=3)
         empty = zeroed(solve_declaration(declare(id, problem), solver))
         for name, answer in (("three iterations", unfinished), ("all zeros", empty)):
-            assert record(id, name, case, solver, examine(problem, answer)) is not Agreement.AGREES, (name, case)
+            assert (
+                record(id, name, case, solver, examine(problem, answer)) is not Agreement.AGREES
+            ), (name, case)
 
 
 @pytest.mark.mutants
@@ -1874,8 +2391,14 @@ def test_an_unchanged_solver_agrees(solver: str, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.mutants
 @pytest.mark.usefixtures("kernels")
-@pytest.mark.parametrize(("solver", "name"), [(solver, name) for solver in SOURCES for name in SOURCES[solver]], ids=lambda text: str(text))
-def test_a_wrong_solver_is_not_believed(solver: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("solver", "name"),
+    [(solver, name) for solver in SOURCES for name in SOURCES[solver]],
+    ids=lambda text: str(text),
+)
+def test_a_wrong_solver_is_not_believed(
+    solver: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever status it reports. Where the change changes nothing, it agrees."""
     change = SOURCES[solver][name]
     module = compiled(solver, change, monkeypatch)
@@ -1883,5 +2406,7 @@ def test_a_wrong_solver_is_not_believed(solver: str, name: str, monkeypatch: pyt
         same = change.same.get(family, "")
         of = solver if solver in OF_ONE else ""
         honest(family, case, of)
-        found = record(f"({family})", name, case, solver, run_module(module, instance(family, case, of)), same)
+        found = record(
+            f"({family})", name, case, solver, run_module(module, instance(family, case, of)), same
+        )
         assert (found is Agreement.AGREES) is bool(same), (family, case)

@@ -1,7 +1,7 @@
 """Families that somebody brings, and programs, with a mistake on purpose: none may come out as agreeing, or as certified.
 
-Whether a mistake changes the optimum is told by cvxpy and Clarabel alone. Every mistake of the table must do so on an instance of its
-family, and be noticed there.
+Whether a mistake changes the optimum is told by cvxpy and Clarabel alone. Every mistake
+of the table must do so on an instance of its family, and be noticed there.
 """
 
 from __future__ import annotations
@@ -56,22 +56,36 @@ def _of_constraints(change: Callable[[list[Any]], list[Any]]) -> Mistake:
 
 def _and(build: Callable[[dict[str, Any]], Any]) -> Mistake:
     """One more constraint on the variables, by their names."""
-    return _stated(lambda stated: cp.Problem(stated.objective, [*stated.constraints, build(stated.var_dict)]))
+    return _stated(
+        lambda stated: cp.Problem(stated.objective, [*stated.constraints, build(stated.var_dict)])
+    )
 
 
 def _of_objective(change: Callable[[Any], Any]) -> Mistake:
-    return _stated(lambda stated: cp.Problem(type(stated.objective)(change(stated.objective.args[0])), stated.constraints))
+    return _stated(
+        lambda stated: cp.Problem(
+            type(stated.objective)(change(stated.objective.args[0])), stated.constraints
+        )
+    )
 
 
 def _plus(build: Callable[[dict[str, Any]], Any]) -> Mistake:
     """One more term of the variables, by their names."""
-    return _stated(lambda stated: cp.Problem(type(stated.objective)(stated.objective.args[0] + build(stated.var_dict)), stated.constraints))
+    return _stated(
+        lambda stated: cp.Problem(
+            type(stated.objective)(stated.objective.args[0] + build(stated.var_dict)),
+            stated.constraints,
+        )
+    )
 
 
 def _moved(by: float) -> Mistake:
     """All inequalities with something added on the smaller side."""
     return _of_constraints(
-        lambda all: [c.args[0] + by <= c.args[1] if isinstance(c, cp.constraints.Inequality) else c for c in all],
+        lambda all: [
+            c.args[0] + by <= c.args[1] if isinstance(c, cp.constraints.Inequality) else c
+            for c in all
+        ],
     )
 
 
@@ -81,12 +95,16 @@ MISTAKES: dict[str, Mistake] = {
     "the first constraint left out": _of_constraints(lambda constraints: constraints[1:]),
     "the last constraint left out": _of_constraints(lambda constraints: constraints[:-1]),
     "inequalities loosened": _moved(-0.5),
-    "equations left out": _of_constraints(lambda all: [c for c in all if not isinstance(c, cp.constraints.Equality)]),
+    "equations left out": _of_constraints(
+        lambda all: [c for c in all if not isinstance(c, cp.constraints.Equality)]
+    ),
 }
 """Mistakes that any formulation may have, by what they do."""
 CLASSES: dict[str, Mistake] = {
     "2 C": _elsewhere(lambda d: {"C": 2 * d["C"]}),
-    "a label flipped": _elsewhere(lambda d: {"y": np.where(np.arange(len(d["y"])) == 0, 1 - np.asarray(d["y"]), d["y"])}),
+    "a label flipped": _elsewhere(
+        lambda d: {"y": np.where(np.arange(len(d["y"])) == 0, 1 - np.asarray(d["y"]), d["y"])}
+    ),
     "features 1/8 larger": _elsewhere(lambda d: {"X": 1.125 * np.asarray(d["X"])}),
 }
 """Mistakes in the data of a classification."""
@@ -110,14 +128,22 @@ COUPLED: dict[str, Mistake] = {
     "the largest square": _of_objective(lambda squares: cp.square(cp.norm_inf(squares.args[0]))),
     "1/2 of the squares": _of_objective(lambda squares: squares / 2),
     "a ridge": _plus(lambda v: cp.sum_squares(v["p"])),
-    "probabilities whose sum is 2": _of_constraints(lambda all: [cp.sum(all[0].args[0]) == 2, *all[1:]]),
+    "probabilities whose sum is 2": _of_constraints(
+        lambda all: [cp.sum(all[0].args[0]) == 2, *all[1:]]
+    ),
     "all probabilities are equal": _and(lambda v: cp.diff(v["p"]) == 0),
 }
 LEVELS: dict[str, Mistake] = {
     "2 C": CLASSES["2 C"],
     "features 1/8 larger": CLASSES["features 1/8 larger"],
-    "a point left out": _elsewhere(lambda d: {"weights": np.where(np.arange(len(d["y"])) == 0, 0.0, d.get("weights", 1.0))}),
-    "a point counted twice": _elsewhere(lambda d: {"weights": np.where(np.arange(len(d["y"])) == 0, 2.0, 1.0) * d.get("weights", 1.0)}),
+    "a point left out": _elsewhere(
+        lambda d: {"weights": np.where(np.arange(len(d["y"])) == 0, 0.0, d.get("weights", 1.0))}
+    ),
+    "a point counted twice": _elsewhere(
+        lambda d: {
+            "weights": np.where(np.arange(len(d["y"])) == 0, 2.0, 1.0) * d.get("weights", 1.0)
+        }
+    ),
 }
 """Mistakes in the data of an ordinal regression."""
 CUTS: dict[str, Mistake] = {
@@ -126,7 +152,11 @@ CUTS: dict[str, Mistake] = {
     "thresholds penalised": _plus(lambda v: cp.sum_squares(v["b"]) / 2),
 }
 """Mistakes in a form with w and thresholds."""
-ROWS: dict[str, Mistake] = {**CUTS, "margin 1.1": SLACKS["margin 1.1"], "one slack for all": SLACKS["one slack for all"]}
+ROWS: dict[str, Mistake] = {
+    **CUTS,
+    "margin 1.1": SLACKS["margin 1.1"],
+    "one slack for all": SLACKS["one slack for all"],
+}
 MULTIPLIERS: dict[str, Mistake] = {
     **LEVELS,
     "1/2 dropped": _of_objective(lambda gain: gain + gain.args[1]),
@@ -156,7 +186,9 @@ HULLS: dict[str, Mistake] = {
     "features 1/8 larger": CLASSES["features 1/8 larger"],
     "twice the distance": MISTAKES["twice the objective"],
     "no sums": MISTAKES["equations left out"],
-    "hulls twice as large": _of_constraints(lambda all: [*(2 * c.args[0] == c.args[1] for c in all[:2]), *all[2:]]),
+    "hulls twice as large": _of_constraints(
+        lambda all: [*(2 * c.args[0] == c.args[1] for c in all[:2]), *all[2:]]
+    ),
     "alpha of 1/4 and less": _and(lambda v: v["alpha"] <= 0.25),
     "a ridge": _plus(lambda v: -cp.sum_squares(v["alpha"])),
 }
@@ -182,30 +214,65 @@ def _optimum(entry: Formulation, data: Any, stated: cp.Problem) -> float:
 
 SHIPPED: dict[str, tuple[str, ...]] = {
     "lasso.primal": ("twice the objective", "a term left out"),
-    "lasso.dual": ("twice the objective", "a term left out", "the first constraint left out", "inequalities loosened"),
+    "lasso.dual": (
+        "twice the objective",
+        "a term left out",
+        "the first constraint left out",
+        "inequalities loosened",
+    ),
     "group_lasso.dual": ("twice the objective", "a term left out", "inequalities loosened"),
     "ls_svm.primal": ("a term left out",),
     "ls_svm.dual": ("twice the objective", "a term left out", "equations left out"),
     "crammer_singer.primal": ("the first constraint left out",),
-    "crammer_singer.dual": ("twice the objective", "the last constraint left out", "inequalities loosened", "equations left out"),
+    "crammer_singer.dual": (
+        "twice the objective",
+        "the last constraint left out",
+        "inequalities loosened",
+        "equations left out",
+    ),
     "nu_svc.dual": ("a term left out", "inequalities loosened", "equations left out"),
-    "nu_svr.dual": ("twice the objective", "a term left out", "inequalities loosened", "equations left out"),
+    "nu_svr.dual": (
+        "twice the objective",
+        "a term left out",
+        "inequalities loosened",
+        "equations left out",
+    ),
     "nu_svr.tube": ("twice the objective", "a term left out"),
     "one_class.primal": ("the first constraint left out",),
-    "one_class.dual": ("twice the objective", "the last constraint left out", "inequalities loosened", "equations left out"),
-    "one_norm_svm.dual": ("the first constraint left out", "the last constraint left out", "inequalities loosened", "equations left out"),
-    "quantile.dual": ("the first constraint left out", "the last constraint left out", "inequalities loosened", "equations left out"),
+    "one_class.dual": (
+        "twice the objective",
+        "the last constraint left out",
+        "inequalities loosened",
+        "equations left out",
+    ),
+    "one_norm_svm.dual": (
+        "the first constraint left out",
+        "the last constraint left out",
+        "inequalities loosened",
+        "equations left out",
+    ),
+    "quantile.dual": (
+        "the first constraint left out",
+        "the last constraint left out",
+        "inequalities loosened",
+        "equations left out",
+    ),
 }
 """The mistakes of each formulation that change its optimum."""
 DOCUMENTS: dict[str, dict[str, Mistake]] = {
     "coupling.wlw.primal": COUPLED,
-    "coupling.wlw.nonnegative": {**COUPLED, "probabilities of 1/5 and more": _and(lambda v: v["p"] >= 0.2)},
+    "coupling.wlw.nonnegative": {
+        **COUPLED,
+        "probabilities of 1/5 and more": _and(lambda v: v["p"] >= 0.2),
+    },
     "coupling.wlw.dual": {
         "1/2 for 1/4": _plus(lambda v: -cp.sum_squares(v["u"]) / 4),
         "1 for 1/4": _plus(lambda v: -0.75 * cp.sum_squares(v["u"])),
         "nu twice": _plus(lambda v: v["nu"]),
         "u >= 0": _and(lambda v: v["u"] >= 0),
-        "nu for all classes together": _of_constraints(lambda all: [cp.sum(all[0].args[0]) == all[0].args[1][0]]),
+        "nu for all classes together": _of_constraints(
+            lambda all: [cp.sum(all[0].args[0]) == all[0].args[1][0]]
+        ),
         "a class left out": _of_constraints(lambda all: [all[0].args[0][1:] == all[0].args[1][1:]]),
     },
     "svm.general.primal": SLACKS,
@@ -223,13 +290,21 @@ DOCUMENTS: dict[str, dict[str, Mistake]] = {
     "ord.explicit.primal": ROWS,
     "ord.explicit.beta": CUTS,
     "ord.explicit.two_levels": {**LEVELS, **FUNCTION},
-    "ord.explicit.dual": {**MULTIPLIERS, "mu of any sign": _of_constraints(lambda all: [c for c in all if "mu" not in str(c.args[1])])},
+    "ord.explicit.dual": {
+        **MULTIPLIERS,
+        "mu of any sign": _of_constraints(
+            lambda all: [c for c in all if "mu" not in str(c.args[1])]
+        ),
+    },
     "ord.sum.primal": WIDTHS,
     "ord.sum.beta": WIDTHS,
     "ord.sum.unit_ball": BALL,
     "ord.sum.dual": HULLS,
     "ord.sum.nearest": {
-        **{name: HULLS[name] for name in ("features 1/8 larger", "twice the distance", "no sums", "a ridge")},
+        **{
+            name: HULLS[name]
+            for name in ("features 1/8 larger", "twice the distance", "no sums", "a ridge")
+        },
         "tau penalised": _plus(lambda v: -cp.sum_squares(v["tau"])),
         "eta penalised": _plus(lambda v: -cp.sum_squares(v["eta"])),
     },
@@ -241,29 +316,52 @@ DOCUMENTS: dict[str, dict[str, Mistake]] = {
         "rho twice": _plus(lambda v: -v["rho"]),
         "rho of 1/8 and less": _and(lambda v: v["rho"] <= 0.125),
     },
-    "svm.general.soft": {**FUNCTION, "the hinge for its square": _elsewhere(lambda d: {"sigma": 3 - d["sigma"]})},
+    "svm.general.soft": {
+        **FUNCTION,
+        "the hinge for its square": _elsewhere(lambda d: {"sigma": 3 - d["sigma"]}),
+    },
 }
 """The mistakes of each formulation of a family of the documents."""
 TABLE = [(id, name, MISTAKES[name]) for id, names in SHIPPED.items() for name in names]
-TABLE += [(id, name, mistake) for id, mistakes in DOCUMENTS.items() for name, mistake in mistakes.items()]
+TABLE += [
+    (id, name, mistake) for id, mistakes in DOCUMENTS.items() for name, mistake in mistakes.items()
+]
 
 
 def test_every_family_has_mistakes() -> None:
-    shipped = {id for id, known in program_families().items() if known.module.startswith("equimargin.formulations.field")}
+    shipped = {
+        id
+        for id, known in program_families().items()
+        if known.module.startswith("equimargin.formulations.field")
+    }
     assert {REGISTRY[id].family for id in SHIPPED} == shipped
-    assert {id: len(mistakes) for id, mistakes in DOCUMENTS.items() if len(mistakes) < AT_LEAST} == {}
+    assert {
+        id: len(mistakes) for id, mistakes in DOCUMENTS.items() if len(mistakes) < AT_LEAST
+    } == {}
     of_documents = {REGISTRY[id].family for id in DOCUMENTS}
-    assert {id for id, entry in REGISTRY.items() if entry.family in of_documents and not entry.control} == set(DOCUMENTS)
+    assert {
+        id for id, entry in REGISTRY.items() if entry.family in of_documents and not entry.control
+    } == set(DOCUMENTS)
 
 
 @pytest.mark.mutants
-@pytest.mark.parametrize(("id", "mistake"), [(id, mistake) for id, _, mistake in TABLE], ids=[f"{id}: {name}" for id, name, _ in TABLE])
+@pytest.mark.parametrize(
+    ("id", "mistake"),
+    [(id, mistake) for id, _, mistake in TABLE],
+    ids=[f"{id}: {name}" for id, name, _ in TABLE],
+)
 def test_a_wrong_formulation_of_a_family_is_not_believed(id: str, mistake: Mistake) -> None:
     """It disagrees with its family; where it is the definition, the others disagree with it."""
     wrong = as_a(Formulation, REGISTRY[id])
     of = FAMILIES[wrong.family]
-    honest = [as_a(Formulation, entry) for entry in REGISTRY.values() if entry.family == wrong.family and not entry.control]
-    instance = next(data for data in (drawn(of, seed) for seed in SEEDS) if _differs(wrong, data, mistake))
+    honest = [
+        as_a(Formulation, entry)
+        for entry in REGISTRY.values()
+        if entry.family == wrong.family and not entry.control
+    ]
+    instance = next(
+        data for data in (drawn(of, seed) for seed in SEEDS) if _differs(wrong, data, mistake)
+    )
     mutant = Family(MUTANT, Source("none", ""))
     for entry in honest:
         stated = partial(mistake, entry) if entry.id == id else entry.stated
@@ -284,7 +382,10 @@ def _differs(entry: Formulation, data: Any, mistake: Mistake) -> bool:
     """Whether a mistake changes the optimum at these data, both optima being finite, or only the right one."""
     if entry.refusal(FAMILIES[entry.family](data)) is not None:
         return False
-    right, wrong = _optimum(entry, data, entry.stated(data)), _optimum(entry, data, mistake(entry, data))
+    right, wrong = (
+        _optimum(entry, data, entry.stated(data)),
+        _optimum(entry, data, mistake(entry, data)),
+    )
     return bool(np.isfinite(right)) and not abs(right - wrong) <= OTHER * max(1.0, abs(right))
 
 
@@ -311,21 +412,34 @@ def test_a_wrong_answer_of_a_solver_is_not_believed(lie: str) -> None:
     dual = as_a(Formulation, REGISTRY["lasso.dual"])
     mutant.formulation("dual", value=dual.value)(dual.stated)
     solver(f"{mutant.id}.right", mutant, accuracy=1e-6)(lambda data: point)
-    solver(f"{mutant.id}.wrong", mutant, accuracy=1e-6)(lambda data: LIES[lie](float(right.value(stated.value, data)), point))
+    solver(f"{mutant.id}.wrong", mutant, accuracy=1e-6)(
+        lambda data: LIES[lie](float(right.value(stated.value, data)), point)
+    )
     found = compare(mutant(data), solvers=["CLARABEL", f"{MUTANT}.*"])
     judged = {j.evidence.run.solver: j.agreement for j in found.families[0].judgements}
     assert judged["CLARABEL"] is judged[f"{MUTANT}.right"] is Agreement.AGREES
     assert judged[f"{MUTANT}.wrong"] in (Agreement.DISAGREES, Agreement.FAILED), str(found)
 
 
-PROGRAM = program_from_arrays([[2.0, 1.0], [1.0, 2.0]], [-1.0, 1.0], A=[[1.0, 1.0]], b=[1.0], G=[[-1.0, 0.0], [0.0, -1.0]], h=[0.0, 0.0])
+PROGRAM = program_from_arrays(
+    [[2.0, 1.0], [1.0, 2.0]],
+    [-1.0, 1.0],
+    A=[[1.0, 1.0]],
+    b=[1.0],
+    G=[[-1.0, 0.0], [0.0, -1.0]],
+    h=[0.0, 0.0],
+)
 """min x1^2 + x1 x2 + x2^2 - x1 + x2 where x1 + x2 = 1 and both are at least 0, whose optimum is 0."""
 LITTLE = Fraction(1, 10**9)
 FALSE: dict[str, Callable[[Optimum], Optimum]] = {
     "a lower value": lambda found: replace(found, value=found.value - LITTLE),
     "a higher value": lambda found: replace(found, value=found.value + LITTLE),
-    "a point that is not feasible": lambda found: replace(found, x=(found.x[0] + LITTLE, *found.x[1:])),
-    "a feasible point that is not optimal": lambda found: replace(found, x=(found.x[0] - LITTLE, found.x[1] + LITTLE)),
+    "a point that is not feasible": lambda found: replace(
+        found, x=(found.x[0] + LITTLE, *found.x[1:])
+    ),
+    "a feasible point that is not optimal": lambda found: replace(
+        found, x=(found.x[0] - LITTLE, found.x[1] + LITTLE)
+    ),
     "a multiplier of the wrong sign": lambda found: replace(found, z=(found.z[0], -1 - found.z[1])),
     "a multiplier that is off": lambda found: replace(found, y=(found.y[0] + LITTLE,)),
 }
@@ -345,11 +459,18 @@ def test_a_wrong_optimum_of_a_program_is_not_certified(name: str) -> None:
 @pytest.mark.mutants
 @pytest.mark.parametrize(
     ("part", "condition"),
-    [("q", "gradient_vanishes"), ("b", "equations_are_met"), ("h", "slack_is_in_the_cone"), ("c", "upper_bound_is_proved")],
+    [
+        ("q", "gradient_vanishes"),
+        ("b", "equations_are_met"),
+        ("h", "slack_is_in_the_cone"),
+        ("c", "upper_bound_is_proved"),
+    ],
 )
 def test_an_optimum_of_another_program_is_not_certified(part: str, condition: str) -> None:
     """The points of one are not those of one with another number, or prove another interval than is claimed."""
-    changed: dict[str, Any] = {part: PROGRAM.c + 1 if part == "c" else tuple(v - 1 for v in getattr(PROGRAM, part))}
+    changed: dict[str, Any] = {
+        part: PROGRAM.c + 1 if part == "c" else tuple(v - 1 for v in getattr(PROGRAM, part))
+    }
     other: Program = replace(PROGRAM, **changed)
     with pytest.raises(ValueError, match=condition):
         program_certificate(other, as_a(Optimum, program_optimum(PROGRAM)))

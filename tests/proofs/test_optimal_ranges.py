@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from equimargin.equivalence.instances import drawn, small_problems
-from equimargin.formulations import classification, declare, one_norm_classification, one_norm_ranking, ranking_vector_machine
+from equimargin.formulations import (
+    classification,
+    declare,
+    one_norm_classification,
+    one_norm_ranking,
+    ranking_vector_machine,
+)
 from equimargin.formulations.documents.general_machine import general
 from equimargin.proofs import Range, optimal_ranges
 from equimargin.proofs.equivalence.stated import stated
@@ -20,7 +26,14 @@ from equimargin.solvers import solve_declaration
 from equimargin.solvers.exact.program.clock import Clock
 from narrow import present
 
-LINEAR = ("rvm.primal", "rvm.dual", "rank.onenorm.primal", "svm.onenorm.primal", "svm.onenorm.dual", "svm.nobias_onenorm.primal")
+LINEAR = (
+    "rvm.primal",
+    "rvm.dual",
+    "rank.onenorm.primal",
+    "svm.onenorm.primal",
+    "svm.onenorm.dual",
+    "svm.nobias_onenorm.primal",
+)
 """Formulations that are linear programs."""
 FAR = 1e5
 """Beyond this an end counts as one at infinity: data and costs are small numbers."""
@@ -43,7 +56,10 @@ def by_highs(id: str, problem: Any) -> dict[str, list[tuple[float, float]]]:
         found = linprog(sign * np.eye(program.n)[j], bounds=(None, None), **no_more, **rows)
         return sign * found.fun if found.status == 0 else -sign * np.inf
 
-    return {name: [(least(j, 1), least(j, -1)) for j in range(program.n)[at]] for name, at in program.columns.items()}
+    return {
+        name: [(least(j, 1), least(j, -1)) for j in range(program.n)[at]]
+        for name, at in program.columns.items()
+    }
 
 
 def in_floats(end: Fraction | None, infinity: float) -> float:
@@ -62,15 +78,33 @@ def test_linear_programs_have_the_ends_that_highs_finds(id: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("id", ["svm.soft.primal", "svm.soft.dual", "svr.l1.primal", "rank.l1.dual", "rank.l1.beta", "svm.l2.primal"])
+@pytest.mark.parametrize(
+    "id",
+    [
+        "svm.soft.primal",
+        "svm.soft.dual",
+        "svr.l1.primal",
+        "rank.l1.dual",
+        "rank.l1.beta",
+        "svm.l2.primal",
+    ],
+)
 def test_an_optimum_of_a_backend_lies_within(id: str) -> None:
     for problem in drawn(small_problems(id.rpartition(".")[0]), 6, 4)[:4]:
         declared = declare(id, problem)
         answer = solve_declaration(declared, "CLARABEL", tol=1e-10)
-        assert answer.value == pytest.approx(float(optimal_ranges(id, problem).value), rel=1e-6, abs=1e-8)
+        assert answer.value == pytest.approx(
+            float(optimal_ranges(id, problem).value), rel=1e-6, abs=1e-8
+        )
         for name, ranges in optimal_ranges(id, problem).items():
-            for value, range_ in zip(np.asarray(present(answer.values)[name]).ravel("F"), ranges, strict=True):
-                assert in_floats(range_.low, -np.inf) - 1e-4 <= value <= in_floats(range_.high, np.inf) + 1e-4
+            for value, range_ in zip(
+                np.asarray(present(answer.values)[name]).ravel("F"), ranges, strict=True
+            ):
+                assert (
+                    in_floats(range_.low, -np.inf) - 1e-4
+                    <= value
+                    <= in_floats(range_.high, np.inf) + 1e-4
+                )
 
 
 @given(st.lists(st.integers(-3, 3), min_size=2, max_size=4), st.sampled_from([0.125, 0.5, 2.0]))
@@ -89,10 +123,18 @@ def test_the_interval_of_the_bias_is_where_the_objective_is_level(x: list[int], 
 
 
 def test_ranges_are_written_as_intervals() -> None:
-    assert [str(Range(*ends)) for ends in ((Fraction(1, 2), Fraction(1, 2)), (Fraction(0), None), (None, Fraction(3)), (None, None))] == [
-        *("1/2", "[0, inf)", "(-inf, 3]", "(-inf, inf)")
-    ]
-    known = optimal_ranges("svm.onenorm.primal", one_norm_classification([[0.0], [1.0]], [1, -1], C=0.5))
+    assert [
+        str(Range(*ends))
+        for ends in (
+            (Fraction(1, 2), Fraction(1, 2)),
+            (Fraction(0), None),
+            (None, Fraction(3)),
+            (None, None),
+        )
+    ] == [*("1/2", "[0, inf)", "(-inf, 3]", "(-inf, inf)")]
+    known = optimal_ranges(
+        "svm.onenorm.primal", one_norm_classification([[0.0], [1.0]], [1, -1], C=0.5)
+    )
     assert list(known) == ["alpha", "xi", "g", "b"]
     assert len(known) == 4
     assert known.value == 1
@@ -100,7 +142,9 @@ def test_ranges_are_written_as_intervals() -> None:
 
 def test_what_has_no_optima_says_why() -> None:
     same = classification([[1.0], [1.0]], [1, -1], C=np.inf)
-    with pytest.raises(ValueError, match=r"svm\.hard\.primal has no exact optimum here: the multipliers"):
+    with pytest.raises(
+        ValueError, match=r"svm\.hard\.primal has no exact optimum here: the multipliers"
+    ):
         optimal_ranges("svm.hard.primal", same)
     plane = classification(np.eye(2), [1, -1], C=np.inf)
     with pytest.raises(ValueError, match="second-order cones"):
@@ -108,9 +152,16 @@ def test_what_has_no_optima_says_why() -> None:
     with pytest.raises(ValueError, match="seconds must be a positive number"):
         optimal_ranges("svm.hard.primal", plane, seconds=0)
     with pytest.raises(ValueError, match="time limit"):
-        optimal_ranges("rank.onenorm.primal", one_norm_ranking(np.arange(12.0)[:, None], np.arange(12)), seconds=1e-6)
+        optimal_ranges(
+            "rank.onenorm.primal",
+            one_norm_ranking(np.arange(12.0)[:, None], np.arange(12)),
+            seconds=1e-6,
+        )
     with pytest.raises(KeyError, match="unknown formulation"):
         optimal_ranges("svm.nothing", plane)
     with pytest.raises(ValueError, match="not stated there"):
-        optimal_ranges("svm.general.sum", general({"X": np.eye(2), "y": np.array([0, 1]), "C": 1.0, "sigma": 2.0, "tau": 0.5}))
+        optimal_ranges(
+            "svm.general.sum",
+            general({"X": np.eye(2), "y": np.array([0, 1]), "C": 1.0, "sigma": 2.0, "tau": 0.5}),
+        )
     assert optimal_ranges("rvm.dual", ranking_vector_machine([[1.0], [0.0]], [1, 0])).unique("u")

@@ -66,9 +66,22 @@ def declared(id: str = "one", **changes: Any) -> Evidence:
     which sides it supplies, and its ray, if `ray` is true, goes on for ever unless `reach` is
     given.
     """
-    figures: dict[str, Any] = {"lower": 1.0, "upper": 1.0, "has_f": True, "has_alpha": True, "ray": False, "reach": np.inf} | changes
+    figures: dict[str, Any] = {
+        "lower": 1.0,
+        "upper": 1.0,
+        "has_f": True,
+        "has_alpha": True,
+        "ray": False,
+        "reach": np.inf,
+    } | changes
     known: dict[str, dict[str, Any]] = {
-        "run": {"formulation": id, "solver": "backend", "control": False, "status": Status.OPTIMAL, "reason": ""},
+        "run": {
+            "formulation": id,
+            "solver": "backend",
+            "control": False,
+            "status": Status.OPTIMAL,
+            "reason": "",
+        },
         "claim": {"value": 1.0, "mismatch": 0.0},
         "point": {},
         "accuracy": {"residual": 0.0, "normwise": 0.0},
@@ -77,7 +90,12 @@ def declared(id: str = "one", **changes: Any) -> Evidence:
     inner = Interval(figures.pop("inner_lower", lower), figures.pop("inner_upper", upper))
     side = {True: np.zeros(1), False: None}
     point = Point(beta=side[figures.pop("has_f")], alpha=side[figures.pop("has_alpha")])
-    for group, kind in {"run": Run, "claim": Claim, "point": PointProof, "accuracy": SolveAccuracy}.items():
+    for group, kind in {
+        "run": Run,
+        "claim": Claim,
+        "point": PointProof,
+        "accuracy": SolveAccuracy,
+    }.items():
         names = {field.name for field in fields(kind)} & set(figures)
         known[group] |= {name: figures.pop(name) for name in names}
     assert not figures, figures
@@ -96,7 +114,9 @@ def solved(name: str = "solver", **changes: Any) -> Evidence:
 
 def agreement(evidence: Evidence, tol: float = 1e-6) -> Agreement:
     """What becomes of it beside a perfect declaration and a perfect solver."""
-    return judge("family", [declared("right"), solved(), evidence], 10.0, tol).judgements[-1].agreement
+    return (
+        judge("family", [declared("right"), solved(), evidence], 10.0, tol).judgements[-1].agreement
+    )
 
 
 def verdict(*evidence: Evidence, **options: Any) -> Verdict:
@@ -135,8 +155,8 @@ def verdict(*evidence: Evidence, **options: Any) -> Verdict:
         # points: within thirty times its square root
         ({"upper": 1 + 2.9e-2, "residual": 1e-6}, Agreement.INACCURATE),
         ({"upper": 1 + 3.1e-2, "residual": 1e-6}, Agreement.DISAGREES),
-        # where the arithmetic is off by more than the whole, thirty times itself: 1/2 |f|^2 is off
-        # by a square
+        # where the arithmetic is off by more than the whole, thirty times itself: 1/2
+        # |f|^2 is off by a square
         ({"upper": 290.0, "cancellation": 10.0}, Agreement.INACCURATE),
         ({"upper": 310.0, "cancellation": 10.0}, Agreement.DISAGREES),
         # nothing is excused beyond 1e-3
@@ -144,7 +164,8 @@ def verdict(*evidence: Evidence, **options: Any) -> Verdict:
         ({"value": 1.005, "residual": 1.1e-3}, Agreement.FAILED),
         ({"value": 2.0, "residual": np.inf}, Agreement.FAILED),
         ({"upper": np.inf, "residual": 9e-4}, Agreement.DISAGREES),
-        # a right answer is right however badly its solver says it did, and whatever its status
+        # a right answer is right however badly its solver says it did, and whatever its
+        # status
         ({"residual": np.inf}, Agreement.AGREES),
         ({"status": Status.NUMERICAL_FAILURE}, Agreement.AGREES),
         ({"value": 2.0, "status": Status.OPTIMAL}, Agreement.DISAGREES),
@@ -152,8 +173,28 @@ def verdict(*evidence: Evidence, **options: Any) -> Verdict:
         ({"value": np.inf, "ray": True}, Agreement.DISAGREES),
         ({"value": -np.inf, "ray": True, "residual": np.inf}, Agreement.DISAGREES),
         ({"value": np.inf, "ray": False, "residual": np.inf}, Agreement.FAILED),
-        ({"value": 0.9, "ray": True, "residual": np.inf, "upper": np.inf, "has_f": False, "has_alpha": False}, Agreement.DISAGREES),
-        ({"value": 1.0, "ray": True, "residual": np.inf, "upper": np.inf, "has_f": False, "has_alpha": False}, Agreement.FAILED),
+        (
+            {
+                "value": 0.9,
+                "ray": True,
+                "residual": np.inf,
+                "upper": np.inf,
+                "has_f": False,
+                "has_alpha": False,
+            },
+            Agreement.DISAGREES,
+        ),
+        (
+            {
+                "value": 1.0,
+                "ray": True,
+                "residual": np.inf,
+                "upper": np.inf,
+                "has_f": False,
+                "has_alpha": False,
+            },
+            Agreement.FAILED,
+        ),
         # NaN is never right
         ({"value": np.nan}, Agreement.DISAGREES),
         ({"mismatch": np.nan}, Agreement.DISAGREES),
@@ -171,7 +212,13 @@ def test_an_answer_is_judged(changes: dict[str, object], expected: Agreement) ->
     assert agreement(declared("judged", **changes)) is expected
 
 
-FAR: dict[str, Any] = {"value": 1.01, "upper": 1.01, "lower": 0.9, "residual": 0.11, "status": Status.FINISHED}
+FAR: dict[str, Any] = {
+    "value": 1.01,
+    "upper": 1.01,
+    "lower": 0.9,
+    "residual": 0.11,
+    "status": Status.FINISHED,
+}
 
 
 @pytest.mark.parametrize(
@@ -183,8 +230,8 @@ FAR: dict[str, Any] = {"value": 1.01, "upper": 1.01, "lower": 0.9, "residual": 0
         ({"status": Status.TIME_LIMIT}, Agreement.FAILED),
         ({"status": Status.ITERATION_LIMIT}, Agreement.FAILED),
         ({"status": Status.NUMERICAL_FAILURE}, Agreement.FAILED),
-        # nothing is held against a point that rounding explains, or whose error is not proven to be
-        # a thousandth
+        # nothing is held against a point that rounding explains, or whose error is not
+        # proven to be a thousandth
         ({"inner_upper": 1.0009, "inner_lower": 0.9991}, Agreement.FAILED),
         ({"arithmetic": 1e-2}, Agreement.FAILED),
         ({"value": 1.0009, "upper": 1.0009, "inner_lower": 0.9991}, Agreement.FAILED),
@@ -193,17 +240,47 @@ FAR: dict[str, Any] = {"value": 1.01, "upper": 1.01, "lower": 0.9, "residual": 0
         ({"inner_lower": 1.0}, Agreement.DISAGREES),
         ({"has_f": False}, Agreement.DISAGREES),
         ({"has_f": False, "inner_lower": 0.9995}, Agreement.FAILED),
-        # a function without multipliers says nothing of itself but how far it is from the optimum
+        # a function without multipliers says nothing of itself but how far it is from
+        # the optimum
         ({"has_alpha": False, "lower": -np.inf, "residual": None}, Agreement.DISAGREES),
-        ({"has_alpha": False, "lower": -np.inf, "residual": None, "status": Status.TIME_LIMIT}, Agreement.FAILED),
-        ({"has_alpha": False, "lower": -np.inf, "residual": None, "value": 1.0005, "upper": 1.0005}, Agreement.INACCURATE),
-        ({"has_alpha": False, "lower": -np.inf, "residual": None, "value": 1 + 5e-7, "upper": 1 + 5e-7}, Agreement.AGREES),
+        (
+            {"has_alpha": False, "lower": -np.inf, "residual": None, "status": Status.TIME_LIMIT},
+            Agreement.FAILED,
+        ),
+        (
+            {
+                "has_alpha": False,
+                "lower": -np.inf,
+                "residual": None,
+                "value": 1.0005,
+                "upper": 1.0005,
+            },
+            Agreement.INACCURATE,
+        ),
+        (
+            {
+                "has_alpha": False,
+                "lower": -np.inf,
+                "residual": None,
+                "value": 1 + 5e-7,
+                "upper": 1 + 5e-7,
+            },
+            Agreement.AGREES,
+        ),
     ],
 )
-def test_a_solver_that_has_come_to_its_end_far_from_the_optimum_disagrees(changes: dict[str, Any], expected: Agreement) -> None:
+def test_a_solver_that_has_come_to_its_end_far_from_the_optimum_disagrees(
+    changes: dict[str, Any], expected: Agreement
+) -> None:
     assert agreement(solved("judged", **FAR | changes)) is expected
-    if changes.get("has_alpha", True) and changes.get("has_f", True) and expected is Agreement.DISAGREES:
-        assert agreement(declared("judged", **FAR | changes)) is Agreement.FAILED  # which has a problem of its own, and has not solved it
+    if (
+        changes.get("has_alpha", True)
+        and changes.get("has_f", True)
+        and expected is Agreement.DISAGREES
+    ):
+        assert (
+            agreement(declared("judged", **FAR | changes)) is Agreement.FAILED
+        )  # which has a problem of its own, and has not solved it
 
 
 def test_the_tolerance_is_relative_to_the_optimum_or_to_the_value_at_zero() -> None:
@@ -223,7 +300,10 @@ def test_the_tolerance_is_relative_to_the_optimum_or_to_the_value_at_zero() -> N
 
 def test_every_bound_of_the_family_counts_for_every_answer() -> None:
     """Neither of two answers proves anything alone; the third is measured against both."""
-    below, above = declared("below", upper=np.inf, has_f=False), declared("above", lower=-np.inf, has_alpha=False)
+    below, above = (
+        declared("below", upper=np.inf, has_f=False),
+        declared("above", lower=-np.inf, has_alpha=False),
+    )
     found = judge("family", [below, above, declared("wide", lower=0.5, upper=3.0)], 10.0)
     assert (found.interval.lower, found.interval.upper) == (1.0, 1.0)
     assert found.judgements[1].agreement is Agreement.AGREES
@@ -247,7 +327,10 @@ FAILED: dict[str, Any] = {"value": 3.0, "residual": np.inf}
 
 def test_a_family_agrees_by_a_declaration_and_a_solver() -> None:
     assert verdict(declared(), solved()) is Verdict.AGREE
-    assert verdict(declared(), solved(), declared("two", **INACCURATE), declared("three", **FAILED)) is Verdict.AGREE
+    assert (
+        verdict(declared(), solved(), declared("two", **INACCURATE), declared("three", **FAILED))
+        is Verdict.AGREE
+    )
 
 
 TOO_LARGE = Availability(undeclarable="the problem is too large to declare", too_large=True)
@@ -256,14 +339,25 @@ UNSOLVABLE = Availability(unsolvable="no specialised solver takes the problem")
 
 
 def test_a_family_agrees_by_two_declarations_without_a_solver() -> None:
-    for possible, reason in ((Availability(), "no specialised solver was asked for"), (UNSOLVABLE, UNSOLVABLE.unsolvable)):
-        found = judge("family", [declared("one"), declared("two", solver="another backend")], 10.0, possible=possible)
+    for possible, reason in (
+        (Availability(), "no specialised solver was asked for"),
+        (UNSOLVABLE, UNSOLVABLE.unsolvable),
+    ):
+        found = judge(
+            "family",
+            [declared("one"), declared("two", solver="another backend")],
+            10.0,
+            possible=possible,
+        )
         assert (found.verdict, found.reason) == (Verdict.AGREE, f"two declarations agree; {reason}")
 
 
 def test_two_declarations_by_one_backend_are_said_to_be() -> None:
     found = judge("family", [declared("one"), declared("two")], 10.0)
-    assert (found.verdict, found.reason) == (Verdict.AGREE, "two declarations agree, all by backend; no specialised solver was asked for")
+    assert (found.verdict, found.reason) == (
+        Verdict.AGREE,
+        "two declarations agree, all by backend; no specialised solver was asked for",
+    )
 
 
 def test_two_declarations_by_one_backend_are_no_verdict_beside_a_solver_that_failed() -> None:
@@ -272,24 +366,47 @@ def test_two_declarations_by_one_backend_are_no_verdict_beside_a_solver_that_fai
     assert found.reason.endswith("; backend computed every answer that agrees: that is one witness")
 
 
-INFEASIBLE: dict[str, Any] = {"value": np.inf, "ray": True, "infeasible": True, "upper": np.inf, "has_f": False, "has_alpha": False}
+INFEASIBLE: dict[str, Any] = {
+    "value": np.inf,
+    "ray": True,
+    "infeasible": True,
+    "upper": np.inf,
+    "has_f": False,
+    "has_alpha": False,
+}
 
 
 def test_two_rays_of_one_backend_are_no_verdict_without_a_proven_interval() -> None:
     alone = [declared("one", **INFEASIBLE), declared("two", **INFEASIBLE)]
     found = judge("family", alone, 10.0)
-    assert (found.verdict, found.feasible, found.interval.upper) == (Verdict.UNDECIDED, False, np.inf)
+    assert (found.verdict, found.feasible, found.interval.upper) == (
+        Verdict.UNDECIDED,
+        False,
+        np.inf,
+    )
     assert found.reason.endswith("; backend computed every answer that agrees: that is one witness")
     for also in (declared("two", solver="another backend", **INFEASIBLE), solved(**INFEASIBLE)):
         assert verdict(*alone, also) is Verdict.AGREE
 
 
-def test_one_backend_agrees_on_an_optimum_that_its_points_prove_and_not_on_infeasibility_by_its_rays() -> None:
+def test_one_backend_agrees_on_an_optimum_that_its_points_prove_and_not_on_infeasibility_by_its_rays() -> (
+    None
+):
     X = np.array([[0.0], [1.0], [2.0]])
-    soft, hard = (compare(classification(X, [1, -1, 1], C=C), "*", "CLARABEL").families[0] for C in (1.0, np.inf))
+    soft, hard = (
+        compare(classification(X, [1, -1, 1], C=C), "*", "CLARABEL").families[0]
+        for C in (1.0, np.inf)
+    )
     assert (soft.verdict, soft.interval.relative_width <= 1e-6) == (Verdict.AGREE, True)
-    assert soft.reason == "two declarations agree, all by CLARABEL; no specialised solver was asked for"
-    assert (hard.verdict, hard.feasible, hard.interval.relative_width) == (Verdict.UNDECIDED, False, np.inf)
+    assert (
+        soft.reason
+        == "two declarations agree, all by CLARABEL; no specialised solver was asked for"
+    )
+    assert (hard.verdict, hard.feasible, hard.interval.relative_width) == (
+        Verdict.UNDECIDED,
+        False,
+        np.inf,
+    )
     assert hard.reason.startswith("infeasible: 3 declarations agree")
     both = compare(classification(X, [1, -1, 1], C=np.inf), "*", ["CLARABEL", "SCS"]).families[0]
     assert both.verdict is Verdict.AGREE
@@ -300,13 +417,19 @@ def test_one_backend_within_a_wide_interval_is_one_witness() -> None:
     wide = Interval(0.5, 2.0)
     own = {"own": wide, "lower": 0.5, "upper": 2.0}
     assert verdict(declared("one", **own), declared("two", **own)) is Verdict.UNDECIDED
-    assert verdict(declared("one", **own), declared("two", solver="another backend", **own)) is Verdict.AGREE
+    assert (
+        verdict(declared("one", **own), declared("two", solver="another backend", **own))
+        is Verdict.AGREE
+    )
 
 
 def test_a_family_of_controls_alone_says_that_they_decide_nothing() -> None:
     found = judge("family", [declared("one", control=True), declared("two", control=True)], 10.0)
     assert found.verdict is Verdict.UNDECIDED
-    assert found.reason == "only controls were asked for, which decide nothing; no specialised solver was asked for"
+    assert (
+        found.reason
+        == "only controls were asked for, which decide nothing; no specialised solver was asked for"
+    )
 
 
 def test_two_solvers_alone_agree_only_where_the_problem_is_too_large_to_declare() -> None:
@@ -316,7 +439,10 @@ def test_two_solvers_alone_agree_only_where_the_problem_is_too_large_to_declare(
     for evidence in (two, [large, *two]):
         found = judge("family", evidence, 10.0, possible=TOO_LARGE)
         assert found.verdict is Verdict.AGREE
-        assert found.reason == "two solvers of different algorithms agree; the problem is too large to declare"
+        assert (
+            found.reason
+            == "two solvers of different algorithms agree; the problem is too large to declare"
+        )
         assert judge("family", evidence, 10.0).verdict is Verdict.UNDECIDED
     assert judge("family", two, 10.0, possible=UNDECLARABLE).verdict is Verdict.UNDECIDED
     assert judge("family", two[:1], 10.0, possible=TOO_LARGE).verdict is Verdict.UNDECIDED
@@ -327,8 +453,14 @@ def test_every_way_to_be_undecided_has_its_own_sentence() -> None:
     large = skipped("family", "one", "backend", False, Status.TOO_LARGE, "too large")
     unsuited = skipped("family", None, "solver", False, Status.UNSUPPORTED, "unsuited")
     declarations = {
-        "one declaration agrees": ([declared("one"), declared("one", solver="another backend")], Availability()),
-        "no declaration that was run agrees": ([declared("one", **INACCURATE), declared("two", **FAILED)], Availability()),
+        "one declaration agrees": (
+            [declared("one"), declared("one", solver="another backend")],
+            Availability(),
+        ),
+        "no declaration that was run agrees": (
+            [declared("one", **INACCURATE), declared("two", **FAILED)],
+            Availability(),
+        ),
         "the problem is too large to declare": ([large], TOO_LARGE),
         "no formulation takes the problem": ([], UNDECLARABLE),
         "every declaration that was asked for was skipped": ([large], Availability()),
@@ -345,7 +477,12 @@ def test_every_way_to_be_undecided_has_its_own_sentence() -> None:
     sentences = []
     for said, (evidence, possible) in declarations.items():
         for also, (more, able) in solvers.items():
-            found = judge("family", [*evidence, *more], 10.0, possible=replace(possible, unsolvable=able.unsolvable))
+            found = judge(
+                "family",
+                [*evidence, *more],
+                10.0,
+                possible=replace(possible, unsolvable=able.unsolvable),
+            )
             if found.verdict is Verdict.AGREE:
                 continue
             assert (found.verdict, found.reason) == (Verdict.UNDECIDED, f"{said}; {also}")
@@ -381,34 +518,49 @@ def test_who_takes_a_problem_is_asked_of_everybody(monkeypatch: pytest.MonkeyPat
     y, qid = np.tile([0, 1, 2], 2), np.repeat([0, 1], 3)
     mixed = ranking(X[:6], y, qid, loss="squared_hinge", query_weight={0: np.inf})
     assert find_available_answers(mixed) == Availability()
-    others = {name: entry for name, entry in SOLVERS.items() if name != "penalty"}  # the only one that takes it
+    others = {
+        name: entry for name, entry in SOLVERS.items() if name != "penalty"
+    }  # the only one that takes it
     monkeypatch.setattr(sys.modules["equimargin.proofs.referee.ways"], "SOLVERS", others)
     hard = find_available_answers(mixed)
     assert (hard.too_large, hard.undeclarable) == (False, "")
     assert hard.unsolvable == "no specialised solver takes the problem"
-    unweighted = find_available_answers(classification(X[:3], [1.0, -1.0, 1.0], np.inf, sample_weight=[1.0, 1.0, 0.0]))
-    assert (unweighted.too_large, unweighted.undeclarable) == (False, "no formulation takes the problem")
+    unweighted = find_available_answers(
+        classification(X[:3], [1.0, -1.0, 1.0], np.inf, sample_weight=[1.0, 1.0, 0.0])
+    )
+    assert (unweighted.too_large, unweighted.undeclarable) == (
+        False,
+        "no formulation takes the problem",
+    )
 
 
 def test_one_disagreement_is_enough() -> None:
     found = judge("family", [declared(), solved(), declared("wrong", value=2.0)], 10.0)
     assert found.verdict is Verdict.DISAGREE
     assert found.reason == "disagreeing: wrong by backend"
-    assert verdict(declared(), solved(), declared("wrong", ray=True, value=np.inf)) is Verdict.DISAGREE
+    assert (
+        verdict(declared(), solved(), declared("wrong", ray=True, value=np.inf)) is Verdict.DISAGREE
+    )
 
 
 @pytest.mark.parametrize("side", ["lower", "upper", "derived_lower"])
 def test_a_bound_that_is_no_number_is_nobodys(side: str) -> None:
     """It condemns the answer that brings it at most, wherever in the list that is."""
     spoiled = declared("spoiled", **{side: np.nan})
-    for evidence in ([spoiled, declared(), solved()], [declared(), solved(), spoiled], [declared(), spoiled, solved()]):
+    for evidence in (
+        [spoiled, declared(), solved()],
+        [declared(), solved(), spoiled],
+        [declared(), spoiled, solved()],
+    ):
         found = judge("family", evidence, 10.0)
         assert (found.interval.lower, found.interval.upper) == (1.0, 1.0)
-        assert [j.agreement for j in found.judgements if j.evidence is not spoiled] == [Agreement.AGREES] * 2
+        assert [j.agreement for j in found.judgements if j.evidence is not spoiled] == [
+            Agreement.AGREES
+        ] * 2
 
 
-# Multipliers that the referee makes from an answer's f: they are the family's, and nobody is judged
-# by them.
+# Multipliers that the referee makes from an answer's f: they are the family's, and
+# nobody is judged by them.
 
 
 def functional(id: str = "functional", **changes: Any) -> Evidence:
@@ -440,14 +592,20 @@ def test_bad_derived_multipliers_are_not_held_against_the_answer(derived: float)
         ({"derived_lower": -np.inf}, 1.0, "family"),
     ],
 )
-def test_a_width_is_of_the_answers_own_bounds_first(changes: dict[str, Any], lower: float, kind: str) -> None:
+def test_a_width_is_of_the_answers_own_bounds_first(
+    changes: dict[str, Any], lower: float, kind: str
+) -> None:
     judgement = judge("family", [functional(**changes), declared()], 10.0).judgements[0]
     assert (judgement.lower, judgement.lower_kind) == (lower, kind)
     assert judgement.relative_width == pytest.approx(1 - lower)
 
 
 def test_a_controls_derived_multipliers_prove_nothing() -> None:
-    found = judge("family", [declared(), solved(), functional("control", control=True, derived_lower=3.0)], 10.0)
+    found = judge(
+        "family",
+        [declared(), solved(), functional("control", control=True, derived_lower=3.0)],
+        10.0,
+    )
     assert found.interval.lower == 1.0
 
 
@@ -456,13 +614,24 @@ def test_a_controls_derived_multipliers_prove_nothing() -> None:
 
 def proof(id: str | None = "one", **changes: Any) -> Evidence:
     """An answer that proves that no point is feasible."""
-    nothing: dict[str, Any] = {"value": np.inf, "lower": -np.inf, "upper": np.inf, "has_f": False, "has_alpha": False, "residual": np.inf}
+    nothing: dict[str, Any] = {
+        "value": np.inf,
+        "lower": -np.inf,
+        "upper": np.inf,
+        "has_f": False,
+        "has_alpha": False,
+        "residual": np.inf,
+    }
     return declared(**{"formulation": id, "infeasible": True, "ray": True} | nothing | changes)
 
 
 def bound(**changes: Any) -> Evidence:
     """A solver that proves it by a bound."""
-    return proof(None, **{"solver": "solver", "ray": False, "lower": 1e20, "has_f": True, "has_alpha": True} | changes)
+    return proof(
+        None,
+        **{"solver": "solver", "ray": False, "lower": 1e20, "has_f": True, "has_alpha": True}
+        | changes,
+    )
 
 
 def test_proofs_of_infeasibility_agree() -> None:
@@ -470,11 +639,22 @@ def test_proofs_of_infeasibility_agree() -> None:
     assert {j.agreement for j in found.judgements} == {Agreement.AGREES}
     assert (found.verdict, found.feasible, found.interval.upper) == (Verdict.AGREE, False, np.inf)
     assert found.reason.startswith("infeasible: ")
-    for evidence in ([proof("one"), proof("two", solver="another backend")], [proof("one"), bound()]):
+    for evidence in (
+        [proof("one"), proof("two", solver="another backend")],
+        [proof("one"), bound()],
+    ):
         assert judge("family", evidence, 10.0).verdict is Verdict.AGREE
 
 
-@pytest.mark.parametrize("evidence", [[proof("one")], [bound()], [proof("one"), proof("one")], [proof("one", control=True), bound()]])
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        [proof("one")],
+        [bound()],
+        [proof("one"), proof("one")],
+        [proof("one", control=True), bound()],
+    ],
+)
 def test_one_way_of_proving_infeasibility_is_not_enough(evidence: list[Evidence]) -> None:
     found = judge("family", evidence, 10.0)
     assert (found.verdict, found.feasible) == (Verdict.UNDECIDED, False)
@@ -485,8 +665,21 @@ def test_one_finite_upper_bound_refutes_every_proof() -> None:
 
     What claims more than it then disagrees.
     """
-    for finite in (declared("finite"), solved(), declared("far", value=7.0, lower=-np.inf, upper=1e6, residual=np.inf)):
-        found = judge("family", [proof("one"), proof("two"), bound(lower=-np.inf, has_alpha=False, residual=0.0), finite], 10.0)
+    for finite in (
+        declared("finite"),
+        solved(),
+        declared("far", value=7.0, lower=-np.inf, upper=1e6, residual=np.inf),
+    ):
+        found = judge(
+            "family",
+            [
+                proof("one"),
+                proof("two"),
+                bound(lower=-np.inf, has_alpha=False, residual=0.0),
+                finite,
+            ],
+            10.0,
+        )
         assert found.feasible
         assert [j.agreement for j in found.judgements[:3]] == [Agreement.DISAGREES] * 3
         assert found.verdict is Verdict.DISAGREE
@@ -496,11 +689,19 @@ def test_a_finite_optimum_claimed_of_an_infeasible_family_disagrees_if_it_was_so
     """Solved badly, or with no value at all, it has failed: there is nothing to agree with."""
     proofs = [proof("one"), bound()]
     for claimed in ({"value": 1.0}, {"value": 1e30, "lower": 1e19}):
-        found = judge("family", [*proofs, declared("claimed", **{"upper": np.inf, "lower": 0.0} | claimed)], 10.0)
+        found = judge(
+            "family",
+            [*proofs, declared("claimed", **{"upper": np.inf, "lower": 0.0} | claimed)],
+            10.0,
+        )
         assert found.judgements[-1].agreement is Agreement.DISAGREES
         assert (found.verdict, found.feasible) == (Verdict.DISAGREE, False)
     for silent in ({"value": 1.0, "normwise": 1e-5}, {"value": np.nan}, {"value": np.inf}):
-        found = judge("family", [*proofs, declared("silent", **{"upper": np.inf, "lower": 0.0} | silent)], 10.0)
+        found = judge(
+            "family",
+            [*proofs, declared("silent", **{"upper": np.inf, "lower": 0.0} | silent)],
+            10.0,
+        )
         assert found.judgements[-1].agreement is Agreement.FAILED
         assert (found.verdict, found.feasible) == (Verdict.AGREE, False)
     large = skipped("family", "large", "backend", False, Status.TOO_LARGE, "too large")
@@ -509,7 +710,11 @@ def test_a_finite_optimum_claimed_of_an_infeasible_family_disagrees_if_it_was_so
 
 def test_proven_bounds_that_contradict_each_other_are_a_disagreement() -> None:
     """They cannot both be true: something of ours is wrong, and no answer may profit from it."""
-    found = judge("family", [declared("one", lower=1.0, upper=1.5), declared("two", lower=2.0, upper=2.5), solved()], 10.0)
+    found = judge(
+        "family",
+        [declared("one", lower=1.0, upper=1.5), declared("two", lower=2.0, upper=2.5), solved()],
+        10.0,
+    )
     assert found.verdict is Verdict.DISAGREE
     assert "contradict" in found.reason
 
@@ -522,7 +727,9 @@ def test_a_control_says_nothing_of_feasibility() -> None:
 
 
 def test_without_a_proof_a_family_counts_as_feasible() -> None:
-    found = judge("family", [declared("one", **FAILED, upper=np.inf), solved(**FAILED, upper=np.inf)], 10.0)
+    found = judge(
+        "family", [declared("one", **FAILED, upper=np.inf), solved(**FAILED, upper=np.inf)], 10.0
+    )
     assert (found.verdict, found.feasible) == (Verdict.UNDECIDED, True)
 
 
@@ -530,7 +737,8 @@ def test_without_convexity_nothing_is_decided() -> None:
     assert verdict(declared(), solved(), convex=False) is Verdict.UNDECIDED
 
 
-# Residuals of min 1/2 x^2 - x + 3  s.t.  x <= 1/2, solved by hand: x = 1/2, z = 1/2, value 2.625.
+# Residuals of min 1/2 x^2 - x + 3  s.t.  x <= 1/2, solved by hand: x = 1/2, z = 1/2,
+# value 2.625.
 
 
 def form(**changes: Any) -> StandardForm:
@@ -554,27 +762,54 @@ def test_a_better_answer_to_the_same_declaration_acquits_it() -> None:
     wrong = declared("one", value=1.1, residual=1e-8)
 
     def found(*others: Evidence) -> Agreement:
-        return judge("family", [declared("right"), solved(), *others, wrong], 10.0).judgements[-1].agreement
+        return (
+            judge("family", [declared("right"), solved(), *others, wrong], 10.0)
+            .judgements[-1]
+            .agreement
+        )
 
     assert found() is Agreement.DISAGREES
     assert found(declared("other")) is Agreement.DISAGREES
     assert found(declared("one")) is Agreement.FAILED
-    assert found(declared("one", value=1 + 1e-5, residual=1e-5)) is Agreement.DISAGREES  # inaccurate, and more so
-    assert found(declared("one", mismatch=1.5e-6, residual=5e-8, cancellation=1e-6)) is Agreement.FAILED  # inaccurate, and no more so
+    assert (
+        found(declared("one", value=1 + 1e-5, residual=1e-5)) is Agreement.DISAGREES
+    )  # inaccurate, and more so
+    assert (
+        found(declared("one", mismatch=1.5e-6, residual=5e-8, cancellation=1e-6))
+        is Agreement.FAILED
+    )  # inaccurate, and no more so
     both = judge("family", [declared("right"), solved(), solved(value=1.1), solved()], 10.0)
     assert both.judgements[2].agreement is Agreement.DISAGREES  # solvers answer for themselves
 
 
 def test_a_short_ray_contradicts_nothing() -> None:
     """Rounding makes a ray of an optimum: it must lead 100 S beyond before its own conditions fail."""
-    ray = {"value": np.inf, "ray": True, "residual": np.inf, "upper": np.inf, "has_f": False, "has_alpha": False}
+    ray = {
+        "value": np.inf,
+        "ray": True,
+        "residual": np.inf,
+        "upper": np.inf,
+        "has_f": False,
+        "has_alpha": False,
+    }
     assert agreement(declared("judged", **ray, reach=101.0)) is Agreement.DISAGREES
     assert agreement(declared("judged", **ray, reach=99.0)) is Agreement.FAILED
 
 
 def test_only_a_ray_that_contradicts_nothing_is_called_too_short() -> None:
-    ray: dict[str, Any] = {"value": np.inf, "ray": True, "residual": np.inf, "upper": np.inf, "has_f": False, "has_alpha": False}
-    short, long = judge("family", [declared("right"), solved(), declared(**ray, reach=99.0), declared("two", **ray)], 10.0).judgements[2:]
+    ray: dict[str, Any] = {
+        "value": np.inf,
+        "ray": True,
+        "residual": np.inf,
+        "upper": np.inf,
+        "has_f": False,
+        "has_alpha": False,
+    }
+    short, long = judge(
+        "family",
+        [declared("right"), solved(), declared(**ray, reach=99.0), declared("two", **ray)],
+        10.0,
+    ).judgements[2:]
     assert (short.agreement, long.agreement) == (Agreement.FAILED, Agreement.DISAGREES)
     assert "its ray is too short" in short.ground
     assert "its ray is too short" not in long.ground
@@ -591,7 +826,14 @@ def test_a_ray_ends_where_its_curvature_turns_it_or_its_conditions_are_off() -> 
 
 def test_a_difference_that_roundings_explain_is_told_with_what_they_explain() -> None:
     """The optimum is 1, its own value is proven to be 1.01, and roundings of the numbers that are stated are worth 0.02."""
-    own = solved("judged", own=Interval(1.01, 1.01), stated_rounding=0.02, value=1.01, has_f=False, has_alpha=False)
+    own = solved(
+        "judged",
+        own=Interval(1.01, 1.01),
+        stated_rounding=0.02,
+        value=1.01,
+        has_f=False,
+        has_alpha=False,
+    )
     judged = judge("family", [declared("right"), solved(), own], 10.0).judgements[-1]
     assert (judged.agreement, judged.explained) == (Agreement.INACCURATE, 0.02)
     assert judged.ground.endswith("explain up to 2.0e-02: that proves no error")
@@ -606,7 +848,10 @@ def test_an_exception_is_told_with_the_line_that_raised_it() -> None:
 
     with pytest.raises(ValueError, match="no") as caught:
         outer()
-    assert what_was_raised(caught.value) == f"ValueError: no such number (test_referee.py, line {inner.__code__.co_firstlineno + 1})"
+    assert (
+        what_was_raised(caught.value)
+        == f"ValueError: no such number (test_referee.py, line {inner.__code__.co_firstlineno + 1})"
+    )
 
 
 @pytest.mark.parametrize("tiny", [2.0**-38, 2.0**-43, 0.0])
@@ -617,34 +862,62 @@ def test_a_backend_is_right_of_a_gram_matrix_that_lost_its_small_eigenvalues(tin
     what it was given is infeasible.
     """
     X = np.array([[1.0, 1.0], [2.0, 1.0], [-1.0, 3.0], [1.0, 1.0]])
-    problem = classification(X @ X.T + tiny * np.eye(4), [1, 1, 1, -1], np.inf, precomputed(), bias=False)
+    problem = classification(
+        X @ X.T + tiny * np.eye(4), [1, 1, 1, -1], np.inf, precomputed(), bias=False
+    )
     evidence = [examine_solution(problem, solve(problem))]
-    evidence += [examine(problem, solve_declaration(declare("svm.nobias_hard.primal", problem), name)) for name in ("SCS", "CLARABEL")]
+    evidence += [
+        examine(problem, solve_declaration(declare("svm.nobias_hard.primal", problem), name))
+        for name in ("SCS", "CLARABEL")
+    ]
     found = judge(problem.family, evidence, problem.scale)
     assert found.verdict is not Verdict.DISAGREE
     said = next(j for j in found.judgements if j.evidence.run.solver == "SCS")
     if found.feasible and said.evidence.claim is not None and said.evidence.claim.of_ray:
-        assert said.ground.endswith("its ray is too short, or rounded too much, to contradict the proven interval")
+        assert said.ground.endswith(
+            "its ray is too short, or rounded too much, to contradict the proven interval"
+        )
 
 
 def test_a_long_ray_is_held_against_nobody_where_hard_margins_are_blurred() -> None:
     """The optimum is 1: margins that are off by 1e-10 of it are told apart, and by 1e-2 of it they are not."""
-    ray = {"value": np.inf, "ray": True, "residual": np.inf, "upper": np.inf, "has_f": False, "has_alpha": False, "reach": np.inf}
+    ray = {
+        "value": np.inf,
+        "ray": True,
+        "residual": np.inf,
+        "upper": np.inf,
+        "has_f": False,
+        "has_alpha": False,
+        "reach": np.inf,
+    }
     assert agreement(declared("judged", **ray, blur=1e-10)) is Agreement.DISAGREES
     assert agreement(declared("judged", **ray, blur=1e-2)) is Agreement.FAILED
 
 
-@pytest.mark.parametrize(("side", "expected"), [(None, Agreement.DISAGREES), ("f", Agreement.INACCURATE), ("alpha", Agreement.DISAGREES)])
-def test_no_law_binds_the_multipliers_of_a_linear_program(side: str | None, expected: Agreement) -> None:
+@pytest.mark.parametrize(
+    ("side", "expected"),
+    [(None, Agreement.DISAGREES), ("f", Agreement.INACCURATE), ("alpha", Agreement.DISAGREES)],
+)
+def test_no_law_binds_the_multipliers_of_a_linear_program(
+    side: str | None, expected: Agreement
+) -> None:
     assert agreement(declared("judged", upper=2.0, lp_multiplier_side=side)) is expected
-    assert agreement(declared("judged", upper=2.0, value=1.1, lp_multiplier_side=side)) is Agreement.DISAGREES
+    assert (
+        agreement(declared("judged", upper=2.0, value=1.1, lp_multiplier_side=side))
+        is Agreement.DISAGREES
+    )
 
 
 def test_where_float64_leaves_nothing_of_the_margins_nothing_is_held_against_anybody() -> None:
     """u C K_ii: 1e-10 at C K of 1e6, 1e-2 at 1e14."""
     X = np.array([[1.0], [-1.0]])
-    examined = [examine_solution(p, solve(p)) for p in (classification(1e3 * X, [1, -1], 1.0), classification(1e7 * X, [1, -1], 1.0))]
-    assert [e.accuracy.arithmetic for e in examined if e.accuracy] == pytest.approx([2**-53 * 1e6, 2**-53 * 1e14])
+    examined = [
+        examine_solution(p, solve(p))
+        for p in (classification(1e3 * X, [1, -1], 1.0), classification(1e7 * X, [1, -1], 1.0))
+    ]
+    assert [e.accuracy.arithmetic for e in examined if e.accuracy] == pytest.approx(
+        [2**-53 * 1e6, 2**-53 * 1e14]
+    )
     assert agreement(declared("judged", value=2.0, arithmetic=1e-10)) is Agreement.DISAGREES
     assert agreement(declared("judged", value=2.0, arithmetic=1e-2)) is Agreement.FAILED
 
@@ -666,7 +939,13 @@ def test_a_multiplier_of_the_wrong_sign_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("x", "z"), [(None, np.zeros(1)), (np.zeros(1), None), (np.zeros(2), np.zeros(1)), (np.array([np.nan]), np.zeros(1))]
+    ("x", "z"),
+    [
+        (None, np.zeros(1)),
+        (np.zeros(1), None),
+        (np.zeros(2), np.zeros(1)),
+        (np.array([np.nan]), np.zeros(1)),
+    ],
 )
 def test_without_vectors_nothing_is_known(x: np.ndarray | None, z: np.ndarray | None) -> None:
     assert own_residual(form(), x, z) == (np.inf, np.inf)
@@ -686,7 +965,9 @@ def test_a_second_order_cone() -> None:
         sparse.csr_array((1, 1)), np.ones(1), sparse.csr_array([[-1.0], [0.0], [0.0]]), np.array([0.0, 3.0, 4.0]), 0, 0, (3,),
         np.array([-np.inf]), np.array([np.inf]), 0.0,
     )  # fmt: skip
-    assert own_residual(cone, np.array([5.0]), np.array([1.0, -0.6, -0.8])) == pytest.approx((0.0, 0.0), abs=1e-15)
+    assert own_residual(cone, np.array([5.0]), np.array([1.0, -0.6, -0.8])) == pytest.approx(
+        (0.0, 0.0), abs=1e-15
+    )
     assert own_residual(cone, np.array([4.0]), np.array([1.0, -0.6, -0.8]))[1] > 0.1
     assert own_residual(cone, np.array([5.0]), np.array([1.0, 0.6, 0.8]))[1] > 0.5
 
@@ -724,7 +1005,9 @@ def proves_ray(answer: Answer) -> bool:
         (cp.Maximize, (lambda x: x <= 1, lambda x: x >= 2), -np.inf),
     ],
 )
-def test_a_verified_ray_is_a_claim(direction: type, bounds: tuple[Callable[[Any], Any], ...], value: float, backend: str) -> None:
+def test_a_verified_ray_is_a_claim(
+    direction: type, bounds: tuple[Callable[[Any], Any], ...], value: float, backend: str
+) -> None:
     """Unbounded below is -inf for a minimum, infeasible +inf; the other way round for a maximum."""
     x = cp.Variable(name="x")
     declaration = toy(direction(x), *(bound(x) for bound in bounds))
@@ -751,7 +1034,13 @@ def test_a_ray_is_checked(status: Status, ray: list[float], proved: bool) -> Non
     """min x  s.t.  x <= 1/2."""
     x = cp.Variable(name="x")
     lp = form(P=sparse.csr_array((1, 1)), q=np.ones(1))
-    answer = Answer(toy(cp.Minimize(x)), "backend", status, "", BackendResult(lp, primal_ray=np.array(ray), dual_ray=np.array(ray)))
+    answer = Answer(
+        toy(cp.Minimize(x)),
+        "backend",
+        status,
+        "",
+        BackendResult(lp, primal_ray=np.array(ray), dual_ray=np.array(ray)),
+    )
     assert proves_ray(answer) is proved
 
 
@@ -762,33 +1051,60 @@ def test_curvature_and_bounds_end_a_ray() -> None:
     down = -np.ones(1)
     assert proves_ray(replace(answer, raw=BackendResult(lp, primal_ray=down)))
     assert not proves_ray(replace(answer, raw=BackendResult(form(q=np.ones(1)), primal_ray=down)))
-    assert not proves_ray(replace(answer, raw=BackendResult(replace(lp, lower=np.zeros(1)), primal_ray=down)))
+    assert not proves_ray(
+        replace(answer, raw=BackendResult(replace(lp, lower=np.zeros(1)), primal_ray=down))
+    )
     assert not proves_ray(answer)
 
 
-@pytest.mark.parametrize(("z", "proved"), [([1.0, 1.0], True), ([1.0, 0.5], False), ([-1.0, -1.0], False), ([0.0, 0.0], False)])
+@pytest.mark.parametrize(
+    ("z", "proved"),
+    [([1.0, 1.0], True), ([1.0, 0.5], False), ([-1.0, -1.0], False), ([0.0, 0.0], False)],
+)
 def test_a_farkas_vector_is_checked(z: list[float], proved: bool) -> None:
     """x <= 1 and -x <= -2."""
     x = cp.Variable(name="x")
     contradiction = form(G=sparse.csr_array([[1.0], [-1.0]]), h=np.array([1.0, -2.0]), nonneg=2)
-    answer = Answer(toy(cp.Minimize(x)), "backend", Status.INFEASIBLE, "", BackendResult(contradiction, dual_ray=np.array(z)))
+    answer = Answer(
+        toy(cp.Minimize(x)),
+        "backend",
+        Status.INFEASIBLE,
+        "",
+        BackendResult(contradiction, dual_ray=np.array(z)),
+    )
     assert proves_ray(answer) is proved
 
 
-# XOR, document T (41)-(49): kernel (x.z + 1)^2, alpha = 1/8 each, optimum 1/4; with squared slacks
-# 4 a - 17 a^2, at a = 2/17.
+# XOR, document T (41)-(49): kernel (x.z + 1)^2, alpha = 1/8 each, optimum 1/4; with
+# squared slacks 4 a - 17 a^2, at a = 2/17.
 
-XOR = {"svm.hard": 1 / 4, "svm.soft": 1 / 4, "svm.nobias": 1 / 4, "svm.nobias_hard": 1 / 4, "svm.l2": 4 / 17, "svm.nobias_l2": 4 / 17}
+XOR = {
+    "svm.hard": 1 / 4,
+    "svm.soft": 1 / 4,
+    "svm.nobias": 1 / 4,
+    "svm.nobias_hard": 1 / 4,
+    "svm.l2": 4 / 17,
+    "svm.nobias_l2": 4 / 17,
+}
 
 
 def xor(family: str = "svm.soft", kernel: Kernel | None = None) -> MarginProblem:
     X = [[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]
     C = np.inf if family.endswith("hard") else 1.0
     loss: LossName = "squared_hinge" if family.endswith("l2") else "hinge"
-    return classification(X, [-1.0, 1.0, 1.0, -1.0], C, kernel or polynomial(2, 1.0, 1.0), loss, "nobias" not in family)
+    return classification(
+        X,
+        [-1.0, 1.0, 1.0, -1.0],
+        C,
+        kernel or polynomial(2, 1.0, 1.0),
+        loss,
+        "nobias" not in family,
+    )
 
 
-@pytest.mark.parametrize("id", [id for id, entry in REGISTRY.items() if entry.family in XOR and not entry.control])
+@pytest.mark.parametrize(
+    "id", [id for id, entry in REGISTRY.items() if entry.family in XOR and not entry.control]
+)
 def test_xor_by_every_declaration(id: str) -> None:
     problem = xor(REGISTRY[id].family)
     optimum = XOR[problem.family]
@@ -809,13 +1125,19 @@ def test_xor_by_every_declaration(id: str) -> None:
 @pytest.mark.parametrize("family", XOR)
 def test_xor_by_its_solvers(family: str) -> None:
     problem = xor(family)
-    solutions = [solve(problem, name, tol=1e-9) for name, solver in SOLVERS.items() if solver.takes(family) and not solver.refusal(problem)]
+    solutions = [
+        solve(problem, name, tol=1e-9)
+        for name, solver in SOLVERS.items()
+        if solver.takes(family) and not solver.refusal(problem)
+    ]
     assert solutions
     for solution in solutions:
         assert solution.lower <= XOR[family] <= solution.upper
         assert examine_solution(problem, solution).value == pytest.approx(XOR[family], abs=1e-8)
         signs = solution.decision_function(problem.X) * problem.rows.s
-        assert signs == pytest.approx(np.full(4, 16 / 17 if family.endswith("l2") else 1.0), abs=1e-4)
+        assert signs == pytest.approx(
+            np.full(4, 16 / 17 if family.endswith("l2") else 1.0), abs=1e-4
+        )
 
 
 def test_xor_has_no_linear_solution() -> None:
@@ -825,7 +1147,9 @@ def test_xor_has_no_linear_solution() -> None:
     """
     problem = xor("svm.hard", linear())
     ids = ("svm.hard.primal", "svm.hard.dual", "svm.hard.margin")
-    evidence = [examine(problem, solve_declaration(declare(id, problem))) for id in ids] + [examine_solution(problem, solve(problem))]
+    evidence = [examine(problem, solve_declaration(declare(id, problem))) for id in ids] + [
+        examine_solution(problem, solve(problem))
+    ]
     assert [e.value for e in evidence] == [np.inf] * 4
     assert [e.claim.of_ray for e in evidence if e.claim] == [True, True, False, False]
     assert all(e.claim.infeasible for e in evidence if e.claim)
@@ -841,8 +1165,12 @@ def test_a_bound_proves_infeasibility_only_with_the_claim() -> None:
         d = replace(declare("svm.hard.dual", problem), **changes)
         d.assign(complete(problem, Point(alpha=np.array(alpha))))
         nothing = {name: np.zeros(1) for name in d.constraints}
-        reading = BackendValues(float(d.objective.args[0].value), d.values, nothing, nothing, d.point, eliminated=0.0)
-        return examine(problem, Answer(d, "backend", Status.OPTIMAL, "", raw or BackendResult(form()), reading))
+        reading = BackendValues(
+            float(d.objective.args[0].value), d.values, nothing, nothing, d.point, eliminated=0.0
+        )
+        return examine(
+            problem, Answer(d, "backend", Status.OPTIMAL, "", raw or BackendResult(form()), reading)
+        )
 
     def infeasible(evidence: Evidence) -> bool:
         assert evidence.claim is not None
@@ -864,20 +1192,34 @@ def test_a_bound_proves_infeasibility_only_with_the_claim() -> None:
     unproven = evidence([0.0, 0.0], value=lambda v, at: 1e30)
     assert (unproven.value, lower(unproven), infeasible(unproven)) == (1e30, 0.0, False)
     accurate = BackendResult(form(), x=np.array([0.5]), z=np.array([0.5]))
-    for raw, value, expected in ((accurate, np.inf, True), (accurate, 1e30, False), (None, np.inf, False)):
-        assert infeasible(evidence([0.0, 0.0], raw, value=lambda v, at, value=value: value)) is expected
+    for raw, value, expected in (
+        (accurate, np.inf, True),
+        (accurate, 1e30, False),
+        (None, np.inf, False),
+    ):
+        assert (
+            infeasible(evidence([0.0, 0.0], raw, value=lambda v, at, value=value: value))
+            is expected
+        )
 
 
 def test_a_form_without_a_bound_may_be_worth_nothing() -> None:
     """Of one class every margin is within reach: t has no bound, so that 1 / (2 t^2) is 0, which is no proof of infeasibility."""
     problem = classification([[1.0], [2.0]], [1.0, 1.0], np.inf)
     forms = {"margin": "CLARABEL", "primal": "CLARABEL", "dual": "OSQP"}
-    answers = (solve_declaration(declare(f"svm.hard.{form}", problem), backend) for form, backend in forms.items())
+    answers = (
+        solve_declaration(declare(f"svm.hard.{form}", problem), backend)
+        for form, backend in forms.items()
+    )
     margin, *others = (examine(problem, answer) for answer in answers)
     assert margin.claim is not None
     assert (margin.claim.of_ray, margin.value, margin.claim.infeasible) == (True, 0.0, False)
     found = judge("svm.hard", [margin, *others], problem.scale)
-    assert [j.agreement for j in found.judgements] == [Agreement.FAILED, Agreement.AGREES, Agreement.AGREES]
+    assert [j.agreement for j in found.judgements] == [
+        Agreement.FAILED,
+        Agreement.AGREES,
+        Agreement.AGREES,
+    ]
     assert found.verdict is Verdict.AGREE
 
 
@@ -896,7 +1238,10 @@ def test_xor_as_printed_is_refuted() -> None:
     """Without the 1/2 the optimum is 1/8, at alpha = 1/16."""
     problem = xor()
     by = {"svm.soft.primal": "CLARABEL", "svm.soft.dual": "OSQP"}
-    right = [examine(problem, solve_declaration(declare(id, problem), backend)) for id, backend in by.items()]
+    right = [
+        examine(problem, solve_declaration(declare(id, problem), backend))
+        for id, backend in by.items()
+    ]
     printed = solve_declaration(declare("svm.soft.dual.as_printed", problem))
     assert printed.objective == pytest.approx(0.125, abs=1e-8)
     found = judge("svm.soft", [*right, examine(problem, printed, control=True)], problem.scale)
@@ -909,18 +1254,31 @@ def test_the_printed_formula_is_a_second_check() -> None:
     problem = xor()
     d = declare("svm.soft.dual", problem)
     right = [examine(problem, solve_declaration(declare("svm.soft.primal", problem)))]
-    for printed in (lambda v: FormulaValue(v["alpha"].sum()), lambda v: FormulaValue(d.objective.args[0].value, {"new": v["alpha"]})):
+    for printed in (
+        lambda v: FormulaValue(v["alpha"].sum()),
+        lambda v: FormulaValue(d.objective.args[0].value, {"new": v["alpha"]}),
+    ):
         answer = solve_declaration(replace(d, printed=printed))
-        assert judge("svm.soft", [*right, examine(problem, answer)], problem.scale).judgements[-1].agreement is Agreement.DISAGREES
+        assert (
+            judge("svm.soft", [*right, examine(problem, answer)], problem.scale)
+            .judgements[-1]
+            .agreement
+            is Agreement.DISAGREES
+        )
 
 
 def test_an_answer_without_a_point_shows_nothing() -> None:
     d = declare("svm.soft.dual", xor())
-    evidence = examine(xor(), Answer(d, "backend", Status.NUMERICAL_FAILURE, "it broke", BackendResult(form())))
+    evidence = examine(
+        xor(), Answer(d, "backend", Status.NUMERICAL_FAILURE, "it broke", BackendResult(form()))
+    )
     assert agreement(evidence) is Agreement.FAILED
     unsupported = examine(xor(), Answer(d, "backend", Status.UNSUPPORTED, "no cones"))
     assert agreement(unsupported) is Agreement.SKIPPED
-    assert agreement(examine(xor(), Answer(d, "backend", Status.NUMERICAL_FAILURE, "it broke"))) is Agreement.FAILED
+    assert (
+        agreement(examine(xor(), Answer(d, "backend", Status.NUMERICAL_FAILURE, "it broke")))
+        is Agreement.FAILED
+    )
 
 
 @pytest.mark.parametrize("C", [1e-33, 1e-60, 1e-120])
@@ -934,7 +1292,10 @@ def test_an_answer_below_its_backends_resolution_has_failed(C: float) -> None:
     """
     problem = classification([[1.0], [-1.0], [2.0]], [1.0, -1.0, 1.0], C, loss="squared_hinge")
     dual = declare("svm.l2.dual", problem)
-    evidence = [examine(problem, solve_declaration(dual, backend)) for backend in ("SCS", "OSQP", "CLARABEL")]
+    evidence = [
+        examine(problem, solve_declaration(dual, backend))
+        for backend in ("SCS", "OSQP", "CLARABEL")
+    ]
     evidence.append(examine_solution(problem, solve(problem, "newton", tol=1e-9)))
     found = judge("svm.l2", evidence, problem.scale, possible=find_available_answers(problem))
     assert [str(j.agreement) for j in found.judgements] == ["failed", "failed", "failed", "agrees"]
@@ -942,10 +1303,15 @@ def test_an_answer_below_its_backends_resolution_has_failed(C: float) -> None:
     assert found.interval.upper == pytest.approx(8 / 3 * C, rel=1e-6)
 
 
-# The referee is pure: it reads an answer, and neither the variables nor the parameters of its
+# The referee is pure: it reads an answer, and neither the variables nor the parameters
+# of its
 # declaration.
 
-PURE = [id for id, entry in REGISTRY.items() if entry.family in ("svm.soft", "svm.l2", "rank.l1", "rank.l2", "rank.onenorm")]
+PURE = [
+    id
+    for id, entry in REGISTRY.items()
+    if entry.family in ("svm.soft", "svm.l2", "rank.l1", "rank.l2", "rank.onenorm")
+]
 
 
 @pytest.mark.parametrize("id", PURE)
@@ -961,12 +1327,19 @@ def test_examining_an_answer_neither_reads_nor_writes_its_declaration(id: str) -
     for parameter in d.parameters.values():
         parameter.value = 3.0
     assert examine(problem, answer) == first
-    assert all(np.array_equal(variable.value, np.full(variable.shape, 7.0)) for variable in d.variables.values())
+    assert all(
+        np.array_equal(variable.value, np.full(variable.shape, 7.0))
+        for variable in d.variables.values()
+    )
     assert all(parameter.value == 3.0 for parameter in d.parameters.values())
 
 
-@pytest.mark.parametrize(("id", "made"), [("rank.l1.beta", 1), ("rank.l1.primal", 0), ("rank.l1.dual", 0)])
-def test_multipliers_are_made_from_f_once_an_answer(id: str, made: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("id", "made"), [("rank.l1.beta", 1), ("rank.l1.primal", 0), ("rank.l1.dual", 0)]
+)
+def test_multipliers_are_made_from_f_once_an_answer(
+    id: str, made: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And not at all where the answer brings its own."""
     problem = sample_problem("rank.l1", linear())
     answer, calls = solve_declaration(declare(id, problem)), []
@@ -995,11 +1368,20 @@ def test_an_undecided_family_says_what_stands_and_what_to_do() -> None:
     """
     (family,) = compare(badly_scaled(), "svm.l2.dual", ["CLARABEL", "newton"]).families
     dual, solved = family.judgements
-    assert (family.verdict, solved.agreement, dual.agreement) == (Verdict.UNDECIDED, Agreement.AGREES, Agreement.FAILED)
+    assert (family.verdict, solved.agreement, dual.agreement) == (
+        Verdict.UNDECIDED,
+        Agreement.AGREES,
+        Agreement.FAILED,
+    )
     assert family.interval.relative_width < 1e-6
     assert family.advice.startswith("The interval is proven all the same")
-    assert re.search(r"C times the largest K_ii is about [1-9]e\+20, .*: scale the features, or lower C\.$", family.advice)
-    assert re.search(r"^the backend says .*, but float64 tells margins apart to \d\.\de\+04 only$", dual.ground)
+    assert re.search(
+        r"C times the largest K_ii is about [1-9]e\+20, .*: scale the features, or lower C\.$",
+        family.advice,
+    )
+    assert re.search(
+        r"^the backend says .*, but float64 tells margins apart to \d\.\de\+04 only$", dual.ground
+    )
     assert solved.ground == solved.evidence.run.reason
 
 
@@ -1033,7 +1415,9 @@ def test_what_is_the_same_at_every_optimum_is_what_the_exact_optimum_has() -> No
         f = [sum(a * Fraction(b) for a, b in zip(w, x, strict=True)) for x in X]
         assert found is not None
         assert found.labels == np.mean([value != 0 for value in f])
-        assert found.rows == pytest.approx(np.mean([value != label for value, label in zip(f, y, strict=True)]), abs=1e-12)
+        assert found.rows == pytest.approx(
+            np.mean([value != label for value, label in zip(f, y, strict=True)]), abs=1e-12
+        )
         rough = stable(problem, [examine_solution(problem, solve(problem, tol=0.5))])
         assert rough is None or rough.rows <= found.rows
 
@@ -1044,5 +1428,11 @@ def test_nobody_knows_what_is_the_same_without_both_sides_of_a_point() -> None:
     assert stable(problem, [whole]) is not None
     assert stable(problem, [replace(whole, run=replace(whole.run, control=True))]) is None
     half = present(whole.point)
-    assert stable(problem, [replace(whole, point=replace(half, supplied=half.supplied.with_multipliers(None)))]) is None
+    assert (
+        stable(
+            problem,
+            [replace(whole, point=replace(half, supplied=half.supplied.with_multipliers(None)))],
+        )
+        is None
+    )
     assert stable(one_norm_classification([[1.0], [2.0]], [1, -1]), [whole]) is None

@@ -60,7 +60,9 @@ def rounds() -> Iterator[Family[ProgramProblem]]:
     def gram(d: Any) -> Any:
         A, b = d["A"], d["b"]
         w = cp.Variable(A.shape[1], name="w")
-        return cp.Problem(cp.Minimize(cp.quad_form(w, cp.psd_wrap(A.T @ A)) / 2 - (A.T @ b) @ w + b @ b / 2))
+        return cp.Problem(
+            cp.Minimize(cp.quad_form(w, cp.psd_wrap(A.T @ A)) / 2 - (A.T @ b) @ w + b @ b / 2)
+        )
 
     @made.formulation("halved", value=lambda value, d: 2 * value)
     def halved(d: Any) -> Any:
@@ -95,18 +97,30 @@ def _strategy() -> Any:
 
 
 @pytest.mark.parametrize("noise", [1e-3, 3e-3, 1e-2])
-def test_what_roundings_explain_is_inaccurate_and_the_controls_disagree(rounds: Family[ProgramProblem], noise: float) -> None:
+def test_what_roundings_explain_is_inaccurate_and_the_controls_disagree(
+    rounds: Family[ProgramProblem], noise: float
+) -> None:
     problem = rounds(curve(noise))
     due, own = optimum(problem), optimum(problem, "test.rounds.gram")
     found = compare(problem, include_controls=True, agree_tol=1e-12)
-    by_formulation = {j.evidence.run.formulation: j for j in found.families[0].judgements if j.evidence.run.solver == "CLARABEL"}
+    by_formulation = {
+        j.evidence.run.formulation: j
+        for j in found.families[0].judgements
+        if j.evidence.run.solver == "CLARABEL"
+    }
     against = {id for id, j in by_formulation.items() if j.agreement is Agreement.DISAGREES}
-    assert own.lower - due.upper > 1e-12 * due.interval.size or due.lower - own.upper > 1e-12 * due.interval.size
+    assert (
+        own.lower - due.upper > 1e-12 * due.interval.size
+        or due.lower - own.upper > 1e-12 * due.interval.size
+    )
     assert against == CONTROLS, str(found)
     for name in ("gram", "halved"):
         judged = by_formulation[f"test.rounds.{name}"]
         assert judged.agreement is Agreement.INACCURATE
-        assert "roundings of its own numbers and of those of the definition explain up to" in judged.ground
+        assert (
+            "roundings of its own numbers and of those of the definition explain up to"
+            in judged.ground
+        )
         assert "that proves no error" in " ".join(str(found).split())
     assert found.families[0].verdict is not Verdict.AGREE
 
@@ -120,14 +134,18 @@ def test_a_solver_of_a_rounded_formulation_is_not_accused(rounds: Family[Program
 
 
 @pytest.mark.slow
-def test_drawn_instances_refute_no_formulation_for_its_roundings(rounds: Family[ProgramProblem]) -> None:
+def test_drawn_instances_refute_no_formulation_for_its_roundings(
+    rounds: Family[ProgramProblem],
+) -> None:
     for name in ("gram", "halved", "off", "bounded"):
         check_own_formulation(as_a(Formulation, REGISTRY[f"test.rounds.{name}"]), examples=3)
     check_own_solver(as_a(RegisteredSolver, SOLVERS["test.rounds.normal_equations"]), examples=3)
 
 
 def test_same_holds_no_rounding_against_two_problems(rounds: Family[ProgramProblem]) -> None:
-    by_residuals, by_gram, with_bound = (f"test.rounds.{name}" for name in ("residuals", "gram", "bounded"))
+    by_residuals, by_gram, with_bound = (
+        f"test.rounds.{name}" for name in ("residuals", "gram", "bounded")
+    )
     found = same(by_residuals, by_gram, _strategy(), draws=2, examples=3)
     assert (found.verdict, found.equal) == ("UNDECIDED", 0)
     assert "what roundings of the stated numbers explain" in " ".join(str(found).split())
@@ -155,7 +173,10 @@ def test_roundings_move_an_optimum_no_further_than_is_said(kind: int) -> None:
             assert one.value - two.value <= ULPS_8 * sum(_sums(program, one, two.x))
             assert two.value - one.value <= ULPS_8 * sum(_sums(other, two, one.x))
             first_order = _sums(program, one, one.x)[0]
-            assert max(sum(_sums(program, one, two.x)), sum(_sums(other, two, one.x))) <= first_order * 1001 / 1000
+            assert (
+                max(sum(_sums(program, one, two.x)), sum(_sums(other, two, one.x)))
+                <= first_order * 1001 / 1000
+            )
             assert abs(one.value - two.value) <= moved_by_rounding(program, one.x, one.y, one.z)
 
 
@@ -163,7 +184,13 @@ def test_beyond_its_condition_the_bound_takes_both_optima() -> None:
     """Two equations that differ in their last digits alone: one ulp moves the optimum by its own size, and the optimal point as far."""
 
     def nearly_twice(last: int) -> Program:
-        return program_from_arrays(np.zeros((2, 2)), [0.0, 1.0], [[1.1, 1.0], [1.1 + last * EPS, 1.0]], [0.0, 1.0], reading="exact")
+        return program_from_arrays(
+            np.zeros((2, 2)),
+            [0.0, 1.0],
+            [[1.1, 1.0], [1.1 + last * EPS, 1.0]],
+            [0.0, 1.0],
+            reading="exact",
+        )
 
     one, two = program_optimum(nearly_twice(17), 10.0), program_optimum(nearly_twice(1), 10.0)
     assert isinstance(one, Optimum)
@@ -184,7 +211,10 @@ def _sums(program: Program, at: Optimum, other: Sequence[Fraction]) -> tuple[Fra
         R += sum((_size(v) * x[i] * reach[j] for j, v in row.items()), Fraction(0))
     for j, v in enumerate(program.q):
         S, R = S + _size(v) * x[j], R + _size(v) * reach[j]
-    for multiplier, row, end in [*zip(y, program.A.rows, program.b, strict=True), *zip(z, program.G.rows, program.h, strict=True)]:
+    for multiplier, row, end in [
+        *zip(y, program.A.rows, program.b, strict=True),
+        *zip(z, program.G.rows, program.h, strict=True),
+    ]:
         S += multiplier * (sum((_size(v) * x[j] for j, v in row.items()), Fraction(0)) + _size(end))
         R += multiplier * sum((_size(v) * reach[j] for j, v in row.items()), Fraction(0))
     return S, R

@@ -20,7 +20,16 @@ FILES = theorems.files()
 
 
 def test_the_project_lists_every_file() -> None:
-    assert sorted(re.findall(r"^([\w/]+)\.v$", (theorems.ROCQ / "_CoqProject").read_text(encoding="utf-8"), re.MULTILINE)) == FILES
+    assert (
+        sorted(
+            re.findall(
+                r"^([\w/]+)\.v$",
+                (theorems.ROCQ / "_CoqProject").read_text(encoding="utf-8"),
+                re.MULTILINE,
+            )
+        )
+        == FILES
+    )
 
 
 @pytest.mark.parametrize("theorem", theorems.linked())
@@ -30,7 +39,9 @@ def test_a_linked_theorem_is_stated(theorem: str) -> None:
 
 def test_every_link_is_proved() -> None:
     """Of thresholds there is no theorem yet: the links of their families say that their evidence is numerical."""
-    assert [link for link in links.LINKS if not link.theorem and not link.a.startswith("ord.")] == []
+    assert [
+        link for link in links.LINKS if not link.theorem and not link.a.startswith("ord.")
+    ] == []
     assert len(theorems.linked()) >= 50
 
 
@@ -40,16 +51,25 @@ def test_the_command_line_shows_what_is_proved() -> None:
     assert f"proved: {links.LINKS[0].theorem}" in listed
     assert listed.count("proved: ") == sum(bool(link.theorem) for link in links.LINKS)
     assert listed.count(EVIDENCE) == sum(not link.theorem for link in links.LINKS)
-    assert "proved: ranksvm.rank_oneslack_equivalence" in runner.invoke(app, ["show", "rank.oneslack"]).output
+    assert (
+        "proved: ranksvm.rank_oneslack_equivalence"
+        in runner.invoke(app, ["show", "rank.oneslack"]).output
+    )
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_nothing_is_assumed(file: str) -> None:
     """No axiom, no gap: hypotheses stand in sections only, where every theorem carries them in its statement."""
     text = in_files.without_comments(file)
-    assert not re.search(r"\b(Admitted|admit|Axioms?|Parameters?|Conjecture|Abort|Unset Guard|Declare Module|bypass_check)\b", text)
+    assert not re.search(
+        r"\b(Admitted|admit|Axioms?|Parameters?|Conjecture|Abort|Unset Guard|Declare "
+        r"Module|bypass_check)\b",
+        text,
+    )
     depth = 0
-    for word in re.findall(r"^\s*(Section|End|Variables?|Hypothes[ie]s|Context)\b", text, re.MULTILINE):
+    for word in re.findall(
+        r"^\s*(Section|End|Variables?|Hypothes[ie]s|Context)\b", text, re.MULTILINE
+    ):
         depth += (word == "Section") - (word == "End")
         assert depth > 0 or word == "End", f"{file}: {word} outside a section"
 

@@ -27,22 +27,44 @@ Arguments = Callable[[np.random.Generator], tuple[Any, ...]]
 def _queries(rng: np.random.Generator) -> tuple[Any, Any, Any, Any]:
     """Points by query and level, the level of every point, where the queries begin, and f."""
     levels = rng.integers(3, size=30).astype(np.int32)
-    points = np.concatenate([start + np.argsort(levels[start : start + 10], kind="stable") for start in (0, 10, 20)])
+    points = np.concatenate(
+        [start + np.argsort(levels[start : start + 10], kind="stable") for start in (0, 10, 20)]
+    )
     return points, levels, np.array([0, 10, 20, 30]), rng.normal(size=30)
 
 
 def _steps(rng: np.random.Generator) -> tuple[Any, ...]:
     alpha = rng.normal(size=40) * 10.0 ** rng.integers(-9, 9, 40)
-    return alpha, abs(rng.normal(size=40)), rng.choice([-1.0, 0.0, 1.0], 40), np.empty(40), np.empty(40)
+    return (
+        alpha,
+        abs(rng.normal(size=40)),
+        rng.choice([-1.0, 0.0, 1.0], 40),
+        np.empty(40),
+        np.empty(40),
+    )
 
 
 def _place(rng: np.random.Generator) -> tuple[Any, ...]:
     sides = np.repeat([1.0, -1.0], 20)
-    return np.tile(np.arange(20), 2), sides, rng.normal(size=40), rng.random(40), np.empty(20), np.empty(20), np.zeros((2, 20))
+    return (
+        np.tile(np.arange(20), 2),
+        sides,
+        rng.normal(size=40),
+        rng.random(40),
+        np.empty(20),
+        np.empty(20),
+        np.zeros((2, 20)),
+    )
 
 
 def _bound(rng: np.random.Generator) -> tuple[Any, ...]:
-    return rng.random((2, 20)) * (rng.random((2, 20)) < 0.8), 0.5, np.empty(20), np.empty(20), np.empty((2, 20))
+    return (
+        rng.random((2, 20)) * (rng.random((2, 20)) < 0.8),
+        0.5,
+        np.empty(20),
+        np.empty(20),
+        np.empty((2, 20)),
+    )
 
 
 def _least_margins(rng: np.random.Generator) -> tuple[Any, ...]:
@@ -56,12 +78,26 @@ def _by_query(rng: np.random.Generator) -> tuple[Any, ...]:
 
 def _middles(rng: np.random.Generator) -> tuple[Any, ...]:
     _, _, starts, f = _queries(rng)
-    return np.concatenate([start + np.argsort(f[start : start + 10]) for start in starts[:-1]]), f, starts, np.empty(3)
+    return (
+        np.concatenate([start + np.argsort(f[start : start + 10]) for start in starts[:-1]]),
+        f,
+        starts,
+        np.empty(3),
+    )
 
 
 def _gathered(rng: np.random.Generator) -> tuple[Any, ...]:
     order, f, starts, middle = _middles(rng)
-    return order, f, _queries(rng)[1], starts, middle, 1e-9, np.empty(30, np.int64), np.empty(30, np.int32)
+    return (
+        order,
+        f,
+        _queries(rng)[1],
+        starts,
+        middle,
+        1e-9,
+        np.empty(30, np.int64),
+        np.empty(30, np.int32),
+    )
 
 
 def _panels(rng: np.random.Generator) -> tuple[Any, ...]:
@@ -85,7 +121,9 @@ def _within(rng: np.random.Generator) -> tuple[Any, ...]:
     return (
         _sorted_points(rng),
         300,
-        pair_sweeps.ThresholdSums(degree, balance, pull, np.zeros(3), np.zeros(3), np.zeros(3, np.int64)),
+        pair_sweeps.ThresholdSums(
+            degree, balance, pull, np.zeros(3), np.zeros(3), np.zeros(3, np.int64)
+        ),
     )
 
 
@@ -222,9 +260,15 @@ BRIEF: dict[str, tuple[Any, Arguments]] = {
     "gathered": (pair_sweeps.gathered, _gathered),
     "place": (smo_problem._place, _place),
     "bound": (smo_problem._bound, _bound),
-    "shuffle": (sweeps.shuffle, lambda rng: (np.arange(rng.integers(200)), int(rng.integers(1000)))),
+    "shuffle": (
+        sweeps.shuffle,
+        lambda rng: (np.arange(rng.integers(200)), int(rng.integers(1000))),
+    ),
     "thresholds": (sweeps.thresholds, lambda rng: (float(rng.normal()), float(rng.normal()))),
-    "drop": (face._drop, lambda rng: (np.triu(rng.normal(size=(6, 6))), rng.normal(size=(9, 6)), 2, 6)),
+    "drop": (
+        face._drop,
+        lambda rng: (np.triu(rng.normal(size=(6, 6))), rng.normal(size=(9, 6)), 2, 6),
+    ),
     "features": (tiles._expand, lambda rng: (rng.normal(size=(33, 7)), 0.3, np.empty((33, 9)))),
     "panels": (tiles._fill_panels, _panels),
     "pairs within": (pair_sweeps.within, _within),
@@ -317,17 +361,31 @@ def test_python_and_compiled_code_differ_by_no_more_than_rounding(name: str) -> 
         with np.errstate(all="ignore"):
             interpreted = as_python(kernel)(*other)
         for a, b in zip(numbers((compiled, one)), numbers((interpreted, other)), strict=True):
-            assert np.allclose(a, b, rtol=1e-5 if "32" in name or "exponentials" in name else 1e-10, atol=1e-5), seed
+            assert np.allclose(
+                a, b, rtol=1e-5 if "32" in name or "exponentials" in name else 1e-10, atol=1e-5
+            ), seed
 
 
 def numbers(value: Any) -> list[Any]:
     """Return all arrays and numbers of a value, those of tuples one after the other."""
-    return [part for inner in value for part in numbers(inner)] if isinstance(value, tuple) else [] if value is None else [value]
+    return (
+        [part for inner in value for part in numbers(inner)]
+        if isinstance(value, tuple)
+        else []
+        if value is None
+        else [value]
+    )
 
 
 def bits(value: Any) -> Any:
     """The bits of an array or a number, or of several, so that 0 is not -0; None of None."""
-    return [bits(part) for part in value] if isinstance(value, tuple) else None if value is None else np.asarray(value).tobytes()
+    return (
+        [bits(part) for part in value]
+        if isinstance(value, tuple)
+        else None
+        if value is None
+        else np.asarray(value).tobytes()
+    )
 
 
 @pytest.mark.parametrize("extreme", [np.inf, -np.inf, np.nan, 0.0, 5e-324])
@@ -338,7 +396,9 @@ def test_also_for_numbers_at_the_end_of_float64(extreme: float) -> None:
         for drawn in (one, other):
             for array in drawn:
                 if isinstance(array, np.ndarray) and array.dtype == np.float64 and name != "place":
-                    array.flat[:: max(array.size // 3, 1)] = abs(extreme) if name == "bound" else extreme
+                    array.flat[:: max(array.size // 3, 1)] = (
+                        abs(extreme) if name == "bound" else extreme
+                    )
         with compile_eagerly():
             compiled = kernel(*one)
         with np.errstate(all="ignore"):
@@ -352,6 +412,8 @@ def test_every_brief_kernel_is_among_these() -> None:
     for folder in ("formulations", "solvers"):
         for file in (ROOT / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.FunctionDef) and any(ast.unparse(d).startswith("brief") for d in node.decorator_list):
+                if isinstance(node, ast.FunctionDef) and any(
+                    ast.unparse(d).startswith("brief") for d in node.decorator_list
+                ):
                     found.add(node.name)
     assert found == {kernel.py_func.__name__ for kernel, _ in (BRIEF | ROUNDED).values()}

@@ -1,6 +1,7 @@
 """Ctrl-C and a time limit are heard within a second, on 5,000 points, fewer for a linear program or a path, whichever solver is at work.
 
-All times are CPU times of the process that is to end: they are the same however many others want the cores.
+All times are CPU times of the process that is to end: they are the same however many
+others want the cores.
 """
 
 from __future__ import annotations
@@ -33,7 +34,12 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
-from equimargin.formulations.numeric.jit import _timed, compile_eagerly, measure_compile_seconds, run_seconds
+from equimargin.formulations.numeric.jit import (
+    _timed,
+    compile_eagerly,
+    measure_compile_seconds,
+    run_seconds,
+)
 from equimargin.solvers import SOLVERS, Solution, Status, solve, solve_declaration
 from equimargin.solvers.backends.solve import Answer
 from equimargin.solvers.dual import coordinate_descent, smo
@@ -78,8 +84,12 @@ def busy(name: str, n: int = 5000) -> Problem:
         "tron pairs": lambda: ranking(X, score, queries, C, rbf(0.05), "squared_hinge"),
         "cutting_plane pairs": lambda: ranking(X, score, queries, C, rbf(0.05)),
         "cutting_plane linear pairs": lambda: ranking(X, score, queries, C, linear()),
-        "linear_program points": lambda: ranking_vector_machine(X[:600], score[:600], queries[:600], C, rbf(0.2)),
-        "linear_program pairs": lambda: one_norm_ranking(X[:1000], score[:1000], queries[:1000], C, rbf(0.05)),
+        "linear_program points": lambda: ranking_vector_machine(
+            X[:600], score[:600], queries[:600], C, rbf(0.2)
+        ),
+        "linear_program pairs": lambda: one_norm_ranking(
+            X[:1000], score[:1000], queries[:1000], C, rbf(0.05)
+        ),
         "column_generation points": lambda: ranking_vector_machine(X, score, queries, C, rbf(0.05)),
         "column_generation pairs": lambda: one_norm_ranking(X, score, queries, C, rbf(0.05)),
         "homotopy rbf": lambda: classification(X[:1200], y[:1200], C, rbf(0.05)),
@@ -142,7 +152,10 @@ def timed(name: str) -> tuple[Solution, float]:
     pytest.fail(f"{name} still compiles kernels in run {RUNS_UNTIL_COMPILED}")
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name == "smo rbf" else [pytest.mark.slow]) for name in SOLVING])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name == "smo rbf" else [pytest.mark.slow]) for name in SOLVING],
+)
 def test_a_time_limit_is_kept(name: str) -> None:
     """The point and the reason come back, and the point proves a finite interval."""
     solution, spent = timed(name)
@@ -174,11 +187,15 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in SOLVING if any(kind in name for kind in ("rbf", "pairs", "wide"))])
+@pytest.mark.parametrize(
+    "name", [name for name in SOLVING if any(kind in name for kind in ("rbf", "pairs", "wide"))]
+)
 def test_an_interrupt_is_heard(name: str) -> None:
     """Python's own KeyboardInterrupt comes out of `solve`, whatever native code is running; how long Python takes to end is not ours."""
     timed(name)  # so that its kernels are compiled
-    code = INTERRUPTED.format(tests=[str(Path(__file__).parent), str(ROOT / "tests")], name=name, solver=name.split()[0])
+    code = INTERRUPTED.format(
+        tests=[str(Path(__file__).parent), str(ROOT / "tests")], name=name, solver=name.split()[0]
+    )
     with launched(["-c", code]) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "solving\n"
@@ -196,8 +213,13 @@ def test_an_interrupt_is_heard(name: str) -> None:
 
 def test_work_that_ends_late_does_not_crash_python() -> None:
     """HiGHS returns to Python after the interrupt was handed on: Python waits for it before it shuts down."""
-    name, impatient = "linear_program pairs", "from equimargin.solvers import interrupt\ninterrupt.SECONDS_TO_END = 0.0\n"
-    code = impatient + INTERRUPTED.format(tests=[str(Path(__file__).parent), str(ROOT / "tests")], name=name, solver=name.split()[0])
+    name, impatient = (
+        "linear_program pairs",
+        "from equimargin.solvers import interrupt\ninterrupt.SECONDS_TO_END = 0.0\n",
+    )
+    code = impatient + INTERRUPTED.format(
+        tests=[str(Path(__file__).parent), str(ROOT / "tests")], name=name, solver=name.split()[0]
+    )
     with launched(["-c", code]) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "solving\n"
@@ -218,7 +240,11 @@ def test_the_pieces_of_a_sweep_change_nothing(monkeypatch: pytest.MonkeyPatch) -
         with monkeypatch.context() as patched:
             patched.setattr(coordinate_descent, "MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS", 1)
             pieces = solve(problem, "coordinate_descent", tol=1e-9)
-        assert (whole.lower, whole.upper, whole.iterations) == (pieces.lower, pieces.upper, pieces.iterations)
+        assert (whole.lower, whole.upper, whole.iterations) == (
+            pieces.lower,
+            pieces.upper,
+            pieces.iterations,
+        )
 
 
 @pytest.mark.parametrize("module", [smo, coordinate_descent])
@@ -237,8 +263,14 @@ def test_newtons_method_looks_at_the_clock(module: object, monkeypatch: pytest.M
     assert asked
     assert not any(asked)
     bounds = -np.ones(3), np.ones(3)
-    assert (face.maximise_on_face(np.eye(3), np.ones(3), np.zeros(3), *bounds, False, 5, lambda: True) == 0).all()
-    assert (face.maximise_on_face(np.eye(3), np.ones(3), np.zeros(3), *bounds, False, 5, lambda: False) > 0.9).all()
+    assert (
+        face.maximise_on_face(np.eye(3), np.ones(3), np.zeros(3), *bounds, False, 5, lambda: True)
+        == 0
+    ).all()
+    assert (
+        face.maximise_on_face(np.eye(3), np.ones(3), np.zeros(3), *bounds, False, 5, lambda: False)
+        > 0.9
+    ).all()
 
 
 def test_work_in_a_thread_returns_and_raises_as_it_would() -> None:
@@ -271,13 +303,28 @@ def test_the_command_line_ends_in_a_sentence_and_130(tmp_path: Path) -> None:
     problem = busy("smo rbf")
     np.savez(path, X=problem.X, y=problem.rows.y)
     for pause in (1.5, 6.0):
-        with launched(["-m", "equimargin", "compare", str(path), "--kernel", "rbf", "-C", "10000", "--time-limit", "600"]) as process:
+        with launched(
+            [
+                "-m",
+                "equimargin",
+                "compare",
+                str(path),
+                "--kernel",
+                "rbf",
+                "-C",
+                "10000",
+                "--time-limit",
+                "600",
+            ]
+        ) as process:
             assert at_work(process, pause)
             seconds, out, err = interrupted(process)
         assert err.startswith("equimargin: interrupted")
         assert len(err.splitlines()) == 1
         assert process.returncode == 130
-        assert out == "" or "interrupted: by Ctrl-C" in out  # before the first problem there is nothing to print
+        assert (
+            out == "" or "interrupted: by Ctrl-C" in out
+        )  # before the first problem there is nothing to print
         assert seconds <= WITHIN
 
 
@@ -289,9 +336,24 @@ def test_a_backend_at_work_can_be_interrupted(backend: str, pause: float, tmp_pa
     path = tmp_path / "noise.npz"
     problem = busy("smo rbf", 1500)
     np.savez(path, X=problem.X, y=problem.rows.y)
-    options = ["--kernel", "rbf", "-C", "10000", "--tol", "1e-13", "--formulation", "svm.soft.dual", "--family", "svm.soft"]
-    with launched(["-m", "equimargin", "compare", str(path), "--solver", backend, *options]) as process:
-        if not at_work(process, pause):  # before 9 CPU seconds Clarabel may set up, which lets no other thread run
+    options = [
+        "--kernel",
+        "rbf",
+        "-C",
+        "10000",
+        "--tol",
+        "1e-13",
+        "--formulation",
+        "svm.soft.dual",
+        "--family",
+        "svm.soft",
+    ]
+    with launched(
+        ["-m", "equimargin", "compare", str(path), "--solver", backend, *options]
+    ) as process:
+        if not at_work(
+            process, pause
+        ):  # before 9 CPU seconds Clarabel may set up, which lets no other thread run
             pytest.skip(f"{backend} was done before it could be interrupted")
         seconds, out, err = interrupted(process)
     if "1 answer in" in out:
@@ -364,9 +426,22 @@ def test_what_runs_in_the_background_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "noise.npz"
     problem = busy("smo rbf", 150)
     np.savez(path, X=problem.X, y=problem.rows.y)
-    options = ["--kernel", "rbf", "--tol", "1e-12", "--formulation", "svm.soft.dual", "--family", "svm.soft", "--time-limit", "20"]
+    options = [
+        "--kernel",
+        "rbf",
+        "--tol",
+        "1e-12",
+        "--formulation",
+        "svm.soft.dual",
+        "--family",
+        "svm.soft",
+        "--time-limit",
+        "20",
+    ]
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # which a child inherits
-    with launched(["-m", "equimargin", "compare", str(path), "--solver", "SCS", "--solver", "OSQP", *options]) as process:
+    with launched(
+        ["-m", "equimargin", "compare", str(path), "--solver", "SCS", "--solver", "OSQP", *options]
+    ) as process:
         interrupts = 0
         while process.poll() is None:
             process.send_signal(signal.SIGINT)
@@ -381,11 +456,19 @@ def test_what_runs_in_the_background_goes_on(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_tests_of_interrupts_pass_in_the_background() -> None:
     """`nohup make check &` is no reason to fail."""
-    names = [f"{Path(__file__).name}::{name}" for name in ("test_an_interrupt_is_heard[smo rbf]", "test_interrupted_work_is_asked_to_end")]
+    names = [
+        f"{Path(__file__).name}::{name}"
+        for name in ("test_an_interrupt_is_heard[smo rbf]", "test_interrupted_work_is_asked_to_end")
+    ]
     arguments = ["-q", "-p", "no:cacheprovider", "-m", ALL_TESTS, *names]
-    code = f"import signal, sys, pytest; signal.signal(signal.SIGINT, signal.SIG_IGN); sys.exit(pytest.main({arguments!r}))"
+    code = (
+        f"import signal, sys, pytest; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+        f"sys.exit(pytest.main({arguments!r}))"
+    )
     command, folder = [sys.executable, "-c", code], Path(__file__).parent
-    found = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANG, check=False)
+    found = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=HANG, check=False
+    )
     assert found.returncode == 0, found.stdout
     assert "2 passed" in found.stdout
 
@@ -394,12 +477,16 @@ def launched(arguments: list[str]) -> subprocess.Popen[str]:
     """A fresh interpreter that finds the package behind the links."""
     environment = os.environ | {"PYTHONPATH": str(SOURCE)}
     command = [sys.executable, *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    )
 
 
 def cpu_seconds(process: subprocess.Popen[str]) -> float:
     """CPU time, in seconds, that a child has used so far, all its threads."""
-    fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    fields = (
+        Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    )
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
@@ -419,7 +506,9 @@ def interrupted(process: subprocess.Popen[str]) -> tuple[float, str, str]:
         out, err = process.communicate(timeout=HANG)
     finally:
         process.kill()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)  # of the children that have ended: of this one
+    after = resource.getrusage(
+        resource.RUSAGE_CHILDREN
+    )  # of the children that have ended: of this one
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime - started, out, err
 
 
@@ -437,12 +526,16 @@ def test_work_that_takes_too_long_is_given_up() -> None:
         time.sleep(0.01)
 
 
-def test_a_backend_that_does_not_keep_to_its_limit_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_backend_that_does_not_keep_to_its_limit_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def late(backend: object, time_limit: float) -> object:
         return interruptible(lambda: time.sleep(1.0), seconds=0.1)
 
     monkeypatch.setattr(sys.modules["equimargin.solvers.backends.solve"], "_run", late)
-    answer = solve_declaration(declare("svm.soft.dual", sample_problem("svm.soft")), "SCS", time_limit=0.05)
+    answer = solve_declaration(
+        declare("svm.soft.dual", sample_problem("svm.soft")), "SCS", time_limit=0.05
+    )
     assert answer.status is Status.TIME_LIMIT
     assert answer.reason == "given up: SCS did not keep to its limit of 0.05 s"
     assert answer.reading is None
@@ -456,7 +549,9 @@ def test_the_attempts_of_a_backend_share_its_limit(monkeypatch: pytest.MonkeyPat
         return Answer(declaration, "CLARABEL", Status.NUMERICAL_FAILURE, "no", solve_seconds=4.0)
 
     monkeypatch.setattr(sys.modules["equimargin.solvers.backends.solve"], "_attempt", attempt)
-    solve_declaration(declare("svm.soft.dual", sample_problem("svm.soft")), "CLARABEL", time_limit=6.0)
+    solve_declaration(
+        declare("svm.soft.dual", sample_problem("svm.soft")), "CLARABEL", time_limit=6.0
+    )
     assert limits == [6.0, 2.0]
 
 
@@ -475,5 +570,9 @@ def test_seconds_left_are_those_of_the_caller_who_waits_least() -> None:
     assert seconds_left() is None
     assert interruptible(seconds_left) is None
     assert 8.0 < present(interruptible(seconds_left, seconds=10.0)) <= 10.0
-    assert 8.0 < present(interruptible(lambda: interruptible(seconds_left, seconds=60.0), seconds=10.0)) <= 10.0
+    assert (
+        8.0
+        < present(interruptible(lambda: interruptible(seconds_left, seconds=60.0), seconds=10.0))
+        <= 10.0
+    )
     assert seconds_left() is None

@@ -16,8 +16,12 @@ from equimargin.solvers.problem_file import whole
 from places import ROOT
 
 
-@pytest.mark.parametrize(("mode", "meanwhile"), [(0o600, 0o600), (0o640, 0o640), (0o444, 0o644), (None, 0o644)])
-def test_whole_of_a_file_is_read_by_those_who_may_read_the_file(tmp_path: Path, mode: int | None, meanwhile: int) -> None:
+@pytest.mark.parametrize(
+    ("mode", "meanwhile"), [(0o600, 0o600), (0o640, 0o640), (0o444, 0o644), (None, 0o644)]
+)
+def test_whole_of_a_file_is_read_by_those_who_may_read_the_file(
+    tmp_path: Path, mode: int | None, meanwhile: int
+) -> None:
     file = tmp_path / "kept.json"
     before = os.umask(0o022)
     try:
@@ -50,10 +54,27 @@ ELSEWHERE = {
 def _writes(tree: ast.AST) -> Iterator[ast.Call]:
     """Yield the calls that write a file, except those on the `part` of a `with whole(...)`."""
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
-        on_part = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and call.func.value.id == "part"
-        modes = [word.value for word in (*call.args, *(given.value for given in call.keywords)) if isinstance(word, ast.Constant)]
-        opens = name == "open" and any(isinstance(mode, str) and set(mode) <= set("rwaxbt+") and set(mode) & set("wax") for mode in modes)
+        name = (
+            call.func.attr
+            if isinstance(call.func, ast.Attribute)
+            else call.func.id
+            if isinstance(call.func, ast.Name)
+            else ""
+        )
+        on_part = (
+            isinstance(call.func, ast.Attribute)
+            and isinstance(call.func.value, ast.Name)
+            and call.func.value.id == "part"
+        )
+        modes = [
+            word.value
+            for word in (*call.args, *(given.value for given in call.keywords))
+            if isinstance(word, ast.Constant)
+        ]
+        opens = name == "open" and any(
+            isinstance(mode, str) and set(mode) <= set("rwaxbt+") and set(mode) & set("wax")
+            for mode in modes
+        )
         if (opens or name in WRITERS) and not on_part:
             yield call
 

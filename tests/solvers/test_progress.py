@@ -25,7 +25,13 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.solvers import SOLVERS, Limits, Status, solve
-from equimargin.solvers.progress import ROUNDED_GAP, STALE_CHECKS, ConvergenceMonitor, DualConvergenceMonitor, has_increased
+from equimargin.solvers.progress import (
+    ROUNDED_GAP,
+    STALE_CHECKS,
+    ConvergenceMonitor,
+    DualConvergenceMonitor,
+    has_increased,
+)
 from optima import CANCER, LABELS, SCALED, cpu_limit
 
 DIABETES = load_diabetes()
@@ -51,7 +57,12 @@ PROBLEMS: dict[str, Problem] = {
     "rvm": ranking_vector_machine(POINTS[:100], TARGETS[:100], None, 1.0, rbf(0.1)),
     "rank.onenorm": one_norm_ranking(POINTS[:60], LEVELS[:60], None, 1.0, rbf(0.1)),
 }
-CASES = [(name, solver) for name, problem in PROBLEMS.items() for solver in SOLVERS if SOLVERS[solver].refusal(problem) is None]
+CASES = [
+    (name, solver)
+    for name, problem in PROBLEMS.items()
+    for solver in SOLVERS
+    if SOLVERS[solver].refusal(problem) is None
+]
 
 
 @pytest.mark.slow
@@ -67,7 +78,9 @@ def test_a_gap_below_float64_ends_the_run(name: str, solver: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "solver"), [case for case in CASES if case[1] not in ("linear_program", "homotopy")])
+@pytest.mark.parametrize(
+    ("name", "solver"), [case for case in CASES if case[1] not in ("linear_program", "homotopy")]
+)
 def test_few_checks_follow_the_last_that_mattered(name: str, solver: str) -> None:
     """Column generation went on for hundreds of looks in which only rounding moved."""
     problem, gaps = PROBLEMS[name], []
@@ -81,7 +94,13 @@ def test_few_checks_follow_the_last_that_mattered(name: str, solver: str) -> Non
 
 def judge(problem: Problem | None = None, patience: int = STALE_CHECKS) -> ConvergenceMonitor:
     """Of a run that asks for more than float64 has, with no other limit."""
-    return ConvergenceMonitor("none", problem or classification([[0.0], [1.0]], [1, -1]), Limits(tol=1e-16), 10**9, patience)
+    return ConvergenceMonitor(
+        "none",
+        problem or classification([[0.0], [1.0]], [1, -1]),
+        Limits(tol=1e-16),
+        10**9,
+        patience,
+    )
 
 
 def checks(values: Any, **options: Any) -> int:
@@ -100,7 +119,10 @@ def test_a_step_that_moves_is_progress_however_many_there_have_been() -> None:
 
 def test_a_dual_value_above_the_primal_one_is_not_risen() -> None:
     """Where rounding is large the dual value may pass the primal one, by little for ever, or grow without end: neither is progress."""
-    above = [(1.0 + 1e-9, 1.0, False), *[(1.0 - 1e-9 * (k % 2), 1.0 - 1e-8, False) for k in range(1000)]]
+    above = [
+        (1.0 + 1e-9, 1.0, False),
+        *[(1.0 - 1e-9 * (k % 2), 1.0 - 1e-8, False) for k in range(1000)],
+    ]
     assert checks([(1.0, 0.5, False), *above]) <= 2 * STALE_CHECKS
     assert checks((3.0 + 2.0**k, 2.0 + 1.5**k, False) for k in range(1000)) <= 2 * STALE_CHECKS
 
@@ -128,21 +150,30 @@ def test_a_rise_above_a_primal_value_leads_astray(seed: int) -> None:
 
 def test_patience_is_for_gaps_that_float64_can_tell() -> None:
     assert checks(((1.0, 0.9, False) for _ in range(1000)), patience=250) == 251
-    assert checks(((1.0, 1.0 - 1e-13, False) for _ in range(1000)), patience=250) == 1 + STALE_CHECKS
+    assert (
+        checks(((1.0, 1.0 - 1e-13, False) for _ in range(1000)), patience=250) == 1 + STALE_CHECKS
+    )
     falling = ((1.0, 1.0 - 1e-13 * 0.9**k, False) for k in range(1000))
     assert checks(falling, patience=250) <= 8 * STALE_CHECKS
 
 
 def test_a_violation_is_a_sign_of_progress_where_there_is_no_gap() -> None:
-    progress = DualConvergenceMonitor("none", classification([[0.0], [1.0]], [1, -1]), Limits(tol=1e-16), 10**9)
+    progress = DualConvergenceMonitor(
+        "none", classification([[0.0], [1.0]], [1, -1]), Limits(tol=1e-16), 10**9
+    )
     for k in range(100):
         assert not progress.show(np.zeros(2), k, 0.5**k)
-    assert [progress.show(np.zeros(2), 100 + k, 0.5**99) for k in range(STALE_CHECKS)] == [False] * (STALE_CHECKS - 1) + [True]
+    assert [progress.show(np.zeros(2), 100 + k, 0.5**99) for k in range(STALE_CHECKS)] == [
+        False
+    ] * (STALE_CHECKS - 1) + [True]
 
 
 @pytest.mark.parametrize(
     ("X", "kernel"),
-    [([[3000.00001], [3000.0], [2999.99999]], polynomial(3, 1.0, 1.0)), ([[1e5 + 1e-5], [1e5], [1e5 - 1e-5]], polynomial(2, 1.0, 1.0))],
+    [
+        ([[3000.00001], [3000.0], [2999.99999]], polynomial(3, 1.0, 1.0)),
+        ([[1e5 + 1e-5], [1e5], [1e5 - 1e-5]], polynomial(2, 1.0, 1.0)),
+    ],
     ids=["degree 3", "degree 2"],
 )
 def test_nearly_equal_points_far_from_the_origin_end(X: Any, kernel: Kernel) -> None:
@@ -154,27 +185,46 @@ def test_nearly_equal_points_far_from_the_origin_end(X: Any, kernel: Kernel) -> 
                 assert solve(problem, name).lower <= solve(problem, name).upper
 
 
-@pytest.mark.parametrize(("X", "degree"), [([[82.66609], [82.66604], [82.666057]], 3), ([[1000.0], [1000.001], [1000.0005]], 2)])
+@pytest.mark.parametrize(
+    ("X", "degree"),
+    [([[82.66609], [82.66604], [82.666057]], 3), ([[1000.0], [1000.001], [1000.0005]], 2)],
+)
 def test_float32_that_leads_astray_is_left(X: Any, degree: int) -> None:
     """It made the kernel of three points indefinite, and a few pair steps led to multipliers of 1e40: an overflow, or a gap of 1."""
-    found = solve(regression(X, [0.0, 2.0, 1.0], 1.0, 0.1, polynomial(degree, 1.0, 1.0), "squared_hinge"), "smo")
+    found = solve(
+        regression(X, [0.0, 2.0, 1.0], 1.0, 0.1, polynomial(degree, 1.0, 1.0), "squared_hinge"),
+        "smo",
+    )
     assert found.ok, found.reason
     assert found.interval.relative_width <= 1e-4
 
 
 @settings(max_examples=20)
-@given(st.integers(0, 2**32 - 1), st.floats(0, 8), st.integers(1, 3), st.sampled_from(["rank", "svm", "svr"]))
-def test_any_solver_ends_far_from_the_origin(seed: int, exponent: float, degree: int, kind: str) -> None:
+@given(
+    st.integers(0, 2**32 - 1),
+    st.floats(0, 8),
+    st.integers(1, 3),
+    st.sampled_from(["rank", "svm", "svr"]),
+)
+def test_any_solver_ends_far_from_the_origin(
+    seed: int, exponent: float, degree: int, kind: str
+) -> None:
     """Points 10^exponent away from 0 and 1e-5 to 1 apart, by every solver that takes them."""
     rng = np.random.default_rng(seed)
     m = int(rng.integers(2, 8))
     X = 10.0**exponent + 10.0 ** rng.uniform(-5, 0) * rng.integers(-2, 3, size=(m, 1))
-    kernel, loss, y = polynomial(degree, 1.0, 1.0), rng.choice(["hinge", "squared_hinge"]), rng.integers(0, 3, m).astype(float)
+    kernel, loss, y = (
+        polynomial(degree, 1.0, 1.0),
+        rng.choice(["hinge", "squared_hinge"]),
+        rng.integers(0, 3, m).astype(float),
+    )
     problem: Problem
     if kind == "rank":
         problem = ranking(X, y, None, 1.0, kernel, loss)
     elif kind == "svm":
-        problem = classification(X, np.where(y > 0, 1.0, -1.0), 1.0, kernel, loss, bias=bool(rng.integers(2)))
+        problem = classification(
+            X, np.where(y > 0, 1.0, -1.0), 1.0, kernel, loss, bias=bool(rng.integers(2))
+        )
     else:
         problem = regression(X, y, 1.0, 0.1, kernel, loss)
     for name, solver in SOLVERS.items():
@@ -193,7 +243,9 @@ def test_slow_progress_ends_a_run_with_a_successor_and_no_other() -> None:
     problem = classification([[0.0], [1.0]], [-1, 1])
     for has_successor in (True, False):
         judge = ConvergenceMonitor("any", problem, Limits(has_successor=has_successor), 1000)
-        checks = next((k for k in range(200) if judge.weigh(problem.origin, 1.0, 1e-3 * k, k)), None)
+        checks = next(
+            (k for k in range(200) if judge.weigh(problem.origin, 1.0, 1e-3 * k, k)), None
+        )
         assert checks == (100 if has_successor else None)
         assert judge.reason.startswith("slow progress in 100 checks") is has_successor
     judge = ConvergenceMonitor("any", problem, Limits(has_successor=True), 1000)

@@ -35,7 +35,17 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.own import Family
-from equimargin.solvers import SOLVERS, Limits, Refusal, Requirements, Solution, Status, exact_optimum, solve, solver
+from equimargin.solvers import (
+    SOLVERS,
+    Limits,
+    Refusal,
+    Requirements,
+    Solution,
+    Status,
+    exact_optimum,
+    solve,
+    solver,
+)
 from equimargin.solvers.solution import finished
 from equimargin.testing import CANONICAL, check_solver, margin_problems, sample_problem
 from places import HANG, ROOT, example
@@ -77,7 +87,9 @@ def test_a_refusal_names_who_takes_the_problem_or_says_that_nobody_does(problem:
         said = str(refused.value)
         why, _, advice = said.rpartition("; ")
         assert advice, said
-        assert name == "auto" or not any(re.search(rf"\b{other}\b", why.removeprefix(name)) for other in SOLVERS), said
+        assert name == "auto" or not any(
+            re.search(rf"\b{other}\b", why.removeprefix(name)) for other in SOLVERS
+        ), said
         if taking:
             assert advice == f"try {', '.join(taking)}"
         else:
@@ -91,7 +103,9 @@ def test_a_refusal_names_who_takes_the_problem_or_says_that_nobody_does(problem:
 @pytest.fixture
 def without_penalty(monkeypatch: pytest.MonkeyPatch) -> None:
     """No solver for hard rows beside squared slacks, so that there are problems that none takes."""
-    monkeypatch.setattr(SOLVERS, "_values", {name: SOLVERS[name] for name in SOLVERS if name != "penalty"})
+    monkeypatch.setattr(
+        SOLVERS, "_values", {name: SOLVERS[name] for name in SOLVERS if name != "penalty"}
+    )
 
 
 @pytest.mark.usefixtures("without_penalty")
@@ -102,9 +116,16 @@ def test_refusals_speak_of_the_solvers_of_a_problems_family_alone() -> None:
     for name in ("auto", "cg"):
         with pytest.raises(ValueError, match=r"\bnewton\b") as refused:
             solve(too_large(500), name)
-        assert not [other for other in others if re.search(rf"(?<![\w.]){re.escape(other)}\b", str(refused.value))]
+        assert not [
+            other
+            for other in others
+            if re.search(rf"(?<![\w.]){re.escape(other)}\b", str(refused.value))
+        ]
     lasso: Any = FAMILIES["lasso"]({"X": LINE, "y": LINE[:, 0], "penalty": 1.0})
-    with pytest.raises(ValueError, match=r"unknown solver 'libsvm'.*; those for lasso: auto, lasso.coordinate_descent$"):
+    with pytest.raises(
+        ValueError,
+        match=r"unknown solver 'libsvm'.*; those for lasso: auto, lasso.coordinate_descent$",
+    ):
         solve(lasso, "libsvm")
 
 
@@ -116,15 +137,24 @@ def test_hard_rankings_are_sent_to_who_takes_them() -> None:
 
 @pytest.mark.parametrize("kernel", [polynomial(2, 1.0, 1.0), rbf(1.0)], ids=str)
 def test_hard_margins_without_a_bias_have_a_solver(kernel: Any) -> None:
-    assert solve(classification(LINE[1:], [1, -1], np.inf, kernel, bias=False)).status is Status.OPTIMAL
+    assert (
+        solve(classification(LINE[1:], [1, -1], np.inf, kernel, bias=False)).status
+        is Status.OPTIMAL
+    )
 
 
 def test_rows_that_are_all_hard_by_their_weights_have_a_solver() -> None:
     """Only dual_active_set takes them beside squared slacks, and auto asked it for problems of an infinite C alone."""
     every: dict[str, MarginProblem] = {
-        "pairs": ranking_from_pairs(LINE, [[1, 0], [2, 1]], loss="squared_hinge", pair_weight=[np.inf, np.inf]),
-        "a query": ranking(LINE, [0, 1, 2], [7, 7, 7], loss="squared_hinge", query_weight={7: np.inf}),
-        "points": classification(LINE[1:] - 2, [-1, 1], bias=False, loss="squared_hinge", sample_weight=[np.inf, np.inf]),
+        "pairs": ranking_from_pairs(
+            LINE, [[1, 0], [2, 1]], loss="squared_hinge", pair_weight=[np.inf, np.inf]
+        ),
+        "a query": ranking(
+            LINE, [0, 1, 2], [7, 7, 7], loss="squared_hinge", query_weight={7: np.inf}
+        ),
+        "points": classification(
+            LINE[1:] - 2, [-1, 1], bias=False, loss="squared_hinge", sample_weight=[np.inf, np.inf]
+        ),
     }
     for name, problem in every.items():
         for one in (problem, replace(problem, loss="hinge")):
@@ -139,14 +169,19 @@ def test_what_is_too_large_to_declare_is_not_undeclared(size: int) -> None:
     """Some 80,000 pairs, hard ones beside squared slacks, which exact arithmetic looks at one by one, and 125,000, which it does not."""
     rows = (size - 2) * (size - 3) // 2 + 1
     ending = r", but exact_optimum takes it$" if rows < 100_000 else "$"
-    with pytest.raises(ValueError, match=rf"it is too large to declare: {rows:,} rows, the limit is 50,000{ending}"):
+    with pytest.raises(
+        ValueError, match=rf"it is too large to declare: {rows:,} rows, the limit is 50,000{ending}"
+    ):
         solve(too_large(size))
 
 
 def test_every_family_of_a_solver_exists() -> None:
     for entry in SOLVERS.values():
         for name in entry.families:
-            assert any(f"{family}.".startswith(f"{name}.") for family in FAMILIES), (entry.name, name)
+            assert any(f"{family}.".startswith(f"{name}.") for family in FAMILIES), (
+                entry.name,
+                name,
+            )
 
 
 def raw_columns(loss: Any, m: int = 36) -> MarginProblem:
@@ -212,7 +247,10 @@ def test_auto_asks_the_next_where_a_solver_makes_no_progress_and_says_so(
     problem = ranking(LINE, [0, 1, 2])
     found = solve(problem, time_limit=60.0)
     assert (found.solver, found.status) == ("coordinate_descent", Status.OPTIMAL)
-    said = r"idle passed the problem to coordinate_descent \(it ended after .*\); coordinate_descent: relative gap .*"
+    said = (
+        r"idle passed the problem to coordinate_descent \(it ended after .*\); "
+        r"coordinate_descent: relative gap .*"
+    )
     assert re.fullmatch(said, found.reason)
     assert idle[0].has_successor
     # asked for by its name it has no successor
@@ -239,15 +277,24 @@ def test_auto_with_a_worse_successor_returns_the_run_of_its_point(
         0.0,
     )
     bad = replace(bad, status=Status.TIME_LIMIT, reason="it was late", iterations=4)
-    ran = [replace(SOLVERS["smo"], name=found.solver, function=lambda *_, found=found: found) for found in (good, bad)]
+    ran = [
+        replace(SOLVERS["smo"], name=found.solver, function=lambda *_, found=found: found)
+        for found in (good, bad)
+    ]
     monkeypatch.setattr("equimargin.solvers.registry._automatic", lambda problem: iter(ran))
     found = solve(problem)
     assert (found.solver, found.status, found.iterations) == ("good", Status.NUMERICAL_FAILURE, 7)
     assert found.point is good.point
-    assert found.reason == "good passed the problem to bad (it slipped); bad: it was late; the point is that of good"
+    assert (
+        found.reason
+        == "good passed the problem to bad (it slipped); bad: it was late; the point is that "
+        "of good"
+    )
 
 
-def test_auto_asks_the_next_within_the_time_limit(idle: list[Limits], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_asks_the_next_within_the_time_limit(
+    idle: list[Limits], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The clock goes on by 3 s at every look at it.
 
     Of 10 s the next solver gets 4 at most, and of 5 s none goes on.
@@ -269,7 +316,9 @@ def test_auto_leaves_a_run_that_the_caller_ends() -> None:
 
 
 EXAMPLE = ROOT / "examples" / "solvers" / "own_solver.py"
-WANTED = Requirements(MarginProblem, losses=("hinge", "squared_hinge"), no_bias="which is free", most_points=5)
+WANTED = Requirements(
+    MarginProblem, losses=("hinge", "squared_hinge"), no_bias="which is free", most_points=5
+)
 
 
 @pytest.fixture
@@ -281,7 +330,10 @@ def own() -> Iterator[str]:
 
 
 def test_the_example_is_short_and_conforms(own: str) -> None:
-    assert len([line for line in EXAMPLE.read_text(encoding="utf-8").splitlines() if line.strip()]) < 50
+    assert (
+        len([line for line in EXAMPLE.read_text(encoding="utf-8").splitlines() if line.strip()])
+        < 50
+    )
     check_solver(own)
 
 
@@ -290,16 +342,28 @@ def test_a_solver_from_outside_is_one_among_the_others(own: str) -> None:
     assert list(SOLVERS)[-1] == own
     assert solve(problem, own).solver == own
     assert solve(problem).solver != own  # the others were there before
-    with pytest.raises(ValueError, match=rf"newton does not take .*; try coordinate_descent, huber, .*, {own}$"):
+    with pytest.raises(
+        ValueError, match=rf"newton does not take .*; try coordinate_descent, huber, .*, {own}$"
+    ):
         solve(problem, "newton")
-    with pytest.raises(ValueError, match=r"ascent does not take this svm.soft problem: there is a bias, so that multipliers cannot"):
+    with pytest.raises(
+        ValueError,
+        match=r"ascent does not take this svm.soft problem: there is a bias, so that multipliers "
+        r"cannot",
+    ):
         solve(sample_problem("svm.soft"), own)
     result = compare(problem, formulations="svm.nobias.dual", solvers=["CLARABEL", own])
-    assert [(answer["solver"], answer["agreement"]) for answer in result.answers] == [("CLARABEL", "agrees"), (own, "agrees")]
+    assert [(answer["solver"], answer["agreement"]) for answer in result.answers] == [
+        ("CLARABEL", "agrees"),
+        (own, "agrees"),
+    ]
     assert result.agree
     listed = CliRunner().invoke(app, ["list", "solvers"]).output.splitlines()
     line = next(line for line in listed if line.startswith(f"{own} "))
-    assert line.split(maxsplit=1) == [own, "dual coordinate ascent, one row after the other   [own_solver]"]
+    assert line.split(maxsplit=1) == [
+        own,
+        "dual coordinate ascent, one row after the other   [own_solver]",
+    ]
     assert "svm.nobias" in CliRunner().invoke(app, ["show", own]).output
 
 
@@ -320,14 +384,20 @@ solver("lost", *ascent.families, algorithm="as ascent", requires=ascent.requires
 for answer in compare(sample_problem("svm.nobias"), "*.dual", ["CLARABEL", "ascent", "lost"], jobs=2).answers:
     print(answer["solver"], answer["agreement"], answer["reason"])
 """
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(str(ROOT / folder) for folder in ("examples/solvers", "src"))}
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=HANG)
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(str(ROOT / folder) for folder in ("examples/solvers", "src"))
+    }
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=HANG
+    )
     assert answer.stderr == ""
     clarabel, ascent, lost = answer.stdout.splitlines()
     assert clarabel.startswith("CLARABEL agrees")
     assert ascent.startswith("ascent agrees")
     assert lost.startswith("lost failed")
-    assert "lost is not entered by importing __main__ in another process: put it into a module" in lost
+    assert (
+        "lost is not entered by importing __main__ in another process: put it into a module" in lost
+    )
 
 
 def ignorant(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
@@ -358,7 +428,9 @@ def test_a_family_that_is_entered_again_forgets_its_solvers() -> None:
     try:
         for _ in range(2):
             family = Family(id)
-            family.formulation("primal")(lambda data: cp.Problem(cp.Minimize(cp.square(cp.Variable(name="x") - data))))
+            family.formulation("primal")(
+                lambda data: cp.Problem(cp.Minimize(cp.square(cp.Variable(name="x") - data)))
+            )
             assert name not in SOLVERS
             solver(name, family)(lambda data: {"x": data})
             assert name in SOLVERS
@@ -371,7 +443,10 @@ def test_a_family_that_is_entered_again_forgets_its_solvers() -> None:
 @pytest.mark.parametrize("name", ["smo", "cutting_plane"])
 def test_no_name_is_taken_twice(name: str) -> None:
     before = SOLVERS[name]
-    sentence = rf"^a solver '{name}' is entered already, by equimargin\.solvers\.dual\.{name}; take another name$"
+    sentence = (
+        rf"^a solver '{name}' is entered already, by equimargin\.solvers\.dual\.{name}; take "
+        rf"another name$"
+    )
     with pytest.raises(ValueError, match=sentence):
         solver(name, "svm", algorithm="none", requires=WANTED)(ignorant)
     assert SOLVERS[name] is before
@@ -396,12 +471,16 @@ except ValueError as refused:
         timeout=HANG,
     )
     assert answer.stderr == ""
-    assert answer.stdout.startswith("a solver 'tron' is entered already, by equimargin.solvers.newton.tron;")
+    assert answer.stdout.startswith(
+        "a solver 'tron' is entered already, by equimargin.solvers.newton.tron;"
+    )
 
 
 def test_a_solver_gets_problems_of_its_shape_only() -> None:
     program = one_norm_ranking(LINE, [0, 1, 2])
-    with pytest.raises(ValueError, match=r"^smo does not take this rank\.onenorm problem: it is a linear program$"):
+    with pytest.raises(
+        ValueError, match=r"^smo does not take this rank\.onenorm problem: it is a linear program$"
+    ):
         SOLVERS["smo"].run(program, Limits(), None)
 
 
@@ -413,9 +492,14 @@ def test_a_solver_may_go_first() -> None:
         heard.append(problem)
         return SOLVERS["coordinate_descent"].run(problem, limits, warm_start)
 
-    solver("eager", "svm", algorithm="none", requires=WANTED, first=lambda problem: problem.C < 2)(eager)
+    solver("eager", "svm", algorithm="none", requires=WANTED, first=lambda problem: problem.C < 2)(
+        eager
+    )
     try:
-        few, many = classification(LINE, [1, -1, 1], bias=False), classification(np.arange(6.0)[:, None], [1, -1] * 3, bias=False)
+        few, many = (
+            classification(LINE, [1, -1, 1], bias=False),
+            classification(np.arange(6.0)[:, None], [1, -1] * 3, bias=False),
+        )
         for problem in (few.with_cost(3.0), many, one_norm_ranking(LINE, [0, 1, 2]), few):
             solve(problem)
     finally:
@@ -426,14 +510,29 @@ def test_a_solver_may_go_first() -> None:
 def test_the_size_of_a_problem_is_told_apart_from_its_kind() -> None:
     """By every solver and formulation, and by the comparison, whatever the sentence says."""
     pairs = ranking(np.arange(1500.0)[:, None] % 7, np.arange(1500.0))
-    reasons = {name: solver.refusal(pairs) for name, solver in SOLVERS.items() if solver.takes("rank.l1")}
-    assert {name for name, refusal in reasons.items() if refusal is not None and refusal.too_large} == {"homotopy"}
-    declared = [entry.refusal(pairs) for entry in REGISTRY.values() if entry.family == "rank.l1" and not entry.control]
+    reasons = {
+        name: solver.refusal(pairs) for name, solver in SOLVERS.items() if solver.takes("rank.l1")
+    }
+    assert {
+        name for name, refusal in reasons.items() if refusal is not None and refusal.too_large
+    } == {"homotopy"}
+    declared = [
+        entry.refusal(pairs)
+        for entry in REGISTRY.values()
+        if entry.family == "rank.l1" and not entry.control
+    ]
     assert all(refusal is not None and refusal.too_large for refusal in declared)
-    points = classification(np.random.default_rng(0).normal(size=(6001, 2)), np.ones(6001), kernel=rbf(1.0), bias=False)
+    points = classification(
+        np.random.default_rng(0).normal(size=(6001, 2)), np.ones(6001), kernel=rbf(1.0), bias=False
+    )
     refusal = SOLVERS["coordinate_descent"].refusal(points)
-    assert refusal == Refusal("6,001 points, more than the 6,000 whose Gram matrix is kept", too_large=True)
-    statuses = {answer["solver"]: answer["status"] for answer in compare(points, solvers=["HIGHS", "coordinate_descent"]).answers}
+    assert refusal == Refusal(
+        "6,001 points, more than the 6,000 whose Gram matrix is kept", too_large=True
+    )
+    statuses = {
+        answer["solver"]: answer["status"]
+        for answer in compare(points, solvers=["HIGHS", "coordinate_descent"]).answers
+    }
     assert statuses == {"HIGHS": "too_large", "coordinate_descent": "too_large"}
     hard = classification(LINE, [1, -1, 1], np.inf, rbf(1.0), bias=False)
     refusal = SOLVERS["coordinate_descent"].refusal(hard)
@@ -444,12 +543,19 @@ def test_the_size_of_a_problem_is_told_apart_from_its_kind() -> None:
 def test_what_solve_does_not_need_is_imported_when_it_is_asked_for() -> None:
     program = (
         "import sys, equimargin.solvers as s\n"
-        "later = [n for n in sys.modules if n.startswith('equimargin.solvers.') and n.split('.')[2] in ('exact', 'path', 'backends')]\n"
+        "later = [n for n in sys.modules if n.startswith('equimargin.solvers.') and "
+        "n.split('.')[2] in ('exact', 'path', 'backends')]\n"
         "assert not later, later\n"
-        "assert all(getattr(s, name) is not None for name in s.__all__) and set(s.__all__) <= set(dir(s))\n"
+        "assert all(getattr(s, name) is not None for name in s.__all__) and set(s.__all__) "
+        "<= set(dir(s))\n"
         "assert 'equimargin.solvers.exact.path' in sys.modules\n"
     )
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG).stderr == ""
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG
+        ).stderr
+        == ""
+    )
 
 
 def test_families_of_a_solver_may_be_a_list() -> None:
@@ -470,17 +576,28 @@ def test_families_of_a_solver_may_be_a_list() -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"families": ()}, "wrong: name the families that it is for, as in @solver('wrong', 'svm.soft'), not ()"),
-        ({"families": (3,)}, "wrong: name the families that it is for, as in @solver('wrong', 'svm.soft'), not (3,)"),
+        (
+            {"families": ()},
+            "wrong: name the families that it is for, as in @solver('wrong', 'svm.soft'), not ()",
+        ),
+        (
+            {"families": (3,)},
+            "wrong: name the families that it is for, as in @solver('wrong', 'svm.soft'), not (3,)",
+        ),
         (
             {"requires": MarginProblem},
-            "wrong: requires must be the solver's requirements, such as Requirements(MarginProblem, losses=('hinge',)), not ",
+            "wrong: requires must be the solver's requirements, such as "
+            "Requirements(MarginProblem, losses=('hinge',)), not ",
         ),
     ],
 )
 def test_wrong_arguments_of_a_solver_are_sentences(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
-        solver("wrong", *wrong.get("families", ("svm.soft",)), requires=wrong.get("requires", Requirements(MarginProblem)))
+        solver(
+            "wrong",
+            *wrong.get("families", ("svm.soft",)),
+            requires=wrong.get("requires", Requirements(MarginProblem)),
+        )
     assert "wrong" not in SOLVERS
 
 

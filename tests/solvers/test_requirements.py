@@ -44,7 +44,12 @@ def peculiar(problem: MarginProblem) -> Refusal | None:
 UNMET: list[tuple[Requirements[Any], Problem, Refusal, Problem]] = [
     (ANY(), PROGRAM, Refusal("it is a linear program"), CLASSES),
     (Requirements(OneNormProblem), CLASSES, Refusal("it is a quadratic problem"), PROGRAM),
-    (Requirements(MarginProblem), CLASSES, Refusal("it takes hard margins only, and the loss is the hinge"), HARD),
+    (
+        Requirements(MarginProblem),
+        CLASSES,
+        Refusal("it takes hard margins only, and the loss is the hinge"),
+        HARD,
+    ),
     (SMOOTH, CLASSES, Refusal("the hinge has a kink"), replace(CLASSES, loss="squared_hinge")),
     (SMOOTH, CLASSES, Refusal("the hinge has a kink"), HARD),
     (
@@ -53,20 +58,55 @@ UNMET: list[tuple[Requirements[Any], Problem, Refusal, Problem]] = [
         Refusal("it takes the hinge, and the loss is the squared hinge"),
         CLASSES,
     ),
-    (ANY(no_bias="which is free"), CLASSES, Refusal("there is a bias, which is free"), replace(CLASSES, bias=False)),
-    (ANY(no_bias="which is free"), CLASSES, Refusal("there is a bias, which is free"), replace(RANKS, bias=True)),
-    (ANY(bias="so that"), replace(CLASSES, bias=False), Refusal("there is no bias, so that"), CLASSES),
+    (
+        ANY(no_bias="which is free"),
+        CLASSES,
+        Refusal("there is a bias, which is free"),
+        replace(CLASSES, bias=False),
+    ),
+    (
+        ANY(no_bias="which is free"),
+        CLASSES,
+        Refusal("there is a bias, which is free"),
+        replace(RANKS, bias=True),
+    ),
+    (
+        ANY(bias="so that"),
+        replace(CLASSES, bias=False),
+        Refusal("there is no bias, so that"),
+        CLASSES,
+    ),
     (ANY(bias="so that"), replace(RANKS, bias=True), Refusal("there is no bias, so that"), CLASSES),
-    (ANY(no_hard_rows="too steep"), HARD, Refusal("hard rows (infinite costs), too steep"), CLASSES),
+    (
+        ANY(no_hard_rows="too steep"),
+        HARD,
+        Refusal("hard rows (infinite costs), too steep"),
+        CLASSES,
+    ),
     (
         ANY(no_hard_rows="too steep"),
         classification(LINE, SIGNS, sample_weight=[1.0, np.inf, 1.0]),
         Refusal("hard rows (infinite costs), too steep"),
         CLASSES,
     ),
-    (ANY(linear=True), replace(CLASSES, kernel=rbf(1.0)), Refusal("the rbf kernel has no w"), CLASSES),
-    (ANY(), LEVELS, Refusal("there are 2 thresholds, and this method knows one bias"), ordinal(LINE, [0, 1, 1])),
-    (ANY(thresholds=2), ordinal(LINE, [0, 1, 3]), Refusal("there are 3 thresholds, and this method knows 2 at most"), LEVELS),
+    (
+        ANY(linear=True),
+        replace(CLASSES, kernel=rbf(1.0)),
+        Refusal("the rbf kernel has no w"),
+        CLASSES,
+    ),
+    (
+        ANY(),
+        LEVELS,
+        Refusal("there are 2 thresholds, and this method knows one bias"),
+        ordinal(LINE, [0, 1, 1]),
+    ),
+    (
+        ANY(thresholds=2),
+        ordinal(LINE, [0, 1, 3]),
+        Refusal("there are 3 thresholds, and this method knows 2 at most"),
+        LEVELS,
+    ),
     (ANY(single_entries=True), PAIRS, Refusal("rows have more than one entry"), CLASSES),
     (
         ANY(convex=True),
@@ -80,7 +120,12 @@ UNMET: list[tuple[Requirements[Any], Problem, Refusal, Problem]] = [
         Refusal("3 rows, more than the 2 that are listed one by one", too_large=True),
         PAIRS,
     ),
-    (ANY(most_rows=2), RANKS, Refusal("3 pairs, more than the 2 that are listed one by one", too_large=True), PAIRS),
+    (
+        ANY(most_rows=2),
+        RANKS,
+        Refusal("3 pairs, more than the 2 that are listed one by one", too_large=True),
+        PAIRS,
+    ),
     (
         ANY(most_points=2),
         CLASSES,
@@ -93,12 +138,19 @@ UNMET: list[tuple[Requirements[Any], Problem, Refusal, Problem]] = [
         Refusal("3 points, more than the 2 whose Gram matrix is kept", too_large=True),
         CLASSES,
     ),
-    (ANY(also=peculiar), CLASSES, Refusal("three points are not enough"), classification(LINE[:2], SIGNS[:2])),
+    (
+        ANY(also=peculiar),
+        CLASSES,
+        Refusal("three points are not enough"),
+        classification(LINE[:2], SIGNS[:2]),
+    ),
 ]
 
 
 @pytest.mark.parametrize(("requires", "stranger", "refusal", "met"), UNMET)
-def test_every_requirement_has_its_sentence(requires: Requirements[Any], stranger: Problem, refusal: Refusal, met: Problem) -> None:
+def test_every_requirement_has_its_sentence(
+    requires: Requirements[Any], stranger: Problem, refusal: Refusal, met: Problem
+) -> None:
     assert requires.refusal(stranger) == refusal
     assert met is stranger or requires.refusal(met) is None
 
@@ -106,20 +158,32 @@ def test_every_requirement_has_its_sentence(requires: Requirements[Any], strange
 def test_a_shape_that_is_no_class_is_a_sentence() -> None:
     with pytest.raises(
         ValueError,
-        match=r"Requirements: shape must be a class of problems, such as MarginProblem, not 'margin'",
+        match=r"Requirements: shape must be a class of problems, such as MarginProblem, not "
+        r"'margin'",
     ):
         Requirements("margin")  # type: ignore[arg-type]
 
 
 def test_losses_in_a_string_are_a_sentence() -> None:
-    with pytest.raises(ValueError, match=r"Requirements: losses must be names of losses, such as \('hinge',\), not 'hinge'"):
+    with pytest.raises(
+        ValueError,
+        match=r"Requirements: losses must be names of losses, such as \('hinge',\), not 'hinge'",
+    ):
         Requirements(MarginProblem, losses="hinge")  # type: ignore[arg-type]
 
 
 def test_no_requirement_is_left_out() -> None:
     """Of every argument of Requirements there is a case in the table."""
-    default = {field.name: {} if field.default is MISSING else field.default for field in fields(Requirements)}
-    asked = {name for requires, *_ in UNMET for name, value in default.items() if name != "shape" and getattr(requires, name) != value}
+    default = {
+        field.name: {} if field.default is MISSING else field.default
+        for field in fields(Requirements)
+    }
+    asked = {
+        name
+        for requires, *_ in UNMET
+        for name, value in default.items()
+        if name != "shape" and getattr(requires, name) != value
+    }
     assert asked == set(default) - {"shape"}
 
 

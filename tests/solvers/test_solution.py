@@ -70,39 +70,62 @@ def test_a_solution_is_the_same_after_a_file(name: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.decision_function(new), found.decision_function(new))
     assert (again.interval.lower, again.interval.upper) == (found.lower, found.upper)
     assert repr(again) == repr(found)
-    assert (again.problem.family, again.problem.kernel, again.reason) == (found.problem.family, found.problem.kernel, found.reason)
+    assert (again.problem.family, again.problem.kernel, again.reason) == (
+        found.problem.family,
+        found.problem.kernel,
+        found.reason,
+    )
 
 
-@pytest.mark.parametrize(("kernel_of_file", "shift"), [(precomputed(), 0.0), (rbf(1.0), 100.0)], ids=["indefinite", "no matrix"])
-def test_a_file_cannot_claim_that_a_matrix_is_positive_semidefinite(tmp_path: Path, kernel_of_file: Any, shift: float) -> None:
+@pytest.mark.parametrize(
+    ("kernel_of_file", "shift"),
+    [(precomputed(), 0.0), (rbf(1.0), 100.0)],
+    ids=["indefinite", "no matrix"],
+)
+def test_a_file_cannot_claim_that_a_matrix_is_positive_semidefinite(
+    tmp_path: Path, kernel_of_file: Any, shift: float
+) -> None:
     file = tmp_path / "solution.npz"
-    solve(classification((K + K.T) / 2 - 2 * np.eye(24), SIGNS, kernel=kernel_of_file), tol=1e-3).save(file)
+    solve(
+        classification((K + K.T) / 2 - 2 * np.eye(24), SIGNS, kernel=kernel_of_file), tol=1e-3
+    ).save(file)
     with np.load(file) as archive:
         arrays = dict(archive)
     words = json.loads(str(arrays.pop("about"))) | {"shift": shift}
     np.savez(file, about=np.array(json.dumps(words)), **arrays)
-    with pytest.raises(ValueError, match=r"its shift .* does not make its kernel matrix positive semidefinite"):
+    with pytest.raises(
+        ValueError, match=r"its shift .* does not make its kernel matrix positive semidefinite"
+    ):
         Solution.load(file)
 
 
-def test_a_kernel_that_no_file_can_name_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+def test_a_kernel_that_no_file_can_name_is_refused_before_anything_is_written(
+    tmp_path: Path,
+) -> None:
     class RBF(kernel.RBF):
         """Another kernel of the same name."""
 
     found = solve(classification(X, SIGNS, kernel=RBF(0.3)))
-    with pytest.raises(ValueError, match=r"RBF\(gamma=0.3\) cannot be written to a file, which knows only Linear, Polynomial"):
+    with pytest.raises(
+        ValueError,
+        match=r"RBF\(gamma=0.3\) cannot be written to a file, which knows only Linear, Polynomial",
+    ):
         found.save(tmp_path / "solution.npz")
     assert not list(tmp_path.iterdir())
 
 
-def test_a_table_keeps_its_columns_and_pairs_that_were_not_stored_are_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_keeps_its_columns_and_pairs_that_were_not_stored_are_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = solve(ranking(X, Y, loss="squared_hinge"), "newton")
     assert not isinstance(found.dual, np.ndarray)
     found = replace(found, problem=replace(found.problem, feature_names=("a", "b", "c")))
     found.save(tmp_path / "solution.npz")
     again = Solution.load(tmp_path / "solution.npz")
     assert again.problem.feature_names == ("a", "b", "c")
-    np.testing.assert_array_equal(as_a(np.ndarray, again.dual), as_a(PairMultipliers, found.dual).to_array())
+    np.testing.assert_array_equal(
+        as_a(np.ndarray, again.dual), as_a(PairMultipliers, found.dual).to_array()
+    )
     assert again.lower == pytest.approx(found.lower, rel=1e-9)
     assert again.upper == pytest.approx(found.upper, rel=1e-12)
     # so that 173 pairs are too many to store, and to derive
@@ -127,13 +150,23 @@ def test_predictions_are_labels_targets_or_scores() -> None:
 
 
 def test_problems_and_solutions_are_one_line() -> None:
-    assert repr(PROBLEMS["classification"]) == "<MarginProblem svm.soft: 24 rows of 24 points with 3 features, RBF(gamma=0.3), C=2>"
-    assert repr(PROBLEMS["precomputed"]) == "<MarginProblem svm.l2: 24 rows of 24 points, Precomputed(), C=1>"
+    assert (
+        repr(PROBLEMS["classification"])
+        == "<MarginProblem svm.soft: 24 rows of 24 points with 3 features, RBF(gamma=0.3), C=2>"
+    )
+    assert (
+        repr(PROBLEMS["precomputed"])
+        == "<MarginProblem svm.l2: 24 rows of 24 points, Precomputed(), C=1>"
+    )
     assert repr(PROBLEMS["one norm"]).startswith("<OneNormProblem rank.onenorm: ")
     found = solve(PROBLEMS["penalized"], "coordinate_descent")
     assert repr(found).endswith(f" s; of {PROBLEMS['penalized']!r}>")
-    assert re.match("<Solution by coordinate_descent: optimal after [1-9][0-9,]* iterations, ", repr(found))
-    assert repr(replace(found, iterations=None, seconds=0.5)).startswith("<Solution by coordinate_descent: optimal after 0.5 s; of ")
+    assert re.match(
+        "<Solution by coordinate_descent: optimal after [1-9][0-9,]* iterations, ", repr(found)
+    )
+    assert repr(replace(found, iterations=None, seconds=0.5)).startswith(
+        "<Solution by coordinate_descent: optimal after 0.5 s; of "
+    )
     for problem in PROBLEMS.values():
         assert "\n" not in repr(problem)
 
@@ -141,18 +174,30 @@ def test_problems_and_solutions_are_one_line() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"about": {"format": "equimargin solution 0"}}, "its format is not 'equimargin solution 1'"),
+        (
+            {"about": {"format": "equimargin solution 0"}},
+            "its format is not 'equimargin solution 1'",
+        ),
         ({"about": {"status": "wonderful"}}, "'wonderful' is not a valid Status"),
         ({"about": {"C": -1}}, "its C must be a positive number, not -1"),
         ({"about": {"loss": "log"}}, "its loss 'log' is unknown"),
-        ({"about": {"over": "queries"}}, "its unknowns, its rows and its C are those of no one-norm problem"),
-        ({"point_alpha": np.zeros(3)}, r"the point's alpha must be a multiplier for each row, of shape \(24,\), and is of shape \(3,\)"),
+        (
+            {"about": {"over": "queries"}},
+            "its unknowns, its rows and its C are those of no one-norm problem",
+        ),
+        (
+            {"point_alpha": np.zeros(3)},
+            r"the point's alpha must be a multiplier for each row, of shape \(24,\), and is "
+            r"of shape \(3,\)",
+        ),
         ({"point_alpha": np.full(24, np.nan)}, "the point's alpha must be finite numbers"),
         ({"point_x": np.zeros(24)}, "a point of a svm.soft problem has no x"),
         ({"y": np.arange(24.0)}, "its rows 'Signed' are unknown, or their labels do not fit"),
     ],
 )
-def test_a_file_that_is_no_solution_is_refused(tmp_path: Path, change: dict[str, Any], words: str) -> None:
+def test_a_file_that_is_no_solution_is_refused(
+    tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
     file = tmp_path / "solution.npz"
     solve(PROBLEMS["classification"]).save(file)
     with np.load(io.BytesIO(file.read_bytes())) as archive:
@@ -210,22 +255,37 @@ def test_every_refusal_names_the_file_and_says_what_to_do(tmp_path: Path) -> Non
         (content[:500] + bytes(200) + content[700:], ""),
     ):
         file.write_bytes(damaged)
-        with pytest.raises(ValueError, match=rf"solution.npz is no solution: {wrong}.*; give a file that save\(\) wrote"):
+        with pytest.raises(
+            ValueError,
+            match=rf"solution.npz is no solution: {wrong}.*; give a file that save\(\) wrote",
+        ):
             Solution.load(file)
     regularization_path(as_a(MarginProblem, PROBLEMS["classification"])).save(tmp_path / "path.npz")
-    with pytest.raises(ValueError, match=r"path.npz is no solution: its format is not 'equimargin solution 1'; give a file"):
+    with pytest.raises(
+        ValueError,
+        match=r"path.npz is no solution: its format is not 'equimargin solution 1'; give a file",
+    ):
         Solution.load(tmp_path / "path.npz")
-    with pytest.raises(FileNotFoundError, match=r"nowhere.npz cannot be read: No such file .*; give the path of a solution"):
+    with pytest.raises(
+        FileNotFoundError,
+        match=r"nowhere.npz cannot be read: No such file .*; give the path of a solution",
+    ):
         Solution.load(tmp_path / "nowhere.npz")
-    with pytest.raises(IsADirectoryError, match="cannot be read: Is a directory; give the path of a solution"):
+    with pytest.raises(
+        IsADirectoryError, match="cannot be read: Is a directory; give the path of a solution"
+    ):
         Solution.load(tmp_path)
     with pytest.raises(
-        FileNotFoundError, match=r"missing/solution.npz cannot be written: No such file .*; name a file in a folder that exists"
+        FileNotFoundError,
+        match=r"missing/solution.npz cannot be written: No such file .*; name a file in a folder "
+        r"that exists",
     ):
         solve(PROBLEMS["classification"]).save(tmp_path / "missing" / "solution.npz")
 
 
-def test_want_of_memory_is_no_fault_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_want_of_memory_is_no_fault_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def exhausted(*_: object) -> None:
         raise MemoryError
 
@@ -235,7 +295,9 @@ def test_want_of_memory_is_no_fault_of_the_file(tmp_path: Path, monkeypatch: pyt
         Solution.load(file)
 
 
-def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def half(out: Any, **_: object) -> None:
         out.write(b"half of it")
         raise OSError("the disk is full")
@@ -263,7 +325,10 @@ def test_two_processes_that_save_to_one_file_leave_it_whole(tmp_path: Path) -> N
     Solution.load(source).save(target)
     command = [sys.executable, "-c", SAVING, str(source), str(target)]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    writers = [subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    writers = [
+        subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
     while any(writer.poll() is None for writer in writers):
         assert repr(Solution.load(target)) == wanted
     assert [(writer.communicate(timeout=HANG)[1], writer.returncode) for writer in writers] == [

@@ -19,7 +19,9 @@ from equimargin.solvers.registry import solve
 from equimargin.solvers.threads import one_thread
 
 RANDOM = np.random.default_rng(0)
-PROBLEM = classification(RANDOM.normal(size=(40, 6)), RANDOM.choice([-1, 1], size=40), C=0.1, bias=False)
+PROBLEM = classification(
+    RANDOM.normal(size=(40, 6)), RANDOM.choice([-1, 1], size=40), C=0.1, bias=False
+)
 """Of overlapping classes, so that some multipliers end strictly between their bounds."""
 
 
@@ -34,7 +36,11 @@ def two() -> Iterator[None]:
 
 def each() -> dict[str, int]:
     """How many threads each library of linear algebra has; one that was loaded with a single thread may be unable to have more."""
-    return {library["filepath"]: library["num_threads"] for library in ThreadpoolController().info() if library["user_api"] == "blas"}
+    return {
+        library["filepath"]: library["num_threads"]
+        for library in ThreadpoolController().info()
+        if library["user_api"] == "blas"
+    }
 
 
 def threads() -> set[int]:

@@ -15,7 +15,12 @@ from equimargin.solvers.solution import relative_gap
 from equimargin.testing import CANONICAL, sample_problem
 
 PROBLEMS = {family: sample_problem(family, rbf(0.4), 1) for family in CANONICAL}
-CASES = [(family, name) for family, problem in PROBLEMS.items() for name in SOLVERS if SOLVERS[name].refusal(problem) is None]
+CASES = [
+    (family, name)
+    for family, problem in PROBLEMS.items()
+    for name in SOLVERS
+    if SOLVERS[name].refusal(problem) is None
+]
 
 
 @pytest.mark.parametrize(("family", "solver"), CASES)

@@ -12,7 +12,9 @@ class Solver(BaseSolver):
     """A package at the tolerances that benchopt asks for: its own, whatever it measures by it."""
 
     name = "package"
-    requirements = tuple(f"pip::{name}" for name in dict.fromkeys(package.package for package in PACKAGES.values()))
+    requirements = tuple(
+        f"pip::{name}" for name in dict.fromkeys(package.package for package in PACKAGES.values())
+    )
     parameters = {"package": list(PACKAGES)}  # noqa: RUF012 - benchopt wants plain containers
     sampling_strategy = "tolerance"
 

@@ -20,7 +20,9 @@ class TooManyPartitions(ValueError):
     """The least average precision is not computed for this number of documents and inversions; its bound is."""
 
 
-def average_precision_least(relevant: int, inversions: int, irrelevant: int | None = None, seconds: float = 60.0) -> float:
+def average_precision_least(
+    relevant: int, inversions: int, irrelevant: int | None = None, seconds: float = 60.0
+) -> float:
     """The least average precision of any ranking with R relevant documents and Q inversions.
 
         min over 0 <= c_1 <= ... <= c_R <= N with sum c_i = Q of     1/R sum over i = 1, ..., R of i / (i + c_i)
@@ -32,8 +34,14 @@ def average_precision_least(relevant: int, inversions: int, irrelevant: int | No
 
     Parameters
     ----------
-    relevant : R >= 1.  inversions : Q >= 0, pairs of a relevant document below an irrelevant one.
-    irrelevant : N, the number of irrelevant documents; None: any number.  seconds : the time limit.
+    relevant : int
+        R >= 1.
+    inversions : int
+        Q >= 0, pairs of a relevant document below an irrelevant one.
+    irrelevant : int | None
+        N, the number of irrelevant documents; None: any number.
+    seconds : float
+        The time limit.
 
     Returns
     -------
@@ -41,19 +49,26 @@ def average_precision_least(relevant: int, inversions: int, irrelevant: int | No
 
     Raises
     ------
-    ValueError : R < 1, Q < 0, Q > R N, a number that is not whole, a time limit that is not positive.
-    TooManyPartitions : a ValueError, too; the partitions of this number of inversions take too much memory, or more than
-        the time limit.
+    ValueError
+        R < 1, Q < 0, Q > R N, a number that is not whole, a time limit that is not
+        positive.
+    TooManyPartitions
+        A ValueError, too; the partitions of this number of inversions take too much
+        memory, or more than the time limit.
 
     Source: the partitions are those of the inversions of a ranking of two levels; document W prints a bound that is attained rarely.
     """
     R, Q = _whole(relevant, "relevant", 1), _whole(inversions, "inversions", 0)
     N = Q if irrelevant is None else min(_whole(irrelevant, "irrelevant", 0), Q)
     if Q > R * N:
-        raise ValueError(f"{R} relevant and {N} irrelevant documents have {R * N} pairs, and cannot have {Q} inversions")
+        raise ValueError(
+            f"{R} relevant and {N} irrelevant documents have {R * N} pairs, and cannot have "
+            f"{Q} inversions"
+        )
     if R * (Q + 1) * N > MOST_STEPS or (R + 1) * (Q + 1) > MOST_SUMS:
         raise TooManyPartitions(
-            f"{R:,} relevant {'document' if R == 1 else 'documents'} and {Q:,} {'inversion' if Q == 1 else 'inversions'} have too many "
+            f"{R:,} relevant {'document' if R == 1 else 'documents'} and {Q:,} "
+            f"{'inversion' if Q == 1 else 'inversions'} have too many "
             "partitions; average_precision_bound has no such limit"
         )
     clock = Clock(positive(seconds, "seconds"))
@@ -61,16 +76,26 @@ def average_precision_least(relevant: int, inversions: int, irrelevant: int | No
     least[:, 0] = np.arange(R + 1)
     for cap in range(1, N + 1):
         if clock.left <= 0:
-            raise TooManyPartitions(f"the partitions take more than {seconds:.3g} s; average_precision_bound has no such limit")
-        # parts up to the cap, where those below it are allowed already: least[i, s] is of i parts of sum s
+            raise TooManyPartitions(
+                f"the partitions take more than {seconds:.3g} s; average_precision_bound "
+                f"has no such limit"
+            )
+        # parts up to the cap, where those below it are allowed already: least[i, s] is
+        # of i parts of sum s
         for i in range(1, R + 1):
             sums = min(i * cap, Q) + 1
-            least[i, cap:sums] = np.minimum(least[i, cap:sums], least[i - 1, : sums - cap] + i / (i + cap))
+            least[i, cap:sums] = np.minimum(
+                least[i, cap:sums], least[i - 1, : sums - cap] + i / (i + cap)
+            )
     return float(least[R, Q]) / R
 
 
 def _whole(value: object, name: str, least: int) -> int:
-    return int(check_number(value, name, f"a whole number, {least} or more", lambda v: v >= least and v.is_integer()))
+    return int(
+        check_number(
+            value, name, f"a whole number, {least} or more", lambda v: v >= least and v.is_integer()
+        )
+    )
 
 
 def average_precision_bound(relevant: ArrayLike, inversions: ArrayLike) -> Any:
@@ -85,7 +110,10 @@ def average_precision_bound(relevant: ArrayLike, inversions: ArrayLike) -> Any:
 
     Parameters
     ----------
-    relevant : R >= 1.  inversions : Q >= 0; arrays are broadcast.
+    relevant : ArrayLike
+        R >= 1.
+    inversions : ArrayLike
+        Q >= 0; arrays are broadcast.
 
     Returns
     -------
@@ -93,13 +121,17 @@ def average_precision_bound(relevant: ArrayLike, inversions: ArrayLike) -> Any:
 
     Raises
     ------
-    ValueError : R < 1 or not whole, Q < 0, a number that is not finite.
+    ValueError
+        R < 1 or not whole, Q < 0, a number that is not finite.
 
     Source: W, the lower bound of average precision; T. Joachims, Optimizing search engines using clickthrough data (2002).
     """
     R, Q = np.asarray(relevant, dtype=np.float64), np.asarray(inversions, dtype=np.float64)
     if not (np.isfinite(R).all() and (R >= 1).all() and (np.floor(R) == R).all()):
-        raise ValueError("relevant must be whole numbers, 1 or more: without a relevant document there is no average precision")
+        raise ValueError(
+            "relevant must be whole numbers, 1 or more: without a relevant document there "
+            "is no average precision"
+        )
     if not (np.isfinite(Q).all() and (Q >= 0).all()):
         raise ValueError("inversions must be finite numbers, 0 or more")
     roots = np.append(0.0, np.cumsum(np.sqrt(np.arange(1, R.max(initial=0) + 1))))

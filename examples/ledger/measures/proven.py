@@ -22,7 +22,11 @@ from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.metrics.precision import check_threshold
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.solution import Solution
-from ledger.measures.least import TooManyPartitions, average_precision_bound, average_precision_least
+from ledger.measures.least import (
+    TooManyPartitions,
+    average_precision_bound,
+    average_precision_least,
+)
 
 ROUNDINGS = 1e-9
 """Share by which sums of slacks are raised, for the roundings of adding up to ten million of them."""
@@ -32,12 +36,26 @@ ROUNDINGS = 1e-9
 class ProvenPrecision:
     """Of every query with a relevant document: what is proven of the average precision of a fitted f, whatever the order of ties.
 
-    query : (q,) their numbers, ascending.  relevant, irrelevant : (q,) documents.
-    slack : (q,) sums of the slacks of the pairs of a relevant and an irrelevant document, rounded up.
-    inversions : (q,) pairs of these that are not proven to be ordered rightly.
-    least : (q,) the least average precision with that number of inversions.  least_of_slack : (q,) that with floor(slack) inversions.
-    bound : (q,) document W's bound for floor(slack).
-    exact : (q,) whether both are the least ones; else there were too many partitions to look at, and W's bound stands for them.
+    Parameters
+    ----------
+    query : Index of shape (q,)
+        Their numbers, ascending.
+    relevant, irrelevant : Index of shape (q,)
+        documents.
+    slack : ndarray of shape (q,)
+        Sums of the slacks of the pairs of a relevant and an irrelevant document,
+        rounded up.
+    inversions : Index of shape (q,)
+        Pairs of these that are not proven to be ordered rightly.
+    least : ndarray of shape (q,)
+        The least average precision with that number of inversions.
+    least_of_slack : ndarray of shape (q,)
+        That with floor(slack) inversions.
+    bound : ndarray of shape (q,)
+        Document W's bound for floor(slack).
+    exact : NDArray[np.bool_] of shape (q,)
+        Whether both are the least ones; else there were too many partitions to look at,
+        and W's bound stands for them.
     """
 
     query: Index
@@ -56,21 +74,32 @@ class ProvenPrecision:
         return float(self.least.mean()) if len(self.least) else float("nan")
 
 
-def proven_average_precision(solution: Solution, threshold: float = 1.0, seconds: float = 60.0) -> ProvenPrecision:
+def proven_average_precision(
+    solution: Solution, threshold: float = 1.0, seconds: float = 60.0
+) -> ProvenPrecision:
     """Lower bounds of the average precision of a fitted ranking on its own documents, every rounding of f counted.
 
     Parameters
     ----------
-    solution : of `ranking(X, y, qid)`, with any kernel and loss; its pairs are listed.  threshold : relevant is y >= threshold.
-    seconds : the time limit of all partitions together; the queries after it are proven by W's bound.
+    solution : Solution
+        Of `ranking(X, y, qid)`, with any kernel and loss; its pairs are listed.
+    threshold : float
+        Relevant is y >= threshold.
+    seconds : float
+        The time limit of all partitions together; the queries after it are proven by
+        W's bound.
 
     Returns
     -------
-    ProvenPrecision : of every query with a relevant document, up to the roundings of `average_precision_least`.
+    ProvenPrecision
+        Of every query with a relevant document, up to the roundings of
+        `average_precision_least`.
 
     Raises
     ------
-    ValueError : a problem that is no ranking of labels, too many pairs to be listed, a time limit that is not positive.
+    ValueError
+        A problem that is no ranking of labels, too many pairs to be listed, a time
+        limit that is not positive.
 
     Source: W, the lower bound of average precision, which it states of inversions; T, after (86), for the slacks.
     """
@@ -88,22 +117,42 @@ def proven_average_precision(solution: Solution, threshold: float = 1.0, seconds
     uncertain = np.abs(margin) * ROUNDINGS + error
     query = np.asarray(rows.query)
     number = int(query.max()) + 1
-    slack = np.bincount(query[i], np.maximum(1 - margin + uncertain, 0.0), number).astype(np.float64) * (1 + ROUNDINGS)
+    slack = np.bincount(query[i], np.maximum(1 - margin + uncertain, 0.0), number).astype(
+        np.float64
+    ) * (1 + ROUNDINGS)
     inversions = np.bincount(query[i], margin <= uncertain, number).astype(np.int64)
-    R, N = np.bincount(query[relevant], minlength=number), np.bincount(query[~relevant], minlength=number)
+    R, N = (
+        np.bincount(query[relevant], minlength=number),
+        np.bincount(query[~relevant], minlength=number),
+    )
     some = np.flatnonzero(R)
     floors = np.minimum(np.floor(slack), R * N).astype(np.int64)[some]
     counts = np.stack([R[some], inversions[some], floors, N[some]], axis=1).tolist()
     found = [_least(R, Q, floor, N, clock) for R, Q, floor, N in counts]
-    least, least_of_slack, exact = (np.array(part) for part in zip(*found, strict=True)) if found else (np.zeros(0),) * 3
+    least, least_of_slack, exact = (
+        (np.array(part) for part in zip(*found, strict=True)) if found else (np.zeros(0),) * 3
+    )
     bound = np.asarray(average_precision_bound(R[some], floors))
-    return ProvenPrecision(some, R[some], N[some], slack[some], inversions[some], least, least_of_slack, bound, exact.astype(np.bool_))
+    return ProvenPrecision(
+        some,
+        R[some],
+        N[some],
+        slack[some],
+        inversions[some],
+        least,
+        least_of_slack,
+        bound,
+        exact.astype(np.bool_),
+    )
 
 
 def _least(R: int, Q: int, floor: int, N: int, clock: Clock) -> tuple[float, float, bool]:
     """The least average precision with Q and with floor inversions, and True; or W's bounds of them and False."""
     try:
-        least, of_slack = (average_precision_least(R, inversions, N, max(clock.left, SMALLEST)) for inversions in (Q, floor))
+        least, of_slack = (
+            average_precision_least(R, inversions, N, max(clock.left, SMALLEST))
+            for inversions in (Q, floor)
+        )
     except TooManyPartitions:
         return average_precision_bound(R, Q), average_precision_bound(R, floor), False
     return least, of_slack, True

@@ -15,7 +15,9 @@ from equimargin.metrics.per_query import PerQuery
 Ties = Literal["right", "wrong"]
 
 
-def preference_loss(h1: ArrayLike, h2: ArrayLike, y1: ArrayLike, y2: ArrayLike, ties: Ties = "right") -> Array:
+def preference_loss(
+    h1: ArrayLike, h2: ArrayLike, y1: ArrayLike, y2: ArrayLike, ties: Ties = "right"
+) -> Array:
     """Document O's loss l_pref of a pair of objects: whether the predicted order of the two is the inverse of their order.
 
         l_pref(h1, h2, y1, y2) = 1 if (y1 > y2 and h1 < h2) or (y1 < y2 and h1 > h2), else 0
@@ -24,8 +26,14 @@ def preference_loss(h1: ArrayLike, h2: ArrayLike, y1: ArrayLike, y2: ArrayLike, 
 
     Parameters
     ----------
-    h1, h2 : predictions of the first and the second object, numbers or arrays that broadcast.  y1, y2 : their ranks; higher is better.
-    ties : what h1 = h2 counts where y1 and y2 differ: "right", 0, as no order is inverted, or "wrong", 1.
+    h1, h2 : ArrayLike
+        Predictions of the first and the second object, numbers or arrays that
+        broadcast.
+    y1, y2 : ArrayLike
+        Their ranks; higher is better.
+    ties : Ties
+        What h1 = h2 counts where y1 and y2 differ: "right", 0, as no order is inverted,
+        or "wrong", 1.
 
     Returns
     -------
@@ -33,7 +41,8 @@ def preference_loss(h1: ArrayLike, h2: ArrayLike, y1: ArrayLike, y2: ArrayLike, 
 
     Raises
     ------
-    ValueError : unknown ties.
+    ValueError
+        Unknown ties.
 
     Source: O, section 2: "inversions on pairs of objects". The text at hand leaves the formula out, and with it what a tie counts.
     """
@@ -45,7 +54,9 @@ def preference_loss(h1: ArrayLike, h2: ArrayLike, y1: ArrayLike, y2: ArrayLike, 
     return np.asarray(wrong, dtype=np.float64)
 
 
-def empirical_risk(y: ArrayLike, h: ArrayLike, qid: ArrayLike | None = None, ties: Ties = "right") -> PerQuery:
+def empirical_risk(
+    y: ArrayLike, h: ArrayLike, qid: ArrayLike | None = None, ties: Ties = "right"
+) -> PerQuery:
     """Document O's empirical risk, the mean of l_pref over all pairs of a sample of l objects, in O(l log l).
 
         R_emp(h) = 1 / l^2 sum over i = 1, ..., l and j = 1, ..., l of l_pref(h(x_i), h(x_j), y_i, y_j)
@@ -55,8 +66,14 @@ def empirical_risk(y: ArrayLike, h: ArrayLike, qid: ArrayLike | None = None, tie
 
     Parameters
     ----------
-    y : (n,) ranks.  h : (n,) predicted ranks or utilities.  qid : (n,) queries, each a sample of its own; None: a single one.
-    ties : as in `preference_loss`.
+    y : array-like of shape (n,)
+        ranks.
+    h : array-like of shape (n,)
+        Predicted ranks or utilities.
+    qid : ArrayLike | None of shape (n,)
+        Queries, each a sample of its own; None: a single one.
+    ties : Ties
+        As in `preference_loss`.
 
     Returns
     -------
@@ -64,11 +81,16 @@ def empirical_risk(y: ArrayLike, h: ArrayLike, qid: ArrayLike | None = None, tie
 
     Raises
     ------
-    ValueError : as in `concordance`, unknown ties.
+    ValueError
+        As in `concordance`, unknown ties.
 
     Source: O, section 2, R_emp.
     """
     check_choice(ties, "ties", ("right", "wrong"))
     counts = concordance(y, h, qid)
     inverted = counts.discordant + counts.tied if ties == "wrong" else counts.discordant
-    return PerQuery(counts.query, np.asarray(2.0 * inverted, dtype=np.float64), counts.objects.astype(np.float64) ** 2)
+    return PerQuery(
+        counts.query,
+        np.asarray(2.0 * inverted, dtype=np.float64),
+        counts.objects.astype(np.float64) ** 2,
+    )

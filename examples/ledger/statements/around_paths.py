@@ -37,7 +37,9 @@ def relevances_induce_the_graphs_without_a_circle(at: DirectedGraph) -> bool:
     walks = [1 for _ in n]
     for _ in n:
         walks = [sum(walks[j] for j in n if at.rows[i][j]) for i in n]
-    return any(all(y[i] > y[j] for i in n for j in n if at.rows[i][j]) for y in product(n, repeat=len(n))) == (not any(walks))
+    return any(
+        all(y[i] > y[j] for i in n for j in n if at.rows[i][j]) for y in product(n, repeat=len(n))
+    ) == (not any(walks))
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,9 @@ class TiedScores:
 def _scores(random: Random) -> TiedScores:
     """Draw two to five documents."""
     n = random.randint(2, 5)
-    return TiedScores(tuple(random.randint(0, 2) for _ in range(n)), tuple(random.randint(0, 2) for _ in range(n)))
+    return TiedScores(
+        tuple(random.randint(0, 2) for _ in range(n)), tuple(random.randint(0, 2) for _ in range(n))
+    )
 
 
 @statement("P.3.ties", _scores)
@@ -62,7 +66,10 @@ def a_tie_that_is_resolved_at_random_violates_half_a_pair(at: TiedScores) -> boo
     # a permutation lists the documents from the first to the last place
     orders = [p for p in permutations(n) if all(at.f[a] >= at.f[b] for a, b in pairwise(p))]
     violated = sum(order.index(i) > order.index(j) for order in orders for i, j in pairs)
-    wrong, tied = sum(at.f[i] < at.f[j] for i, j in pairs), sum(at.f[i] == at.f[j] for i, j in pairs)
+    wrong, tied = (
+        sum(at.f[i] < at.f[j] for i, j in pairs),
+        sum(at.f[i] == at.f[j] for i, j in pairs),
+    )
     return Fraction(violated, len(orders)) == wrong + Fraction(tied, 2)
 
 
@@ -90,7 +97,9 @@ def _magnitudes(random: Random) -> Magnitudes:
         y = tuple(random.randint(-3, 3) for _ in x)
         around = [len(x) * a - sum(x) for a in x]
         if slope := sum(a * b for a, b in zip(around, y, strict=True)):
-            return Magnitudes(x, y, Fraction(slope) / sum(a * b for a, b in zip(around, x, strict=True)))
+            return Magnitudes(
+                x, y, Fraction(slope) / sum(a * b for a, b in zip(around, x, strict=True))
+            )
 
 
 @statement("P.intro.mprank", _magnitudes)
@@ -112,10 +121,17 @@ def _blocks(random: Random) -> SymmetricMatrix:
     """Draw A A' + 1 of a few integers A."""
     k = random.randint(2, 6)
     A = [list(point) for point in points(random, k, k)]
-    return SymmetricMatrix(tuple(tuple(v + (i == j) for j, v in enumerate(row)) for i, row in enumerate(multiplied(A, transposed(A)))))
+    return SymmetricMatrix(
+        tuple(
+            tuple(v + (i == j) for j, v in enumerate(row))
+            for i, row in enumerate(multiplied(A, transposed(A)))
+        )
+    )
 
 
-def _bordered(inverse: list[list[Fraction]], column: list[Fraction], corner: Fraction) -> tuple[list[list[Fraction]], int]:
+def _bordered(
+    inverse: list[list[Fraction]], column: list[Fraction], corner: Fraction
+) -> tuple[list[list[Fraction]], int]:
     """Update an inverse by one row and column, and count the multiplications."""
     count = 0
 
@@ -124,11 +140,18 @@ def _bordered(inverse: list[list[Fraction]], column: list[Fraction], corner: Fra
         count += 1
         return a * b
 
-    u = [sum((times(a, b) for a, b in zip(row, column, strict=True)), Fraction(0)) for row in inverse]
+    u = [
+        sum((times(a, b) for a, b in zip(row, column, strict=True)), Fraction(0)) for row in inverse
+    ]
     over = 1 / (corner - sum((times(a, b) for a, b in zip(u, column, strict=True)), Fraction(0)))
     scaled = [times(over, a) for a in u]
-    grown = [[entry + times(a, b) for entry, b in zip(row, scaled, strict=True)] for row, a in zip(inverse, u, strict=True)]
-    return [[*row, -a] for row, a in zip(grown, scaled, strict=True)] + [[*(-a for a in scaled), over]], count
+    grown = [
+        [entry + times(a, b) for entry, b in zip(row, scaled, strict=True)]
+        for row, a in zip(inverse, u, strict=True)
+    ]
+    return [[*row, -a] for row, a in zip(grown, scaled, strict=True)] + [
+        [*(-a for a in scaled), over]
+    ], count
 
 
 @statement("P.5.3.sherman", _blocks)

@@ -18,7 +18,9 @@ from ledger.statement import as_printed, statement
 def lagrangian(at: Classes, w: Vector, b: Fraction, alpha: Vector) -> Fraction:
     """J(w, b, alpha) of (8)."""
     margins = (y * (dot(w, x) - b) for x, y in zip(at.x, at.y, strict=True))
-    return dot(w, w) / 2 - sum((a * (margin - 1) for a, margin in zip(alpha, margins, strict=True)), Fraction(0))
+    return dot(w, w) / 2 - sum(
+        (a * (margin - 1) for a, margin in zip(alpha, margins, strict=True)), Fraction(0)
+    )
 
 
 def signed(at: Classes) -> Vector:
@@ -71,7 +73,10 @@ def the_distance_of_a_point_is_its_value_over_the_norm(at: Classes) -> bool:
 @statement("T.5", separable)
 def the_margin_is_one_over_the_norm(at: Classes) -> bool:
     """The least distance of a point from the optimal line is 1 / |w|, of either class."""
-    return all(min(squared_distance(at, i) for i in at.all if at.y[i] == y) == 1 / dot(at.w, at.w) for y in (-1, 1))
+    return all(
+        min(squared_distance(at, i) for i in at.all if at.y[i] == y) == 1 / dot(at.w, at.w)
+        for y in (-1, 1)
+    )
 
 
 @statement("T.1.margin", separable)
@@ -125,7 +130,12 @@ def the_lagrangian_bounds_the_objective(at: Classes) -> bool:
     some = tuple(Fraction(i + 1) for i in at.all)
     optimal = lagrangian(at, at.w, at.b, at.alpha)
     moved = tuple(v + 1 for v in at.w)
-    return lagrangian(at, at.w, at.b, some) <= optimal == at.value <= lagrangian(at, moved, at.b + 1, at.alpha)
+    return (
+        lagrangian(at, at.w, at.b, some)
+        <= optimal
+        == at.value
+        <= lagrangian(at, moved, at.b + 1, at.alpha)
+    )
 
 
 @statement("T.9", separable)
@@ -159,9 +169,13 @@ def the_multipliers_of_both_classes_have_one_sum(at: Classes) -> bool:
 def expanded(at: Classes, sign: int) -> bool:
     """Whether (8) is (13) with this sign before b sum alpha_i y_i, at multipliers that need not meet (12)."""
     alpha = tuple(Fraction(i + 1) for i in at.all)
-    linear = sum((a * y * dot(at.w, x) for a, y, x in zip(alpha, at.y, at.x, strict=True)), Fraction(0))
+    linear = sum(
+        (a * y * dot(at.w, x) for a, y, x in zip(alpha, at.y, at.x, strict=True)), Fraction(0)
+    )
     balance = sum((a * y for a, y in zip(alpha, at.y, strict=True)), Fraction(0))
-    return lagrangian(at, at.w, at.b, alpha) == dot(at.w, at.w) / 2 - linear + sign * at.b * balance + sum(alpha)
+    return lagrangian(at, at.w, at.b, alpha) == dot(
+        at.w, at.w
+    ) / 2 - linear + sign * at.b * balance + sum(alpha)
 
 
 @statement("T.13", separable)
@@ -272,7 +286,10 @@ def only_support_vectors_have_a_multiplier(at: Classes) -> bool:
 def points_without_a_multiplier_may_go(at: Classes) -> bool:
     """The optimum of the points with alpha_i > 0 is that of all."""
     kept = [i for i in at.all if at.alpha[i] > 0]
-    return of_labels(tuple(at.x[i] for i in kept), tuple(at.y[i] for i in kept), float("inf")).w == at.w
+    return (
+        of_labels(tuple(at.x[i] for i in kept), tuple(at.y[i] for i in kept), float("inf")).w
+        == at.w
+    )
 
 
 @statement("T.20.nonnegative", separable)
@@ -309,7 +326,10 @@ def b_is_read_off_with_the_other_sign(at: Classes) -> bool:
 def the_classifier_is_a_sum_over_points(at: Classes) -> bool:
     """F(x) = sum alpha_i y_i x_i.x - b, at a point that is none of the sample's."""
     z = (Fraction(5), Fraction(-7))
-    return sum((a * dot(x, z) for a, x in zip(signed(at), at.x, strict=True)), Fraction(0)) - at.b == dot(at.w, z) - at.b
+    return (
+        sum((a * dot(x, z) for a, x in zip(signed(at), at.x, strict=True)), Fraction(0)) - at.b
+        == dot(at.w, z) - at.b
+    )
 
 
 @dataclass(frozen=True)
@@ -340,7 +360,9 @@ def there_is_a_solution_where_the_data_are_separable(at: Labelled) -> bool:
 def _least_distances(at: Classes, w: Vector, b: Fraction) -> tuple[Fraction, Fraction]:
     """Return |w| times the least signed distance of either class from w.x = b."""
     F = [dot(w, x) - b for x in at.x]
-    return min(f for f, y in zip(F, at.y, strict=True) if y == 1), min(-f for f, y in zip(F, at.y, strict=True) if y == -1)
+    return min(f for f, y in zip(F, at.y, strict=True) if y == 1), min(
+        -f for f, y in zip(F, at.y, strict=True) if y == -1
+    )
 
 
 @statement("T.figure1", separable)

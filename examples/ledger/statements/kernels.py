@@ -56,13 +56,22 @@ def mapped(random: Random) -> Mapped:
 def the_boundary_is_linear_in_the_images_alone(at: Mapped) -> bool:
     """w.phi(x) - b has the optimal slacks; between two images its value is the mean, between two inputs it is w_2 (u - v)^2 / 4 below."""
     images = at.of_images
-    slacks = sum((max(Fraction(0), 1 - s * (dot(images.w, phi(x)) - images.b)) for x, s in zip(at.x, images.y, strict=True)), Fraction(0))
+    slacks = sum(
+        (
+            max(Fraction(0), 1 - s * (dot(images.w, phi(x)) - images.b))
+            for x, s in zip(at.x, images.y, strict=True)
+        ),
+        Fraction(0),
+    )
     if images.C is None or dot(images.w, images.w) / 2 + images.C * slacks != images.value:
         return False
     for u, v in product(at.x, repeat=2):
         mean = (dot(images.w, phi(u)) + dot(images.w, phi(v))) / 2
         middle = tuple((a + b) / 2 for a, b in zip(phi(u), phi(v), strict=True))
-        if dot(images.w, middle) != mean or dot(images.w, phi((u + v) / 2)) != mean - images.w[1] * (u - v) ** 2 / 4:
+        if (
+            dot(images.w, middle) != mean
+            or dot(images.w, phi((u + v) / 2)) != mean - images.w[1] * (u - v) ** 2 / 4
+        ):
             return False
     return True
 
@@ -77,7 +86,10 @@ def w_is_a_sum_of_images(at: Mapped) -> bool:
 def the_classifier_needs_products_of_images(at: Mapped) -> bool:
     """F(x) = sum alpha_i y_i phi(x_i).phi(x) - b."""
     z = Fraction(5, 2)
-    total = sum((a * dot(phi(v), phi(z)) for a, v in zip(signed(at.of_images), at.x, strict=True)), Fraction(0))
+    total = sum(
+        (a * dot(phi(v), phi(z)) for a, v in zip(signed(at.of_images), at.x, strict=True)),
+        Fraction(0),
+    )
     return total == dot(at.of_images.w, phi(z))
 
 
@@ -96,7 +108,10 @@ def the_kernel_is_the_product_of_images(at: Mapped) -> bool:
 
 def quadratic_form(x: Sequence[Vector], psi: Sequence[Fraction]) -> Fraction:
     """sum_ij K(x_i, x_j) psi_i psi_j, what (40) integrates."""
-    return sum((k(a, b) * p * q for a, p in zip(x, psi, strict=True) for b, q in zip(x, psi, strict=True)), Fraction(0))
+    return sum(
+        (k(a, b) * p * q for a, p in zip(x, psi, strict=True) for b, q in zip(x, psi, strict=True)),
+        Fraction(0),
+    )
 
 
 @dataclass(frozen=True)
@@ -201,7 +216,13 @@ class Curved:
 
     def F(self, z: Vector) -> Fraction:
         """(44)."""
-        return sum((a * s * k(x, z) for a, s, x in zip(self.alpha, self.y, self.x, strict=True)), Fraction(0)) - self.b
+        return (
+            sum(
+                (a * s * k(x, z) for a, s, x in zip(self.alpha, self.y, self.x, strict=True)),
+                Fraction(0),
+            )
+            - self.b
+        )
 
 
 def curve(x: tuple[Vector, ...], y: tuple[int, ...], C: float) -> Curved:
@@ -243,7 +264,9 @@ def kernel_multipliers_are_at_most_the_cost(at: Curved) -> bool:
 @statement("T.44", curved)
 def the_kernel_classifier_prices_its_slacks(at: Curved) -> bool:
     """F(x) = sum alpha_i y_i K(x_i, x) - b has the optimal value: half its norm and C times its slacks."""
-    slacks = sum((max(Fraction(0), 1 - s * at.F(x)) for s, x in zip(at.y, at.x, strict=True)), Fraction(0))
+    slacks = sum(
+        (max(Fraction(0), 1 - s * at.F(x)) for s, x in zip(at.y, at.x, strict=True)), Fraction(0)
+    )
     return at.form / 2 + at.C * slacks == at.value
 
 
@@ -267,7 +290,13 @@ def xor(random: Random) -> Curved:
 @statement("T.table1", xor)
 def no_line_separates_xor(at: Curved) -> bool:
     """Both classes have their mean at 0, so that w.x - b has one mean over both: it cannot be positive on one and negative on the other."""
-    means = [tuple(sum(v) for v in zip(*(x for x, s in zip(at.x, at.y, strict=True) if s == y), strict=True)) for y in (-1, 1)]
+    means = [
+        tuple(
+            sum(v)
+            for v in zip(*(x for x, s in zip(at.x, at.y, strict=True) if s == y), strict=True)
+        )
+        for y in (-1, 1)
+    ]
     return means[0] == means[1] == (0, 0)
 
 
@@ -275,7 +304,14 @@ def no_line_separates_xor(at: Curved) -> bool:
 def the_kernel_in_monomials(at: Weighed) -> bool:
     """(1 + x.z)^2 = 1 + x_1^2 z_1^2 + 2 x_1 x_2 z_1 z_2 + x_2^2 z_2^2 + 2 x_1 z_1 + 2 x_2 z_2."""
     for x, z in product(at.x, repeat=2):
-        monomials = 1 + x[0] ** 2 * z[0] ** 2 + 2 * x[0] * x[1] * z[0] * z[1] + x[1] ** 2 * z[1] ** 2 + 2 * x[0] * z[0] + 2 * x[1] * z[1]
+        monomials = (
+            1
+            + x[0] ** 2 * z[0] ** 2
+            + 2 * x[0] * x[1] * z[0] * z[1]
+            + x[1] ** 2 * z[1] ** 2
+            + 2 * x[0] * z[0]
+            + 2 * x[1] * z[1]
+        )
         if k(x, z) != monomials:
             return False
     return True
@@ -290,7 +326,10 @@ def the_kernel_of_xor_is_polynomial(at: Weighed) -> bool:
     x = np.array(floats((*at.x, *XOR)))
     values = polynomial(2, 1.0, 1.0).block(x, x)
     points_ = (*at.x, *XOR)
-    if any(Fraction(float(values[i, j])) != (1 + dot(a, b)) ** 2 for (i, a), (j, b) in product(enumerate(points_), repeat=2)):
+    if any(
+        Fraction(float(values[i, j])) != (1 + dot(a, b)) ** 2
+        for (i, a), (j, b) in product(enumerate(points_), repeat=2)
+    ):
         return False
     sums = [sum((s * k(a, b) for s, b in zip(DESIRED, XOR, strict=True)), Fraction(0)) for a in XOR]
     return sums == [8 * s for s in DESIRED]
@@ -316,7 +355,14 @@ def multipliers(random: Random) -> Multipliers:
 
 def xor_form(a: Vector, third: Fraction, fourth: Fraction) -> Fraction:
     """The bracket of (48) with these two terms in the place of 9 alpha_3^2 and 9 alpha_4^2."""
-    crossed = -2 * a[0] * a[1] - 2 * a[0] * a[2] + 2 * a[0] * a[3] + 2 * a[1] * a[2] - 2 * a[1] * a[3] - 2 * a[2] * a[3]
+    crossed = (
+        -2 * a[0] * a[1]
+        - 2 * a[0] * a[2]
+        + 2 * a[0] * a[3]
+        + 2 * a[1] * a[2]
+        - 2 * a[1] * a[3]
+        - 2 * a[2] * a[3]
+    )
     return 9 * a[0] ** 2 + 9 * a[1] ** 2 + third + fourth + crossed
 
 
@@ -340,7 +386,10 @@ def the_equations_are_the_derivatives(at: Multipliers) -> bool:
     rows = ((9, -1, -1, 1), (-1, 9, 1, -1), (-1, 1, 9, -1), (1, -1, -1, 9))
     for i, row in enumerate(rows):
         up, down = (tuple(a + s * (i == j) for j, a in enumerate(at.alpha)) for s in (1, -1))
-        forms = [quadratic_form(XOR, tuple(a * s for a, s in zip(alpha, DESIRED, strict=True))) for alpha in (up, down)]
+        forms = [
+            quadratic_form(XOR, tuple(a * s for a, s in zip(alpha, DESIRED, strict=True)))
+            for alpha in (up, down)
+        ]
         if (forms[0] - forms[1]) / 4 != sum(r * a for r, a in zip(row, at.alpha, strict=True)):
             return False
     return True
@@ -367,19 +416,30 @@ def the_norm_of_xor_is_a_root_of_a_half(at: Curved) -> bool:
 @statement("T.49", xor)
 def w_of_xor_has_one_coordinate(at: Curved) -> bool:
     """w = (0, 0, -1 / sqrt 2, 0, 0, 0): in multiples of the irrational parts, -1/2."""
-    w = combined([a * s for a, s in zip(at.alpha, at.y, strict=True)], [feature_map(x) for x in at.x])
+    w = combined(
+        [a * s for a, s in zip(at.alpha, at.y, strict=True)], [feature_map(x) for x in at.x]
+    )
     return list(w) == [0, 0, Fraction(-1, 2), 0, 0, 0]
 
 
-PRINTED_IMAGES = ((1, 1, 1, 1, -1, 1, -1), (1, 1, -1, 1, 1, 1), (1, 1, 1, -1, 1, 1, -1), (1, 1, 1, 1, 1, 1, 1))
+PRINTED_IMAGES = (
+    (1, 1, 1, 1, -1, 1, -1),
+    (1, 1, -1, 1, 1, 1),
+    (1, 1, 1, -1, 1, 1, -1),
+    (1, 1, 1, 1, 1, 1, 1),
+)
 """The columns that (49) prints, sqrt 2 as 1: three of them have a coordinate too many,
-and the second has a wrong sign."""
+and the second has a wrong sign.
+"""
 
 
 @as_printed("T.49")
 def w_of_xor_from_the_printed_columns(at: Curved) -> bool:
     """The printed columns are the images of the four points."""
-    return all(tuple(Fraction(v) for v in printed) == feature_map(x) for printed, x in zip(PRINTED_IMAGES, at.x, strict=True))
+    return all(
+        tuple(Fraction(v) for v in printed) == feature_map(x)
+        for printed, x in zip(PRINTED_IMAGES, at.x, strict=True)
+    )
 
 
 @statement("T.49.bias", curved)
@@ -403,7 +463,9 @@ def the_hyperplane_of_xor_is_through_the_origin(at: Curved) -> bool:
 @statement("T.51", xor)
 def the_classifier_of_xor_is_minus_the_product(at: Curved) -> bool:
     """F(x) = -x_1 x_2, everywhere."""
-    return all(at.F((Fraction(u), Fraction(v))) == -u * v for u in range(-3, 4) for v in range(-3, 4))
+    return all(
+        at.F((Fraction(u), Fraction(v))) == -u * v for u in range(-3, 4) for v in range(-3, 4)
+    )
 
 
 @statement("T.51.outputs", xor)
@@ -440,7 +502,9 @@ def separated(images: Sequence[Vector], y: Sequence[int]) -> bool:
 def a_feature_space_may_separate_what_a_line_does_not(at: OnALine) -> bool:
     """(x, x^2) separates the middle one of three points of a line, which no point of the line does."""
     x = [at.first + i for i in range(3)]
-    return separated([phi(v) for v in x], (1, -1, 1)) and not separated([(v,) for v in x], (1, -1, 1))
+    return separated([phi(v) for v in x], (1, -1, 1)) and not separated(
+        [(v,) for v in x], (1, -1, 1)
+    )
 
 
 @as_printed("T.2.3.separable")

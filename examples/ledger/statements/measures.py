@@ -48,8 +48,14 @@ def five(random: Random) -> Order:
 @statement("T.5.3.accuracy", five)
 def the_accuracy_of_the_example(at: Order) -> bool:
     """The accuracy is 0.7: 3 discordant pairs of 10, {x1, x2}, {x1, x3} and {x2, x3}."""
-    discordant = [(i + 1, j + 1) for i, j in combinations(range(5), 2) if at.places[i] > at.places[j]]
-    return Fraction(at.concordant, at.pairs) == Fraction(7, 10) and discordant == [(1, 2), (1, 3), (2, 3)]
+    discordant = [
+        (i + 1, j + 1) for i, j in combinations(range(5), 2) if at.places[i] > at.places[j]
+    ]
+    return Fraction(at.concordant, at.pairs) == Fraction(7, 10) and discordant == [
+        (1, 2),
+        (1, 3),
+        (2, 3),
+    ]
 
 
 @statement("T.5.3.tau", order)
@@ -116,13 +122,17 @@ def renumbered(values: tuple[int, ...], numbering: tuple[int, ...]) -> tuple[int
 def without_ties_the_numbers_do_not_matter(at: Tied) -> bool:
     """tau of two strict orders is the same in every numbering."""
     strict = tuple(2 * v + (i == 0) + 10 * i for i, v in enumerate(at.wanted))
-    return printed_tau(strict, at.found) == printed_tau(renumbered(strict, at.numbering), renumbered(at.found, at.numbering))
+    return printed_tau(strict, at.found) == printed_tau(
+        renumbered(strict, at.numbering), renumbered(at.found, at.numbering)
+    )
 
 
 @as_printed("W.tau.ties")
 def with_ties_the_numbers_do_not_matter(at: Tied) -> bool:
     """The same of orders with equal documents."""
-    return printed_tau(at.wanted, at.found) == printed_tau(renumbered(at.wanted, at.numbering), renumbered(at.found, at.numbering))
+    return printed_tau(at.wanted, at.found) == printed_tau(
+        renumbered(at.wanted, at.numbering), renumbered(at.found, at.numbering)
+    )
 
 
 @dataclass(frozen=True)
@@ -144,7 +154,9 @@ class Retrieved:
     @property
     def average_precision(self) -> Fraction:
         """The mean over the relevant documents of the precision down to each of them."""
-        found = [Fraction(sum(self.relevant[: i + 1]), i + 1) for i, r in enumerate(self.relevant) if r]
+        found = [
+            Fraction(sum(self.relevant[: i + 1]), i + 1) for i, r in enumerate(self.relevant) if r
+        ]
         return sum(found, Fraction(0)) / self.R
 
 
@@ -166,7 +178,9 @@ def precision_is_the_relevant_share_of_the_retrieved(at: Retrieved) -> bool:
     relevant, everything = {i for i, r in enumerate(at.relevant) if r}, set(range(len(at.relevant)))
     for n in range(1, len(at.relevant) + 1):
         first, rest = set(range(n)), everything - set(range(n))
-        if (precision(relevant, first) == 1) != (first <= relevant) or (precision(relevant, first) == 0) != (not first & relevant):
+        if (precision(relevant, first) == 1) != (first <= relevant) or (
+            precision(relevant, first) == 0
+        ) != (not first & relevant):
             return False
         parts = [len(part) * precision(relevant, part) for part in (first, rest) if part]
         if sum(parts, Fraction(0)) != len(everything) * precision(relevant, everything):
@@ -241,7 +255,11 @@ def a_larger_tau_lowers_the_bound(at: Inversions) -> bool:
 @statement("W.bound.perfect", inversions)
 def the_bound_of_a_perfect_ranking_is_at_most_one(at: Inversions) -> bool:
     """At Q = 0 the bound is 1 for R = 1 and less than 1 for R > 1, where the average precision is 1."""
-    return bound(at.R, 0) == 1 if at.R == 1 else squared_root_sum(at.R)[1] / (at.R * comb(at.R + 1, 2)) < 1
+    return (
+        bound(at.R, 0) == 1
+        if at.R == 1
+        else squared_root_sum(at.R)[1] / (at.R * comb(at.R + 1, 2)) < 1
+    )
 
 
 @dataclass(frozen=True)
@@ -270,7 +288,10 @@ def gains(grades: tuple[int, ...]) -> list[int]:
 def the_gain_of_a_wrong_order_is_smaller(at: Graded) -> bool:
     """With the evaluated order in the numerator, the gain of the first m places is at most the ideal one's, and at first less."""
     wrong, ideal = gains(at.grades), gains(at.ideal)
-    return all(sum(wrong[:m]) <= sum(ideal[:m]) for m in range(1, len(ideal) + 1)) and wrong[0] < ideal[0]
+    return (
+        all(sum(wrong[:m]) <= sum(ideal[:m]) for m in range(1, len(ideal) + 1))
+        and wrong[0] < ideal[0]
+    )
 
 
 @as_printed("K.ndcg")
@@ -289,7 +310,9 @@ def pairwise_accuracy_counts_strict_pairs(at: Order) -> bool:
 def _average_precision(grades: tuple[int, ...], threshold: int) -> Fraction:
     """Average the precision at the places of documents with a grade from a threshold on."""
     places = [place for place, grade in enumerate(grades, start=1) if grade >= threshold]
-    return sum((Fraction(count, place) for count, place in enumerate(places, start=1)), Fraction(0)) / len(places)
+    return sum(
+        (Fraction(count, place) for count, place in enumerate(places, start=1)), Fraction(0)
+    ) / len(places)
 
 
 @statement("T.5.3.map", graded)
@@ -305,8 +328,13 @@ def average_precision_has_two_classes_and_gains_have_levels(at: Graded) -> bool:
         other[i], other[j] = other[j], other[i]
         for threshold in (1, 2):
             alike = (at.grades[i] >= threshold) == (at.grades[j] >= threshold)
-            if (_average_precision(tuple(other), threshold) == _average_precision(at.grades, threshold)) != alike:
+            if (
+                _average_precision(tuple(other), threshold)
+                == _average_precision(at.grades, threshold)
+            ) != alike:
                 return False
-        if (sum(Fraction(2**y - 1, place) for place, y in enumerate(other, start=1)) == gain) != (at.grades[i] == at.grades[j]):
+        if (sum(Fraction(2**y - 1, place) for place, y in enumerate(other, start=1)) == gain) != (
+            at.grades[i] == at.grades[j]
+        ):
             return False
     return True

@@ -8,7 +8,12 @@ from fractions import Fraction
 from itertools import combinations
 from random import Random
 
-from equimargin.formulations import one_norm_ranking, polynomial, ranking_from_pairs, ranking_vector_machine
+from equimargin.formulations import (
+    one_norm_ranking,
+    polynomial,
+    ranking_from_pairs,
+    ranking_vector_machine,
+)
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.programs.rational import Vector, dot
 from ledger.instances import COSTS, Ranked, combined, floats, minus, points, ranked, solved
@@ -21,7 +26,10 @@ Pairs = list[tuple[int, int]]
 @statement("T.92", ranked)
 def scores_are_sums_of_products(at: Ranked) -> bool:
     """F(x_u) > F(x_v) if and only if sum alpha_ij (x_i - x_j).x_u > sum alpha_ij (x_i - x_j).x_v."""
-    scores = [sum((a * dot(at.difference(r), x) for r, a in enumerate(at.alpha)), Fraction(0)) for x in at.x]
+    scores = [
+        sum((a * dot(at.difference(r), x) for r, a in enumerate(at.alpha)), Fraction(0))
+        for x in at.x
+    ]
     return scores == [dot(at.w, x) for x in at.x]
 
 
@@ -29,7 +37,10 @@ def scores_are_sums_of_products(at: Ranked) -> bool:
 def preferences_are_products_of_differences(at: Ranked) -> bool:
     """sum alpha_ij (x_i - x_j).(x_u - x_v) is F(x_u) - F(x_v)."""
     for u, v in at.pairs:
-        total = sum((a * dot(at.difference(r), minus(at.x[u], at.x[v])) for r, a in enumerate(at.alpha)), Fraction(0))
+        total = sum(
+            (a * dot(at.difference(r), minus(at.x[u], at.x[v])) for r, a in enumerate(at.alpha)),
+            Fraction(0),
+        )
         if total != dot(at.w, at.x[u]) - dot(at.w, at.x[v]):
             return False
     return True
@@ -61,13 +72,25 @@ class Program:
         return range(len(self.M))
 
 
-def program(random: Random, make: Callable[..., Problem], entries: Callable[[tuple[Vector, ...], Pairs], list[Vector]]) -> Program:
+def program(
+    random: Random,
+    make: Callable[..., Problem],
+    entries: Callable[[tuple[Vector, ...], Pairs], list[Vector]],
+) -> Program:
     """A drawn program of the kernel (1 + a.b)^2 on an order of all points, the first of which is the best."""
     x, C = points(random, random.randint(3, 4)), random.choice(COSTS)
     pairs = list(combinations(range(len(x)), 2))
     X, y = floats(x), list(range(len(x), 0, -1))
     optimum = solved(make(X, y, C=C, kernel=polynomial(2, 1.0, 1.0)))
-    return Program(x, tuple(pairs), tuple(entries(x, pairs)), Fraction(C), optimum.value, optimum.beta, optimum.alpha)
+    return Program(
+        x,
+        tuple(pairs),
+        tuple(entries(x, pairs)),
+        Fraction(C),
+        optimum.value,
+        optimum.beta,
+        optimum.alpha,
+    )
 
 
 def of_points(x: tuple[Vector, ...], pairs: Pairs) -> list[Vector]:
@@ -77,7 +100,10 @@ def of_points(x: tuple[Vector, ...], pairs: Pairs) -> list[Vector]:
 
 def of_pairs(x: tuple[Vector, ...], pairs: Pairs) -> list[Vector]:
     """(phi_i - phi_j).(phi_u - phi_v): a row and a column a pair."""
-    return [tuple(k(x[i], x[u]) + k(x[j], x[v]) - k(x[i], x[v]) - k(x[j], x[u]) for i, j in pairs) for u, v in pairs]
+    return [
+        tuple(k(x[i], x[u]) + k(x[j], x[v]) - k(x[i], x[v]) - k(x[j], x[u]) for i, j in pairs)
+        for u, v in pairs
+    ]
 
 
 def of_differences(x: tuple[Vector, ...], pairs: Pairs) -> list[Vector]:
@@ -109,13 +135,17 @@ def the_value_of_a_one_norm_ranking(at: Program) -> bool:
 @statement("T.95", one_norm)
 def the_rows_of_a_one_norm_ranking(at: Program) -> bool:
     """Rows are products of phi_i - phi_j and phi_u - phi_v: the multipliers of the rows prove the optimum."""
-    return sum(at.u) == at.value and all(dot(at.u, column) <= 1 for column in zip(*at.M, strict=True))
+    return sum(at.u) == at.value and all(
+        dot(at.u, column) <= 1 for column in zip(*at.M, strict=True)
+    )
 
 
 @as_printed("T.95")
 def the_rows_have_kernels_of_differences(at: Program) -> bool:
     """Rows K(x_i - x_j, x_u - x_v) with the same multipliers, which then need not be feasible."""
-    return all(dot(at.u, column) <= 1 for column in zip(*of_differences(at.x, list(at.pairs)), strict=True))
+    return all(
+        dot(at.u, column) <= 1 for column in zip(*of_differences(at.x, list(at.pairs)), strict=True)
+    )
 
 
 @statement("T.96", one_norm)
@@ -128,7 +158,12 @@ def coefficients_and_slacks_are_not_negative(at: Program) -> bool:
 def a_one_norm_ranking_is_a_linear_program(at: Program) -> bool:
     """Its dual is linear, too, and has its value: max 1'u with M'u <= 1 and 0 <= u <= C."""
     prices = [dot(at.u, column) for column in zip(*at.M, strict=True)]
-    return max(prices) <= 1 and all(0 <= u <= at.C for u in at.u) and min(at.a) >= 0 and sum(at.u) == priced(at)
+    return (
+        max(prices) <= 1
+        and all(0 <= u <= at.C for u in at.u)
+        and min(at.a) >= 0
+        and sum(at.u) == priced(at)
+    )
 
 
 @statement("T.96.suppress", one_norm)
@@ -142,7 +177,9 @@ def a_small_sum_bounds_the_norm(at: Program) -> bool:
 def a_small_sum_is_a_small_norm(at: Program) -> bool:
     """Suppressing alpha corresponds to suppressing w: the 1-norm optimum is one of the standard SVM, too."""
     form = sum((a * dot(row, at.a) for a, row in zip(at.a, at.M, strict=True)), Fraction(0))
-    standard = ranking_from_pairs(floats(at.x), [list(pair) for pair in at.pairs], float(at.C), polynomial(2, 1.0, 1.0))
+    standard = ranking_from_pairs(
+        floats(at.x), [list(pair) for pair in at.pairs], float(at.C), polynomial(2, 1.0, 1.0)
+    )
     return form / 2 + at.C * sum((at.xi(r) for r in at.all), Fraction(0)) == solved(standard).value
 
 
@@ -172,7 +209,10 @@ def margins_are_sums_of_differences_of_kernels(at: Program) -> bool:
 @statement("T.101", vectors)
 def the_loss_is_the_positive_part(at: Program) -> bool:
     """c = sum (1 - margin)_+ is the sum of the slacks, with which the value is the optimum."""
-    return sum(at.a) + at.C * sum((max(Fraction(0), 1 - at.margin(r)) for r in at.all), Fraction(0)) == at.value
+    return (
+        sum(at.a) + at.C * sum((max(Fraction(0), 1 - at.margin(r)) for r in at.all), Fraction(0))
+        == at.value
+    )
 
 
 @as_printed("T.101")
@@ -191,7 +231,9 @@ class Margins:
 
 def margins(random: Random) -> Margins:
     """One pair misranked by far, and two misranked by little."""
-    return Margins((Fraction(-random.randint(1, 4)), Fraction(2)), (Fraction(-1, 2), Fraction(-1, 2)))
+    return Margins(
+        (Fraction(-random.randint(1, 4)), Fraction(2)), (Fraction(-1, 2), Fraction(-1, 2))
+    )
 
 
 def misranked(of: tuple[Fraction, Fraction]) -> int:
@@ -226,7 +268,9 @@ def the_value_of_a_ranking_vector_machine(at: Program) -> bool:
 def the_multipliers_of_pairs_price_no_point_above_one(at: Program) -> bool:
     """u'M <= 1 and 0 <= u <= C: with equality on every ranking vector."""
     prices = [dot(at.u, column) for column in zip(*at.M, strict=True)]
-    return all(p <= 1 and (p == 1 or a == 0) for p, a in zip(prices, at.a, strict=True)) and all(0 <= u <= at.C for u in at.u)
+    return all(p <= 1 and (p == 1 or a == 0) for p, a in zip(prices, at.a, strict=True)) and all(
+        0 <= u <= at.C for u in at.u
+    )
 
 
 @statement("T.104", vectors)
@@ -293,7 +337,12 @@ def moved(random: Random) -> Moved:
     values = []
     for shift in (0.0, by):
         X = [[float(v) + shift] for v in x]
-        values.append((solved(ranking_vector_machine(X, y, C=C)).value, solved(ranking_from_pairs(X, pairs, C)).value))
+        values.append(
+            (
+                solved(ranking_vector_machine(X, y, C=C)).value,
+                solved(ranking_from_pairs(X, pairs, C)).value,
+            )
+        )
     (first, ranked_first), (second, ranked_second) = values
     assert first is not None
     assert second is not None

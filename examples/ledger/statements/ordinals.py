@@ -23,7 +23,10 @@ class Predicted:
 
     def loss(self, i: int, j: int) -> int:
         """l_pref: 1 where h inverts the pair, which it does where it has the strict opposite of two different ranks, or ties them."""
-        return int((self.y[i] > self.y[j] and self.h[i] <= self.h[j]) or (self.y[j] > self.y[i] and self.h[j] <= self.h[i]))
+        return int(
+            (self.y[i] > self.y[j] and self.h[i] <= self.h[j])
+            or (self.y[j] > self.y[i] and self.h[j] <= self.h[i])
+        )
 
     @property
     def empirical(self) -> Fraction:
@@ -35,7 +38,10 @@ class Predicted:
 def predicted(random: Random) -> Predicted:
     """Two to five objects with three ranks."""
     size = random.randint(2, 5)
-    return Predicted(tuple(random.randint(1, 3) for _ in range(size)), tuple(random.randint(1, 3) for _ in range(size)))
+    return Predicted(
+        tuple(random.randint(1, 3) for _ in range(size)),
+        tuple(random.randint(1, 3) for _ in range(size)),
+    )
 
 
 @statement("O.1", predicted)
@@ -47,9 +53,17 @@ def a_function_induces_an_order(at: Predicted) -> bool:
     n = range(len(at.h))
     above = {(i, j) for i, j in product(n, n) if at.h[i] > at.h[j]}
     tied = {(i, j) for i, j in product(n, n) if (i, j) not in above and (j, i) not in above}
-    if above & {(j, i) for i, j in above} or tied != {(i, j) for i, j in product(n, n) if at.h[i] == at.h[j]}:
+    if above & {(j, i) for i, j in above} or tied != {
+        (i, j) for i, j in product(n, n) if at.h[i] == at.h[j]
+    }:
         return False
-    if any((i, k) not in related for related in (above, tied) for i, j in related for other, k in related if other == j):
+    if any(
+        (i, k) not in related
+        for related in (above, tied)
+        for i, j in related
+        for other, k in related
+        if other == j
+    ):
         return False
     below = [sum((i, j) in above for j in n) for i in n]
     if any((below[i] > below[j]) != ((i, j) in above) for i, j in product(n, n)):
@@ -62,7 +76,10 @@ def a_function_induces_an_order(at: Predicted) -> bool:
 def a_pair_has_two_outcomes_or_none(at: Predicted) -> bool:
     """y_1 above y_2, y_2 above y_1, or neither where they are equal, which no inversion is counted of."""
     n = range(len(at.y))
-    return all(at.loss(i, j) == at.loss(j, i) and (at.y[i] != at.y[j] or at.loss(i, j) == 0) for i, j in product(n, n))
+    return all(
+        at.loss(i, j) == at.loss(j, i) and (at.y[i] != at.y[j] or at.loss(i, j) == 0)
+        for i, j in product(n, n)
+    )
 
 
 @statement("O.risk", predicted)
@@ -106,8 +123,15 @@ def _utility(random: Random) -> Utility:
     """Draw points that rank by their distance from 0, as no linear utility ranks them."""
     x = [Fraction(0), Fraction(-random.randint(1, 3)), Fraction(random.randint(1, 3))]
     pairs, C = [(1, 0), (2, 0)], random.choice(COSTS)
-    optimum = solved(ranking_from_pairs([[float(v)] for v in x], [list(pair) for pair in pairs], C, polynomial(2, 2.0, 1.0)))
-    utility = tuple(sum((b * (1 + 2 * v * z) ** 2 for b, v in zip(optimum.beta, x, strict=True)), Fraction(0)) for z in x)
+    optimum = solved(
+        ranking_from_pairs(
+            [[float(v)] for v in x], [list(pair) for pair in pairs], C, polynomial(2, 2.0, 1.0)
+        )
+    )
+    utility = tuple(
+        sum((b * (1 + 2 * v * z) ** 2 for b, v in zip(optimum.beta, x, strict=True)), Fraction(0))
+        for z in x
+    )
     return Utility(tuple(x), tuple(pairs), Fraction(C), optimum.value, utility)
 
 
@@ -138,7 +162,12 @@ class Losses:
 def losses(random: Random) -> Losses:
     """A loss, half of the time one that does not depend on which two classes are taken for each other."""
     same, alike = random.randint(1, 4), random.random() < 0.5
-    return Losses(tuple(tuple(0 if a == b else same if alike else random.randint(1, 4) for b in range(3)) for a in range(3)))
+    return Losses(
+        tuple(
+            tuple(0 if a == b else same if alike else random.randint(1, 4) for b in range(3))
+            for a in range(3)
+        )
+    )
 
 
 @statement("O.nominal", losses)
@@ -146,4 +175,7 @@ def a_loss_without_an_order_is_the_zero_one_loss(at: Losses) -> bool:
     """A loss is the same under all names of the classes exactly if it is a multiple of l(y, yhat) = 0 iff y = yhat, 1 iff not."""
     nominal = all(at.renamed(names) == at.table for names in permutations(range(3)))
     zero_one = [[int(a != b) for b in range(3)] for a in range(3)]
-    return nominal == any([[c * v for v in row] for row in zero_one] == [list(row) for row in at.table] for c in range(1, 5))
+    return nominal == any(
+        [[c * v for v in row] for row in zero_one] == [list(row) for row in at.table]
+        for c in range(1, 5)
+    )

@@ -12,7 +12,17 @@ from equimargin.formulations import reduced_preferences
 from equimargin.formulations.programs.rational import Vector, dot
 from equimargin.solvers.exact.path import exact_path
 from equimargin.testing import ranking_with_a_long_path
-from ledger.instances import COSTS, Ranked, best_in_box, combined, cost, of_pairs, points, ranked, slacks
+from ledger.instances import (
+    COSTS,
+    Ranked,
+    best_in_box,
+    combined,
+    cost,
+    of_pairs,
+    points,
+    ranked,
+    slacks,
+)
 from ledger.statement import as_printed, statement
 from ledger.statements.rankings import coefficients, incidence, multiplied, rank, transposed
 
@@ -83,7 +93,10 @@ def the_rows_of_pk_are_differences(at: Ranked) -> bool:
     """(P K)_i = k(x_k)' - k(x_l)'."""
     K = [[dot(a, b) for b in at.x] for a in at.x]
     product = multiplied(incidence(at.pairs, len(at.x)), transposed(K))
-    return all(product[r] == [a - b for a, b in zip(K[i], K[j], strict=True)] for r, (i, j) in enumerate(at.pairs))
+    return all(
+        product[r] == [a - b for a, b in zip(K[i], K[j], strict=True)]
+        for r, (i, j) in enumerate(at.pairs)
+    )
 
 
 @statement("P.7.kkt", ranked)
@@ -95,7 +108,9 @@ def multipliers_are_between_zero_and_one(at: Ranked) -> bool:
 @statement("P.7.f", ranked)
 def the_function_is_a_sum_over_lambda(at: Ranked) -> bool:
     """f(x) = alpha'P k(x) / lambda."""
-    over = tuple(v / lambda_of_6(at) for v in combined(scaled(at), [at.difference(r) for r in at.all]))
+    over = tuple(
+        v / lambda_of_6(at) for v in combined(scaled(at), [at.difference(r) for r in at.all])
+    )
     return over == at.w
 
 
@@ -104,7 +119,9 @@ def the_dual_of_6(at: Ranked) -> bool:
     """1'alpha - alpha'P K P'alpha / (2 lambda) is the optimum of (6), and largest there for 0 <= alpha <= 1: its slope is 1 - margin."""
     a = scaled(at)
     value = sum(a) - at.quadratic(a) / (2 * lambda_of_6(at))
-    return value == at.value / cost(at) and best_in_box(a, [1 - at.margin(r) for r in at.all], Fraction(1))
+    return value == at.value / cost(at) and best_in_box(
+        a, [1 - at.margin(r) for r in at.all], Fraction(1)
+    )
 
 
 @statement("P.8.size", ranked)
@@ -192,8 +209,13 @@ def between(at: Segment, scale: bool) -> bool:
     """Whether w, or lambda w, of the middle is linear in lambda between the ends, where the sets do not change."""
     if not at.unchanged:
         return True
-    first, middle, last = (tuple((lambda_of_6(p) if scale else 1) * v for v in p.w) for p in (at.ends[0], at.middle, at.ends[1]))
-    return all(m == (1 - at.share) * a + at.share * b for a, m, b in zip(first, middle, last, strict=True))
+    first, middle, last = (
+        tuple((lambda_of_6(p) if scale else 1) * v for v in p.w)
+        for p in (at.ends[0], at.middle, at.ends[1])
+    )
+    return all(
+        m == (1 - at.share) * a + at.share * b for a, m, b in zip(first, middle, last, strict=True)
+    )
 
 
 @statement("P.theorem1.function", segment)
@@ -238,13 +260,18 @@ def bent_regulariser(f: Fraction) -> Fraction:
 def a_path_may_be_linear_without_the_conditions(at: Curved) -> bool:
     """V of the fourth degree and Omega of the third have the path f = max(0, 1 - lambda): no other f has a smaller V + lambda Omega."""
     best = max(Fraction(0), 1 - at.lam)
-    return bent_loss(best) + at.lam * bent_regulariser(best) <= bent_loss(at.f) + at.lam * bent_regulariser(at.f)
+    return bent_loss(best) + at.lam * bent_regulariser(best) <= bent_loss(
+        at.f
+    ) + at.lam * bent_regulariser(at.f)
 
 
 @as_printed("P.theorem1.necessary")
 def a_linear_path_needs_the_conditions(at: Curved) -> bool:
     """Then both would be of the second degree at most, and their third differences 0."""
-    return all(of(at.four[3]) - 3 * of(at.four[2]) + 3 * of(at.four[1]) - of(at.four[0]) == 0 for of in (bent_loss, bent_regulariser))
+    return all(
+        of(at.four[3]) - 3 * of(at.four[2]) + 3 * of(at.four[1]) - of(at.four[0]) == 0
+        for of in (bent_loss, bent_regulariser)
+    )
 
 
 @statement("P.5.obtained", segment)
@@ -256,24 +283,37 @@ def the_solution_between_is_a_mean(at: Segment) -> bool:
     alpha = [(1 - at.share) * a + at.share * b for a, b in ends]
     value = sum(alpha, Fraction(0)) - at.middle.quadratic(alpha) / (2 * lambda_of_6(at.middle))
     f = combined(alpha, [at.middle.difference(r) for r in at.middle.all])
-    return value == at.middle.value / cost(at.middle) and f == tuple(lambda_of_6(at.middle) * v for v in at.middle.w)
+    return value == at.middle.value / cost(at.middle) and f == tuple(
+        lambda_of_6(at.middle) * v for v in at.middle.w
+    )
 
 
 @statement("P.9", segment)
 def the_function_changes_with_the_multipliers_of_the_margin(at: Segment) -> bool:
     """lambda f - lambda^t f^t = (alpha - alpha^t)'P k(x)."""
     first, last = at.ends
-    change = combined([a - b for a, b in zip(scaled(last), scaled(first), strict=True)], [first.difference(r) for r in first.all])
-    return all(lambda_of_6(last) * b - lambda_of_6(first) * a == c for a, b, c in zip(first.w, last.w, change, strict=True))
+    change = combined(
+        [a - b for a, b in zip(scaled(last), scaled(first), strict=True)],
+        [first.difference(r) for r in first.all],
+    )
+    return all(
+        lambda_of_6(last) * b - lambda_of_6(first) * a == c
+        for a, b, c in zip(first.w, last.w, change, strict=True)
+    )
 
 
 @statement("P.10", segment)
 def the_change_of_lambda_is_that_of_the_margins(at: Segment) -> bool:
     """lambda - lambda^t = (alpha - alpha^t)'P (k(x_k) - k(x_l)) for every pair that is on the margin at both ends."""
     first, last = at.ends
-    change = combined([a - b for a, b in zip(scaled(last), scaled(first), strict=True)], [first.difference(r) for r in first.all])
+    change = combined(
+        [a - b for a, b in zip(scaled(last), scaled(first), strict=True)],
+        [first.difference(r) for r in first.all],
+    )
     on = [r for r in first.all if first.margin(r) == 1 == last.margin(r)]
-    return all(dot(change, first.difference(r)) == lambda_of_6(last) - lambda_of_6(first) for r in on)
+    return all(
+        dot(change, first.difference(r)) == lambda_of_6(last) - lambda_of_6(first) for r in on
+    )
 
 
 def few_pairs(random: Random) -> int:
@@ -353,7 +393,11 @@ def levels(random: Random) -> Levels:
 def _one_above(random: Random) -> Levels:
     """Draw one point above ten or more equal ones, or two levels of as many points."""
     n = random.randint(10, 20)
-    return Levels((1, *(0 for _ in range(n))) if random.random() < 0.5 else (*(1 for _ in range(n)), *(0 for _ in range(n))))
+    return Levels(
+        (1, *(0 for _ in range(n)))
+        if random.random() < 0.5
+        else (*(1 for _ in range(n)), *(0 for _ in range(n)))
+    )
 
 
 @statement("P.6.size", _one_above)
@@ -385,7 +429,9 @@ def the_hessian_of_all_pairs_is_singular(at: Levels) -> bool:
 @statement("P.4.regular", levels)
 def the_hessian_of_three_reduced_levels_is_singular(at: Levels) -> bool:
     """A graph of three levels has circles: as many rows depend on others as there are edges beyond n - 1."""
-    return len(at.edges) - rank(incidence(at.edges, len(at.y))) == len(at.edges) - (len(at.y) - 1) > 0
+    return (
+        len(at.edges) - rank(incidence(at.edges, len(at.y))) == len(at.edges) - (len(at.y) - 1) > 0
+    )
 
 
 @as_printed("P.4.regular")
@@ -411,10 +457,15 @@ class Sample:
     reduced: int
 
 
-TABLE_1 = (Sample(100, 100, 10000, 199), Sample(500, 268, 134000, 767), Sample(357, 212, 75684, 568))
+TABLE_1 = (
+    Sample(100, 100, 10000, 199),
+    Sample(500, 268, 134000, 767),
+    Sample(357, 212, 75684, 568),
+)
 """Mixtures, Diabetes and Cancer.
 
-Of Auto, which has many levels, the numbers of points of a level are not printed."""
+Of Auto, which has many levels, the numbers of points of a level are not printed.
+"""
 
 
 @statement("P.table1", lambda random: random.choice(TABLE_1))
@@ -433,7 +484,12 @@ class Split:
     size: int
 
 
-TABLE_2 = (Split(99, 100, 50, 200), Split(305, 196, 98, 392), Split(383, 384, 192, 768), Split(284, 285, 142, 569))
+TABLE_2 = (
+    Split(99, 100, 50, 200),
+    Split(305, 196, 98, 392),
+    Split(383, 384, 192, 768),
+    Split(284, 285, 142, 569),
+)
 """Mixtures, Auto, Diabetes and Cancer; the validation set is as large as the test set."""
 
 
@@ -485,7 +541,9 @@ class Share:
     error: int
 
 
-@statement("P.table3.shares", lambda random: random.choice((Share(500, 768, 65), Share(357, 569, 63))))
+@statement(
+    "P.table3.shares", lambda random: random.choice((Share(500, 768, 65), Share(357, 569, 63)))
+)
 def the_error_is_the_share_of_the_larger_class(at: Share) -> bool:
     """Rounded to hundredths."""
     return round(100 * Fraction(at.larger, at.size)) == at.error
@@ -508,7 +566,10 @@ def zero_is_a_subgradient_at_the_optimum(at: Ranked) -> bool:
     """lambda f is a sum of the pairs' differences with shares from 0 to 1, which are 1 within the margin and 0 beyond it."""
     shares = scaled(at)
     total = combined(shares, [at.difference(r) for r in at.all])
-    inside = all((a == 1 or at.margin(r) >= 1) and (a == 0 or at.margin(r) <= 1) for r, a in enumerate(shares))
+    inside = all(
+        (a == 1 or at.margin(r) >= 1) and (a == 0 or at.margin(r) <= 1)
+        for r, a in enumerate(shares)
+    )
     return inside and total == tuple(lambda_of_6(at) * v for v in at.w)
 
 
@@ -516,4 +577,6 @@ def zero_is_a_subgradient_at_the_optimum(at: Ranked) -> bool:
 def the_gradient_is_zero_at_the_optimum(at: Ranked) -> bool:
     """The gradient, as if nothing were on the margin: lambda f is the sum of the differences within it."""
     shares = [Fraction(at.margin(r) < 1) for r in at.all]
-    return combined(shares, [at.difference(r) for r in at.all]) == tuple(lambda_of_6(at) * v for v in at.w)
+    return combined(shares, [at.difference(r) for r in at.all]) == tuple(
+        lambda_of_6(at) * v for v in at.w
+    )

@@ -12,7 +12,21 @@ from random import Random
 
 from equimargin.formulations import classification, polynomial, ranking, ranking_from_pairs
 from equimargin.formulations.programs.rational import Vector, dot
-from ledger.instances import COSTS, Ranked, best_in_box, combined, cost, floats, minus, of_pairs, points, rankable, ranked, slacks, solved
+from ledger.instances import (
+    COSTS,
+    Ranked,
+    best_in_box,
+    combined,
+    cost,
+    floats,
+    minus,
+    of_pairs,
+    points,
+    rankable,
+    ranked,
+    slacks,
+    solved,
+)
 from ledger.statement import as_printed, statement
 from ledger.statements.kernels import k
 
@@ -41,7 +55,9 @@ class WeakOrder:
 
     def _optimum(self, above: Callable[[int, int], bool]) -> Fraction:
         """Return the optimum of (84) with a row for every two documents in a relation."""
-        pairs = [(i, j) for i, j in permutations(range(len(self.y)), 2) if above(self.y[i], self.y[j])]
+        pairs = [
+            (i, j) for i, j in permutations(range(len(self.y)), 2) if above(self.y[i], self.y[j])
+        ]
         return of_pairs(self.x, pairs, float(self.C)).value
 
 
@@ -75,14 +91,19 @@ def slacks_bound_the_misranked_pairs(at: Ranked) -> bool:
 def a_margin_is_of_a_difference(at: Ranked) -> bool:
     """w.(x_i - x_j) >= 1 - xi_ij is (85): with the least slacks that it allows, (84) has the optimal value."""
     least = [max(Fraction(0), 1 - dot(at.w, minus(at.x[i], at.x[j]))) for i, j in at.pairs]
-    allowed = all(dot(at.w, at.x[i]) >= dot(at.w, at.x[j]) + 1 - xi for xi, (i, j) in zip(least, at.pairs, strict=True))
+    allowed = all(
+        dot(at.w, at.x[i]) >= dot(at.w, at.x[j]) + 1 - xi
+        for xi, (i, j) in zip(least, at.pairs, strict=True)
+    )
     return allowed and dot(at.w, at.w) / 2 + cost(at) * sum(least) == at.value
 
 
 @as_printed("T.87")
 def a_margin_is_of_nothing(at: Ranked) -> bool:
     """w.(x_i - x_i) >= 1 - xi_ij: the difference of a point and itself."""
-    return all(dot(at.w, minus(at.x[i], at.x[i])) >= 1 - at.xi(r) for r, (i, _) in enumerate(at.pairs))
+    return all(
+        dot(at.w, minus(at.x[i], at.x[i])) >= 1 - at.xi(r) for r, (i, _) in enumerate(at.pairs)
+    )
 
 
 def nobias(vectors: list[Vector], C: float) -> Fraction:
@@ -111,7 +132,11 @@ def support_vectors_have_equality(at: Ranked) -> bool:
 @statement("T.87.bounded", ranked)
 def pairs_within_the_margin_are_bounded(at: Ranked) -> bool:
     """A pair with a slack has alpha = C, and one that is misranked has xi > 1."""
-    return all(at.alpha[r] == cost(at) and (at.xi(r) > 1) == (at.margin(r) < 0) for r in at.all if at.xi(r) > 0)
+    return all(
+        at.alpha[r] == cost(at) and (at.xi(r) > 1) == (at.margin(r) < 0)
+        for r in at.all
+        if at.xi(r) > 0
+    )
 
 
 @as_printed("T.87.bounded")
@@ -160,14 +185,21 @@ def w_is_a_sum_of_differences_of_points(at: Ranked) -> bool:
 def w_needs_support_vectors_alone(at: Ranked) -> bool:
     """w = sum over alpha_ij > 0."""
     kept = [r for r in at.all if at.alpha[r] > 0]
-    return combined([at.alpha[r] for r in kept], [at.difference(r) for r in kept]) == at.w if kept else not any(at.w)
+    return (
+        combined([at.alpha[r] for r in kept], [at.difference(r) for r in kept]) == at.w
+        if kept
+        else not any(at.w)
+    )
 
 
 @statement("T.91", ranked)
 def the_ranking_function_has_differences_of_kernels(at: Ranked) -> bool:
     """F(z) = sum alpha_ij (K(x_i, z) - K(x_j, z)) is the product with sum alpha_ij (phi(x_i) - phi(x_j)), of which this is the square."""
     z = (Fraction(2), Fraction(-1))
-    by_pairs = sum((a * (k(at.x[i], z) - k(at.x[j], z)) for a, (i, j) in zip(at.alpha, at.pairs, strict=True)), Fraction(0))
+    by_pairs = sum(
+        (a * (k(at.x[i], z) - k(at.x[j], z)) for a, (i, j) in zip(at.alpha, at.pairs, strict=True)),
+        Fraction(0),
+    )
     beta = coefficients(at)
     return by_pairs == sum((c * k(x, z) for c, x in zip(beta, at.x, strict=True)), Fraction(0))
 
@@ -177,7 +209,9 @@ def the_ranking_function_has_kernels_of_differences(at: Ranked) -> bool:
     """F(z) = sum alpha_ij K(x_i - x_j, z)."""
     z = (Fraction(2), Fraction(-1))
     printed = sum((a * k(at.difference(r), z) for r, a in enumerate(at.alpha)), Fraction(0))
-    return printed == sum((c * k(x, z) for c, x in zip(coefficients(at), at.x, strict=True)), Fraction(0))
+    return printed == sum(
+        (c * k(x, z) for c, x in zip(coefficients(at), at.x, strict=True)), Fraction(0)
+    )
 
 
 def coefficients(at: Ranked) -> Vector:
@@ -232,14 +266,21 @@ class Labelled:
     def pairs(self) -> tuple[tuple[int, int], ...]:
         """P = {(i, j): q_i = q_j, y_i > y_j}."""
         numbers = range(len(self.y))
-        return tuple((i, j) for i in numbers for j in numbers if self.q[i] == self.q[j] and self.y[i] > self.y[j])
+        return tuple(
+            (i, j)
+            for i in numbers
+            for j in numbers
+            if self.q[i] == self.q[j] and self.y[i] > self.y[j]
+        )
 
 
 def labelled(random: Random) -> Labelled:
     """Documents of one or two queries."""
     while True:
         x = points(random, random.randint(3, 6))
-        drawn = Labelled(x, tuple(random.randint(0, 2) for _ in x), tuple(random.randint(1, 2) for _ in x))
+        drawn = Labelled(
+            x, tuple(random.randint(0, 2) for _ in x), tuple(random.randint(1, 2) for _ in x)
+        )
         if drawn.pairs:
             return drawn
 
@@ -249,7 +290,9 @@ def pairs_are_of_one_query_and_of_different_labels(at: Labelled) -> bool:
     """P has every two documents of one query and different labels once: all l_q (l_q - 1) / 2 of a query, less those of a label."""
     of_queries = sum(comb(at.q.count(q), 2) for q in set(at.q))
     of_labels = sum(comb(count, 2) for count in Counter(zip(at.q, at.y, strict=True)).values())
-    return len(at.pairs) == of_queries - of_labels and all((j, i) not in at.pairs for i, j in at.pairs)
+    return len(at.pairs) == of_queries - of_labels and all(
+        (j, i) not in at.pairs for i, j in at.pairs
+    )
 
 
 def _strict_order(random: Random) -> Labelled:
@@ -292,7 +335,11 @@ def gram(x: tuple[Vector, ...]) -> list[list[Fraction]]:
 def hessian(at: Labelled) -> list[list[Fraction]]:
     """Qhat of (2.5), from k alone."""
     return [
-        [k(at.x[i], at.x[u]) + k(at.x[j], at.x[v]) - k(at.x[i], at.x[v]) - k(at.x[j], at.x[u]) for u, v in at.pairs] for i, j in at.pairs
+        [
+            k(at.x[i], at.x[u]) + k(at.x[j], at.x[v]) - k(at.x[i], at.x[v]) - k(at.x[j], at.x[u])
+            for u, v in at.pairs
+        ]
+        for i, j in at.pairs
     ]
 
 
@@ -338,7 +385,9 @@ def the_rank_of_the_pairs_is_points_minus_components(at: Labelled) -> bool:
 def tree(random: Random) -> Labelled:
     """A chain of levels, one point each: p = l (l - 1) / 2, and for l = 2 a tree."""
     m = random.randint(2, 3)
-    return Labelled(tuple((Fraction(i), Fraction(i * i)) for i in range(m)), tuple(range(m)), (1,) * m)
+    return Labelled(
+        tuple((Fraction(i), Fraction(i * i)) for i in range(m)), tuple(range(m)), (1,) * m
+    )
 
 
 @statement("K.3.1.singular", tree)
@@ -382,7 +431,11 @@ class Kernelized:
 def kernelized(random: Random) -> Kernelized:
     """A small ranking with a kernel."""
     on, C = labelled(random), random.choice(COSTS)
-    optimum = solved(ranking_from_pairs(floats(on.x), [list(pair) for pair in on.pairs], C, polynomial(2, 1.0, 1.0)))
+    optimum = solved(
+        ranking_from_pairs(
+            floats(on.x), [list(pair) for pair in on.pairs], C, polynomial(2, 1.0, 1.0)
+        )
+    )
     return Kernelized(on, Fraction(C), optimum.value, optimum.alpha, optimum.beta)
 
 
@@ -395,20 +448,30 @@ def halfway(random: Random) -> Kernelized:
 @statement("K.1.2", kernelized)
 def the_value_of_a_kernel_ranking(at: Kernelized) -> bool:
     """w.w / 2 + C sum xi_ij is the optimum, with w.w = beta'Q beta."""
-    return at.norm / 2 + at.C * sum((max(Fraction(0), at.slack(r)) for r in range(len(at.alpha))), Fraction(0)) == at.value
+    return (
+        at.norm / 2
+        + at.C * sum((max(Fraction(0), at.slack(r)) for r in range(len(at.alpha))), Fraction(0))
+        == at.value
+    )
 
 
 @statement("K.2.4", kernelized)
 def the_dual_of_k_is_minus_the_primal(at: Kernelized) -> bool:
     """min alpha'Qhat alpha / 2 - e'alpha is minus the optimum of (1.2), and 0 <= alpha <= C."""
-    form = sum((a * dot(row, at.alpha) for a, row in zip(at.alpha, hessian(at.on), strict=True)), Fraction(0))
+    form = sum(
+        (a * dot(row, at.alpha) for a, row in zip(at.alpha, hessian(at.on), strict=True)),
+        Fraction(0),
+    )
     return form / 2 - sum(at.alpha) == -at.value and all(0 <= a <= at.C for a in at.alpha)
 
 
 @as_printed("K.2.4")
 def the_dual_of_k_is_the_primal(at: Kernelized) -> bool:
     """ "Problem (2.4)" as a minimum has the optimum of (1.2) itself: its sign is the other one."""
-    form = sum((a * dot(row, at.alpha) for a, row in zip(at.alpha, hessian(at.on), strict=True)), Fraction(0))
+    form = sum(
+        (a * dot(row, at.alpha) for a, row in zip(at.alpha, hessian(at.on), strict=True)),
+        Fraction(0),
+    )
     return form / 2 - sum(at.alpha) == at.value
 
 
@@ -416,13 +479,18 @@ def the_dual_of_k_is_the_primal(at: Kernelized) -> bool:
 def w_of_k_is_a_sum_of_pairs(at: Kernelized) -> bool:
     """w = sum alpha_ij phi_ij: with the margins Qhat alpha all conditions of the optimum hold."""
     margins = [dot(row, at.alpha) for row in hessian(at.on)]
-    return all((a == 0 or m <= 1) and (a == at.C or m >= 1) for a, m in zip(at.alpha, margins, strict=True))
+    return all(
+        (a == 0 or m <= 1) and (a == at.C or m >= 1) for a, m in zip(at.alpha, margins, strict=True)
+    )
 
 
 @statement("K.2.9", kernelized)
 def w_of_k_is_a_sum_of_points(at: Kernelized) -> bool:
     """w = sum beta_i phi(x_i), so that w.phi_ij = (Q beta)_i - (Q beta)_j: the optimum in beta is that of (1.2)."""
-    return all((at.alpha[r] == 0 or at.slack(r) >= 0) and (at.alpha[r] == at.C or at.slack(r) <= 0) for r in range(len(at.alpha)))
+    return all(
+        (at.alpha[r] == 0 or at.slack(r) >= 0) and (at.alpha[r] == at.C or at.slack(r) <= 0)
+        for r in range(len(at.alpha))
+    )
 
 
 @statement("K.3.12", kernelized)
@@ -437,7 +505,9 @@ def the_multipliers_are_coefficients_of_pairs(at: Kernelized) -> bool:
     """Appendix A: alpha in the place of betahat has the optimum of (3.15)."""
     margins = [dot(row, at.alpha) for row in hessian(at.on)]
     form = dot(at.alpha, margins)
-    return form / 2 + at.C * sum((max(Fraction(0), 1 - m) for m in margins), Fraction(0)) == at.value
+    return (
+        form / 2 + at.C * sum((max(Fraction(0), 1 - m) for m in margins), Fraction(0)) == at.value
+    )
 
 
 @statement("K.3.16", kernelized)
@@ -445,9 +515,14 @@ def beta_is_a_sum_of_coefficients_of_pairs(at: Kernelized) -> bool:
     """beta = A'betahat has the margins and the norm of betahat, whatever its signs; of betahat = alpha, Q beta is the optimal f."""
     A, Q, m = incidence(at.on.pairs, len(at.on.x)), gram(at.on.x), len(at.on.pairs)
     for betahat in (at.alpha, tuple(Fraction(r * r - 2) for r in range(m))):
-        beta, margins = combined(betahat, [tuple(r) for r in A]), [dot(row, betahat) for row in hessian(at.on)]
+        beta, margins = (
+            combined(betahat, [tuple(r) for r in A]),
+            [dot(row, betahat) for row in hessian(at.on)],
+        )
         f = tuple(dot(row, beta) for row in Q)
-        if [f[i] - f[j] for i, j in at.on.pairs] != margins or dot(beta, f) != dot(betahat, margins):
+        if [f[i] - f[j] for i, j in at.on.pairs] != margins or dot(beta, f) != dot(
+            betahat, margins
+        ):
             return False
         if betahat == at.alpha and f != at.f:
             return False
@@ -458,15 +533,21 @@ def counts(at: Kernelized) -> tuple[list[int], list[int]]:
     """l_i^+ = #{j: (j, i) in SV} and l_i^- = #{j: (i, j) in SV} of (3.17) and (3.18)."""
     m = len(at.on.x)
     inside = [pair for r, pair in enumerate(at.on.pairs) if at.slack(r) > 0]
-    return [sum(j == i for _, j in inside) for i in range(m)], [sum(j == i for j, _ in inside) for i in range(m)]
+    return [sum(j == i for _, j in inside) for i in range(m)], [
+        sum(j == i for j, _ in inside) for i in range(m)
+    ]
 
 
 @statement("K.3.17", halfway)
 def the_loss_is_a_sum_over_points(at: Kernelized) -> bool:
     """sum over SV of 1 - (Q beta)_i + (Q beta)_j = sum_i (l_i^+ - l_i^-)(Q beta)_i + l_i^-."""
     plus, less = counts(at)
-    over_points = sum(((a - b) * f + b for a, b, f in zip(plus, less, at.f, strict=True)), Fraction(0))
-    return over_points == sum((at.slack(r) for r in range(len(at.alpha)) if at.slack(r) > 0), Fraction(0))
+    over_points = sum(
+        ((a - b) * f + b for a, b, f in zip(plus, less, at.f, strict=True)), Fraction(0)
+    )
+    return over_points == sum(
+        (at.slack(r) for r in range(len(at.alpha)) if at.slack(r) > 0), Fraction(0)
+    )
 
 
 @statement("K.3.18", halfway)
@@ -480,7 +561,9 @@ def every_violated_pair_is_counted_once_on_either_side(at: Kernelized) -> bool:
 def the_rows_of_violated_pairs_add_up_to_counts(at: Kernelized) -> bool:
     """A_beta'e = l^- - l^+ and p_beta = sum l_i^-, with a row of A_beta for every pair in SV."""
     plus, less = counts(at)
-    A = incidence(tuple(at.on.pairs[r] for r in range(len(at.alpha)) if at.slack(r) > 0), len(at.on.x))
+    A = incidence(
+        tuple(at.on.pairs[r] for r in range(len(at.alpha)) if at.slack(r) > 0), len(at.on.x)
+    )
     sums = [sum((row[i] for row in A), Fraction(0)) for i in range(len(at.on.x))]
     return sums == [b - a for a, b in zip(plus, less, strict=True)] and len(A) == sum(less)
 
@@ -491,7 +574,9 @@ def squared(at: Kernelized) -> tuple[Fraction, Fraction, int]:
     A = incidence(tuple(at.on.pairs[r] for r in inside), len(at.on.x))
     margins = [dot(row, at.f) for row in A]
     by_pairs = at.norm / 2 + at.C * sum((at.slack(r) ** 2 for r in inside), Fraction(0))
-    without = at.norm / 2 + at.C * (sum((m * m for m in margins), Fraction(0)) - 2 * sum(margins, Fraction(0)))
+    without = at.norm / 2 + at.C * (
+        sum((m * m for m in margins), Fraction(0)) - 2 * sum(margins, Fraction(0))
+    )
     return by_pairs, without, len(inside)
 
 
@@ -518,8 +603,14 @@ def the_gradient_of_the_squares(at: Kernelized) -> bool:
     by_pairs = list(at.f)
     for r in inside:
         i, j = at.on.pairs[r]
-        by_pairs = [v - 2 * at.C * at.slack(r) * (Q[c][i] - Q[c][j]) for c, v in enumerate(by_pairs)]
-    inner = combined([dot(row, at.f) - 1 for row in A], [tuple(row) for row in A]) if A else (Fraction(0),) * m
+        by_pairs = [
+            v - 2 * at.C * at.slack(r) * (Q[c][i] - Q[c][j]) for c, v in enumerate(by_pairs)
+        ]
+    inner = (
+        combined([dot(row, at.f) - 1 for row in A], [tuple(row) for row in A])
+        if A
+        else (Fraction(0),) * m
+    )
     return by_pairs == [f + 2 * at.C * dot(Q[c], inner) for c, f in enumerate(at.f)]
 
 
@@ -539,7 +630,10 @@ def the_hessian_products_are_sums_over_points(at: Kernelized) -> bool:
         return [value + 2 * at.C * dot(row, shares) for value, row in zip(f, Q, strict=True)]
 
     both = [*inside, *((j, i) for i, j in inside)]
-    sums = [(plus[c] + less[c]) * Qv[c] - sum((Qv[j] for i, j in both if i == c), Fraction(0)) for c in range(m)]
+    sums = [
+        (plus[c] + less[c]) * Qv[c] - sum((Qv[j] for i, j in both if i == c), Fraction(0))
+        for c in range(m)
+    ]
     moved = gradient([f + q for f, q in zip(at.f, Qv, strict=True)])
     change = [a - b for a, b in zip(moved, gradient(at.f), strict=True)]
     return change == [q + 2 * at.C * dot(row, sums) for q, row in zip(Qv, Q, strict=True)]
@@ -564,7 +658,10 @@ def oneslack(random: Random) -> Slack1:
 def one_slack_is_the_sum_of_all(at: Slack1) -> bool:
     """The largest violation of the 2^p subsets is the sum of the xi_ij."""
     slack = [at.on.slack(r) for r in range(len(at.on.alpha))]
-    largest = max(sum((s for s, c in zip(slack, chosen, strict=True) if c), Fraction(0)) for chosen in product((0, 1), repeat=len(slack)))
+    largest = max(
+        sum((s for s, c in zip(slack, chosen, strict=True) if c), Fraction(0))
+        for chosen in product((0, 1), repeat=len(slack))
+    )
     return largest == sum((max(Fraction(0), s) for s in slack), Fraction(0))
 
 
@@ -583,7 +680,9 @@ class Plain:
         signed = [b * s for b, s in zip(beta, self.y, strict=True)]
         w = combined(signed, self.x)
         margins = [s * dot(w, x) for s, x in zip(self.y, self.x, strict=True)]
-        return dot(w, w) / 2 + self.C * sum((max(Fraction(0), 1 - margin) for margin in margins), Fraction(0))
+        return dot(w, w) / 2 + self.C * sum(
+            (max(Fraction(0), 1 - margin) for margin in margins), Fraction(0)
+        )
 
 
 def plain(random: Random) -> Plain:
@@ -640,7 +739,11 @@ def l_coefficients_do_for_n_weights(at: Ranked) -> bool:
     beta = coefficients(at)
     f = through_weights(at.x, beta)
     losses = sum((max(Fraction(0), 1 - f[i] + f[j]) for i, j in at.pairs), Fraction(0))
-    return len(beta) < len(at.w) and dot(beta, f) / 2 + cost(at) * losses == at.value and combined(beta, at.x) == at.w
+    return (
+        len(beta) < len(at.w)
+        and dot(beta, f) / 2 + cost(at) * losses == at.value
+        and combined(beta, at.x) == at.w
+    )
 
 
 @dataclass(frozen=True)
@@ -653,7 +756,9 @@ class Circle:
     def _objective(self, betahat: Sequence[Fraction]) -> Fraction:
         """Evaluate (3.15)."""
         w = combined(betahat, [self.of.difference(r) for r in self.of.all])
-        losses = sum((max(Fraction(0), 1 - dot(w, self.of.difference(r))) for r in self.of.all), Fraction(0))
+        losses = sum(
+            (max(Fraction(0), 1 - dot(w, self.of.difference(r))) for r in self.of.all), Fraction(0)
+        )
         return dot(w, w) / 2 + cost(self.of) * losses
 
 
@@ -667,7 +772,9 @@ def _circle(random: Random) -> Circle:
 def an_optimum_in_pairs_need_not_be_one_of_the_dual(at: Circle) -> bool:
     """The multipliers are optimal for (3.15), and so they are when moved around the circle, where they leave the box of (2.4)."""
     moved = [a + at.t * step for a, step in zip(at.of.alpha, (1, -1, 1), strict=True)]
-    return at._objective(at.of.alpha) == at._objective(moved) == at.of.value and not all(0 <= a <= cost(at.of) for a in moved)
+    return at._objective(at.of.alpha) == at._objective(moved) == at.of.value and not all(
+        0 <= a <= cost(at.of) for a in moved
+    )
 
 
 def through_weights(x: tuple[Vector, ...], beta: Vector) -> list[Fraction]:
@@ -682,7 +789,10 @@ def the_subgradient_is_a_sum_over_points(at: Kernelized) -> bool:
     Q = gram(at.on.x)
     plus, less = counts(at)
     inside = [at.on.pairs[r] for r in range(len(at.alpha)) if at.slack(r) > 0]
-    by_pairs = [f - at.C * sum((Q[c][i] - Q[c][j] for i, j in inside), Fraction(0)) for c, f in enumerate(at.f)]
+    by_pairs = [
+        f - at.C * sum((Q[c][i] - Q[c][j] for i, j in inside), Fraction(0))
+        for c, f in enumerate(at.f)
+    ]
     shares = [Fraction(a - b) for a, b in zip(plus, less, strict=True)]
     return by_pairs == [f + at.C * dot(shares, Q[c]) for c, f in enumerate(at.f)]
 

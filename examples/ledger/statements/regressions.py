@@ -33,7 +33,11 @@ class Flat:
 def flat(random: Random) -> Flat:
     """A hard tube that some function is in, whose w is not 0."""
     while True:
-        x, w, epsilon = points(random, random.randint(3, 6)), points(random, 1)[0], Fraction(random.choice((1, 4)), 2)
+        x, w, epsilon = (
+            points(random, random.randint(3, 6)),
+            points(random, 1)[0],
+            Fraction(random.choice((1, 4)), 2),
+        )
         y = tuple(2 * dot(w, point) + epsilon * random.randint(-1, 1) for point in x)
         problem = regression(floats(x), [float(v) for v in y], float("inf"), float(epsilon))
         optimum = solved(problem)
@@ -68,7 +72,9 @@ def no_target_is_below_the_tube(at: Flat) -> bool:
 @statement("T.56", flat)
 def the_farthest_target_is_epsilon_over_the_norm_away(at: Flat) -> bool:
     """Of the distances |error| / |w| in the inputs, the largest is epsilon / |w|."""
-    return max(at.error(i) ** 2 for i in range(len(at.y))) / dot(at.w, at.w) == at.epsilon**2 / dot(at.w, at.w)
+    return max(at.error(i) ** 2 for i in range(len(at.y))) / dot(at.w, at.w) == at.epsilon**2 / dot(
+        at.w, at.w
+    )
 
 
 @as_printed("T.56")
@@ -94,7 +100,9 @@ class Narrow:
 def narrow(random: Random) -> Narrow:
     """Targets 0 and `apart` at one point."""
     apart = random.randint(0, 4)
-    status = exact_optimum(regression([[1.0], [1.0]], [0.0, float(apart)], float("inf"), 1.0)).status
+    status = exact_optimum(
+        regression([[1.0], [1.0]], [0.0, float(apart)], float("inf"), 1.0)
+    ).status
     return Narrow(apart, status is Status.OPTIMAL)
 
 
@@ -107,13 +115,20 @@ def a_hard_tube_allows_no_errors(at: Narrow) -> bool:
 @statement("T.60", tube)
 def slacks_enter_with_their_first_power(at: Tube) -> bool:
     """|w|^2 / 2 + C sum (xi_i + xihat_i) is the optimum of (64) to (73)."""
-    return dot(at.w, at.w) / 2 + at.C * sum((at.xi(i) + at.xihat(i) for i in at.all), Fraction(0)) == at.value
+    return (
+        dot(at.w, at.w) / 2 + at.C * sum((at.xi(i) + at.xihat(i) for i in at.all), Fraction(0))
+        == at.value
+    )
 
 
 @as_printed("T.60")
 def slacks_enter_with_their_squares(at: Tube) -> bool:
     """With their squares."""
-    return dot(at.w, at.w) / 2 + at.C * sum((at.xi(i) ** 2 + at.xihat(i) ** 2 for i in at.all), Fraction(0)) == at.value
+    return (
+        dot(at.w, at.w) / 2
+        + at.C * sum((at.xi(i) ** 2 + at.xihat(i) ** 2 for i in at.all), Fraction(0))
+        == at.value
+    )
 
 
 @statement("T.62", tube)
@@ -136,20 +151,32 @@ def lagrangian(at: Tube, b: Fraction, w: Vector, slack: Vector, slackhat: Vector
     total = dot(w, w) / 2 + at.C * (sum(xi) + sum(xihat)) - dot(eta, xi) - dot(etahat, xihat)
     for i in at.all:
         f = dot(w, at.x[i]) + b
-        total -= at.alpha[i] * (at.epsilon + slack[i] - at.y[i] + f) + at.alphahat[i] * (at.epsilon + slackhat[i] + at.y[i] - f)
+        total -= at.alpha[i] * (at.epsilon + slack[i] - at.y[i] + f) + at.alphahat[i] * (
+            at.epsilon + slackhat[i] + at.y[i] - f
+        )
     return total
 
 
 @statement("T.64", tube)
 def the_lagrangian_has_slacks_in_the_constraints(at: Tube) -> bool:
     """At the saddle point it is the optimum."""
-    return lagrangian(at, at.b, at.w, tuple(at.xi(i) for i in at.all), tuple(at.xihat(i) for i in at.all)) == at.value
+    return (
+        lagrangian(
+            at, at.b, at.w, tuple(at.xi(i) for i in at.all), tuple(at.xihat(i) for i in at.all)
+        )
+        == at.value
+    )
 
 
 @as_printed("T.64")
 def the_lagrangian_has_multipliers_in_the_constraints(at: Tube) -> bool:
     """With eta and etahat where xi and xihat belong."""
-    return lagrangian(at, at.b, at.w, tuple(at.C - a for a in at.alpha), tuple(at.C - a for a in at.alphahat)) == at.value
+    return (
+        lagrangian(
+            at, at.b, at.w, tuple(at.C - a for a in at.alpha), tuple(at.C - a for a in at.alphahat)
+        )
+        == at.value
+    )
 
 
 @statement("T.65", tube)
@@ -223,7 +250,10 @@ def the_dual_has_two_indices(at: Tube) -> bool:
 @as_printed("T.70")
 def the_dual_has_one_index_twice(at: Tube) -> bool:
     """(alpha_i - alphahat_i)(alpha_i - alphahat_i) x_i.x_j."""
-    form = sum((d * d * dot(x, z) for d, x in zip(at.differences, at.x, strict=True) for z in at.x), Fraction(0))
+    form = sum(
+        (d * d * dot(x, z) for d, x in zip(at.differences, at.x, strict=True) for z in at.x),
+        Fraction(0),
+    )
     return dual(at, form) == at.value
 
 
@@ -245,7 +275,11 @@ def multipliers_of_both_sides_are_at_most_the_cost(at: Tube) -> bool:
 def the_same_w_again(at: Tube) -> bool:
     """w = sum (alpha_i - alphahat_i) x_i: only points on the tube or outside of it count."""
     kept = [i for i in at.all if abs(at.y[i] - at.F(i)) >= at.epsilon]
-    return combined([at.differences[i] for i in kept], [at.x[i] for i in kept]) == at.w if kept else not any(at.w)
+    return (
+        combined([at.differences[i] for i in kept], [at.x[i] for i in kept]) == at.w
+        if kept
+        else not any(at.w)
+    )
 
 
 @statement("T.75", tube)

@@ -10,7 +10,18 @@ from random import Random
 from equimargin.formulations import classification
 from equimargin.formulations.programs.rational import dot
 from equimargin.solvers.exact.optimum import exact_optimum
-from ledger.instances import COSTS, Classes, best_in_box, combined, cost, of_labels, points, separable, slacks, soft
+from ledger.instances import (
+    COSTS,
+    Classes,
+    best_in_box,
+    combined,
+    cost,
+    of_labels,
+    points,
+    separable,
+    slacks,
+    soft,
+)
 from ledger.statement import as_printed, statement
 from ledger.statements.hard_margins import signed
 
@@ -47,7 +58,9 @@ def two_costs(random: Random) -> TwoCosts:
 @statement("T.25.tradeoff", two_costs)
 def a_larger_cost_narrows_the_margin(at: TwoCosts) -> bool:
     """A larger C has no shorter w and no larger sum of slacks: it trades the margin's size for errors."""
-    return dot(at.low.w, at.low.w) <= dot(at.high.w, at.high.w) and slacks(at.low) >= slacks(at.high)
+    return dot(at.low.w, at.low.w) <= dot(at.high.w, at.high.w) and slacks(at.low) >= slacks(
+        at.high
+    )
 
 
 @statement("T.26", soft)
@@ -97,7 +110,11 @@ def a_cost_above_all_multipliers_changes_nothing(at: Classes) -> bool:
 def w_is_the_sum_of_the_support_vectors(at: Classes) -> bool:
     """w = sum over alpha_i > 0 of alpha_i y_i x_i."""
     kept = [i for i in at.all if at.alpha[i] > 0]
-    return combined([signed(at)[i] for i in kept], [at.x[i] for i in kept]) == at.w if kept else not any(at.w)
+    return (
+        combined([signed(at)[i] for i in kept], [at.x[i] for i in kept]) == at.w
+        if kept
+        else not any(at.w)
+    )
 
 
 @statement("T.29.bias", soft)
@@ -129,14 +146,19 @@ def both_multipliers_add_up_to_the_cost(at: Classes) -> bool:
     """alpha_i + mu_i = C: with mu_i = C - alpha_i >= 0 the Lagrangian is the optimum, at larger slacks too; with no other mu."""
     mu = [cost(at) - a for a in at.alpha]
     best = with_slacks(at, mu, Fraction(0))
-    larger, other = with_slacks(at, mu, Fraction(2)), with_slacks(at, [v + 1 for v in mu], Fraction(2))
+    larger, other = (
+        with_slacks(at, mu, Fraction(2)),
+        with_slacks(at, [v + 1 for v in mu], Fraction(2)),
+    )
     return min(mu) >= 0 and best == larger == at.value != other
 
 
 def with_slacks(at: Classes, mu: Sequence[Fraction], more: Fraction) -> Fraction:
     """w.w / 2 + C sum xi - sum alpha (y (w.x - b) - 1 + xi) - sum mu xi, at slacks that are larger by `more` than the optimal ones."""
     xi = [at.xi(i) + more for i in at.all]
-    priced = sum((at.alpha[i] * (at.margin(i) - 1 + xi[i]) + mu[i] * xi[i] for i in at.all), Fraction(0))
+    priced = sum(
+        (at.alpha[i] * (at.margin(i) - 1 + xi[i]) + mu[i] * xi[i] for i in at.all), Fraction(0)
+    )
     return dot(at.w, at.w) / 2 + cost(at) * sum(xi, Fraction(0)) - priced
 
 
@@ -181,7 +203,13 @@ def correct_points_within_have_a_slack_below_one(at: Classes) -> bool:
     """Within the margin, 1 > xi > 0 where F has the right sign, xi > 1 where it has the wrong one, and xi = 1 on the line itself."""
     for i in at.all:
         if at.margin(i) < 1:
-            expected = 0 < at.xi(i) < 1 if at.margin(i) > 0 else at.xi(i) > 1 if at.margin(i) < 0 else at.xi(i) == 1
+            expected = (
+                0 < at.xi(i) < 1
+                if at.margin(i) > 0
+                else at.xi(i) > 1
+                if at.margin(i) < 0
+                else at.xi(i) == 1
+            )
             if not expected:
                 return False
     return True

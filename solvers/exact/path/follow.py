@@ -2,11 +2,14 @@
 
     min  1/2 alpha' A K A' alpha - t'alpha    s.t.  0 <= alpha <= C weight,  [ s'alpha = 0 ]
 
-alpha and f are piecewise linear in C = 1 / lambda, with rational breakpoints. The exact optimum at one C says on which line alpha moves,
-and how far that line is optimal; what is left of the interval on both sides is filled in the same way, from a C near its middle. There are
-finitely many lines, and finitely many C at which an optimum does not say which, so that this ends.
+alpha and f are piecewise linear in C = 1 / lambda, with rational breakpoints. The exact
+optimum at one C says on which line alpha moves, and how far that line is optimal; what
+is left of the interval on both sides is filled in the same way, from a C near its
+middle. There are finitely many lines, and finitely many C at which an optimum does not
+say which, so that this ends.
 
-Source: document P, section 5; Hastie, Rosset, Tibshirani, Zhu, The entire regularization path for the support vector machine (2004).
+Source: document P, section 5; Hastie, Rosset, Tibshirani, Zhu, The entire
+regularization path for the support vector machine (2004).
 """
 
 from __future__ import annotations
@@ -23,7 +26,14 @@ import numpy as np
 from equimargin.formulations.numeric.arguments import check_count, positive
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.solvers.exact.active_set import ActiveSet, round_to_active_set
-from equimargin.solvers.exact.numbers import Fractions, IntegerProblem, as_fractions, fractions, integral, semidefinite
+from equimargin.solvers.exact.numbers import (
+    Fractions,
+    IntegerProblem,
+    as_fractions,
+    fractions,
+    integral,
+    semidefinite,
+)
 from equimargin.solvers.exact.optimum import FLOAT_SECONDS, FLOAT_SHARE, float_solution
 from equimargin.solvers.exact.path.piece import ExactPiece, piece_around
 from equimargin.solvers.exact.path.result import ExactPath, rational
@@ -50,7 +60,11 @@ class UnsolvedInterval(NamedTuple):
 
 
 def exact_path(
-    problem: MarginProblem, low: Any = 0, high: Any = None, time_limit: float | None = None, max_pieces: int = MOST_PIECES
+    problem: MarginProblem,
+    low: Any = 0,
+    high: Any = None,
+    time_limit: float | None = None,
+    max_pieces: int = MOST_PIECES,
 ) -> ExactPath:
     """The whole regularisation path in rational numbers: every optimum at every cost C from low to high.
 
@@ -58,17 +72,28 @@ def exact_path(
 
     Parameters
     ----------
-    problem : a MarginProblem with the hinge whose kernel has rational values; its C is ignored.
-    low, high : the ends of C = 1 / lambda, 0 <= low < high, integers, floats or Fractions; a high of None is infinity.
-    time_limit : seconds; no linear system is begun that may take longer.  max_pieces : pieces at most.
+    problem : MarginProblem
+        A MarginProblem with the hinge whose kernel has rational values; its C is
+        ignored.
+    low, high : Any
+        The ends of C = 1 / lambda, 0 <= low < high, integers, floats or Fractions; a
+        high of None is infinity.
+    time_limit : float | None
+        Seconds; no linear system is begun that may take longer.
+    max_pieces : int
+        Pieces at most.
 
     Returns
     -------
-    ExactPath : its pieces and breakpoints; where time or pieces were spent, the pieces found until then and a sentence.
+    ExactPath
+        Its pieces and breakpoints; where time or pieces were spent, the pieces found
+        until then and a sentence.
 
     Raises
     ------
-    ValueError : a problem that has no such path or is too large, in a sentence; wrong ends or limits.
+    ValueError
+        A problem that has no such path or is too large, in a sentence; wrong ends or
+        limits.
 
     Source: document P, section 5.
     """
@@ -90,9 +115,15 @@ def exact_path(
 def check_path(problem: Any) -> None:
     """Raise ValueError where a problem has no exact path here, with the reason."""
     if not isinstance(problem, MarginProblem):
-        raise ValueError("an exact path is of a problem with a margin; of a one-norm problem there is `regularization_path`")
+        raise ValueError(
+            "an exact path is of a problem with a margin; of a one-norm problem there is "
+            "`regularization_path`"
+        )
     if problem.loss != "hinge":
-        raise ValueError(f"an exact path is of the hinge: that of the {problem.phi.words} has breakpoints that are no rational numbers")
+        raise ValueError(
+            f"an exact path is of the hinge: that of the {problem.phi.words} has "
+            f"breakpoints that are no rational numbers"
+        )
     if np.isinf(problem.unit_weights).any():
         raise ValueError("rows of infinite weight have no share of C")
     refused = refusal(problem)
@@ -105,9 +136,15 @@ def interval_of_costs(low: Any, high: Any) -> tuple[Fraction, Fraction | None]:
 
     Raises
     ------
-    ValueError : ends that are not numbers, 0 <= low < high.
+    ValueError
+        Ends that are not numbers, 0 <= low < high.
     """
-    ends = rational(low, "low"), None if high is None or (isinstance(high, float) and high == np.inf) else rational(high, "high")
+    ends = (
+        rational(low, "low"),
+        None
+        if high is None or (isinstance(high, float) and high == np.inf)
+        else rational(high, "high"),
+    )
     if ends[0] < 0:
         raise ValueError(f"low must be at least 0, not {low!r}")
     if ends[1] is not None and ends[1] <= ends[0]:
@@ -121,14 +158,26 @@ def relative_weights(problem: MarginProblem) -> Fractions:
 
 
 def follow_gaps(
-    numbers: IntegerProblem, weights: Fractions, gaps: list[UnsolvedInterval], clock: Clock, max_pieces: int
+    numbers: IntegerProblem,
+    weights: Fractions,
+    gaps: list[UnsolvedInterval],
+    clock: Clock,
+    max_pieces: int,
 ) -> tuple[list[ExactPiece], str]:
     """The pieces in some intervals, in their order, and why there are no more: an empty sentence where they are all.
 
     Parameters
     ----------
-    numbers : the problem in integers, whose box is not read.  weights : (p,) Fractions.  gaps : the intervals.
-    clock : the time limit.  max_pieces : pieces at most.
+    numbers : IntegerProblem
+        The problem in integers, whose box is not read.
+    weights : Fractions of shape (p,)
+        Fractions.
+    gaps : list[UnsolvedInterval]
+        The intervals.
+    clock : Clock
+        The time limit.
+    max_pieces : int
+        Pieces at most.
     """
     pieces, gaps = list[ExactPiece](), list(gaps)
     while gaps:
@@ -142,9 +191,17 @@ def follow_gaps(
         except OutOfTime as spent:
             return _joined(pieces), str(spent)
         if piece.high is not None and piece.high != gap.high:
-            gaps.append(UnsolvedInterval(piece.high, gap.high, PathWarmStart(piece.high, piece.alpha(piece.high))))
+            gaps.append(
+                UnsolvedInterval(
+                    piece.high, gap.high, PathWarmStart(piece.high, piece.alpha(piece.high))
+                )
+            )
         if piece.low != gap.low:
-            gaps.append(UnsolvedInterval(gap.low, piece.low, PathWarmStart(piece.low, piece.alpha(piece.low))))
+            gaps.append(
+                UnsolvedInterval(
+                    gap.low, piece.low, PathWarmStart(piece.low, piece.alpha(piece.low))
+                )
+            )
         if piece.low != piece.high:
             pieces.append(piece)
     return _joined(pieces), ""
@@ -156,9 +213,14 @@ def _within(piece: ExactPiece, gap: UnsolvedInterval) -> ExactPiece:
     return replace(piece, low=max(piece.low, gap.low), high=min(ends, default=None))
 
 
-def _start(problem: MarginProblem, numbers: IntegerProblem, weights: Fractions, C: Fraction, clock: Clock) -> PathWarmStart:
+def _start(
+    problem: MarginProblem, numbers: IntegerProblem, weights: Fractions, C: Fraction, clock: Clock
+) -> PathWarmStart:
     """Feasible multipliers at C near those of a float solution; 0 where there is none."""
-    with suppress(ArithmeticError, ValueError), np.errstate(all="ignore"):  # floats only propose where to begin
+    with (
+        suppress(ArithmeticError, ValueError),
+        np.errstate(all="ignore"),
+    ):  # floats only propose where to begin
         rounded = problem.with_cost(float(C))
         point = float_solution(rounded, min(FLOAT_SECONDS, FLOAT_SHARE * clock.left))
         return PathWarmStart(C, round_to_active_set(rounded, _boxed(numbers, weights, C), point)[0])
@@ -169,12 +231,16 @@ def _boxed(numbers: IntegerProblem, weights: Fractions, C: Fraction) -> IntegerP
     return replace(numbers, box=(C * weights).tolist())
 
 
-def _optimal(numbers: IntegerProblem, weights: Fractions, C: Fraction, near: PathWarmStart, clock: Clock) -> ActiveSet:
+def _optimal(
+    numbers: IntegerProblem, weights: Fractions, C: Fraction, near: PathWarmStart, clock: Clock
+) -> ActiveSet:
     """The state at the optimum of one C, from the multipliers of another one in proportion."""
     state = ActiveSet(_boxed(numbers, weights, C), clock)
     alpha: Fractions = near.alpha * (C / near.C)
     depths = [min(a, C * w - a) for a, w in zip(alpha, weights, strict=True)]
-    state.start(alpha, sorted((r for r, depth in enumerate(depths) if depth > 0), key=lambda r: -depths[r]))
+    state.start(
+        alpha, sorted((r for r, depth in enumerate(depths) if depth > 0), key=lambda r: -depths[r])
+    )
     state.run()
     return state
 
@@ -202,7 +268,11 @@ def _joined(pieces: list[ExactPiece]) -> list[ExactPiece]:
     joined: list[ExactPiece] = []
     for piece in sorted(pieces, key=lambda piece: piece.low):
         last = joined[-1] if joined else None
-        if last is not None and last.high == piece.low and (last.constant, last.slope) == (piece.constant, piece.slope):
+        if (
+            last is not None
+            and last.high == piece.low
+            and (last.constant, last.slope) == (piece.constant, piece.slope)
+        ):
             joined[-1] = replace(last, high=piece.high)
         else:
             joined.append(piece)

@@ -2,13 +2,15 @@
 
     E(C) = #{ i : y_i (f_-i(x_i) + b_-i) < 0 },      (f_-i, b_-i) optimal without point i
 
-A point whose multiplier is 0 on a whole piece needs no second path there: without it f is still optimal. Where its multiplier is not 0, the
-path without it is followed, as that of a weight of 0. On every piece the value of the point that is left out is a straight line in C,
-and its roots are where E steps. E is counted twice: at least the points that are on the wrong side for every best bias, at most those that
-are on no side or on the wrong one for some best bias.
+A point whose multiplier is 0 on a whole piece needs no second path there: without it f
+is still optimal. Where its multiplier is not 0, the path without it is followed, as
+that of a weight of 0. On every piece the value of the point that is left out is a
+straight line in C, and its roots are where E steps. E is counted twice: at least the
+points that are on the wrong side for every best bias, at most those that are on no side
+or on the wrong one for some best bias.
 
-Source: O. Chapelle, V. Vapnik, O. Bousquet, S. Mukherjee, Choosing multiple parameters for support vector machines (2002), section 3, for
-points without a multiplier.
+Source: O. Chapelle, V. Vapnik, O. Bousquet, S. Mukherjee, Choosing multiple parameters
+for support vector machines (2002), section 3, for points without a multiplier.
 """
 
 from __future__ import annotations
@@ -54,13 +56,23 @@ class Mistakes(NamedTuple):
 class LeaveOneOutPath:
     """The leave-one-out error of a classification for every C from low to high, in rational numbers.
 
-    problem : whose error it is; its C means nothing.
-    low, high : the ends of C; a high of None is infinity.
-    steps : (k,) the C at which the error may change, in increasing order, low first.
-    at_steps, after_steps : (k,) each, the error at every step, and from there to the next one.
-    unchanged : the share, over points and pieces of the path, of those whose removal provably changes nothing.
-    stopped : why there is no error, in a sentence; empty if there is one.
-    seconds : of wall time.
+    Parameters
+    ----------
+    problem : MarginProblem
+        Whose error it is; its C means nothing.
+    low, high
+        The ends of C; a high of None is infinity.
+    steps : tuple[Fraction, ...] of shape (k,)
+        The C at which the error may change, in increasing order, low first.
+    at_steps, after_steps : tuple[Mistakes, ...] of shape (k,)
+        Each, the error at every step, and from there to the next one.
+    unchanged : Fraction
+        The share, over points and pieces of the path, of those whose removal provably
+        changes nothing.
+    stopped : str
+        Why there is no error, in a sentence; empty if there is one.
+    seconds : float
+        Of wall time.
     """
 
     problem: MarginProblem = field(repr=False)
@@ -78,41 +90,57 @@ class LeaveOneOutPath:
 
         Parameters
         ----------
-        C : from low to high, an integer, a float or a Fraction.
+        C : Any
+            From low to high, an integer, a float or a Fraction.
 
         Raises
         ------
-        ValueError : another C, or an error that was not computed.
+        ValueError
+            Another C, or an error that was not computed.
         """
         C = rational(C, "C")
         place = bisect_right(self.steps, C) - 1
         if place < 0 or (self.high is not None and self.high < C):
-            raise ValueError(f"there is no leave-one-out error at C = {C}" + (f": {self.stopped}" if self.stopped else ""))
+            raise ValueError(
+                f"there is no leave-one-out error at C = {C}"
+                + (f": {self.stopped}" if self.stopped else "")
+            )
         return self.at_steps[place] if self.steps[place] == C else self.after_steps[place]
 
 
-def exact_leave_one_out(problem: MarginProblem, low: Any = 0, high: Any = None, time_limit: float | None = None) -> LeaveOneOutPath:
+def exact_leave_one_out(
+    problem: MarginProblem, low: Any = 0, high: Any = None, time_limit: float | None = None
+) -> LeaveOneOutPath:
     """How many points of a classification are on the wrong side of the optimum without them, at every cost C from low to high.
 
         E(C) = #{ i : y_i (f_-i(x_i) + b_-i) < 0 },      (f_-i, b_-i) optimal without point i
 
     Parameters
     ----------
-    problem : a classification with the hinge whose kernel has rational values; its C is ignored.
-    low, high, time_limit : as of `exact_path`; the time is that of all.
+    problem : MarginProblem
+        A classification with the hinge whose kernel has rational values; its C is
+        ignored.
+    low, high, time_limit
+        As of `exact_path`; the time is that of all.
 
     Returns
     -------
-    LeaveOneOutPath : the error as a step function; without steps, with a sentence, where the time was spent.
+    LeaveOneOutPath
+        The error as a step function; without steps, with a sentence, where the time was
+        spent.
 
     Raises
     ------
-    ValueError : a problem that is no classification, or as `exact_path`.
+    ValueError
+        A problem that is no classification, or as `exact_path`.
     """
     check_path(problem)
     if not isinstance(problem.rows, Signed):
         raise ValueError("a leave-one-out error is of a classification")
-    clock, started = Clock(inf if time_limit is None else positive(time_limit, "time_limit")), time.perf_counter()
+    clock, started = (
+        Clock(inf if time_limit is None else positive(time_limit, "time_limit")),
+        time.perf_counter(),
+    )
     path = exact_path(problem, low, high, time_limit)
     numbers, weights, stopped = integral(problem), relative_weights(problem), path.stopped
     states, same = [list[_State]() for _ in range(problem.p)], 0
@@ -126,7 +154,9 @@ def exact_leave_one_out(problem: MarginProblem, low: Any = 0, high: Any = None, 
     steps, at, after = _summed([] if stopped else states)
     share = Fraction(same, max(problem.p * len(path.pieces), 1))
     spent = time.perf_counter() - started
-    return LeaveOneOutPath(problem, path.low, path.high, tuple(steps), tuple(at), tuple(after), share, stopped, spent)
+    return LeaveOneOutPath(
+        problem, path.low, path.high, tuple(steps), tuple(at), tuple(after), share, stopped, spent
+    )
 
 
 class _State(NamedTuple):
@@ -148,8 +178,18 @@ class _Point:
         """The path without the point, how many pieces are those with it, and why there is no more of it."""
         if not clock.left:
             return [], 0, f"the time limit of {clock.seconds:.3g} s does not suffice for all points"
-        kept = [piece for piece in path.pieces if piece.constant[self.i] == piece.slope[self.i] == 0]
-        gaps = list(self._gaps([piece for piece in path.pieces if piece.constant[self.i] != 0 or piece.slope[self.i] != 0]))
+        kept = [
+            piece for piece in path.pieces if piece.constant[self.i] == piece.slope[self.i] == 0
+        ]
+        gaps = list(
+            self._gaps(
+                [
+                    piece
+                    for piece in path.pieces
+                    if piece.constant[self.i] != 0 or piece.slope[self.i] != 0
+                ]
+            )
+        )
         new, stopped = follow_gaps(self.numbers, self.weights, gaps, clock, MOST_PIECES)
         return sorted([*kept, *new], key=lambda piece: piece.low), len(kept), stopped
 
@@ -195,10 +235,15 @@ class _Point:
         """The straight lines in C that the ends of all best biases follow."""
         if piece.bias is not None:
             return [piece.bias]
-        f, df = (np.asarray(self.numbers.dot(np.array(v, dtype=object))) for v in (piece.f_constant, piece.f_slope))
+        f, df = (
+            np.asarray(self.numbers.dot(np.array(v, dtype=object)))
+            for v in (piece.f_constant, piece.f_slope)
+        )
         g = [(v - t, dv) for v, dv, t in zip(f, df, self.numbers.targets, strict=True)]
         slope = np.array(piece.slope, dtype=object)
-        below, above = bias_lines(self.numbers.s, g, (slope == 0) & (self.weights > 0), (slope != 0) & (self.weights > 0))
+        below, above = bias_lines(
+            self.numbers.s, g, (slope == 0) & (self.weights > 0), (slope != 0) & (self.weights > 0)
+        )
         return [*below, *above]
 
     def _side(self, piece: ExactPiece, C: Fraction) -> Mistakes:
@@ -211,7 +256,9 @@ class _Point:
         return Mistakes(low is not None and value + low > 0, high is None or value + high >= 0)
 
 
-def _summed(states: Sequence[Sequence[_State]]) -> tuple[list[Fraction], list[Mistakes], list[Mistakes]]:
+def _summed(
+    states: Sequence[Sequence[_State]],
+) -> tuple[list[Fraction], list[Mistakes], list[Mistakes]]:
     """The C at which points change their sides, and how many are on the wrong one there and after it."""
     changes: defaultdict[Fraction, list[tuple[int, _State]]] = defaultdict(list)
     for i, own in enumerate(states):

@@ -2,9 +2,10 @@
 
     alpha(C) = alpha_0 + (C - C_0) d,   d_r = weight_r at the upper bound,   d_r = 0 at 0,   H_TT d_T + s_T db = - (H d)_T of the others
 
-Every condition of the optimum is linear in C along that line, so that the C at which it holds are an interval. Where no row is strictly
-inside, b may be all of an interval, whose lower end is the largest and whose upper end the smallest of some straight lines: the condition
-is that they do not cross.
+Every condition of the optimum is linear in C along that line, so that the C at which it
+holds are an interval. Where no row is strictly inside, b may be all of an interval,
+whose lower end is the largest and whose upper end the smallest of some straight lines:
+the condition is that they do not cross.
 """
 
 from __future__ import annotations
@@ -28,11 +29,17 @@ Room = tuple[Fraction | None, Fraction | None]
 class ExactPiece:
     """A part of a path on which one straight line of multipliers is optimal.
 
-    low, high : its ends, low <= C <= high; a high of None is infinity.
-    constant, slope : (p,) each, alpha(C) = constant + C slope.
-    f_constant, f_slope : (m,) each, f of the training points, without the bias, is f_constant + C f_slope.
-    bias : (b_0, b_1) of the only best bias b_0 + C b_1 strictly inside the piece; None where the best are an interval; (0, 0) without a
-    bias.
+    Parameters
+    ----------
+    low, high
+        Its ends, low <= C <= high; a high of None is infinity.
+    constant, slope : tuple[Fraction, ...] of shape (p,)
+        Each, alpha(C) = constant + C slope.
+    f_constant, f_slope : tuple[Fraction, ...] of shape (m,)
+        Each, f of the training points, without the bias, is f_constant + C f_slope.
+    bias : Line | None of shape (b_0, b_1)
+        Of the only best bias b_0 + C b_1 strictly inside the piece; None where the best
+        are an interval; (0, 0) without a bias.
     """
 
     low: Fraction
@@ -57,7 +64,11 @@ class ExactPiece:
 
     def same_function(self, other: ExactPiece) -> bool:
         """Whether both have the same f, and the same bias where it is only one."""
-        return (self.f_constant, self.f_slope, self.bias) == (other.f_constant, other.f_slope, other.bias)
+        return (self.f_constant, self.f_slope, self.bias) == (
+            other.f_constant,
+            other.f_slope,
+            other.bias,
+        )
 
 
 def piece_around(state: ActiveSet, weights: Fractions, C: Fraction) -> ExactPiece:
@@ -65,24 +76,40 @@ def piece_around(state: ActiveSet, weights: Fractions, C: Fraction) -> ExactPiec
 
     Parameters
     ----------
-    state : at the optimum of the box C x weights.  weights : (p,) Fractions.  C : > 0.
+    state : ActiveSet
+        At the optimum of the box C x weights.
+    weights : Fractions of shape (p,)
+        Fractions.
+    C : Fraction
+        > 0.
 
     Returns
     -------
-    ExactPiece : of C alone at some of the finitely many C where another line begins.
+    ExactPiece
+        Of C alone at some of the finitely many C where another line begins.
 
     Raises
     ------
-    ArithmeticError : the state is at no optimum.
+    ArithmeticError
+        The state is at no optimum.
     """
     numbers, alpha = state.numbers, state.alpha
     d = state.direction(weights)
     f, df = numbers.values(numbers.pulled(alpha)), numbers.values(numbers.pulled(d))
-    g = [(value - target, slope) for value, slope, target in zip(numbers.dot(f), numbers.dot(df), numbers.targets, strict=True)]
+    g = [
+        (value - target, slope)
+        for value, slope, target in zip(
+            numbers.dot(f), numbers.dot(df), numbers.targets, strict=True
+        )
+    ]
     bias: Line | None = (Fraction(0), Fraction(0))
     if numbers.biased:
         first = state.T[0] if state.T else None
-        bias = None if first is None else (-numbers.s[first] * g[first][0], -numbers.s[first] * g[first][1])
+        bias = (
+            None
+            if first is None
+            else (-numbers.s[first] * g[first][0], -numbers.s[first] * g[first][1])
+        )
     if (numbers.s * alpha).sum() != 0 or (numbers.s * d).sum() != 0:
         raise ArithmeticError("the multipliers do not stay in balance")
     rooms = list(_rooms(state, alpha, C * weights, d, weights)) + list(_dual_rooms(state, g, bias))
@@ -99,15 +126,24 @@ def piece_around(state: ActiveSet, weights: Fractions, C: Fraction) -> ExactPiec
     )
 
 
-def bias_lines(s: Integers, g: Sequence[Line], up: Integers, down: Integers) -> tuple[list[Line], list[Line]]:
+def bias_lines(
+    s: Integers, g: Sequence[Line], up: Integers, down: Integers
+) -> tuple[list[Line], list[Line]]:
     """The straight lines that every best bias is above, and those that it is below.
 
     Parameters
     ----------
-    s : (p,) signs of the bias.  g : (p,) A f - t.  up, down : (p,) which rows are below their upper bound, and which above 0.
+    s : Integers of shape (p,)
+        Signs of the bias.
+    g : Sequence[Line] of shape (p,)
+        A f - t.
+    up, down : Integers of shape (p,)
+        Which rows are below their upper bound, and which above 0.
     """
     at = [(-q * value, -q * slope) for q, (value, slope) in zip(s.tolist(), g, strict=True)]
-    return [at[r] for r in np.flatnonzero(np.where(s > 0, up, down))], [at[r] for r in np.flatnonzero(np.where(s > 0, down, up))]
+    return [at[r] for r in np.flatnonzero(np.where(s > 0, up, down))], [
+        at[r] for r in np.flatnonzero(np.where(s > 0, down, up))
+    ]
 
 
 def best_biases(numbers: IntegerProblem, box: Fractions, alpha: Fractions, f: Fractions) -> Ends:
@@ -115,16 +151,25 @@ def best_biases(numbers: IntegerProblem, box: Fractions, alpha: Fractions, f: Fr
 
     Parameters
     ----------
-    numbers : the problem in integers, whose box is not read.  box, alpha : (p,) Fractions.  f : (m,) f of the training points.
+    numbers : IntegerProblem
+        The problem in integers, whose box is not read.
+    box, alpha : Fractions of shape (p,)
+        Fractions.
+    f : Fractions of shape (m,)
+        f of the training points.
     """
     if not numbers.biased:
         return Fraction(0), Fraction(0)
     g = [(v - t, Fraction(0)) for v, t in zip(numbers.dot(f), numbers.targets, strict=True)]
     below, above = bias_lines(numbers.s, g, alpha < box, alpha > 0)
-    return max((value for value, _ in below), default=None), min((value for value, _ in above), default=None)
+    return max((value for value, _ in below), default=None), min(
+        (value for value, _ in above), default=None
+    )
 
 
-def _rooms(state: ActiveSet, alpha: Fractions, box: Fractions, d: Fractions, rise: Fractions) -> Iterator[Room]:
+def _rooms(
+    state: ActiveSet, alpha: Fractions, box: Fractions, d: Fractions, rise: Fractions
+) -> Iterator[Room]:
     """How far C can go down and up before a row comes from inside to a bound."""
     for r in np.flatnonzero(state.rises & state.falls):
         yield _room(alpha[r], d[r])

@@ -22,11 +22,15 @@ def rational(value: Any, name: str) -> Fraction:
 
     Parameters
     ----------
-    value : an integer, a Fraction, or a finite float of any size.  name : for the error.
+    value : Any
+        An integer, a Fraction, or a finite float of any size.
+    name : str
+        For the error.
 
     Raises
     ------
-    ValueError : what is no finite number.
+    ValueError
+        What is no finite number.
     """
     if isinstance(value, Real) and not isinstance(value, bool) and isfinite(value):
         return Fraction(value) if isinstance(value, Rational) else Fraction(float(value))
@@ -39,11 +43,19 @@ class ExactPath:
 
         alpha(C) = constant + C slope,   f = sum_i (A'alpha)_i k(x_i, .)      on every piece
 
-    problem : whose path it is; its C means nothing.
-    low, high : the ends of C; a high of None is infinity.
-    pieces : from low to high. f is continuous from one to the next; alpha may jump where it is not unique.
-    stopped : why pieces are missing, in a sentence; empty if none is.
-    seconds : of wall time.
+    Parameters
+    ----------
+    problem : MarginProblem
+        Whose path it is; its C means nothing.
+    low, high
+        The ends of C; a high of None is infinity.
+    pieces : tuple[ExactPiece, ...]
+        From low to high. f is continuous from one to the next; alpha may jump where it
+        is not unique.
+    stopped : str
+        Why pieces are missing, in a sentence; empty if none is.
+    seconds : float
+        Of wall time.
 
     Source: document P, section 5.
     """
@@ -66,23 +78,31 @@ class ExactPath:
 
         Of a path that is not complete those between pieces that meet. Multipliers may change theirs at more places: where pieces meet.
         """
-        return tuple(new.low for old, new in pairwise(self.pieces) if old.high == new.low and not old.same_function(new))
+        return tuple(
+            new.low
+            for old, new in pairwise(self.pieces)
+            if old.high == new.low and not old.same_function(new)
+        )
 
     def piece(self, C: Any) -> ExactPiece:
         """The piece that C is in; of two that meet there the one above.
 
         Parameters
         ----------
-        C : from low to high, an integer, a float or a Fraction.
+        C : Any
+            From low to high, an integer, a float or a Fraction.
 
         Raises
         ------
-        ValueError : a C that the path does not reach.
+        ValueError
+            A C that the path does not reach.
         """
         C = rational(C, "C")
         place = bisect_right([piece.low for piece in self.pieces], C) - 1
         if place < 0 or not self.pieces[place].holds(C):
-            raise ValueError(f"the path has no piece at C = {C}" + (f": {self.stopped}" if self.stopped else ""))
+            raise ValueError(
+                f"the path has no piece at C = {C}" + (f": {self.stopped}" if self.stopped else "")
+            )
         return self.pieces[place]
 
     def alpha(self, C: Any) -> tuple[Fraction, ...]:
@@ -95,7 +115,10 @@ class ExactPath:
 
     def value(self, C: Any) -> Fraction:
         """The optimum at C, t'alpha - 1/2 alpha'A f; C as in `piece`."""
-        alpha, margins = self.piece(C).alpha(Fraction(C)), self._numbers.dot(self.piece(C).f(Fraction(C)))
+        alpha, margins = (
+            self.piece(C).alpha(Fraction(C)),
+            self._numbers.dot(self.piece(C).f(Fraction(C))),
+        )
         return Fraction((alpha * (self._numbers.targets - margins / 2)).sum())
 
     def bias(self, C: Any) -> Ends:

@@ -39,11 +39,16 @@ class Clock:
 
         Parameters
         ----------
-        work : what is about to be done, as in "the exact pivots".  ahead : seconds that it is expected to take without another look.
+        work : str
+            What is about to be done, as in "the exact pivots".
+        ahead : float
+            Seconds that it is expected to take without another look.
         """
         if self.left <= ahead:
             expected = f" (about {ahead:.2g} s)" if ahead > 0 else ""
-            raise OutOfTime(f"the time limit of {self.seconds:.3g} s does not suffice for {work}{expected}")
+            raise OutOfTime(
+                f"the time limit of {self.seconds:.3g} s does not suffice for {work}{expected}"
+            )
 
     def ask_pivot(self, done: int) -> None:
         """Raise OutOfPivots or OutOfTime where no pivot may follow those that are done."""

@@ -1,13 +1,16 @@
 """Least-index criss-cross pivots in integers: they end at the optimum of every convex quadratic or linear program that has one.
 
-The conditions of the optimum are a linear complementarity problem: with x = u, or x = u - e t where the sign of an unknown is free,
+The conditions of the optimum are a linear complementarity problem: with x = u, or
+x = u - e t where the sign of an unknown is free,
 
     w = M v + r,   v >= 0,   w >= 0,   w'v = 0        M = [ P  R' ; -R  0 ],   r = (q, d),   v = (u, t, multipliers of R x <= d).
 
-M is positive semidefinite and therefore sufficient, so that the pivots end. All numbers of a dictionary are integers over one denominator.
+M is positive semidefinite and therefore sufficient, so that the pivots end. All numbers
+of a dictionary are integers over one denominator.
 
-Source: S. Zionts, The criss-cross method for solving linear programming problems (1969); D. den Hertog, C. Roos, T. Terlaky, The linear
-complementarity problem, sufficient matrices, and the criss-cross method (1993).
+Source: S. Zionts, The criss-cross method for solving linear programming problems
+(1969); D. den Hertog, C. Roos, T. Terlaky, The linear complementarity problem,
+sufficient matrices, and the criss-cross method (1993).
 """
 
 from __future__ import annotations
@@ -39,22 +42,32 @@ def optimum_by_pivots(program: Program, clock: Clock) -> Pair | None:
 
     Parameters
     ----------
-    program : without second-order cones, P positive semidefinite.  clock : the time limit.
+    program : Program
+        Without second-order cones, P positive semidefinite.
+    clock : Clock
+        The time limit.
 
     Raises
     ------
-    OutOfTime : it would take too long.
+    OutOfTime
+        It would take too long.
     """
     signed = _signed(program)
     own = [i for i in range(len(program.h)) if i not in signed.values()]
     free = [j for j in range(program.n) if j not in signed]
     m, last = len(program.b), 1 if program.b else 0
-    rows = Matrix((*program.A.rows, *([_total(program.A)] * last), *(program.G.rows[i] for i in own)), program.n)
+    rows = Matrix(
+        (*program.A.rows, *([_total(program.A)] * last), *(program.G.rows[i] for i in own)),
+        program.n,
+    )
     ends = [*program.b, *([-sum(program.b)] * last), *(program.h[i] for i in own)]
     if program.n + 1 + rows.height > LARGEST_DICTIONARY:
         return None
     P = _with_shift(_with_shift(_dense(program.P), free).T, free)
-    q, R = _with_shift(np.array([program.q], dtype=object), free)[0], _with_shift(_dense(rows), free)
+    q, R = (
+        _with_shift(np.array([program.q], dtype=object), free)[0],
+        _with_shift(_dense(rows), free),
+    )
     M = np.block([[P, R.T], [-R, np.full((len(R), len(R)), Fraction(0))]])
     found = _Dictionary(M, np.array([*q, *ends], dtype=object)).solve(clock)
     if found is None:
@@ -65,7 +78,9 @@ def optimum_by_pivots(program: Program, clock: Clock) -> Pair | None:
     x = [v[j] if j in signed else v[j] - shift for j in range(n)]
     prices = v[len(q) :]
     y = [prices[i] - prices[m] for i in range(m)]
-    z = dict(zip(own, prices[m + last :], strict=True)) | {i: w[j] / -program.G.rows[i][j] for j, i in signed.items()}
+    z = dict(zip(own, prices[m + last :], strict=True)) | {
+        i: w[j] / -program.G.rows[i][j] for j, i in signed.items()
+    }
     return Pair(tuple(x), tuple(y), tuple(z[i] for i in range(len(program.h))))
 
 
@@ -75,7 +90,10 @@ class _Dictionary:
     def __init__(self, M: Numbers, r: Numbers) -> None:
         self.unit = lcm(*{v.denominator for v in M.flat}, *{v.denominator for v in r})
         table = np.column_stack([M, r])
-        self.table = np.array([[v.numerator * (self.unit // v.denominator) for v in row] for row in table], dtype=object)
+        self.table = np.array(
+            [[v.numerator * (self.unit // v.denominator) for v in row] for row in table],
+            dtype=object,
+        )
         self.denominator = 1
         self.seconds = 0.0
         self.exchanged = np.zeros(len(r), dtype=np.bool_)
@@ -117,9 +135,15 @@ class _Dictionary:
     def _values(self) -> tuple[list[Fraction], list[Fraction]]:
         """The values of v and w; w was scaled by the unit."""
         ends, zero = self.table[:, -1], Fraction(0)
-        v = [Fraction(end, self.denominator) if inside else zero for end, inside in zip(ends, self.exchanged, strict=True)]
+        v = [
+            Fraction(end, self.denominator) if inside else zero
+            for end, inside in zip(ends, self.exchanged, strict=True)
+        ]
         over = self.denominator * self.unit
-        return v, [zero if inside else Fraction(end, over) for end, inside in zip(ends, self.exchanged, strict=True)]
+        return v, [
+            zero if inside else Fraction(end, over)
+            for end, inside in zip(ends, self.exchanged, strict=True)
+        ]
 
 
 def _signed(program: Program) -> dict[int, int]:

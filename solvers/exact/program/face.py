@@ -1,14 +1,16 @@
 """The optimum on the face of a solution in floats: exact, or mended until it is.
 
-The face is the set S of inequalities that are tight. On it, the optimum, its multipliers and S satisfy one linear system,
+The face is the set S of inequalities that are tight. On it, the optimum, its
+multipliers and S satisfy one linear system,
 
     [ P   A'  G_S' ] [ x  ]   [ -q  ]
     [ A            ] [ y  ] = [  b  ]
     [ G_S          ] [ z_S]   [ h_S ]
 
-Of its solutions that near the floats is taken; where it has none, rows of S that depend on others are left out. Inequalities that it
-violates join S, those whose multiplier is negative leave it. A solution that violates nothing and has no negative multiplier is feasible
-on both sides, with equal values: an optimum.
+Of its solutions that near the floats is taken; where it has none, rows of S that depend
+on others are left out. Inequalities that it violates join S, those whose multiplier is
+negative leave it. A solution that violates nothing and has no negative multiplier is
+feasible on both sides, with equal values: an optimum.
 """
 
 from __future__ import annotations
@@ -47,11 +49,17 @@ def optimum_on_face(program: Program, floats: FloatSolution, clock: Clock) -> Pa
 
     Parameters
     ----------
-    program : without second-order cones.  floats : from `solve_in_floats`.  clock : the time limit.
+    program : Program
+        Without second-order cones.
+    floats : FloatSolution
+        From `solve_in_floats`.
+    clock : Clock
+        The time limit.
 
     Raises
     ------
-    OutOfTime : it would take too long.
+    OutOfTime
+        It would take too long.
     """
     seen = set[tuple[int, ...]]()
     for ratio in TIGHT_RATIOS:
@@ -76,16 +84,26 @@ def tight_rows(floats: FloatSolution, ratio: float) -> tuple[int, ...]:
     return tuple(np.flatnonzero(floats.z > ratio * np.maximum(floats.s, 0.0)).tolist())
 
 
-def on_face(program: Program, tight: Sequence[int], floats: FloatSolution, clock: Clock) -> Pair | None:
+def on_face(
+    program: Program, tight: Sequence[int], floats: FloatSolution, clock: Clock
+) -> Pair | None:
     """The solution of the system above near the floats; None where it has none.
 
     Parameters
     ----------
-    program : without second-order cones.  tight : the rows of the face.  floats : any.  clock : the time limit.
+    program : Program
+        Without second-order cones.
+    tight : Sequence[int]
+        The rows of the face.
+    floats : FloatSolution
+        any.
+    clock : Clock
+        The time limit.
 
     Raises
     ------
-    OutOfTime : it would take too long.
+    OutOfTime
+        It would take too long.
     """
     right = [*negative(program.q), *program.b, *(program.h[i] for i in tight)]
     near = [*on_grid(floats.x), *on_grid(floats.y), *on_grid(floats.z[list(tight)])]
@@ -94,17 +112,25 @@ def on_face(program: Program, tight: Sequence[int], floats: FloatSolution, clock
         return None
     n, m = program.n, len(program.b)
     z = dict(zip(tight, found[n + m :], strict=True))
-    return Pair(tuple(found[:n]), tuple(found[n : n + m]), tuple(z.get(i, Fraction(0)) for i in range(len(program.h))))
+    return Pair(
+        tuple(found[:n]),
+        tuple(found[n : n + m]),
+        tuple(z.get(i, Fraction(0)) for i in range(len(program.h))),
+    )
 
 
-def _independent(program: Program, tight: Sequence[int], floats: FloatSolution, clock: Clock) -> tuple[int, ...]:
+def _independent(
+    program: Program, tight: Sequence[int], floats: FloatSolution, clock: Clock
+) -> tuple[int, ...]:
     """The tight rows, those of large multipliers first, that are independent of the equations and of each other.
 
     Rows that meet in one point up to a rounding of the data contradict each other in exact numbers.
     """
     order = sorted(tight, key=lambda i: -float(floats.z[i]))
     m = len(program.b)
-    kept = independent_rows(Matrix((*program.A.rows, *(program.G.rows[i] for i in order)), program.n), clock)
+    kept = independent_rows(
+        Matrix((*program.A.rows, *(program.G.rows[i] for i in order)), program.n), clock
+    )
     return tuple(sorted(order[k - m] for k in kept if k >= m))
 
 
@@ -112,7 +138,10 @@ def _system(program: Program, tight: Sequence[int]) -> Matrix:
     """The matrix of the system above."""
     below = (*program.A.rows, *(program.G.rows[i] for i in tight))
     beside = Matrix(below, program.n).transposed.rows
-    top: Iterator[Row] = ({**row, **_moved(column, program.n)} for row, column in zip(program.P.rows, beside, strict=True))
+    top: Iterator[Row] = (
+        {**row, **_moved(column, program.n)}
+        for row, column in zip(program.P.rows, beside, strict=True)
+    )
     return Matrix((*top, *below), program.n + len(below))
 
 

@@ -29,8 +29,18 @@ PLACES = 40
 class FloatSolution:
     """What Clarabel returned.
 
-    x : (n,).  y : (m,) multipliers of A x = b.  z : (r,) those of the rows of G.  s : (r,) the slack h - Gx.
-    says_infeasible, says_unbounded : whether it stopped with the claim that there is no feasible point, or no lower bound.
+    Parameters
+    ----------
+    x : ndarray of shape (n,)
+    y : ndarray of shape (m,)
+        Multipliers of A x = b.
+    z : ndarray of shape (r,)
+        Those of the rows of G.
+    s : ndarray of shape (r,)
+        The slack h - Gx.
+    says_infeasible, says_unbounded : bool
+        Whether it stopped with the claim that there is no feasible point, or no lower
+        bound.
     """
 
     x: Array
@@ -51,28 +61,53 @@ def solve_in_floats(program: Program, clock: Clock) -> FloatSolution | None:
 
     Parameters
     ----------
-    program : with a positive semidefinite P.  clock : the time limit.
+    program : Program
+        With a positive semidefinite P.
+    clock : Clock
+        The time limit.
     """
     import clarabel
     from scipy import sparse
 
     seconds = FLOAT_SHARE * clock.left
     settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_threads, settings.max_iter, settings.time_limit = False, 1, FLOAT_ITERATIONS, seconds
+    settings.verbose, settings.max_threads, settings.max_iter, settings.time_limit = (
+        False,
+        1,
+        FLOAT_ITERATIONS,
+        seconds,
+    )
     settings.presolve_enable = False  # it would drop rows, whose multipliers are wanted
     for name in ("tol_gap_abs", "tol_gap_rel", "tol_feas", "tol_infeas_abs", "tol_infeas_rel"):
         setattr(settings, name, FLOAT_TOL)
     m = len(program.b)
-    cones = [clarabel.ZeroConeT(m), clarabel.NonnegativeConeT(program.inequalities), *map(clarabel.SecondOrderConeT, program.cones)]
+    cones = [
+        clarabel.ZeroConeT(m),
+        clarabel.NonnegativeConeT(program.inequalities),
+        *map(clarabel.SecondOrderConeT, program.cones),
+    ]
     try:
         rows = sparse.csc_matrix(sparse.vstack([_sparse(program.A), _sparse(program.G)]))
-        P, q, ends = sparse.csc_matrix(sparse.triu(_sparse(program.P))), floats(program.q), floats([*program.b, *program.h])
-        solver = clarabel.DefaultSolver(P, q, rows, ends, [cone for cone in cones if cone.dim], settings)
+        P, q, ends = (
+            sparse.csc_matrix(sparse.triu(_sparse(program.P))),
+            floats(program.q),
+            floats([*program.b, *program.h]),
+        )
+        solver = clarabel.DefaultSolver(
+            P, q, rows, ends, [cone for cone in cones if cone.dim], settings
+        )
         found = interruptible(solver.solve, seconds=2 * seconds + 1)
     except (OverflowError, TimeoutError, ValueError):
         return None
     z, s, status = np.array(found.z), np.array(found.s), str(found.status)
-    return FloatSolution(np.array(found.x), z[:m], z[m:], s[m:], "PrimalInfeasible" in status, "DualInfeasible" in status)
+    return FloatSolution(
+        np.array(found.x),
+        z[:m],
+        z[m:],
+        s[m:],
+        "PrimalInfeasible" in status,
+        "DualInfeasible" in status,
+    )
 
 
 def floats(values: Sequence[Fraction]) -> Array:
@@ -85,7 +120,10 @@ def on_grid(values: Array) -> list[Fraction]:
     finite = np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
     units = PLACES - np.frexp(np.maximum(np.abs(finite), 1.0))[1]
     steps = np.rint(np.ldexp(finite, units))
-    return [Fraction(int(step)) / Fraction(2) ** int(unit) for step, unit in zip(steps, units, strict=True)]
+    return [
+        Fraction(int(step)) / Fraction(2) ** int(unit)
+        for step, unit in zip(steps, units, strict=True)
+    ]
 
 
 def _sparse(M: Matrix) -> Any:

@@ -1,6 +1,7 @@
 """Linear systems of integers by flint: a regular one solved by p-adic lifting, pivot columns modulo a large prime.
 
-Source: J. Dixon, Exact solution of linear equations using p-adic expansions, Numerische Mathematik 40 (1982).
+Source: J. Dixon, Exact solution of linear equations using p-adic expansions, Numerische
+Mathematik 40 (1982).
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ def regular_solution(matrix: Any, right: Sequence[int], bits: int, clock: Clock)
     ----------
     matrix : fmpz_mat of shape (n, n)
         M.
-    right : sequence of int, of length n
+    right : Sequence[int]
+        Sequence of int, of length n
     bits : int
         Length of the longest entry of M, for the forecast.
     clock : Clock

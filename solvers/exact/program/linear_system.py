@@ -1,11 +1,14 @@
 """An exact solution of a sparse linear system near a given point, the system having any rank.
 
-First the system is made smaller: a row of one unknown gives its value, and an unknown that is in one row only is computed from it last.
-Of what is left, the columns that are independent modulo a large prime make a regular system, which is solved by p-adic lifting; the other
-unknowns keep their given values. Independence modulo a prime implies that in rationals. Where the prime hides a dependency, a row is left
-unsatisfied, so that every row is checked.
+First the system is made smaller: a row of one unknown gives its value, and an unknown
+that is in one row only is computed from it last. Of what is left, the columns that are
+independent modulo a large prime make a regular system, which is solved by p-adic
+lifting; the other unknowns keep their given values. Independence modulo a prime implies
+that in rationals. Where the prime hides a dependency, a row is left unsatisfied, so
+that every row is checked.
 
-Source: J. Dixon, Exact solution of linear equations using p-adic expansions, Numerische Mathematik 40 (1982).
+Source: J. Dixon, Exact solution of linear equations using p-adic expansions, Numerische
+Mathematik 40 (1982).
 """
 
 from __future__ import annotations
@@ -32,18 +35,30 @@ class Inconsistent(Exception):
 
 
 def solution_near(
-    rows: Matrix, right: Sequence[Fraction], near: Sequence[Fraction], clock: Clock, preference: Sequence[float] | None = None
+    rows: Matrix,
+    right: Sequence[Fraction],
+    near: Sequence[Fraction],
+    clock: Clock,
+    preference: Sequence[float] | None = None,
 ) -> list[Fraction] | None:
     """An exact solution that differs from a given point in as few independent unknowns as the system needs; None without a solution.
 
     Parameters
     ----------
-    rows : (k, n).  right : (k,).  near : (n,) the values of the unknowns that the system leaves open.  clock : the time limit.
-    preference : (n,) unknowns of larger numbers are changed rather than those of smaller ones; None where it does not matter.
+    rows : Matrix of shape (k, n)
+    right : Sequence[Fraction] of shape (k,)
+    near : Sequence[Fraction] of shape (n,)
+        The values of the unknowns that the system leaves open.
+    clock : Clock
+        The time limit.
+    preference : Sequence[float] | None of shape (n,)
+        Unknowns of larger numbers are changed rather than those of smaller ones; None
+        where it does not matter.
 
     Raises
     ------
-    OutOfTime : it would take too long.
+    OutOfTime
+        It would take too long.
     """
     system = _System(rows, right, near, preference, clock)
     try:
@@ -67,24 +82,46 @@ def independent_rows(rows: Matrix, clock: Clock) -> list[int]:
 
     Parameters
     ----------
-    rows : (k, n).  clock : the time limit.
+    rows : Matrix of shape (k, n)
+    clock : Clock
+        The time limit.
 
     Raises
     ------
-    OutOfTime : it would take too long.
+    OutOfTime
+        It would take too long.
     """
-    return pivot_columns(_modular([dict(entries) for entries, _ in rows.integers], range(rows.width), clock).transpose())
+    return pivot_columns(
+        _modular(
+            [dict(entries) for entries, _ in rows.integers], range(rows.width), clock
+        ).transpose()
+    )
 
 
 class _System:
     """The state of a solution.
 
-    rows, right : the system, without the unknowns whose values are known.  left : rows that are neither solved nor put off.
-    rows_of : those of `left` that each unknown is in.  known : values by unknown.  put_off : rows, and the unknown that each gives last.
+    Parameters
+    ----------
+    rows, right
+        The system, without the unknowns whose values are known.
+    left
+        rows that are neither solved nor put off.
+    rows_of
+        Those of `left` that each unknown is in.
+    known : dict[int, Fraction]
+        Values by unknown.
+    put_off : list[tuple[int, int]]
+        rows, and the unknown that each gives last.
     """
 
     def __init__(
-        self, rows: Matrix, right: Sequence[Fraction], near: Sequence[Fraction], preference: Sequence[float] | None, clock: Clock
+        self,
+        rows: Matrix,
+        right: Sequence[Fraction],
+        near: Sequence[Fraction],
+        preference: Sequence[float] | None,
+        clock: Clock,
     ) -> None:
         self.rows = [dict(row) for row in rows.rows]
         self.right = list(right)
@@ -138,7 +175,9 @@ class _System:
     def solve_core(self) -> None:
         """Solve what `shrink` has left: give values to all unknowns that are not put off."""
         rows = sorted(self.left)
-        core = sorted({j for i in rows for j in self.rows[i]}, key=lambda j: (-self.preference[j], j))
+        core = sorted(
+            {j for i in rows for j in self.rows[i]}, key=lambda j: (-self.preference[j], j)
+        )
         put_off = {j for _, j in self.put_off}
         open_unknowns = set(range(len(self.near))) - put_off - set(self.known)
         basic, kept = self._independent(rows, core)
@@ -180,9 +219,13 @@ class _System:
     def _independent(self, rows: list[int], unknowns: list[int]) -> tuple[list[int], list[int]]:
         """Unknowns, the first ones that can be, and rows that are independent modulo the prime, as many of each."""
         modular = _modular([self._integers(i)[0] for i in rows], unknowns, self.clock)
-        return [unknowns[k] for k in pivot_columns(modular)], [rows[k] for k in pivot_columns(modular.transpose())]
+        return [unknowns[k] for k in pivot_columns(modular)], [
+            rows[k] for k in pivot_columns(modular.transpose())
+        ]
 
-    def _regular(self, rows: list[int], at: Mapping[int, int], right: Sequence[Fraction]) -> list[Fraction]:
+    def _regular(
+        self, rows: list[int], at: Mapping[int, int], right: Sequence[Fraction]
+    ) -> list[Fraction]:
         """The solution of rows that are independent, in as many unknowns."""
         from flint import fmpz_mat
 
@@ -199,7 +242,9 @@ class _System:
                     matrix[k, at[j]] = v
                     bits = max(bits, v.bit_length())
         unit = lcm(*{end.denominator for end in ends})
-        found = regular_solution(matrix, [end.numerator * (unit // end.denominator) for end in ends], bits, self.clock)
+        found = regular_solution(
+            matrix, [end.numerator * (unit // end.denominator) for end in ends], bits, self.clock
+        )
         return [v / unit for v in found]
 
 

@@ -1,17 +1,21 @@
 """From a face near the optimum to an optimal one, by exact pivots along a parameter that first makes the near face optimal.
 
-On a face S (`face`), let w be the slacks of the rows outside S and the multipliers of those in S. For some d > 0 the program with
+On a face S (`face`), let w be the slacks of the rows outside S and the multipliers of
+those in S. For some d > 0 the program with
 
     h_i + t d_i  for i outside S,    q - t sum_(i in S) d_i G_i
 
-has the values w + t d there, which are not negative for a large t. Then t falls to 0. Whenever a value w_i becomes 0, row i joins S or
-leaves it. Where that changes its own other value alone, one of slack and multiplier takes the place of the other. Otherwise the other value
-grows, at this t, until some w_j has become 0, and row j changes places too; where none does, the growth is a ray, and there is no optimum.
-A pivot takes three exact systems, and there are about as many pivots as values were negative: few, where rows meet in one point but for a
-rounding.
+has the values w + t d there, which are not negative for a large t. Then t falls to 0.
+Whenever a value w_i becomes 0, row i joins S or leaves it. Where that changes its own
+other value alone, one of slack and multiplier takes the place of the other. Otherwise
+the other value grows, at this t, until some w_j has become 0, and row j changes places
+too; where none does, the growth is a ray, and there is no optimum. A pivot takes three
+exact systems, and there are about as many pivots as values were negative: few, where
+rows meet in one point but for a rounding.
 
-Source: R. W. Cottle, Monotone solutions of the parametric linear complementarity problem, Mathematical Programming 3 (1972); for linear
-programs, G. B. Dantzig, Linear Programming and Extensions (1963), section 11.3.
+Source: R. W. Cottle, Monotone solutions of the parametric linear complementarity
+problem, Mathematical Programming 3 (1972); for linear programs, G. B. Dantzig, Linear
+Programming and Extensions (1963), section 11.3.
 """
 
 from __future__ import annotations
@@ -42,7 +46,12 @@ ZERO, ONE = Fraction(0), Fraction(1)
 class UnboundedDirection:
     """What grows for ever where pivots find that there is no optimum.
 
-    x : (n,) a ray of points along which the objective decreases.  y, z : (m,) and (r,) or else a ray of multipliers: no point is feasible.
+    Parameters
+    ----------
+    x : ndarray of shape (n,)
+        A ray of points along which the objective decreases.
+    y, z : ndarray of shape (m,)
+        And (r,) or else a ray of multipliers: no point is feasible.
     """
 
     x: Vector
@@ -50,18 +59,26 @@ class UnboundedDirection:
     z: Vector
 
 
-def optimum_near(program: Program, floats: FloatSolution, clock: Clock) -> Pair | UnboundedDirection | None:
+def optimum_near(
+    program: Program, floats: FloatSolution, clock: Clock
+) -> Pair | UnboundedDirection | None:
     """An optimum with its multipliers, both exact, on a face near a solution in floats or some pivots away; a ray where pivots end in one.
 
     The pivots end after their share of the time, and None is returned where nothing is found until then.
 
     Parameters
     ----------
-    program : without second-order cones.  floats : from `solve_in_floats`.  clock : the time limit.
+    program : Program
+        Without second-order cones.
+    floats : FloatSolution
+        From `solve_in_floats`.
+    clock : Clock
+        The time limit.
 
     Raises
     ------
-    OutOfTime : it would take too long.
+    OutOfTime
+        It would take too long.
     """
     pair = optimum_on_face(program, floats, clock)
     if pair is not None:
@@ -72,24 +89,39 @@ def optimum_near(program: Program, floats: FloatSolution, clock: Clock) -> Pair 
         return None
 
 
-def optimum_by_parametric_pivots(program: Program, floats: FloatSolution, clock: Clock) -> Pair | UnboundedDirection | None:
+def optimum_by_parametric_pivots(
+    program: Program, floats: FloatSolution, clock: Clock
+) -> Pair | UnboundedDirection | None:
     """An optimum with its multipliers, both exact, or a ray; None where the equations contradict each other or no face has a point.
 
     Parameters
     ----------
-    program : without second-order cones, P positive semidefinite.  floats : any, near whose face it starts.  clock : the time limit.
+    program : Program
+        Without second-order cones, P positive semidefinite.
+    floats : FloatSolution
+        Any, near whose face it starts.
+    clock : Clock
+        The time limit.
 
     Raises
     ------
-    OutOfTime : it would take too long.
+    OutOfTime
+        It would take too long.
     """
     tight = _regular_face(program, floats, clock)
     start = on_face(program, sorted(tight), floats, clock)
     if start is None:
         return None
-    tilted, none, pivots = _tilted(program, tight, _values(program, start, tight)), _nothing(program), 0
+    tilted, none, pivots = (
+        _tilted(program, tight, _values(program, start, tight)),
+        _nothing(program),
+        0,
+    )
     while True:
-        here, tilt = on_face(program, sorted(tight), floats, clock), on_face(tilted, sorted(tight), none, clock)
+        here, tilt = (
+            on_face(program, sorted(tight), floats, clock),
+            on_face(tilted, sorted(tight), none, clock),
+        )
         if here is None or tilt is None:
             return None
         values, slopes = _values(program, here, tight), _values(tilted, tilt, tight)
@@ -97,13 +129,21 @@ def optimum_by_parametric_pivots(program: Program, floats: FloatSolution, clock:
         if not falling:
             return replace(here, pivots=pivots)
         t, i = max(falling)
-        changing = _exchanged(program, tight, i, [v + t * slope for v, slope in zip(values, slopes, strict=True)], clock)
+        changing = _exchanged(
+            program,
+            tight,
+            i,
+            [v + t * slope for v, slope in zip(values, slopes, strict=True)],
+            clock,
+        )
         if not isinstance(changing, set):
             return changing
         tight, pivots = tight ^ changing, pivots + 1
 
 
-def _exchanged(program: Program, tight: set[int], i: int, values: list[Fraction], clock: Clock) -> set[int] | UnboundedDirection | None:
+def _exchanged(
+    program: Program, tight: set[int], i: int, values: list[Fraction], clock: Clock
+) -> set[int] | UnboundedDirection | None:
     """The rows that change places where value i has become 0; the growth of its other value, where that goes on for ever."""
     if i in tight:
         moved = _direction(program, [ZERO] * program.n, {i: -ONE})
@@ -118,7 +158,11 @@ def _exchanged(program: Program, tight: set[int], i: int, values: list[Fraction]
     vanishing = [(values[j] / -rate, j) for j, rate in enumerate(rates) if rate < 0]
     if vanishing:
         return {i, min(vanishing)[1]}
-    return UnboundedDirection(growth.x, growth.y, tuple(z if k != i or i in tight else ONE for k, z in enumerate(growth.z)))
+    return UnboundedDirection(
+        growth.x,
+        growth.y,
+        tuple(z if k != i or i in tight else ONE for k, z in enumerate(growth.z)),
+    )
 
 
 def _regular_face(program: Program, floats: FloatSolution, clock: Clock) -> set[int]:
@@ -126,7 +170,12 @@ def _regular_face(program: Program, floats: FloatSolution, clock: Clock) -> set[
     tight = sorted(tight_rows(floats, 1.0), key=lambda i: -float(floats.z[i]))
     others = sorted(set(range(len(program.h))) - set(tight), key=lambda i: float(floats.s[i]))
     m, before = len(program.b), len(program.b) + len(tight)
-    rows = [*program.A.rows, *(program.G.rows[i] for i in tight), *program.P.rows, *(program.G.rows[i] for i in others)]
+    rows = [
+        *program.A.rows,
+        *(program.G.rows[i] for i in tight),
+        *program.P.rows,
+        *(program.G.rows[i] for i in others),
+    ]
     kept = independent_rows(Matrix(tuple(rows), program.n), clock)
     added = {others[k - before - program.n] for k in kept if k >= before + program.n}
     return {tight[k - m] for k in kept if m <= k < before} | added
@@ -134,13 +183,19 @@ def _regular_face(program: Program, floats: FloatSolution, clock: Clock) -> set[
 
 def _values(program: Program, pair: Pair, tight: set[int]) -> list[Fraction]:
     """The multipliers of tight rows and the slacks of the others, each in the place of its row."""
-    return [z if i in tight else slack for i, (z, slack) in enumerate(zip(pair.z, program.slack(pair.x), strict=True))]
+    return [
+        z if i in tight else slack
+        for i, (z, slack) in enumerate(zip(pair.z, program.slack(pair.x), strict=True))
+    ]
 
 
 def _tilted(program: Program, tight: set[int], values: Iterable[Fraction]) -> Program:
     """What is added to the program for t = 1: on the face it has the values d."""
     drawn = np.random.default_rng(0).integers(TILTS, 2 * TILTS, len(program.h)).tolist()
-    d = [_power_above(max(-v, LEAST_TILT)) * Fraction(k, TILTS) for v, k in zip(values, drawn, strict=True)]
+    d = [
+        _power_above(max(-v, LEAST_TILT)) * Fraction(k, TILTS)
+        for v, k in zip(values, drawn, strict=True)
+    ]
     slope = [ZERO] * program.n
     for i in tight:
         for j, v in program.G.rows[i].items():

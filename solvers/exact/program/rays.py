@@ -28,7 +28,9 @@ def violation(program: Program) -> Program:
 def farkas_ray(program: Program, multipliers: Sequence[Fraction]) -> tuple[Vector, Vector]:
     """y and z from the multipliers of the rows of `violation`."""
     m = len(program.b)
-    y = tuple(forth - back for forth, back in zip(multipliers[:m], multipliers[m : 2 * m], strict=True))
+    y = tuple(
+        forth - back for forth, back in zip(multipliers[:m], multipliers[m : 2 * m], strict=True)
+    )
     return y, tuple(multipliers[2 * m : 2 * m + len(program.h)])
 
 
@@ -37,7 +39,12 @@ def recession(program: Program) -> Program:
     n = program.n
     box = (*({j: ONE} for j in range(n)), *({j: -ONE} for j in range(n)))
     level = Matrix((*(row for row in program.P.rows if row), *program.A.rows), n)
-    return _linear(program.q, level, Matrix((*program.G.rows, *box), n), (*[ZERO] * len(program.h), *[ONE] * (2 * n)))
+    return _linear(
+        program.q,
+        level,
+        Matrix((*program.G.rows, *box), n),
+        (*[ZERO] * len(program.h), *[ONE] * (2 * n)),
+    )
 
 
 def _linear(q: Vector, level: Matrix, G: Matrix, h: Vector) -> Program:

@@ -1,7 +1,8 @@
 """The proof that the P of a program is positive semidefinite: by its form, or by exact arithmetic, never by eigenvalues in floats.
 
-A symmetric matrix has real eigenvalues only. By Descartes' rule of signs none of them is negative if and only if the coefficients of its
-characteristic polynomial alternate in sign, zeros being allowed. The coefficients are integers and are computed exactly.
+A symmetric matrix has real eigenvalues only. By Descartes' rule of signs none of them
+is negative if and only if the coefficients of its characteristic polynomial alternate
+in sign, zeros being allowed. The coefficients are integers and are computed exactly.
 """
 
 from __future__ import annotations
@@ -17,11 +18,17 @@ def semidefinite(P: Matrix, clock: Clock) -> str:
 
     Parameters
     ----------
-    P : (n, n), symmetric.  clock : the time limit.
+    P : Matrix of shape (n, n)
+        symmetric.
+    clock : Clock
+        The time limit.
 
     Raises
     ------
-    ValueError : it is not, or it is not symmetric.  OutOfTime : the proof would take too long.
+    ValueError
+        It is not, or it is not symmetric.
+    OutOfTime
+        The proof would take too long.
     """
     if not P.symmetric:
         raise ValueError("P is not symmetric: give (P + P') / 2, which has the same x'Px")
@@ -29,14 +36,23 @@ def semidefinite(P: Matrix, clock: Clock) -> str:
         return "a linear program asks nothing of P"
     if all(set(row) <= {i} for i, row in enumerate(P.rows)):
         if all(v >= 0 for row in P.rows for v in row.values()):
-            return "P is diagonal and its entries are not negative: the objective is a sum of squares"
-        raise ValueError("P is not positive semidefinite: it is diagonal and has a negative entry, the program is not convex")
+            return (
+                "P is diagonal and its entries are not negative: the objective is a sum of squares"
+            )
+        raise ValueError(
+            "P is not positive semidefinite: it is diagonal and has a negative entry, the "
+            "program is not convex"
+        )
     for block in blocks(P):
         if not has_no_negative_eigenvalue(_dense_block(P, block), clock):
             raise ValueError(
-                "P is not positive semidefinite: the signs of its characteristic polynomial do not alternate, the program is not convex"
+                "P is not positive semidefinite: the signs of its characteristic polynomial "
+                "do not alternate, the program is not convex"
             )
-    return "the signs of the exact characteristic polynomial of P alternate, so that no eigenvalue is negative"
+    return (
+        "the signs of the exact characteristic polynomial of P alternate, so that no eigenvalue "
+        "is negative"
+    )
 
 
 def blocks(P: Matrix) -> list[list[int]]:
@@ -81,7 +97,9 @@ def has_no_negative_eigenvalue(entries: list[list[int]], clock: Clock) -> bool:
     bits = max(abs(v).bit_length() for row in entries for v in row)
     clock.ask("the characteristic polynomial of P", forecast(size, bits))
     coefficients = fmpz_mat(entries).charpoly().coeffs()
-    return all((-1) ** (size - k) * int(coefficient) >= 0 for k, coefficient in enumerate(coefficients))
+    return all(
+        (-1) ** (size - k) * int(coefficient) >= 0 for k, coefficient in enumerate(coefficients)
+    )
 
 
 def forecast(size: int, bits: int) -> float:

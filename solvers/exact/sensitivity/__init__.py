@@ -1,6 +1,19 @@
 """How an exact optimum moves with the numbers of its problem: one-sided derivatives in rationals."""
 
-from equimargin.solvers.exact.sensitivity.derivatives import ExactSensitivity, OneSidedDerivatives, exact_sensitivity
+from equimargin.solvers.exact.sensitivity.derivatives import (
+    ExactSensitivity,
+    OneSidedDerivatives,
+    exact_sensitivity,
+)
 from equimargin.solvers.exact.sensitivity.parameters import Cost, Feature, Parameter, Target, Weight
 
-__all__ = ["Cost", "ExactSensitivity", "Feature", "OneSidedDerivatives", "Parameter", "Target", "Weight", "exact_sensitivity"]
+__all__ = [
+    "Cost",
+    "ExactSensitivity",
+    "Feature",
+    "OneSidedDerivatives",
+    "Parameter",
+    "Target",
+    "Weight",
+    "exact_sensitivity",
+]

@@ -20,8 +20,21 @@ Rows = NDArray[np.int64]
 class SensitivityBase:
     """An optimum.
 
-    numbers : the problem in integers.  squared : whether the loss is squared.  c : (p,) costs, finite.
-    alpha : (p,).  beta : (m,) A'alpha.  f : (m,) K beta.  bias : the ends of all optimal b.
+    Parameters
+    ----------
+    numbers : IntegerProblem
+        The problem in integers.
+    squared : bool
+        Whether the loss is squared.
+    c : Fractions of shape (p,)
+        Costs, finite.
+    alpha : Fractions of shape (p,)
+    beta : Fractions of shape (m,)
+        A'alpha.
+    f : Fractions of shape (m,)
+        K beta.
+    bias : Ends
+        The ends of all optimal b.
     """
 
     numbers: IntegerProblem
@@ -45,13 +58,18 @@ def followed_bias(base: SensitivityBase, way: Direction) -> tuple[Fraction, Frac
 
     Parameters
     ----------
-    base : the optimum.  way : the direction.
+    base : SensitivityBase
+        The optimum.
+    way : Direction
+        The direction.
     """
     low, high = base.bias
     if not base.numbers.biased or (low is not None and low == high):
         b = low or ZERO
         return b, _loss_slope(base, way, b), True
-    kinks = {b for b in _kinks(base, way) if (low is None or low < b) and (high is None or b < high)}
+    kinks = {
+        b for b in _kinks(base, way) if (low is None or low < b) and (high is None or b < high)
+    }
     kinks |= {end for end in (low, high) if end is not None} or {ZERO}
     least, most = min(kinks), max(kinks)
     kinks |= ({least - 1} if low is None else set()) | ({most + 1} if high is None else set())

@@ -1,14 +1,17 @@
 """The derivative where it depends on the way: optimal multipliers that are not unique, or rows on the margin with multipliers at a bound.
 
-Along the direction only those optimal multipliers count that gain most, sum_r alpha_r g_r: a linear program over alpha + N z, where the
-columns of N are all ways in which alpha can change without f. What of alpha is at a bound for all of them bounds alpha', which
-minimises
+Along the direction only those optimal multipliers count that gain most, sum_r alpha_r
+g_r: a linear program over alpha + N z, where the columns of N are all ways in which
+alpha can change without f. What of alpha is at a bound for all of them bounds alpha',
+which minimises
 
     1/2 |A'alpha' + beta_i psi|^2 + beta_i (1/2 d^2 f(x) / dx_k^2) - g'alpha'     [ + the ridge of the squared hinge ]
 
-where beta_i too is chosen, among the multipliers that gain most, if a point moves. The function's derivative is the same for all solutions.
+where beta_i too is chosen, among the multipliers that gain most, if a point moves. The
+function's derivative is the same for all solutions.
 
-Source: A. Shapiro, as in `tangent`; J. F. Bonnans, A. Shapiro, Perturbation Analysis of Optimization Problems (2000), section 5.2.
+Source: A. Shapiro, as in `tangent`; J. F. Bonnans, A. Shapiro, Perturbation Analysis of
+Optimization Problems (2000), section 5.2.
 """
 
 from __future__ import annotations
@@ -35,8 +38,18 @@ Table = list[list[Fraction]]
 class OptimalFace:
     """The optimal multipliers alpha + N z that gain most along a direction.
 
-    rows : the rows that may change.  ways : (rows, k) N.  low, high : (rows,) bounds of N z.
-    gains : (k,) what z gains.  gain : the most, (gains'z) of every z that counts.
+    Parameters
+    ----------
+    rows : Rows
+        The rows that may change.
+    ways : Fractions of shape (rows, k)
+        N.
+    low, high : Fractions of shape (rows,)
+        Bounds of N z.
+    gains : Fractions of shape (k,)
+        What z gains.
+    gain : Fraction
+        The most, (gains'z) of every z that counts.
     """
 
     rows: Rows
@@ -46,7 +59,9 @@ class OptimalFace:
     gains: Fractions
     gain: Fraction
 
-    def limits(self, before: int) -> tuple[list[list[Fraction]], list[Fraction], list[list[Fraction]], list[Fraction]]:
+    def limits(
+        self, before: int
+    ) -> tuple[list[list[Fraction]], list[Fraction], list[list[Fraction]], list[Fraction]]:
         """G, h, A, b of the z that count, with columns of 0 for that many unknowns before z."""
         nothing = [ZERO] * before
         G = [[*nothing, *row] for row in np.concatenate([self.ways, -self.ways]).tolist()]
@@ -59,7 +74,10 @@ def with_gain(tangent: Tangent, seconds: float) -> tuple[Tangent, OptimalFace | 
 
     Parameters
     ----------
-    tangent : as one optimal alpha has it.  seconds : the time limit of each linear program.
+    tangent : Tangent
+        As one optimal alpha has it.
+    seconds : float
+        The time limit of each linear program.
     """
     base = tangent.base
     rows = np.flatnonzero((tangent.u == 0) & (base.c > 0))
@@ -67,7 +85,9 @@ def with_gain(tangent: Tangent, seconds: float) -> tuple[Tangent, OptimalFace | 
     if ways is None:
         return tangent, None
     gains = np.asarray(tangent.g[rows] @ ways)
-    face = OptimalFace(rows, ways, -base.alpha[rows], base.c[rows] - base.alpha[rows], fractions(len(gains)), ZERO)
+    face = OptimalFace(
+        rows, ways, -base.alpha[rows], base.c[rows] - base.alpha[rows], fractions(len(gains)), ZERO
+    )
     found = [_farthest(face, gains, seconds)]
     face = replace(face, gains=gains, gain=inner(gains, found[0]))
     for k in range(len(rows)):
@@ -75,27 +95,40 @@ def with_gain(tangent: Tangent, seconds: float) -> tuple[Tangent, OptimalFace | 
             if all((ways[k] @ z) == end[k] for z in found):
                 found.append(_farthest(face, way * ways[k], seconds))
     falls, rises = tangent.falls.copy(), tangent.rises.copy()
-    falls[rows] = [any((way @ z) > low for z in found) for way, low in zip(ways, face.low, strict=True)]
-    rises[rows] = [any((way @ z) < high for z in found) for way, high in zip(ways, face.high, strict=True)]
+    falls[rows] = [
+        any((way @ z) > low for z in found) for way, low in zip(ways, face.low, strict=True)
+    ]
+    rises[rows] = [
+        any((way @ z) < high for z in found) for way, high in zip(ways, face.high, strict=True)
+    ]
     return Tangent(base, tangent.way, tangent.u, falls, rises), face
 
 
-def by_quadratic_program(tangent: Tangent, face: OptimalFace | None, seconds: float) -> tuple[Fractions, Fraction]:
+def by_quadratic_program(
+    tangent: Tangent, face: OptimalFace | None, seconds: float
+) -> tuple[Fractions, Fraction]:
     """alpha', (p,), and beta_i of the point that moves, 0 where none does.
 
     Parameters
     ----------
-    tangent : with the bounds that hold for all multipliers that gain most.  face : these, None where they are unique.
-    seconds : the time limit.
+    tangent : Tangent
+        With the bounds that hold for all multipliers that gain most.
+    face : OptimalFace | None
+        These, None where they are unique.
+    seconds : float
+        The time limit.
 
     Raises
     ------
-    ArithmeticError : the program is too large to be decided in that time.
+    ArithmeticError
+        The program is too large to be decided in that time.
     """
     base, moved, numbers = tangent.base, tangent.way.moved, tangent.base.numbers
     rows = np.concatenate([tangent.free, tangent.edge])
     n = len(rows)
-    P = as_fractions([Fraction(int(v), numbers.unit) for v in numbers.block(rows, rows).ravel()]).reshape(n, n)
+    P = as_fractions(
+        [Fraction(int(v), numbers.unit) for v in numbers.block(rows, rows).ravel()]
+    ).reshape(n, n)
     q = -tangent.right(rows)
     k = 0 if face is None or moved is None else face.ways.shape[1]
     G, h = _bounds(tangent, rows, n + k)
@@ -107,14 +140,20 @@ def by_quadratic_program(tangent: Tangent, face: OptimalFace | None, seconds: fl
         kappa = numbers.dot(moved.first)
         beside = np.multiply.outer(kappa[rows], along)
         P = np.block([[P, beside], [beside.T, moved.square * np.multiply.outer(along, along)]])
-        level = inner(kappa, tangent.bound) + base.beta[moved.point] * moved.square + inner(moved.bend, base.beta)
+        level = (
+            inner(kappa, tangent.bound)
+            + base.beta[moved.point] * moved.square
+            + inner(moved.bend, base.beta)
+        )
         q = np.concatenate([q, level * along])
         more = face.limits(n)
         G, h, A, b = G + more[0], h + more[1], A + more[2], b + more[3]
     x = _least(P.tolist(), q.tolist(), A, b, G, h, seconds)
     alpha = tangent.bound.copy()
     alpha[rows] = as_fractions(x[:n])
-    return alpha, ZERO if moved is None else base.beta[moved.point] + inner(along, as_fractions(x[n:]))
+    return alpha, ZERO if moved is None else base.beta[moved.point] + inner(
+        along, as_fractions(x[n:])
+    )
 
 
 def _bounds(tangent: Tangent, rows: Rows, width: int) -> tuple[Table, list[Fraction]]:
@@ -157,7 +196,15 @@ def _unit(size: int, place: int, value: Fraction) -> list[Fraction]:
     return [value if j == place else ZERO for j in range(size)]
 
 
-def _least(P: Table, q: list[Fraction], A: Table, b: list[Fraction], G: Table, h: list[Fraction], seconds: float) -> list[Fraction]:
+def _least(
+    P: Table,
+    q: list[Fraction],
+    A: Table,
+    b: list[Fraction],
+    G: Table,
+    h: list[Fraction],
+    seconds: float,
+) -> list[Fraction]:
     """A solution of min 1/2 x'Px + q'x  s.t.  A x = b,  G x <= h, which has one."""
     if not q:
         return []
@@ -165,7 +212,9 @@ def _least(P: Table, q: list[Fraction], A: Table, b: list[Fraction], G: Table, h
     program = Program(_sparse(P, n), tuple(q), _sparse(A, n), tuple(b), _sparse(G, n), tuple(h))
     found = program_optimum(program, seconds)
     if not isinstance(found, Optimum):
-        raise ArithmeticError(f"the program of a derivative has no optimum that was found: {found.reason}")
+        raise ArithmeticError(
+            f"the program of a derivative has no optimum that was found: {found.reason}"
+        )
     return list(found.x)
 
 

@@ -1,13 +1,16 @@
 """One-sided derivatives of an exact optimum, in rational numbers.
 
-While a number of a problem moves, the optimum follows a smooth piece; at a kink it goes from one to another, and its derivatives to the
-left and to the right differ. The value has them by Danskin's theorem,
+While a number of a problem moves, the optimum follows a smooth piece; at a kink it goes
+from one to another, and its derivatives to the left and to the right differ. The value
+has them by Danskin's theorem,
 
     V' = min over optimal b of sum_r c'_r loss(u_r)  +  max over optimal alpha of sum_r alpha_r (t'_r - A_ri df(x) / dx_k),
 
-the sum of losses for C, and f has those of a linear system on its piece, or of a quadratic program at a kink (`tangent`, `degenerate`).
+the sum of losses for C, and f has those of a linear system on its piece, or of a
+quadratic program at a kink (`tangent`, `degenerate`).
 
-Source: J. M. Danskin, The theory of max-min (1966); A. Shapiro, Sensitivity analysis of nonlinear programs (1988).
+Source: J. M. Danskin, The theory of max-min (1966); A. Shapiro, Sensitivity analysis of
+nonlinear programs (1988).
 """
 
 from __future__ import annotations
@@ -28,7 +31,14 @@ from equimargin.solvers.exact.numbers import IntegerProblem, as_fractions, finit
 from equimargin.solvers.exact.optimum import ExactOptimum, exact_optimum
 from equimargin.solvers.exact.sensitivity.base import SensitivityBase, followed_bias
 from equimargin.solvers.exact.sensitivity.degenerate import by_quadratic_program, with_gain
-from equimargin.solvers.exact.sensitivity.direction import ZERO, Direction, direction, inner, kernel_values, rationals
+from equimargin.solvers.exact.sensitivity.direction import (
+    ZERO,
+    Direction,
+    direction,
+    inner,
+    kernel_values,
+    rationals,
+)
 from equimargin.solvers.exact.sensitivity.parameters import Parameter, Weight, check_parameter
 from equimargin.solvers.exact.sensitivity.tangent import Tangent
 from equimargin.solvers.solution import Status
@@ -54,9 +64,22 @@ class OneSidedDerivatives:
 class ExactSensitivity:
     """How an exact optimum moves with one number of its problem.
 
-    optimum : where.  parameter : the number.  value : of the optimum.  f : of f at the training points, (m,); a point that moves takes
-    its place along.  at_new : of f at the new points, (n,).  bias : of b, None in it where the optimal b is not unique.
-    regular : whether one linear system gave both sides.
+    Parameters
+    ----------
+    optimum : ExactOptimum
+        where.
+    parameter : Parameter
+        The number.
+    value : OneSidedDerivatives
+        Of the optimum.
+    f : tuple[OneSidedDerivatives, ...]
+        Of f at the training points, (m,); a point that moves takes its place along.
+    at_new : tuple[OneSidedDerivatives, ...]
+        Of f at the new points, (n,).
+    bias : OneSidedDerivatives
+        Of b, None in it where the optimal b is not unique.
+    regular : bool
+        Whether one linear system gave both sides.
     """
 
     optimum: ExactOptimum = field(repr=False)
@@ -74,31 +97,52 @@ class ExactSensitivity:
 
 
 def exact_sensitivity(
-    problem: Problem, parameter: Parameter, new: Any = None, optimum: ExactOptimum | None = None, time_limit: float | None = None
+    problem: Problem,
+    parameter: Parameter,
+    new: Any = None,
+    optimum: ExactOptimum | None = None,
+    time_limit: float | None = None,
 ) -> ExactSensitivity:
     """The derivatives, to the left and to the right, of the optimal value, of f and of the bias in one number of a problem.
 
     Parameters
     ----------
-    problem : MarginProblem with finite costs, as `exact_optimum` takes it.  parameter : Cost(), Weight(k), Target(i) or Feature(i, k).
-    new : (n, d) further points at which f is followed, not for a given Gram matrix.
-    optimum : of the problem, where it is known.  time_limit : seconds of the optimum, and of each program at a kink.
+    problem : Problem
+        MarginProblem with finite costs, as `exact_optimum` takes it.
+    parameter : Parameter
+        Cost(), Weight(k), Target(i) or Feature(i, k).
+    new : array-like of shape (n, d)
+        Further points at which f is followed, not for a given Gram matrix.
+    optimum : ExactOptimum | None
+        Of the problem, where it is known.
+    time_limit : float | None
+        Seconds of the optimum, and of each program at a kink.
 
     Returns
     -------
-    ExactSensitivity : with no derivative to the left of a weight of 0, which cannot fall.
+    ExactSensitivity
+        With no derivative to the left of a weight of 0, which cannot fall.
 
     Raises
     ------
-    ValueError : a linear program, hard rows, a parameter that the problem does not have, an optimum of another problem.
-    ArithmeticError : no optimum within the limits.
+    ValueError
+        A linear program, hard rows, a parameter that the problem does not have, an
+        optimum of another problem.
+    ArithmeticError
+        No optimum within the limits.
 
     Source: J. M. Danskin, The theory of max-min (1966); A. Shapiro, Sensitivity analysis of nonlinear programs (1988).
     """
     if not isinstance(problem, MarginProblem):
-        raise ValueError("derivatives are known of margin problems: a linear program may have many optimal functions")
+        raise ValueError(
+            "derivatives are known of margin problems: a linear program may have many "
+            "optimal functions"
+        )
     if np.isinf(problem.costs).any():
-        raise ValueError("rows that must be met have no derivative in general: what moves may make them impossible; give finite costs")
+        raise ValueError(
+            "rows that must be met have no derivative in general: what moves may make them "
+            "impossible; give finite costs"
+        )
     check_parameter(problem, parameter)
     seconds = DEFAULT_SECONDS if time_limit is None else positive(time_limit, "time_limit")
     points = _new_points(problem, new)
@@ -114,12 +158,18 @@ def exact_sensitivity(
     K = [kernel_values(problem.kernel, x, rationals(dense(problem.X))) for x in points]
     right, regular = _side(base, way, K, seconds)
     left = right
-    if isinstance(parameter, Weight) and problem.weights is not None and problem.weights[parameter.index] == 0:
+    if (
+        isinstance(parameter, Weight)
+        and problem.weights is not None
+        and problem.weights[parameter.index] == 0
+    ):
         left = [None] * len(right)
     elif not regular:
         left = [None if v is None else -v for v in _side(base, way.reversed, K, seconds)[0]]
     value, bias, *f = map(OneSidedDerivatives, left, right)
-    return ExactSensitivity(optimum, parameter, value, tuple(f[: problem.m]), tuple(f[problem.m :]), bias, regular)
+    return ExactSensitivity(
+        optimum, parameter, value, tuple(f[: problem.m]), tuple(f[problem.m :]), bias, regular
+    )
 
 
 def _new_points(problem: MarginProblem, new: Any) -> list[list[Fraction]]:
@@ -130,20 +180,33 @@ def _new_points(problem: MarginProblem, new: Any) -> list[list[Fraction]]:
     return rationals(dense(new_points(new, problem.X, problem.feature_names)))
 
 
-def _base(problem: MarginProblem, numbers: IntegerProblem, optimum: ExactOptimum) -> SensitivityBase:
+def _base(
+    problem: MarginProblem, numbers: IntegerProblem, optimum: ExactOptimum
+) -> SensitivityBase:
     alpha, beta = as_fractions(optimum.alpha), as_fractions(optimum.beta)
-    base = SensitivityBase(numbers, problem.squared, as_fractions(finite_costs(problem)), alpha, beta, beta, optimum.bias)
+    base = SensitivityBase(
+        numbers,
+        problem.squared,
+        as_fractions(finite_costs(problem)),
+        alpha,
+        beta,
+        beta,
+        optimum.bias,
+    )
     return replace(base, f=numbers.values(beta))
 
 
-def _side(base: SensitivityBase, way: Direction, K: Sequence[Sequence[Fraction]], seconds: float) -> tuple[list[Fraction | None], bool]:
+def _side(
+    base: SensitivityBase, way: Direction, K: Sequence[Sequence[Fraction]], seconds: float
+) -> tuple[list[Fraction | None], bool]:
     """Return the derivatives along a direction, and whether one linear system gave them.
 
     They are that of the value, that of the bias, None where it is not unique, and those of f at the points and at the new points.
 
     Parameters
     ----------
-    K : (n, m) values of the kernel at new points.
+    K : Sequence[Sequence[Fraction]] of shape (n, m)
+        Values of the kernel at new points.
     """
     b, losses, unique = followed_bias(base, way)
     tangent = Tangent(base, way, base.slacks(b), base.alpha > 0, base.alpha < base.c)
@@ -160,7 +223,13 @@ def _side(base: SensitivityBase, way: Direction, K: Sequence[Sequence[Fraction]]
     at_new = as_fractions([inner(row, beta.tolist()) for row in K])
     if moved is not None:
         f, at_new = f + coefficient * moved.first, at_new + coefficient * moved.at_new
-    bias = tangent.bias(alpha, f) if base.numbers.biased and unique else None if base.numbers.biased else ZERO
+    bias = (
+        tangent.bias(alpha, f)
+        if base.numbers.biased and unique
+        else None
+        if base.numbers.biased
+        else ZERO
+    )
     if moved is not None:
         f[moved.point] += tangent.slope
     return [losses + base.alpha @ tangent.g + gain, bias, *f, *at_new], regular

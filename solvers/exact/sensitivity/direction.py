@@ -2,8 +2,9 @@
 
     psi = d phi(x) / d x_k,   <psi, phi(z)> = d k(x, z) / d x_k,   <psi, psi> = d^2 k(x, z) / d x_k d z_k at z = x
 
-For the linear kernel k(x, z) = x.z these are z_k and 1. For the polynomial kernel a^d, a = gamma x.z + coef0, they are d gamma z_k a^(d-1)
-and d gamma a^(d-1) + d (d-1) gamma^2 x_k^2 a^(d-2). A constant added to a kernel leaves them as they are.
+For the linear kernel k(x, z) = x.z these are z_k and 1. For the polynomial kernel a^d,
+a = gamma x.z + coef0, they are d gamma z_k a^(d-1) and d gamma a^(d-1) + d (d-1)
+gamma^2 x_k^2 a^(d-2). A constant added to a kernel leaves them as they are.
 """
 
 from __future__ import annotations
@@ -29,8 +30,20 @@ ZERO = Fraction(0)
 class MovedPoint:
     """A point whose feature x_k moves.
 
-    point : its index.  entries : (p,) those of its column of A.  first : (m,) <psi, phi(x_j)>.  square : <psi, psi>.
-    bend : (m,) half the second derivatives of k(x, x_j) in x_k, the second point held.  at_new : (n,) <psi, phi(z)> at new points z.
+    Parameters
+    ----------
+    point : int
+        Its index.
+    entries : Fractions of shape (p,)
+        Those of its column of A.
+    first : Fractions of shape (m,)
+        <psi, phi(x_j)>.
+    square : Fraction
+        <psi, psi>.
+    bend : Fractions of shape (m,)
+        Half the second derivatives of k(x, x_j) in x_k, the second point held.
+    at_new : Fractions of shape (n,)
+        <psi, phi(z)> at new points z.
     """
 
     point: int
@@ -45,7 +58,14 @@ class MovedPoint:
 class Direction:
     """The derivatives of a problem's numbers.
 
-    c : (p,) of the costs.  t : (p,) of the targets.  moved : the point whose feature moves, None where none does.
+    Parameters
+    ----------
+    c : Fractions of shape (p,)
+        Of the costs.
+    t : Fractions of shape (p,)
+        Of the targets.
+    moved : MovedPoint | None
+        The point whose feature moves, None where none does.
     """
 
     c: Fractions
@@ -61,12 +81,22 @@ class Direction:
         return Direction(-self.c, -self.t, moved)
 
 
-def direction(problem: MarginProblem, numbers: IntegerProblem, parameter: Parameter, new: Sequence[Sequence[Fraction]]) -> Direction:
+def direction(
+    problem: MarginProblem,
+    numbers: IntegerProblem,
+    parameter: Parameter,
+    new: Sequence[Sequence[Fraction]],
+) -> Direction:
     """The direction in which a problem moves when a number of it grows.
 
     Parameters
     ----------
-    problem, numbers : the problem and its integers.  parameter : the number, which the problem has.  new : (n, d) new points.
+    problem, numbers
+        The problem and its integers.
+    parameter : Parameter
+        The number, which the problem has.
+    new : Sequence[Sequence[Fraction]] of shape (n, d)
+        new points.
     """
     rows, p = problem.rows, problem.p
     c, t = fractions(p), fractions(p)
@@ -85,7 +115,12 @@ def direction(problem: MarginProblem, numbers: IntegerProblem, parameter: Parame
     return Direction(c, t)
 
 
-def _moved(problem: MarginProblem, numbers: IntegerProblem, parameter: Feature, new: Sequence[Sequence[Fraction]]) -> MovedPoint:
+def _moved(
+    problem: MarginProblem,
+    numbers: IntegerProblem,
+    parameter: Feature,
+    new: Sequence[Sequence[Fraction]],
+) -> MovedPoint:
     X = rationals(dense(problem.X))
     x, k = X[parameter.point], parameter.column
     slopes = [_slopes(problem.kernel, x, z, k) for z in X]
@@ -102,7 +137,9 @@ def _moved(problem: MarginProblem, numbers: IntegerProblem, parameter: Feature, 
     )
 
 
-def _slopes(kernel: Kernel, x: Sequence[Fraction], z: Sequence[Fraction], k: int) -> tuple[Fraction, Fraction, Fraction]:
+def _slopes(
+    kernel: Kernel, x: Sequence[Fraction], z: Sequence[Fraction], k: int
+) -> tuple[Fraction, Fraction, Fraction]:
     """d k(x, z) / d x_k, half of its second derivative, and d^2 k(x, z) / d x_k d z_k."""
     if isinstance(kernel, Intercept):
         return _slopes(kernel.kernel, x, z, k)
@@ -115,13 +152,17 @@ def _slopes(kernel: Kernel, x: Sequence[Fraction], z: Sequence[Fraction], k: int
     return slope * z[k], curvature * z[k] ** 2 / 2, slope + curvature * x[k] * z[k]
 
 
-def kernel_values(kernel: Kernel, x: Sequence[Fraction], X: Sequence[Sequence[Fraction]]) -> list[Fraction]:
+def kernel_values(
+    kernel: Kernel, x: Sequence[Fraction], X: Sequence[Sequence[Fraction]]
+) -> list[Fraction]:
     """k(x, z) for the points z of X, of a linear or polynomial kernel."""
     if isinstance(kernel, Intercept):
         return [v + 1 for v in kernel_values(kernel.kernel, x, X)]
     values = [inner(x, z) for z in X]
     if isinstance(kernel, Polynomial):
-        return [(Fraction(kernel.gamma) * v + Fraction(kernel.coef0)) ** kernel.degree for v in values]
+        return [
+            (Fraction(kernel.gamma) * v + Fraction(kernel.coef0)) ** kernel.degree for v in values
+        ]
     return values
 
 

@@ -17,8 +17,11 @@ class Cost:
 class Weight:
     """One factor of C.
 
-    index : in the problem's weights: of a row; of a tube, first the m rows above it, then the m below; where pairs come from labels, of
-    a query.
+    Parameters
+    ----------
+    index : int
+        In the problem's weights: of a row; of a tube, first the m rows above it, then
+        the m below; where pairs come from labels, of a query.
     """
 
     index: int
@@ -48,12 +51,17 @@ def check_parameter(problem: MarginProblem, parameter: Parameter) -> None:
 
     Raises
     ------
-    ValueError : an index beyond the problem, an entry of the features of a given Gram matrix.
+    ValueError
+        An index beyond the problem, an entry of the features of a given Gram matrix.
     """
     if isinstance(parameter, Weight):
         _within(parameter.index, problem.rows.groups, "the weight's index")
     elif isinstance(parameter, Target):
-        _within(parameter.index, problem.m if isinstance(problem.rows, Tube) else problem.p, "the target's index")
+        _within(
+            parameter.index,
+            problem.m if isinstance(problem.rows, Tube) else problem.p,
+            "the target's index",
+        )
     elif isinstance(parameter, Feature):
         if problem.kernel.given:
             raise ValueError("a given Gram matrix has no features that could move")

@@ -1,7 +1,8 @@
 """How multipliers can move along a direction: which are bound to, which are free to, and which only one way.
 
-Along c + theta c', t + theta t' and phi(x) + theta psi let alpha' be the derivative of alpha, and w' = A'alpha' + beta_i psi that of the
-function, beta_i being the coefficient of a point x that moves. The slack u_r of a row then moves by
+Along c + theta c', t + theta t' and phi(x) + theta psi let alpha' be the derivative of
+alpha, and w' = A'alpha' + beta_i psi that of the function, beta_i being the coefficient
+of a point x that moves. The slack u_r of a row then moves by
 
     u'_r = g_r - (A w')_r - b' s_r,     g_r = t'_r - A_ri df(x) / dx_k
 
@@ -11,9 +12,11 @@ function, beta_i being the coefficient of a point x that moves. The slack u_r of
     u_r = 0, alpha_r = 0        alpha'_r >= 0,    u'_r <= 0, one of them 0   [ squared hinge: alpha'_r = 2 c_r max(u'_r, 0) ]
     u_r = 0, alpha_r = c_r      alpha'_r <= c'_r, u'_r >= 0, one equality holds
 
-and s'alpha' = 0. These are the conditions of a convex quadratic program in alpha', and of a linear system where no row is of the last two.
+and s'alpha' = 0. These are the conditions of a convex quadratic program in alpha', and
+of a linear system where no row is of the last two.
 
-Source: A. Shapiro, Sensitivity analysis of nonlinear programs and differentiability properties of metric projections (1988).
+Source: A. Shapiro, Sensitivity analysis of nonlinear programs and differentiability
+properties of metric projections (1988).
 """
 
 from __future__ import annotations
@@ -27,7 +30,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.solvers.exact.active_set import ActiveSet
-from equimargin.solvers.exact.numbers import Fractions, as_fractions, fractions, to_common_denominator
+from equimargin.solvers.exact.numbers import (
+    Fractions,
+    as_fractions,
+    fractions,
+    to_common_denominator,
+)
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.sensitivity.base import Rows, SensitivityBase
 from equimargin.solvers.exact.sensitivity.direction import ZERO, Direction, inner
@@ -37,8 +45,14 @@ from equimargin.solvers.exact.sensitivity.direction import ZERO, Direction, inne
 class Tangent:
     """The conditions of alpha' at an optimum, a bias and a direction.
 
-    base, way : the optimum and the direction.  u : (p,) slacks at the bias that is followed.
-    falls, rises : (p,) whether alpha_r is above 0, and below c_r.
+    Parameters
+    ----------
+    base, way
+        The optimum and the direction.
+    u : Fractions of shape (p,)
+        Slacks at the bias that is followed.
+    falls, rises : NDArray[np.bool_] of shape (p,)
+        Whether alpha_r is above 0, and below c_r.
     """
 
     base: SensitivityBase
@@ -55,7 +69,11 @@ class Tangent:
     @cached_property
     def g(self) -> Fractions:
         """(p,) by how much slacks grow with f and b held."""
-        return self.way.t if self.way.moved is None else np.asarray(self.way.t - self.way.moved.entries * self.slope)
+        return (
+            self.way.t
+            if self.way.moved is None
+            else np.asarray(self.way.t - self.way.moved.entries * self.slope)
+        )
 
     @cached_property
     def bound(self) -> Fractions:
@@ -103,10 +121,14 @@ class Tangent:
         numbers, rows = self.base.numbers, self.free
         if len(self.edge):
             return None
-        right, den = to_common_denominator(np.append(self.right(rows) * numbers.unit, -(numbers.s * self.bound).sum()))
+        right, den = to_common_denominator(
+            np.append(self.right(rows) * numbers.unit, -(numbers.s * self.bound).sum())
+        )
         balance = right.tolist()[-1:] if numbers.biased else []
         try:
-            found = ActiveSet(numbers, Clock(inf)).solved(rows.tolist(), right.tolist()[:-1], balance)
+            found = ActiveSet(numbers, Clock(inf)).solved(
+                rows.tolist(), right.tolist()[:-1], balance
+            )
         except ZeroDivisionError:
             return None
         alpha = self.bound.copy()
@@ -118,11 +140,16 @@ class Tangent:
 
         Parameters
         ----------
-        alpha : (p,) alpha'.  w : (m,) w' at the points, the moving one held.
+        alpha : Fractions of shape (p,)
+            alpha'.
+        w : Fractions of shape (m,)
+            w' at the points, the moving one held.
         """
         base, s = self.base, self.base.numbers.s
         rows = np.concatenate([self.free, self.edge])
-        v = (self.g - base.numbers.dot(w) + self.drift)[rows] - base.numbers.ridge[rows] * alpha[rows] / Fraction(base.numbers.unit)
+        v = (self.g - base.numbers.dot(w) + self.drift)[rows] - base.numbers.ridge[rows] * alpha[
+            rows
+        ] / Fraction(base.numbers.unit)
         rises, falls = self.room(rows, alpha)
         below = (v * s[rows])[np.where(s[rows] > 0, rises, falls)]
         above = (v * s[rows])[np.where(s[rows] > 0, falls, rises)]

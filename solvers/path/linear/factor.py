@@ -2,12 +2,15 @@
 
     M = Q R,   Q (r, r) orthogonal,  R (r, c) upper triangular
 
-Q is kept transposed, so that all loops go along rows in memory and vectorise. A row or a column comes or goes in O(r^2) operations. In
-between the matrix may be one row or one column short of square. A solution is refined with residuals of about 75 binary digits: its
-relative error is rounding where the condition of M is below 1e6, and above that a millionth of what float64 alone leaves.
+Q is kept transposed, so that all loops go along rows in memory and vectorise. A row or
+a column comes or goes in O(r^2) operations. In between the matrix may be one row or one
+column short of square. A solution is refined with residuals of about 75 binary digits:
+its relative error is rounding where the condition of M is below 1e6, and above that a
+millionth of what float64 alone leaves.
 
-Sources: G. H. Golub, C. F. Van Loan, Matrix Computations, fourth edition (2013), sections 6.5 and 3.5; S. M. Rump, T. Ogita, S. Oishi,
-Accurate floating-point summation (2008), for the parts of numbers whose products and sums are exact.
+Sources: G. H. Golub, C. F. Van Loan, Matrix Computations, fourth edition (2013),
+sections 6.5 and 3.5; S. M. Rump, T. Ogita, S. Oishi, Accurate floating-point summation
+(2008), for the parts of numbers whose products and sums are exact.
 """
 
 from __future__ import annotations
@@ -33,8 +36,14 @@ MOST_CORRECTIONS = 4
 class Factors(NamedTuple):
     """A matrix and its factors; the arrays change in place.
 
-    M, Qt, R : (capacity, capacity) the matrix, Q' and R, of which the first rows and columns count.  size : (2,) rows and columns.
-    top : (1,) no entry of M has been larger since it was without rows.
+    Parameters
+    ----------
+    M, Qt, R : ndarray of shape (capacity, capacity)
+        The matrix, Q' and R, of which the first rows and columns count.
+    size : Index of shape (2,)
+        Rows and columns.
+    top : ndarray of shape (1,)
+        No entry of M has been larger since it was without rows.
     """
 
     M: Array
@@ -91,7 +100,9 @@ def _turn(M: Array, a: int, b: int, start: int, end: int, c: float, s: float) ->
 
 
 @jit
-def _rotate(Qt: Array, R: Array, size: Index, a: int, b: int, x: float, y: float, start: int) -> None:
+def _rotate(
+    Qt: Array, R: Array, size: Index, a: int, b: int, x: float, y: float, start: int
+) -> None:
     """Rotate the rows a and b of R from column `start` on, and those of Q', so that (x, y) becomes (|(x, y)|, 0)."""
     norm = np.hypot(x, y)
     if norm == 0.0:
@@ -213,7 +224,11 @@ def _residual(of: Factors, right: Array, rest: Array, y: Array, transposed: bool
 def solved(of: Factors, right: Array, rest: Array, transposed: bool) -> Array:
     """y with M y = right + rest, or M'y = right + rest, of a square M; infinite or NaN where M is singular.
 
-    right : (r,).  rest : (r,) what rounding to float64 took from it, or zeros.
+    Parameters
+    ----------
+    right : ndarray of shape (r,)
+    rest : ndarray of shape (r,)
+        What rounding to float64 took from it, or zeros.
     """
     y = _once(of, right, transposed)
     if len(y) == 0:

@@ -61,12 +61,16 @@ def followed(problem: OneNormProblem, budget: Budget) -> OneNormPath:
         status = advance(of, basis, record, budget.lambda_min)
         records.append(record)
         pieces += int(record.tally[0])
-        if status == SINGULAR or not _is_trusted(record, basis.next_to_0 if status == ENDED else 0.0):
+        if status == SINGULAR or not _is_trusted(
+            record, basis.next_to_0 if status == ENDED else 0.0
+        ):
             stopped = PathStop.PRECISION
         elif status == ENDED:
             stopped = PathStop.END if budget.lambda_min == 0 else PathStop.REACHED
         else:
-            stopped = budget.spent(pieces, float(basis.lam[0]), float(record.gap[: record.tally[0]].max(initial=0.0)))
+            stopped = budget.spent(
+                pieces, float(basis.lam[0]), float(record.gap[: record.tally[0]].max(initial=0.0))
+            )
     return _named(problem, unit, low, records, stopped, budget.seconds)
 
 
@@ -78,10 +82,16 @@ def _is_trusted(record: Record, rounding: float) -> bool:
 
     Parameters
     ----------
-    record : of a round.  rounding : of B'u, in the unit of lambda; 0 where the last piece does not end the path.
+    record : Record
+        Of a round.
+    rounding : float
+        Of B'u, in the unit of lambda; 0 where the last piece does not end the path.
     """
     gaps, lambdas = record.gap[: record.tally[0]], record.lam[: record.tally[0]]
-    return bool((gaps[:-1] <= LARGEST_GAP).all() and (lambdas[-1:] * (gaps[-1:] - LARGEST_GAP) <= rounding).all())
+    return bool(
+        (gaps[:-1] <= LARGEST_GAP).all()
+        and (lambdas[-1:] * (gaps[-1:] - LARGEST_GAP) <= rounding).all()
+    )
 
 
 def _columns(problem: OneNormProblem, unit: float) -> LinearPathProgram:
@@ -90,12 +100,20 @@ def _columns(problem: OneNormProblem, unit: float) -> LinearPathProgram:
     K = np.zeros((m + 1, m + 1))
     K[:m, :m] = problem.gram.dense / unit
     if isinstance(rows, Pairs):
-        i, j, sign = rows.preferred.astype(np.int64), rows.other.astype(np.int64), np.ones(problem.p)
+        i, j, sign = (
+            rows.preferred.astype(np.int64),
+            rows.other.astype(np.int64),
+            np.ones(problem.p),
+        )
     else:
         i, j, sign = np.arange(m), np.full(m, m), rows.s.copy()
     of_rows = (i, j, sign)
     ci, cj, csign = of_rows if problem.over == "rows" else (np.arange(m), np.full(m, m), np.ones(m))
-    return LinearPathProgram(K, AffineRows(i, j, sign, problem.bias_signs.copy()), AffineRows(ci, cj, csign, np.ones(len(ci))))
+    return LinearPathProgram(
+        K,
+        AffineRows(i, j, sign, problem.bias_signs.copy()),
+        AffineRows(ci, cj, csign, np.ones(len(ci))),
+    )
 
 
 def _first(problem: OneNormProblem, of: LinearPathProgram, lambda_min: float) -> PathBasis:
@@ -143,7 +161,9 @@ def _prices(problem: OneNormProblem, of: LinearPathProgram, weights: Array) -> t
     """B'u for weights A'u, and the largest sum of the sizes of the terms of an entry, of which rounding takes a part."""
     K, columns = of.K[:-1, :-1], of.columns
     g, sizes = (np.append(M @ w, 0.0) for M, w in ((K, weights), (np.abs(K), np.abs(weights))))
-    return columns.sign * (g[columns.i] - g[columns.j]), float((sizes[columns.i] + sizes[columns.j]).max(initial=0.0))
+    return columns.sign * (g[columns.i] - g[columns.j]), float(
+        (sizes[columns.i] + sizes[columns.j]).max(initial=0.0)
+    )
 
 
 def _empty(rounds: int, capacity: int) -> Record:
@@ -163,23 +183,46 @@ def _empty(rounds: int, capacity: int) -> Record:
     )
 
 
-def _named(problem: OneNormProblem, unit: float, low: Any, records: list[Record], stopped: PathStop, seconds: float) -> OneNormPath:
+def _named(
+    problem: OneNormProblem,
+    unit: float,
+    low: Any,
+    records: list[Record],
+    stopped: PathStop,
+    seconds: float,
+) -> OneNormPath:
     """The path of what was written down, in the problem's own units."""
     counts = [int(record.tally[0]) for record in records]
     before = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     entries = [int(record.starts[count]) for record, count in zip(records, counts, strict=True)]
 
     def joined(name: str, ends: list[int], dtype: Any = np.float64) -> Any:
-        return np.concatenate([np.zeros(0, dtype), *(getattr(record, name)[:end] for record, end in zip(records, ends, strict=True))])
+        return np.concatenate(
+            [
+                np.zeros(0, dtype),
+                *(getattr(record, name)[:end] for record, end in zip(records, ends, strict=True)),
+            ]
+        )
 
-    columns, whole, flips = joined("J", entries, np.int64), np.int64, [int(record.tally[1]) for record in records]
-    sizes = [np.diff(record.starts[: count + 1]) for record, count in zip(records, counts, strict=True)]
+    columns, whole, flips = (
+        joined("J", entries, np.int64),
+        np.int64,
+        [int(record.tally[1]) for record in records],
+    )
+    sizes = [
+        np.diff(record.starts[: count + 1]) for record, count in zip(records, counts, strict=True)
+    ]
     values: Array = joined("x", entries)
-    at = [record.at[:end] + start for record, end, start in zip(records, flips, before[:-1].tolist(), strict=True)]
+    at = [
+        record.at[:end] + start
+        for record, end, start in zip(records, flips, before[:-1].tolist(), strict=True)
+    ]
     return OneNormPath(
         problem,
         lambdas=joined("lam", counts) * unit,
-        starts=np.concatenate([[0], np.cumsum(np.concatenate([np.zeros(0, whole), *sizes]))]).astype(whole),
+        starts=np.concatenate(
+            [[0], np.cumsum(np.concatenate([np.zeros(0, whole), *sizes]))]
+        ).astype(whole),
         columns=columns,
         values=np.where(columns < problem.size, values / unit, values),
         rows=joined("E", entries, whole),

@@ -2,11 +2,14 @@
 
     left_r(h) = base_r - (sign_r (h_i - h_j) + s_r h_last),        way_r left_r >= 0,   s in [-1, 1]
 
-is what the row r has left of its margin, where h is the function at the points, 0 at the origin, and last the bias; or what the column r
-has left of its price, where last is -lambda. When h becomes g no left_r changes by more than the spread of g - h, its largest value less
-its smallest one, that of the origin among them, and the size of the change of the last. So the rows of which more is left at some h are not
-due before the spread reaches that, and only those of a list are looked at. A list is made anew when the function has left its reach, which
-means a look at all rows; each time the reach is halved or doubled, so that the looks at a list cost about as much as making it.
+is what the row r has left of its margin, where h is the function at the points, 0 at
+the origin, and last the bias; or what the column r has left of its price, where last is
+-lambda. When h becomes g no left_r changes by more than the spread of g - h, its
+largest value less its smallest one, that of the origin among them, and the size of the
+change of the last. So the rows of which more is left at some h are not due before the
+spread reaches that, and only those of a list are looked at. A list is made anew when
+the function has left its reach, which means a look at all rows; each time the reach is
+halved or doubled, so that the looks at a list cost about as much as making it.
 """
 
 from __future__ import annotations
@@ -38,11 +41,23 @@ class AffineRows(NamedTuple):
 class RowsNearEnds(NamedTuple):
     """Rows or columns, and the list of those near their ends; the arrays change in place.
 
-    lines, base : (p,) what is left of each of them.  way : (p,) 1 or -1, the sign of what is left; 0 where that is 0 for the basis.
-    listed : (p,) their numbers on the list, increasing, of which the first count.  at : (m + 2,) the function of the list.
-    counts : (2,) how many are on the list, and the looks at single ones since it was made.
-    reach : (2,) what is left, at most, of those on a list that is made to last, and of those on the present one.
-    least_reach : of a list that is made to last.
+    Parameters
+    ----------
+    lines, base : array of shape (p,)
+        What is left of each of them.
+    way : ndarray of shape (p,)
+        1 or -1, the sign of what is left; 0 where that is 0 for the basis.
+    listed : Index of shape (p,)
+        Their numbers on the list, increasing, of which the first count.
+    at : ndarray of shape (m + 2,)
+        The function of the list.
+    counts : Index of shape (2,)
+        How many are on the list, and the looks at single ones since it was made.
+    reach : ndarray of shape (2,)
+        What is left, at most, of those on a list that is made to last, and of those on
+        the present one.
+    least_reach : float
+        Of a list that is made to last.
     """
 
     lines: AffineRows
@@ -55,9 +70,15 @@ class RowsNearEnds(NamedTuple):
     least_reach: float
 
 
-def unlisted(lines: AffineRows, base: Array, way: Array, points: int, least_reach: float) -> RowsNearEnds:
+def unlisted(
+    lines: AffineRows, base: Array, way: Array, points: int, least_reach: float
+) -> RowsNearEnds:
     """Rows or columns without a list as yet; the arguments are those of `RowsNearEnds`, and the number of points."""
-    listed, counts, reach = np.zeros(len(way), dtype=np.int64), np.zeros(2, dtype=np.int64), np.array([1.0, -1.0])
+    listed, counts, reach = (
+        np.zeros(len(way), dtype=np.int64),
+        np.zeros(2, dtype=np.int64),
+        np.array([1.0, -1.0]),
+    )
     return RowsNearEnds(lines, base, way, listed, np.zeros(points + 2), counts, reach, least_reach)
 
 
@@ -96,7 +117,11 @@ def _look(of: RowsNearEnds, h: Array) -> int:
     """Let the list be one that holds for a function; how many are on it, which the caller then looks at."""
     rows, looks = len(of.base), of.counts[1]
     if _spread(h, h, 0.0, of.at) > PROVEN * of.reach[1] or looks > 2 * rows:
-        of.reach[0] = max(of.reach[0] * (2.0 if looks < rows else 0.5), of.least_reach, LEAST_REACH * np.abs(h).max())
+        of.reach[0] = max(
+            of.reach[0] * (2.0 if looks < rows else 0.5),
+            of.least_reach,
+            LEAST_REACH * np.abs(h).max(),
+        )
         _make(of, h, of.reach[0])
     of.counts[1] += of.counts[0]
     return int(of.counts[0])
@@ -104,10 +129,26 @@ def _look(of: RowsNearEnds, h: Array) -> int:
 
 @fast
 def _soonest(
-    of: AffineRows, base: Array, way: Array, listed: Index, h: Array, to: Array, slowest: float, limit: float
+    of: AffineRows,
+    base: Array,
+    way: Array,
+    listed: Index,
+    h: Array,
+    to: Array,
+    slowest: float,
+    limit: float,
 ) -> tuple[float, int]:
     """As `first`, of those on the list."""
-    i, j, sign, s, last, end, step, row = of.i.view(np.uint64), of.j.view(np.uint64), of.sign, of.s, h[-1], to[-1], limit, -1
+    i, j, sign, s, last, end, step, row = (
+        of.i.view(np.uint64),
+        of.j.view(np.uint64),
+        of.sign,
+        of.s,
+        h[-1],
+        to[-1],
+        limit,
+        -1,
+    )
     for number in range(len(listed)):
         r = np.uint64(listed[number])
         speed = way[r] * (sign[r] * (to[i[r]] - to[j[r]]) + s[r] * end)
@@ -123,14 +164,26 @@ def first(of: RowsNearEnds, h: Array, to: Array, slowest: float, limit: float) -
 
     Parameters
     ----------
-    of : the rows.  h, to : (m + 2,) a function, and how it changes.  slowest : rows whose way speed is at most this are not met.
-    limit : the step that counts; where no row is met before it, it is returned, with -1.
+    of : RowsNearEnds
+        The rows.
+    h, to : ndarray of shape (m + 2,)
+        A function, and how it changes.
+    slowest : float
+        Rows whose way speed is at most this are not met.
+    limit : float
+        The step that counts; where no row is met before it, it is returned, with -1.
     """
     count = _look(of, h)
     step, row = _soonest(of.lines, of.base, of.way, of.listed[:count], h, to, slowest, limit)
-    if _spread(h, to, step, of.at) > PROVEN * of.reach[1] if step < np.inf else count < len(of.base):
+    if (
+        _spread(h, to, step, of.at) > PROVEN * of.reach[1]
+        if step < np.inf
+        else count < len(of.base)
+    ):
         _make(of, h, _spread(h, to, step, h) / PROVEN if step < np.inf else np.inf)
-        step, row = _soonest(of.lines, of.base, of.way, of.listed[: of.counts[0]], h, to, slowest, limit)
+        step, row = _soonest(
+            of.lines, of.base, of.way, of.listed[: of.counts[0]], h, to, slowest, limit
+        )
         of.reach[1] = -1.0  # it is long, and the step leaves it
     return step, row
 
@@ -138,7 +191,14 @@ def first(of: RowsNearEnds, h: Array, to: Array, slowest: float, limit: float) -
 @fast
 def _least_listed(of: AffineRows, base: Array, listed: Index, h: Array) -> float:
     """As `least`, of those on the list."""
-    i, j, sign, s, last, lowest = of.i.view(np.uint64), of.j.view(np.uint64), of.sign, of.s, h[-1], 0.0
+    i, j, sign, s, last, lowest = (
+        of.i.view(np.uint64),
+        of.j.view(np.uint64),
+        of.sign,
+        of.s,
+        h[-1],
+        0.0,
+    )
     for number in range(len(listed)):
         r = np.uint64(listed[number])
         lowest = smaller(lowest, base[r] - (sign[r] * (h[i[r]] - h[j[r]]) + s[r] * last))
@@ -155,7 +215,14 @@ def least(of: RowsNearEnds, h: Array) -> float:
 @fast
 def _misplaced_listed(of: AffineRows, way: Array, listed: Index, h: Array) -> float:
     """As `misplaced`, of those on the list."""
-    i, j, sign, s, last, total = of.i.view(np.uint64), of.j.view(np.uint64), of.sign, of.s, h[-1], 0.0
+    i, j, sign, s, last, total = (
+        of.i.view(np.uint64),
+        of.j.view(np.uint64),
+        of.sign,
+        of.s,
+        h[-1],
+        0.0,
+    )
     for number in range(len(listed)):
         r = np.uint64(listed[number])
         lack = 1.0 - (sign[r] * (h[i[r]] - h[j[r]]) + s[r] * last)

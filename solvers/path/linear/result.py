@@ -38,17 +38,35 @@ class OneNormPath:
     x and b are piecewise constant in lambda, and jump from one piece to the next. The multipliers of the program at C are C u, where u is
     affine in lambda on every piece. At the end that two pieces share the x of both are optimal, and `at` returns that of the first.
 
-    problem : whose path it is; its C means nothing.
-    lambdas : (T,) the lower ends of the pieces, decreasing; the upper end of a piece is the lower one of the piece before, infinity of the
-    first. 0 may be the last. Neighbouring pieces may have one x, and differ in the u.
-    starts : (T + 1,) where the entries of every piece begin in the four arrays that follow.
-    columns, values : the entries of x that need not be 0, and of the bias, which has the number problem.size.
-    rows, lower : the rows on the margin, and their u at the lower end of the piece.
-    low : (rows of the problem,) which have u = 1 before the first flip.
-    flips, flipped_at : rows whose u changes between 0 and 1, and before which piece.
-    gaps : (T,) the larger relative gap of the two ends of a piece, in float64; of its upper end alone where the lower one is 0. Rounding is
-    not counted, which makes about 1e-15 times lambdas[0] / lambda of it; what `at` returns has a proven interval.
-    stopped : why it ends, in a sentence.  complete : whether nothing of it is missing.  seconds : of wall time.
+    Parameters
+    ----------
+    problem : OneNormProblem
+        Whose path it is; its C means nothing.
+    lambdas : ndarray of shape (T,)
+        The lower ends of the pieces, decreasing; the upper end of a piece is the lower
+        one of the piece before, infinity of the first. 0 may be the last. Neighbouring
+        pieces may have one x, and differ in the u.
+    starts : Index of shape (T + 1,)
+        Where the entries of every piece begin in the four arrays that follow.
+    columns, values
+        The entries of x that need not be 0, and of the bias, which has the number
+        problem.size.
+    rows, lower
+        The rows on the margin, and their u at the lower end of the piece.
+    low : NDArray[np.bool_] of shape (rows of the problem,)
+        Which have u = 1 before the first flip.
+    flips, flipped_at : Index
+        rows whose u changes between 0 and 1, and before which piece.
+    gaps : ndarray of shape (T,)
+        The larger relative gap of the two ends of a piece, in float64; of its upper end
+        alone where the lower one is 0. Rounding is not counted, which makes about 1e-15
+        times lambdas[0] / lambda of it; what `at` returns has a proven interval.
+    stopped : str
+        Why it ends, in a sentence.
+    complete : bool
+        Whether nothing of it is missing.
+    seconds : float
+        Of wall time.
     """
 
     problem: OneNormProblem
@@ -94,7 +112,9 @@ class OneNormPath:
         """x, and last b, on every piece, (T, size + 1), a scipy CSR array."""
         from scipy.sparse import csr_array
 
-        return csr_array((self.values, self.columns, self.starts), shape=(len(self), self.problem.size + 1))
+        return csr_array(
+            (self.values, self.columns, self.starts), shape=(len(self), self.problem.size + 1)
+        )
 
     @property
     def betas(self) -> Any:
@@ -107,22 +127,34 @@ class OneNormPath:
 
         Parameters
         ----------
-        X : (n, d) points, or (n, m) kernel values with the training points for a precomputed kernel.
+        X : array-like of shape (n, d)
+            Points, or (n, m) kernel values with the training points for a precomputed
+            kernel.
 
         Raises
         ------
-        ValueError : points of another shape.
+        ValueError
+            Points of another shape.
         """
-        block = self.problem.kernel.block(new_points(X, self.problem.X, self.problem.feature_names), self.problem.X)
+        block = self.problem.kernel.block(
+            new_points(X, self.problem.X, self.problem.feature_names), self.problem.X
+        )
         return np.asarray(self.betas @ block.T) + self.bias[:, None]
 
     def piece(self, lam: float) -> int:
         """The number of the piece of lambda; raises ValueError where the path does not reach it."""
         if not len(self):
             raise ValueError(f"the path has no piece: {self.stopped}")
-        lam = check_number(lam, "lambda", f"finite and at least {SMALLEST_LAMBDA:g}", lambda v: SMALLEST_LAMBDA <= v < np.inf)
+        lam = check_number(
+            lam,
+            "lambda",
+            f"finite and at least {SMALLEST_LAMBDA:g}",
+            lambda v: SMALLEST_LAMBDA <= v < np.inf,
+        )
         if lam < self.lambdas[-1]:
-            raise ValueError(f"the path ends at lambda = {self.lambdas[-1]:.6g}, above {lam:.6g}: {self.stopped}")
+            raise ValueError(
+                f"the path ends at lambda = {self.lambdas[-1]:.6g}, above {lam:.6g}: {self.stopped}"
+            )
         return int(np.searchsorted(-self.lambdas, -lam))
 
     def at(self, lam: float) -> Solution:
@@ -130,41 +162,58 @@ class OneNormPath:
 
         Parameters
         ----------
-        lam : > 0, at least lambdas[-1].
+        lam : float
+            > 0, at least lambdas[-1].
 
         Returns
         -------
-        Solution : of the problem with that C, with x, b and u; its interval is proven as that of any solver's answer. It is called optimal
+        Solution
+            Of the problem with that C, with x, b and u; its interval is proven as that
+            of any solver's answer. It is called optimal
         where the relative width of that is at most 1e-8, every rounding counted.
 
         Raises
         ------
-        ValueError : a lambda that the path does not reach.
+        ValueError
+            A lambda that the path does not reach.
         """
         t = self.piece(lam)
         problem = self.problem.with_cost(1 / float(lam))
         x, b = self._coefficients(t)
-        point = OneNormPoint(x, self._multipliers(t, float(lam)) / float(lam), b if problem.bias else None)
+        point = OneNormPoint(
+            x, self._multipliers(t, float(lam)) / float(lam), b if problem.bias else None
+        )
         found = Solution(problem, "path", point, Status.OPTIMAL, "", t + 1, self.seconds)
         width = found.interval.relative_width  # the gap in float64 may be small by rounding alone
         status = Status.OPTIMAL if width <= OPTIMAL_GAP else Status.NUMERICAL_FAILURE
-        return replace(found, status=status, reason=f"lambda = {float(lam):.6g} on the path, at a proven relative width of {width:.1e}")
+        return replace(
+            found,
+            status=status,
+            reason=f"lambda = {float(lam):.6g} on the path, at a proven relative width of "
+            f"{width:.1e}",
+        )
 
     def decision_function(self, X: Any, lam: ArrayLike) -> Array:
         """f(x) + b at lambda, (n,); (k, n) for k of them.
 
         Parameters
         ----------
-        X : (n, d) points, or (n, m) kernel values with the training points for a precomputed kernel.
-        lam : > 0, at least lambdas[-1], a number or (k,).
+        X : array-like of shape (n, d)
+            Points, or (n, m) kernel values with the training points for a precomputed
+            kernel.
+        lam : ArrayLike
+            > 0, at least lambdas[-1], a number or (k,).
 
         Raises
         ------
-        ValueError : a lambda that the path does not reach, X or lam of another shape.
+        ValueError
+            A lambda that the path does not reach, X or lam of another shape.
         """
         lams = np.asarray(lam, dtype=np.float64)
         if lams.ndim > 1:
-            raise ValueError(f"lam must be a number or a list of numbers; its shape is {lams.shape}")
+            raise ValueError(
+                f"lam must be a number or a list of numbers; its shape is {lams.shape}"
+            )
         points = new_points(X, self.problem.X, self.problem.feature_names)
         block = self.problem.kernel.block(points, self.problem.X)
         parts = [self._coefficients(self.piece(one)) for one in np.atleast_1d(lams).tolist()]
@@ -175,7 +224,9 @@ class OneNormPath:
         """Write an NPZ file without pickles, the problem with the path, whole or not at all; `load` reads it."""
         words, arrays = packed(self.problem)
         words |= {"stopped": self.stopped, "complete": self.complete, "seconds": self.seconds}
-        write(file, FORMAT, words, arrays | {f"path_{name}": getattr(self, name) for name in ARRAYS})
+        write(
+            file, FORMAT, words, arrays | {f"path_{name}": getattr(self, name) for name in ARRAYS}
+        )
 
     @classmethod
     def load(cls, file: str | Path) -> OneNormPath:
@@ -183,7 +234,10 @@ class OneNormPath:
 
         Raises
         ------
-        ValueError : a file that is none of these, with what is wrong in a sentence.  FileNotFoundError : no file.
+        ValueError
+            A file that is none of these, with what is wrong in a sentence.
+        FileNotFoundError
+            No file.
         """
         return read(file, FORMAT, "path of a one-norm program", cls._made)
 
@@ -194,13 +248,30 @@ class OneNormPath:
         if not isinstance(problem, OneNormProblem):
             raise ValueError("its problem is no one-norm program")
         held = {name: arrays[f"path_{name}"] for name in ARRAYS}
-        wrong = [name for name, kind in ARRAYS.items() if held[name].ndim != 1 or held[name].dtype.kind != kind]
+        wrong = [
+            name
+            for name, kind in ARRAYS.items()
+            if held[name].ndim != 1 or held[name].dtype.kind != kind
+        ]
         T, entries = len(held["lambdas"]), len(held["values"])
-        lengths = {"gaps": T, "starts": T + 1, "columns": entries, "rows": entries, "lower": entries, "low": problem.p}
+        lengths = {
+            "gaps": T,
+            "starts": T + 1,
+            "columns": entries,
+            "rows": entries,
+            "lower": entries,
+            "low": problem.p,
+        }
         wrong += [name for name, length in lengths.items() if len(held[name]) != length]
         if wrong:
             raise ValueError(f"its {wrong[0]} does not fit the others")
-        return cls(problem, **held, stopped=words["stopped"], complete=words["complete"], seconds=words["seconds"])
+        return cls(
+            problem,
+            **held,
+            stopped=words["stopped"],
+            complete=words["complete"],
+            seconds=words["seconds"],
+        )
 
     def _coefficients(self, t: int) -> tuple[Array, float]:
         """x (size,) and b on a piece."""
@@ -220,6 +291,8 @@ class OneNormPath:
     def _at_the_end(self, t: int) -> Array:
         """u at the lower end of a piece, (p,)."""
         part, flips = slice(self.starts[t], self.starts[t + 1]), self.flips[self.flipped_at <= t]
-        u: Array = (self.low ^ (np.bincount(flips, minlength=self.problem.p) % 2 == 1)).astype(np.float64)
+        u: Array = (self.low ^ (np.bincount(flips, minlength=self.problem.p) % 2 == 1)).astype(
+            np.float64
+        )
         u[self.rows[part]] = self.lower[part]
         return u

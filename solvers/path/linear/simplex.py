@@ -8,20 +8,26 @@ A basis has columns J and as many rows E, whose margins are 1: with M = B[E, J]
     x_J = M^-1 1,     u = 1 on the rows L with slack,  0 on the rows beyond the margin,     u_E = M^-T (lambda c - B[L]'1)_J,
     reduced costs  d = lambda c - B'u,     and with  p = M^-T c_J,  s = c - B[E]'p     u_E - t p  and  d - t s  at lambda - t.
 
-As lambda falls the basis stays optimal until a reduced cost falls below 0, so that its column enters, or an entry of u_E leaves [0, 1], so
-that its row leaves E. x then jumps along an edge, until an x_j is 0 or another row meets its margin; x is constant in between. M is kept as
-its QR factors, which lose and gain a row and a column with a pivot (`factor.py`). B is never formed: a product with it is one with K and
-one with A. What rounding takes from (B[L]'1)_J is kept beside it, because an error e of it makes the reduced cost of a column j wrong by up
-to |M^-1 B[E, j]| e, which is thousands of times e. So is what rounding takes from lambda: where two events nearly coincide, u_E goes from 0
-to 1 within a billionth of it.
+As lambda falls the basis stays optimal until a reduced cost falls below 0, so that its
+column enters, or an entry of u_E leaves [0, 1], so that its row leaves E. x then jumps
+along an edge, until an x_j is 0 or another row meets its margin; x is constant in
+between. M is kept as its QR factors, which lose and gain a row and a column with a
+pivot (`factor.py`). B is never formed: a product with it is one with K and one with A.
+What rounding takes from (B[L]'1)_J is kept beside it, because an error e of it makes
+the reduced cost of a column j wrong by up to |M^-1 B[E, j]| e, which is thousands of
+times e. So is what rounding takes from lambda: where two events nearly coincide, u_E
+goes from 0 to 1 within a billionth of it.
 
-Several rows or columns may be due at once. The right-hand side 1 is perturbed by random numbers of size PERTURBATION for the choice of what
-leaves; every pivot then lowers the sum of slacks, and no basis comes twice. What is written down is computed with 1 itself. Where a nearly
-singular M magnifies the perturbation its basis may be far from optimal for 1, and the perturbed x is written down if it costs less: the
-perturbation changes the optimum by at most p times PERTURBATION.
+Several rows or columns may be due at once. The right-hand side 1 is perturbed by random
+numbers of size PERTURBATION for the choice of what leaves; every pivot then lowers the
+sum of slacks, and no basis comes twice. What is written down is computed with 1 itself.
+Where a nearly singular M magnifies the perturbation its basis may be far from optimal
+for 1, and the perturbed x is written down if it costs less: the perturbation changes
+the optimum by at most p times PERTURBATION.
 
-Source: T. Gass, T. Saaty, The computational algorithm for the parametric objective function (1955); S. Rosset, J. Zhu, Piecewise linear
-regularized solution paths (2007), for the paths; the linear programs are those of T (94)-(96), (102)-(104).
+Source: T. Gass, T. Saaty, The computational algorithm for the parametric objective
+function (1955); S. Rosset, J. Zhu, Piecewise linear regularized solution paths (2007),
+for the paths; the linear programs are those of T (94)-(96), (102)-(104).
 """
 
 from __future__ import annotations
@@ -47,12 +53,14 @@ from equimargin.solvers.path.linear.near import AffineRows, RowsNearEnds, first,
 
 PERTURBATION = 3e-10
 """Size of the random numbers that are added to the right-hand side 1, without a unit: well above what rounding makes of a margin, and so
-small that kernel values of 4e-11 still decide which rows have slack."""
+small that kernel values of 4e-11 still decide which rows have slack.
+"""
 NEGLIGIBLE = 1e-11
 """Entries of a pivot's row or column that count as 0, in the unit of K."""
 ROUNDING_OF_SLOPES = 4e-15
 """What rounding may make of the slope s of a reduced cost, over the sum of |p|. The columns of many pairs are combinations of those of J at
-equal cost, so that their s is 0; by rounding they would enter and leave for ever."""
+equal cost, so that their s is 0; by rounding they would enter and leave for ever.
+"""
 BETWEEN_FACTORISATIONS = 60
 """Pivots after which M is factorised anew, and margins are computed anew."""
 
@@ -67,8 +75,13 @@ NEXT_TO_0 = 1e-14
 class LinearPathProgram(NamedTuple):
     """The numbers of a program; the points of a row, and of a column over rows, end with the origin, whose kernel values are 0.
 
-    K : (m + 1, m + 1).  rows : row r of B x is sign_r (f(x_i) - f(x_j)), and s_r b more.
-    columns : f of column k is sign_k (k(x_i, .) - k(x_j, .)).
+    Parameters
+    ----------
+    K : ndarray of shape (m + 1, m + 1)
+    rows : AffineRows
+        Row r of B x is sign_r (f(x_i) - f(x_j)), and s_r b more.
+    columns : AffineRows
+        f of column k is sign_k (k(x_i, .) - k(x_j, .)).
 
     A function has m + 2 entries: its values at the points and at the origin, and last its bias. That of a sum over rows is the sum of s.
     """
@@ -81,14 +94,29 @@ class LinearPathProgram(NamedTuple):
 class PathBasis(NamedTuple):
     """The present basis; the arrays change in place.
 
-    J, E : (capacity,) columns, n for the bias, and rows.  M : their matrix and its factors.
-    rows : what the margins lack of the perturbed 1, and the way of the rows: 1 in L, 0 in E, -1 beyond the margin.
-    columns : the reduced costs, and the way of the columns but that of the bias: 0 in J, 1 elsewhere.
-    many, weights : (1,) how many rows L has, (m + 2,) A'1_L, and last the sum of s over L; all are whole numbers.
-    sums, rests : (m + 2,) K A'1_L, and last the sum of s over L; and what rounding takes from them.
-    lam : (2,) lambda, and what rounding takes from it.
-    bound : (1,) what u proves at the end that was written down last; infinity before.
-    next_to_0 : a lambda up to which events count as events at 0.
+    Parameters
+    ----------
+    J, E : Index of shape (capacity,)
+        columns, n for the bias, and rows.
+    M : Factors
+        Their matrix and its factors.
+    rows : RowsNearEnds
+        What the margins lack of the perturbed 1, and the way of the rows: 1 in L, 0 in
+        E, -1 beyond the margin.
+    columns : RowsNearEnds
+        The reduced costs, and the way of the columns but that of the bias: 0 in J, 1
+        elsewhere.
+    many, weights : ndarray of shape (1,)
+        How many rows L has, (m + 2,) A'1_L, and last the sum of s over L; all are whole
+        numbers.
+    sums, rests : ndarray of shape (m + 2,)
+        K A'1_L, and last the sum of s over L; and what rounding takes from them.
+    lam : ndarray of shape (2,)
+        lambda, and what rounding takes from it.
+    bound : ndarray of shape (1,)
+        What u proves at the end that was written down last; infinity before.
+    next_to_0 : float
+        A lambda up to which events count as events at 0.
     """
 
     J: Index
@@ -136,7 +164,9 @@ def _decision(of: LinearPathProgram, J: Index, x: Array) -> Array:
 @jit
 def _price(columns: AffineRows, g: Array, k: int) -> float:
     """What a sum over rows prices the column k."""
-    return float(g[-1] if k == len(columns.i) else columns.sign[k] * (g[columns.i[k]] - g[columns.j[k]]))
+    return float(
+        g[-1] if k == len(columns.i) else columns.sign[k] * (g[columns.i[k]] - g[columns.j[k]])
+    )
 
 
 @jit
@@ -174,7 +204,12 @@ def add_products(of: LinearPathProgram, basis: PathBasis) -> None:
 @jit
 def _toggle(of: LinearPathProgram, basis: PathBasis, r: int) -> None:
     """Row r comes into L, or goes out of it."""
-    way, i, j, sign = -1.0 if basis.rows.way[r] == 1.0 else 1.0, of.rows.i[r], of.rows.j[r], of.rows.sign[r]
+    way, i, j, sign = (
+        -1.0 if basis.rows.way[r] == 1.0 else 1.0,
+        of.rows.i[r],
+        of.rows.j[r],
+        of.rows.sign[r],
+    )
     basis.rows.way[r] = way
     basis.many[0] += way
     basis.weights[i] += way * sign
@@ -215,7 +250,11 @@ def _row(of: LinearPathProgram, J: Index, r: int, size: int) -> Array:
     a, b, factor, s = of.rows.i[r], of.rows.j[r], of.rows.sign[r], of.rows.s[r]
     for c in range(size):
         k = J[c]
-        row[c] = s if k == len(i) else factor * sign[k] * (K[a, i[k]] - K[b, i[k]] - K[a, j[k]] + K[b, j[k]])
+        row[c] = (
+            s
+            if k == len(i)
+            else factor * sign[k] * (K[a, i[k]] - K[b, i[k]] - K[a, j[k]] + K[b, j[k]])
+        )
     return row
 
 
@@ -275,7 +314,9 @@ def _entries(of: Array, numbers: Index, size: int) -> Array:
 
 
 @jit
-def _right(columns: AffineRows, J: Index, sums: Array, rests: Array, lam: Array, k: int) -> tuple[Array, Array, Array]:
+def _right(
+    columns: AffineRows, J: Index, sums: Array, rests: Array, lam: Array, k: int
+) -> tuple[Array, Array, Array]:
     """(lambda c - B[L]'1)_J, what rounding takes from it, and c_J."""
     costs, right, rest = np.empty(k), np.empty(k), np.empty(k)
     for a in range(k):
@@ -283,14 +324,21 @@ def _right(columns: AffineRows, J: Index, sums: Array, rests: Array, lam: Array,
         pull, cost = _price(columns, sums, J[a]), lam[0] * costs[a]
         right[a] = cost - pull
         part = right[a] - cost
-        rest[a] = (cost - (right[a] - part)) - (pull + part) - _price(columns, rests, J[a]) + lam[1] * costs[a]
+        rest[a] = (
+            (cost - (right[a] - part))
+            - (pull + part)
+            - _price(columns, rests, J[a])
+            + lam[1] * costs[a]
+        )
     return right, rest, costs
 
 
 @part
 def _multipliers(of: LinearPathProgram, basis: PathBasis) -> tuple[Array, Array]:
     """u_E, and p, by which it falls with lambda."""
-    right, rest, costs = _right(of.columns, basis.J, basis.sums, basis.rests, basis.lam, basis.M.size[0])
+    right, rest, costs = _right(
+        of.columns, basis.J, basis.sums, basis.rests, basis.lam, basis.M.size[0]
+    )
     return solved(basis.M, right, rest, True), solved(basis.M, costs, np.zeros(len(costs)), True)
 
 
@@ -308,9 +356,18 @@ def _refactor(of: LinearPathProgram, basis: PathBasis) -> None:
 class Record(NamedTuple):
     """What a round of pivots writes down of the bases that are optimal on an interval of lambda; the arrays change in place.
 
-    lam, gap : (rounds,) the lower end, and the larger relative gap of the two ends.  starts : (rounds + 1,) where the entries below begin.
-    J, E, x, lower : (entries,) the basis, its x_J, and u_E at the lower end, in [0, 1].
-    flips, at : (2 rounds,) rows that came into L or went out of it, and before which interval.  tally : (2,) of intervals and of flips.
+    Parameters
+    ----------
+    lam, gap : ndarray of shape (rounds,)
+        The lower end, and the larger relative gap of the two ends.
+    starts : Index of shape (rounds + 1,)
+        Where the entries below begin.
+    J, E, x, lower : array of shape (entries,)
+        The basis, its x_J, and u_E at the lower end, in [0, 1].
+    flips, at : Index of shape (2 rounds,)
+        Rows that came into L or went out of it, and before which interval.
+    tally : Index of shape (2,)
+        Of intervals and of flips.
     """
 
     lam: Array
@@ -342,7 +399,10 @@ def _due(of: LinearPathProgram, basis: PathBasis, u: Array, p: Array) -> tuple[f
     lam = basis.lam[0]
     limit, row = _row_due(u, p, lam)
     slowest = NEGLIGIBLE + ROUNDING_OF_SLOPES * np.abs(p).sum()
-    at, to = _reduced(_combined(of.K, of.rows, basis.E, u), basis.sums, basis.rests, lam), _combined(of.K, of.rows, basis.E, -p)
+    at, to = (
+        _reduced(_combined(of.K, of.rows, basis.E, u), basis.sums, basis.rests, lam),
+        _combined(of.K, of.rows, basis.E, -p),
+    )
     to[-1] = 1.0
     step, column = first(basis.columns, at, to, slowest, limit)
     return step, column, row if column < 0 else -1
@@ -352,7 +412,12 @@ def _due(of: LinearPathProgram, basis: PathBasis, u: Array, p: Array) -> tuple[f
 def _bound(low: float, u: Array, least_cost: float, lam: float) -> float:
     """What u proves at lambda: its sum divided by what the least reduced cost says of B'u; nothing is asked of it at lambda = 0.
 
-    low : the number of rows in L.  u : (k,) of the rows E.
+    Parameters
+    ----------
+    low : float
+        The number of rows in L.
+    u : ndarray of shape (k,)
+        Of the rows E.
     """
     return (low + u.sum()) / (1.0 - min(least_cost, 0.0) / lam) if lam > 0.0 else np.inf
 
@@ -370,7 +435,11 @@ def _cleared(J: Index, x: Array, bias: int) -> float:
 
 @part
 def _vertex(
-    of: LinearPathProgram, basis: PathBasis, right: Array, lams: tuple[float, float], bounds: tuple[float, float]
+    of: LinearPathProgram,
+    basis: PathBasis,
+    right: Array,
+    lams: tuple[float, float],
+    bounds: tuple[float, float],
 ) -> tuple[Array, float]:
     """x_J for a right-hand side of the rows E, without what is below 0, and the larger relative gap at two lambdas with these bounds.
 
@@ -387,10 +456,16 @@ def _vertex(
 
 
 @part
-def _written(of: LinearPathProgram, basis: PathBasis, record: Record, lower: Array, to: float) -> bool:
+def _written(
+    of: LinearPathProgram, basis: PathBasis, record: Record, lower: Array, to: float
+) -> bool:
     """Write down the interval from lambda down to `to`, if it has a length, with its gap; false where M is singular.
 
-    lower : (k,) u_E at `to`, in [0, 1]. At lambda u is that of the lower end before, which is feasible there as well.
+    Parameters
+    ----------
+    lower : ndarray of shape (k,)
+        u_E at `to`, in [0, 1]. At lambda u is that of the lower end before, which is
+        feasible there as well.
     """
     lam, t = basis.lam[0], record.tally[0]
     if lam - to <= SHORTEST * lam:
@@ -430,7 +505,9 @@ def _column_met(J: Index, x: Array, way: Array, bias: int) -> tuple[float, int]:
 
 
 @part
-def _pivot(of: LinearPathProgram, basis: PathBasis, record: Record, column: int, row: int, p: Array) -> bool:
+def _pivot(
+    of: LinearPathProgram, basis: PathBasis, record: Record, column: int, row: int, p: Array
+) -> bool:
     """Let a column enter, or a row of E go, whichever is not -1, and what meets its end first leave; whether anything does."""
     entering, up = column >= 0, column >= 0 or p[row] > 0.0
     size, J, bias = basis.M.size[0], basis.J, len(of.columns.i)
@@ -467,7 +544,14 @@ def advance(of: LinearPathProgram, basis: PathBasis, record: Record, lambda_min:
 
     Parameters
     ----------
-    of : the program.  basis : where the path is, which changes.  record : what is written down.  lambda_min : where the path ends.
+    of : LinearPathProgram
+        The program.
+    basis : PathBasis
+        Where the path is, which changes.
+    record : Record
+        What is written down.
+    lambda_min : float
+        Where the path ends.
     """
     record.tally[:] = 0
     for pivots in range(len(record.lam)):

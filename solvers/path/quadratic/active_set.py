@@ -2,17 +2,23 @@
 
     min  1/2 |A'x|_K^2 + c'x    s.t.  lower <= x <= upper,  [ s'x = 0 ],      (A g)_r = g_i(r) - g_j(r),  lower <= 0 <= upper
 
-g = K A'x is computed as E v. With a Gram matrix, E = K and v = A'x. With features Z, K = Z Z', E = Z and v = Z'A'x.
+g = K A'x is computed as E v. With a Gram matrix, E = K and v = A'x. With features Z,
+K = Z Z', E = Z and v = Z'A'x.
 
-The working set W holds rows that are linearly independent, so that Q_WW has a Cholesky factor L, where Q = A K A'. Where s'x = 0 is asked
-for, K carries a constant that makes them independent together with the bias. A step solves for the minimum over W and goes there, or as
-far as the bounds allow. Rows that meet their bounds leave W. Where none does, the row of the steepest slope outside W enters. A row that
-depends on W has no slope where c is consistent, as it is for the rows that are tied at a breakpoint of a path: these rows need not enter.
+The working set W holds rows that are linearly independent, so that Q_WW has a Cholesky
+factor L, where Q = A K A'. Where s'x = 0 is asked for, K carries a constant that makes
+them independent together with the bias. A step solves for the minimum over W and goes
+there, or as far as the bounds allow. Rows that meet their bounds leave W. Where none
+does, the row of the steepest slope outside W enters. A row that depends on W has no
+slope where c is consistent, as it is for the rows that are tied at a breakpoint of a
+path: these rows need not enter.
 
-With features, A_W Z = L B with orthonormal rows B. Nothing is squared, so that a column may be 1e10 times another one, and v moves by
-B'L^-1 c, which does not cancel as Z'A'x may.
+With features, A_W Z = L B with orthonormal rows B. Nothing is squared, so that a column
+may be 1e10 times another one, and v moves by B'L^-1 c, which does not cancel as Z'A'x
+may.
 
-Source: C. Lawson, R. Hanson, Solving Least Squares Problems (1974), chapter 23, with bounds of both signs.
+Source: C. Lawson, R. Hanson, Solving Least Squares Problems (1974), chapter 23, with
+bounds of both signs.
 """
 
 from __future__ import annotations
@@ -40,7 +46,9 @@ DEPENDENT = 1e-12
 """Share of a row's squared norm outside the span of W, computed from a Gram matrix, up to which the row counts as dependent on W."""
 DEPENDENT_FEATURES = 1e-24
 """Share of a row's squared norm outside the span of W, computed from features, up to which the row counts as dependent on W. It is smaller
-than with a Gram matrix, because float64 loses digits of the row itself, and not of its square."""
+than with a Gram matrix, because float64 loses digits of the row itself, and not of its
+square.
+"""
 SAME_BOUND = 1e-14
 """Share of a step by which two rows may differ in where they meet their bounds and still leave W together: a few units of rounding."""
 NO_ROW = np.intp(-1)
@@ -50,8 +58,18 @@ NO_ROW = np.intp(-1)
 class Differences(NamedTuple):
     """Rows phi_i - phi_j of points.
 
-    E : (n, k) the Gram matrix, k = n, or features.  explicit : whether E holds features.  i, j : (p,) points.  s : (p,) signs of the
-    equality s'x = 0, all 0 where there is none.  q : (p,) |phi_i - phi_j|^2.
+    Parameters
+    ----------
+    E : ndarray of shape (n, k)
+        The Gram matrix, k = n, or features.
+    explicit : bool
+        Whether E holds features.
+    i, j : Points of shape (p,)
+        points.
+    s : ndarray of shape (p,)
+        Signs of the equality s'x = 0, all 0 where there is none.
+    q : ndarray of shape (p,)
+        |phi_i - phi_j|^2.
     """
 
     E: Array
@@ -69,8 +87,15 @@ class Differences(NamedTuple):
 class Subproblem(NamedTuple):
     """What is minimised.
 
-    c : (p,) linear term.  lower, upper : (p,) bounds.  candidates : (k,) the rows that may move, which hold W. The other arrays are not
-    read at any other row.
+    Parameters
+    ----------
+    c : ndarray of shape (p,)
+        Linear term.
+    lower, upper : ndarray of shape (p,)
+        bounds.
+    candidates : Index of shape (k,)
+        The rows that may move, which hold W. The other arrays are not read at any other
+        row.
     """
 
     c: Array
@@ -82,8 +107,15 @@ class Subproblem(NamedTuple):
 class State(NamedTuple):
     """The iterate of the method; the arrays change in place.
 
-    x : (p,).  v, g : (k,) and (n,), g = E v.  level : (1,) the multiplier of s'x = 0.  banned : (p,) rows that may not enter W before x
-    has moved.
+    Parameters
+    ----------
+    x : ndarray of shape (p,)
+    v, g : ndarray of shape (k,)
+        And (n,), g = E v.
+    level : ndarray of shape (1,)
+        The multiplier of s'x = 0.
+    banned : Mask of shape (p,)
+        Rows that may not enter W before x has moved.
     """
 
     x: Array
@@ -101,7 +133,10 @@ class State(NamedTuple):
     def clear(self, rows: Index) -> None:
         """Go back to x = 0.
 
-        rows : where x is not 0, or a row is banned; nowhere else.
+        Parameters
+        ----------
+        rows : Index
+            Where x is not 0, or a row is banned; nowhere else.
         """
         self.x[rows], self.banned[rows] = 0.0, False
         self.v[:], self.g[:], self.level[:] = 0.0, 0.0, 0.0
@@ -110,9 +145,18 @@ class State(NamedTuple):
 class WorkingSetFactor(NamedTuple):
     """The rows W and the Cholesky factor of Q_WW; the arrays change in place.
 
-    rows : (capacity,), of which the first size[0] are in W.  size : (1,).  inside : (p,) whether a row is in W.
-    L : (capacity, capacity), its lower triangle.  B : (capacity, k) orthonormal rows with A_W Z = L B, where E holds features Z;
-    (capacity, 0) with a Gram matrix.
+    Parameters
+    ----------
+    rows : Index of shape (capacity,)
+        Of which the first size[0] are in W.
+    size : Index of shape (1,)
+    inside : Mask of shape (p,)
+        Whether a row is in W.
+    L : ndarray of shape (capacity, capacity)
+        Its lower triangle.
+    B : ndarray of shape (capacity, k)
+        Orthonormal rows with A_W Z = L B, where E holds features Z; (capacity, 0) with
+        a Gram matrix.
     """
 
     rows: Index
@@ -125,8 +169,14 @@ class WorkingSetFactor(NamedTuple):
 class WorkingSetStep(NamedTuple):
     """A step of x over W, and what it is made of.
 
-    x : (capacity,) the step, Q_WW^-1 of minus the slopes, less its share along s.  half : (capacity,) L'x, which moves v.
-    signs : (capacity,) L^-1 s_W.
+    Parameters
+    ----------
+    x : ndarray of shape (capacity,)
+        The step, Q_WW^-1 of minus the slopes, less its share along s.
+    half : ndarray of shape (capacity,)
+        L'x, which moves v.
+    signs : ndarray of shape (capacity,)
+        L^-1 s_W.
     """
 
     x: Array
@@ -151,8 +201,18 @@ class PathWorkingSet:
         self.of = of
         k, p = of.E.shape[1], len(of.i)
         capacity = min(k + 1, p) + 1
-        rows, size, inside = np.zeros(capacity, dtype=np.intp), np.zeros(1, dtype=np.intp), np.zeros(p, dtype=np.bool_)
-        self.factor = WorkingSetFactor(rows, size, inside, np.zeros((capacity, capacity)), np.zeros((capacity, k if of.explicit else 0)))
+        rows, size, inside = (
+            np.zeros(capacity, dtype=np.intp),
+            np.zeros(1, dtype=np.intp),
+            np.zeros(p, dtype=np.bool_),
+        )
+        self.factor = WorkingSetFactor(
+            rows,
+            size,
+            inside,
+            np.zeros((capacity, capacity)),
+            np.zeros((capacity, k if of.explicit else 0)),
+        )
 
     @property
     def size(self) -> int:
@@ -191,13 +251,21 @@ class PathWorkingSet:
         backward(self.factor.L, self.size, x)
         return x
 
-    def minimise(self, problem: Subproblem, tol: float, state: State, look: Callable[[], None]) -> float:
+    def minimise(
+        self, problem: Subproblem, tol: float, state: State, look: Callable[[], None]
+    ) -> float:
         """Go to the minimum, or to where SOLVES_PER_CANDIDATE ends, and return the multiplier of s'x = 0.
 
         Parameters
         ----------
-        problem : whose candidates hold W.  tol : slopes of at most that count as none.  state : cleared; what is found goes into it.
-        look : called every SOLVES_BETWEEN_CLOCKS systems; it may raise to end the run.
+        problem : Subproblem
+            Whose candidates hold W.
+        tol : float
+            Slopes of at most that count as none.
+        state : State
+            Cleared; what is found goes into it.
+        look : Callable[[], None]
+            Called every SOLVES_BETWEEN_CLOCKS systems; it may raise to end the run.
         """
         most = SOLVES_PER_CANDIDATE * (len(problem.candidates) + SOLVES_BETWEEN_CLOCKS)
         for _ in range(1 + most // SOLVES_BETWEEN_CLOCKS):
@@ -208,7 +276,14 @@ class PathWorkingSet:
 
 
 @fast
-def minimise(of: Differences, W: WorkingSetFactor, problem: Subproblem, state: State, tol: float, most: int | np.intp) -> bool:
+def minimise(
+    of: Differences,
+    W: WorkingSetFactor,
+    problem: Subproblem,
+    state: State,
+    tol: float,
+    most: int | np.intp,
+) -> bool:
     """Solve at most `most` systems towards the minimum over the candidates, in place; whether it is reached."""
     capacity = W.rows.size
     step = WorkingSetStep(np.empty(capacity), np.empty(capacity), np.empty(capacity))
@@ -227,7 +302,9 @@ def minimise(of: Differences, W: WorkingSetFactor, problem: Subproblem, state: S
 
 
 @part
-def solve_over(of: Differences, W: WorkingSetFactor, c: Array, state: State, step: WorkingSetStep) -> float:
+def solve_over(
+    of: Differences, W: WorkingSetFactor, c: Array, state: State, step: WorkingSetStep
+) -> float:
     """The step to the minimum over W without its bounds, s'x kept, into `step`; by how much the multiplier of s'x = 0 rises."""
     rows, size, g, level = W.rows, W.size[0], state.g, state.level[0]
     x, half, signs = step.x, step.half, step.signs
@@ -268,7 +345,13 @@ def first_bound(W: WorkingSetFactor, problem: Subproblem, x: Array, step: Array)
 
 @part
 def advance(
-    of: Differences, W: WorkingSetFactor, problem: Subproblem, state: State, step: WorkingSetStep, rise: float, share: float
+    of: Differences,
+    W: WorkingSetFactor,
+    problem: Subproblem,
+    state: State,
+    step: WorkingSetStep,
+    rise: float,
+    share: float,
 ) -> bool:
     """Go this share of a step, and let the rows that meet their bounds leave W; whether any does."""
     x, v, banned, size, left = state.x, state.v, state.banned, W.size[0], False
@@ -301,7 +384,9 @@ def advance(
 
 
 @part
-def steepest(of: Differences, W: WorkingSetFactor, problem: Subproblem, state: State, tol: float) -> np.intp:
+def steepest(
+    of: Differences, W: WorkingSetFactor, problem: Subproblem, state: State, tol: float
+) -> np.intp:
     """The row outside W with the steepest slope, over its length, along which it may move; NO_ROW where no slope exceeds `tol`."""
     if W.size[0] == 0 and problem.candidates.size > 0 and of.s[problem.candidates[0]] != 0.0:
         return opposed(of, problem, state, tol)
@@ -375,7 +460,9 @@ def product(of: Differences, v: Array, out: Array) -> None:
 
 
 @part
-def add_four(first: Array, second: Array, third: Array, fourth: Array, v: Array, places: Index, out: Array) -> None:
+def add_four(
+    first: Array, second: Array, third: Array, fourth: Array, v: Array, places: Index, out: Array
+) -> None:
     """out += four rows, times the entries of v at their places."""
     p, q, r, s = v[places[0]], v[places[1]], v[places[2]], v[places[3]]
     for a in range(out.size):
@@ -431,7 +518,10 @@ def enter(of: Differences, W: WorkingSetFactor, row: int | np.intp) -> bool:
 def orthogonal(first: Array, second: Array, B: Array, size: int, shares: Array) -> float:
     """Make first - second orthogonal to the first `size` rows of B, twice, write it behind them, and return its squared length.
 
-    shares : its products with these rows, the first `size` of which are written.
+    Parameters
+    ----------
+    shares : Array
+        Its products with these rows, the first `size` of which are written.
     """
     rest = B[size]
     for e in range(rest.size):

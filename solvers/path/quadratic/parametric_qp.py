@@ -2,16 +2,21 @@
 
     alpha(lambda) = argmin  1/2 |A'alpha|_K^2 - lambda t'alpha    s.t.  0 <= alpha <= w,  [ s'alpha = 0 ]
 
-g = K A'alpha is unique, continuous and piecewise linear in lambda, and alpha can be chosen to be so, too. With residuals r = A g + b s -
-lambda t, which are >= 0 where alpha_r = 0 and <= 0 where alpha_r = w_r, the direction d = -d(alpha)/d(lambda) at a breakpoint is
+g = K A'alpha is unique, continuous and piecewise linear in lambda, and alpha can be
+chosen to be so, too. With residuals r = A g + b s - lambda t, which are >= 0 where
+alpha_r = 0 and <= 0 where alpha_r = w_r, the direction d = -d(alpha)/d(lambda) at a
+breakpoint is
 
     argmin  1/2 |A'd|_K^2 + t'd    s.t.  d_r >= 0 where alpha_r = 0, <= 0 where alpha_r = w_r,  over the rows with r_r = 0,  [ s'd = 0 ]
 
-This is the projection of -g / lambda onto the cone of the tied rows: it exists however many rows are tied, and whatever the rank of K. No
-row that is tied can leave its cone before the next breakpoint, so that no step has length 0. Where no row is strictly inside its bounds the
-bias is an interval, and the next breakpoint is where its ends meet.
+This is the projection of -g / lambda onto the cone of the tied rows: it exists however
+many rows are tied, and whatever the rank of K. No row that is tied can leave its cone
+before the next breakpoint, so that no step has length 0. Where no row is strictly
+inside its bounds the bias is an interval, and the next breakpoint is where its ends
+meet.
 
-Source: document P, section 5; T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, JMLR 5 (2004); L. Gunter, J. Zhu, Neural Computation 19 (2007).
+Source: document P, section 5; T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, JMLR 5
+(2004); L. Gunter, J. Zhu, Neural Computation 19 (2007).
 """
 
 from __future__ import annotations
@@ -68,7 +73,9 @@ def followed(program: QuadraticPathProgram, level: float, budget: Budget) -> Pat
 
     Parameters
     ----------
-    level : the b / lambda at which sum_r w_r (t_r - b / lambda s_r)_+ is least; any number without a bias.
+    level : float
+        The b / lambda at which sum_r w_r (t_r - b / lambda s_r)_+ is least; any number
+        without a bias.
     """
     walk = ParametricQP(program, level, budget)
     try:
@@ -82,10 +89,17 @@ def followed(program: QuadraticPathProgram, level: float, budget: Budget) -> Pat
 class ParametricQP:
     """A walk along the path of a program.
 
-    program, level, budget : as in `followed`; they stay as they are.
-    W : the rows strictly inside their bounds that determine alpha, with their factor.
-    on : all that the compiled steps read and change, of which `at` is the point that the walk has reached.
-    trace : what is written down.
+    Parameters
+    ----------
+    program, level, budget
+        As in `followed`; they stay as they are.
+    W
+        The rows strictly inside their bounds that determine alpha, with their factor.
+    on
+        All that the compiled steps read and change, of which `at` is the point that the
+        walk has reached.
+    trace
+        What is written down.
     """
 
     def __init__(self, program: QuadraticPathProgram, level: float, budget: Budget) -> None:
@@ -104,8 +118,12 @@ class ParametricQP:
             found=PointState(np.zeros(4), np.zeros(3), np.zeros(p, np.intp), np.zeros(1, np.intp)),
             ahead=Ahead(np.zeros(1), np.zeros(1), np.zeros(1, np.intp)),
             before=Breakpoint(np.zeros(1), at.alpha.copy(), at.r.copy()),
-            kept=SavedBreakpoint(np.zeros(1, np.bool_), np.zeros(1), np.zeros(1), np.zeros(p), np.zeros(k)),
-            moved=WorkingSetState(np.zeros(capacity, np.intp), np.zeros(1, np.intp), np.zeros(p, np.bool_)),
+            kept=SavedBreakpoint(
+                np.zeros(1, np.bool_), np.zeros(1), np.zeros(1), np.zeros(p), np.zeros(k)
+            ),
+            moved=WorkingSetState(
+                np.zeros(capacity, np.intp), np.zeros(1, np.intp), np.zeros(p, np.bool_)
+            ),
             counts=Counts(np.zeros(1, np.intp), np.zeros(1, np.intp), np.zeros(1, np.intp)),
         )
         self.trace = PathTrace(at.alpha, n, k if program.of.explicit else 0, capacity)
@@ -133,12 +151,18 @@ class ParametricQP:
             c = self._settle(undecided)
         at.side[:] = np.where(self.W.factor.inside, 0.0, np.where(at.alpha > 0.0, -1.0, 1.0))
         y = program.of.between(at.g)
-        if float(np.abs(at.g).max(initial=0.0)) <= 4 * max(self.on.found.rounding.g, program.lifting_noise(at)):
+        if float(np.abs(at.g).max(initial=0.0)) <= 4 * max(
+            self.on.found.rounding.g, program.lifting_noise(at)
+        ):
             at.lam[0], at.b[0] = 0.0, 0.0
         elif program.balanced and not self.W.size:
             at.lam[0], at.b[0] = closing(program.of, rows.t, at.side, at.g)
         else:
-            at.lam[0] = float(np.divide(y + c * program.of.s, excess, out=np.zeros(len(y)), where=excess != 0.0).max(initial=0.0))
+            at.lam[0] = float(
+                np.divide(
+                    y + c * program.of.s, excess, out=np.zeros(len(y)), where=excess != 0.0
+                ).max(initial=0.0)
+            )
             at.b[0] = at.lam[0] * self.level + c
         self._judged()
 
@@ -160,7 +184,9 @@ class ParametricQP:
         for row in undecided[(alpha[undecided] > 0.0) & (alpha[undecided] < rows.w[undecided])]:
             self.W.add(int(row))
         tol = SETTLED_SLOPE * (float(np.abs(c).max(initial=0.0)) or 1.0)
-        level = self.W.minimise(Subproblem(c, -alpha, rows.w - alpha, undecided), tol, direction, self.budget.look)
+        level = self.W.minimise(
+            Subproblem(c, -alpha, rows.w - alpha, undecided), tol, direction, self.budget.look
+        )
         at.alpha[:] = np.clip(alpha + direction.x, 0.0, rows.w)
         at.v[:] += direction.v
         direction.clear(undecided)
@@ -199,7 +225,9 @@ class ParametricQP:
                         return self._back_to(on.kept) if on.kept.there[0] else PathStop.GAP
                     task = WalkStart.SETTLE
                 case Pause.SLOW:
-                    cone = on.cone._replace(candidates=on.cone.candidates[: on.counts.candidates.item()])
+                    cone = on.cone._replace(
+                        candidates=on.cone.candidates[: on.counts.candidates.item()]
+                    )
                     self.W.minimise(cone, SAME_SLOPE, on.direction, budget.look)
                     task = WalkStart.GO
                 case Pause.STUCK:
@@ -242,7 +270,9 @@ class ParametricQP:
             level = float((s @ self.W.solve(missing) - at.beta[-1]) / (s @ self.W.solve(s)))
             missing -= level * s
             at.b[0] += level
-        at.alpha[rows] = np.clip(at.alpha[rows] + self.W.solve(missing), 0.0, self.program.rows.w[rows])
+        at.alpha[rows] = np.clip(
+            at.alpha[rows] + self.W.solve(missing), 0.0, self.program.rows.w[rows]
+        )
         if self.program.of.explicit:
             at.v[:] += self.W.lifted(missing)
 
@@ -255,8 +285,15 @@ class ParametricQP:
         """
         program, at, lambda_min = self.program, self.at, self.budget.lambda_min
         rows = program.rows
-        size = max(float(rows.w @ np.maximum(rows.t - self.level * program.of.s, 0.0)), least(1.0, program.facts.p0))
-        norm2 = float(at.v @ at.v if program.of.explicit else np.abs(at.g).max(initial=0.0) * np.abs(at.beta).sum())
+        size = max(
+            float(rows.w @ np.maximum(rows.t - self.level * program.of.s, 0.0)),
+            least(1.0, program.facts.p0),
+        )
+        norm2 = float(
+            at.v @ at.v
+            if program.of.explicit
+            else np.abs(at.g).max(initial=0.0) * np.abs(at.beta).sum()
+        )
         held = norm2 / (2 * DOUBTED_GAP * size)
         lam = max(lambda_min, held) if held > 0.0 else 0.0
         at.lam[0], at.b[0] = lam, lam * self.level
@@ -288,11 +325,15 @@ class ParametricQP:
         program, at, lambda_min = self.program, self.at, self.budget.lambda_min
         alpha_0, upper = self._alpha_at_0(), at.lam.item()
         left, loss = program.half_norm2(alpha_0), float(program.rows.w @ np.maximum(-at.r, 0.0))
-        held = 2 * left / (CERTIFIED_GAP * max(loss, least(upper, program.facts.p0)))  # the other half is for the rest of the gap
+        held = (
+            2 * left / (CERTIFIED_GAP * max(loss, least(upper, program.facts.p0)))
+        )  # the other half is for the rest of the gap
         above_0, before = max(lambda_min, held * upper), self.trace.last_doubt
         for lam in [0.0, above_0] if held <= HELD_DOWN_TO_0 else [above_0] if held <= 1.0 else []:
             share, alpha = lam / upper, alpha_0.copy()
-            alpha[self.W.members] = share * at.alpha[self.W.members] + (1 - share) * alpha_0[self.W.members]
+            alpha[self.W.members] = (
+                share * at.alpha[self.W.members] + (1 - share) * alpha_0[self.W.members]
+            )
             gap, doubt = self._gap_at(share, alpha, left, loss)
             gaps = Gaps(gap, doubt, max(gap, before), gap)
             if gaps.certified_here:
@@ -300,7 +341,13 @@ class ParametricQP:
                 for part in (at.b, at.beta, at.v):
                     part *= share
                 self._write(gaps)
-                return PathStop.ZERO if lam == 0.0 else PathStop.REACHED if lam <= lambda_min else PathStop.GAP
+                return (
+                    PathStop.ZERO
+                    if lam == 0.0
+                    else PathStop.REACHED
+                    if lam <= lambda_min
+                    else PathStop.GAP
+                )
         return PathStop.GAP
 
     def _alpha_at_0(self) -> Array:
@@ -308,7 +355,9 @@ class ParametricQP:
         program, at, rows = self.program, self.at, self.W.members
         w, last = program.rows.w[rows], at.alpha[rows] + at.lam[0] * self.on.direction.x[rows]
         alpha = at.alpha.copy()
-        alpha[rows] = np.where(last <= VANISHING * w, 0.0, np.where(last >= (1 - VANISHING) * w, w, last))
+        alpha[rows] = np.where(
+            last <= VANISHING * w, 0.0, np.where(last >= (1 - VANISHING) * w, w, last)
+        )
         if program.of.explicit:
             beta = np.zeros_like(at.beta)
             collect(program.of.i, program.of.j, alpha, beta)
@@ -321,14 +370,25 @@ class ParametricQP:
 
         Parameters
         ----------
-        alpha : (p,) there.  left : 1/2 |A'alpha|^2 at lambda = 0.  loss : at the upper end of the segment.
+        alpha : ndarray of shape (p,)
+            there.
+        left : float
+            1/2 |A'alpha|^2 at lambda = 0.
+        loss : float
+            At the upper end of the segment.
         """
         program, at, w, facts = self.program, self.at, self.program.rows.w, self.program.facts
         gap, doubt = (
-            float(alpha @ np.maximum(at.r + noise, 0.0) + (w - alpha) @ np.maximum(noise - at.r, 0.0))
+            float(
+                alpha @ np.maximum(at.r + noise, 0.0) + (w - alpha) @ np.maximum(noise - at.r, 0.0)
+            )
             for noise in (0.0, self.on.found.rounding.handed_out)
         )
         size = max(loss + share * program.squared_norm(at) / 2, least(at.lam[0], facts.p0))
         gap, doubt = gap / size, (doubt - gap) / max(size, least(at.lam[0], facts.handed.p0))
-        off = ((1 - share) * np.sqrt(left) + share * np.sqrt(at.apart[0] / 2)) ** 2 / (share * size) if share else 0.0
+        off = (
+            ((1 - share) * np.sqrt(left) + share * np.sqrt(at.apart[0] / 2)) ** 2 / (share * size)
+            if share
+            else 0.0
+        )
         return gap + off, gap + off + doubt

@@ -2,18 +2,22 @@
 
     alpha(lambda) = argmin  1/2 |A'alpha|_K^2 - lambda t'alpha    s.t.  0 <= alpha <= w,  [ s'alpha = 0 ]
 
-Rows of A are differences of two points (`active_set.py`). For a bias b there is one more point, the origin, at which g is -b. A row that
-belongs to one point is its difference with the origin, and K carries a constant at all points but the origin.
+Rows of A are differences of two points (`active_set.py`). For a bias b there is one
+more point, the origin, at which g is -b. A row that belongs to one point is its
+difference with the origin, and K carries a constant at all points but the origin.
 
-With g = K A'alpha and residuals r = A g + b s - lambda t, of which r >= 0 where alpha_r = 0 and r <= 0 where alpha_r = w_r, the duality gap
-has no terms that cancel:
+With g = K A'alpha and residuals r = A g + b s - lambda t, of which r >= 0 where
+alpha_r = 0 and r <= 0 where alpha_r = w_r, the duality gap has no terms that cancel:
 
     gap(alpha, g, b) = sum_r alpha_r (r_r)_+ + (w_r - alpha_r) (-r_r)_+  +  1/2 |g - K A'alpha|^2
 
-It is convex between breakpoints, and is computed half way, too. `doubt` is the gap with the rounding of r counted against it.
+It is convex between breakpoints, and is computed half way, too. `doubt` is the gap with
+the rounding of r counted against it.
 
-g is computed as E v. With a Gram matrix v = beta = A'alpha. With features v is f itself, moved by directions and corrections of its own.
-Where K is large over lambda, the f of the rounded multipliers is a little off v; half the squared distance of both is part of the gap.
+g is computed as E v. With a Gram matrix v = beta = A'alpha. With features v is f
+itself, moved by directions and corrections of its own. Where K is large over lambda,
+the f of the rounded multipliers is a little off v; half the squared distance of both is
+part of the gap.
 
 Source: document P, section 5; Fenchel's inequality row by row for the gap.
 """
@@ -51,7 +55,12 @@ MEASURED_ROWS = np.uintp(256)
 class RowConditions(NamedTuple):
     """What the program asks of each row.
 
-    t : (p,) targets, of size 1 at most.  w : (p,) weights, > 0.
+    Parameters
+    ----------
+    t : ndarray of shape (p,)
+        Targets, of size 1 at most.
+    w : ndarray of shape (p,)
+        Weights, > 0.
     """
 
     t: Array
@@ -61,8 +70,13 @@ class RowConditions(NamedTuple):
 class HandedOut(NamedTuple):
     """What the rounding of a returned answer depends on.
 
-    centre : (k,) and offset, of the targets: b - centre'v + offset lambda is the bias that is returned.
-    p0 : P(0) of the targets with their offset.
+    Parameters
+    ----------
+    centre : ndarray of shape (k,)
+        And offset, of the targets: b - centre'v + offset lambda is the bias that is
+        returned.
+    p0 : float
+        P(0) of the targets with their offset.
     """
 
     centre: Array
@@ -73,7 +87,14 @@ class HandedOut(NamedTuple):
 class Rounding(NamedTuple):
     """About how far numbers at a point of the path are off.
 
-    g : an entry of g.  handed_out : a residual of the returned function.  tie : the residual up to which a row is tied.
+    Parameters
+    ----------
+    g : float
+        An entry of g.
+    handed_out : float
+        A residual of the returned function.
+    tie : float
+        The residual up to which a row is tied.
     """
 
     g: float
@@ -84,9 +105,17 @@ class Rounding(NamedTuple):
 class Gaps(NamedTuple):
     """Relative gaps at a point of the path.
 
-    gap : as computed.  doubt : the gap with the rounding of the returned answer counted against it.
-    middle : the gap half way from the breakpoint before.
-    final : the gap over the loss alone, which is what gaps are relative to near lambda = 0 if the same f stays best down to there.
+    Parameters
+    ----------
+    gap : float
+        As computed.
+    doubt : float
+        The gap with the rounding of the returned answer counted against it.
+    middle : float
+        The gap half way from the breakpoint before.
+    final : float
+        The gap over the loss alone, which is what gaps are relative to near lambda = 0
+        if the same f stays best down to there.
     """
 
     gap: float
@@ -105,7 +134,9 @@ class Gaps(NamedTuple):
         return self.certified_here and self.middle <= CERTIFIED_GAP
 
 
-GAP, DOUBT, MIDDLE, FINAL = (Gaps._fields.index(name) for name in ("gap", "doubt", "middle", "final"))
+GAP, DOUBT, MIDDLE, FINAL = (
+    Gaps._fields.index(name) for name in ("gap", "doubt", "middle", "final")
+)
 """Places of the gaps in an array of them."""
 NOISE, HANDED_OUT, TIE = (Rounding._fields.index(name) for name in ("g", "handed_out", "tie"))
 """Places of the roundings in an array of them."""
@@ -114,8 +145,16 @@ NOISE, HANDED_OUT, TIE = (Rounding._fields.index(name) for name in ("g", "handed
 class PointState(NamedTuple):
     """What is known of a point of the path; the arrays change in place.
 
-    numbers : (4,) its `Gaps`.  off : (3,) its `Rounding`.  tied : (p,), of which the first ties[0] are the rows at a bound whose residuals
-    are 0 but for rounding.  ties : (1,).
+    Parameters
+    ----------
+    numbers : ndarray of shape (4,)
+        Its `Gaps`.
+    off : ndarray of shape (3,)
+        Its `Rounding`.
+    tied : Index of shape (p,)
+        Of which the first ties[0] are the rows at a bound whose residuals are 0 but for
+        rounding.
+    ties : Index of shape (1,)
     """
 
     numbers: Array
@@ -145,11 +184,24 @@ class Breakpoint(NamedTuple):
 class PathIterate(NamedTuple):
     """A point of the path; the arrays change in place.
 
-    lam, b : (1,) lambda and lambda times the bias.
-    alpha : (p,) multipliers.  side : (p,) 1 where alpha is at 0, -1 where it is at w, 0 for the rows of the working set.
-    r : (p,) residuals, those of the last `judge`.
-    beta : (n,) A'alpha.  v : (k,) the function, as E has it.  g : (n,) E v, and -b at the origin.
-    apart : (1,) |v - Z'A'alpha|^2 with features Z, 0 with a Gram matrix.
+    Parameters
+    ----------
+    lam, b : ndarray of shape (1,)
+        lambda and lambda times the bias.
+    alpha : ndarray of shape (p,)
+        multipliers.
+    side : ndarray of shape (p,)
+        1 where alpha is at 0, -1 where it is at w, 0 for the rows of the working set.
+    r : ndarray of shape (p,)
+        Residuals, those of the last `judge`.
+    beta : ndarray of shape (n,)
+        A'alpha.
+    v : ndarray of shape (k,)
+        The function, as E has it.
+    g : ndarray of shape (n,)
+        E v, and -b at the origin.
+    apart : ndarray of shape (1,)
+        |v - Z'A'alpha|^2 with features Z, 0 with a Gram matrix.
     """
 
     lam: Array
@@ -166,17 +218,36 @@ class PathIterate(NamedTuple):
     def at_weights(cls, program: QuadraticPathProgram) -> Self:
         """lambda = 0 and alpha = w, before anything is computed."""
         (n, k), w = program.of.E.shape, program.rows.w
-        numbers = np.zeros(1), np.zeros(1), w.copy(), -np.ones(len(w)), np.zeros(len(w)), np.zeros(n), np.zeros(k), np.zeros(n)
+        numbers = (
+            np.zeros(1),
+            np.zeros(1),
+            w.copy(),
+            -np.ones(len(w)),
+            np.zeros(len(w)),
+            np.zeros(n),
+            np.zeros(k),
+            np.zeros(n),
+        )
         return cls(*numbers, np.zeros(1))
 
 
 class GapData(NamedTuple):
     """What gaps and their rounding are computed with; it stays as it is.
 
-    balanced : whether s'alpha = 0.  largest : (k,) the largest |E| of each column.
-    entry_noise : about how far an entry of the Gram matrix and its products are off.
-    spread : how far the means are apart that centring took from K.
-    p0 : the loss of f = 0, or of b alone, whichever is less.  handed : what the rounding of a returned answer depends on.
+    Parameters
+    ----------
+    balanced : bool
+        Whether s'alpha = 0.
+    largest : ndarray of shape (k,)
+        The largest |E| of each column.
+    entry_noise : float
+        About how far an entry of the Gram matrix and its products are off.
+    spread : float
+        How far the means are apart that centring took from K.
+    p0 : float
+        The loss of f = 0, or of b alone, whichever is less.
+    handed : HandedOut
+        What the rounding of a returned answer depends on.
     """
 
     balanced: bool
@@ -191,12 +262,23 @@ class GapData(NamedTuple):
 class QuadraticPathProgram:
     """The program; nothing of it changes along the path.
 
-    of : the differences. With a bias the last point is the origin, whose row of E is 0.  rows : what is asked of them.
-    balanced : whether s'alpha = 0.  norm2 : |sum_i beta_i k(x_i, .)|^2 of coefficients (n,) that nearly cancel.
-    lost : how far an entry of K is off, and how far the means are apart that centring took from K. g is off by the first times the sum of
-    |beta| and by the second times the sum of beta.
-    handed : what the rounding of a returned answer depends on. Gaps are relative to P(0) of the targets without their offset, their
-    rounding to P(0) of the targets with it.
+    Parameters
+    ----------
+    of : Differences
+        The differences. With a bias the last point is the origin, whose row of E is 0.
+    rows : RowConditions
+        What is asked of them.
+    balanced : bool
+        Whether s'alpha = 0.
+    norm2 : Callable[[Array], float]
+        |sum_i beta_i k(x_i, .)|^2 of coefficients (n,) that nearly cancel.
+    lost : tuple[float, float]
+        How far an entry of K is off, and how far the means are apart that centring took
+        from K. g is off by the first times the sum of |beta| and by the second times
+        the sum of beta.
+    handed : HandedOut
+        What the rounding of a returned answer depends on. Gaps are relative to P(0) of
+        the targets without their offset, their rounding to P(0) of the targets with it.
     """
 
     of: Differences
@@ -211,7 +293,9 @@ class QuadraticPathProgram:
         """What gaps and their rounding are computed with."""
         largest = np.asarray(np.abs(self.of.E).max(axis=0, initial=0.0))
         entry_noise = 2 * UNIT * max(float(largest.max(initial=0.0)), self.lost[1]) + self.lost[0]
-        p0 = min(float(self.rows.w @ np.maximum(self.rows.t, 0.0)) or self.handed.p0, self.handed.p0)
+        p0 = min(
+            float(self.rows.w @ np.maximum(self.rows.t, 0.0)) or self.handed.p0, self.handed.p0
+        )
         return GapData(self.balanced, largest, entry_noise, self.lost[1], p0, self.handed)
 
     def lifted(self, beta: Array) -> Array:
@@ -221,7 +305,11 @@ class QuadraticPathProgram:
     def lifting_noise(self, at: PathIterate) -> float:
         """About how far an entry of g is off where v was summed over all coefficients; 0 with a Gram matrix, whose v is beta."""
         largest = self.facts.largest
-        return 2 * UNIT * float(largest @ largest) * float(np.abs(at.beta).sum()) if self.of.explicit else 0.0
+        return (
+            2 * UNIT * float(largest @ largest) * float(np.abs(at.beta).sum())
+            if self.of.explicit
+            else 0.0
+        )
 
     def squared_norm(self, at: PathIterate) -> float:
         """|g|^2. What the origin adds is 0 up to rounding, and left out."""
@@ -284,11 +372,20 @@ def noise(of: Differences, facts: GapData, at: PathIterate) -> float:
 
 @fast
 def judge(
-    of: Differences, rows: RowConditions, facts: GapData, at: PathIterate, before: Breakpoint, found: PointState, afresh: bool
+    of: Differences,
+    rows: RowConditions,
+    facts: GapData,
+    at: PathIterate,
+    before: Breakpoint,
+    found: PointState,
+    afresh: bool,
 ) -> bool:
     """Compute g and the residuals at a point, its gaps, that half way from the breakpoint before, and the tied rows.
 
-    afresh : with a Gram matrix, whether v is computed from alpha first.
+    Parameters
+    ----------
+    afresh : bool
+        With a Gram matrix, whether v is computed from alpha first.
 
     Returns
     -------
@@ -302,7 +399,17 @@ def judge(
         for e in range(at.v.size):
             bias -= facts.handed.centre[e] * at.v[e]
     handed_out, tie = off + UNIT * lam + 2 * UNIT * abs(bias), max(TIED_RESIDUAL * lam, off)
-    sums = measure(of, rows, Breakpoint(at.lam, at.alpha, at.r), before, at.side, at.g, handed_out, tie, found.tied)
+    sums = measure(
+        of,
+        rows,
+        Breakpoint(at.lam, at.alpha, at.r),
+        before,
+        at.side,
+        at.g,
+        handed_out,
+        tie,
+        found.tied,
+    )
     gap_of_rows, doubt_of_rows, loss, middle_gap, middle_loss, ties = sums
     norm2, unbalanced, end = 0.0, 0.0, at.beta.size
     if facts.balanced:
@@ -319,12 +426,18 @@ def judge(
     size = max(loss + norm2 / 2, smallest)
     found.off[NOISE], found.off[HANDED_OUT], found.off[TIE] = off, handed_out, tie
     found.numbers[GAP] = gap / size
-    found.numbers[DOUBT] = gap / size + (doubt_of_rows - gap_of_rows) / max(size, least(lam, facts.handed.p0))
+    found.numbers[DOUBT] = gap / size + (doubt_of_rows - gap_of_rows) / max(
+        size, least(lam, facts.handed.p0)
+    )
     found.numbers[MIDDLE] = middle_gap / max(middle_loss + norm2 / 2, least(middle, facts.p0))
     found.numbers[FINAL] = gap / max(loss, smallest)
     found.ties[0] = ties
     doubt, half_way = found.numbers[DOUBT], found.numbers[MIDDLE]
-    return bool(max(gap / size, half_way) <= CERTIFIED_GAP and doubt <= DOUBTED_GAP and found.numbers[FINAL] <= WORTH_CORRECTING)
+    return bool(
+        max(gap / size, half_way) <= CERTIFIED_GAP
+        and doubt <= DOUBTED_GAP
+        and found.numbers[FINAL] <= WORTH_CORRECTING
+    )
 
 
 @fast
@@ -339,15 +452,32 @@ def collect(i: Points, j: Points, alpha: Array, beta: Array) -> None:
 
 @fast
 def measure(
-    of: Differences, rows: RowConditions, here: Breakpoint, before: Breakpoint, side: Array, g: Array, noise: float, tie: float, tied: Index
+    of: Differences,
+    rows: RowConditions,
+    here: Breakpoint,
+    before: Breakpoint,
+    side: Array,
+    g: Array,
+    noise: float,
+    tie: float,
+    tied: Index,
 ) -> tuple[float, float, float, float, float, int]:
     """Sums over the rows of a point and of the point half way, all of them times lambda.
 
     Parameters
     ----------
-    here : the point; its residuals are written into here.r.  side : (p,) as of an `PathIterate`.  g : (n,) with -b at the origin.
-    noise : how far a residual may be off.  tie : the residual below which a row at a bound is tied.
-    tied : (p,) the rows at a bound that are tied are written into its first places.
+    here : Breakpoint
+        The point; its residuals are written into here.r.
+    side : ndarray of shape (p,)
+        As of an `PathIterate`.
+    g : ndarray of shape (n,)
+        With -b at the origin.
+    noise : float
+        How far a residual may be off.
+    tie : float
+        The residual below which a row at a bound is tied.
+    tied : Index of shape (p,)
+        The rows at a bound that are tied are written into its first places.
 
     Returns
     -------

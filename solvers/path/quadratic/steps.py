@@ -1,9 +1,11 @@
 """The steps from one breakpoint of a path to the next, compiled: nothing of Python runs between two breakpoints that are as expected.
 
-At a breakpoint the gaps are computed, rows that have come to their bounds leave W, the breakpoint is written down, and the direction is
-found. lambda then falls until a row of W comes to a bound, or until the residual of another one comes to 0.
+At a breakpoint the gaps are computed, rows that have come to their bounds leave W, the
+breakpoint is written down, and the direction is found. lambda then falls until a row of
+W comes to a bound, or until the residual of another one comes to 0.
 
-`walk` goes on until something is to be decided: a gap that is too large, a page that is full, a direction that takes long, the end.
+`walk` goes on until something is to be decided: a gap that is too large, a page that is
+full, a direction that takes long, the end.
 
 Source: `parametric_qp.py`, whose steps these are.
 """
@@ -55,7 +57,8 @@ SHUT = 1e-15
 """Share of its ends by which an interval of the bias may be open and count as shut: the rounding of the ends."""
 VANISHING = 1e-9
 """Share of g and of the weights. A segment leads to lambda = 0 if there g would be below this share of what it is, and no alpha would be
-outside its box by more than this share of its weight."""
+outside its box by more than this share of its weight.
+"""
 VANISHING_FEATURES = 1e-13
 """Share of g, and of lambda, below which a segment leads to 0 where g is made of features: their directions are accurate at any scale."""
 VANISHING_LAMBDA = 1e-11
@@ -114,7 +117,13 @@ GOING = -1
 class WorkingSetState(NamedTuple):
     """The working set that the last segment was followed with; the arrays change in place.
 
-    rows : (capacity,), of which the first size[0] are in it.  size : (1,).  inside : (p,) whether a row is in it.
+    Parameters
+    ----------
+    rows : Index of shape (capacity,)
+        Of which the first size[0] are in it.
+    size : Index of shape (1,)
+    inside : Mask of shape (p,)
+        Whether a row is in it.
     """
 
     rows: Index
@@ -125,7 +134,12 @@ class WorkingSetState(NamedTuple):
 class Ahead(NamedTuple):
     """The next breakpoint; the arrays change in place.
 
-    lam, b : (1,) its lambda and b.  place : (1,) in the working set, of the row that comes to a bound there; -1 if none does.
+    Parameters
+    ----------
+    lam, b : ndarray of shape (1,)
+        Its lambda and b.
+    place : Index of shape (1,)
+        In the working set, of the row that comes to a bound there; -1 if none does.
     """
 
     lam: Array
@@ -136,7 +150,13 @@ class Ahead(NamedTuple):
 class SavedBreakpoint(NamedTuple):
     """A breakpoint to come back to; the arrays change in place.
 
-    there : (1,) whether there is one.  lam, b : (1,).  alpha : (p,).  v : (k,).
+    Parameters
+    ----------
+    there : Mask of shape (1,)
+        Whether there is one.
+    lam, b : ndarray of shape (1,)
+    alpha : ndarray of shape (p,)
+    v : ndarray of shape (k,)
     """
 
     there: Mask
@@ -149,7 +169,14 @@ class SavedBreakpoint(NamedTuple):
 class Counts(NamedTuple):
     """What is counted on the way; the arrays, (1,), change in place.
 
-    candidates : of the cone.  written : breakpoints so far.  stuck : breakpoints in a row without progress, so far.
+    Parameters
+    ----------
+    candidates : Index
+        Of the cone.
+    written : Index
+        Breakpoints so far.
+    stuck : Index
+        Breakpoints in a row without progress, so far.
     """
 
     candidates: Index
@@ -160,13 +187,30 @@ class Counts(NamedTuple):
 class Walk(NamedTuple):
     """A walk along the path of a program: what it goes by, and what changes in place.
 
-    of, rows, facts : the program.  W : the rows strictly inside their bounds that determine alpha, with their factor.
-    cone : what the last direction minimises, of whose candidates the first ones count.
-    direction : that minimum, -d/d(lambda) of alpha, v, g and b.
-    at : the point that the walk has reached.  found : what is known of it.  ahead : the next one.
-    before : the breakpoint that was left last; of the first one, itself.
-    kept : that breakpoint in full, where the path may have to end with its segment.
-    moved : the working set of the last segment.  counts : of breakpoints.
+    Parameters
+    ----------
+    of, rows, facts
+        The program.
+    W : WorkingSetFactor
+        The rows strictly inside their bounds that determine alpha, with their factor.
+    cone : Subproblem
+        What the last direction minimises, of whose candidates the first ones count.
+    direction : State
+        That minimum, -d/d(lambda) of alpha, v, g and b.
+    at : PathIterate
+        The point that the walk has reached.
+    found : PointState
+        What is known of it.
+    ahead : Ahead
+        The next one.
+    before : Breakpoint
+        The breakpoint that was left last; of the first one, itself.
+    kept : SavedBreakpoint
+        That breakpoint in full, where the path may have to end with its segment.
+    moved : WorkingSetState
+        The working set of the last segment.
+    counts : Counts
+        of breakpoints.
     """
 
     of: Differences
@@ -190,7 +234,10 @@ def walk(on: Walk, page: Page, task: int, lambda_min: float, until: int) -> int:
     of, rows, facts, W, cone, direction, at, found, ahead, before, kept, moved, counts = on
     while True:
         if task == JUDGE:
-            afresh = found.numbers[DOUBT] > DRIFTED_GAP or counts.written[0] % BREAKPOINTS_BETWEEN_SUMS == 0
+            afresh = (
+                found.numbers[DOUBT] > DRIFTED_GAP
+                or counts.written[0] % BREAKPOINTS_BETWEEN_SUMS == 0
+            )
             if not judge(of, rows, facts, at, before, found, afresh):
                 return DOUBTFUL
             task = SETTLE
@@ -206,7 +253,9 @@ def walk(on: Walk, page: Page, task: int, lambda_min: float, until: int) -> int:
             task = DIRECT
         if task == DIRECT:
             choose(W, at.side, cone, counts)
-            problem = Subproblem(cone.c, cone.lower, cone.upper, cone.candidates[: counts.candidates[0]])
+            problem = Subproblem(
+                cone.c, cone.lower, cone.upper, cone.candidates[: counts.candidates[0]]
+            )
             if not minimise(of, W, problem, direction, SAME_SLOPE, SOLVES_BETWEEN_CLOCKS):
                 return SLOW
         log(W, at.side, moved, page)
@@ -223,10 +272,21 @@ def walk(on: Walk, page: Page, task: int, lambda_min: float, until: int) -> int:
 
 
 @part
-def settle(W: WorkingSetFactor, w: Array, direction: State, at: PathIterate, found: PointState, candidates: Index, some: Index) -> None:
+def settle(
+    W: WorkingSetFactor,
+    w: Array,
+    direction: State,
+    at: PathIterate,
+    found: PointState,
+    candidates: Index,
+    some: Index,
+) -> None:
     """Forget the last direction, and let rows that have come to their bounds leave W. The candidates, (p,), are these and the tied rows.
 
-    some : (1,) how many of the candidates count.
+    Parameters
+    ----------
+    some : Index of shape (1,)
+        How many of the candidates count.
     """
     x, banned, tied, ties = direction.x, direction.banned, found.tied, found.ties[0]
     for k in range(some[0]):
@@ -243,7 +303,14 @@ def settle(W: WorkingSetFactor, w: Array, direction: State, at: PathIterate, fou
 @part
 def choose(W: WorkingSetFactor, side: Array, cone: Subproblem, counts: Counts) -> None:
     """Let the rows of W be candidates, too, beside those that are tied or have left it, and bound each by its side."""
-    lower, upper, candidates, rows, some, size = cone.lower, cone.upper, cone.candidates, W.rows, counts.candidates[0], W.size[0]
+    lower, upper, candidates, rows, some, size = (
+        cone.lower,
+        cone.upper,
+        cone.candidates,
+        W.rows,
+        counts.candidates[0],
+        W.size[0],
+    )
     for k in range(size):
         candidates[some + k] = rows[k]
     counts.candidates[0] = some + size
@@ -270,14 +337,28 @@ def leave_bounds(W: WorkingSetFactor, w: Array, at: PathIterate, left: Index) ->
 
 
 @part
-def write(W: WorkingSetFactor, at: PathIterate, found: PointState, moved: WorkingSetState, counts: Counts, page: Page) -> None:
+def write(
+    W: WorkingSetFactor,
+    at: PathIterate,
+    found: PointState,
+    moved: WorkingSetState,
+    counts: Counts,
+    page: Page,
+) -> None:
     """Write a breakpoint down."""
     k = page.filled[0]
     page.lam[k], page.b[k], page.margins[k] = at.lam[0], at.b[0], W.size[0]
     copy(page.beta[k], at.beta)
     copy(page.v[k], at.v)
     copy(page.gaps[k], found.numbers)
-    end, size, changed, rows, values, alpha = page.ends[k - 1] if k > 0 else 0, moved.size[0], moved.rows, page.rows, page.values, at.alpha
+    end, size, changed, rows, values, alpha = (
+        page.ends[k - 1] if k > 0 else 0,
+        moved.size[0],
+        moved.rows,
+        page.rows,
+        page.values,
+        at.alpha,
+    )
     for place in range(size):
         rows[end + place], values[end + place] = changed[place], alpha[changed[place]]
     page.ends[k] = end + size
@@ -289,7 +370,14 @@ def write(W: WorkingSetFactor, at: PathIterate, found: PointState, moved: Workin
 @part
 def log(W: WorkingSetFactor, side: Array, moved: WorkingSetState, page: Page) -> None:
     """Put the rows of W on no side, and write down which of them entered it at the last breakpoint, and which left it."""
-    rows, kinds, was, now, inside, size = page.event_rows, page.event_kinds, moved.rows, W.rows, moved.inside, W.size[0]
+    rows, kinds, was, now, inside, size = (
+        page.event_rows,
+        page.event_kinds,
+        moved.rows,
+        W.rows,
+        moved.inside,
+        W.size[0],
+    )
     k = page.filled[0] - 1
     end = page.event_ends[k]
     for place in range(size):
@@ -350,7 +438,12 @@ def look_ahead(
     crossing = first_crossing(of.i, of.j, rows.t, direction.g, at.side, at.r, found.off[TIE], fall)
     if crossing < fall or fall == lam:
         fall, place = crossing, -1
-    end, share, near, left = lam - fall, VANISHING, VANISHING_LAMBDA, left_at_0(rows.w, W, direction, at, found.off[NOISE])
+    end, share, near, left = (
+        lam - fall,
+        VANISHING,
+        VANISHING_LAMBDA,
+        left_at_0(rows.w, W, direction, at, found.off[NOISE]),
+    )
     if of.explicit:
         share, near = VANISHING_FEATURES, VANISHING_FEATURES
     ahead.place[0] = -1
@@ -366,7 +459,9 @@ def look_ahead(
 
 
 @part
-def shut(of: Differences, rows: RowConditions, at: PathIterate, ahead: Ahead, lambda_min: float) -> None:
+def shut(
+    of: Differences, rows: RowConditions, at: PathIterate, ahead: Ahead, lambda_min: float
+) -> None:
     """The breakpoint at which the interval of the bias shuts, or lambda_min if it comes first: with an empty W nothing else moves."""
     end, b = closing(of, rows.t, at.side, at.g)
     if end < lambda_min:
@@ -376,14 +471,25 @@ def shut(of: Differences, rows: RowConditions, at: PathIterate, ahead: Ahead, la
 
 
 @fast
-def first_crossing(i: Points, j: Points, t: Array, rate: Array, side: Array, r: Array, tie: float, step: float) -> float:
+def first_crossing(
+    i: Points, j: Points, t: Array, rate: Array, side: Array, r: Array, tie: float, step: float
+) -> float:
     """How far lambda falls, at most by `step`, until a row at a bound that is not tied becomes so.
 
-    i, j : (p,) as of `Differences`.  t : (p,) as of `RowConditions`.  rate : (n,) -dg/d(lambda), with that of -b at the origin.
+    Parameters
+    ----------
+    i, j : Points of shape (p,)
+        As of `Differences`.
+    t : ndarray of shape (p,)
+        As of `RowConditions`.
+    rate : ndarray of shape (n,)
+        -dg/d(lambda), with that of -b at the origin.
     """
     for k in range(r.size):
         away, closing_in = side[k] * r[k], -side[k] * (rate[i[k]] - rate[j[k]] + t[k])
-        room = away / larger(closing_in, SMALLEST_DIVISOR) + (away < tie) / SMALLEST_DIVISOR  # no branches, so that it vectorises
+        room = (
+            away / larger(closing_in, SMALLEST_DIVISOR) + (away < tie) / SMALLEST_DIVISOR
+        )  # no branches, so that it vectorises
         step = smaller(step, room)
     return step
 
@@ -396,7 +502,12 @@ def closing(of: Differences, t: Array, side: Array, g: Array) -> tuple[float, fl
 
     Parameters
     ----------
-    t : (p,) as of `RowConditions`.  side : (p,) as of an `PathIterate`, nowhere 0.  g : (n,), which is not read at the origin.
+    t : ndarray of shape (p,)
+        As of `RowConditions`.
+    side : ndarray of shape (p,)
+        As of an `PathIterate`, nowhere 0.
+    g : ndarray of shape (n,)
+        Which is not read at the origin.
     """
     s, lam, low, high = of.s, 0.0, 0.0, 0.0
     for _ in range(s.size + 2):
@@ -419,9 +530,20 @@ def closing(of: Differences, t: Array, side: Array, g: Array) -> tuple[float, fl
 
 
 @part
-def left_at_0(w: Array, W: WorkingSetFactor, direction: State, at: PathIterate, noise: float) -> float:
+def left_at_0(
+    w: Array, W: WorkingSetFactor, direction: State, at: PathIterate, noise: float
+) -> float:
     """The share of g that would be left at lambda = 0 if the direction were kept, less its noise; infinite if alpha left its box."""
-    left, size, lam, g, slope, alpha, x, rows = 0.0, SMALLEST_DIVISOR, at.lam[0], at.g, direction.g, at.alpha, direction.x, W.rows
+    left, size, lam, g, slope, alpha, x, rows = (
+        0.0,
+        SMALLEST_DIVISOR,
+        at.lam[0],
+        at.g,
+        direction.g,
+        at.alpha,
+        direction.x,
+        W.rows,
+    )
     for a in range(g.size):
         left = larger(left, abs(g[a] + lam * slope[a]))
         size = larger(size, abs(g[a]))
@@ -446,10 +568,23 @@ def keep(at: PathIterate, kept: SavedBreakpoint, last: bool) -> None:
 
 @part
 def step(
-    of: Differences, W: WorkingSetFactor, w: Array, direction: State, at: PathIterate, ahead: Ahead, before: Breakpoint, counts: Counts
+    of: Differences,
+    W: WorkingSetFactor,
+    w: Array,
+    direction: State,
+    at: PathIterate,
+    ahead: Ahead,
+    before: Breakpoint,
+    counts: Counts,
 ) -> None:
     """Go to the next breakpoint, where g is not computed yet."""
-    x, fall, alpha, rows, place = direction.x, at.lam[0] - ahead.lam[0], at.alpha, W.rows, ahead.place[0]
+    x, fall, alpha, rows, place = (
+        direction.x,
+        at.lam[0] - ahead.lam[0],
+        at.alpha,
+        W.rows,
+        ahead.place[0],
+    )
     before.lam[0] = at.lam[0]
     copy(before.alpha, alpha)
     copy(before.r, at.r)

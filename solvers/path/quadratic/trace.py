@@ -29,12 +29,23 @@ class BreakpointKind(IntEnum):
 class Page(NamedTuple):
     """Breakpoints one after another; of each array the first filled[0] entries, or rows, are written.
 
-    filled : (1,).  lam, b : lambda, and lambda times b.  beta, v : A'alpha, and v where that is in features, else no columns.
-    gaps : (size, 4) as of `Gaps`.  margins : how many rows are in the working set on the way to the next breakpoint.
-    ends : where the changes of a breakpoint end in rows and values, those before it among them: which rows may have moved since the
-    breakpoint before, and alpha there.
-    event_ends : where its events end in event_rows and event_kinds: the rows that came into the working set there or left it, and which
-    `BreakpointKind` each of these is.
+    Parameters
+    ----------
+    filled : Index of shape (1,)
+    lam, b : Array
+        lambda, and lambda times b.
+    beta, v : Array
+        A'alpha, and v where that is in features, else no columns.
+    gaps : ndarray of shape (size, 4)
+        As of `Gaps`.
+    margins : NDArray[np.int64]
+        How many rows are in the working set on the way to the next breakpoint.
+    ends : Index
+        Where the changes of a breakpoint end in rows and values, those before it among
+        them: which rows may have moved since the breakpoint before, and alpha there.
+    event_ends : Index
+        Where its events end in event_rows and event_kinds: the rows that came into the
+        working set there or left it, and which `BreakpointKind` each of these is.
     """
 
     filled: Index
@@ -77,7 +88,14 @@ class Page(NamedTuple):
 class PathTrace:
     """What a path leaves behind.
 
-    alpha : (p,) at the first breakpoint.  points, columns, capacity : of its pages.  stopped : why the path ends.
+    Parameters
+    ----------
+    alpha : ndarray of shape (p,)
+        At the first breakpoint.
+    points, columns, capacity : int
+        Of its pages.
+    stopped : PathStop
+        Why the path ends.
     """
 
     alpha: Array
@@ -112,12 +130,19 @@ class PathTrace:
 
     def listed(self, ends: str, name: str) -> tuple[NDArray[np.int64], Any]:
         """How many entries of a list each breakpoint has, (T,), and the list."""
-        counts = [np.diff(getattr(page, ends)[: page.filled.item()], prepend=0) for page in self.pages]
-        entries = [getattr(page, name)[: count.sum()] for page, count in zip(self.pages, counts, strict=True)]
+        counts = [
+            np.diff(getattr(page, ends)[: page.filled.item()], prepend=0) for page in self.pages
+        ]
+        entries = [
+            getattr(page, name)[: count.sum()]
+            for page, count in zip(self.pages, counts, strict=True)
+        ]
         return np.concatenate(counts), np.concatenate(entries)
 
     def gaps(self) -> tuple[Array, Array]:
         """Relative gaps with their rounding: (T,) at the breakpoints; (T - 1,) half way to the next one, with the larger rounding."""
         gaps = self.of_all("gaps")
         rounding = gaps[:, DOUBT] - gaps[:, GAP]
-        return gaps[:, DOUBT], np.asarray(gaps[1:, MIDDLE] + np.maximum(rounding[1:], rounding[:-1]))
+        return gaps[:, DOUBT], np.asarray(
+            gaps[1:, MIDDLE] + np.maximum(rounding[1:], rounding[:-1])
+        )

@@ -74,7 +74,10 @@ def multipliers(entry: Formulation) -> list[tuple[str, str]]:
     if entry.refusal(problem) is not None:
         return []
     declared = declare(entry.id, problem).constraints
-    return [(name, SIGNS.get(type(constraint).__name__, "a constraint of cvxpy")) for name, constraint in declared.items()]
+    return [
+        (name, SIGNS.get(type(constraint).__name__, "a constraint of cvxpy"))
+        for name, constraint in declared.items()
+    ]
 
 
 def _steps(primal: str) -> Iterator[str]:
@@ -82,14 +85,31 @@ def _steps(primal: str) -> Iterator[str]:
     form, reason = stated_form(primal, problem), dual_reason(primal, DUAL_OF[primal], problem)
     lagrangian = after = LagrangianDual().apply(form)
     scaled = ", scaled to the margin 1," if primal.endswith(MARGIN) else ","
-    yield f"The instance has three points of two features, or two pairs of them. cvxpy's form{scaled} with the multiplier before every row:"
-    yield from ("", *equations(spelled(form, labels=True)), "Its Lagrangian dual, written as a minimisation of minus its objective:", "")
+    yield (
+        f"The instance has three points of two features, or two pairs of them. cvxpy's "
+        f"form{scaled} with the multiplier before every row:"
+    )
+    yield from (
+        "",
+        *equations(spelled(form, labels=True)),
+        "Its Lagrangian dual, written as a minimisation of minus its objective:",
+        "",
+    )
     yield from equations(spelled(lagrangian))
-    for k, (move, run) in enumerate(groupby(() if reason is None else reason.first[1:], key=type), 1):
+    for k, (move, run) in enumerate(
+        groupby(() if reason is None else reason.first[1:], key=type), 1
+    ):
         steps = list(run)
         for step in steps:
             after = step.apply(after)
-        rule, times = (move.__doc__ or "").partition("\n")[0], f" ({len(steps)} times)" if len(steps) > 1 else ""
+        rule, times = (
+            (move.__doc__ or "").partition("\n")[0],
+            f" ({len(steps)} times)" if len(steps) > 1 else "",
+        )
         yield from (f"Step {k}: {rule}{times}", "", *equations(spelled(after)))
-    same = "this is **not** it" if reason is None else "this is it, number by number, once unknowns are renamed"
+    same = (
+        "this is **not** it"
+        if reason is None
+        else "this is it, number by number, once unknowns are renamed"
+    )
     yield from (f"The declared dual is {formulation(DUAL_OF[primal])}: {same}.", "")

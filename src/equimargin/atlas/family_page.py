@@ -12,7 +12,16 @@ from typing import Any
 
 from equimargin.atlas.duals import dual_text, multipliers
 from equimargin.atlas.links_page import proof
-from equimargin.atlas.markdown import address, code, equations, folded, formulation, place, place_of_link, plain
+from equimargin.atlas.markdown import (
+    address,
+    code,
+    equations,
+    folded,
+    formulation,
+    place,
+    place_of_link,
+    plain,
+)
 from equimargin.formulations import FAMILIES, REGISTRY, Formulation, links
 from equimargin.formulations.links.kinds import Link
 from equimargin.own.plugins import describe_origin
@@ -40,7 +49,13 @@ def family_page(family: str, remarks: Remarks) -> Iterator[str]:
         yield from (f"*Where it comes from:* {plain(origin)}.", "")
     yield from _equation(entries[0])
     if argument := written(family):
-        yield from ("## The argument", "", "Where the Lagrangian is new, begin with [duality](#derivation-duality).", "", argument)
+        yield from (
+            "## The argument",
+            "",
+            "Where the Lagrangian is new, begin with [duality](#derivation-duality).",
+            "",
+            argument,
+        )
     yield from ("## Its formulations", "", graph([family], "../"), "")
     for entry in entries:
         yield from _formulation(entry)
@@ -59,8 +74,15 @@ def written(name: str) -> str:
         The id of a family, or "duality".
     """
     file = files("equimargin.atlas") / "derivations" / f"{name}.md"
-    pieces = re.split(r"(^```.*?^```$)", file.read_text(encoding="utf-8") if file.is_file() else "", flags=re.DOTALL | re.MULTILINE)
-    return "".join(piece if piece.startswith("```") else re.sub(r"`([^`]+)`", _linked, piece) for piece in pieces)
+    pieces = re.split(
+        r"(^```.*?^```$)",
+        file.read_text(encoding="utf-8") if file.is_file() else "",
+        flags=re.DOTALL | re.MULTILINE,
+    )
+    return "".join(
+        piece if piece.startswith("```") else re.sub(r"`([^`]+)`", _linked, piece)
+        for piece in pieces
+    )
 
 
 def _linked(found: re.Match[str]) -> str:
@@ -85,7 +107,10 @@ def graph(shown: Sequence[str], root: str) -> str:
         kind, family = ("formulation", REGISTRY[to].family) if to in REGISTRY else ("family", to)
         return f"{root}families/{address(family)}.html#{place(f'{kind}-{address(to)}')}"
 
-    caption = "A line is a link, with the sign of its kind. Names in italics are controls. Names and lines lead to what they stand for."
+    caption = (
+        "A line is a link, with the sign of its kind. Names in italics are controls. Names and "
+        "lines lead to what they stand for."
+    )
     return drawn(draw_links(shown, caption, address=way))
 
 
@@ -107,13 +132,25 @@ def _formulation(entry: Formulation) -> Iterator[str]:
     sources = "; ".join(plain(str(source)) for source in entry.sources)
     yield from (f"Printed in {sources}. Declared by `{file}.py`, `{function.__name__}`.", "")
     if signs := multipliers(entry):
-        yield from ("| constraint | its multiplier |", "| --- | --- |", *(f"| {plain(name)} | {sign} |" for name, sign in signs), "")
+        yield from (
+            "| constraint | its multiplier |",
+            "| --- | --- |",
+            *(f"| {plain(name)} | {sign} |" for name, sign in signs),
+            "",
+        )
     for link in links.of(entry.id):
         other = link.b if link.a == entry.id else link.a
         where = "" if link.conditions == "always" else f" It holds for {plain(link.conditions)}."
-        yield f"* [{link.kind}](#{place_of_link(link)}) with {formulation(other)}: {plain(link.statement)}{where} {proof(link)}"
+        yield (
+            f"* [{link.kind}](#{place_of_link(link)}) with {formulation(other)}: "
+            f"{plain(link.statement)}{where} {proof(link)}"
+        )
     parts = (dedent(inspect.getsource(part)) for part in (function, *_called(function)))
-    yield from ("", *folded("Its declaration in cvxpy", code("\n\n".join(parts), "python")), *dual_text(entry.id))
+    yield from (
+        "",
+        *folded("Its declaration in cvxpy", code("\n\n".join(parts), "python")),
+        *dual_text(entry.id),
+    )
 
 
 def _called(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
@@ -127,6 +164,9 @@ def _called(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
 
 def _solvers(family: str) -> Iterator[str]:
     takers = [solver for solver in SOLVERS.values() if solver.takes(family)]
-    yield from (f"* [{plain(solver.name)}](#solver-{address(solver.name)}): {plain(solver.algorithm)}" for solver in takers)
+    yield from (
+        f"* [{plain(solver.name)}](#solver-{address(solver.name)}): {plain(solver.algorithm)}"
+        for solver in takers
+    )
     if not takers:
         yield "None of its own; `exact_optimum` takes small problems."

@@ -15,7 +15,12 @@ from equimargin.report.pages.link_graph import KINDS
 
 def links_page() -> Iterator[str]:
     """Yield the lines of the page."""
-    yield from ("# Links between formulations", "", "What each kind of link states about two formulations, and about their optima.", "")
+    yield from (
+        "# Links between formulations",
+        "",
+        "What each kind of link states about two formulations, and about their optima.",
+        "",
+    )
     for kind, drawn in KINDS.items():
         found = [link for link in links.LINKS if link.kind == kind]
         said = (inspect.getdoc(type(found[0])) or "").partition("\n\n")[0]
@@ -36,10 +41,15 @@ def proof(link: Link) -> str:
     said = []
     if link.theorem:
         file, _, name = link.theorem.partition(".")
-        said.append(f"Theorem [`{name}`](#theorem-{link.theorem}), `proofs/rocq/{file}.v`, line {theorems.find_line(link.theorem)}.")
+        said.append(
+            f"Theorem [`{name}`](#theorem-{link.theorem}), `proofs/rocq/{file}.v`, line "
+            f"{theorems.find_line(link.theorem)}."
+        )
     if isinstance(link, NotEquivalent):
         a, b = (f"{value:.10g}" for value in link.values)
-        said.append(f"On the counterexample {plain(link.a)} is worth {a}, and {plain(link.b)} is worth {b}.")
+        said.append(
+            f"On the counterexample {plain(link.a)} is worth {a}, and {plain(link.b)} is worth {b}."
+        )
     return " ".join(said) or "Its evidence is numerical: no theorem is machine-checked."
 
 
@@ -56,12 +66,25 @@ def _link(link: Link, sign: str) -> Iterator[str]:
     if link.theorem:
         yield from code(theorems.statement(link.theorem), "coq")
     if isinstance(link, NotEquivalent):
-        yield from folded("Show the counterexample", code("\n\n".join(map(_data, link.counterexample()))))
+        yield from folded(
+            "Show the counterexample", code("\n\n".join(map(_data, link.counterexample())))
+        )
 
 
 def _data(problem: Any) -> str:
     """A small problem with its data in full."""
     rows = problem.rows
     given = [] if rows.y is None else [f"y = {rows.y.tolist()}"]
-    said = [repr(problem), f"X = {problem.X.tolist()}", *given, f"A = {rows.matrix.toarray().tolist()}   (its rows are the margins)"]
-    return "\n".join([*said, f"t = {rows.t.tolist()}   (their targets)", f"s = {rows.s.tolist()}   (the signs of the bias)"])
+    said = [
+        repr(problem),
+        f"X = {problem.X.tolist()}",
+        *given,
+        f"A = {rows.matrix.toarray().tolist()}   (its rows are the margins)",
+    ]
+    return "\n".join(
+        [
+            *said,
+            f"t = {rows.t.tolist()}   (their targets)",
+            f"s = {rows.s.tolist()}   (the signs of the bias)",
+        ]
+    )

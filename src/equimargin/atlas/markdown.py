@@ -1,6 +1,7 @@
 """The Markdown of the pages: text, equations, code, and names of places.
 
-A place is a line `(name)=`, and `[text](#name)` leads to it from any page, as MyST has both.
+A place is a line `(name)=`, and `[text](#name)` leads to it from any page, as MyST has
+both.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ def plain(text: str) -> str:
         A line, or several; what is between backticks stays code.
     """
     pieces = re.split(r"(`[^`]+`)", " ".join(text.split()))
-    return "".join(piece if piece.startswith("`") else re.sub(r"([\\*_{}\[\]<>$|#&`])", r"\\\1", piece) for piece in pieces)
+    return "".join(
+        piece if piece.startswith("`") else re.sub(r"([\\*_{}\[\]<>$|#&`])", r"\\\1", piece)
+        for piece in pieces
+    )
 
 
 def code(text: str, language: str = "text") -> list[str]:
@@ -49,7 +53,12 @@ def equations(lines: Sequence[str]) -> list[str]:
         The equations in LaTeX.
     """
     below = " \\\\\n".join(lines)
-    return ["$$", below if len(lines) == 1 else f"\\begin{{array}}{{l}}\n{below}\n\\end{{array}}", "$$", ""]
+    return [
+        "$$",
+        below if len(lines) == 1 else f"\\begin{{array}}{{l}}\n{below}\n\\end{{array}}",
+        "$$",
+        "",
+    ]
 
 
 def folded(summary: str, lines: Sequence[str]) -> Iterator[str]:
@@ -95,7 +104,9 @@ def place_of_link(link: Link) -> str:
     link : Link
         One of the table.
     """
-    return "link-" + "-".join(address(part.replace(" ", "-")) for part in (link.a, link.kind, link.b))
+    return "link-" + "-".join(
+        address(part.replace(" ", "-")) for part in (link.a, link.kind, link.b)
+    )
 
 
 def formulation(id: str) -> str:

@@ -31,10 +31,18 @@ def pages(remarks: Remarks = lambda formulations: ()) -> dict[str, str]:
 def _index() -> Iterator[str]:
     yield (files("equimargin.atlas") / "pages" / "index.md").read_text(encoding="utf-8")
     for subject, members in by_subject(tuple(FAMILIES)).items():
-        yield from (f"## {subject}", "", "| family | formulations | controls |", "| --- | --- | --- |")
+        yield from (
+            f"## {subject}",
+            "",
+            "| family | formulations | controls |",
+            "| --- | --- | --- |",
+        )
         for family in members:
             entries = family_members(family)
-            names = [", ".join(formulation(entry.id) for entry in entries if entry.control is control) for control in (False, True)]
+            names = [
+                ", ".join(formulation(entry.id) for entry in entries if entry.control is control)
+                for control in (False, True)
+            ]
             yield f"| [{plain(family)}](families/{address(family)}.md) | {names[0]} | {names[1]} |"
         yield ""
     yield from ("## The graph", "", graph(tuple(FAMILIES), ""), "", "## The theorems", "")
@@ -42,12 +50,22 @@ def _index() -> Iterator[str]:
 
 
 def _duality() -> Iterator[str]:
-    yield from ("(derivation-duality)=", "# Duality, from the beginning", "", written("duality").replace("\n### ", "\n## "))
+    yield from (
+        "(derivation-duality)=",
+        "# Duality, from the beginning",
+        "",
+        written("duality").replace("\n### ", "\n## "),
+    )
 
 
 def _theorems(file: str) -> Iterator[str]:
     """A file of theorems, each theorem a place of its own."""
-    yield from (f"# {file}.v", "", "Built and checked by Coq with `make proofs`; nothing is assumed.", "")
+    yield from (
+        f"# {file}.v",
+        "",
+        "Built and checked by Coq with `make proofs`; nothing is assumed.",
+        "",
+    )
     for part in re.split(r"^(?=Theorem )", theorems.read_theory(file), flags=re.MULTILINE):
         if name := re.match(r"Theorem (\w+)", part):
             yield f"(theorem-{file}.{name[1]})="

@@ -13,7 +13,24 @@ from flint import fmpq
 from equimargin.proofs.equivalence.form import Form, Numbers
 from equimargin.proofs.equivalence.moves import multiplier_names
 
-GREEK = frozenset(["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "lambda", "mu", "nu", "xi", "rho", "sigma", "tau"])
+GREEK = frozenset(
+    [
+        "alpha",
+        "beta",
+        "gamma",
+        "delta",
+        "epsilon",
+        "zeta",
+        "eta",
+        "lambda",
+        "mu",
+        "nu",
+        "xi",
+        "rho",
+        "sigma",
+        "tau",
+    ]
+)
 """Names of letters that LaTeX has a command for."""
 ACCENTS = ("hat", "bar", "star")
 """Ends of names that stand above the letter, or beside it."""
@@ -29,13 +46,24 @@ def spelled(form: Form, labels: bool = False) -> list[str]:
     labels : bool, default False
         True to precede every row, bounds included, by the name of its multiplier.
     """
-    equations = [f"{_linear(row, form.names)} = {_fraction(end)}" for row, end in zip(form.E, form.e, strict=True)]
-    inequalities = [rf"{_linear(row, form.names)} \le {_fraction(end)}" for row, end in zip(form.F, form.f, strict=True)]
+    equations = [
+        f"{_linear(row, form.names)} = {_fraction(end)}"
+        for row, end in zip(form.E, form.e, strict=True)
+    ]
+    inequalities = [
+        rf"{_linear(row, form.names)} \le {_fraction(end)}"
+        for row, end in zip(form.F, form.f, strict=True)
+    ]
     objective = rf"\min\ {_objective(form)}"
     if labels:
         named = zip(multiplier_names(form), [*equations, *inequalities], strict=True)
         return [objective, *(rf"{letter(name)}:\quad {row}" for name, row in named)]
-    return [objective, *equations, *(row for row, lone in zip(inequalities, form.bounds, strict=True) if not lone), *_bounds(form)]
+    return [
+        objective,
+        *equations,
+        *(row for row, lone in zip(inequalities, form.bounds, strict=True) if not lone),
+        *_bounds(form),
+    ]
 
 
 def letter(name: str) -> str:
@@ -43,8 +71,16 @@ def letter(name: str) -> str:
     base, _, index = name.partition("_")
     accent = next((end for end in ACCENTS if base.endswith(end) and base != end), "")
     base = base.removesuffix(accent)
-    shown = rf"\{base}" if base in GREEK else base if len(base) == 1 else rf"\mathrm{{{re.sub('[^A-Za-z0-9]', ' ', base)}}}"
-    shown = {"hat": rf"\hat{{{shown}}}", "bar": rf"\bar{{{shown}}}", "star": f"{shown}^*"}.get(accent, shown)
+    shown = (
+        rf"\{base}"
+        if base in GREEK
+        else base
+        if len(base) == 1
+        else rf"\mathrm{{{re.sub('[^A-Za-z0-9]', ' ', base)}}}"
+    )
+    shown = {"hat": rf"\hat{{{shown}}}", "bar": rf"\bar{{{shown}}}", "star": f"{shown}^*"}.get(
+        accent, shown
+    )
     return shown + (f"_{{{index}}}" if index else "")
 
 
@@ -95,4 +131,6 @@ def _bounds(form: Form) -> Iterator[str]:
         if below is not None and above is None:
             yield rf"{letter(name)} \ge {_fraction(below)}"
         elif above is not None:
-            yield ("" if below is None else rf"{_fraction(below)} \le ") + rf"{letter(name)} \le {_fraction(above)}"
+            yield (
+                "" if below is None else rf"{_fraction(below)} \le "
+            ) + rf"{letter(name)} \le {_fraction(above)}"

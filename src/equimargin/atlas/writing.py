@@ -26,11 +26,19 @@ try:
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import get_lexer_by_name
 except ImportError as missing:
-    raise ImportError(f"the atlas lacks the package {missing.name}: pip install 'equimargin[atlas]'") from missing
+    raise ImportError(
+        f"the atlas lacks the package {missing.name}: pip install 'equimargin[atlas]'"
+    ) from missing
 
 PAGES = files("equimargin.atlas") / "pages"
 """The templates, the style sheet and the scripts."""
-PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+PYODIDE = (
+    "pyodide.mjs",
+    "pyodide.asm.mjs",
+    "pyodide.asm.wasm",
+    "python_stdlib.zip",
+    "pyodide-lock.json",
+)
 """The files of npm's package `pyodide` that run Python in a browser."""
 COPIED = ("certificates.js", "worker.js")
 """Scripts of the page that checks certificates."""
@@ -45,29 +53,41 @@ def write_atlas(folder: Path, pyodide: Path | None = None) -> int:
 
     Parameters
     ----------
-    folder : a new or an empty one.
-    pyodide : the folder of npm's package `pyodide`, which the page that checks certificates runs; without it that page says what it needs.
+    folder : Path
+        A new or an empty one.
+    pyodide : Path | None
+        The folder of npm's package `pyodide`, which the page that checks certificates
+        runs; without it that page says what it needs.
 
     Returns
     -------
-    int : the number of pages.
+    int
+        The number of pages.
 
     Raises
     ------
-    ValueError : the folder is not empty; pyodide lacks a file.  OSError : it cannot be written.
+    ValueError
+        The folder is not empty; pyodide lacks a file.
+    OSError
+        It cannot be written.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder}: it is not empty; name a new folder")
     missing = [name for name in PYODIDE if pyodide is not None and not (pyodide / name).is_file()]
     if missing:
-        raise ValueError(f"{pyodide}: it has no {', '.join(missing)}; name the folder of npm's package pyodide (npm install pyodide)")
+        raise ValueError(
+            f"{pyodide}: it has no {', '.join(missing)}; name the folder of npm's package "
+            f"pyodide (npm install pyodide)"
+        )
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".atlas-") as made:
         started = Path(made) / "atlas"
         found = html(pages())
         for name, text in found.items():
             title = Markup(text[: text.index("</h1>")]).striptags()
-            _write(started / name, "base.html", root=_way(name, "."), title=title, content=Markup(text))
+            _write(
+                started / name, "base.html", root=_way(name, "."), title=title, content=Markup(text)
+            )
         write_checker(started, pyodide)
         if folder.exists():
             folder.rmdir()
@@ -97,18 +117,31 @@ def html(texts: Mapping[str, str]) -> dict[str, str]:
     """
     reader = MarkdownIt("commonmark", {"html": True, "highlight": _code}).enable("table")
     reader.use(dollarmath_plugin, renderer=_equation, allow_digits=False)
-    files_of = {name: file.removesuffix("md") + "html" for file, text in texts.items() for name in PLACE.findall(text)}
+    files_of = {
+        name: file.removesuffix("md") + "html"
+        for file, text in texts.items()
+        for name in PLACE.findall(text)
+    }
 
     def led(found: re.Match[str], file: str) -> str:
         words, name, page = found.groups()
         if page is not None:
             return f"[{words}]({page}.html)"
-        return f"[{words}]({_way(file, files_of[name])}#{place(name)})" if name in files_of else words
+        return (
+            f"[{words}]({_way(file, files_of[name])}#{place(name)})" if name in files_of else words
+        )
 
     made = {}
     for file, text in texts.items():
-        text = LINK.sub(partial(led, file=file), PLACE.sub(lambda found: f'<div id="{place(found[1])}"></div>\n', text))
-        shown = reader.render(text).replace("<table>", '<div class="wide" tabindex="0"><table>').replace("</table>", "</table></div>")
+        text = LINK.sub(
+            partial(led, file=file),
+            PLACE.sub(lambda found: f'<div id="{place(found[1])}"></div>\n', text),
+        )
+        shown = (
+            reader.render(text)
+            .replace("<table>", '<div class="wide" tabindex="0"><table>')
+            .replace("</table>", "</table></div>")
+        )
         made[file.removesuffix("md") + "html"] = shown
     return made
 
@@ -128,10 +161,17 @@ def _equation(latex: str, options: Mapping[str, Any]) -> str:
     """An equation as MathML; in a line of its own it scrolls, and the keyboard reaches it."""
     if not options["display_mode"]:
         return str(convert(latex))
-    return f'<div class="wide" tabindex="0" role="group" aria-label="Equation">{convert(latex, display="block")}</div>'
+    return (
+        f'<div class="wide" tabindex="0" role="group" '
+        f'aria-label="Equation">{convert(latex, display="block")}</div>'
+    )
 
 
 def _write(file: Path, template: str, **parts: Any) -> None:
-    text = templates(lambda name: (PAGES / name).read_text(encoding="utf-8")).get_template(template).render(**parts)
+    text = (
+        templates(lambda name: (PAGES / name).read_text(encoding="utf-8"))
+        .get_template(template)
+        .render(**parts)
+    )
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text.encode("ascii", "xmlcharrefreplace").decode(), encoding="ascii")

@@ -8,7 +8,13 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from equimargin.cli.output.ending import INTERRUPTED, UNREAD, UNWRITTEN, error_sentence, read_no_more
+from equimargin.cli.output.ending import (
+    INTERRUPTED,
+    UNREAD,
+    UNWRITTEN,
+    error_sentence,
+    read_no_more,
+)
 
 if TYPE_CHECKING:
     from types import FrameType

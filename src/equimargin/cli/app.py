@@ -37,8 +37,8 @@ A callback that lost it is over by then, and no user notices.
 OBJECTS_BETWEEN_COLLECTIONS = 10_000
 """Objects made before Python looks for garbage.
 
-With its own number, 700, it takes a tenth of the time until the first answers for looking through
-the libraries that are being imported, where there is none.
+With its own number, 700, it takes a tenth of the time until the first answers for
+looking through the libraries that are being imported, where there is none.
 """
 
 MORE = "More"
@@ -47,7 +47,8 @@ MORE = "More"
 app = typer.Typer(
     name="equimargin",
     cls=OneSentence,
-    help="Solve the convex programs of max-margin learning in many ways, and prove how near the answers are.",
+    help="Solve the convex programs of max-margin learning in many ways, and prove how near the "
+    "answers are.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -82,7 +83,9 @@ def _enter(command: Callable[..., None], **how: Any) -> None:
 
     Every paragraph of its help is one line, which the help wraps itself.
     """
-    paragraphs = [" ".join(paragraph.split()) for paragraph in (getdoc(command) or "").split("\n\n")]
+    paragraphs = [
+        " ".join(paragraph.split()) for paragraph in (getdoc(command) or "").split("\n\n")
+    ]
     app.command(
         command.__name__.rstrip("_").replace("_", "-"),
         cls=OneCommand,
@@ -133,7 +136,8 @@ def main() -> None:
     """Run the command line."""
     keep_standard_output()
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-    # the system takes all memory back: a last look for garbage would take a tenth of a second
+    # the system takes all memory back: a last look for garbage would take a tenth of a
+    # second
     atexit.register(gc.freeze)
     sys.unraisablehook = _send_again
     app()

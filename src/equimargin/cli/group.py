@@ -54,7 +54,9 @@ class OneSentence(TyperGroup):
     ) -> Any:
         """Run a command; exit status 2 with a sentence where it is not used as it should be."""
         try:
-            status = super().main(args, prog_name, complete_var, False, windows_expand_args, **options)
+            status = super().main(
+                args, prog_name, complete_var, False, windows_expand_args, **options
+            )
         except Exception as error:
             if not standalone_mode or not hasattr(error, "format_message"):
                 raise
@@ -78,5 +80,7 @@ def _sentence(error: Any) -> str:
     said = said.replace(". Did you mean", "; did you mean")
     command = getattr(getattr(error, "ctx", None), "command_path", "").rpartition("equimargin ")[2]
     command = "" if command.endswith("equimargin") else command
-    more = "" if said.endswith("?") else f"; see equimargin {f'{command} ' if command else ''}--help"
+    more = (
+        "" if said.endswith("?") else f"; see equimargin {f'{command} ' if command else ''}--help"
+    )
     return f"{said[:1].lower()}{said[1:]}{more}"

@@ -23,7 +23,14 @@ from equimargin.proofs.referee import find_available_answers
 from equimargin.report.comparison import Comparison
 from equimargin.request import CompareOptions, ComparisonRequest, ProblemOptions
 
-__all__ = ["CompareOptions", "Comparison", "ComparisonRequest", "compare", "comparisons", "run_request"]
+__all__ = [
+    "CompareOptions",
+    "Comparison",
+    "ComparisonRequest",
+    "compare",
+    "comparisons",
+    "run_request",
+]
 
 REQUESTED = {field.name for field in fields(ComparisonRequest)}
 """The names of the arguments that say how problems are compared."""
@@ -36,7 +43,10 @@ BEHIND_FEATURES = ("y",)
 
 
 def compare(
-    problem: Any, *more: Any, progress: Callable[[Comparison], object] = lambda found: None, **how: Unpack[CompareOptions]
+    problem: Any,
+    *more: Any,
+    progress: Callable[[Comparison], object] = lambda found: None,
+    **how: Unpack[CompareOptions],
 ) -> Comparison:
     """Solve a problem's formulations by several backends and specialised solvers, and judge every answer.
 
@@ -85,8 +95,12 @@ def comparisons(problem: Any, *more: Any, **how: Unpack[CompareOptions]) -> Iter
         As in `compare`.
     """
     named = _named(problem, more, how)
-    request = ComparisonRequest(**{name: value for name, value in named.items() if name in REQUESTED})
-    return run_request(_problems(problem, {name: value for name, value in named.items() if name in POSED}), request)
+    request = ComparisonRequest(
+        **{name: value for name, value in named.items() if name in REQUESTED}
+    )
+    return run_request(
+        _problems(problem, {name: value for name, value in named.items() if name in POSED}), request
+    )
 
 
 def run_request(problems: Sequence[AnyProblem], request: ComparisonRequest) -> Iterator[Comparison]:
@@ -107,12 +121,26 @@ def run_request(problems: Sequence[AnyProblem], request: ComparisonRequest) -> I
     started = time.perf_counter()
     choice = Choice.of(request.formulations, request.wanted)
     total = inf if request.total_time is None else request.total_time
-    meant = [problem.proven_within(request.time_limit, total) for problem in _meant(problems, choice.ids)]
-    planned = [(problem, choice.jobs(problem, request.tol, request.include_controls)) for problem in meant]
-    families = [FamilyProgress(problem, jobs, request.agree_tol, find_available_answers(problem)) for problem, jobs in planned if jobs]
+    meant = [
+        problem.proven_within(request.time_limit, total) for problem in _meant(problems, choice.ids)
+    ]
+    planned = [
+        (problem, choice.jobs(problem, request.tol, request.include_controls)) for problem in meant
+    ]
+    families = [
+        FamilyProgress(problem, jobs, request.agree_tol, find_available_answers(problem))
+        for problem, jobs in planned
+        if jobs
+    ]
     if not families:
-        raise ValueError(f"none of the chosen formulations and solvers is for {', '.join(problem.family for problem in problems)}")
-    settings: dict[str, Any] = {name: getattr(request, name) for name in ("tol", "agree_tol", "time_limit", "total_time", "patient")}
+        raise ValueError(
+            f"none of the chosen formulations and solvers is for "
+            f"{', '.join(problem.family for problem in problems)}"
+        )
+    settings: dict[str, Any] = {
+        name: getattr(request, name)
+        for name in ("tol", "agree_tol", "time_limit", "total_time", "patient")
+    }
     settings |= {"formulations": sorted(choice.ids), "solvers": [*choice.backends, *choice.solvers]}
     jobs = [job for family in families for job in family.jobs]
     left_out = tuple(choice.left_out(meant, jobs, request.formulations))
@@ -130,15 +158,27 @@ def _named(first: Any, more: Sequence[Any], how: Mapping[str, Any]) -> dict[str,
     known = POSED | REQUESTED
     unknown = how.keys() - known
     if unknown:
-        raise TypeError(f"compare takes no argument {', '.join(sorted(unknown))}; it takes {', '.join(sorted(known))}")
-    several = isinstance(first, Sequence) and len(first) > 0 and all(isinstance(each, AnyProblem) for each in first)
+        raise TypeError(
+            f"compare takes no argument {', '.join(sorted(unknown))}; it takes "
+            f"{', '.join(sorted(known))}"
+        )
+    several = (
+        isinstance(first, Sequence)
+        and len(first) > 0
+        and all(isinstance(each, AnyProblem) for each in first)
+    )
     places = BEHIND_PROBLEMS if several or isinstance(first, AnyProblem | Data) else BEHIND_FEATURES
     if len(more) > len(places):
-        raise TypeError(f"behind {'problems' if places is BEHIND_PROBLEMS else 'X'} compare takes {', '.join(places)}; name all else")
+        raise TypeError(
+            f"behind {'problems' if places is BEHIND_PROBLEMS else 'X'} compare takes "
+            f"{', '.join(places)}; name all else"
+        )
     by_place = dict(zip(places, more, strict=False))
     twice = sorted(by_place.keys() & how.keys())
     if twice:
-        raise TypeError(f"compare was given {' and '.join(twice)} by place and by name; leave one of them out")
+        raise TypeError(
+            f"compare was given {' and '.join(twice)} by place and by name; leave one of them out"
+        )
     return {**how, **by_place}
 
 
@@ -151,10 +191,17 @@ def _problems(given: Any, data: dict[str, Any]) -> list[AnyProblem]:
     if isinstance(given, Data):
         _check_loaded(given, data)
         return [*make_problems_from_data(given, **data)]
-    problems: list[Any] = [given] if isinstance(given, AnyProblem) else list(given) if isinstance(given, Iterable) else []
+    problems: list[Any] = (
+        [given]
+        if isinstance(given, AnyProblem)
+        else list(given)
+        if isinstance(given, Iterable)
+        else []
+    )
     if data or not problems or not all(isinstance(problem, AnyProblem) for problem in problems):
         raise ValueError(
-            "compare takes a problem, several problems, loaded data, a data frame, or arrays: compare(X, y), with a task, qid or kernel if "
+            "compare takes a problem, several problems, loaded data, a data frame, or "
+            "arrays: compare(X, y), with a task, qid or kernel if "
             "need be"
         )
     return problems
@@ -164,14 +211,26 @@ def _check_loaded(data: Data, named: Mapping[str, Any]) -> None:
     """Refuse loaded data whose task is named again, is in doubt or is an ordinal regression."""
     again = sorted({"task", "qid"} & named.keys())
     if again:
-        raise ValueError(f"{again[0]} is what the data have already; name it in load(...), not in compare")
+        raise ValueError(
+            f"{again[0]} is what the data have already; name it in load(...), not in compare"
+        )
     if data.origin.question:
-        raise ValueError(f"the target of {data.name} has {data.origin.question} Name the task in load(..., task=...)")
+        raise ValueError(
+            f"the target of {data.name} has {data.origin.question} Name the task in "
+            f"load(..., task=...)"
+        )
     if data.task == "ordinal":
-        raise ValueError("compare takes no ordinal regression in Python; run `equimargin compare FILE --task ordinal`")
+        raise ValueError(
+            "compare takes no ordinal regression in Python; run `equimargin compare FILE "
+            "--task ordinal`"
+        )
 
 
 def _meant(problems: Sequence[AnyProblem], ids: Sequence[str]) -> list[AnyProblem]:
     """Return the problems with a chosen formulation; all if all or none have one."""
-    families = {REGISTRY[id].family for id in ids} if len(ids) < len(REGISTRY) else {problem.family for problem in problems}
+    families = (
+        {REGISTRY[id].family for id in ids}
+        if len(ids) < len(REGISTRY)
+        else {problem.family for problem in problems}
+    )
     return [problem for problem in problems if problem.family in families] or list(problems)

@@ -12,8 +12,8 @@ ALLOWED_RATIO = 20.0
 TOGETHER = 7.0
 """CPU seconds of all answers of a comparison, compiling excluded, while no verdict waits.
 
-With the start of Python, libraries and kernels that are loaded, it is less than ten seconds:
-further answers repeat what the answers so far have shown.
+With the start of Python, libraries and kernels that are loaded, it is less than ten
+seconds: further answers repeat what the answers so far have shown.
 """
 LAST_ALLOWANCE = 0.5
 """Minimum CPU seconds of an answer that is begun: less would stop most of them early."""

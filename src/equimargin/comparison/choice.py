@@ -64,7 +64,10 @@ class Choice:
         for solver in given:
             known = chosen.get(solver.name) or SOLVERS.get(solver.name)
             if solver.name in BACKENDS or (known is not None and known is not solver):
-                raise ValueError(f"two solvers of one comparison are called {solver.name!r}: give this one another name")
+                raise ValueError(
+                    f"two solvers of one comparison are called {solver.name!r}: give this "
+                    f"one another name"
+                )
             chosen[solver.name] = solver
         asked = {name.upper() for name in (*patterns, *(solver.name for solver in given))}
         return cls(ids, [name for name in names if name in BACKENDS], chosen, asked)
@@ -83,21 +86,30 @@ class Choice:
         """
         entries = [REGISTRY[id] for id in self.ids if REGISTRY[id].family == problem.family]
         backends = [name for name in self.backends if not self._is_weak(name, problem.kind)]
-        jobs = [Job(problem, entry.id, name, tol, entry.module) for entry in entries if not entry.control for name in backends]
+        jobs = [
+            Job(problem, entry.id, name, tol, entry.module)
+            for entry in entries
+            if not entry.control
+            for name in backends
+        ]
         for name, solver in self.solvers.items():
             if solver.takes(problem.family):
                 given = None if SOLVERS.get(name) is solver else solver
                 jobs.append(Job(problem, None, name, tol, solver.module, given=given))
         if controls:
             wrong = (entry for entry in entries if entry.control)
-            jobs += [Job(problem, entry.id, ACCURATE, tol, entry.module, control=True) for entry in wrong]
+            jobs += [
+                Job(problem, entry.id, ACCURATE, tol, entry.module, control=True) for entry in wrong
+            ]
         return jobs
 
     def _is_weak(self, backend: str, kind: str) -> bool:
         """Return True for a backend that is weak on a kind of program and not named in full."""
         return backend not in self.asked and BACKENDS[backend].suited not in ("any", kind)
 
-    def left_out(self, problems: Iterable[AnyProblem], jobs: Sequence[Job], formulations: str | Sequence[str]) -> Iterator[str]:
+    def left_out(
+        self, problems: Iterable[AnyProblem], jobs: Sequence[Job], formulations: str | Sequence[str]
+    ) -> Iterator[str]:
         """Yield sentences on weak backends, and on choices for none of the problems.
 
         A choice is a formulation by its own name, or a solver by any pattern but that of all.
@@ -113,21 +125,34 @@ class Choice:
         """
         for kind in dict.fromkeys(problem.kind for problem in problems):
             weak = [name for name in self.backends if self._is_weak(name, kind)]
-            yield from (f"{name} on {kind} programs (weak there; --solver {name} runs it)" for name in weak)
+            yield from (
+                f"{name} on {kind} programs (weak there; --solver {name} runs it)" for name in weak
+            )
         compared = dict.fromkeys(job.problem.family for job in jobs)
         answering = {job.solver for job in jobs}
         for name, solver in self.solvers.items():
-            asked = name.upper() in self.asked or any(fnmatchcase(name.upper(), pattern) for pattern in self.asked - {"*"})
+            asked = name.upper() in self.asked or any(
+                fnmatchcase(name.upper(), pattern) for pattern in self.asked - {"*"}
+            )
             if asked and name not in answering:
-                yield f"{name} is for {', '.join(solver.families)}, and compared is {', '.join(compared)}"
-        wanted = {name.lower() for name in ([formulations] if isinstance(formulations, str) else formulations)}
+                yield (
+                    f"{name} is for {', '.join(solver.families)}, and compared is "
+                    f"{', '.join(compared)}"
+                )
+        wanted = {
+            name.lower()
+            for name in ([formulations] if isinstance(formulations, str) else formulations)
+        }
         declared = {job.formulation for job in jobs}
         for id, entry in REGISTRY.items():
             if id.lower() in wanted and id not in declared:
                 if entry.family not in compared:
                     yield f"{id} declares {entry.family}, and compared is {', '.join(compared)}"
                 else:
-                    yield f"{id} is {'a control (--include-controls)' if entry.control else 'for backends, and none was asked for'}"
+                    yield (
+                        f"{id} is "
+                        f"{'a control (--include-controls)' if entry.control else 'for backends, and none was asked for'}"
+                    )
 
 
 def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> list[str]:
@@ -148,8 +173,15 @@ def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> 
     names = list(known)
     for pattern in wanted:
         if not any(fnmatchcase(name.lower(), pattern.lower()) for name in names):
-            raise ValueError(f"unknown {what} {pattern!r}{did_you_mean(pattern, names)}; known: {', '.join(names)}")
-    return [name for name in names if any(fnmatchcase(name.lower(), pattern.lower()) for pattern in wanted)]
+            raise ValueError(
+                f"unknown {what} {pattern!r}{did_you_mean(pattern, names)}; known: "
+                f"{', '.join(names)}"
+            )
+    return [
+        name
+        for name in names
+        if any(fnmatchcase(name.lower(), pattern.lower()) for pattern in wanted)
+    ]
 
 
 def _registered(solver: object) -> RegisteredSolver[Any]:
@@ -167,10 +199,30 @@ def _registered(solver: object) -> RegisteredSolver[Any]:
             if isinstance(solver, RegisteredSolver):
                 return solver
             if isinstance(solver, Solver):
-                requires = Requirements(AnyProblem, losses=LOSS_NAMES, thresholds=float("inf"), also=solver.refusal)  # type: ignore[type-abstract]
-                told = solver.name, solver.run, solver.algorithm, tuple(solver.families), requires, solver.reference
-                return RegisteredSolver(*told, first=lambda problem: False, library=str(getattr(solver, "library", "")))
+                requires = Requirements(
+                    AnyProblem,  # type: ignore[type-abstract]
+                    losses=LOSS_NAMES,
+                    thresholds=float("inf"),
+                    also=solver.refusal,
+                )
+                told = (
+                    solver.name,
+                    solver.run,
+                    solver.algorithm,
+                    tuple(solver.families),
+                    requires,
+                    solver.reference,
+                )
+                return RegisteredSolver(
+                    *told, first=lambda problem: False, library=str(getattr(solver, "library", ""))
+                )
     except Exception as failure:  # a property of the user's may fail in any way
         kind = type(solver).__name__
-        raise ValueError(f"a solver of the class {kind} has an attribute that cannot be read: {what_was_raised(failure)}") from failure
-    raise ValueError(f"{format_value(solver)} is no solver: a function is entered by @solver and asked for by its name")
+        raise ValueError(
+            f"a solver of the class {kind} has an attribute that cannot be read: "
+            f"{what_was_raised(failure)}"
+        ) from failure
+    raise ValueError(
+        f"{format_value(solver)} is no solver: a function is entered by @solver and asked "
+        f"for by its name"
+    )

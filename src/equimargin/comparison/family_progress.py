@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from equimargin.comparison.allowance import ALLOWED_RATIO, LEAST_ALLOWANCE, STOPPED, STOPPED_TOGETHER, Allowance
+from equimargin.comparison.allowance import (
+    ALLOWED_RATIO,
+    LEAST_ALLOWANCE,
+    STOPPED,
+    STOPPED_TOGETHER,
+    Allowance,
+)
 from equimargin.comparison.job import Job
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.problem import AnyProblem
@@ -60,9 +66,23 @@ class FamilyProgress:
         """
         found = [self.evidence[place] for place in sorted(self.evidence)]
         problem, bounds = self.problem, bounds_for(self.problem)
-        verdict = judge(problem.family, found, bounds.scale, self.agree_tol, problem.convex, self.possible, bounds.constant)
+        verdict = judge(
+            problem.family,
+            found,
+            bounds.scale,
+            self.agree_tol,
+            problem.convex,
+            self.possible,
+            bounds.constant,
+        )
         same = stable(problem, found) if len(found) == len(self.jobs) and not bounds.doubt else None
-        return replace(verdict, note=problem.note, doubt=bounds.doubt, has_features=problem.has_features, stable=same)
+        return replace(
+            verdict,
+            note=problem.note,
+            doubt=bounds.doubt,
+            has_features=problem.has_features,
+            stable=same,
+        )
 
     def enter(self, place: int, found: Evidence, patient: bool) -> None:
         """Judge it with one answer more.
@@ -84,13 +104,19 @@ class FamilyProgress:
             return
         if found.run.reason == STOPPED_TOGETHER:
             self.until = 0.0  # what it had left is used up
-        if self.allowed is None and self.verdict.interval.relative_width <= max(self.jobs[place].tol, self.agree_tol):
+        if self.allowed is None and self.verdict.interval.relative_width <= max(
+            self.jobs[place].tol, self.agree_tol
+        ):
             self.allowed = _allowance(self.agreeing)
 
     @property
     def agreeing(self) -> list[Judgement]:
         """The judgements of all answers that agree, controls left out."""
-        return [j for j in self.verdict.judgements if j.agreement is Agreement.AGREES and not j.evidence.run.control]
+        return [
+            j
+            for j in self.verdict.judgements
+            if j.agreement is Agreement.AGREES and not j.evidence.run.control
+        ]
 
     @property
     def agrees(self) -> bool:
@@ -100,7 +126,9 @@ class FamilyProgress:
     @property
     def waiting(self) -> int:
         """Number of missing answers that share the CPU time."""
-        return sum(place not in self.evidence and not job.control for place, job in enumerate(self.jobs))
+        return sum(
+            place not in self.evidence and not job.control for place, job in enumerate(self.jobs)
+        )
 
     def limit_of(self, job: Job) -> Allowance | None:
         """Return the limits of a job that no verdict needs.
@@ -126,7 +154,9 @@ class FamilyProgress:
         missing = all((run.formulation is None) != solver for run in runs)
         alone = len({run.witness for run in runs}) < 2
         return (missing or alone) and not any(
-            run.status is Status.TIME_LIMIT and not run.reason.startswith(STOPPED) and (run.formulation is None) == solver
+            run.status is Status.TIME_LIMIT
+            and not run.reason.startswith(STOPPED)
+            and (run.formulation is None) == solver
             for run in (found.run for found in self.evidence.values())
         )
 
@@ -145,10 +175,14 @@ class FamilyProgress:
         if refusal is not None or job.formulation is None or job.control or self.allowed is None:
             return refusal
         runs = [found.run for found in self.evidence.values() if found.run.solver == job.solver]
-        on = [run.formulation for run in runs if run.formulation and run.reason == self.allowed.reason]
+        on = [
+            run.formulation for run in runs if run.formulation and run.reason == self.allowed.reason
+        ]
         unknowns = REGISTRY[job.formulation].unknowns
         alike = [formulation for formulation in on if REGISTRY[formulation].unknowns == unknowns]
-        answered = job.formulation in {judgement.evidence.run.formulation for judgement in self.agreeing}
+        answered = job.formulation in {
+            judgement.evidence.run.formulation for judgement in self.agreeing
+        }
         stopped = alike or (on if answered else [])
         return f"{job.solver} was stopped on {stopped[0]}; --patient runs it" if stopped else None
 
@@ -185,12 +219,20 @@ class FamilyProgress:
         That is a declaration by another library than the solver's, where there is one: two runs of
         one library are one witness.
         """
-        willing = [at for at, job in enumerate(self.jobs) if not job.control and self._refusal(job) is None]
+        willing = [
+            at for at, job in enumerate(self.jobs) if not job.control and self._refusal(job) is None
+        ]
         willing.sort(key=lambda at: (self.jobs[at].is_reference, self.jobs[at].preference, at))
         solver = next((at for at in willing if self.jobs[at].formulation is None), None)
         declared = [at for at in willing if self.jobs[at].formulation is not None]
-        declared.sort(key=lambda at: solver is not None and self.jobs[at].library == self.jobs[solver].library)
-        return {self.jobs[at].formulation is None: at for at in [*declared[:1], solver] if at is not None}
+        declared.sort(
+            key=lambda at: solver is not None and self.jobs[at].library == self.jobs[solver].library
+        )
+        return {
+            self.jobs[at].formulation is None: at
+            for at in [*declared[:1], solver]
+            if at is not None
+        }
 
 
 def _allowance(agreeing: list[Judgement]) -> Allowance | None:
@@ -202,5 +244,8 @@ def _allowance(agreeing: list[Judgement]) -> Allowance | None:
     taken = max(slowest.solve_seconds or 0.0, 1e-3)
     seconds = max(LEAST_ALLOWANCE, ALLOWED_RATIO * taken)
     who = slowest.solver if slowest.formulation is None else slowest.name
-    much = f"{seconds:.3g} s of CPU time are allowed, {seconds / taken:,.0f} x the {taken:.3g} s of {who}"
+    much = (
+        f"{seconds:.3g} s of CPU time are allowed, {seconds / taken:,.0f} x the {taken:.3g} s "
+        f"of {who}"
+    )
     return Allowance(seconds, f"stopped: {much} (--patient waits)")

@@ -14,7 +14,11 @@ from equimargin.comparison.allowance import NOT_COMPILED, PROCESS_ENDED, Allowan
 from equimargin.formulations import REGISTRY, declare
 from equimargin.formulations.declarations.formulation import Formulation
 from equimargin.formulations.declarations.user_functions import kept_from_quitting
-from equimargin.formulations.numeric.jit import NotCompiled, compiling_within, measure_compile_seconds
+from equimargin.formulations.numeric.jit import (
+    NotCompiled,
+    compiling_within,
+    measure_compile_seconds,
+)
 from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.problem.refusal import Refusal
 from equimargin.proofs import Evidence, examine, examine_solution
@@ -49,8 +53,9 @@ class Job:
         know it yet.
     control : bool
         Whether the formulation is wrong on purpose.
-    given : RegisteredSolver or None
-        The specialised solver itself, where it is not looked up by its name.
+    given : RegisteredSolver[Any] | None
+        RegisteredSolver or None The specialised solver itself, where it is not looked
+        up by its name.
     """
 
     problem: AnyProblem
@@ -118,12 +123,19 @@ class Job:
 
         Parameters
         ----------
-        allowed : Allowance or Refusal or str
-            Limits of the answer, or the reason why there is none.
+        allowed : Allowance | Refusal | str
+            Allowance or Refusal or str Limits of the answer, or the reason why there is
+            none.
         """
         if isinstance(allowed, Refusal):
-            return self._skipped(Status.TOO_LARGE if allowed.too_large else Status.UNSUPPORTED, str(allowed))
-        return self._skipped(Status.TIME_LIMIT, allowed) if isinstance(allowed, str) else self.run(allowed)
+            return self._skipped(
+                Status.TOO_LARGE if allowed.too_large else Status.UNSUPPORTED, str(allowed)
+            )
+        return (
+            self._skipped(Status.TIME_LIMIT, allowed)
+            if isinstance(allowed, str)
+            else self.run(allowed)
+        )
 
     def run(self, allowed: Allowance) -> Evidence:
         """Solve and examine.
@@ -175,13 +187,19 @@ class Job:
         except ValueError as failure:
             return self._skipped(Status.NUMERICAL_FAILURE, str(failure))
         declaring = time.perf_counter() - started
-        answer = solve_declaration(declared, self.solver, self.tol, allowed.seconds, total_time=allowed.left - declaring)
+        answer = solve_declaration(
+            declared, self.solver, self.tol, allowed.seconds, total_time=allowed.left - declaring
+        )
         if answer.status is Status.TIME_LIMIT and not answer.solve_seconds:
             return self._skipped(Status.TIME_LIMIT, allowed.late)
         allowed = allowed.within(allowed.left - declaring - answer.compile_seconds, allowed.late)
         if allowed.reason and answer.status is Status.TIME_LIMIT:
             answer = replace(answer, reason=allowed.reason)
-        return examine(self.problem, replace(answer, compile_seconds=answer.compile_seconds + declaring), self.control)
+        return examine(
+            self.problem,
+            replace(answer, compile_seconds=answer.compile_seconds + declaring),
+            self.control,
+        )
 
     def _solved(self, allowed: Allowance) -> Evidence:
         """Return the evidence of a specialised solver, seconds of compiling apart from solving."""
@@ -190,22 +208,31 @@ class Job:
                 import_module(library)
         before = measure_compile_seconds()
         with compiling_within(allowed.compiling):
-            solution = self.specialised.run(self.problem, Limits(self.tol, time_limit=allowed.seconds), None)
+            solution = self.specialised.run(
+                self.problem, Limits(self.tol, time_limit=allowed.seconds), None
+            )
             compiling = measure_compile_seconds() - before
             found = examine_solution(self.problem, solution)
-        reason = allowed.reason if allowed.reason and solution.status is Status.TIME_LIMIT else found.run.reason
+        reason = (
+            allowed.reason
+            if allowed.reason and solution.status is Status.TIME_LIMIT
+            else found.run.reason
+        )
         inner = "" if solution.solver == self.solver else solution.solver
         within = f" (computed by {inner})" if inner else ""
         library = self.library or (SOLVERS[inner].library if inner in SOLVERS else "") or inner
         named = replace(found.run, solver=self.solver, library=library)
-        return replace(found, run=replace(named, reason=f"{reason}{within}", compile_seconds=compiling))
+        return replace(
+            found, run=replace(named, reason=f"{reason}{within}", compile_seconds=compiling)
+        )
 
     def _enter(self) -> None:
         """Register the formulation or the solver by importing its module: another process knows only those of the project.
 
         Raises
         ------
-        LookupError : importing the module does not register it.
+        LookupError
+            Importing the module does not register it.
         """
         name = self.formulation or self.solver
         known: Container[str] = REGISTRY if self.formulation else SOLVERS
@@ -214,4 +241,7 @@ class Job:
                 import_module(self.module)
             if name not in known:
                 where = f"{name} is not entered by importing {self.module} in another process"
-                raise LookupError(f"{where}: put it into a module that can be imported there, or run one job at a time")
+                raise LookupError(
+                    f"{where}: put it into a module that can be imported there, or run one "
+                    f"job at a time"
+                )

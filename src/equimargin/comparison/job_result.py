@@ -48,16 +48,27 @@ def run_job(which: int, place: int, job: Job, allowed: Allowance | Refusal | str
         The family, and the place of the job among those of the family.
     job : Job
         The job.
-    allowed : Allowance or Refusal or str
-        Limits, or the reason why it is not run.
+    allowed : Allowance | Refusal | str
+        Allowance or Refusal or str Limits, or the reason why it is not run.
     """
     before, foreseen = clocks(), seconds_foreseen()
     found = job.answer(allowed)
     cpu, wall, compiling = (after - at for at, after in zip(before, clocks(), strict=True))
     at_work = max(wall - compiling, 0.0)
-    return JobResult(which, place, found, cpu * at_work / wall if wall else cpu, at_work, seconds_foreseen() - foreseen)
+    return JobResult(
+        which,
+        place,
+        found,
+        cpu * at_work / wall if wall else cpu,
+        at_work,
+        seconds_foreseen() - foreseen,
+    )
 
 
 def clocks() -> tuple[float, float, float]:
     """Return CPU seconds with those of ended child processes, wall seconds, and seconds of compiling."""
-    return time.process_time() + sum(os.times()[2:4]), time.perf_counter(), measure_compile_seconds()
+    return (
+        time.process_time() + sum(os.times()[2:4]),
+        time.perf_counter(),
+        measure_compile_seconds(),
+    )

@@ -1,22 +1,24 @@
 """The schedule of a comparison: one queue of jobs by one priority, one allowance each.
 
-The solver that `solve` would choose goes first in every family, because an optimum is proven
-soonest by it, and then one declaration of each: verdicts need no more. Then come all others, family
-by family: its declarations by the same backend, its other solvers, its declarations by the other
-backends, solvers that are there to be compared with, and the controls.
+The solver that `solve` would choose goes first in every family, because an optimum is
+proven soonest by it, and then one declaration of each: verdicts need no more. Then come
+all others, family by family: its declarations by the same backend, its other solvers,
+its declarations by the other backends, solvers that are there to be compared with, and
+the controls.
 
-Whatever happens, these hold. No job is begun once the total time is over, and the step at work then
-is stopped or waited for, as `ComparisonRequest.total_time` says. A job that fails is a failed answer
-and ends nothing, not even where it ends its process: all that was at work then is run again, each
-job in a process by itself. What a verdict waits for is bounded by the time limit of an answer alone.
-Once the optimum is proven, as far as answers are compared with it, no answer may take much longer
-than what has proven it, and a backend that did is not asked for what others have answered. Once a
-verdict stands, its further answers share what is left of TOGETHER. There is a comparison after every
-answer, so that an interrupt leaves the last one.
+Whatever happens, these hold. No job is begun once the total time is over, and the step
+at work then is stopped or waited for, as `ComparisonRequest.total_time` says. A job
+that fails is a failed answer and ends nothing, not even where it ends its process: all
+that was at work then is run again, each job in a process by itself. What a verdict
+waits for is bounded by the time limit of an answer alone. Once the optimum is proven,
+as far as answers are compared with it, no answer may take much longer than what has
+proven it, and a backend that did is not asked for what others have answered. Once a
+verdict stands, its further answers share what is left of TOGETHER. There is a
+comparison after every answer, so that an interrupt leaves the last one.
 
-Small problems run kernels as Python. Kernels that a verdict waits for are compiled whatever that
-takes, all others in what these leave of COMPILED_AT_ONCE: a solver whose code would take longer
-waits until `equimargin warm-up` has compiled it.
+Small problems run kernels as Python. Kernels that a verdict waits for are compiled
+whatever that takes, all others in what these leave of COMPILED_AT_ONCE: a solver whose
+code would take longer waits until `equimargin warm-up` has compiled it.
 """
 
 from __future__ import annotations
@@ -97,7 +99,11 @@ class Schedule:
             self.compiled += done.compiling
             self.families[done.which].enter(done.place, done.evidence, self.request.patient)
             yield self._comparison()
-        cut = any(found.run.reason == OUT_OF_TIME for family in self.families for found in family.evidence.values())
+        cut = any(
+            found.run.reason == OUT_OF_TIME
+            for family in self.families
+            for found in family.evidence.values()
+        )
         if cut or any(len(family.evidence) < len(family.jobs) for family in self.families):
             end = f"the total time of {self.request.total_time:g} s is over"
             yield replace(self._comparison(), interrupted=end)
@@ -122,8 +128,13 @@ class Schedule:
             try:
                 yield from _in_processes(starts, self.request.jobs)
                 return
-            except BrokenExecutor:  # one of those at work has ended its process, and which one shows when each is alone
-                yield from (self._alone(start) for start in self._begun(sorted(self.at_work, key=self._priority)))
+            except (
+                BrokenExecutor
+            ):  # one of those at work has ended its process, and which one shows when each is alone
+                yield from (
+                    self._alone(start)
+                    for start in self._begun(sorted(self.at_work, key=self._priority))
+                )
 
     def _alone(self, start: Start) -> JobResult:
         """Run a job in a process by itself; where that ends, too, the answer has failed."""
@@ -136,7 +147,11 @@ class Schedule:
 
     def _starts(self) -> Iterator[Start]:
         """Return the jobs by their priority."""
-        places = ((which, place) for which, family in enumerate(self.families) for place in range(len(family.jobs)))
+        places = (
+            (which, place)
+            for which, family in enumerate(self.families)
+            for place in range(len(family.jobs))
+        )
         return self._begun(sorted(places, key=self._priority))
 
     def _priority(self, at: Place) -> tuple[Any, ...]:
@@ -167,7 +182,9 @@ class Schedule:
         compiling = inf if limit is None or by_name else max(COMPILED_AT_ONCE - self.compiled, 0.0)
         if job.seconds_to_compile > compiling:
             return NOT_COMPILED
-        pace = max(self.taken / self.spent, 1.0) if self.spent else 1.0  # wall seconds of a CPU second, where others want the cores
+        pace = (
+            max(self.taken / self.spent, 1.0) if self.spent else 1.0
+        )  # wall seconds of a CPU second, where others want the cores
         allowed = Allowance(self.request.time_limit, compiling=compiling)
         if limit is not None and pace * limit.seconds < allowed.seconds:
             allowed = replace(allowed, seconds=pace * limit.seconds, reason=limit.reason)

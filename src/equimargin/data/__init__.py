@@ -7,4 +7,13 @@ from equimargin.data.pairs.clicks import Preferences, preferences
 from equimargin.data.table import ReadOptions
 from equimargin.data.words import DataError
 
-__all__ = ["BUNDLED", "Data", "DataError", "Origin", "Preferences", "ReadOptions", "load", "preferences"]
+__all__ = [
+    "BUNDLED",
+    "Data",
+    "DataError",
+    "Origin",
+    "Preferences",
+    "ReadOptions",
+    "load",
+    "preferences",
+]

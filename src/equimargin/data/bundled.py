@@ -11,13 +11,29 @@ from equimargin.data.table import Table
 
 BUNDLED: Final[Mapping[str, tuple[str, str]]] = {
     "breast_cancer": ("569 x 30, malignant -1, benign +1", "classification"),
-    "digits_even_odd": ("1,797 x 64 grey levels of handwritten digits, even +1, odd -1", "classification"),
+    "digits_even_odd": (
+        "1,797 x 64 grey levels of handwritten digits, even +1, odd -1",
+        "classification",
+    ),
     "diabetes": ("442 x 10, disease progression after one year", "regression"),
-    "diabetes_ranking": ("60 fixed rows of diabetes, the target is the relevance, one query: 1,767 pairs", "ranking"),
-    "diabetes_ranking_full": ("all 442 rows of diabetes, the target is the relevance, one query: 97,090 pairs", "ranking"),
-    "wine_ranking": ("178 x 13, the class is the relevance (2 above 1 above 0), one query: 10,429 pairs", "ranking"),
+    "diabetes_ranking": (
+        "60 fixed rows of diabetes, the target is the relevance, one query: 1,767 pairs",
+        "ranking",
+    ),
+    "diabetes_ranking_full": (
+        "all 442 rows of diabetes, the target is the relevance, one query: 97,090 pairs",
+        "ranking",
+    ),
+    "wine_ranking": (
+        "178 x 13, the class is the relevance (2 above 1 above 0), one query: 10,429 pairs",
+        "ranking",
+    ),
     "iris": ("100 x 4, versicolor -1, virginica +1: no plane separates them", "classification"),
-    "iris_ranking": ("150 x 4, the class is the relevance (virginica above versicolor above setosa), one query: 7,500 pairs", "ranking"),
+    "iris_ranking": (
+        "150 x 4, the class is the relevance (virginica above versicolor above setosa), one "
+        "query: 7,500 pairs",
+        "ranking",
+    ),
     "xor": ("4 x 2, +1 where the two signs differ: no line separates it", "classification"),
 }
 """Name of each bundled data set: (one-line description, default task)."""

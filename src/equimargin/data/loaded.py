@@ -164,7 +164,8 @@ class Data:
         uneven = np.flatnonzero(self.weight != self.weight[first][place])
         if len(uneven):
             raise DataError(
-                f"{self.name}: rows of query {of_rows[uneven[0]]} differ in weight, and a ranking weighs whole queries; give all rows "
+                f"{self.name}: rows of query {of_rows[uneven[0]]} differ in weight, and a "
+                f"ranking weighs whole queries; give all rows "
                 "of a query one weight, or read the column as a feature (--weight '')"
             )
         return dict(zip(queries.tolist(), self.weight[first].tolist(), strict=True))
@@ -172,7 +173,11 @@ class Data:
     @property
     def weights(self) -> dict[str, Any]:
         """The weights of rows or queries, as keyword arguments of the constructors of the task's problems."""
-        return {"query_weight": self.query_weight} if self.task == "ranking" else {"sample_weight": self.weight}
+        return (
+            {"query_weight": self.query_weight}
+            if self.task == "ranking"
+            else {"sample_weight": self.weight}
+        )
 
     def __repr__(self) -> str:
         return f"<Data {self.describe()}>"
@@ -182,22 +187,46 @@ class Data:
 
         Parameters
         ----------
-        pairs : the number of preference pairs, where it is known.
+        pairs : int | None
+            The number of preference pairs, where it is known.
         """
         origin, d = self.origin, self.X.shape[1]
         roles = [part for part in (self._target_described(), self._query_described()) if part]
         roles += [] if origin.weight is None else [f"weight `{origin.weight}`"]
         if self.pair_weight is not None and len(self.pair_weight):
-            roles += [f"weights of pairs ({self.pair_weight.min():g} to {self.pair_weight.max():g})"]
-        counts = f"{_counted(len(self.y), 'row')}" + ("" if pairs is None else f", {_counted(pairs, 'pair')}")
-        described = f"{self.name}: {self.task}, {counts}{':' if roles else ','} {', '.join([*roles, _counted(d, 'feature')])}"
-        # Columns come first, then words, rows and entries; doubts about the reading come last.
+            roles += [
+                f"weights of pairs ({self.pair_weight.min():g} to {self.pair_weight.max():g})"
+            ]
+        counts = f"{_counted(len(self.y), 'row')}" + (
+            "" if pairs is None else f", {_counted(pairs, 'pair')}"
+        )
+        described = (
+            f"{self.name}: {self.task}, {counts}{':' if roles else ','} "
+            f"{', '.join([*roles, _counted(d, 'feature')])}"
+        )
+        # Columns come first, then words, rows and entries; doubts about the reading
+        # come last.
         notes = [f"dropped: {', '.join(origin.dropped)}"] if origin.dropped else []
-        encoded = ", ".join(f"`{name}` ({_counted(len(words), 'word')})" for name, words in origin.categories.items())
+        encoded = ", ".join(
+            f"`{name}` ({_counted(len(words), 'word')})"
+            for name, words in origin.categories.items()
+        )
         notes += [f"{origin.categorical}: {encoded}"] if encoded else []
-        notes += [f"{_counted(origin.left_out, 'row')} with missing entries left out"] if origin.left_out else []
-        notes += [f"{_counted(origin.filled, 'missing entry', 'missing entries')} filled with means"] if origin.filled else []
-        notes += [self.header_note or "first row read as column names"] if origin.header is not None else []
+        notes += (
+            [f"{_counted(origin.left_out, 'row')} with missing entries left out"]
+            if origin.left_out
+            else []
+        )
+        notes += (
+            [f"{_counted(origin.filled, 'missing entry', 'missing entries')} filled with means"]
+            if origin.filled
+            else []
+        )
+        notes += (
+            [self.header_note or "first row read as column names"]
+            if origin.header is not None
+            else []
+        )
         notes += [*origin.notes, origin.question] if origin.question else origin.notes
         return "; ".join([described, *notes])
 
@@ -209,7 +238,8 @@ class Data:
         name = "" if origin.target is None else f" `{origin.target}`"
         last = "the last column, " if origin.target_by == "last" else ""
         if origin.worst is not None:
-            # y holds `worst` minus the label, so that its largest value is the lowest label.
+            # y holds `worst` minus the label, so that its largest value is the lowest
+            # label.
             worst = origin.worst if np.isfinite(origin.worst) else self.y.max()
             values = f"{worst - self.y.max():g} to {worst - self.y.min():g}, the lowest is the best"
         elif self.classes is None:
@@ -234,9 +264,9 @@ class Data:
 
         Parameters
         ----------
-        by : Data or None
-            Data of the same features, dense or CSR as these are, whose means, deviations and
-            largest values are taken; by default these.
+        by : Data | None
+            Data or None Data of the same features, dense or CSR as these are, whose
+            means, deviations and largest values are taken; by default these.
 
         Returns
         -------
@@ -258,8 +288,10 @@ class Data:
 
         Parameters
         ----------
-        n : number of rows, at least 1; all rows are kept if there are no more than n.
-        seed : the same seed takes the same rows.
+        n : int
+            Number of rows, at least 1; all rows are kept if there are no more than n.
+        seed : int
+            The same seed takes the same rows.
 
         Returns
         -------
@@ -269,16 +301,20 @@ class Data:
 
         Raises
         ------
-        DataError : n is less than 1, or preferences rank the rows.
+        DataError
+            n is less than 1, or preferences rank the rows.
         """
         if n < 1:
             raise DataError(f"{self.name}: cannot sample {n} rows; ask for at least 1")
         if self.pairs is not None:
-            raise DataError(f"{self.name}: rows with preferences cannot be sampled, for pairs would lose a row; write fewer of both")
+            raise DataError(
+                f"{self.name}: rows with preferences cannot be sampled, for pairs would "
+                f"lose a row; write fewer of both"
+            )
         if n >= len(self.y):
             return self
-        # RandomState, unlike default_rng, promises the same stream in every NumPy release: a sample
-        # is part of a reported result.
+        # RandomState, unlike default_rng, promises the same stream in every NumPy
+        # release: a sample is part of a reported result.
         random = np.random.RandomState(seed)
         order = random.permutation(len(self.y))
         if self.task == "ranking" and self.qid is not None:
@@ -295,8 +331,9 @@ class Data:
 
 
 def _standardised(X: NDArray[np.float64], reference: Any) -> NDArray[np.float64]:
-    # Dividing first keeps huge values from overflowing; subtracting the smallest makes a constant
-    # column exactly 0, where (X - mean) / std would blow up the rounding error of the mean.
+    # Dividing first keeps huge values from overflowing; subtracting the smallest makes
+    # a constant column exactly 0, where (X - mean) / std would blow up the rounding
+    # error of the mean.
     size = _divisor(np.abs(reference).max(axis=0))
     Z, R = X / size, reference / size
     for shift in (np.min, np.mean):

@@ -70,11 +70,12 @@ def load(
         for a file, ranking if it has queries, classification if its target takes exactly two
         values, else regression; ordinal where there are levels.  A target of one value has no
         default.
-    like : Data or None
-        Data to be joined by further rows: of its task, features and classes.  Columns of a table
-        may come in another order, the last features of a svmlight file may be absent, and of two
-        classes one; options about tables say nothing of what is no table. Missing entries are
-        filled with the means of `like`.
+    like : Data | None
+        Data or None Data to be joined by further rows: of its task, features and
+        classes.  Columns of a table may come in another order, the last features of a
+        svmlight file may be absent, and of two classes one; options about tables say
+        nothing of what is no table. Missing entries are filled with the means of
+        `like`.
     preferences : Any
         Pairs of rows that take the place of a target: a path or a frame with the columns
         preferred,other[,query][,weight]. They name the rows by the data's column `id`, or by their
@@ -128,7 +129,10 @@ def load(
     """
     request = _request(task, like, preferences is not None, levels, how)
     if [given for given in (source, preferences) if isinstance(given, str)] == ["-", "-"]:
-        raise DataError("data and preferences cannot both come from standard input (-); name a file for one of them")
+        raise DataError(
+            "data and preferences cannot both come from standard input (-); name a file for "
+            "one of them"
+        )
     if isinstance(source, str) and source in BUNDLED:
         _check_options(source, request, "this data set is bundled", ABOUT_LABELS)
         name, where, table = source, source, bundled(source)
@@ -142,40 +146,76 @@ def load(
     else:
         kind = type(source).__name__
         raise DataError(
-            f"{kind} is no source of data; give a name, a path or a data frame (arrays go straight into the problem's constructor)"
+            f"{kind} is no source of data; give a name, a path or a data frame (arrays go "
+            f"straight into the problem's constructor)"
         )
     data = _for_task(name, where, table, request)
     if preferences is None:
-        return _with_notice(data, table.y, request, in_python=not isinstance(source, str | os.PathLike))
-    pairs, weights = read_pairs(_preferences(preferences), table, len(table.y) + table.origin.left_out)
+        return _with_notice(
+            data, table.y, request, in_python=not isinstance(source, str | os.PathLike)
+        )
+    pairs, weights = read_pairs(
+        _preferences(preferences), table, len(table.y) + table.origin.left_out
+    )
     return replace(data, pairs=pairs, pair_weight=weights)
 
 
-def _request(task: str | None, like: Data | None, ranked_by_pairs: bool, levels: Sequence[str | float] | None, how: ReadOptions) -> Request:
+def _request(
+    task: str | None,
+    like: Data | None,
+    ranked_by_pairs: bool,
+    levels: Sequence[str | float] | None,
+    how: ReadOptions,
+) -> Request:
     """The options with their defaults, once they are known to have a meaning."""
-    task = like.task if like is not None else "ordinal" if task is None and levels is not None else task
+    task = (
+        like.task
+        if like is not None
+        else "ordinal"
+        if task is None and levels is not None
+        else task
+    )
     if levels is not None and task != "ordinal":
-        raise DataError(f"levels are those of an ordinal regression, and the task is {task}; choose one of them")
+        raise DataError(
+            f"levels are those of an ordinal regression, and the task is {task}; choose one of them"
+        )
     if task is not None and task not in TASKS:
         raise DataError(f"there is no task {task!r}; choose one of {', '.join(TASKS)}")
     if ranked_by_pairs and task not in (None, "ranking"):
         raise DataError(f"preferences rank rows, and the task is {task}; choose one of them")
     if how.get("best") is not None:
         if task not in (None, "ranking"):
-            raise DataError(f"best is about the labels of a ranking, and the task is {task}; choose one of them")
+            raise DataError(
+                f"best is about the labels of a ranking, and the task is {task}; choose one of them"
+            )
         task = "ranking"
         known = (like.origin.best or "highest") if like is not None else how["best"]
         if how["best"] != known:
-            raise DataError(f"best is {how['best']!r}, and the {known} label is the best of the data that are joined; leave best out")
+            raise DataError(
+                f"best is {how['best']!r}, and the {known} label is the best of the data "
+                f"that are joined; leave best out"
+            )
     for name in ("target", "weight", "best"):
         if ranked_by_pairs and how.get(name):
-            raise DataError(f"preferences take the place of a target and of weights; leave {name} out")
+            raise DataError(
+                f"preferences take the place of a target and of weights; leave {name} out"
+            )
     for name, values in CHOICES.items():
         if name in how and how[name] not in values:  # type: ignore[literal-required]
-            raise DataError(f"there is no {name} {how[name]!r}; choose one of {listed([value for value in values if value])}")  # type: ignore[literal-required]
+            raise DataError(
+                f"there is no {name} {how[name]!r}; choose one of "  # type: ignore[literal-required]
+                f"{listed([value for value in values if value])}"
+            )
     given = {**how, "drop": _words(how.get("drop"))}
-    given |= {role: None if how.get(role) is None else str(how[role]) for role in ("target", "query", "weight")}
-    given["na"] = MISSING if how.get("na") is None else tuple(dict.fromkeys(["", *(word.strip().lower() for word in _words(how["na"]))]))
+    given |= {
+        role: None if how.get(role) is None else str(how[role])
+        for role in ("target", "query", "weight")
+    }
+    given["na"] = (
+        MISSING
+        if how.get("na") is None
+        else tuple(dict.fromkeys(["", *(word.strip().lower() for word in _words(how["na"]))]))
+    )
     unknown = set(given) - {field.name for field in fields(Request)}
     if unknown:
         raise TypeError(f"load() has no argument {sorted(unknown)[0]!r}")
@@ -188,7 +228,11 @@ def _words(given: Any) -> tuple[str, ...]:
     """One or several names, as text."""
     if given is None:
         return ()
-    return tuple(map(str, given)) if np.iterable(given) and not isinstance(given, str) else (str(given),)
+    return (
+        tuple(map(str, given))
+        if np.iterable(given) and not isinstance(given, str)
+        else (str(given),)
+    )
 
 
 def _check_options(where: str, request: Request, what: str, known: tuple[str, ...] = ()) -> None:
@@ -199,33 +243,53 @@ def _check_options(where: str, request: Request, what: str, known: tuple[str, ..
     given = [name for name in request.about_tables if name not in known]
     if given and request.like is None:
         are, them = ("are options", "them") if len(given) > 1 else ("is an option", "it")
-        raise DataError(f"{where}: {' and '.join(given)} {are} about the columns of a table, and {what}; leave {them} out")
+        raise DataError(
+            f"{where}: {' and '.join(given)} {are} about the columns of a table, and "
+            f"{what}; leave {them} out"
+        )
 
 
 def _table(file: File, request: Request) -> Table:
     kind = detect_format(file, request.sep, request.decimal)
     if kind in ("NPZ", "svmlight"):
-        _check_options(file.where, request, f"this is a file of {kind}", ABOUT_ARRAYS if kind == "NPZ" else ABOUT_LABELS)
+        _check_options(
+            file.where,
+            request,
+            f"this is a file of {kind}",
+            ABOUT_ARRAYS if kind == "NPZ" else ABOUT_LABELS,
+        )
         return read_npz(file, request) if kind == "NPZ" else read_svmlight(file, request)
-    return assign_roles(read_parquet(file, request) if kind == "Parquet" else read_delimited(file, request, kind == "white space"), request)
+    return assign_roles(
+        read_parquet(file, request)
+        if kind == "Parquet"
+        else read_delimited(file, request, kind == "white space"),
+        request,
+    )
 
 
 def _preferences(source: Any) -> Columns:
     if not isinstance(source, str | os.PathLike):
         frame = collected(source)
         if not is_frame(frame):
-            raise DataError(f"{type(source).__name__} is no source of preferences; give a path or a data frame")
+            raise DataError(
+                f"{type(source).__name__} is no source of preferences; give a path or a data frame"
+            )
         return read_frame(frame, Request())
     file = open_source(source)
     if detect_format(file) == "Parquet":
         return read_parquet(file, Request())
-    return read_delimited(file, Request(header=True), whitespace=detect_format(file) == "white space")
+    return read_delimited(
+        file, Request(header=True), whitespace=detect_format(file) == "white space"
+    )
 
 
 def _for_task(name: str, where: str, table: Table, request: Request) -> Data:
     X, y, like = table.X, table.y, request.like
     if 0 in X.shape:
-        raise DataError(f"{where}: there are {X.shape[0]} rows and {X.shape[1]} features; supply at least one of each")
+        raise DataError(
+            f"{where}: there are {X.shape[0]} rows and {X.shape[1]} features; supply at "
+            f"least one of each"
+        )
     columns = table.columns
     if like is not None:
         X = _features_like(where, X, columns, like)
@@ -241,7 +305,10 @@ def _for_task(name: str, where: str, table: Table, request: Request) -> Data:
             raise DataError(f"{where}: {_class_count(levels)}")
         classes = known or tuple(levels.tolist())
         if not set(levels.tolist()) <= set(classes):
-            raise DataError(f"{where}: the classes are {listed(levels.tolist())} and not {listed(classes)}; supply rows of these alone")
+            raise DataError(
+                f"{where}: the classes are {listed(levels.tolist())} and not "
+                f"{listed(classes)}; supply rows of these alone"
+            )
         y = np.where(y == classes[1], 1.0, -1.0)
     elif task == "ordinal":
         classes = _levels(where, levels, request.levels) if like is None else like.classes
@@ -251,7 +318,18 @@ def _for_task(name: str, where: str, table: Table, request: Request) -> Data:
         y, origin = _rounded_labels(y, task, replace(origin, worst=worst))
     elif y.dtype == object:
         y, origin = _rounded_labels(y, task, origin)
-    return Data(name, X, y, table.qid, task, columns, table.first, classes, table.weight, origin=replace(origin, best=best))
+    return Data(
+        name,
+        X,
+        y,
+        table.qid,
+        task,
+        columns,
+        table.first,
+        classes,
+        table.weight,
+        origin=replace(origin, best=best),
+    )
 
 
 def _inferred_task(where: str, table: Table) -> str:
@@ -261,20 +339,28 @@ def _inferred_task(where: str, table: Table) -> str:
         out = table.origin.left_out
         rows = f" ({out} with missing entries are left out)" if out else ""
         raise DataError(
-            f"{where}: the target {reason}{rows}; supply rows with other values, name another target column or the task, such as regression"
+            f"{where}: the target {reason}{rows}; supply rows with other values, name "
+            f"another target column or the task, such as regression"
         ) from None
 
 
 def _with_notice(data: Data, y: NDArray[Any], request: Request, in_python: bool) -> Data:
     """Return the data with the question or notice due to their target y."""
     levels, lowest = (
-        f"{name}={value!r}" if in_python else f"--{name} {value}" for name, value in (("task", "ordinal"), ("best", "lowest"))
+        f"{name}={value!r}" if in_python else f"--{name} {value}"
+        for name, value in (("task", "ordinal"), ("best", "lowest"))
     )
     origin, name = data.origin, data.origin.target or ""
     if request.task is None and data.task == "regression":
         origin = replace(origin, question=open_question(y, levels))
-    elif data.task == "ranking" and origin.best is None and RANK_NAMES & {*map(str.lower, NAME_WORD.findall(name))}:
-        origin = replace(origin, notes=(*origin.notes, f"the highest `{name}` is the best ({lowest} where 1 is)"))
+    elif (
+        data.task == "ranking"
+        and origin.best is None
+        and RANK_NAMES & {*map(str.lower, NAME_WORD.findall(name))}
+    ):
+        origin = replace(
+            origin, notes=(*origin.notes, f"the highest `{name}` is the best ({lowest} where 1 is)")
+        )
     return replace(data, origin=origin)
 
 
@@ -287,14 +373,27 @@ def _levels(where: str, found: NDArray[Any], ordered: tuple[str, ...]) -> tuple[
     if words and not ordered:
         example = ",".join(known[:3] + ["..."] * (len(known) > 3))
         raise DataError(
-            f"{where}: the labels are words ({listed(known)}), which have no order of their own; name them from the lowest to the highest "
+            f"{where}: the labels are words ({listed(known)}), which have no order of their "
+            f"own; name them from the lowest to the highest "
             f"(levels, or --levels {example})"
         )
-    levels = list(ordered) if words else [_level(level, known) for level in ordered] if ordered else known
+    levels = (
+        list(ordered)
+        if words
+        else [_level(level, known) for level in ordered]
+        if ordered
+        else known
+    )
     if len(levels) != len(known) or {*levels} != {*known}:
-        raise DataError(f"{where}: the labels are {listed(known)}, and the levels {listed(ordered)}; name every label once, and no other")
+        raise DataError(
+            f"{where}: the labels are {listed(known)}, and the levels {listed(ordered)}; "
+            f"name every label once, and no other"
+        )
     if len(levels) < 2:
-        raise DataError(f"{where}: all rows have the level {listed(levels)}; an ordinal regression takes two levels or more")
+        raise DataError(
+            f"{where}: all rows have the level {listed(levels)}; an ordinal regression "
+            f"takes two levels or more"
+        )
     return tuple(levels)
 
 
@@ -304,7 +403,9 @@ def _level(text: str, known: list[float]) -> float | None:
     return exact if exact in known else number(text)
 
 
-def _rounded_labels(y: NDArray[Any], task: str, origin: Origin) -> tuple[NDArray[np.float64], Origin]:
+def _rounded_labels(
+    y: NDArray[Any], task: str, origin: Origin
+) -> tuple[NDArray[np.float64], Origin]:
     """Return labels as float64, turned round if the lowest is the best, or their places if a ranking would lose pairs."""
     distinct, place = np.unique(y, return_inverse=True)
     rounded = y.astype(np.float64)
@@ -312,9 +413,14 @@ def _rounded_labels(y: NDArray[Any], task: str, origin: Origin) -> tuple[NDArray
         place = len(distinct) - 1 - place
         with np.errstate(over="ignore"):
             rounded = origin.worst - rounded
-    if task != "ranking" or (len(distinct) == len(np.unique(rounded)) and np.isfinite(rounded).all()):
+    if task != "ranking" or (
+        len(distinct) == len(np.unique(rounded)) and np.isfinite(rounded).all()
+    ):
         return rounded, origin
-    note = f"labels from {distinct[0]} to {distinct[-1]} are ranked by their order, as float64 does not distinguish them"
+    note = (
+        f"labels from {distinct[0]} to {distinct[-1]} are ranked by their order, as float64 "
+        f"does not distinguish them"
+    )
     worst = None if origin.worst is None else np.inf
     return place.astype(np.float64), replace(origin, worst=worst, notes=(*origin.notes, note))
 
@@ -323,13 +429,20 @@ def _places(where: str, y: NDArray[Any], levels: tuple[float | str, ...]) -> NDA
     """The places 0, 1, ... of labels among the levels."""
     unknown = sorted({*y.tolist()} - {*levels}, key=str)
     if unknown:
-        raise DataError(f"{where}: the label {shown(unknown[0])} is none of the levels {listed(levels)}; supply rows of these alone")
+        raise DataError(
+            f"{where}: the label {shown(unknown[0])} is none of the levels "
+            f"{listed(levels)}; supply rows of these alone"
+        )
     place = {level: float(at) for at, level in enumerate(levels)}
     return np.array([place[label] for label in y.tolist()])
 
 
 def _filled(
-    where: str, X: NDArray[np.float64], columns: tuple[str, ...] | None, origin: Origin, means: NDArray[np.float64] | None
+    where: str,
+    X: NDArray[np.float64],
+    columns: tuple[str, ...] | None,
+    origin: Origin,
+    means: NDArray[np.float64] | None,
 ) -> tuple[NDArray[np.float64], Origin]:
     """X with means in the place of NaN: those of its own columns, or given ones."""
     missing = np.isnan(X)
@@ -338,8 +451,12 @@ def _filled(
         if not counts.all():
             at = int(np.flatnonzero(counts == 0)[0])
             what = at if columns is None else shown(columns[at])
-            raise DataError(f"{where}: column {what} has no entry to take the mean of; leave it out (drop)")
-        means = np.where(missing, 0.0, X / counts).sum(axis=0)  # dividing first keeps huge values from overflowing
+            raise DataError(
+                f"{where}: column {what} has no entry to take the mean of; leave it out (drop)"
+            )
+        means = np.where(missing, 0.0, X / counts).sum(
+            axis=0
+        )  # dividing first keeps huge values from overflowing
     return np.where(missing, means, X), replace(origin, filled=int(missing.sum()), means=means)
 
 
@@ -352,7 +469,8 @@ def _features_like(where: str, X: Any, columns: tuple[str, ...] | None, like: Da
         return X
     if sorted(columns) != sorted(like.columns) or len(set(columns)) < d:
         raise DataError(
-            f"{where}: the feature columns are {listed(columns)} and those of {like.name} {listed(like.columns)}; supply the same"
+            f"{where}: the feature columns are {listed(columns)} and those of {like.name} "
+            f"{listed(like.columns)}; supply the same"
         )
     return X[:, [columns.index(name) for name in like.columns]]
 
@@ -360,6 +478,15 @@ def _features_like(where: str, X: Any, columns: tuple[str, ...] | None, like: Da
 def _class_count(levels: NDArray[Any]) -> str:
     values = listed(levels.tolist())
     if len(levels) == 1:
-        return f"the target has one class ({values}), and one class cannot be classified; supply rows of two classes"
-    remedy = "keep two of them" if levels.dtype.kind == "U" else 'keep two of them or use the task "regression", "ranking" or "ordinal"'
-    return f"the target has {len(levels)} classes ({values}), and classification takes two; {remedy}"
+        return (
+            f"the target has one class ({values}), and one class cannot be classified; supply "
+            f"rows of two classes"
+        )
+    remedy = (
+        "keep two of them"
+        if levels.dtype.kind == "U"
+        else 'keep two of them or use the task "regression", "ranking" or "ordinal"'
+    )
+    return (
+        f"the target has {len(levels)} classes ({values}), and classification takes two; {remedy}"
+    )

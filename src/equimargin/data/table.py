@@ -38,16 +38,16 @@ class ReadOptions(TypedDict, total=False):
         shows.
     decimal : str
         The decimal point, "." or ",".
-    missing : Missing or None
-        What becomes of missing entries; None: they are refused.
+    missing : Missing | None
+        Missing or None What becomes of missing entries; None: they are refused.
     na
         The words that stand for a missing entry, in any case, in addition to an empty one; None:
         the usual ones.
-    categorical : Categorical or None
-        What becomes of columns of words; None: they are refused.
-    best : Best or None
-        End of a ranking's labels that is the best, in any format; None: the highest, with a notice
-        where the target is called a rank.
+    categorical : Categorical | None
+        Categorical or None What becomes of columns of words; None: they are refused.
+    best : Best | None
+        Best or None End of a ranking's labels that is the best, in any format; None:
+        the highest, with a notice where the target is called a rank.
     """
 
     target: str | int | None
@@ -86,16 +86,35 @@ class Request:
     @property
     def about_tables(self) -> list[str]:
         """The options that were given and that mean something for tables alone."""
-        return [name for name in ReadOptions.__annotations__ if getattr(self, name) != getattr(Request, name)]
+        return [
+            name
+            for name in ReadOptions.__annotations__
+            if getattr(self, name) != getattr(Request, name)
+        ]
 
 
 class Table(NamedTuple):
     """Rows as they were read.
 
-    X : (m, d) features, which hold NaN where a mean is to take the place of a missing entry.  y : (m,) numbers, or labels as text.
-    qid : (m,) queries.  weight : (m,) weights of the rows.  columns : (d,) names of the features.  first : the index of the first feature
-    of a svmlight file.  kept : (m,) the places of the rows in the file, where some were left out.
-    ids : the name of every row of the file, those left out among them, where preferences name rows and the table has a column `id`.
+    Parameters
+    ----------
+    X : NDArray[np.float64] | csr_array of shape (m, d)
+        Features, which hold NaN where a mean is to take the place of a missing entry.
+    y : NDArray[Any] of shape (m,)
+        Numbers, or labels as text.
+    qid : NDArray[np.int64] | None of shape (m,)
+        queries.
+    weight : NDArray[np.float64] | None of shape (m,)
+        Weights of the rows.
+    columns : tuple[str, ...] | None of shape (d,)
+        Names of the features.
+    first : int | None
+        The index of the first feature of a svmlight file.
+    kept : NDArray[np.intp] | None of shape (m,)
+        The places of the rows in the file, where some were left out.
+    ids : tuple[str, ...] | None
+        The name of every row of the file, those left out among them, where preferences
+        name rows and the table has a column `id`.
     """
 
     X: NDArray[np.float64] | csr_array

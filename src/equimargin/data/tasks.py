@@ -28,8 +28,8 @@ def exact_labels(labels: Iterable[str | float], y: NDArray[np.float64]) -> NDArr
 
     Parameters
     ----------
-    labels : iterable of m str or numbers
-        Labels as they are written, with a decimal point.
+    labels : Iterable[str | float]
+        Iterable of m str or numbers Labels as they are written, with a decimal point.
     y : ndarray of shape (m,)
         Labels in float64.
 
@@ -51,7 +51,10 @@ def exact_labels(labels: Iterable[str | float], y: NDArray[np.float64]) -> NDArr
     known: dict[float, Decimal] = {}
     for label, value in zip(exact, y.tolist(), strict=True):
         if known.setdefault(value, label) != label:
-            raise ValueError(f"holds {known[value]} and {label}, which are {shown(value)} in float64; subtract a number from all of them")
+            raise ValueError(
+                f"holds {known[value]} and {label}, which are {shown(value)} in float64; "
+                f"subtract a number from all of them"
+            )
     return y
 
 
@@ -75,7 +78,10 @@ def infer_task(y: NDArray[Any], has_queries: bool) -> str:
         return "ranking"
     values = np.unique(y)
     if len(values) == 1:
-        raise ValueError(f"is {format_label(values.tolist()[0])} in all {len(y)} rows, which is one class or a constant")
+        raise ValueError(
+            f"is {format_label(values.tolist()[0])} in all {len(y)} rows, which is one "
+            f"class or a constant"
+        )
     return "classification" if len(values) == 2 or values.dtype.kind in "US" else "regression"
 
 
@@ -90,6 +96,13 @@ def open_question(y: NDArray[Any], levels: str) -> str:
         How a caller says that the numbers are levels of an ordinal regression.
     """
     values = np.unique(y)
-    if not 2 < len(values) <= min(MAX_LEVELS, len(y) - 1) or values.dtype.kind not in "iufO" or (values % 1 != 0).any():
+    if (
+        not 2 < len(values) <= min(MAX_LEVELS, len(y) - 1)
+        or values.dtype.kind not in "iufO"
+        or (values % 1 != 0).any()
+    ):
         return ""
-    return f"{len(values)} distinct whole numbers: classes (keep two of them), levels ({levels}) or numbers?"
+    return (
+        f"{len(values)} distinct whole numbers: classes (keep two of them), levels ({levels}) "
+        f"or numbers?"
+    )

@@ -23,7 +23,9 @@ class DataError(ValueError):
 
 def number(text: str) -> float | None:
     """The number that a text is in plain digits, infinities and NaN included, or None."""
-    if "_" in text or not text.isascii():  # float() also takes 1_000 and the digits of other scripts
+    if (
+        "_" in text or not text.isascii()
+    ):  # float() also takes 1_000 and the digits of other scripts
         return None
     try:
         return float(text)

@@ -10,4 +10,11 @@ Needs the extra `cluster` where the partitions are Dask's.
 from equimargin.distributed.problem import PartitionedProblem, classification, ranking, solve
 from equimargin.solvers.partitioned import Lost, PartitionedSolution
 
-__all__ = ["Lost", "PartitionedProblem", "PartitionedSolution", "classification", "ranking", "solve"]
+__all__ = [
+    "Lost",
+    "PartitionedProblem",
+    "PartitionedSolution",
+    "classification",
+    "ranking",
+    "solve",
+]

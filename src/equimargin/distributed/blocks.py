@@ -15,17 +15,25 @@ def split_blocks(**given: Any) -> list[tuple[Any, ...]]:
 
     Raises
     ------
-    ValueError : what is neither all Dask arrays nor all lists, lists of different lengths, chunks that do not fit.
+    ValueError
+        What is neither all Dask arrays nor all lists, lists of different lengths,
+        chunks that do not fit.
     """
     arrays = [name for name, blocks in given.items() if hasattr(blocks, "to_delayed")]
     if len(arrays) == len(given):
         given = _cut_alike(**given)
     for name, blocks in given.items():
         if not isinstance(blocks, Sequence):
-            raise ValueError(f"{name} must be a Dask array or a list of partitions, as X is, not {type(blocks).__name__}")
+            raise ValueError(
+                f"{name} must be a Dask array or a list of partitions, as X is, not "
+                f"{type(blocks).__name__}"
+            )
     numbers = {name: len(blocks) for name, blocks in given.items()}
     if len(set(numbers.values())) > 1:
-        raise ValueError("the numbers of partitions differ: " + ", ".join(f"{k} of {name}" for name, k in numbers.items()))
+        raise ValueError(
+            "the numbers of partitions differ: "
+            + ", ".join(f"{k} of {name}" for name, k in numbers.items())
+        )
     if not numbers["X"]:
         raise ValueError("X has no partition")
     return list(zip(*given.values(), strict=True))
@@ -36,21 +44,35 @@ def _cut_alike(X: Any, **others: Any) -> dict[str, list[Any]]:
 
     Raises
     ------
-    ValueError : arrays of other shapes, or of unknown lengths and different numbers of chunks.
+    ValueError
+        Arrays of other shapes, or of unknown lengths and different numbers of chunks.
     """
     if X.ndim != 2:
         raise ValueError(f"X must have rows and columns; it has {X.ndim} dimensions")
     X = X.rechunk({1: -1})
     for name, values in others.items():
         if values.ndim != 1 or (_known(X) and _known(values) and len(values) != len(X)):
-            raise ValueError(f"{name} must have one entry for each row of X; its shape is {values.shape} and that of X is {X.shape}")
+            raise ValueError(
+                f"{name} must have one entry for each row of X; its shape is {values.shape} "
+                f"and that of X is {X.shape}"
+            )
     arrays = [X, *others.values()]
     if all(_known(array) for array in arrays):
-        rows = _whole_queries(others["qid"].rechunk({0: X.chunks[0]})) if "qid" in others else X.chunks[0]
+        rows = (
+            _whole_queries(others["qid"].rechunk({0: X.chunks[0]}))
+            if "qid" in others
+            else X.chunks[0]
+        )
         arrays = [array.rechunk({0: rows}) for array in arrays]
     elif len({array.numblocks[0] for array in arrays}) > 1:
-        raise ValueError("the chunks of X and of the others have unknown lengths and do not match; call compute_chunk_sizes() on each")
-    return {name: list(array.to_delayed().ravel()) for name, array in zip(("X", *others), arrays, strict=True)}
+        raise ValueError(
+            "the chunks of X and of the others have unknown lengths and do not match; call "
+            "compute_chunk_sizes() on each"
+        )
+    return {
+        name: list(array.to_delayed().ravel())
+        for name, array in zip(("X", *others), arrays, strict=True)
+    }
 
 
 def _known(array: Any) -> bool:
@@ -64,7 +86,9 @@ def _whole_queries(qid: Any) -> tuple[int, ...]:
 
     lengths: list[int] = []
     last = None
-    for first, end, leading, length in dask.compute(*(dask.delayed(_ends)(block) for block in qid.to_delayed())):
+    for first, end, leading, length in dask.compute(
+        *(dask.delayed(_ends)(block) for block in qid.to_delayed())
+    ):
         if not length:
             continue
         if lengths and first == last:

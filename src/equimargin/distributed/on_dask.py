@@ -1,8 +1,9 @@
 """Partitions on the workers of a Dask cluster: every question is a round of tasks, one for each partition.
 
-A partition is a task that Dask can run again, as what it is made from has a history. Nothing is
-scattered, no task is bound to a worker, and no state lives anywhere but in what the tasks are
-given. A worker that is killed, or ends in another way, takes its partitions with it, and Dask makes them again.
+A partition is a task that Dask can run again, as what it is made from has a history.
+Nothing is scattered, no task is bound to a worker, and no state lives anywhere but in
+what the tasks are given. A worker that is killed, or ends in another way, takes its
+partitions with it, and Dask makes them again.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ SECONDS_WITHOUT_WORKERS = 60.0
 """Maximum seconds without workers. A crashed worker is replaced sooner."""
 SECONDS_TO_FETCH = 600.0
 """Maximum seconds of the transfer of computed results, recomputed ones included."""
-EXTRA = "dask and distributed are not installed; pip install dask distributed, or give lists of arrays"
+EXTRA = (
+    "dask and distributed are not installed; pip install dask distributed, or give lists of arrays"
+)
 
 
 def is_lazy(block: Any) -> bool:
@@ -46,8 +49,8 @@ def completed(client: Any, futures: Sequence[Any], return_when: str = "ALL_COMPL
     ----------
     client : distributed.Client
         Client of the cluster that computes the futures.
-    futures : sequence of distributed.Future
-        Futures to wait for, at least one.
+    futures : Sequence[Any]
+        Sequence of distributed.Future Futures to wait for, at least one.
     return_when : str, default "ALL_COMPLETED"
         As in `distributed.wait`.
 
@@ -69,7 +72,9 @@ def completed(client: Any, futures: Sequence[Any], return_when: str = "ALL_COMPL
             alone = time.monotonic()
         if time.monotonic() - alone > SECONDS_WITHOUT_WORKERS:
             advice = f"start some (dask worker {client.scheduler.address} --nthreads 1)"
-            raise Lost(f"the cluster has had no workers for {SECONDS_WITHOUT_WORKERS:g} s; {advice}")
+            raise Lost(
+                f"the cluster has had no workers for {SECONDS_WITHOUT_WORKERS:g} s; {advice}"
+            )
 
 
 class OnDask:
@@ -77,7 +82,10 @@ class OnDask:
 
     Parameters
     ----------
-    client : of the cluster.  partitions : (k,) futures.
+    client : Any
+        Of the cluster.
+    partitions : Sequence[Any] of shape (k,)
+        futures.
     """
 
     def __init__(self, client: Any, partitions: Sequence[Any]) -> None:
@@ -89,7 +97,10 @@ class OnDask:
 
         Raises
         ------
-        ImportError : Dask is not installed.  ValueError : there is no client.
+        ImportError
+            Dask is not installed.
+        ValueError
+            There is no client.
         """
         try:
             import dask
@@ -99,10 +110,14 @@ class OnDask:
         try:
             chosen = default_client() if client is None else client
         except ValueError:
-            raise ValueError("there is no Dask client; make one, client = distributed.Client(), or hand one in") from None
+            raise ValueError(
+                "there is no Dask client; make one, client = distributed.Client(), or hand one in"
+            ) from None
         run = uuid4().hex[:8]
         made = [
-            dask.delayed(kind, pure=False)(number, *block, dask_key_name=f"equimargin-partition-{number}-{run}")
+            dask.delayed(kind, pure=False)(
+                number, *block, dask_key_name=f"equimargin-partition-{number}-{run}"
+            )
             for number, block in enumerate(blocks)
         ]
         return cls(chosen, chosen.compute(made))
@@ -115,13 +130,17 @@ class OnDask:
 
     def _asked(self, method: str, arguments: tuple[Any, ...]) -> list[Any]:
         """The futures of all answers."""
-        answers: list[Any] = self.client.map(_answer, self.partitions, method=method, arguments=arguments, pure=False)
+        answers: list[Any] = self.client.map(
+            _answer, self.partitions, method=method, arguments=arguments, pure=False
+        )
         return answers
 
     def _added(self, answers: list[Any]) -> list[Array]:
         """The sums of all answers, each task of which adds a few."""
         while len(answers) > ANSWERS_PER_SUM:
-            groups = [answers[k : k + ANSWERS_PER_SUM] for k in range(0, len(answers), ANSWERS_PER_SUM)]
+            groups = [
+                answers[k : k + ANSWERS_PER_SUM] for k in range(0, len(answers), ANSWERS_PER_SUM)
+            ]
             answers = [self.client.submit(added, *group, pure=False) for group in groups]
         return added(*self._gathered(answers))
 
@@ -134,7 +153,9 @@ class OnDask:
         try:
             results: list[Any] = self.client.sync(fetch, callback_timeout=SECONDS_TO_FETCH)
         except TimeoutError:
-            raise Lost(f"the cluster does not hand over its answers within {SECONDS_TO_FETCH:g} s") from None
+            raise Lost(
+                f"the cluster does not hand over its answers within {SECONDS_TO_FETCH:g} s"
+            ) from None
         return results
 
     def _fetched(self, fetch: Callable[[], Result]) -> Result:
@@ -152,9 +173,14 @@ class OnDask:
         try:
             return fetch()
         except KilledWorker as killed:
-            raise Lost(f"several workers died one after another over one task, of too little memory perhaps: {killed.task}") from None
+            raise Lost(
+                f"several workers died one after another over one task, of too little "
+                f"memory perhaps: {killed.task}"
+            ) from None
         except (CancelledError, ClosedClientError, OSError):
-            raise Lost("the cluster is gone, or data that were scattered have died with their worker") from None
+            raise Lost(
+                "the cluster is gone, or data that were scattered have died with their worker"
+            ) from None
 
 
 def _answer(partition: Partition, method: str, arguments: tuple[Any, ...]) -> Any:

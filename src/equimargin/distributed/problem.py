@@ -11,7 +11,12 @@ from equimargin.formulations.numeric.arguments import check_choice, check_number
 from equimargin.formulations.partitions.labelled import LabelledPartition
 from equimargin.formulations.partitions.ranked import RankedPartition
 from equimargin.formulations.partitions.whole import GlobalStats, merge_stats
-from equimargin.solvers.partitioned import LocalExecutor, PartitionedSolution, PartitionSums, solve_partitions
+from equimargin.solvers.partitioned import (
+    LocalExecutor,
+    PartitionedSolution,
+    PartitionSums,
+    solve_partitions,
+)
 from equimargin.solvers.solution import checked
 
 Loss = Literal["hinge", "squared_hinge"]
@@ -22,7 +27,12 @@ LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
 class PartitionedProblem:
     """A problem of a linear f whose points lie in partitions.
 
-    sums : who asks the partitions.  whole : what they agree on.
+    Parameters
+    ----------
+    sums : PartitionSums
+        Who asks the partitions.
+    whole : GlobalStats
+        What they agree on.
     """
 
     sums: PartitionSums
@@ -32,51 +42,83 @@ class PartitionedProblem:
         """One line: the size of the problem."""
         whole = self.whole
         kind = f"ranking, {whole.rows:,} pairs of" if whole.ranks else "classification,"
-        return f"<PartitionedProblem: {kind} {whole.points:,} points, {whole.columns} features; {whole.loss}, C={whole.C:g}>"
+        return (
+            f"<PartitionedProblem: {kind} {whole.points:,} points, {whole.columns} features; "
+            f"{whole.loss}, C={whole.C:g}>"
+        )
 
 
-def classification(X: Any, y: Any, C: float = 1.0, loss: Loss = "hinge", bias: bool = True, *, client: Any = None) -> PartitionedProblem:
+def classification(
+    X: Any, y: Any, C: float = 1.0, loss: Loss = "hinge", bias: bool = True, *, client: Any = None
+) -> PartitionedProblem:
     """A support vector machine of a linear f, whose points lie in partitions.
 
         min over (w, b)   1/2 |w|^2 + C sum_i loss(1 - y_i (w.x_i + b))
 
     Parameters
     ----------
-    X : (n, d) Dask array; or a list of partitions, each (n_k, d): arrays, or Dask's Delayed objects or futures of arrays.
-    y : (n,) labels -1 and 1, in the same form.
-    C : positive, finite cost of a point.  loss : "hinge" or "squared_hinge".  bias : whether there is a free b.
-    client : of the Dask cluster; None is the current one. Lists of arrays stay in this process and need none.
+    X : array-like of shape (n, d)
+        Dask array; or a list of partitions, each (n_k, d): arrays, or Dask's Delayed
+        objects or futures of arrays.
+    y : array-like of shape (n,)
+        Labels -1 and 1, in the same form.
+    C : float
+        Positive, finite cost of a point.
+    loss : Loss
+        "hinge" or "squared_hinge".
+    bias : bool
+        Whether there is a free b.
+    client : Any
+        Of the Dask cluster; None is the current one. Lists of arrays stay in this
+        process and need none.
 
     Returns
     -------
-    PartitionedProblem : the partitions are read and checked.
+    PartitionedProblem
+        The partitions are read and checked.
 
     Raises
     ------
-    ValueError : numbers that are not finite, other labels, shapes that do not fit: the message names the partition. No Dask client.
-    ImportError : Dask is not installed, and X is not a list of arrays.
+    ValueError
+        Numbers that are not finite, other labels, shapes that do not fit: the message
+        names the partition. No Dask client.
+    ImportError
+        Dask is not installed, and X is not a list of arrays.
 
     Source: document V's soft margin with explicit features; C. Cortes, V. Vapnik, Support-vector networks, Machine Learning 20 (1995).
     """
     columns = split_blocks(X=X, y=y)
-    return _problem(LabelledPartition, [(*block, bool(bias)) for block in columns], C, loss, bool(bias), client)
+    return _problem(
+        LabelledPartition, [(*block, bool(bias)) for block in columns], C, loss, bool(bias), client
+    )
 
 
-def ranking(X: Any, y: Any, qid: Any, C: float = 1.0, loss: Loss = "hinge", *, client: Any = None) -> PartitionedProblem:
+def ranking(
+    X: Any, y: Any, qid: Any, C: float = 1.0, loss: Loss = "hinge", *, client: Any = None
+) -> PartitionedProblem:
     """A ranking SVM of a linear f, whose queries lie in partitions.
 
         min over w   1/2 |w|^2 + C sum_q sum_{y_i > y_j, both of q} loss(1 - w.x_i + w.x_j)
 
     Parameters
     ----------
-    X : as in `classification`.  y : (n,) relevances, higher is better.
-    qid : (n,) the query of every point. All rows of a query lie in one partition. Of Dask arrays in which the rows of each query follow
-        each other, chunks are cut anew so that they do.
-    C : positive, finite cost of a pair.  loss, client : as in `classification`.
+    X : Any
+        As in `classification`.
+    y : array-like of shape (n,)
+        Relevances, higher is better.
+    qid : array-like of shape (n,)
+        The query of every point. All rows of a query lie in one partition. Of Dask
+        arrays in which the rows of each query follow each other, chunks are cut anew so
+        that they do.
+    C : float
+        Positive, finite cost of a pair.
+    loss, client
+        As in `classification`.
 
     Returns
     -------
-    PartitionedProblem : the partitions are read and checked.
+    PartitionedProblem
+        The partitions are read and checked.
 
     Raises
     ------
@@ -88,14 +130,23 @@ def ranking(X: Any, y: Any, qid: Any, C: float = 1.0, loss: Loss = "hinge", *, c
 
 
 def solve(
-    problem: PartitionedProblem, tol: float = 1e-6, max_iter: int | None = None, time_limit: float | None = None
+    problem: PartitionedProblem,
+    tol: float = 1e-6,
+    max_iter: int | None = None,
+    time_limit: float | None = None,
 ) -> PartitionedSolution:
     """Newton's method on the sums over all partitions; the hinge's kink is smoothed less and less.
 
     Parameters
     ----------
-    problem : of `classification` or `ranking`.  tol : the proven relative width (U - L) / max(|U|, |L|, 1e-4 P(0)) that is enough.
-    max_iter : the most Newton steps; None is 500.  time_limit : seconds of wall time, looked at between two steps; None is no limit.
+    problem : PartitionedProblem
+        Of `classification` or `ranking`.
+    tol : float
+        The proven relative width (U - L) / max(|U|, |L|, 1e-4 P(0)) that is enough.
+    max_iter : int | None
+        The most Newton steps; None is 500.
+    time_limit : float | None
+        Seconds of wall time, looked at between two steps; None is no limit.
 
     Returns
     -------
@@ -104,16 +155,28 @@ def solve(
 
     Raises
     ------
-    ValueError : limits that are no positive numbers.  Lost : the cluster is gone before anything was found.
+    ValueError
+        Limits that are no positive numbers.
+    Lost
+        The cluster is gone before anything was found.
     """
     return solve_partitions(problem.sums, problem.whole, checked(tol, max_iter, time_limit))
 
 
-def _problem(kind: type[Any], blocks: list[tuple[Any, ...]], C: float, loss: Loss, bias: bool, client: Any) -> PartitionedProblem:
-    cost = check_number(C, "C", "a positive finite number where points lie in partitions", lambda c: 0 < c < float("inf"))
+def _problem(
+    kind: type[Any], blocks: list[tuple[Any, ...]], C: float, loss: Loss, bias: bool, client: Any
+) -> PartitionedProblem:
+    cost = check_number(
+        C,
+        "C",
+        "a positive finite number where points lie in partitions",
+        lambda c: 0 < c < float("inf"),
+    )
     chosen = check_choice(loss, "loss", LOSSES)
     if any(is_lazy(part) for block in blocks for part in block):
         sums: PartitionSums = OnDask.of(kind, blocks, client)
     else:
         sums = LocalExecutor([kind(number, *block) for number, block in enumerate(blocks)])
-    return PartitionedProblem(sums, merge_stats(sums.each("facts"), cost, chosen, bias, kind is RankedPartition))
+    return PartitionedProblem(
+        sums, merge_stats(sums.each("facts"), cost, chosen, bias, kind is RankedPartition)
+    )

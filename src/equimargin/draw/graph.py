@@ -26,7 +26,8 @@ def draw(file: Path) -> None:
 
     Raises
     ------
-    ValueError : another ending.
+    ValueError
+        Another ending.
     """
     if file.suffix not in (".svg", ".png", ".pdf", ".dot"):
         raise ValueError(f"{file}: the name must end in .svg, .png, .pdf or .dot")
@@ -41,15 +42,26 @@ def draw(file: Path) -> None:
 
 def dot() -> str:
     """Return the graph in graphviz's language, a cluster a family."""
-    lines = ["graph equimargin {", "  rankdir=LR; node [shape=box, fontname=Helvetica, fontsize=10]; compound=true;"]
+    lines = [
+        "graph equimargin {",
+        "  rankdir=LR; node [shape=box, fontname=Helvetica, fontsize=10]; compound=true;",
+    ]
     for family in FAMILIES:
-        lines.append(f'  subgraph "cluster_{family}" {{ label="{family}"; fontname="Helvetica-Bold";')
-        lines += [f'    "{entry.id}"{" [color=gray, fontcolor=gray]" if entry.control else ""};' for entry in family_members(family)]
+        lines.append(
+            f'  subgraph "cluster_{family}" {{ label="{family}"; fontname="Helvetica-Bold";'
+        )
+        lines += [
+            f'    "{entry.id}"{" [color=gray, fontcolor=gray]" if entry.control else ""};'
+            for entry in family_members(family)
+        ]
         lines.append("  }")
     for link in links_between(tuple(FAMILIES)):
         style = "dashed" if KINDS[link.kind].dashes else "solid"
         said = link.statement.replace('"', "'")
-        lines.append(f'  "{link.a}" -- "{link.b}" [color="{KINDS[link.kind].color}", style={style}, tooltip="{said}"];')
+        lines.append(
+            f'  "{link.a}" -- "{link.b}" [color="{KINDS[link.kind].color}", style={style}, '
+            f'tooltip="{said}"];'
+        )
     return "\n".join([*lines, "}", ""])
 
 
@@ -67,12 +79,34 @@ def _plot(picture: Picture, file: Path) -> None:
         at: dict[str, Any] = dict(each.attributes)
         if each.tag == "path":
             points = re.findall(r"([MLQ ])(-?[\d.]+) (-?[\d.]+)", at["d"])
-            line = Line([(float(x), float(y)) for _, x, y in points], [CODES[letter] for letter, _, _ in points])
-            dashes = [float(length) for length in at["stroke-dasharray"].split()] if at["stroke-dasharray"] != "none" else None
-            axes.add_patch(PathPatch(line, fill=False, edgecolor=at["stroke"], linestyle=(0, dashes) if dashes else "-"))
+            line = Line(
+                [(float(x), float(y)) for _, x, y in points],
+                [CODES[letter] for letter, _, _ in points],
+            )
+            dashes = (
+                [float(length) for length in at["stroke-dasharray"].split()]
+                if at["stroke-dasharray"] != "none"
+                else None
+            )
+            axes.add_patch(
+                PathPatch(
+                    line,
+                    fill=False,
+                    edgecolor=at["stroke"],
+                    linestyle=(0, dashes) if dashes else "-",
+                )
+            )
         else:
-            given = {"size": at["font-size"] * 72 / UNITS, "weight": at.get("font-weight"), "style": at.get("font-style")}
-            box = {"facecolor": "white", "edgecolor": "none", "pad": 0.5} if at["class"] == "sign" else None
+            given = {
+                "size": at["font-size"] * 72 / UNITS,
+                "weight": at.get("font-weight"),
+                "style": at.get("font-style"),
+            }
+            box = (
+                {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+                if at["class"] == "sign"
+                else None
+            )
             side = {"start": "left", "middle": "center", "end": "right"}[at["text-anchor"]]
             axes.text(at["x"], at["y"], each.text, horizontalalignment=side, bbox=box, **given)
     figure.savefig(file)

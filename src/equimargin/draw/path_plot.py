@@ -10,7 +10,16 @@ import numpy as np
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Signed, Tube
-from equimargin.report.path_lines import coefficients, ends, labels, lambdas, margins, spread, thinned, training_scores
+from equimargin.report.path_lines import (
+    coefficients,
+    ends,
+    labels,
+    lambdas,
+    margins,
+    spread,
+    thinned,
+    training_scores,
+)
 from equimargin.selection.along_path import Curve
 from equimargin.solvers.path import AnyPath
 
@@ -31,12 +40,19 @@ def draw(path: AnyPath, file: Path, title: str = "", curve: Curve | None = None)
 
     Parameters
     ----------
-    path : of `regularization_path`.  file : ending in .svg, .png or .pdf.  title : above the drawing.
-    curve : of `score_along` or a row of `grid`; its best lambda is marked.
+    path : AnyPath
+        Of `regularization_path`.
+    file : Path
+        Ending in .svg, .png or .pdf.
+    title : str
+        Above the drawing.
+    curve : Curve | None
+        Of `score_along` or a row of `grid`; its best lambda is marked.
 
     Raises
     ------
-    ValueError : a path without a lambda above 0.
+    ValueError
+        A path without a lambda above 0.
     """
     from matplotlib.figure import Figure
 
@@ -72,11 +88,29 @@ def _functions(panel: Any, path: AnyPath, high: float, low: float) -> None:
     values = coefficients(path, lams)
     if values is not None:
         for j, w in enumerate(values.T):
-            color = colormaps["tab10"](j) if values.shape[1] <= NAMED else colormaps["viridis"](j / (values.shape[1] - 1))
-            panel.plot(lams, w, color=color, lw=1.2, marker=_marker(lams), label=str(j + 1) if values.shape[1] <= NAMED else None)
+            color = (
+                colormaps["tab10"](j)
+                if values.shape[1] <= NAMED
+                else colormaps["viridis"](j / (values.shape[1] - 1))
+            )
+            panel.plot(
+                lams,
+                w,
+                color=color,
+                lw=1.2,
+                marker=_marker(lams),
+                label=str(j + 1) if values.shape[1] <= NAMED else None,
+            )
         panel.set_ylabel(r"coefficient $w_j$")
         if values.shape[1] <= NAMED:
-            panel.legend(title="feature", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8, title_fontsize=8)
+            panel.legend(
+                title="feature",
+                loc="center left",
+                bbox_to_anchor=(1.0, 0.5),
+                frameon=False,
+                fontsize=8,
+                title_fontsize=8,
+            )
         else:
             _bar(panel, 1, values.shape[1], "feature")
         return
@@ -91,15 +125,48 @@ def _training_scores(panel: Any, path: AnyPath, lams: Array) -> None:
     levels = np.unique(y)
     colors = _colors(levels)
     for i in shown:
-        panel.plot(lams, values[:, i], color=colors[np.searchsorted(levels, y[i])], lw=0.7, alpha=0.55, marker=_marker(lams))
+        panel.plot(
+            lams,
+            values[:, i],
+            color=colors[np.searchsorted(levels, y[i])],
+            lw=0.7,
+            alpha=0.55,
+            marker=_marker(lams),
+        )
     if not isinstance(rows, Tube) and np.abs(values[:, shown]).max() > LOGARITHMIC:
         panel.set_yscale("symlog", linthresh=1.0, linscale=1.0)
     some = "" if m == len(shown) else f"\n{len(shown)} of {m:,} training points"
-    panel.set_ylabel(("$f(x_i)$ - median" if rows.invariant else "$f(x_i) + b$" if path.problem.bias else "$f(x_i)$") + some)
-    what = "relevance" if isinstance(rows, LabelledPairs) else "label" if isinstance(rows, Signed) else "target"
+    panel.set_ylabel(
+        (
+            "$f(x_i)$ - median"
+            if rows.invariant
+            else "$f(x_i) + b$"
+            if path.problem.bias
+            else "$f(x_i)$"
+        )
+        + some
+    )
+    what = (
+        "relevance"
+        if isinstance(rows, LabelledPairs)
+        else "label"
+        if isinstance(rows, Signed)
+        else "target"
+    )
     if 1 < len(levels) <= NAMED:
-        handles = [Line2D([], [], color=color, label=f"{level:g}") for level, color in zip(levels, colors, strict=True)]
-        panel.legend(handles=handles, title=what, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8, title_fontsize=8)
+        handles = [
+            Line2D([], [], color=color, label=f"{level:g}")
+            for level, color in zip(levels, colors, strict=True)
+        ]
+        panel.legend(
+            handles=handles,
+            title=what,
+            loc="center left",
+            bbox_to_anchor=(1.0, 0.5),
+            frameon=False,
+            fontsize=8,
+            title_fontsize=8,
+        )
     elif len(levels) > NAMED:
         _bar(panel, levels[0], levels[-1], what)
 
@@ -113,7 +180,9 @@ def _bar(panel: Any, first: float, last: float, label: str) -> None:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    panel.figure.colorbar(ScalarMappable(Normalize(first, last), "viridis"), ax=panel, label=label, pad=0.01)
+    panel.figure.colorbar(
+        ScalarMappable(Normalize(first, last), "viridis"), ax=panel, label=label, pad=0.01
+    )
 
 
 def _colors(levels: Array) -> list[Any]:
@@ -122,7 +191,9 @@ def _colors(levels: Array) -> list[Any]:
 
     if len(levels) <= 2:
         return [INK, "#e07b00"][: len(levels)]
-    return [colormaps["viridis"](place) for place in (levels - levels[0]) / (levels[-1] - levels[0])]
+    return [
+        colormaps["viridis"](place) for place in (levels - levels[0]) / (levels[-1] - levels[0])
+    ]
 
 
 def _scores(panel: Any, curve: Curve, high: float, low: float) -> None:

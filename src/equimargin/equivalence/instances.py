@@ -39,19 +39,36 @@ def choose_instances(a: Statement, b: Statement | None) -> Any:
 
     Raises
     ------
-    ValueError : neither is a formulation, or they are of two families that take other data.
+    ValueError
+        Neither is a formulation, or they are of two families that take other data.
     """
     families = {_family(statement): statement for statement in (a, b) if isinstance(statement, str)}
     if not families:
-        raise ValueError(f"say which data {name_statement(a)} takes: a hypothesis strategy, --data MODULE:STRATEGY on the command line")
+        raise ValueError(
+            f"say which data {name_statement(a)} takes: a hypothesis strategy, --data "
+            f"MODULE:STRATEGY on the command line"
+        )
     if len(families) > 1:
         (one, first), (other, second) = families.items()
-        common = next((family for family, to in ((one, other), (other, one)) if _has_data_of(to, family)), None)
+        common = next(
+            (family for family, to in ((one, other), (other, one)) if _has_data_of(to, family)),
+            None,
+        )
         if common is None:
-            raise ValueError(f"{first} is of the family {one} and {second} of {other}: say which data both take")
+            raise ValueError(
+                f"{first} is of the family {one} and {second} of {other}: say which data both take"
+            )
         families = {common: families[common]}
-    family, ids = next(iter(families)), [statement for statement in (a, b) if isinstance(statement, str)]
-    return small_problems(family, polynomial() if family not in program_families() and any(map(_refuses_linear, ids)) else None)
+    family, ids = (
+        next(iter(families)),
+        [statement for statement in (a, b) if isinstance(statement, str)],
+    )
+    return small_problems(
+        family,
+        polynomial()
+        if family not in program_families() and any(map(_refuses_linear, ids))
+        else None,
+    )
 
 
 def small_problems(family: str, kernel: Kernel | None = None) -> Any:
@@ -61,18 +78,21 @@ def small_problems(family: str, kernel: Kernel | None = None) -> Any:
     ----------
     family : str
         Family of the registry. A user-defined one has its own strategy.
-    kernel : Kernel or None
-        Kernel of the problems, linear by default.
+    kernel : Kernel | None
+        Kernel or None Kernel of the problems, linear by default.
 
     Raises
     ------
-    ValueError : a family without a strategy.
+    ValueError
+        A family without a strategy.
     """
     if family in program_families():
         from equimargin.own.instances import get_strategy
 
         return get_strategy(program_families()[family])
-    return margin_problems(family, MAX_POINTS, tails=False).map(partial(_plain, kernel=linear() if kernel is None else kernel))
+    return margin_problems(family, MAX_POINTS, tails=False).map(
+        partial(_plain, kernel=linear() if kernel is None else kernel)
+    )
 
 
 def restricted(data: Any, without: str | None = None, distinct: bool = False) -> Any:
@@ -101,7 +121,10 @@ def restricted(data: Any, without: str | None = None, distinct: bool = False) ->
 
 def _unweighted(instance: Any) -> Any:
     if not isinstance(instance, MarginProblem | OneNormProblem):
-        raise ValueError(f"without weights are canonical problems, not data of type {type(instance).__name__}: draw such data without them")
+        raise ValueError(
+            f"without weights are canonical problems, not data of type "
+            f"{type(instance).__name__}: draw such data without them"
+        )
     return replace(instance, weights=None) if isinstance(instance, MarginProblem) else instance
 
 
@@ -109,7 +132,10 @@ def _has_distinct_points(instance: Any) -> bool:
     """True if no two rows of the features are equal."""
     X = instance.get("X") if isinstance(instance, Mapping) else getattr(instance, "X", None)
     if X is None:
-        raise ValueError(f"distinct are instances with points X, and data of type {type(instance).__name__} have none")
+        raise ValueError(
+            f"distinct are instances with points X, and data of type "
+            f"{type(instance).__name__} have none"
+        )
     points = dense(X)
     return len(np.unique(points, axis=0)) == len(points)
 
@@ -119,18 +145,26 @@ def drawn(data: Any, examples: int, seed: int) -> list[Any]:
 
     Parameters
     ----------
-    data : a hypothesis strategy.  examples : how many are drawn.  seed : of the draws.
+    data : Any
+        A hypothesis strategy.
+    examples : int
+        How many are drawn.
+    seed : int
+        Of the draws.
 
     Raises
     ------
-    ValueError : the strategy draws nothing, or fails.
+    ValueError
+        The strategy draws nothing, or fails.
     """
     found: dict[bytes | int, Any] = {}
     try:
         for instance in drawn_examples(data, examples, seed):
             found.setdefault(key(instance), instance)
     except Exception as failure:  # a user-defined strategy may raise any exception
-        raise ValueError(f"the strategy draws no data: {type(failure).__name__}: {failure}") from failure
+        raise ValueError(
+            f"the strategy draws no data: {type(failure).__name__}: {failure}"
+        ) from failure
     return sorted(found.values(), key=lambda instance: -size(instance))
 
 
@@ -158,7 +192,11 @@ def _parts(instance: Any) -> Iterator[Any]:
     if isinstance(instance, list | tuple):
         yield from instance
     elif hasattr(instance, "__dataclass_fields__"):
-        yield from (getattr(instance, name) for name, kind in instance.__dataclass_fields__.items() if kind.init)
+        yield from (
+            getattr(instance, name)
+            for name, kind in instance.__dataclass_fields__.items()
+            if kind.init
+        )
 
 
 def _family(id: str) -> str:
@@ -182,7 +220,10 @@ def _refuses_linear(id: str) -> bool:
     """Return True if a formulation is stated for other kernels than linear ones alone, as that of a kernel of differences is."""
     entry = REGISTRY[id]
     instance = drawn(small_problems(entry.family), TRIED, 0)[0]
-    return entry.refusal(instance) is not None and entry.refusal(replace(instance, kernel=polynomial())) is None
+    return (
+        entry.refusal(instance) is not None
+        and entry.refusal(replace(instance, kernel=polynomial())) is None
+    )
 
 
 def _plain(problem: Problem, kernel: Kernel) -> Problem:
@@ -196,5 +237,7 @@ def _plain(problem: Problem, kernel: Kernel) -> Problem:
         made = replace(made, rows=Tube(y / QUARTERS, float(epsilon) / QUARTERS))
     if made.weights is None:
         return made
-    weights = np.select([made.weights == 0, made.weights < 1, made.weights > 1], [0.0, 0.25, 4.0], 1.0)
+    weights = np.select(
+        [made.weights == 0, made.weights < 1, made.weights > 1], [0.0, 0.25, 4.0], 1.0
+    )
     return replace(made, weights=weights)

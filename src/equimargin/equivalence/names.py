@@ -17,20 +17,28 @@ def statement(text: str) -> Statement:
 
     Parameters
     ----------
-    text : a formulation's id, or MODULE:FUNCTION, a function of data that returns a cvxpy problem. Modules of the present folder count too.
+    text : str
+        A formulation's id, or MODULE:FUNCTION, a function of data that returns a cvxpy
+        problem. Modules of the present folder count too.
 
     Raises
     ------
-    ValueError : no such id, module or function.
+    ValueError
+        No such id, module or function.
     """
     if text in REGISTRY:
         return text
     if ":" not in text:
         near = did_you_mean(text, list(REGISTRY)) or "; `equimargin list` has all of them."
-        raise ValueError(f"{text!r} is no formulation{near} A function of yours is given as MODULE:FUNCTION.")
+        raise ValueError(
+            f"{text!r} is no formulation{near} A function of yours is given as MODULE:FUNCTION."
+        )
     found = _member(text)
     if not callable(found):
-        raise ValueError(f"{text} is no function, but {type(found).__name__}: a problem is a function of data that returns a cvxpy problem")
+        raise ValueError(
+            f"{text} is no function, but {type(found).__name__}: a problem is a function of "
+            f"data that returns a cvxpy problem"
+        )
     return found  # type: ignore[no-any-return]
 
 
@@ -39,11 +47,13 @@ def strategy(text: str) -> Any:
 
     Parameters
     ----------
-    text : MODULE:STRATEGY.
+    text : str
+        MODULE:STRATEGY.
 
     Raises
     ------
-    ValueError : no such module or strategy.
+    ValueError
+        No such module or strategy.
     """
     from hypothesis.strategies import SearchStrategy
 
@@ -51,7 +61,10 @@ def strategy(text: str) -> Any:
         raise ValueError(f"--data {text!r} is not MODULE:STRATEGY")
     found = _member(text)
     if not isinstance(found, SearchStrategy):
-        raise ValueError(f"{text} is no hypothesis strategy, but {type(found).__name__}: it says which data both problems take")
+        raise ValueError(
+            f"{text} is no hypothesis strategy, but {type(found).__name__}: it says which "
+            f"data both problems take"
+        )
     return found
 
 
@@ -72,4 +85,6 @@ def _imported(name: str) -> Any:
         with kept_from_quitting():
             return import_module(name)
     except Exception as failure:  # a user's module may raise any exception
-        raise ValueError(f"the module {name!r} cannot be imported: {type(failure).__name__}: {failure}") from failure
+        raise ValueError(
+            f"the module {name!r} cannot be imported: {type(failure).__name__}: {failure}"
+        ) from failure

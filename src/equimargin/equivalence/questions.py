@@ -16,9 +16,23 @@ from equimargin.formulations import REGISTRY
 from equimargin.formulations.numeric.arguments import check_count, positive
 from equimargin.formulations.programs.reading import Reading
 from equimargin.proofs.certificates.program import program_certificate
-from equimargin.proofs.equivalence import InstanceComparison, Statement, compare_at, name_statement, stated
+from equimargin.proofs.equivalence import (
+    InstanceComparison,
+    Statement,
+    compare_at,
+    name_statement,
+    stated,
+)
 from equimargin.proofs.equivalence.comparison import RELATIVELY_APART
-from equimargin.proofs.equivalence.verdict import Difference, Same, found_reasons, instances_counted, reading_used, scope, separation
+from equimargin.proofs.equivalence.verdict import (
+    Difference,
+    Same,
+    found_reasons,
+    instances_counted,
+    reading_used,
+    scope,
+    separation,
+)
 from equimargin.solvers.exact.program import Inconclusive
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 
@@ -82,12 +96,17 @@ def same(
 
     Returns
     -------
-    Same : the verdict.
+    Same
+        The verdict.
 
     Raises
     ------
-    KeyError : an unknown id.  TypeError : a function that returns no problem.
-    ValueError : data that are not given, or that cannot be drawn, or wrong numbers.
+    KeyError
+        An unknown id.
+    TypeError
+        A function that returns no problem.
+    ValueError
+        data that are not given, or that cannot be drawn, or wrong numbers.
     """
     started = time.monotonic()
     asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
@@ -122,13 +141,14 @@ def refute(
     ----------
     a, data, examples, seed, finite, reading, seconds
         As in `same`.
-    b : Statement or None
-        The other problem; by default the definition of the family of a, the first of its
-        formulations that is not a.
+    b : Statement | None
+        Statement or None The other problem; by default the definition of the family of
+        a, the first of its formulations that is not a.
 
     Returns
     -------
-    Same : DIFFERENT with the instance, or UNDECIDED.
+    Same
+        DIFFERENT with the instance, or UNDECIDED.
 
     Raises
     ------
@@ -139,10 +159,19 @@ def refute(
     b = definition(a) if b is None else b
     asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
     search, strategy = asked.search(finite), choose_instances(a, b) if data is None else data
-    drawn(strategy, 1, seed)  # a strategy that fails is refused here: the search passes over what hypothesis raises
+    drawn(
+        strategy, 1, seed
+    )  # a strategy that fails is refused here: the search passes over what hypothesis raises
     different = search.run(strategy, check_count(examples, "examples"), seed)
     if different is not None:
-        return asked.answer("DIFFERENT", separation(different, (), reading), different, (), search, time.monotonic() - started)
+        return asked.answer(
+            "DIFFERENT",
+            separation(different, (), reading),
+            different,
+            (),
+            search,
+            time.monotonic() - started,
+        )
     none = "No instance was found on which they differ." if search.looked_at else NOTHING_TO_COMPARE
     reasons = [none, *_in_time(search.in_time), reading_used(reading)]
     return asked.answer("UNDECIDED", reasons, None, (), search, time.monotonic() - started)
@@ -153,12 +182,21 @@ def definition(a: Statement) -> str:
 
     Raises
     ------
-    KeyError : an unknown id.  ValueError : a function, or a formulation that is alone.
+    KeyError
+        An unknown id.
+    ValueError
+        A function, or a formulation that is alone.
     """
     if not isinstance(a, str):
-        raise ValueError(f"say what {name_statement(a)} is compared with: it is no formulation of a family")
+        raise ValueError(
+            f"say what {name_statement(a)} is compared with: it is no formulation of a family"
+        )
     choose_instances(a, None)
-    others = [id for id, entry in REGISTRY.items() if entry.family == REGISTRY[a].family and id != a and not entry.control]
+    others = [
+        id
+        for id, entry in REGISTRY.items()
+        if entry.family == REGISTRY[a].family and id != a and not entry.control
+    ]
     if not others:
         raise ValueError(f"{a} is the only formulation of its family: say what it is compared with")
     return others[0]
@@ -172,7 +210,9 @@ class _Question:
     clock: Clock
     finite: bool
 
-    def findings(self, strategy: Any, draws: int, seed: int) -> tuple[list[InstanceComparison], bool]:
+    def findings(
+        self, strategy: Any, draws: int, seed: int
+    ) -> tuple[list[InstanceComparison], bool]:
         """Return the findings at the largest instances drawn, and whether the time sufficed.
 
         The draws are those with finite optima.
@@ -180,7 +220,10 @@ class _Question:
         found: list[InstanceComparison] = []
         try:
             for instance in drawn(strategy, SIFTED * draws, seed):
-                if sum(not (each.refused or (each.equal and not each.finite)) for each in found) == draws:
+                if (
+                    sum(not (each.refused or (each.equal and not each.finite)) for each in found)
+                    == draws
+                ):
                     break
                 found.append(compare_at(instance, self.a, self.b, self.reading, self.clock))
         except OutOfTime:
@@ -189,7 +232,9 @@ class _Question:
 
     def search(self, finite: bool) -> CounterexampleSearch:
         """Return a search that asks no reasons."""
-        compare = partial(compare_at, a=self.a, b=self.b, reading=self.reading, clock=self.clock, explain=False)
+        compare = partial(
+            compare_at, a=self.a, b=self.b, reading=self.reading, clock=self.clock, explain=False
+        )
         return CounterexampleSearch(compare, finite)
 
     def proof(self, statement: Statement, different: InstanceComparison) -> dict[str, Any] | None:
@@ -212,19 +257,43 @@ class _Question:
     ) -> Same:
         """Return the verdict with all that was counted."""
         known = [found for found in findings if found.values is not None]
-        undecided = search.undecided + Counter(found.undecided for found in findings if found.values is None)
+        undecided = search.undecided + Counter(
+            found.undecided for found in findings if found.values is None
+        )
         difference = None
         if different is not None:
             assert different.values is not None
             code = reproduction(self.a, self.b, different.data, self.reading)
-            difference = Difference(different.data, different.values, code, (self.proof(self.a, different), self.proof(self.b, different)))
-        instances, equal = len(known) + search.looked_at, sum(found.equal for found in known) + search.equal
+            difference = Difference(
+                different.data,
+                different.values,
+                code,
+                (self.proof(self.a, different), self.proof(self.b, different)),
+            )
+        instances, equal = (
+            len(known) + search.looked_at,
+            sum(found.equal for found in known) + search.equal,
+        )
         a, b = name_statement(self.a), name_statement(self.b)
-        return Same(a, b, verdict, tuple(reasons), difference, tuple(findings), instances, equal, undecided, seconds)
+        return Same(
+            a,
+            b,
+            verdict,
+            tuple(reasons),
+            difference,
+            tuple(findings),
+            instances,
+            equal,
+            undecided,
+            seconds,
+        )
 
 
 def _without_difference(
-    findings: Sequence[InstanceComparison], search: CounterexampleSearch, in_time: bool, reading: Reading
+    findings: Sequence[InstanceComparison],
+    search: CounterexampleSearch,
+    in_time: bool,
+    reading: Reading,
 ) -> tuple[str, list[str]]:
     """Return the verdict where no instance separates the two, and why."""
     taken = [found for found in findings if not found.refused]
@@ -234,23 +303,38 @@ def _without_difference(
     rounded = sum(not found.equal for found in known) + search.looked_at - search.equal
     if in_time and explained and len(explained) + len(infinite) == len(taken) and not rounded:
         verified_for = scope(explained, infinite, len(findings) - len(taken))
-        return "EQUAL", [*found_reasons(explained), *verified_for, *_in_time(search.in_time), reading_used(reading)]
+        return "EQUAL", [
+            *found_reasons(explained),
+            *verified_for,
+            *_in_time(search.in_time),
+            reading_used(reading),
+        ]
     unexplained = len(known) - len(explained) - len(infinite)
-    said = [f"No reason was found on {unexplained} of {instances_counted(len(known))}."] if unexplained else []
+    said = (
+        [f"No reason was found on {unexplained} of {instances_counted(len(known))}."]
+        if unexplained
+        else []
+    )
     unsought = Counter(found.unsought for found in known if found.unsought)
-    said += [f"None was sought on {instances_counted(count)}: {why}." for why, count in unsought.items()]
+    said += [
+        f"None was sought on {instances_counted(count)}: {why}." for why, count in unsought.items()
+    ]
     if not known:
         said = [NOTHING_TO_COMPARE]
     elif len(infinite) == len(known):
         said = [
-            f"Exact rays prove the same infinity of both on {instances_counted(len(known))}, and no drawn instance has a finite optimum."
+            f"Exact rays prove the same infinity of both on "
+            f"{instances_counted(len(known))}, and no drawn instance has a finite optimum."
         ]
     if 0 < len(known) < len(taken):
         said.append(f"{len(taken) - len(known)} of the {len(taken)} instances drawn are undecided.")
     if rounded:
         near = f"{float(RELATIVELY_APART):g}"
         explained_by = f"within {near}, or within what roundings of the stated numbers explain"
-        said.append(f"On {rounded} the optima agree only {explained_by}: numbers were rounded before they were declared.")
+        said.append(
+            f"On {rounded} the optima agree only {explained_by}: numbers were rounded "
+            f"before they were declared."
+        )
     return "UNDECIDED", [*said, *_in_time(in_time and search.in_time), reading_used(reading)]
 
 

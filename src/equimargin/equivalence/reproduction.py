@@ -25,7 +25,8 @@ class Code:
 
         Raises
         ------
-        ValueError : a value of a kind that has no such expression.
+        ValueError
+            A value of a kind that has no such expression.
         """
         if value is None or isinstance(value, bool | int | str):
             return repr(value)
@@ -38,7 +39,11 @@ class Code:
         if isinstance(value, np.ndarray):
             return self._array(value)
         if isinstance(value, dict):
-            return "{" + ", ".join(f"{self.of(name)}: {self.of(part)}" for name, part in value.items()) + "}"
+            return (
+                "{"
+                + ", ".join(f"{self.of(name)}: {self.of(part)}" for name, part in value.items())
+                + "}"
+            )
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return self._call(type(value), zip(value._fields, value, strict=True))
         if isinstance(value, list):
@@ -77,17 +82,27 @@ def reproduction(a: Statement, b: Statement, data: Any, reading: str) -> str:
 
     Parameters
     ----------
-    a, b : the two problems.  data : the instance.  reading : how floats are read.
+    a, b : Statement
+        The two problems.
+    data : Any
+        The instance.
+    reading : str
+        How floats are read.
     """
     code = Code()
     try:
         expression = code.of(data)
     except ValueError as reason:
         return f"# {reason}: draw the data with the strategy and the seed"
-    statements = [repr(each) if isinstance(each, str) else code.name(_module(each), name_statement(each)) for each in (a, b)]
+    statements = [
+        repr(each) if isinstance(each, str) else code.name(_module(each), name_statement(each))
+        for each in (a, b)
+    ]
     called = code.name("equimargin.equivalence", "exact_value")
     own = {REGISTRY[id].module for id in (a, b) if isinstance(id, str) and id in REGISTRY}
-    registered = [f"import {module}" for module in sorted(own) if not module.startswith("equimargin.")]
+    registered = [
+        f"import {module}" for module in sorted(own) if not module.startswith("equimargin.")
+    ]
     calls = [f"print({called}({statement}, data, {reading!r}))" for statement in statements]
     return "\n".join([*registered, *code.lines(), f"data = {expression}", *calls])
 
@@ -101,7 +116,8 @@ def _arguments(value: Any) -> list[tuple[str, Any]]:
 
     Raises
     ------
-    ValueError : an object of another kind.
+    ValueError
+        An object of another kind.
     """
     if type(value).__module__ == "builtins":
         raise ValueError(f"no expression is known for {type(value).__name__}")

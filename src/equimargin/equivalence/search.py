@@ -18,8 +18,18 @@ from equimargin.solvers.exact.program.clock import OutOfTime
 class CounterexampleSearch:
     """A search for an instance on which two problems differ.
 
-    compare : what is known of the problems at an instance; it raises OutOfTime.  finite : whether both optima must be finite.
-    looked_at : instances whose optima are both known.  equal : those on which they are equal.  undecided : the others, by their reasons.
+    Parameters
+    ----------
+    compare : Callable[[Any], InstanceComparison]
+        What is known of the problems at an instance; it raises OutOfTime.
+    finite : bool
+        Whether both optima must be finite.
+    looked_at : int
+        Instances whose optima are both known.
+    equal : int
+        Those on which they are equal.
+    undecided : Counter[str]
+        The others, by their reasons.
     """
 
     compare: Callable[[Any], InstanceComparison]
@@ -43,7 +53,12 @@ class CounterexampleSearch:
 
         Parameters
         ----------
-        data : a hypothesis strategy.  examples : instances that are drawn at most before one is found.  seed : of the draws.
+        data : Any
+            A hypothesis strategy.
+        examples : int
+            Instances that are drawn at most before one is found.
+        seed : int
+            Of the draws.
         """
         from hypothesis import Phase, find, settings
         from hypothesis.errors import HypothesisException
@@ -51,7 +66,11 @@ class CounterexampleSearch:
         from equimargin.own.instances import unhurried
 
         how = settings(unhurried(examples), phases=[Phase.generate, Phase.shrink])
-        with suppress(HypothesisException):  # none was found, or the time limit changed an answer: the best one is known all the same
+        with suppress(
+            HypothesisException
+            # none was found, or the time limit changed an answer: the best one is known
+            # all the same
+        ):
             find(data, self.separates, settings=how, random=Random(seed))
         return self._best
 

@@ -27,7 +27,14 @@ OUT_OF_TIME = "the time was over before they were asked about"
 class Suggestion:
     """A relation of two formulations.
 
-    a, b : their ids.  found : the verdict on them.  known : whether the table has a link of the two.
+    Parameters
+    ----------
+    a, b : str
+        Their ids.
+    found : Same
+        The verdict on them.
+    known : bool
+        Whether the table has a link of the two.
     """
 
     a: str
@@ -42,7 +49,9 @@ class Suggestion:
         if first.family in program_families() and self.found.verdict == "EQUAL":
             return f"# {self.a} and {self.b}: the optima are equal. {self.found.reasons[0]}"
         printed = dict.fromkeys((*first.sources, *second.sources))
-        sources = ", ".join(f"Source({source.document!r}, {source.equations!r})" for source in printed)
+        sources = ", ".join(
+            f"Source({source.document!r}, {source.equations!r})" for source in printed
+        )
         if self.found.verdict == "DIFFERENT":
             return self._not_equivalent(sources)
         statement = f"The optima are equal. {self.found.reasons[0]}"
@@ -94,17 +103,28 @@ def suggest(
 
     Parameters
     ----------
-    family : of the registry.  data : a strategy of its problems, by default small ones.  draws, examples, seed : as in `same`.
-    seconds : the time limit for all pairs together.
-    passed_over : called with the ids of a pair of which nothing is suggested, and the reason: a verdict that no link may have, or the time.
+    family : str
+        Of the registry.
+    data : Any
+        A strategy of its problems, by default small ones.
+    draws, examples, seed : int
+        As in `same`.
+    seconds : float
+        The time limit for all pairs together.
+    passed_over : Callable[[str, str, str], object]
+        Called with the ids of a pair of which nothing is suggested, and the reason: a
+        verdict that no link may have, or the time.
 
     Raises
     ------
-    ValueError : an unknown family.
+    ValueError
+        An unknown family.
     """
     known = tuple(FAMILIES)
     if family not in known:
-        raise ValueError(f"unknown family {family!r}{did_you_mean(family, known)}; known: {', '.join(known)}")
+        raise ValueError(
+            f"unknown family {family!r}{did_you_mean(family, known)}; known: {', '.join(known)}"
+        )
     clock = Clock(positive(seconds, "seconds"))
     for a, b in combinations([entry for entry in REGISTRY.values() if entry.family == family], 2):
         if a.control and b.control:
@@ -112,10 +132,14 @@ def suggest(
         if clock.left <= 0:
             passed_over(a.id, b.id, OUT_OF_TIME)
             continue
-        found = same(a.id, b.id, data, draws=draws, examples=examples, seed=seed, seconds=clock.left)
+        found = same(
+            a.id, b.id, data, draws=draws, examples=examples, seed=seed, seconds=clock.left
+        )
         wanted = "DIFFERENT" if a.control or b.control else "EQUAL"
         if found.verdict == wanted:
-            yield Suggestion(a.id, b.id, found, any({link.a, link.b} == {a.id, b.id} for link in LINKS))
+            yield Suggestion(
+                a.id, b.id, found, any({link.a, link.b} == {a.id, b.id} for link in LINKS)
+            )
         else:
             passed_over(a.id, b.id, found.verdict)
 
@@ -126,5 +150,7 @@ def _number(value: Any) -> str:
 
 def _map_to(entry: Formulation) -> str:
     """Return the map of canonical points to those of a formulation, by the side of its variables."""
-    function, multipliers = ("to_x", "to_u") if entry.family in ONE_NORM else ("to_function", "to_multipliers")
+    function, multipliers = (
+        ("to_x", "to_u") if entry.family in ONE_NORM else ("to_function", "to_multipliers")
+    )
     return function if entry.carries == "function" else multipliers

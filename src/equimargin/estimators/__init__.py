@@ -14,7 +14,11 @@ Nothing here is needed by `import equimargin`, which loads no scikit-learn.
 
 from equimargin.estimators.classifier import MarginClassifier
 from equimargin.estimators.ordinal import OrdinalClassifier
-from equimargin.estimators.path_cv import MarginClassifierPathCV, MarginRankerPathCV, MarginRegressorPathCV
+from equimargin.estimators.path_cv import (
+    MarginClassifierPathCV,
+    MarginRankerPathCV,
+    MarginRegressorPathCV,
+)
 from equimargin.estimators.queries import QueryDocumentFeatures
 from equimargin.estimators.ranker import MarginRanker, OneNormRanker
 from equimargin.estimators.regressor import MarginRegressor

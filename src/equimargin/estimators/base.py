@@ -46,7 +46,9 @@ class MarginEstimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed" or (isinstance(self.kernel, Kernel) and self.kernel.given)
+        tags.input_tags.pairwise = self.kernel == "precomputed" or (
+            isinstance(self.kernel, Kernel) and self.kernel.given
+        )
         return tags
 
     @property
@@ -94,7 +96,10 @@ class MarginEstimator(BaseEstimator):
         """(s, d) these points; only a kernel that is neither linear nor precomputed needs them."""
         check_is_fitted(self)
         if self._functions.points is None:
-            raise AttributeError("support_vectors_ are kept for kernels that are neither linear nor precomputed; support_ has their rows")
+            raise AttributeError(
+                "support_vectors_ are kept for kernels that are neither linear nor "
+                "precomputed; support_ has their rows"
+            )
         return self._functions.points
 
     @property
@@ -102,7 +107,9 @@ class MarginEstimator(BaseEstimator):
         """Coefficients of f = sum_i dual_coef_i k(x_i, .): (s,), of a classifier (pairs of classes, s); not of a linear kernel."""
         check_is_fitted(self)
         if self._functions.linear:
-            raise AttributeError("dual_coef_ is there for kernels that are not linear; a linear kernel has coef_")
+            raise AttributeError(
+                "dual_coef_ is there for kernels that are not linear; a linear kernel has coef_"
+            )
         return self._shaped(self._functions.coefficients)
 
     @property
@@ -118,7 +125,11 @@ class MarginEstimator(BaseEstimator):
 
     def _kernel(self, X: Features, weights: Array | None = None) -> Kernel:
         given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        own = {} if isinstance(self.kernel, Kernel) else {name: given[name] for name in list_parameters(self.kernel)}
+        own = (
+            {}
+            if isinstance(self.kernel, Kernel)
+            else {name: given[name] for name in list_parameters(self.kernel)}
+        )
         return named_kernel(self.kernel, X, weights, own)
 
     def _checked(self, X: Any, y: Any, **more: Any) -> tuple[Features, NDArray[Any]]:
@@ -148,24 +159,33 @@ class MarginEstimator(BaseEstimator):
 
         Parameters
         ----------
-        solutions, parts, X : as in `make_functions`.
+        solutions, parts, X
+            As in `make_functions`.
         """
         worst = next((solution for solution in solutions if not solution.ok), solutions[0])
         if worst.status is Status.INFEASIBLE:
-            raise ValueError(f"the problem has no solution: {worst.reason}; with finite C and finite weights every problem has one")
+            raise ValueError(
+                f"the problem has no solution: {worst.reason}; with finite C and finite "
+                f"weights every problem has one"
+            )
         self._functions = make_functions(solutions, parts, X)
         self._proof = Proof(solutions)
         self.n_iter_ = max(solution.iterations or 0 for solution in solutions)
         self.status_ = str(worst.status)
         if not worst.ok:
-            message = f"{worst.status.sentence} {worst.solver}: {worst.reason}; the relative gap is {self.duality_gap_:.2g}"
+            message = (
+                f"{worst.status.sentence} {worst.solver}: {worst.reason}; the relative gap is "
+                f"{self.duality_gap_:.2g}"
+            )
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
 
     def _evaluated(self, X: Any) -> Array:
         """f_k + b_k at new points, (n, K)."""
         check_is_fitted(self)
-        return self._functions(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))
+        return self._functions(
+            validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -178,7 +198,11 @@ class CostEstimator(MarginEstimator):
 
     @property
     def _limits(self) -> dict[str, Any]:
-        return super()._limits | {"solver": self.solver, "max_iter": self.max_iter, "n_jobs": effective_n_jobs(self.n_jobs)}
+        return super()._limits | {
+            "solver": self.solver,
+            "max_iter": self.max_iter,
+            "n_jobs": effective_n_jobs(self.n_jobs),
+        }
 
 
 def row_weights(sample_weight: ArrayLike | None, rows: Any) -> Array | None:
@@ -186,12 +210,18 @@ def row_weights(sample_weight: ArrayLike | None, rows: Any) -> Array | None:
 
     Parameters
     ----------
-    sample_weight : (m,), at least 0, or None.  rows : what has as many rows.
+    sample_weight : ArrayLike | None of shape (m,)
+        At least 0, or None.
+    rows : Any
+        What has as many rows.
 
     Raises
     ------
-    ValueError : another shape, a negative weight, or one that is not finite.
+    ValueError
+        Another shape, a negative weight, or one that is not finite.
     """
     if sample_weight is None:
         return None
-    return np.asarray(_check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True))
+    return np.asarray(
+        _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+    )

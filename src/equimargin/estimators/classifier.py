@@ -39,7 +39,9 @@ class Classifier(ClassifierMixin, MarginEstimator):
 
         Parameters
         ----------
-        X : (n, d) points, or (n, m) kernel values with the training points where the kernel is precomputed.
+        X : array-like of shape (n, d)
+            Points, or (n, m) kernel values with the training points where the kernel is
+            precomputed.
 
         Returns
         -------
@@ -54,7 +56,8 @@ class Classifier(ClassifierMixin, MarginEstimator):
 
         Parameters
         ----------
-        X : as in `decision_function`.
+        X : Any
+            As in `decision_function`.
 
         Returns
         -------
@@ -99,34 +102,68 @@ class MarginClassifier(Classifier, CostEstimator):
 
     Parameters
     ----------
-    C : cost of a unit of loss, in (0, inf]; inf is the hard margin.
-    kernel : "linear", "poly", "rbf", "sigmoid", "precomputed", or a kernel of `equimargin.formulations`, which brings its own parameters.
-    degree, gamma, coef0 : of a kernel by name, as in scikit-learn's `SVC`: (gamma x.z + coef0)^degree; gamma may be "scale" or "auto".
-        "scale" knows sample weights, so that a weight of 2 is two copies of the row here, too, and no class weights.
-    loss : "hinge" or "squared_hinge".
-    bias : True (b is free), False (none) or "penalized" (b^2 / 2 is added to the objective).
-    class_weight : factors of C by class: a mapping of labels to finite numbers of at least 0, "balanced" or None. "balanced" gives all
-        classes the same sum of sample weights, where `SVC` counts rows and leaves sample weights out; without any the two are the same.
-    probability : whether `predict_proba` is wanted: the problem of every two classes is then solved once more for each of five folds, fewer
-        where a class has fewer rows, and a sigmoid is fitted to the values that rows have where they are held out.
-    solver : a name of `equimargin.solvers.SOLVERS`, or "auto".
-    tol : relative gap to reach; the error of decision values is about its square root.
-    max_iter : of the solver's own iterations, for every two classes; None is its default.  time_limit : seconds, for every two classes.
-    n_jobs : threads of a large problem; None is 1 and -1 all.
+    C
+        Cost of a unit of loss, in (0, inf]; inf is the hard margin.
+    kernel
+        "linear", "poly", "rbf", "sigmoid", "precomputed", or a kernel of
+        `equimargin.formulations`, which brings its own parameters.
+    degree, gamma, coef0
+        Of a kernel by name, as in scikit-learn's `SVC`: (gamma x.z + coef0)^degree;
+        gamma may be "scale" or "auto". "scale" knows sample weights, so that a weight
+        of 2 is two copies of the row here, too, and no class weights.
+    loss : LossName
+        "hinge" or "squared_hinge".
+    bias : Bias
+        True (b is free), False (none) or "penalized" (b^2 / 2 is added to the
+        objective).
+    class_weight : Any
+        Factors of C by class: a mapping of labels to finite numbers of at least 0,
+        "balanced" or None. "balanced" gives all classes the same sum of sample weights,
+        where `SVC` counts rows and leaves sample weights out; without any the two are
+        the same.
+    probability : bool
+        Whether `predict_proba` is wanted: the problem of every two classes is then
+        solved once more for each of five folds, fewer where a class has fewer rows, and
+        a sigmoid is fitted to the values that rows have where they are held out.
+    solver
+        A name of `equimargin.solvers.SOLVERS`, or "auto".
+    tol
+        Relative gap to reach; the error of decision values is about its square root.
+    max_iter
+        Of the solver's own iterations, for every two classes; None is its default.
+    time_limit
+        Seconds, for every two classes.
+    n_jobs
+        Threads of a large problem; None is 1 and -1 all.
 
     Attributes
     ----------
-    classes_ : (k,) the labels, sorted.
-    objective_bounds_ : (lower, upper), proven bounds of the optimum, of many classes that of all problems together.
-    duality_gap_ : primal minus dual in float64, relative as `tol` is, of many classes the largest.
-    dual_ : (m,) multipliers of the rows; of many classes a list of them, for every two on their rows alone. A pickle leaves them out.
-    n_iter_ : iterations of the solver, the most for any two classes.  status_ : how the solver ended: "optimal", or why not.
-    coef_, intercept_ : (k (k - 1) / 2, d) and (k (k - 1) / 2,) of a linear kernel, for classes (0, 1), (0, 2), ..., (1, 2), ...; a positive
-        value of the function is a vote for the second.
-    dual_coef_ : (k (k - 1) / 2, s) coefficients of any other kernel.  support_ : (s,) rows of the support vectors.
-    support_vectors_ : (s, d), where the kernel needs them.
-    calibration_ : (k (k - 1) / 2, 2) A and B of P(second class) = 1 / (1 + exp(A f + B)), where probability is true.
-    n_features_in_, feature_names_in_ : as in scikit-learn.
+    classes_ : array of shape (k,)
+        The labels, sorted.
+    objective_bounds_ : array of shape (lower, upper)
+        Proven bounds of the optimum, of many classes that of all problems together.
+    duality_gap_
+        Primal minus dual in float64, relative as `tol` is, of many classes the largest.
+    dual_ : array of shape (m,)
+        Multipliers of the rows; of many classes a list of them, for every two on their
+        rows alone. A pickle leaves them out.
+    n_iter_
+        Iterations of the solver, the most for any two classes.
+    status_
+        How the solver ended: "optimal", or why not.
+    coef_, intercept_ : array of shape (k (k - 1) / 2, d)
+        And (k (k - 1) / 2,) of a linear kernel, for classes (0, 1), (0, 2), ..., (1,
+        2), ...; a positive value of the function is a vote for the second.
+    dual_coef_ : array of shape (k (k - 1) / 2, s)
+        Coefficients of any other kernel.
+    support_ : array of shape (s,)
+        Rows of the support vectors.
+    support_vectors_ : array of shape (s, d)
+        Where the kernel needs them.
+    calibration_ : array of shape (k (k - 1) / 2, 2)
+        A and B of P(second class) = 1 / (1 + exp(A f + B)), where probability is true.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     Source: T (6)-(7), (23)-(28); S. Knerr, L. Personnaz, G. Dreyfus, Single-layer learning revisited (1990), for the votes; J. Platt (2000)
     and T.-F. Wu, C.-J. Lin, R. C. Weng (2004) for the probabilities.
@@ -142,8 +179,13 @@ class MarginClassifier(Classifier, CostEstimator):
 
         Parameters
         ----------
-        X : (m, d) features, dense, sparse or a table, or the (m, m) Gram matrix.  y : (m,) labels of any type that can be sorted.
-        sample_weight : (m,) factors of C, at least 0: a weight of 2 is the same as two copies of the row.
+        X : array-like of shape (m, d)
+            Features, dense, sparse or a table, or the (m, m) Gram matrix.
+        y : array-like of shape (m,)
+            Labels of any type that can be sorted.
+        sample_weight : ArrayLike | None of shape (m,)
+            Factors of C, at least 0: a weight of 2 is the same as two copies of the
+            row.
 
         Returns
         -------
@@ -151,11 +193,13 @@ class MarginClassifier(Classifier, CostEstimator):
 
         Raises
         ------
-        ValueError : data or parameters that make no such problem, in a sentence that names them.
+        ValueError
+            Data or parameters that make no such problem, in a sentence that names them.
 
         Warns
         -----
-        ConvergenceWarning : the solver stopped before it reached `tol`; its best point is kept.
+        ConvergenceWarning
+            The solver stopped before it reached `tol`; its best point is kept.
         """
         X, y = self._checked(X, y)
         check_classification_targets(y)
@@ -164,10 +208,28 @@ class MarginClassifier(Classifier, CostEstimator):
         costs = self._costs(codes, weights)
         present = self.classes_ if costs is None else self.classes_[np.unique(codes[costs > 0])]
         if len(present) < 2:
-            found = "no row has a positive weight" if not len(present) else "all rows of positive weight are of one class, "
-            raise ValueError(f"{type(self).__name__} needs two classes, but {found}{''.join(map(format_value, present))}")
-        solutions = one_vs_one(X, codes, self.C, self._kernel(X, weights), self.loss, costs, bias=self.bias, **self._limits)
-        parts = [np.flatnonzero((codes == first) | (codes == second)) for first, second in self._pairs]
+            found = (
+                "no row has a positive weight"
+                if not len(present)
+                else "all rows of positive weight are of one class, "
+            )
+            raise ValueError(
+                f"{type(self).__name__} needs two classes, but "
+                f"{found}{''.join(map(format_value, present))}"
+            )
+        solutions = one_vs_one(
+            X,
+            codes,
+            self.C,
+            self._kernel(X, weights),
+            self.loss,
+            costs,
+            bias=self.bias,
+            **self._limits,
+        )
+        parts = [
+            np.flatnonzero((codes == first) | (codes == second)) for first, second in self._pairs
+        ]
         self._conclude(solutions, parts, X)
         self._functions = -self._functions  # theirs are positive for the first class
         if self.probability:
@@ -190,7 +252,8 @@ class MarginClassifier(Classifier, CostEstimator):
 
         Parameters
         ----------
-        X : as in `decision_function`.
+        X : Any
+            As in `decision_function`.
 
         Returns
         -------
@@ -204,7 +267,9 @@ class MarginClassifier(Classifier, CostEstimator):
         r = np.full((len(f), len(self.classes_), len(self.classes_)), 0.5)
         for (i, j), p in zip(self._pairs, second.T, strict=True):
             r[:, j, i], r[:, i, j] = p, 1 - p
-        return np.column_stack([1 - second[:, 0], second[:, 0]]) if len(self.classes_) == 2 else wlw(r)
+        return (
+            np.column_stack([1 - second[:, 0], second[:, 0]]) if len(self.classes_) == 2 else wlw(r)
+        )
 
     @available_if(_wants_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
@@ -212,7 +277,8 @@ class MarginClassifier(Classifier, CostEstimator):
 
         Parameters
         ----------
-        X : as in `decision_function`.
+        X : Any
+            As in `decision_function`.
 
         Returns
         -------
@@ -233,15 +299,25 @@ class MarginClassifier(Classifier, CostEstimator):
 
         Raises
         ------
-        ValueError : a factor that is negative or not finite.
+        ValueError
+            A factor that is negative or not finite.
         """
         rows = np.flatnonzero(weights)
-        classes = np.unique(codes[rows]) if isinstance(self.class_weight, str) else np.arange(len(self.classes_))
+        classes = (
+            np.unique(codes[rows])
+            if isinstance(self.class_weight, str)
+            else np.arange(len(self.classes_))
+        )
         labels = self.classes_[codes[rows]]
         factors = np.zeros(len(self.classes_))
-        factors[classes] = compute_class_weight(self.class_weight, classes=self.classes_[classes], y=labels, sample_weight=weights[rows])
+        factors[classes] = compute_class_weight(
+            self.class_weight, classes=self.classes_[classes], y=labels, sample_weight=weights[rows]
+        )
         wrong = np.flatnonzero(~((factors >= 0) & (factors < np.inf)))
         if len(wrong):
             at = wrong[0]
-            raise ValueError(f"class_weight must be finite and at least 0, not {factors[at]:g} of class {format_value(self.classes_[at])}")
+            raise ValueError(
+                f"class_weight must be finite and at least 0, not {factors[at]:g} of class "
+                f"{format_value(self.classes_[at])}"
+            )
         return factors

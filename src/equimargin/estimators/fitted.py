@@ -1,6 +1,7 @@
 """What a fitted estimator keeps: the functions that it evaluates, without the problems that they came from, and what the solutions prove.
 
-How near to the optimum a fit is, is computed when it is asked for, because that may take as long as the fit.
+How near to the optimum a fit is, is computed when it is asked for, because that may
+take as long as the fit.
 """
 
 from __future__ import annotations
@@ -27,9 +28,18 @@ EVALUATED = 2**22
 class Functions:
     """f_k(x) + b_k = sum_i coefficients_ki k(x, x_i) + b_k, or w_k.x + b_k for a linear kernel, k = 1, ..., K.
 
-    kernel : k.  support : (s,) the training points i that some f_k has a coefficient of, ascending.
-    points : (s, d) these points; None where they are not needed, for a linear or a precomputed kernel.
-    coefficients : (K, s), or w, (K, d), for a linear kernel.  biases : (K,).
+    Parameters
+    ----------
+    kernel : Kernel
+        k.
+    support : Index of shape (s,)
+        The training points i that some f_k has a coefficient of, ascending.
+    points : Features | None of shape (s, d)
+        These points; None where they are not needed, for a linear or a precomputed
+        kernel.
+    coefficients : ndarray of shape (K, s)
+        Or w, (K, d), for a linear kernel.
+    biases : ndarray of shape (K,)
     """
 
     kernel: Kernel
@@ -55,7 +65,9 @@ class Functions:
         for start in range(0, X.shape[0] if step else 0, max(step, 1)):
             here = X[start : start + step]
             near = here[:, self.support] if self.kernel.given else here
-            values[start : start + step] += self.kernel.block(near, self.points) @ self.coefficients.T
+            values[start : start + step] += (
+                self.kernel.block(near, self.points) @ self.coefficients.T
+            )
         return values
 
 
@@ -64,25 +76,38 @@ def make_functions(solutions: Sequence[Solution], parts: Sequence[Index], X: Fea
 
     Parameters
     ----------
-    solutions : K of them.  parts : for each, the rows of X that its points are.  X : (m, d) all training points.
+    solutions : Sequence[Solution]
+        K of them.
+    parts : Sequence[Index]
+        For each, the rows of X that its points are.
+    X : Features of shape (m, d)
+        All training points.
 
     Raises
     ------
-    ValueError : a solution without a point.
+    ValueError
+        A solution without a point.
     """
     kernel = solutions[0].problem.kernel
     beta = np.zeros((len(solutions), X.shape[0]))
     for row, solution, part in zip(beta, solutions, parts, strict=True):
         if solution.beta is None:
-            raise ValueError(f"the solver found no function: {solution.status.sentence} ({solution.solver}: {solution.reason})")
+            raise ValueError(
+                f"the solver found no function: {solution.status.sentence} "
+                f"({solution.solver}: {solution.reason})"
+            )
         row[part] = solution.beta
     support = np.flatnonzero(beta.any(axis=0))
     ordinal = isinstance(solutions[0].problem.rows, Levels)
-    biases = np.zeros(len(solutions)) if ordinal else np.array([solution.bias for solution in solutions])
+    biases = (
+        np.zeros(len(solutions)) if ordinal else np.array([solution.bias for solution in solutions])
+    )
     if explicit(kernel, X) is None:
         points = None if kernel.given else X[support]
         return Functions(kernel, support, points, beta[:, support], biases)
-    w = np.array([solution.w for solution in solutions])  # with the constant of f at its end where the bias is penalised
+    w = np.array(
+        [solution.w for solution in solutions]
+    )  # with the constant of f at its end where the bias is penalised
     d = X.shape[1]
     return Functions(kernel, support, None, w[:, :d], biases + w[:, d:].sum(axis=1))
 
@@ -94,19 +119,27 @@ class Proof:
 
     Parameters
     ----------
-    solutions : one or several.
+    solutions : Sequence[Solution]
+        One or several.
     """
 
     def __init__(self, solutions: Sequence[Solution]) -> None:
-        self.solutions = [replace(solution, problem=replace(solution.problem)) for solution in solutions]  # without what they have cached
+        self.solutions = [
+            replace(solution, problem=replace(solution.problem)) for solution in solutions
+        ]  # without what they have cached
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
         """Proven bounds of the optimum of all problems together."""
-        lower, upper = (math.fsum(ends) for ends in zip(*((one.lower, one.upper) for one in self.solutions), strict=True))
+        lower, upper = (
+            math.fsum(ends)
+            for ends in zip(*((one.lower, one.upper) for one in self.solutions), strict=True)
+        )
         if len(self.solutions) == 1:
             return lower, upper
-        return float(np.nextafter(lower, -np.inf)), float(np.nextafter(upper, np.inf))  # the sums are rounded to nearest
+        return float(np.nextafter(lower, -np.inf)), float(
+            np.nextafter(upper, np.inf)
+        )  # the sums are rounded to nearest
 
     @cached_property
     def gap(self) -> float:
@@ -119,10 +152,14 @@ class Proof:
 
         Raises
         ------
-        AttributeError : after a pickle, which has none.
+        AttributeError
+            After a pickle, which has none.
         """
         if not hasattr(self, "solutions"):
-            raise AttributeError("dual_ is left out of a pickled or copied estimator, because there is a multiplier for every row or pair")
+            raise AttributeError(
+                "dual_ is left out of a pickled or copied estimator, because there is a "
+                "multiplier for every row or pair"
+            )
         return [solution.dual for solution in self.solutions]
 
     def __getstate__(self) -> dict[str, Any]:

@@ -30,21 +30,44 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
 
     Parameters
     ----------
-    C, kernel, degree, gamma, coef0, solver, tol, max_iter, time_limit, n_jobs : as in `MarginClassifier`; C must be finite, and the kernel
-        positive semidefinite.
-    levels : the labels from the lowest to the highest; None takes them in ascending order, as numbers have it and words seldom do.
-        A label that the training data lack, as those of a fold may, keeps its place and its column.
-    loss : "squared_hinge" or "hinge". Newton's method takes both with a linear kernel, and is fastest with squares.
-    warm_start : whether a fit begins at the multipliers of the last one, if that had as many rows and levels.
+    C, kernel, degree, gamma, coef0, solver, tol, max_iter, time_limit, n_jobs
+        As in `MarginClassifier`; C must be finite, and the kernel positive
+        semidefinite.
+    levels : Sequence[Any] | None
+        The labels from the lowest to the highest; None takes them in ascending order,
+        as numbers have it and words seldom do. A label that the training data lack, as
+        those of a fold may, keeps its place and its column.
+    loss : LossName
+        "squared_hinge" or "hinge". Newton's method takes both with a linear kernel, and
+        is fastest with squares.
+    warm_start : bool
+        Whether a fit begins at the multipliers of the last one, if that had as many
+        rows and levels.
 
     Attributes
     ----------
-    classes_ : (L,) the labels, sorted as scikit-learn sorts them.  levels_ : (L,) the labels from the lowest to the highest.
-    thresholds_ : (L - 1,) b, in the order of the levels.
-    coef_ : (d,) w of a linear kernel.  dual_coef_ : (s,) coefficients of any other kernel.  support_, support_vectors_ : of them.
-    objective_bounds_ : (lower, upper), proven bounds of the optimum.  duality_gap_ : primal minus dual in float64, relative as `tol` is.
-    dual_ : (m, L - 1) signed multipliers s_ik a_ik; a pickle leaves them out.  n_iter_, status_ : as in `MarginClassifier`.
-    n_features_in_, feature_names_in_ : as in scikit-learn.
+    classes_ : array of shape (L,)
+        The labels, sorted as scikit-learn sorts them.
+    levels_ : array of shape (L,)
+        The labels from the lowest to the highest.
+    thresholds_ : array of shape (L - 1,)
+        b, in the order of the levels.
+    coef_ : array of shape (d,)
+        w of a linear kernel.
+    dual_coef_ : array of shape (s,)
+        Coefficients of any other kernel.
+    support_, support_vectors_
+        Of them.
+    objective_bounds_ : array of shape (lower, upper)
+        Proven bounds of the optimum.
+    duality_gap_
+        Primal minus dual in float64, relative as `tol` is.
+    dual_ : ndarray of shape (m, L - 1)
+        Signed multipliers s_ik a_ik; a pickle leaves them out.
+    n_iter_, status_
+        As in `MarginClassifier`.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     Source: W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML (2005), section 3.
     """
@@ -63,8 +86,13 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
 
         Parameters
         ----------
-        X : (m, d) features, dense, sparse or a table, or the (m, m) Gram matrix.  y : (m,) labels.
-        sample_weight : (m,) factors of C, at least 0: a weight of 2 is the same as two copies of the row.
+        X : array-like of shape (m, d)
+            Features, dense, sparse or a table, or the (m, m) Gram matrix.
+        y : array-like of shape (m,)
+            labels.
+        sample_weight : ArrayLike | None of shape (m,)
+            Factors of C, at least 0: a weight of 2 is the same as two copies of the
+            row.
 
         Returns
         -------
@@ -72,11 +100,13 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
 
         Raises
         ------
-        ValueError : data or parameters that make no such problem, in a sentence that names them.
+        ValueError
+            Data or parameters that make no such problem, in a sentence that names them.
 
         Warns
         -----
-        ConvergenceWarning : the solver stopped before it reached `tol`; its best point is kept.
+        ConvergenceWarning
+            The solver stopped before it reached `tol`; its best point is kept.
         """
         X, y = self._checked(X, y)
         check_classification_targets(y)
@@ -87,21 +117,35 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
         rows = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
         if len(np.unique(y[rows])) < 2:
             found = (
-                f"all rows of positive weight are of one class, {format_value(y[rows[0]])}" if len(rows) else "no row has a positive weight"
+                f"all rows of positive weight are of one class, {format_value(y[rows[0]])}"
+                if len(rows)
+                else "no row has a positive weight"
             )
             raise ValueError(f"OrdinalClassifier needs two classes, but {found}")
         place = {label: at for at, label in enumerate(self.levels_.tolist())}
         codes = [place[label] for label in y.tolist()]
-        problem = ordinal(X, codes, C, self._kernel(X, weights), self.loss, weights, len(self.levels_))
+        problem = ordinal(
+            X, codes, C, self._kernel(X, weights), self.loss, weights, len(self.levels_)
+        )
         if not problem.convex:
-            raise ValueError(f"kernel must be positive semidefinite for an ordinal regression, and the {problem.kernel.name} kernel is not")
+            raise ValueError(
+                f"kernel must be positive semidefinite for an ordinal regression, and the "
+                f"{problem.kernel.name} kernel is not"
+            )
         last = getattr(self, "_last", None) if self.warm_start else None
-        start = None if last is None or last.problem.p != problem.p or last.problem.T != problem.T else last.point
-        return self._conclude([solve(problem, warm_start=start, **self._limits)], [np.arange(problem.m)], problem.X)
+        start = (
+            None
+            if last is None or last.problem.p != problem.p or last.problem.T != problem.T
+            else last.point
+        )
+        return self._conclude(
+            [solve(problem, warm_start=start, **self._limits)], [np.arange(problem.m)], problem.X
+        )
 
     def _conclude(self, solutions: Sequence[Solution], parts: Sequence[Index], X: Features) -> Self:
         super()._conclude(solutions, parts, X)
-        # Best thresholds of an f are in order, but the middles of their intervals need not be, where a level has no points.
+        # Best thresholds of an f are in order, but the middles of their intervals need
+        # not be, where a level has no points.
         self.thresholds_ = np.maximum.accumulate(-np.atleast_1d(solutions[0].bias))
         self._last = solutions[0] if self.warm_start else None
         return self
@@ -118,7 +162,9 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
 
         Parameters
         ----------
-        X : (n, d) points, or (n, m) kernel values with the training points where the kernel is precomputed.
+        X : array-like of shape (n, d)
+            Points, or (n, m) kernel values with the training points where the kernel is
+            precomputed.
         """
         return self._evaluated(X)[:, 0]
 
@@ -127,14 +173,17 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
 
         Parameters
         ----------
-        X : as in `utility`.
+        X : Any
+            As in `utility`.
 
         Returns
         -------
         Of two classes (n,), positive for the second of `classes_`. Of more (n, L), a column for each of `classes_`.
         """
         beyond = self.utility(X)[:, None] - self.thresholds_
-        sums = np.cumsum(np.column_stack([np.zeros(len(beyond)), beyond]), axis=1)[:, np.argsort(self.levels_)]
+        sums = np.cumsum(np.column_stack([np.zeros(len(beyond)), beyond]), axis=1)[
+            :, np.argsort(self.levels_)
+        ]
         return np.asarray(sums[:, 1] - sums[:, 0] if len(self.levels_) == 2 else sums)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -142,7 +191,8 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
 
         Parameters
         ----------
-        X : as in `utility`.
+        X : Any
+            As in `utility`.
 
         Returns
         -------
@@ -158,5 +208,8 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
         levels = np.asarray(self.levels)
         if len(np.unique(levels)) < len(levels) or set(labels.tolist()) - set(levels.tolist()):
             known = ", ".join(map(format_value, labels.tolist()))
-            raise ValueError(f"levels must name every label of y once, the lowest first: {known}; it is {format_value(levels.tolist())}")
+            raise ValueError(
+                f"levels must name every label of y once, the lowest first: {known}; it is "
+                f"{format_value(levels.tolist())}"
+            )
         return levels

@@ -45,28 +45,61 @@ class PathCV(MarginEstimator):
 
         Parameters
         ----------
-        task : what is learned.  X : (m, d).  y : (m,) labels -1 and +1, targets or relevances.
-        penalty : "l2", or "l1" where the task has one.  more : of the task, the queries or epsilon.
+        task : Task
+            What is learned.
+        X : Features of shape (m, d)
+        y : ndarray of shape (m,)
+            Labels -1 and +1, targets or relevances.
+        penalty : str
+            "l2", or "l1" where the task has one.
+        more : Any
+            Of the task, the queries or epsilon.
         """
         family = ONE_NORM[task] if check_choice(penalty, "penalty", ("l2", "l1")) == "l1" else None
         kernel = self._kernel(X)
-        folds: dict[str, Any] = {"folds": FOLDS if self.cv is None else self.cv, "random_state": self.random_state}
-        limits: dict[str, Any] = {"lambda_min": self.lambda_min, "max_events": self.max_events, "time_limit": self.time_limit}
+        folds: dict[str, Any] = {
+            "folds": FOLDS if self.cv is None else self.cv,
+            "random_state": self.random_state,
+        }
+        limits: dict[str, Any] = {
+            "lambda_min": self.lambda_min,
+            "max_events": self.max_events,
+            "time_limit": self.time_limit,
+        }
         limits["n_jobs"] = effective_n_jobs(self.n_jobs)
         try:
-            row = grid(X, y, [kernel], task, metric=self.metric, family=family, **folds, **limits, **more).best
+            row = grid(
+                X, y, [kernel], task, metric=self.metric, family=family, **folds, **limits, **more
+            ).best
         except SameEverywhere as same:
-            self.C_, self.C_interval_, self.best_score_, self.curve_, self.path_stopped_ = 1.0, (0.0, np.inf), np.nan, None, str(same)
+            self.C_, self.C_interval_, self.best_score_, self.curve_, self.path_stopped_ = (
+                1.0,
+                (0.0, np.inf),
+                np.nan,
+                None,
+                str(same),
+            )
         else:
             low, high = row.selected.interval
             self.C_, self.C_interval_ = row.selected.C, (1 / high, 1 / low)
-            if family is not None and row.curve.lambdas[0] == row.curve.lambdas[-1]:  # one constant piece, down from lambda = inf
+            if (
+                family is not None and row.curve.lambdas[0] == row.curve.lambdas[-1]
+            ):  # one constant piece, down from lambda = inf
                 self.C_, self.C_interval_ = min(1.0, 1 / low), (0.0, 1 / low)
-            self.best_score_, self.curve_, self.path_stopped_ = row.selected.score, row.curve, row.stopped
+            self.best_score_, self.curve_, self.path_stopped_ = (
+                row.selected.score,
+                row.curve,
+                row.stopped,
+            )
             if row.stopped:
-                message = f"C is chosen from a part of the paths, and a larger one may be better: {row.stopped}"
+                message = (
+                    f"C is chosen from a part of the paths, and a larger one may be better: "
+                    f"{row.stopped}"
+                )
                 warnings.warn(message, ConvergenceWarning, stacklevel=3)
-        return self._solve(make_family_problem(family, task, X, y, kernel, **more).with_cost(self.C_))
+        return self._solve(
+            make_family_problem(family, task, X, y, kernel, **more).with_cost(self.C_)
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -78,20 +111,43 @@ class MarginClassifierPathCV(PathCV, Classifier):
 
     Parameters
     ----------
-    penalty : "l2", that of `MarginClassifier`, 1/2 |f|^2; or "l1", the sum of the x_i >= 0 in f = sum_i x_i y_i k(x_i, .), with which few
-        points have a coefficient. It is that of the points' coefficients, and not of w as in scikit-learn's `LinearSVC`.
-    kernel, degree, gamma, coef0 : as in `MarginClassifier`; "scale" is of all points.
-    cv : how many folds, or a splitter of scikit-learn, or pairs of (training rows, rows held out); None is 5.
-    metric : "accuracy" or "pairwise_accuracy"; "auto" is the first.
-    lambda_min : where paths end, in units of lambda = 1 / C.  max_events : breakpoints of a path at most.
-    time_limit : seconds of a path, and of the last fit.  random_state : of a number of folds.  tol : relative gap of the last fit.
-    n_jobs : processes; None is 1 and -1 all.
+    penalty : Literal['l2', 'l1']
+        "l2", that of `MarginClassifier`, 1/2 |f|^2; or "l1", the sum of the x_i >= 0 in
+        f = sum_i x_i y_i k(x_i, .), with which few points have a coefficient. It is
+        that of the points' coefficients, and not of w as in scikit-learn's `LinearSVC`.
+    kernel, degree, gamma, coef0
+        As in `MarginClassifier`; "scale" is of all points.
+    cv
+        How many folds, or a splitter of scikit-learn, or pairs of (training rows, rows
+        held out); None is 5.
+    metric
+        "accuracy" or "pairwise_accuracy"; "auto" is the first.
+    lambda_min
+        Where paths end, in units of lambda = 1 / C.
+    max_events
+        Breakpoints of a path at most.
+    time_limit
+        Seconds of a path, and of the last fit.
+    random_state
+        Of a number of folds.
+    tol
+        Relative gap of the last fit.
+    n_jobs
+        Processes; None is 1 and -1 all.
 
     Attributes
     ----------
-    C_ : the chosen C.  C_interval_ : (lowest, highest) C around it with the same score.  best_score_ : that score.
-    curve_ : lambdas and scores of all knots, a `selection.Curve`.
-    path_stopped_ : down to which lambda all folds were judged, and why no further; empty where all paths ended where they should.
+    C_
+        The chosen C.
+    C_interval_ : array of shape (lowest, highest)
+        C around it with the same score.
+    best_score_
+        That score.
+    curve_
+        Lambdas and scores of all knots, a `selection.Curve`.
+    path_stopped_
+        Down to which lambda all folds were judged, and why no further; empty where all
+        paths ended where they should.
     The rest as of `MarginClassifier`, of the fit to all points at C_.
 
     Where f is the same constant at every C, as of equal targets, there is nothing to choose: C_ is 1, C_interval_ (0, inf), best_score_ NaN
@@ -114,7 +170,10 @@ class MarginClassifierPathCV(PathCV, Classifier):
 
         Parameters
         ----------
-        X : (m, d) features, dense, sparse or a table, or the (m, m) Gram matrix.  y : (m,) labels of two classes.
+        X : array-like of shape (m, d)
+            Features, dense, sparse or a table, or the (m, m) Gram matrix.
+        y : array-like of shape (m,)
+            Labels of two classes.
 
         Returns
         -------
@@ -122,20 +181,29 @@ class MarginClassifierPathCV(PathCV, Classifier):
 
         Raises
         ------
-        ValueError : more classes or fewer than two, folds that cannot be made, nothing to choose from.
+        ValueError
+            More classes or fewer than two, folds that cannot be made, nothing to choose
+            from.
 
         Warns
         -----
-        ConvergenceWarning : as in `MarginClassifier.fit`; or the path of a fold ended early and the choice is there, where a larger C
-            may be better.
+        ConvergenceWarning
+            As in `MarginClassifier.fit`; or the path of a fold ended early and the
+            choice is there, where a larger C may be better.
         """
         X, y = self._checked(X, y, ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) > 2:
-            raise ValueError(f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is "
+                f"{type_of_target(y)}."
+            )
         if len(self.classes_) < 2:
-            raise ValueError(f"{type(self).__name__} needs two classes, but all rows are of one class, {format_value(self.classes_[0])}")
+            raise ValueError(
+                f"{type(self).__name__} needs two classes, but all rows are of one class, "
+                f"{format_value(self.classes_[0])}"
+            )
         return self._choose("classification", X, np.where(codes, 1.0, -1.0), self.penalty)
 
 
@@ -145,13 +213,17 @@ class MarginRegressorPathCV(PathCV, Regressor):
 
     Parameters
     ----------
-    epsilon : as in `MarginRegressor`.
-    metric : "mean_squared_error", "mean_absolute_error", "epsilon_insensitive" or "pairwise_accuracy"; "auto" is the first.
+    epsilon : float
+        As in `MarginRegressor`.
+    metric
+        "mean_squared_error", "mean_absolute_error", "epsilon_insensitive" or
+        "pairwise_accuracy"; "auto" is the first.
     The rest as in `MarginClassifierPathCV`; there is no penalty to choose.
 
     Attributes
     ----------
-    C_, C_interval_, best_score_, curve_, path_stopped_ : as of `MarginClassifierPathCV`.  The rest as of `MarginRegressor`.
+    C_, C_interval_, best_score_, curve_, path_stopped_
+        As of `MarginClassifierPathCV`.  The rest as of `MarginRegressor`.
 
     Source: P, section 5; L. Gunter, J. Zhu, Efficient computation and model selection for the support vector regression (2007).
     """
@@ -163,7 +235,10 @@ class MarginRegressorPathCV(PathCV, Regressor):
 
         Parameters
         ----------
-        X : (m, d) features, dense, sparse or a table, or the (m, m) Gram matrix.  y : (m,) targets.
+        X : array-like of shape (m, d)
+            Features, dense, sparse or a table, or the (m, m) Gram matrix.
+        y : array-like of shape (m,)
+            targets.
 
         Returns
         -------
@@ -171,11 +246,13 @@ class MarginRegressorPathCV(PathCV, Regressor):
 
         Raises
         ------
-        ValueError : folds that cannot be made, nothing to choose from.
+        ValueError
+            Folds that cannot be made, nothing to choose from.
 
         Warns
         -----
-        ConvergenceWarning : as in `MarginClassifierPathCV.fit`.
+        ConvergenceWarning
+            As in `MarginClassifierPathCV.fit`.
         """
         X, y = self._checked(X, y, y_numeric=True, ensure_min_samples=2)
         return self._choose("regression", X, np.asarray(y, dtype=np.float64), epsilon=self.epsilon)
@@ -189,13 +266,18 @@ class MarginRankerPathCV(PathCV, Ranker):
 
     Parameters
     ----------
-    penalty : "l2", that of `MarginRanker`; or "l1", that of `OneNormRanker`, the ranking vector machine, whose f has few points.
-    metric : "pairwise_accuracy" or "auto", which is the same; "mean_ndcg", "average_precision", "ndcg@10", or any other that
-        `selection.best` takes.  The rest as in `MarginClassifierPathCV`.
+    penalty : Literal['l2', 'l1']
+        "l2", that of `MarginRanker`; or "l1", that of `OneNormRanker`, the ranking
+        vector machine, whose f has few points.
+    metric
+        "pairwise_accuracy" or "auto", which is the same; "mean_ndcg",
+        "average_precision", "ndcg@10", or any other that `selection.best` takes.  The
+        rest as in `MarginClassifierPathCV`.
 
     Attributes
     ----------
-    C_, C_interval_, best_score_, curve_, path_stopped_ : as of `MarginClassifierPathCV`.  The rest as of `MarginRanker`.
+    C_, C_interval_, best_score_, curve_, path_stopped_
+        As of `MarginClassifierPathCV`.  The rest as of `MarginRanker`.
 
     Source: P, section 5; T (102)-(104) for "l1".
     """
@@ -207,9 +289,13 @@ class MarginRankerPathCV(PathCV, Ranker):
 
         Parameters
         ----------
-        X : (m, d) features, dense, sparse or a table, or the (m, m) Gram matrix.  y : (m,) relevances, higher is better.
-        qid : as in `MarginRanker.fit`; folds keep queries whole, and a splitter has them as its groups. Of a single query
-            the points are folded.
+        X : array-like of shape (m, d)
+            Features, dense, sparse or a table, or the (m, m) Gram matrix.
+        y : array-like of shape (m,)
+            Relevances, higher is better.
+        qid : ArrayLike | None
+            As in `MarginRanker.fit`; folds keep queries whole, and a splitter has them
+            as its groups. Of a single query the points are folded.
 
         Returns
         -------
@@ -217,11 +303,15 @@ class MarginRankerPathCV(PathCV, Ranker):
 
         Raises
         ------
-        ValueError : folds that cannot be made, nothing to choose from.
+        ValueError
+            Folds that cannot be made, nothing to choose from.
 
         Warns
         -----
-        ConvergenceWarning : as in `MarginClassifierPathCV.fit`.
+        ConvergenceWarning
+            As in `MarginClassifierPathCV.fit`.
         """
         X, y, query = self._data(X, y, qid, ensure_min_samples=2)
-        return self._choose("ranking", X, y, self.penalty, qid=query if self.n_queries_ > 1 else None)
+        return self._choose(
+            "ranking", X, y, self.penalty, qid=query if self.n_queries_ > 1 else None
+        )

@@ -31,23 +31,35 @@ def split_column(X: Any, qid: ArrayLike | None) -> tuple[Any, ArrayLike | None]:
 
     Parameters
     ----------
-    X : (m, d) features; a table may have the column.  qid : (m,) queries, or None.
+    X : array-like of shape (m, d)
+        Features; a table may have the column.
+    qid : ArrayLike | None of shape (m,)
+        Queries, or None.
 
     Raises
     ------
-    ValueError : queries given twice, or a column of another name that seems to hold them.
+    ValueError
+        Queries given twice, or a column of another name that seems to hold them.
     """
     names = list(getattr(X, "columns", ()))
-    doubtful = [name for name in names if isinstance(name, str) and name != COLUMN and name.lower() in QUERY_NAMES]
+    doubtful = [
+        name
+        for name in names
+        if isinstance(name, str) and name != COLUMN and name.lower() in QUERY_NAMES
+    ]
     if doubtful:
         raise ValueError(
-            f"the column {doubtful[0]!r} of X seems to hold the queries, and would be a feature; name it {COLUMN!r}, or pass it as "
+            f"the column {doubtful[0]!r} of X seems to hold the queries, and would be a "
+            f"feature; name it {COLUMN!r}, or pass it as "
             f"{COLUMN} and leave it out of X (a feature needs another name)"
         )
     if COLUMN not in names:
         return X, qid
     if qid is not None:
-        raise ValueError(f"queries are given twice, as qid and as the column {COLUMN!r} of X; leave one of them out")
+        raise ValueError(
+            f"queries are given twice, as qid and as the column {COLUMN!r} of X; leave one "
+            f"of them out"
+        )
     return X[[name for name in names if name != COLUMN]], np.asarray(X[COLUMN])
 
 
@@ -61,7 +73,14 @@ def weighted_accuracy(y: ArrayLike, f: Array, query: Index, v: Array) -> float:
 
     Parameters
     ----------
-    y : (n,) relevances.  f : (n,) scores.  query : (n,) queries 0, 1, ....  v : (n,) weights, at least 0.
+    y : array-like of shape (n,)
+        relevances.
+    f : ndarray of shape (n,)
+        scores.
+    query : Index of shape (n,)
+        Queries 0, 1, ....
+    v : ndarray of shape (n,)
+        Weights, at least 0.
 
     Returns
     -------
@@ -83,8 +102,12 @@ def weighted_pairs(problem: MarginProblem, v: Array, mean: bool) -> MarginProble
 
     Parameters
     ----------
-    problem : of `ranking`, of weights 1.  v : (m,) finite weights, at least 0.
-    mean : whether a query counts the mean of its pairs' losses.
+    problem : MarginProblem
+        Of `ranking`, of weights 1.
+    v : ndarray of shape (m,)
+        Finite weights, at least 0.
+    mean : bool
+        Whether a query counts the mean of its pairs' losses.
 
     Returns
     -------
@@ -124,11 +147,14 @@ class QueryDocumentFeatures(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    query : the columns of X that describe the query, by number or by name; all others describe the document. () keeps X as it is.
+    query : Sequence[int] | Sequence[str]
+        The columns of X that describe the query, by number or by name; all others
+        describe the document. () keeps X as it is.
 
     Attributes
     ----------
-    n_features_in_, feature_names_in_ : as in scikit-learn.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     `make_pipeline(QueryDocumentFeatures(["length"]), MarginRanker())` learns from it.
 
@@ -149,7 +175,10 @@ class QueryDocumentFeatures(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : (n, k + m) queries and documents, dense, sparse or a table.  y : not used.
+        X : array-like of shape (n, k + m)
+            Queries and documents, dense, sparse or a table.
+        y : object
+            Not used.
 
         Returns
         -------
@@ -157,13 +186,17 @@ class QueryDocumentFeatures(TransformerMixin, BaseEstimator):
 
         Raises
         ------
-        ValueError : a query that is no list; a column that X does not have, or that is named twice; no column left for the documents.
+        ValueError
+            A query that is no list; a column that X does not have, or that is named
+            twice; no column left for the documents.
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         self._query = self._columns()
         self._document = np.setdiff1d(np.arange(self.n_features_in_), self._query)
         if not len(self._document):
-            raise ValueError("query names all columns of X, and none is left to describe the documents")
+            raise ValueError(
+                "query names all columns of X, and none is left to describe the documents"
+            )
         return self
 
     def transform(self, X: Any) -> Features:
@@ -171,7 +204,8 @@ class QueryDocumentFeatures(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : (n, k + m) queries and documents.
+        X : array-like of shape (n, k + m)
+            Queries and documents.
 
         Returns
         -------
@@ -181,7 +215,10 @@ class QueryDocumentFeatures(TransformerMixin, BaseEstimator):
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         documents = X[:, self._document]
         if is_sparse(X):
-            return sp.hstack([documents] + [documents.multiply(X[:, [column]]) for column in self._query], format="csr")
+            return sp.hstack(
+                [documents] + [documents.multiply(X[:, [column]]) for column in self._query],
+                format="csr",
+            )
         return np.hstack([documents] + [documents * X[:, [column]] for column in self._query])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -189,7 +226,9 @@ class QueryDocumentFeatures(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        input_features : the names of the columns of X, where it is no table; None: those of `fit`, or x0, x1, ...
+        input_features : Any
+            The names of the columns of X, where it is no table; None: those of `fit`,
+            or x0, x1, ...
         """
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
@@ -199,12 +238,22 @@ class QueryDocumentFeatures(TransformerMixin, BaseEstimator):
     def _columns(self) -> Index:
         """The columns of the query by their numbers."""
         if isinstance(self.query, str) or not isinstance(self.query, Sequence | np.ndarray):
-            raise ValueError(f"query must be a list of columns, as [0] or ['length'], not {format_value(self.query)}")
+            raise ValueError(
+                f"query must be a list of columns, as [0] or ['length'], not "
+                f"{format_value(self.query)}"
+            )
         known = list(getattr(self, "feature_names_in_", ()))
         columns = [known.index(column) if column in known else column for column in self.query]
         for given, column in zip(self.query, columns, strict=True):
-            if isinstance(column, bool) or not isinstance(column, int | np.integer) or not 0 <= column < self.n_features_in_:
-                raise ValueError(f"query names the column {given!r}, which X with its {self.n_features_in_} columns does not have")
+            if (
+                isinstance(column, bool)
+                or not isinstance(column, int | np.integer)
+                or not 0 <= column < self.n_features_in_
+            ):
+                raise ValueError(
+                    f"query names the column {given!r}, which X with its "
+                    f"{self.n_features_in_} columns does not have"
+                )
         if len(set(columns)) < len(columns):
             raise ValueError(f"query names a column twice: {list(self.query)}")
         return np.array(columns, dtype=np.int64)

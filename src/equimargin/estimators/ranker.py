@@ -11,8 +11,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from equimargin.data.pairs.clicks import Preferences
 from equimargin.estimators.base import CostEstimator, MarginEstimator, row_weights
-from equimargin.estimators.queries import COLUMN, query_of_rows, split_column, weighted_accuracy, weighted_pairs
-from equimargin.formulations import one_norm_ranking, ranking, ranking_from_pairs, ranking_vector_machine
+from equimargin.estimators.queries import (
+    COLUMN,
+    query_of_rows,
+    split_column,
+    weighted_accuracy,
+    weighted_pairs,
+)
+from equimargin.formulations import (
+    one_norm_ranking,
+    ranking,
+    ranking_from_pairs,
+    ranking_vector_machine,
+)
 from equimargin.formulations.numeric.arguments import check_choice, format_value
 from equimargin.formulations.numeric.arrays import Array, Features, Index
 from equimargin.formulations.problem.choices import LossName
@@ -31,7 +42,9 @@ class Ranker(MarginEstimator):
 
         Parameters
         ----------
-        X : (n, d) points, or (n, m) kernel values with the training points where the kernel is precomputed. A column "qid" is left out.
+        X : array-like of shape (n, d)
+            Points, or (n, m) kernel values with the training points where the kernel is
+            precomputed. A column "qid" is left out.
         """
         return self._evaluated(self._features(X))[:, 0]
 
@@ -39,17 +52,30 @@ class Ranker(MarginEstimator):
         """As `decision_function`: the scores to rank by, (n,)."""
         return self.decision_function(X)
 
-    def score(self, X: Any, y: ArrayLike, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """Pairwise accuracy, the share of the pairs of all queries that are ordered rightly; a tie counts one half.
 
         Parameters
         ----------
-        X : (n, d) points.  y : (n,) relevances.  qid : (n,) queries, or a column "qid" of X; None is a single query.
-        sample_weight : (n,) weights of the rows, at least 0; a pair counts v_i v_j.
+        X : array-like of shape (n, d)
+            points.
+        y : array-like of shape (n,)
+            relevances.
+        qid : ArrayLike | None of shape (n,)
+            Queries, or a column "qid" of X; None is a single query.
+        sample_weight : ArrayLike | None of shape (n,)
+            Weights of the rows, at least 0; a pair counts v_i v_j.
 
         Raises
         ------
-        ValueError : no queries, where the ranker was fitted with several.
+        ValueError
+            No queries, where the ranker was fitted with several.
         """
         check_is_fitted(self)
         features, query = split_column(X, qid)
@@ -65,19 +91,24 @@ class Ranker(MarginEstimator):
 
         Raises
         ------
-        ValueError : qid is None where the ranker was fitted with several queries.
+        ValueError
+            qid is None where the ranker was fitted with several queries.
         """
         if qid is None and self.n_queries_ > 1:
             raise ValueError(
-                f"this ranker was fitted with {self.n_queries_} queries, and its score needs qid, too; in cross-validation, call "
-                "sklearn.set_config(enable_metadata_routing=True) and pass qid to fit, or let X have a column 'qid'"
+                f"this ranker was fitted with {self.n_queries_} queries, and its score "
+                f"needs qid, too; in cross-validation, call "
+                "sklearn.set_config(enable_metadata_routing=True) and pass qid to fit, or "
+                "let X have a column 'qid'"
             )
 
     def _features(self, X: Any) -> Any:
         """X without its column of queries, which the training points did not count as a feature."""
         return X if COLUMN in getattr(self, "feature_names_in_", ()) else split_column(X, None)[0]
 
-    def _data(self, X: Any, y: ArrayLike, qid: ArrayLike | None, **more: Any) -> tuple[Features, Array, Index]:
+    def _data(
+        self, X: Any, y: ArrayLike, qid: ArrayLike | None, **more: Any
+    ) -> tuple[Features, Array, Index]:
         """What to rank, checked: features, relevances and the query 0, 1, ... of every row."""
         X, qid = split_column(X, qid)
         X, y = self._checked(X, y, y_numeric=True, **more)
@@ -97,17 +128,35 @@ class MarginRanker(Ranker, CostEstimator):
 
     Parameters
     ----------
-    C, kernel, degree, gamma, coef0, loss, solver, tol, max_iter, time_limit, n_jobs : as in `MarginClassifier`; C is finite.
-    per_query : "sum" of the losses of a query's pairs, or their "mean", which lets all queries count alike.
+    C, kernel, degree, gamma, coef0, loss, solver, tol, max_iter, time_limit, n_jobs
+        As in `MarginClassifier`; C is finite.
+    per_query : Literal['sum', 'mean']
+        "sum" of the losses of a query's pairs, or their "mean", which lets all queries
+        count alike.
 
     Attributes
     ----------
-    n_queries_ : how many queries the training points were of.
-    objective_bounds_ : (lower, upper), proven bounds of the optimum.  duality_gap_ : primal minus dual in float64, relative as `tol` is.
-    dual_ : multipliers of the pairs: (pairs,), or an object that stores none of them and has `.at(i, j)`, `.sum()` and `.to_array()`.
-    n_iter_, status_ : as in `MarginClassifier`.
-    coef_ : (d,) of a linear kernel.  dual_coef_ : (s,) coefficients of any other kernel.  support_ : (s,) rows of the support vectors.
-    support_vectors_ : (s, d), where the kernel needs them.  n_features_in_, feature_names_in_ : as in scikit-learn.
+    n_queries_
+        How many queries the training points were of.
+    objective_bounds_ : array of shape (lower, upper)
+        Proven bounds of the optimum.
+    duality_gap_
+        Primal minus dual in float64, relative as `tol` is.
+    dual_
+        Multipliers of the pairs: (pairs,), or an object that stores none of them and
+        has `.at(i, j)`, `.sum()` and `.to_array()`.
+    n_iter_, status_
+        As in `MarginClassifier`.
+    coef_ : array of shape (d,)
+        Of a linear kernel.
+    dual_coef_ : array of shape (s,)
+        Coefficients of any other kernel.
+    support_ : array of shape (s,)
+        Rows of the support vectors.
+    support_vectors_ : array of shape (s, d)
+        Where the kernel needs them.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     With metadata routing, `fit` and `score` ask for `qid` by themselves: `GridSearchCV(MarginRanker(), {"C": [0.1, 1.0]},
     cv=GroupKFold().set_split_request(groups="qid")).fit(X, y, qid=qid)` keeps every query in one fold and scores within queries.
@@ -118,16 +167,29 @@ class MarginRanker(Ranker, CostEstimator):
     loss: LossName = "hinge"
     per_query: Literal["sum", "mean"] = "sum"
 
-    def fit(self, X: Any, y: ArrayLike, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Solve the problem.
 
         Parameters
         ----------
-        X : (m, d) features, dense, sparse or a table, or the (m, m) Gram matrix.  y : (m,) relevances, higher is better.
-        qid : (m,) queries, in any order, numbers or text, or a column "qid" of X; None is a single query. A column "query" or "query_id"
-            is refused: it seems to hold the queries and would be a feature.
-        sample_weight : (m,) factors of the rows, at least 0; a pair has the product v_i v_j of its two, so that a weight of 2 is the
-            same as two copies of the row. To let a query count v times, give its rows the square root of v.
+        X : array-like of shape (m, d)
+            Features, dense, sparse or a table, or the (m, m) Gram matrix.
+        y : array-like of shape (m,)
+            Relevances, higher is better.
+        qid : ArrayLike | None of shape (m,)
+            Queries, in any order, numbers or text, or a column "qid" of X; None is a
+            single query. A column "query" or "query_id" is refused: it seems to hold
+            the queries and would be a feature.
+        sample_weight : ArrayLike | None of shape (m,)
+            Factors of the rows, at least 0; a pair has the product v_i v_j of its two,
+            so that a weight of 2 is the same as two copies of the row. To let a query
+            count v times, give its rows the square root of v.
 
         Returns
         -------
@@ -135,18 +197,26 @@ class MarginRanker(Ranker, CostEstimator):
 
         Raises
         ------
-        ValueError : data or parameters that make no such problem, in a sentence that names them.
+        ValueError
+            Data or parameters that make no such problem, in a sentence that names them.
 
         Warns
         -----
-        ConvergenceWarning : the solver stopped before it reached `tol`; its best point is kept.
+        ConvergenceWarning
+            The solver stopped before it reached `tol`; its best point is kept.
         """
         X, y, query = self._data(X, y, qid)
         weights = row_weights(sample_weight, X)
         if weights is None:
-            return self._solve(ranking(X, y, query, self.C, self._kernel(X), self.loss, self.per_query))
+            return self._solve(
+                ranking(X, y, query, self.C, self._kernel(X), self.loss, self.per_query)
+            )
         mean = check_choice(self.per_query, "per_query", ("sum", "mean")) == "mean"
-        return self._solve(weighted_pairs(ranking(X, y, query, self.C, self._kernel(X, weights), self.loss), weights, mean))
+        return self._solve(
+            weighted_pairs(
+                ranking(X, y, query, self.C, self._kernel(X, weights), self.loss), weights, mean
+            )
+        )
 
     def fit_preferences(self, X: Any, preferences: Preferences) -> Self:
         """Solve the problem of given pairs in place of those of relevances: of clicks, or of a judge who compared two and two.
@@ -155,8 +225,11 @@ class MarginRanker(Ranker, CostEstimator):
 
         Parameters
         ----------
-        X : (m, d) features, dense, sparse or a table, or the (m, m) Gram matrix.
-        preferences : pairs of rows of X with weights, as `equimargin.data.preferences` makes them of clicks; `per_query` is not used.
+        X : array-like of shape (m, d)
+            Features, dense, sparse or a table, or the (m, m) Gram matrix.
+        preferences : Preferences
+            Pairs of rows of X with weights, as `equimargin.data.preferences` makes them
+            of clicks; `per_query` is not used.
 
         Returns
         -------
@@ -164,21 +237,27 @@ class MarginRanker(Ranker, CostEstimator):
 
         Raises
         ------
-        ValueError : data or parameters that make no such problem, in a sentence that names them.
+        ValueError
+            Data or parameters that make no such problem, in a sentence that names them.
 
         Warns
         -----
-        ConvergenceWarning : the solver stopped before it reached `tol`; its best point is kept.
+        ConvergenceWarning
+            The solver stopped before it reached `tol`; its best point is kept.
 
         Source: W, application of Ranking SVM: clicks tell a part r' of a ranking, and the problem is that of its pairs.
         """
         if not isinstance(preferences, Preferences):
             made = "what equimargin.data.preferences makes of clicks, or Preferences(pairs, weight)"
             raise ValueError(f"preferences must be {made}, not {format_value(preferences)}")
-        X = self._symmetric(validate_data(self, split_column(X, None)[0], accept_sparse="csr", dtype=np.float64))
+        X = self._symmetric(
+            validate_data(self, split_column(X, None)[0], accept_sparse="csr", dtype=np.float64)
+        )
         self.n_queries_ = 1
         kernel = self._kernel(X)
-        return self._solve(ranking_from_pairs(X, preferences.pairs, self.C, kernel, self.loss, preferences.weight))
+        return self._solve(
+            ranking_from_pairs(X, preferences.pairs, self.C, kernel, self.loss, preferences.weight)
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -191,8 +270,10 @@ class OneNormRanker(Ranker, CostEstimator):
 
     Parameters
     ----------
-    C, kernel, degree, gamma, coef0, solver, tol, max_iter, time_limit, n_jobs : as in `MarginClassifier`; C is finite.
-    over : what x belongs to: "points", the ranking vector machine, or "pairs".
+    C, kernel, degree, gamma, coef0, solver, tol, max_iter, time_limit, n_jobs
+        As in `MarginClassifier`; C is finite.
+    over : Literal['points', 'pairs']
+        What x belongs to: "points", the ranking vector machine, or "pairs".
 
     Attributes
     ----------
@@ -208,7 +289,8 @@ class OneNormRanker(Ranker, CostEstimator):
 
         Parameters
         ----------
-        X, y, qid : as in `MarginRanker`.
+        X, y, qid
+            As in `MarginRanker`.
 
         Returns
         -------
@@ -216,12 +298,18 @@ class OneNormRanker(Ranker, CostEstimator):
 
         Raises
         ------
-        ValueError : data or parameters that make no such problem, in a sentence that names them.
+        ValueError
+            Data or parameters that make no such problem, in a sentence that names them.
 
         Warns
         -----
-        ConvergenceWarning : the solver stopped before it reached `tol`; its best point is kept.
+        ConvergenceWarning
+            The solver stopped before it reached `tol`; its best point is kept.
         """
         X, y, query = self._data(X, y, qid)
-        construct = ranking_vector_machine if check_choice(self.over, "over", ("points", "pairs")) == "points" else one_norm_ranking
+        construct = (
+            ranking_vector_machine
+            if check_choice(self.over, "over", ("points", "pairs")) == "points"
+            else one_norm_ranking
+        )
         return self._solve(construct(X, y, query, self.C, self._kernel(X)))

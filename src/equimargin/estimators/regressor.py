@@ -22,7 +22,9 @@ class Regressor(RegressorMixin, MarginEstimator):
 
         Parameters
         ----------
-        X : (n, d) points, or (n, m) kernel values with the training points where the kernel is precomputed.
+        X : array-like of shape (n, d)
+            Points, or (n, m) kernel values with the training points where the kernel is
+            precomputed.
         """
         return self._evaluated(X)[:, 0]
 
@@ -35,16 +37,31 @@ class MarginRegressor(Regressor, CostEstimator):
 
     Parameters
     ----------
-    C, kernel, degree, gamma, coef0, loss, solver, tol, max_iter, time_limit, n_jobs : as in `MarginClassifier`.
-    epsilon : half the width of the tube of no loss, at least 0, in the units of y.
+    C, kernel, degree, gamma, coef0, loss, solver, tol, max_iter, time_limit, n_jobs
+        As in `MarginClassifier`.
+    epsilon : float
+        Half the width of the tube of no loss, at least 0, in the units of y.
 
     Attributes
     ----------
-    objective_bounds_ : (lower, upper), proven bounds of the optimum.  duality_gap_ : primal minus dual in float64, relative as `tol` is.
-    dual_ : (2 m,) multipliers, those of the targets above the tube first.  n_iter_, status_ : as in `MarginClassifier`.
-    coef_, intercept_ : (d,) and a number, of a linear kernel.  dual_coef_ : (s,) coefficients of any other kernel.
-    support_ : (s,) rows of the support vectors.  support_vectors_ : (s, d), where the kernel needs them.
-    n_features_in_, feature_names_in_ : as in scikit-learn.
+    objective_bounds_ : array of shape (lower, upper)
+        Proven bounds of the optimum.
+    duality_gap_
+        Primal minus dual in float64, relative as `tol` is.
+    dual_ : array of shape (2 m,)
+        Multipliers, those of the targets above the tube first.
+    n_iter_, status_
+        As in `MarginClassifier`.
+    coef_, intercept_ : array of shape (d,)
+        And a number, of a linear kernel.
+    dual_coef_ : array of shape (s,)
+        Coefficients of any other kernel.
+    support_ : array of shape (s,)
+        Rows of the support vectors.
+    support_vectors_ : array of shape (s, d)
+        Where the kernel needs them.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     Source: T (57)-(73).
     """
@@ -57,8 +74,13 @@ class MarginRegressor(Regressor, CostEstimator):
 
         Parameters
         ----------
-        X : (m, d) features, dense, sparse or a table, or the (m, m) Gram matrix.  y : (m,) targets.
-        sample_weight : (m,) factors of C, at least 0: a weight of 2 is the same as two copies of the row.
+        X : array-like of shape (m, d)
+            Features, dense, sparse or a table, or the (m, m) Gram matrix.
+        y : array-like of shape (m,)
+            targets.
+        sample_weight : ArrayLike | None of shape (m,)
+            Factors of C, at least 0: a weight of 2 is the same as two copies of the
+            row.
 
         Returns
         -------
@@ -66,12 +88,16 @@ class MarginRegressor(Regressor, CostEstimator):
 
         Raises
         ------
-        ValueError : data or parameters that make no such problem, in a sentence that names them.
+        ValueError
+            Data or parameters that make no such problem, in a sentence that names them.
 
         Warns
         -----
-        ConvergenceWarning : the solver stopped before it reached `tol`; its best point is kept.
+        ConvergenceWarning
+            The solver stopped before it reached `tol`; its best point is kept.
         """
         X, y = self._checked(X, y, y_numeric=True)
         weights = row_weights(sample_weight, X)
-        return self._solve(regression(X, y, self.C, self.epsilon, self._kernel(X, weights), self.loss, weights))
+        return self._solve(
+            regression(X, y, self.C, self.epsilon, self._kernel(X, weights), self.loss, weights)
+        )

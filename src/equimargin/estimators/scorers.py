@@ -20,7 +20,12 @@ METRICS = ("ndcg", "mean_ndcg", "pairwise_accuracy", "kendall_tau", "average_pre
 class RankingScorer:
     """A metric of `equimargin.metrics` as `scorer(estimator, X, y, qid=...)`; higher is better.
 
-    metric : its name.  options : what else it takes.
+    Parameters
+    ----------
+    metric : str
+        Its name.
+    options : dict[str, Any]
+        What else it takes.
     """
 
     metric: str
@@ -31,12 +36,19 @@ class RankingScorer:
 
         Parameters
         ----------
-        estimator : fitted, with `predict`; any ranker.  X : (n, d) points.  y : (n,) relevances.
-        qid : (n,) queries, or a column "qid" of X; None is a single query.
+        estimator : Any
+            Fitted, with `predict`; any ranker.
+        X : array-like of shape (n, d)
+            points.
+        y : array-like of shape (n,)
+            relevances.
+        qid : ArrayLike | None of shape (n,)
+            Queries, or a column "qid" of X; None is a single query.
 
         Raises
         ------
-        ValueError : no queries, where a ranker of this package was fitted with several.
+        ValueError
+            No queries, where a ranker of this package was fitted with several.
         """
         query = split_column(X, qid)[1]
         ranker = estimator[-1] if hasattr(estimator, "steps") else estimator
@@ -57,17 +69,25 @@ def ranking_scorer(metric: str, **options: Any) -> RankingScorer:
 
     Parameters
     ----------
-    metric : "ndcg", "mean_ndcg", "pairwise_accuracy", "kendall_tau" or "average_precision" of `equimargin.metrics`.
-    options : of that metric, such as k=10 of "ndcg".
+    metric : str
+        "ndcg", "mean_ndcg", "pairwise_accuracy", "kendall_tau" or "average_precision"
+        of `equimargin.metrics`.
+    options : Any
+        Of that metric, such as k=10 of "ndcg".
 
     Returns
     -------
-    RankingScorer : it asks for `qid` by itself once `sklearn.set_config(enable_metadata_routing=True)` was called.
+    RankingScorer
+        It asks for `qid` by itself once
+        `sklearn.set_config(enable_metadata_routing=True)` was called.
 
     Raises
     ------
-    ValueError : an unknown metric.
+    ValueError
+        An unknown metric.
     """
     if metric not in METRICS:
-        raise ValueError(f"there is no ranking metric {metric!r}; choose one of {', '.join(METRICS)}")
+        raise ValueError(
+            f"there is no ranking metric {metric!r}; choose one of {', '.join(METRICS)}"
+        )
     return RankingScorer(metric, options)

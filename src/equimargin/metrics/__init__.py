@@ -1,14 +1,16 @@
 """Metrics of rankings: pairwise accuracy, Kendall's tau, NDCG, precision and recall, of every query and on average.
 
-Every metric takes relevances y, where higher is better, decision values f and queries qid, and returns a `PerQuery`:
+Every metric takes relevances y, where higher is better, decision values f and queries
+qid, and returns a `PerQuery`:
 
 >>> y, f, qid = [2, 1, 0, 1, 0], [0.9, 0.3, 0.4, -1.0, 1.0], [1, 1, 1, 2, 2]
 >>> accuracy = pairwise_accuracy(y, f, qid)
 >>> accuracy.values.round(3).tolist(), accuracy.mean
 ([0.667, 0.0], 0.5)
 
-Documents with the same f are in no order. With ties = "average" a metric is its mean over all their orders. With ties = "ordinal" they
-stay in the order of the rows, as in LETOR's evaluation scripts.
+Documents with the same f are in no order. With ties = "average" a metric is its mean
+over all their orders. With ties = "ordinal" they stay in the order of the rows, as in
+LETOR's evaluation scripts.
 """
 
 from equimargin.metrics.agreement import (

@@ -20,8 +20,16 @@ from equimargin.metrics.per_query import PerQuery, Ranking
 class Concordance:
     """Exact counts of the pairs of every query, by the order in which f has them.
 
-    query : (q,) names, ascending.  concordant, discordant, tied : (q,) pairs y_i > y_j with f_i > f_j, f_i < f_j, f_i = f_j.
-    apart : (q,) pairs of points with different f, whatever their relevance.  objects : (q,) points.
+    Parameters
+    ----------
+    query : NDArray[Any] of shape (q,)
+        Names, ascending.
+    concordant, discordant, tied : Index of shape (q,)
+        pairs y_i > y_j with f_i > f_j, f_i < f_j, f_i = f_j.
+    apart : Index of shape (q,)
+        pairs of points with different f, whatever their relevance.
+    objects : Index of shape (q,)
+        points.
     """
 
     query: NDArray[Any]
@@ -42,7 +50,12 @@ def concordance(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> Con
 
     Parameters
     ----------
-    y : (n,) relevances.  f : (n,) decision values.  qid : (n,) queries; None: a single one.
+    y : array-like of shape (n,)
+        relevances.
+    f : array-like of shape (n,)
+        Decision values.
+    qid : ArrayLike | None of shape (n,)
+        Queries; None: a single one.
 
     Returns
     -------
@@ -50,20 +63,28 @@ def concordance(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> Con
 
     Raises
     ------
-    ValueError : shapes that do not fit, no row at all, numbers that are not finite.
+    ValueError
+        Shapes that do not fit, no row at all, numbers that are not finite.
 
     Source: W, P and Q of Kendall's tau.
     """
     given = Ranking.of(y, f, qid)
     rows = LabelledPairs(relevances(y, len(given.y), "y"), given.query)
-    ranks = np.unique(given.f, return_inverse=True)[1].astype(np.float64)  # differences of integers are exact
+    ranks = np.unique(given.f, return_inverse=True)[1].astype(
+        np.float64
+    )  # differences of integers are exact
     slacks = rows.slacks(ranks, np.ones(rows.groups))
     some = rows.pairs_of > 0
     discordant, misordered = np.zeros_like(rows.pairs_of), np.zeros_like(rows.pairs_of)
-    discordant[some], misordered[some] = slacks.within(0).pairs, slacks.within(slacks.on_grid(0.5)).pairs
+    discordant[some], misordered[some] = (
+        slacks.within(0).pairs,
+        slacks.within(slacks.on_grid(0.5)).pairs,
+    )
     apart = LabelledPairs(ranks, given.query).pairs_of
     objects = np.bincount(given.query, minlength=rows.groups)
-    return Concordance(given.names, rows.pairs_of - misordered, discordant, misordered - discordant, apart, objects)
+    return Concordance(
+        given.names, rows.pairs_of - misordered, discordant, misordered - discordant, apart, objects
+    )
 
 
 def rank_matrix(f: ArrayLike, qid: ArrayLike | None = None) -> NDArray[np.bool_]:
@@ -77,8 +98,11 @@ def rank_matrix(f: ArrayLike, qid: ArrayLike | None = None) -> NDArray[np.bool_]
 
     Parameters
     ----------
-    f : (n,) decision values, or relevances: higher comes first. Of positions, where 1 comes first, give the negatives.
-    qid : (n,) queries; None: a single one.
+    f : array-like of shape (n,)
+        Decision values, or relevances: higher comes first. Of positions, where 1 comes
+        first, give the negatives.
+    qid : ArrayLike | None of shape (n,)
+        Queries; None: a single one.
 
     Returns
     -------
@@ -86,7 +110,8 @@ def rank_matrix(f: ArrayLike, qid: ArrayLike | None = None) -> NDArray[np.bool_]
 
     Raises
     ------
-    ValueError : shapes that do not fit, no document at all, numbers that are not finite.
+    ValueError
+        Shapes that do not fit, no document at all, numbers that are not finite.
 
     Source: W, ranking method.
     """
@@ -94,7 +119,12 @@ def rank_matrix(f: ArrayLike, qid: ArrayLike | None = None) -> NDArray[np.bool_]
     return np.asarray((given.f[:, None] > given.f) & (given.query[:, None] == given.query))
 
 
-def pairwise_accuracy(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None, ties: Literal["half", "wrong"] = "half") -> PerQuery:
+def pairwise_accuracy(
+    y: ArrayLike,
+    f: ArrayLike,
+    qid: ArrayLike | None = None,
+    ties: Literal["half", "wrong"] = "half",
+) -> PerQuery:
     """The share of preference pairs that f orders rightly.
 
         |{(i, j) : y_i > y_j, f_i > f_j}| / p,      and 1/2 |{(i, j) : y_i > y_j, f_i = f_j}| / p more for ties = "half"
@@ -112,13 +142,18 @@ def pairwise_accuracy(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None, 
 
     Raises
     ------
-    ValueError : as in `concordance`, unknown ties.
+    ValueError
+        As in `concordance`, unknown ties.
 
     Source: K, section 4.2.
     """
     check_choice(ties, "ties", ("half", "wrong"))
     counts = concordance(y, f, qid)
-    right = counts.concordant + counts.tied / 2 if ties == "half" else counts.concordant.astype(np.float64)
+    right = (
+        counts.concordant + counts.tied / 2
+        if ties == "half"
+        else counts.concordant.astype(np.float64)
+    )
     return PerQuery(counts.query, right, counts.pairs.astype(np.float64))
 
 
@@ -140,7 +175,8 @@ def kendall_tau(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> Per
 
     Raises
     ------
-    ValueError : as in `concordance`.
+    ValueError
+        As in `concordance`.
 
     Source: W, Kendall's tau; M. G. Kendall, The treatment of ties in ranking problems (1945), for tau-b.
     """
@@ -166,7 +202,8 @@ def empirical_loss(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> 
 
     Raises
     ------
-    ValueError : as in `concordance`.
+    ValueError
+        As in `concordance`.
 
     Source: W, empirical loss function; tau as in `kendall_tau`.
     """
@@ -174,7 +211,9 @@ def empirical_loss(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> 
     return PerQuery(tau.query, -tau.total, tau.weight)
 
 
-def expected_loss(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None, probability: Mapping[Any, float]) -> PerQuery:
+def expected_loss(
+    y: ArrayLike, f: ArrayLike, qid: ArrayLike | None, probability: Mapping[Any, float]
+) -> PerQuery:
     """Document W's expected loss, under a distribution over finitely many queries with their right rankings.
 
         L = -sum over (q, r*) of Pr(q, r*) tau(f, r*)
@@ -184,7 +223,10 @@ def expected_loss(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None, probability
 
     Parameters
     ----------
-    y, f, qid : as in `concordance`.  probability : Pr of every query of `qid`, numbers >= 0; they need not add up to 1.
+    y, f, qid
+        As in `concordance`.
+    probability : Mapping[Any, float]
+        Pr of every query of `qid`, numbers >= 0; they need not add up to 1.
 
     Returns
     -------
@@ -192,17 +234,27 @@ def expected_loss(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None, probability
 
     Raises
     ------
-    ValueError : as in `concordance`, a query without a probability, a probability without a query or that is negative or not finite.
+    ValueError
+        As in `concordance`, a query without a probability, a probability without a
+        query or that is negative or not finite.
 
     Source: W, expected loss function.
     """
     loss = empirical_loss(y, f, qid)
     if not isinstance(probability, Mapping):
-        raise ValueError(f"probability must map every query to a number, not be {format_value(probability)}")
+        raise ValueError(
+            f"probability must map every query to a number, not be {format_value(probability)}"
+        )
     apart = sorted(set(probability) ^ set(loss.query.tolist()), key=str)
     if apart:
-        raise ValueError(f"the queries of probability and of qid differ: {apart[:5]} are in one of them alone")
-    weight = check_weights([probability[name] for name in loss.query.tolist()], len(loss.query), "the values of probability")
+        raise ValueError(
+            f"the queries of probability and of qid differ: {apart[:5]} are in one of them alone"
+        )
+    weight = check_weights(
+        [probability[name] for name in loss.query.tolist()],
+        len(loss.query),
+        "the values of probability",
+    )
     if np.isinf(weight).any():
         raise ValueError("the values of probability must be finite")
     return PerQuery(loss.query, loss.total * weight, loss.weight * weight)

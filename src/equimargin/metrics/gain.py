@@ -41,8 +41,8 @@ def ndcg(
         (n,) relevances >= 0.
     f : ArrayLike
         (n,) decision values.
-    qid : ArrayLike or None
-        (n,) queries; None: a single one.
+    qid : ArrayLike | None
+        ArrayLike or None (n,) queries; None: a single one.
     k : int or None
         None for all documents of a query.
     gain : Gain
@@ -77,7 +77,10 @@ def ndcg(
     last, ratios = places(k), _ratios(gain, discount, ties)
     check_choice(short_queries, "short_queries", ("count", "zero"))
     shortest = 0 if last is None or short_queries == "count" else last
-    return evaluate_per_query(_graded(y, f, qid), lambda y, f: float(ratios(y, f)[:last][-1]) if len(y) >= shortest else 0.0)
+    return evaluate_per_query(
+        _graded(y, f, qid),
+        lambda y, f: float(ratios(y, f)[:last][-1]) if len(y) >= shortest else 0.0,
+    )
 
 
 def mean_ndcg(
@@ -100,7 +103,8 @@ def mean_ndcg(
 
     Raises
     ------
-    ValueError : as in `ndcg`.
+    ValueError
+        As in `ndcg`.
 
     Source: K, section 4.2.
     """
@@ -111,7 +115,10 @@ def mean_ndcg(
 def _graded(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None) -> Ranking:
     given = Ranking.of(y, f, qid)
     if given.y.min() < 0:
-        raise ValueError(f"y holds a negative relevance at row {int(given.y.argmin())}: a gain must not be negative")
+        raise ValueError(
+            f"y holds a negative relevance at row {int(given.y.argmin())}: a gain must not "
+            f"be negative"
+        )
     return given
 
 
@@ -127,11 +134,15 @@ def _ratios(gain: str, discount: str, ties: str) -> Callable[[Array, Array], Arr
         gains, i = _gains(y, gain), np.arange(1, len(y) + 1)
         d = 1 / np.log2(np.maximum(i, 2) if discount == "letor" else i + 1)
         ideal = np.cumsum(np.sort(gains)[::-1] * d)
-        return np.asarray(np.cumsum((group_means(gains, f) if ties == "average" else gains) * d) / ideal)
+        return np.asarray(
+            np.cumsum((group_means(gains, f) if ties == "average" else gains) * d) / ideal
+        )
 
     return ratios
 
 
 def _gains(y: Array, gain: str) -> Array:
     """Gains in units that cancel and do not overflow: (2^y - 1) / 2^max y, or y / max y."""
-    return np.asarray(-np.expm1(-y * np.log(2)) * np.exp2(y - y.max()) if gain == "exponential" else y / y.max())
+    return np.asarray(
+        -np.expm1(-y * np.log(2)) * np.exp2(y - y.max()) if gain == "exponential" else y / y.max()
+    )

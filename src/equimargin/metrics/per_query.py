@@ -17,8 +17,14 @@ from equimargin.formulations.problem.labels import numbers, queries
 class PerQuery:
     """A metric of every query.
 
-    query : (q,) names, ascending.  total : (q,) what each contributes.  weight : (q,) how much of the mean it is, 0 where the metric has
-    no meaning.
+    Parameters
+    ----------
+    query : NDArray[Any] of shape (q,)
+        Names, ascending.
+    total : ndarray of shape (q,)
+        What each contributes.
+    weight : ndarray of shape (q,)
+        How much of the mean it is, 0 where the metric has no meaning.
     """
 
     query: NDArray[Any]
@@ -81,7 +87,8 @@ def places(k: int | None) -> int | None:
 
     Raises
     ------
-    ValueError : k is no whole number from 1 on.
+    ValueError
+        k is no whole number from 1 on.
     """
     if k is not None and (isinstance(k, bool) or not (isinstance(k, int | np.integer) and k >= 1)):
         raise ValueError(f"k must be a whole number of documents, 1 or more, not {k!r}")

@@ -10,14 +10,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.numeric.arguments import check_choice, check_number
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.metrics.per_query import PerQuery, Ranking, evaluate_per_query, group_means, groups, places
+from equimargin.metrics.per_query import (
+    PerQuery,
+    Ranking,
+    evaluate_per_query,
+    group_means,
+    groups,
+    places,
+)
 
 Orders = Literal["average", "ordinal"]
 """What becomes of documents with the same f."""
 
 
 def precision(
-    y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None, k: int | None = None, threshold: float = 1.0, ties: Orders = "average"
+    y: ArrayLike,
+    f: ArrayLike,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    threshold: float = 1.0,
+    ties: Orders = "average",
 ) -> PerQuery:
     """The share of relevant documents among the first k, which are those retrieved.
 
@@ -25,10 +37,21 @@ def precision(
 
     Parameters
     ----------
-    y : (n,) relevances.  f : (n,) decision values.  qid : (n,) queries; None: a single one.
-    k : None for all documents of a query; where it has fewer than k, all are retrieved, and their number divides. trec_eval and LETOR 4.0
-        divide by k, and LETOR 3.0 counts 0 there.  threshold : relevant is y >= threshold.
-    ties : of documents with the same f: "average", the mean over their orders, or "ordinal", the order of the rows.
+    y : array-like of shape (n,)
+        relevances.
+    f : array-like of shape (n,)
+        Decision values.
+    qid : ArrayLike | None of shape (n,)
+        Queries; None: a single one.
+    k : int | None
+        None for all documents of a query; where it has fewer than k, all are retrieved,
+        and their number divides. trec_eval and LETOR 4.0 divide by k, and LETOR 3.0
+        counts 0 there.
+    threshold : float
+        Relevant is y >= threshold.
+    ties : Orders
+        Of documents with the same f: "average", the mean over their orders, or
+        "ordinal", the order of the rows.
 
     Returns
     -------
@@ -36,16 +59,25 @@ def precision(
 
     Raises
     ------
-    ValueError : as in `concordance`, k < 1, a threshold that is no number, an unknown treatment of ties.
+    ValueError
+        As in `concordance`, k < 1, a threshold that is no number, an unknown treatment
+        of ties.
 
     Source: W, information retrieval quality.
     """
     found = _found(k, threshold, ties)
-    return evaluate_per_query(Ranking.of(y, f, qid), lambda y, f: found(y, f)[0] / min(k or len(y), len(y)))
+    return evaluate_per_query(
+        Ranking.of(y, f, qid), lambda y, f: found(y, f)[0] / min(k or len(y), len(y))
+    )
 
 
 def recall(
-    y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None, k: int | None = None, threshold: float = 1.0, ties: Orders = "average"
+    y: ArrayLike,
+    f: ArrayLike,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    threshold: float = 1.0,
+    ties: Orders = "average",
 ) -> PerQuery:
     """The share of the relevant documents that are among the first k.
 
@@ -64,7 +96,8 @@ def recall(
 
     Raises
     ------
-    ValueError : as in `precision`.
+    ValueError
+        As in `precision`.
 
     Source: W, information retrieval quality.
     """
@@ -92,9 +125,18 @@ def average_precision(
 
     Parameters
     ----------
-    y : (n,) relevances.  f : (n,) decision values.  qid : (n,) queries; None: a single one.  threshold : relevant is y >= threshold.
-    ties : of documents with the same f: "average", the mean over their orders; "ordinal", the order of the rows, as LETOR's scripts have
-        them; "max", all in the last of their places, as scikit-learn's `average_precision_score` has them.
+    y : array-like of shape (n,)
+        relevances.
+    f : array-like of shape (n,)
+        Decision values.
+    qid : ArrayLike | None of shape (n,)
+        Queries; None: a single one.
+    threshold : float
+        Relevant is y >= threshold.
+    ties : Literal['average', 'ordinal', 'max']
+        Of documents with the same f: "average", the mean over their orders; "ordinal",
+        the order of the rows, as LETOR's scripts have them; "max", all in the last of
+        their places, as scikit-learn's `average_precision_score` has them.
 
     Returns
     -------
@@ -102,16 +144,22 @@ def average_precision(
 
     Raises
     ------
-    ValueError : as in `concordance`, a threshold that is no number, an unknown treatment of ties.
+    ValueError
+        As in `concordance`, a threshold that is no number, an unknown treatment of
+        ties.
 
     Source: W, information retrieval quality; McSherry and Najork (2008), as in `ndcg`.
     """
     check_choice(ties, "ties", ("average", "ordinal", "max"))
     check_threshold(threshold)
-    return evaluate_per_query(Ranking.of(y, f, qid), lambda y, f: _precision(y >= threshold, f, ties))
+    return evaluate_per_query(
+        Ranking.of(y, f, qid), lambda y, f: _precision(y >= threshold, f, ties)
+    )
 
 
-def _found(k: int | None, threshold: float, ties: str) -> Callable[[Array, Array], tuple[float, int]]:
+def _found(
+    k: int | None, threshold: float, ties: str
+) -> Callable[[Array, Array], tuple[float, int]]:
     """The relevant documents among the first k of a query, and all its relevant ones; y and f by falling f."""
     last = places(k)
     check_choice(ties, "ties", ("average", "ordinal"))
@@ -144,6 +192,7 @@ def _precision(relevant: NDArray[np.bool_], f: Array, ties: str) -> float:
         return float((upto[last] / (last + 1))[group][relevant].sum()) / R
     r = np.bincount(group, relevant)
     before = upto[last] - r
-    # Relevant in its place with probability r / size, a document has each of the others of its group before it with equal probability.
+    # Relevant in its place with probability r / size, a document has each of the others
+    # of its group before it with equal probability.
     others = (place - 1 - (last + 1 - size)[group]) * ((r - 1) / np.maximum(size - 1, 1))[group]
     return float(((r / size)[group] * (before[group] + 1 + others) / place).sum()) / R

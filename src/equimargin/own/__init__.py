@@ -23,4 +23,14 @@ from equimargin.formulations.kernels.registry import kernel
 from equimargin.proofs.program import optimum
 from equimargin.solvers import solver
 
-__all__ = ["Family", "FormulaValue", "Kernel", "ProgramProblem", "Refusal", "Source", "kernel", "optimum", "solver"]
+__all__ = [
+    "Family",
+    "FormulaValue",
+    "Kernel",
+    "ProgramProblem",
+    "Refusal",
+    "Source",
+    "kernel",
+    "optimum",
+    "solver",
+]

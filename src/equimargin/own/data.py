@@ -19,7 +19,11 @@ from equimargin.formulations.numeric.arguments import format_error
 
 def match_families(patterns: Sequence[str]) -> list[Family[ProgramProblem]]:
     """The families of which nothing but the data is known that any of the patterns names; in the order in which they were entered."""
-    return [family for id, family in program_families().items() if any(fnmatchcase(id.lower(), pattern.lower()) for pattern in patterns)]
+    return [
+        family
+        for id, family in program_families().items()
+        if any(fnmatchcase(id.lower(), pattern.lower()) for pattern in patterns)
+    ]
 
 
 def list_family_names() -> str:
@@ -27,12 +31,15 @@ def list_family_names() -> str:
     return ", ".join(program_families())
 
 
-def load_problem(family: Family[ProgramProblem], file: str | None, seed: int | None) -> tuple[ProgramProblem, str]:
+def load_problem(
+    family: Family[ProgramProblem], file: str | None, seed: int | None
+) -> tuple[ProgramProblem, str]:
     """A problem of a family at the data of a file or of a seed, and how the data were got, in a clause.
 
     Raises
     ------
-    ValueError : neither or both are given; data that cannot be drawn or read, with the reason.
+    ValueError
+        Neither or both are given; data that cannot be drawn or read, with the reason.
     """
     if (file is None) == (seed is None):
         raise ValueError(f"the family {family.id} needs data: a file, or --draw SEED to draw some")
@@ -42,7 +49,10 @@ def load_problem(family: Family[ProgramProblem], file: str | None, seed: int | N
         data, how = drawn(family, seed), f"drawn with seed {seed}"
     else:
         assert file is not None
-        data, how = (read(file) if family.load is None else _loaded(family, file)), f"read from {file}"
+        data, how = (
+            (read(file) if family.load is None else _loaded(family, file)),
+            f"read from {file}",
+        )
     return family(data), f"{family.id}, {how}: {described(data)}"
 
 
@@ -62,7 +72,9 @@ def _loaded(family: Family[ProgramProblem], file: str) -> Any:
     except (OSError, ValueError):
         raise
     except Exception as failure:  # somebody else's function may fail in any way
-        raise ValueError(f"{family.id} cannot read {file}: {type(failure).__name__}: {failure}") from failure
+        raise ValueError(
+            f"{family.id} cannot read {file}: {type(failure).__name__}: {failure}"
+        ) from failure
 
 
 def read(file: str | Path) -> dict[str, Any]:
@@ -70,7 +82,10 @@ def read(file: str | Path) -> dict[str, Any]:
 
     Raises
     ------
-    ValueError : a file that holds none of these, with the reason.  FileNotFoundError : no file.
+    ValueError
+        A file that holds none of these, with the reason.
+    FileNotFoundError
+        No file.
     """
     path = Path(file)
     try:
@@ -79,7 +94,10 @@ def read(file: str | Path) -> dict[str, Any]:
         elif path.suffix == ".json":
             found = json.loads(path.read_text(encoding="utf-8"))
         else:
-            raise ValueError("a file of names and numbers ends in .json or .npz; any other needs family(..., load=function)")
+            raise ValueError(
+                "a file of names and numbers ends in .json or .npz; any other needs "
+                "family(..., load=function)"
+            )
         if not isinstance(found, Mapping):
             raise ValueError("it holds no object, whose names are those of the data")
         return {str(name): _number(name, value) for name, value in found.items()}

@@ -1,8 +1,10 @@
 """Instances of user-defined families, drawn from their strategies: to try them out, and to look for one that refutes a formulation.
 
-A formulation is checked on every instance that is drawn: its proven optimum must be the definition's. Where it says how its variables
-become those of the definition (`to_canonical`), or the way back (`from_canonical`), its optimal points are carried over, and must be
-optimal there. hypothesis shrinks an instance on which something is wrong.
+A formulation is checked on every instance that is drawn: its proven optimum must be the
+definition's. Where it says how its variables become those of the definition
+(`to_canonical`), or the way back (`from_canonical`), its optimal points are carried
+over, and must be optimal there. hypothesis shrinks an instance on which something is
+wrong.
 """
 
 from __future__ import annotations
@@ -59,7 +61,10 @@ class Refutation:
 def exactly(data: Any) -> str:
     """Small data in full: the names and values of a mapping."""
     if isinstance(data, dict):
-        return ", ".join(f"{name} = {value.tolist() if isinstance(value, np.ndarray) else value}" for name, value in data.items())
+        return ", ".join(
+            f"{name} = {value.tolist() if isinstance(value, np.ndarray) else value}"
+            for name, value in data.items()
+        )
     return described(data)
 
 
@@ -68,9 +73,12 @@ def drawn(family: Family[ProgramProblem], seed: int) -> Any:
 
     Raises
     ------
-    ValueError : a family without a strategy.
+    ValueError
+        A family without a strategy.
     """
-    return max(drawn_examples(get_strategy(family), TRIED_OUT, seed), key=lambda data: len(exactly(data)))
+    return max(
+        drawn_examples(get_strategy(family), TRIED_OUT, seed), key=lambda data: len(exactly(data))
+    )
 
 
 def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation | None:
@@ -78,24 +86,44 @@ def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation |
 
     Parameters
     ----------
-    id : of a formulation of a user-defined family.  examples : instances that are drawn.  seed : of drawing.
+    id : str
+        Of a formulation of a user-defined family.
+    examples : int
+        Instances that are drawn.
+    seed : int
+        Of drawing.
 
     Raises
     ------
-    KeyError : an unknown id.  ValueError : a family without a strategy.
+    KeyError
+        An unknown id.
+    ValueError
+        A family without a strategy.
     """
     from equimargin.formulations import REGISTRY
 
     entry = REGISTRY[id]
-    return _smallest(program_families()[entry.family], lambda problem: value_complaint(entry, problem), examples, seed)
+    return _smallest(
+        program_families()[entry.family],
+        lambda problem: value_complaint(entry, problem),
+        examples,
+        seed,
+    )
 
 
-def check_own_formulation(entry: Formulation, examples: int = EXAMPLES, seed: int = 0) -> Refutation | None:
+def check_own_formulation(
+    entry: Formulation, examples: int = EXAMPLES, seed: int = 0
+) -> Refutation | None:
     """Check a formulation of a user-defined family on drawn instances.
 
     Parameters
     ----------
-    entry : in the registry.  examples : instances that are drawn.  seed : of drawing.
+    entry : Formulation
+        In the registry.
+    examples : int
+        Instances that are drawn.
+    seed : int
+        Of drawing.
 
     Returns
     -------
@@ -103,8 +131,12 @@ def check_own_formulation(entry: Formulation, examples: int = EXAMPLES, seed: in
 
     Raises
     ------
-    AssertionError : it is not worth what the definition is, or its maps do not hold, or it is a control and no instance shows that; with
-        the smallest instance found, in a sentence.  ValueError : a family without a strategy.
+    AssertionError
+        It is not worth what the definition is, or its maps do not hold, or it is a
+        control and no instance shows that; with the smallest instance found, in a
+        sentence.
+    ValueError
+        A family without a strategy.
     """
     family, seen = program_families()[entry.family], list[ProgramProblem]()
 
@@ -121,28 +153,44 @@ def check_own_formulation(entry: Formulation, examples: int = EXAMPLES, seed: in
     if found is not None and not entry.control:
         raise AssertionError(str(found))
     if found is None and entry.control:
-        raise AssertionError(f"{entry.id} is a control, and is worth what {family.id} is on all {len(seen)} drawn instances")
+        raise AssertionError(
+            f"{entry.id} is a control, and is worth what {family.id} is on all {len(seen)} "
+            f"drawn instances"
+        )
     return found
 
 
-def check_own_solver(solver: RegisteredSolver[Any], examples: int = EXAMPLES, seed: int = 0) -> None:
+def check_own_solver(
+    solver: RegisteredSolver[Any], examples: int = EXAMPLES, seed: int = 0
+) -> None:
     """Check a solver of a user-defined family on drawn instances: its answers must be worth the optimum, as near as it admits.
 
     It may refuse data by `applies`, or by a ValueError.
 
     Parameters
     ----------
-    solver : an entry of SOLVERS.  examples : instances that are drawn.  seed : of drawing.
+    solver : RegisteredSolver[Any]
+        An entry of SOLVERS.
+    examples : int
+        Instances that are drawn.
+    seed : int
+        Of drawing.
 
     Raises
     ------
-    AssertionError : an answer that is worth something else, no answer, or one that cannot be made feasible; with the smallest instance.
+    AssertionError
+        An answer that is worth something else, no answer, or one that cannot be made
+        feasible; with the smallest instance.
     """
     family, seen = program_families()[solver.families[0]], list[ProgramProblem]()
 
     def complaint(problem: ProgramProblem) -> str:
         proven = optimum(problem)
-        if not proven.is_known or proven.lower == proven.upper == float("inf") or proven.upper == -float("inf"):
+        if (
+            not proven.is_known
+            or proven.lower == proven.upper == float("inf")
+            or proven.upper == -float("inf")
+        ):
             return ""
         if solver.refusal(problem) is not None:
             return ""
@@ -158,10 +206,16 @@ def check_own_solver(solver: RegisteredSolver[Any], examples: int = EXAMPLES, se
             return f"{solver.name}: {wrong}"
         seen.append(problem)
         apart = max(value.lower - proven.upper, proven.lower - value.upper)
-        admitted = f"and it admits to be off by {found.accuracy:.0e} of the size of the objective's terms"
+        admitted = (
+            f"and it admits to be off by {found.accuracy:.0e} of the size of the objective's terms"
+        )
         off = f"{solver.name} is worth {value.upper!r} where the optimum is {proven}, {admitted}"
         rounding = stated_rounding(problem, found.formulation)
-        return off if apart > max(max(found.accuracy, DIFFERENT) * proven.interval.size, rounding) else ""
+        return (
+            off
+            if apart > max(max(found.accuracy, DIFFERENT) * proven.interval.size, rounding)
+            else ""
+        )
 
     refuted = _smallest(family, complaint, examples, seed)
     if refuted is not None:
@@ -177,7 +231,9 @@ def value_complaint(entry: Formulation, problem: ProgramProblem) -> str:
     own, due = optimum(problem, entry.id), optimum(problem)
     apart = max(own.lower - due.upper, due.lower - own.upper)
     differs = apart > max(DIFFERENT * due.interval.size, stated_rounding(problem, entry.id))
-    return f"{entry.id} is worth {own} where {problem.definition.id} is worth {due}" if differs else ""
+    return (
+        f"{entry.id} is worth {own} where {problem.definition.id} is worth {due}" if differs else ""
+    )
 
 
 def _complaint_of_maps(entry: Formulation, problem: ProgramProblem) -> str:
@@ -188,14 +244,24 @@ def _complaint_of_maps(entry: Formulation, problem: ProgramProblem) -> str:
         return said  # no point is optimal
     if not said and entry.to_canonical is not None and own.x is not None:
         given = entry.to_canonical(problem.values_at(entry.id, own.x), problem.data)
-        said = _complaint_of_point(f"the point that {entry.id} maps to the definition", problem.definition, given, problem, due)
+        said = _complaint_of_point(
+            f"the point that {entry.id} maps to the definition",
+            problem.definition,
+            given,
+            problem,
+            due,
+        )
     if not said and entry.from_canonical is not None and due.x is not None:
         given = entry.from_canonical(problem.values_at(problem.definition.id, due.x), problem.data)
-        said = _complaint_of_point(f"the point that {entry.id} maps from the definition", entry, given, problem, due)
+        said = _complaint_of_point(
+            f"the point that {entry.id} maps from the definition", entry, given, problem, due
+        )
     return said
 
 
-def _complaint_of_point(what: str, entry: Formulation, given: Any, problem: ProgramProblem, due: ProvenOptimum) -> str:
+def _complaint_of_point(
+    what: str, entry: Formulation, given: Any, problem: ProgramProblem, due: ProvenOptimum
+) -> str:
     program = problem.program(entry.id)
     try:
         found = completed(program, given, SECONDS)
@@ -204,7 +270,10 @@ def _complaint_of_point(what: str, entry: Formulation, given: Any, problem: Prog
     worth = float(entry.value(program.stated(found.objective), problem.data))
     off = max(due.lower - worth, worth - due.upper)
     if off > OPTIMAL * due.interval.size or found.moved > OPTIMAL:
-        return f"{what} is worth {worth!r} in {entry.id}, moved by {found.moved:.1e}, where the optimum is {due}"
+        return (
+            f"{what} is worth {worth!r} in {entry.id}, moved by {found.moved:.1e}, where the "
+            f"optimum is {due}"
+        )
     return ""
 
 
@@ -215,17 +284,26 @@ def _complaint_of_printed(entry: Formulation, problem: ProgramProblem) -> str:
     for variable in stated.variables():
         variable.save_value(np.abs(rng.normal(size=variable.shape)))
     values = {variable.name(): np.asarray(variable.value) for variable in stated.variables()}
-    declared, printed = float(stated.objective.args[0].value), float(entry.printed(values, problem.data).objective)
+    declared, printed = (
+        float(stated.objective.args[0].value),
+        float(entry.printed(values, problem.data).objective),
+    )
     same = abs(declared - printed) <= 1e-8 * max(1.0, abs(declared))
     return "" if same else f"{entry.id} declares {declared!r}, its printed formula says {printed!r}"
 
 
-def _smallest(family: Family[ProgramProblem], complaint: Callable[[ProgramProblem], str], examples: int, seed: int) -> Refutation | None:
+def _smallest(
+    family: Family[ProgramProblem],
+    complaint: Callable[[ProgramProblem], str],
+    examples: int,
+    seed: int,
+) -> Refutation | None:
     """The smallest drawn instance with a complaint.
 
     Raises
     ------
-    AssertionError : a function that fails, with the smallest instance on which it does.
+    AssertionError
+        A function that fails, with the smallest instance on which it does.
     """
     found: list[Refutation] = []
 
@@ -240,7 +318,9 @@ def _smallest(family: Family[ProgramProblem], complaint: Callable[[ProgramProble
 
     try:
         with kept_from_quitting():
-            hypothesis.find(get_strategy(family), refutes, settings=unhurried(examples), random=Random(seed))
+            hypothesis.find(
+                get_strategy(family), refutes, settings=unhurried(examples), random=Random(seed)
+            )
     except hypothesis.errors.NoSuchExample:
         return None
     return found[-1]
@@ -280,7 +360,13 @@ def unhurried(examples: int) -> hypothesis.settings:
         Largest number of examples.
     """
     slow = list(hypothesis.HealthCheck)
-    return hypothesis.settings(max_examples=examples, deadline=None, database=None, report_multiple_bugs=False, suppress_health_check=slow)
+    return hypothesis.settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        report_multiple_bugs=False,
+        suppress_health_check=slow,
+    )
 
 
 def get_strategy(family: Family[ProgramProblem]) -> Any:
@@ -288,8 +374,12 @@ def get_strategy(family: Family[ProgramProblem]) -> Any:
 
     Raises
     ------
-    ValueError : a family without one.
+    ValueError
+        A family without one.
     """
     if family.data is None:
-        raise ValueError(f"the family {family.id} has no strategy to draw data from: family({family.id!r}, data=strategy)")
+        raise ValueError(
+            f"the family {family.id} has no strategy to draw data from: "
+            f"family({family.id!r}, data=strategy)"
+        )
     return family.data if isinstance(family.data, SearchStrategy) else family.data()

@@ -1,7 +1,7 @@
 """Plug-ins: modules whose import enters families, formulations, solvers and documents.
 
-An installed package names its modules in the entry-point group "equimargin.plugins"; the command line loads them, and those that `--plugin`
-names.
+An installed package names its modules in the entry-point group "equimargin.plugins";
+the command line loads them, and those that `--plugin` names.
 
     [project.entry-points."equimargin.plugins"]
     mine = "my_package.families"
@@ -47,13 +47,21 @@ def load_installed() -> Iterator[str]:
     """
     try:
         points = sorted(entry_points(group=GROUP))
-    except Exception as failure:  # Python reads those of all packages at once, and fails in many ways at a damaged file
-        yield f"no installed plug-in is loaded, because {_damaged()} has damaged entry points: {_sentence(failure)}; install it anew"
+    # Python reads those of all packages at once, and fails in many ways at a damaged
+    # file
+    except Exception as failure:
+        yield (
+            f"no installed plug-in is loaded, because {_damaged()} has damaged entry points: "
+            f"{_sentence(failure)}; install it anew"
+        )
         return
     for point in points:
         origin, module = _origin(point), _module(point)
         if not module:
-            yield f"the plug-in {point.name} ({origin}) is left out: {point.value!r} is not the name of a module"
+            yield (
+                f"the plug-in {point.name} ({origin}) is left out: {point.value!r} is not the "
+                f"name of a module"
+            )
         if not module or module in LOADED:
             continue
         try:
@@ -80,18 +88,27 @@ def load(name: str) -> None:
 
     Parameters
     ----------
-    name : of a module that can be imported, here or from the present folder; or of a file that ends in .py.
+    name : str
+        Of a module that can be imported, here or from the present folder; or of a file
+        that ends in .py.
 
     Raises
     ------
-    ValueError : it cannot be loaded; the sentence says why, with file and line.
+    ValueError
+        It cannot be loaded; the sentence says why, with file and line.
     """
     path = Path(name)
-    folder, module = (path.resolve().parent, path.stem) if path.suffix == ".py" else (Path.cwd(), name)
+    folder, module = (
+        (path.resolve().parent, path.stem) if path.suffix == ".py" else (Path.cwd(), name)
+    )
     if path.suffix == ".py" and not path.is_file():
-        raise ValueError(f"the plug-in {name} is not there: --plugin takes a module, or a file that ends in .py")
+        raise ValueError(
+            f"the plug-in {name} is not there: --plugin takes a module, or a file that ends in .py"
+        )
     if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))  # other processes get the path, and import the module in the same way
+        sys.path.insert(
+            0, str(folder)
+        )  # other processes get the path, and import the module in the same way
     try:
         with kept_from_quitting():
             found = import_module(module)
@@ -99,7 +116,9 @@ def load(name: str) -> None:
         raise ValueError(f"the plug-in {name} cannot be loaded: {_sentence(failure)}") from failure
     where = getattr(found, "__file__", None)
     if path.suffix == ".py" and (where is None or not path.samefile(where)):
-        raise ValueError(f"the plug-in {name} has the name of another module, {where}: rename the file")
+        raise ValueError(
+            f"the plug-in {name} has the name of another module, {where}: rename the file"
+        )
     LOADED.setdefault(module, Plugin(module, f"--plugin {name}"))
 
 
@@ -108,7 +127,8 @@ def find_sources(name: str) -> list[Path]:
 
     Parameters
     ----------
-    name : of a module, or of a file that ends in .py.
+    name : str
+        Of a module, or of a file that ends in .py.
     """
     path = Path(name)
     if path.suffix == ".py":
@@ -149,7 +169,11 @@ def _origin(point: EntryPoint) -> str:
 def _package(installed: Distribution) -> str:
     """The name and the version of an installed package, as far as its metadata can be read."""
     try:
-        found = [str(installed.metadata[name]) for name in ("Name", "Version") if name in installed.metadata]
+        found = [
+            str(installed.metadata[name])
+            for name in ("Name", "Version")
+            if name in installed.metadata
+        ]
     except Exception:  # a file that is no text
         found = []
     return " ".join(found) if len(found) == 2 else "an installed package of damaged metadata"
@@ -167,6 +191,12 @@ def _damaged() -> str:
 
 def _sentence(failure: BaseException) -> str:
     """What went wrong, and the line of the plug-in in which it did."""
-    frames = [frame for frame in traceback.extract_tb(failure.__traceback__) if "importlib" not in frame.filename]
-    where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if len(frames) > 1 else ""
+    frames = [
+        frame
+        for frame in traceback.extract_tb(failure.__traceback__)
+        if "importlib" not in frame.filename
+    ]
+    where = (
+        f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if len(frames) > 1 else ""
+    )
     return f"{type(failure).__name__}: {' '.join(str(failure).split())}{where}"

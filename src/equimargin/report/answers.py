@@ -44,9 +44,15 @@ class AnswerView:
         run = j.evidence.run
         sources = () if run.formulation is None else REGISTRY[run.formulation].sources
         seconds = "" if j.agreement is Agreement.SKIPPED else _in_few_digits(run.solve_seconds)
-        off = np.nan if j.agreement in (Agreement.AGREES, Agreement.SKIPPED) else np.fmax(j.claim, j.off)
+        off = (
+            np.nan
+            if j.agreement in (Agreement.AGREES, Agreement.SKIPPED)
+            else np.fmax(j.claim, j.off)
+        )
         figure = f"{off:.0e}" if np.isfinite(off) else ""
-        return cls(j, _label(run.family, run.formulation), sources, seconds, figure, _cells(j, sources))
+        return cls(
+            j, _label(run.family, run.formulation), sources, seconds, figure, _cells(j, sources)
+        )
 
     @property
     def run(self) -> Run:
@@ -72,7 +78,9 @@ class AnswerView:
     def ended_early(self) -> bool:
         """True if the answer failed, or is inaccurate for a reason beside its accuracy."""
         unfinished = self.run.status is not Status.OPTIMAL or self.judgement.explained is not None
-        return self.agreement is Agreement.FAILED or (self.agreement is Agreement.INACCURATE and unfinished)
+        return self.agreement is Agreement.FAILED or (
+            self.agreement is Agreement.INACCURATE and unfinished
+        )
 
     def said(self, ascii: bool = False) -> str:
         """Return solver, seconds and error, on one line, with the mark unless the answer agrees."""
@@ -85,7 +93,9 @@ def _label(family: str, formulation: str | None) -> str:
     """Return the name of a formulation within a family; that of a control says so."""
     if formulation is None:
         return ""
-    return formulation.removeprefix(f"{family}.") + (" (control)" if REGISTRY[formulation].control else "")
+    return formulation.removeprefix(f"{family}.") + (
+        " (control)" if REGISTRY[formulation].control else ""
+    )
 
 
 def _in_few_digits(seconds: float | None) -> str:
@@ -107,7 +117,15 @@ def _cells(j: Judgement, sources: tuple[Source, ...]) -> tuple[Cell, ...]:
         Cell.word("; ".join(map(str, sources)), "long"),
         Cell.word(run.solver),
     )
-    figures = (j.evidence.value, ".10g"), (j.relative_width, ".1e"), (run.compile_seconds, ".3f"), (run.solve_seconds, ".3f")
-    cells = [Cell.of(None if j.agreement is Agreement.SKIPPED else value, form) for value, form in figures]
+    figures = (
+        (j.evidence.value, ".10g"),
+        (j.relative_width, ".1e"),
+        (run.compile_seconds, ".3f"),
+        (run.solve_seconds, ".3f"),
+    )
+    cells = [
+        Cell.of(None if j.agreement is Agreement.SKIPPED else value, form)
+        for value, form in figures
+    ]
     agreement = Cell(str(j.agreement), list(Agreement).index(j.agreement), str(j.agreement))
     return (*words, *cells[:2], agreement, *cells[2:])

@@ -26,4 +26,8 @@ class Cell:
     @classmethod
     def of(cls, value: float | None, form: str) -> Self:
         """Return a cell that is sorted by its figure, in a format; empty for None."""
-        return cls("", "") if value is None else cls(format(value, form), "" if math.isnan(value) else value)
+        return (
+            cls("", "")
+            if value is None
+            else cls(format(value, form), "" if math.isnan(value) else value)
+        )

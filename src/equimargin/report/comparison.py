@@ -21,7 +21,15 @@ from equimargin.proofs.certificates.program import certificate_of_definition
 from equimargin.proofs.certificates.writing import write_certificate
 from equimargin.report.page import Style, block, closing, name_columns
 from equimargin.report.pages.comparison import comparison_page
-from equimargin.report.records import SCHEMA_VERSION, csv_text, plain, record, solved, summary, versions
+from equimargin.report.records import (
+    SCHEMA_VERSION,
+    csv_text,
+    plain,
+    record,
+    solved,
+    summary,
+    versions,
+)
 from equimargin.report.view import ComparisonView, comparison_view
 from equimargin.report.words import PAGE_COLUMNS
 
@@ -68,12 +76,16 @@ class Comparison:
     @cached_property
     def view(self) -> ComparisonView:
         """All that is said of it, for the page, the wide table and the page of HTML."""
-        return comparison_view(self.families, self.planned, self.left_out, self.seconds, self.interrupted)
+        return comparison_view(
+            self.families, self.planned, self.left_out, self.seconds, self.interrupted
+        )
 
     @property
     def exit_code(self) -> int:
         """0 all families agree; 1 one disagrees; 3 nothing was solved; 4 one is undecided."""
-        judgements = [j for family in self.families for j in family.judgements if not j.evidence.run.control]
+        judgements = [
+            j for family in self.families for j in family.judgements if not j.evidence.run.control
+        ]
         if any(family.verdict is Verdict.DISAGREE for family in self.families):
             return 1
         if not any(solved(j) for j in judgements):
@@ -153,7 +165,9 @@ class Comparison:
         command : str
             Command that runs it again in a shell; empty where it was run from Python.
         """
-        return comparison_page(self.view, self.data, self.settings, {"equimargin": __version__} | versions(), command)
+        return comparison_page(
+            self.view, self.data, self.settings, {"equimargin": __version__} | versions(), command
+        )
 
     def __str__(self) -> str:
         return "\n".join(self.page(PAGE_COLUMNS))
@@ -169,7 +183,9 @@ class Comparison:
             True if only ASCII may be used.
         """
         style = Style(width, ascii, name_columns(self.families))
-        return [line for family in self.view.families for line in (*block(family, style), "")] + closing(self.view, style)
+        return [
+            line for family in self.view.families for line in (*block(family, style), "")
+        ] + closing(self.view, style)
 
 
 def _certificate(problem: AnyProblem, family: FamilyVerdict) -> dict[str, Any]:
@@ -183,4 +199,8 @@ def _certificate(problem: AnyProblem, family: FamilyVerdict) -> dict[str, Any]:
     if not family.judgements:
         raise ValueError("it has no answer yet")
     has_levels = isinstance(problem, MarginProblem) and isinstance(problem.rows, Levels)
-    return certificate_of_family(problem, family) if isinstance(problem, Problem) and not has_levels else certificate_of_definition(problem)
+    return (
+        certificate_of_family(problem, family)
+        if isinstance(problem, Problem) and not has_levels
+        else certificate_of_definition(problem)
+    )

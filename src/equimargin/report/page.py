@@ -18,7 +18,12 @@ NAME_COLUMNS = 15
 """Columns, at least, that the name of a family takes in the head of its block."""
 NARROWEST_SOURCE = 10
 """Columns below which the sources of the formulations are left out."""
-STYLES = {Agreement.DISAGREES: "red", Agreement.FAILED: "yellow", Agreement.INACCURATE: "yellow", Agreement.SKIPPED: "dim"}
+STYLES = {
+    Agreement.DISAGREES: "red",
+    Agreement.FAILED: "yellow",
+    Agreement.INACCURATE: "yellow",
+    Agreement.SKIPPED: "dim",
+}
 """Style of a line of a wide table by the agreement of its answer."""
 
 
@@ -40,7 +45,9 @@ class Style:
     def wrapped(self, text: str, indent: int = 0, hanging: int = 2) -> list[str]:
         """Return the text on as many lines as it takes; a no-break space becomes a space."""
         first, rest = " " * indent, " " * (indent + hanging)
-        lines = wrap(text, self.width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+        lines = wrap(
+            text, self.width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+        )
         return [line.replace(NO_BREAK, " ") for line in lines]
 
 
@@ -54,7 +61,9 @@ def block(family: FamilyView, style: Style) -> list[str]:
     lines = _head(family, style)
     if family.missing and not any(answer.was_run for answer in family.answers):
         return lines
-    lines += style.wrapped("   ".join(answer.said(style.ascii) for answer in family.specialised), INDENT, 0)
+    lines += style.wrapped(
+        "   ".join(answer.said(style.ascii) for answer in family.specialised), INDENT, 0
+    )
     lines += _formulations({label: cells for label, cells in family.rows.items() if label}, style)
     return lines + [line for sentence in family.remarks for line in style.wrapped(sentence, INDENT)]
 
@@ -90,7 +99,9 @@ def first_proof(family: FamilyView, style: Style) -> list[str]:
 
     It is indented, so that it is not taken for the head of a block.
     """
-    return style.wrapped(f"{family.id}: {family.optimum.partition(' (')[0]}; asking other solvers", INDENT)
+    return style.wrapped(
+        f"{family.id}: {family.optimum.partition(' (')[0]}; asking other solvers", INDENT
+    )
 
 
 def _head(family: FamilyView, style: Style) -> list[str]:
@@ -104,20 +115,42 @@ def _head(family: FamilyView, style: Style) -> list[str]:
 
 def _formulations(rows: Mapping[str, Mapping[str, AnswerView]], style: Style) -> list[str]:
     """Return a row a formulation with a column a backend, or with a list of them."""
-    backends = list(dict.fromkeys(name for row in rows.values() for name, answer in row.items() if answer.was_run))
+    backends = list(
+        dict.fromkeys(
+            name for row in rows.values() for name, answer in row.items() if answer.was_run
+        )
+    )
     rows = {label: row for label, row in rows.items() if row.keys() & set(backends)}
     if not rows:
         return []
-    cells = {(label, name): _cell(row[name], style) for label, row in rows.items() for name in backends if name in row}
-    widths = {name: 2 + max(len(name), *(len(text) for (_, of), text in cells.items() if of == name)) for name in backends}
+    cells = {
+        (label, name): _cell(row[name], style)
+        for label, row in rows.items()
+        for name in backends
+        if name in row
+    }
+    widths = {
+        name: 2 + max(len(name), *(len(text) for (_, of), text in cells.items() if of == name))
+        for name in backends
+    }
     first = max(map(len, rows)) + 2
     room = style.width - INDENT - first - sum(widths.values())
     if room < 0:
-        listed = ((label, (f"{name} {cells[label, name]}" for name in backends if (label, name) in cells)) for label in rows)
-        return [line for label, parts in listed for line in style.wrapped(f"{label}: {', '.join(parts)}", INDENT)]
+        listed = (
+            (label, (f"{name} {cells[label, name]}" for name in backends if (label, name) in cells))
+            for label in rows
+        )
+        return [
+            line
+            for label, parts in listed
+            for line in style.wrapped(f"{label}: {', '.join(parts)}", INDENT)
+        ]
     sources = {label: _source(row) for label, row in rows.items()}
     room = min(room, max(map(len, sources.values())) + 2) if room >= NARROWEST_SOURCE else 0
-    lines = [" " * (INDENT + first + room) + "".join(f"{name:<{widths[name]}}" for name in backends).rstrip()]
+    lines = [
+        " " * (INDENT + first + room)
+        + "".join(f"{name:<{widths[name]}}" for name in backends).rstrip()
+    ]
     more = "~" if style.ascii else "…"
     for label, source in sources.items():
         place = f"{cut(source, room - 2, more):<{room}}" if room else ""

@@ -23,7 +23,8 @@ def ends(path: AnyPath) -> tuple[float, float]:
 
     Raises
     ------
-    ValueError : a path without a lambda above 0.
+    ValueError
+        A path without a lambda above 0.
     """
     above = path.lambdas[path.lambdas > 0]
     if not len(above):
@@ -34,7 +35,9 @@ def ends(path: AnyPath) -> tuple[float, float]:
 
 def lambdas(path: AnyPath, high: float, low: float, number: int = ACROSS) -> Array:
     """The lambdas of the path at which a line is drawn, falling, evenly spread over their logarithms."""
-    return np.clip(np.geomspace(min(high, path.lambdas[0]), low, number), path.lambdas[-1], path.lambdas[0])
+    return np.clip(
+        np.geomspace(min(high, path.lambdas[0]), low, number), path.lambdas[-1], path.lambdas[0]
+    )
 
 
 def coefficients(path: AnyPath, lams: Array) -> Array | None:
@@ -45,13 +48,19 @@ def coefficients(path: AnyPath, lams: Array) -> Array | None:
     if isinstance(path, OneNormPath):
         pieces = [path.piece(lam) for lam in lams.tolist()]
         return np.array([Z.rdot(beta) for beta in path.betas[pieces].toarray()])
-    return along(path, path.w if path.w.size else np.array([Z.rdot(beta) for beta in path.betas]), lams)
+    return along(
+        path, path.w if path.w.size else np.array([Z.rdot(beta) for beta in path.betas]), lams
+    )
 
 
 def between_breakpoints(path: AnyPath) -> str:
     """What a function of the path does between two breakpoints, in a sentence."""
     still = isinstance(path, OneNormPath)
-    return "f stays as it is between two breakpoints." if still else "Between two breakpoints lambda f is a straight line of lambda."
+    return (
+        "f stays as it is between two breakpoints."
+        if still
+        else "Between two breakpoints lambda f is a straight line of lambda."
+    )
 
 
 def roundings_of_gaps(path: AnyPath) -> str:
@@ -65,13 +74,17 @@ def training_scores(path: AnyPath, lams: Array) -> Array:
         values = path.decision_function(path.problem.X, lams)
     else:
         values = along(path, path.g + path.biases[:, None], lams)
-    return values - np.median(values, axis=1, keepdims=True) if path.problem.rows.invariant else values
+    return (
+        values - np.median(values, axis=1, keepdims=True) if path.problem.rows.invariant else values
+    )
 
 
 def margins(path: AnyPath) -> tuple[Array, NDArray[Any]]:
     """Return the number of rows in the margin set, as steps over lambda."""
     above = path.lambdas[path.lambdas > 0]
-    return thinned(np.repeat(above, 2)[1:], np.repeat(path.margins[: len(above)], 2)[:-1], *ends(path))
+    return thinned(
+        np.repeat(above, 2)[1:], np.repeat(path.margins[: len(above)], 2)[:-1], *ends(path)
+    )
 
 
 def labels(path: AnyPath) -> Array:
@@ -81,19 +94,30 @@ def labels(path: AnyPath) -> Array:
 
 def spread(y: Array, number: int = LINES) -> NDArray[np.intp]:
     """At most a given number of training points, evenly spread over their labels."""
-    return np.arange(len(y)) if len(y) <= number else np.argsort(y, kind="stable")[np.linspace(0, len(y) - 1, number).astype(np.intp)]
+    return (
+        np.arange(len(y))
+        if len(y) <= number
+        else np.argsort(y, kind="stable")[np.linspace(0, len(y) - 1, number).astype(np.intp)]
+    )
 
 
-def thinned(lams: Array, values: NDArray[Any], high: float, low: float) -> tuple[Array, NDArray[Any]]:
+def thinned(
+    lams: Array, values: NDArray[Any], high: float, low: float
+) -> tuple[Array, NDArray[Any]]:
     """No more knots than can be seen: the lowest and the highest of every column."""
     if len(lams) <= 4 * ACROSS:
         return lams, values
     column = np.floor(ACROSS * np.log(high / lams) / np.log(high / low)).astype(np.int64)
     starts = np.flatnonzero(np.append(True, column[1:] != column[:-1]))
-    found = np.stack([np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)], axis=1)
+    found = np.stack(
+        [np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)], axis=1
+    )
     return np.repeat(lams[starts], 2), found.ravel()
 
 
 def along(path: RegularizationPath, lines: Array, lams: Array) -> Array:
     """Lines (T, k) between breakpoints, over lambda, at some lambdas, (len(lams), k)."""
-    return np.stack([np.interp(lams, path.lambdas[::-1], line[::-1]) for line in lines.T], axis=1) / lams[:, None]
+    return (
+        np.stack([np.interp(lams, path.lambdas[::-1], line[::-1]) for line in lines.T], axis=1)
+        / lams[:, None]
+    )

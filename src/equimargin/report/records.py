@@ -32,21 +32,25 @@ def csv_text(names: Sequence[str], records: Iterable[Mapping[str, Any]]) -> str:
 
     Parameters
     ----------
-    names : sequence of str
-        Names of the columns.
-    records : iterable of mapping
-        One record a line, with a value for each name.
+    names : Sequence[str]
+        Sequence of str Names of the columns.
+    records : Iterable[Mapping[str, Any]]
+        Iterable of mapping One record a line, with a value for each name.
     """
     text = io.StringIO()
     writer = csv.DictWriter(text, names)
     for line in ({name: name for name in names}, *records):
-        writer.writerow({name: f"'{value}" if _is_computed(value) else value for name, value in line.items()})
+        writer.writerow(
+            {name: f"'{value}" if _is_computed(value) else value for name, value in line.items()}
+        )
     return text.getvalue()
 
 
 def _is_computed(value: Any) -> bool:
     """Return True if a value is a text that a spreadsheet would compute, and no plain number."""
-    if not isinstance(value, str) or not (value.startswith(SPLIT) or value.lstrip().startswith(COMPUTED)):
+    if not isinstance(value, str) or not (
+        value.startswith(SPLIT) or value.lstrip().startswith(COMPUTED)
+    ):
         return False
     try:
         float(value)
@@ -110,7 +114,10 @@ def summary(family: FamilyVerdict) -> dict[str, Any]:
 
 def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings as values that JSON has: an infinite number is the text inf."""
-    return {name: str(v) if isinstance(v, float) and not np.isfinite(v) else v for name, v in settings.items()}
+    return {
+        name: str(v) if isinstance(v, float) and not np.isfinite(v) else v
+        for name, v in settings.items()
+    }
 
 
 def versions() -> dict[str, str]:

@@ -44,16 +44,27 @@ def optimum(family: FamilyVerdict) -> str:
         return f"optimum {digits}, {many} {proven} (width {family.interval.relative_width:.0e})"
     if np.isfinite(lower) and np.isfinite(upper):
         return f"optimum in [{lower:.6g}, {upper:.6g}], {proven}"
-    return f"optimum at most {upper:.10g}; not bounded from below" if np.isfinite(upper) else "nothing proven of the optimum"
+    return (
+        f"optimum at most {upper:.10g}; not bounded from below"
+        if np.isfinite(upper)
+        else "nothing proven of the optimum"
+    )
 
 
 def same_at_every_optimum(family: FamilyVerdict) -> str:
     """Return a sentence on labels and multipliers that are the same at every optimum; or ""."""
     if family.stable is None:
         return ""
-    shares = {"labels of the training points": family.stable.labels, "multipliers of the rows": family.stable.rows}
+    shares = {
+        "labels of the training points": family.stable.labels,
+        "multipliers of the rows": family.stable.rows,
+    }
     # Rounded down: all of them are 100 %, and no fewer.
-    said = [f"{math.floor(100 * share)}{NO_BREAK}% of the {name}" for name, share in shares.items() if share]
+    said = [
+        f"{math.floor(100 * share)}{NO_BREAK}% of the {name}"
+        for name, share in shares.items()
+        if share
+    ]
     return f"The same at every optimum, proven: {' and '.join(said)}." if said else ""
 
 
@@ -65,12 +76,22 @@ def troubles(family: FamilyVerdict, answers: Sequence[AnswerView]) -> Iterator[s
         reason = said if said.startswith("stopped") else answer.judgement.ground
         groups.setdefault(reason, {}).setdefault(answer.run.solver, []).append(answer.label)
     yield from (f"{_listed_by_place(solvers)}: {reason}" for reason, solvers in groups.items())
-    agreeing = [answer for answer in answers if answer.agreement is Agreement.AGREES and answer.judgement.evidence.point is not None]
-    differences = {answer.label: getattr(answer.judgement.evidence.point, "difference", 0.0) for answer in agreeing}
+    agreeing = [
+        answer
+        for answer in answers
+        if answer.agreement is Agreement.AGREES and answer.judgement.evidence.point is not None
+    ]
+    differences = {
+        answer.label: getattr(answer.judgement.evidence.point, "difference", 0.0)
+        for answer in agreeing
+    }
     for name, difference in differences.items():
         if difference:
             where = f"{name} is not equal to the last digit"
-            yield f"{where}: its exact optimum is {difference:.1e} off the definition's, which roundings of its numbers explain"
+            yield (
+                f"{where}: its exact optimum is {difference:.1e} off the definition's, which "
+                f"roundings of its numbers explain"
+            )
 
 
 def controls(answers: Iterable[AnswerView]) -> Iterator[str]:
@@ -81,12 +102,22 @@ def controls(answers: Iterable[AnswerView]) -> Iterator[str]:
             judged.setdefault(answer.label, set()).add(answer.agreement)
     # One answer that disagrees refutes a control, whatever its other answers are.
     refuted = [name for name, found in judged.items() if Agreement.DISAGREES in found]
-    alike = [name for name, found in judged.items() if Agreement.DISAGREES not in found and Agreement.AGREES in found]
+    alike = [
+        name
+        for name, found in judged.items()
+        if Agreement.DISAGREES not in found and Agreement.AGREES in found
+    ]
     if refuted:
-        yield f"Wrong on purpose, and {'disagrees' if len(refuted) == 1 else 'disagree'} as it must be: {', '.join(refuted)}."
+        yield (
+            f"Wrong on purpose, and {'disagrees' if len(refuted) == 1 else 'disagree'} as it "
+            f"must be: {', '.join(refuted)}."
+        )
     if alike:
         has = "has" if len(alike) == 1 else "have"
-        yield f"Wrong on purpose, and not told apart by these data: {', '.join(alike)} {has} the optimum of the family here."
+        yield (
+            f"Wrong on purpose, and not told apart by these data: {', '.join(alike)} {has} the "
+            f"optimum of the family here."
+        )
 
 
 def advice(family: FamilyVerdict, answers: Sequence[AnswerView]) -> str:
@@ -94,9 +125,14 @@ def advice(family: FamilyVerdict, answers: Sequence[AnswerView]) -> str:
     counted = [answer for answer in answers if not answer.run.control]
     against = [answer for answer in counted if answer.agreement is Agreement.DISAGREES]
     if against:
-        figures = ", ".join(f"{answer.run.name} by {answer.figure or 'an infinite value'}" for answer in against)
+        figures = ", ".join(
+            f"{answer.run.name} by {answer.figure or 'an infinite value'}" for answer in against
+        )
         points = [answer.judgement.evidence.point for answer in against]
-        other = "Other backends of the same formulation (--solver) show whether it or its solver is wrong."
+        other = (
+            "Other backends of the same formulation (--solver) show whether it or its solver is "
+            "wrong."
+        )
         if all(point is not None and point.own is not None for point in points):
             other = "The difference is proven, so that other backends (--solver) would show it too."
         return f"Off, relative to the optimum: {figures}. {other}"
@@ -110,17 +146,31 @@ def advice(family: FamilyVerdict, answers: Sequence[AnswerView]) -> str:
         return "Take another kernel."
     if re.search("was asked for|were asked for|was skipped", family.reason):
         return "Ask for more: leave out --solver and --formulation, or add to them."
-    # What was stopped for another reason than the limit of one answer says itself how it could have gone on.
-    runs = [answer.run for answer in answers if answer.agreement in (Agreement.INACCURATE, Agreement.FAILED)]
-    out_of_time = any(run.status is Status.TIME_LIMIT and not run.reason.startswith("stopped") for run in runs)
+    # What was stopped for another reason than the limit of one answer says itself how
+    # it could have gone on.
+    runs = [
+        answer.run
+        for answer in answers
+        if answer.agreement in (Agreement.INACCURATE, Agreement.FAILED)
+    ]
+    out_of_time = any(
+        run.status is Status.TIME_LIMIT and not run.reason.startswith("stopped") for run in runs
+    )
     if not family.has_features:
         return _advice_without_features(family, counted, out_of_time)
     if not any(solved(answer.judgement) for answer in answers):
         return "--scale brings features to one scale, --sample N takes fewer rows."
-    return f"{'--scale, a looser --tol or a longer --time-limit' if out_of_time else '--scale or a looser --tol'} may decide it."
+    return (
+        f"{'--scale, a looser --tol or a longer --time-limit' if out_of_time else '--scale or a looser --tol'} "
+        f""
+        f""
+        f"may decide it."
+    )
 
 
-def _advice_without_features(family: FamilyVerdict, counted: Iterable[AnswerView], out_of_time: bool) -> str:
+def _advice_without_features(
+    family: FamilyVerdict, counted: Iterable[AnswerView], out_of_time: bool
+) -> str:
     """Return a remedy for numbers that are taken as they are, such as a Gram matrix."""
     said = []
     if any(answer.agreement is Agreement.INACCURATE for answer in counted):
@@ -136,9 +186,15 @@ def skips(families: Sequence[FamilyVerdict]) -> list[str]:
     """Return every reason to skip, once, with the solvers and where they were skipped."""
     groups: dict[str, dict[str, list[str]]] = {}
     for family in families:
-        run = {j.evidence.run.solver for j in family.judgements if j.agreement is not Agreement.SKIPPED}
+        run = {
+            j.evidence.run.solver for j in family.judgements if j.agreement is not Agreement.SKIPPED
+        }
         for each in (j.evidence.run for j in family.judgements if j.agreement is Agreement.SKIPPED):
-            place = each.formulation if each.formulation is not None and each.solver in run else family.id
+            place = (
+                each.formulation
+                if each.formulation is not None and each.solver in run
+                else family.id
+            )
             groups.setdefault(each.reason, {}).setdefault(each.solver, []).append(place)
     return [f"{_listed_by_place(solvers)} ({reason})" for reason, solvers in groups.items()]
 
@@ -162,4 +218,7 @@ def _listed_by_place(solvers: Mapping[str, Sequence[str]]) -> str:
     by_place: dict[str, list[str]] = {}
     for solver, places in solvers.items():
         by_place.setdefault(", ".join(filter(None, dict.fromkeys(places))), []).append(solver)
-    return "; ".join(f"{', '.join(names)} on {places}" if places else ", ".join(names) for places, names in by_place.items())
+    return "; ".join(
+        f"{', '.join(names)} on {places}" if places else ", ".join(names)
+        for places, names in by_place.items()
+    )

@@ -99,7 +99,10 @@ class ComparisonView:
     @property
     def below_tables(self) -> tuple[str, ...]:
         """Sentences below wide tables, which have the skips of each family."""
-        return (*self.readings, *([f"left out: {'; '.join(self.left_out)}"] if self.left_out else []))
+        return (
+            *self.readings,
+            *([f"left out: {'; '.join(self.left_out)}"] if self.left_out else []),
+        )
 
 
 def family_view(judged: FamilyVerdict, missing: int = 0, ended: bool = False) -> FamilyView:
@@ -115,17 +118,32 @@ def family_view(judged: FamilyVerdict, missing: int = 0, ended: bool = False) ->
         True if missing answers will not come any more.
     """
     word = str(judged.verdict)
-    kind, standing = ("unfinished", f"{missing} {'missing' if ended else 'to come'}") if missing else (word, word.upper())
+    kind, standing = (
+        ("unfinished", f"{missing} {'missing' if ended else 'to come'}")
+        if missing
+        else (word, word.upper())
+    )
     answers = tuple(map(AnswerView.of, judged.judgements))
     rows: dict[str, dict[str, AnswerView]] = {}
     for answer in answers:
         rows.setdefault(answer.label, {})[answer.run.solver] = answer
     alone = (answer for answer in answers if answer.was_run and not answer.label)
-    specialised = sorted(alone, key=lambda a: (a.agreement is not Agreement.AGREES, a.run.solve_seconds or 0.0))
-    # While answers are missing the verdict may still change, and nothing is said about it.
+    specialised = sorted(
+        alone, key=lambda a: (a.agreement is not Agreement.AGREES, a.run.solve_seconds or 0.0)
+    )
+    # While answers are missing the verdict may still change, and nothing is said about
+    # it.
     agrees = judged.verdict is Verdict.AGREE
-    hint = "" if agrees or missing else " ".join(filter(None, (judged.advice, advice(judged, answers))))
-    verdict = "" if missing or (agrees and judged.reason.endswith(USUAL_RULE)) else f"{standing}: {judged.reason}. {hint}".rstrip()
+    hint = (
+        ""
+        if agrees or missing
+        else " ".join(filter(None, (judged.advice, advice(judged, answers))))
+    )
+    verdict = (
+        ""
+        if missing or (agrees and judged.reason.endswith(USUAL_RULE))
+        else f"{standing}: {judged.reason}. {hint}".rstrip()
+    )
     doubt = f"{judged.doubt[0].upper()}{judged.doubt[1:]}." if judged.doubt and not missing else ""
     said, wrong = [*troubles(judged, answers)], [*controls(answers)]
     final = f"verdict: {kind.upper()} - {standing if missing else judged.reason}"
@@ -153,40 +171,66 @@ def _enclosure(family: FamilyVerdict) -> str:
     if not (family.feasible and isfinite(lower) and isfinite(upper)):
         return optimum(family)
     proven = "optimum, not proven," if family.doubt else "optimum proven"
-    return f"{proven} in [{lower:.12g}, {upper:.12g}], relative width {family.interval.relative_width:.1e}"
+    return (
+        f"{proven} in [{lower:.12g}, {upper:.12g}], relative width "
+        f"{family.interval.relative_width:.1e}"
+    )
 
 
-def _overview(judged: FamilyVerdict, answers: Sequence[AnswerView], standing: Cell) -> Iterator[Cell]:
+def _overview(
+    judged: FamilyVerdict, answers: Sequence[AnswerView], standing: Cell
+) -> Iterator[Cell]:
     """Yield the cells of a family in the table of families."""
     digits, count = proven_digits(judged.interval)
     run = [answer for answer in answers if answer.was_run and not answer.run.control]
     right = [answer for answer in run if answer.agreement is Agreement.AGREES]
-    fastest = min((a for a in right if a.seconds), key=lambda a: a.run.solve_seconds or 0.0, default=None)
+    fastest = min(
+        (a for a in right if a.seconds), key=lambda a: a.run.solve_seconds or 0.0, default=None
+    )
     yield Cell.word(judged.id)
     yield standing
-    yield Cell(digits or (optimum(judged) if answers else ""), judged.interval.upper if digits else "")
+    yield Cell(
+        digits or (optimum(judged) if answers else ""), judged.interval.upper if digits else ""
+    )
     yield Cell.of(count or None, "d")
     yield Cell.of(judged.interval.relative_width if digits else None, ".0e")
     yield Cell(f"{len(right)} of {len(run)}" if run else "", len(right) / len(run) if run else "")
     yield Cell.word("" if fastest is None else fastest.name)
-    yield Cell("", "") if fastest is None else Cell(fastest.seconds, fastest.run.solve_seconds or 0.0)
+    yield (
+        Cell("", "") if fastest is None else Cell(fastest.seconds, fastest.run.solve_seconds or 0.0)
+    )
 
 
 def comparison_view(
-    judged: Sequence[FamilyVerdict], planned: Sequence[int], left_out: Sequence[str], seconds: float, interrupted: str
+    judged: Sequence[FamilyVerdict],
+    planned: Sequence[int],
+    left_out: Sequence[str],
+    seconds: float,
+    interrupted: str,
 ) -> ComparisonView:
     """Return the view of a comparison; the parameters are attributes of `Comparison`."""
     wanted = planned or [len(family.judgements) for family in judged]
     pairs = zip(judged, wanted, strict=True)
-    families = tuple(family_view(family, count - len(family.judgements), bool(interrupted)) for family, count in pairs)
+    families = tuple(
+        family_view(family, count - len(family.judgements), bool(interrupted))
+        for family, count in pairs
+    )
     answers = [answer for family in families for answer in family.answers]
     run = [answer for answer in answers if answer.was_run]
     kinds = [family.kind for family in families]
     verdicts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-    counts = f"{len(families)} {'family' if len(families) == 1 else 'families'}: {verdicts}" if families else "nothing was compared"
+    counts = (
+        f"{len(families)} {'family' if len(families) == 1 else 'families'}: {verdicts}"
+        if families
+        else "nothing was compared"
+    )
     compiling = sum(answer.run.compile_seconds or 0.0 for answer in run)
     time = f"{_about(seconds, 3)}{NO_BREAK}s"
-    time += f", {_about(compiling, 2)}{NO_BREAK}s of them compiling and loading" if compiling > SHARE_OF_COMPILING * seconds else ""
+    time += (
+        f", {_about(compiling, 2)}{NO_BREAK}s of them compiling and loading"
+        if compiling > SHARE_OF_COMPILING * seconds
+        else ""
+    )
     progress = f"{len(run)} answer{'s' * (len(run) != 1)} in {time}"
     if interrupted:
         progress = f"interrupted: {interrupted}; {len(answers)} of {sum(planned)} answers in {time}"
@@ -201,7 +245,11 @@ def comparison_view(
         readings=tuple(readings(judged)),
         skips=(*skips(judged), *left_out),
         left_out=tuple(left_out),
-        solvers=tuple(dict.fromkeys(answer.run.solver for answer in sorted(run, key=lambda answer: not answer.label))),
+        solvers=tuple(
+            dict.fromkeys(
+                answer.run.solver for answer in sorted(run, key=lambda answer: not answer.label)
+            )
+        ),
         documents=_titles(source for answer in answers for source in answer.sources),
         first_documents=_titles(source for answer in run for source in answer.sources[:1]),
     )
@@ -209,21 +257,40 @@ def comparison_view(
 
 def _verdict(families: Sequence[FamilyView]) -> tuple[str, str]:
     """Return the verdict on all families as a word and as a sentence."""
-    ids = {kind: [family.id for family in families if family.kind == kind] for kind in ("agree", "undecided", "unfinished")}
+    ids = {
+        kind: [family.id for family in families if family.kind == kind]
+        for kind in ("agree", "undecided", "unfinished")
+    }
     against = [family.id for family in families if family.judged.verdict is Verdict.DISAGREE]
     of_all, late, left = f"of {len(families)} families", ids["unfinished"], ids["undecided"]
     if not families:
         return "undecided", "Nothing was compared."
     if len(families) == 1 and not late:
-        said = {"agree": "agree", "disagree": "do not agree", "undecided": "leave its optimum undecided"}
+        said = {
+            "agree": "agree",
+            "disagree": "do not agree",
+            "undecided": "leave its optimum undecided",
+        }
         return families[0].kind, f"The answers of {families[0].id} {said[families[0].kind]}."
     if against:
-        return "disagree", f"{len(against)} {of_all} {'disagrees' if len(against) == 1 else 'disagree'}: {', '.join(against)}."
+        return (
+            "disagree",
+            f"{len(against)} {of_all} {'disagrees' if len(against) == 1 else 'disagree'}: "
+            f"{', '.join(against)}.",
+        )
     if late:
         verb = "lacks" if len(late) == 1 else "lack"
-        return "unfinished", f"Not finished: {len(ids['agree'])} {of_all} agree so far, and {len(late)} {verb} answers."
+        return (
+            "unfinished",
+            f"Not finished: {len(ids['agree'])} {of_all} agree so far, and {len(late)} "
+            f"{verb} answers.",
+        )
     if left:
-        return "undecided", f"{len(left)} {of_all} {'is' if len(left) == 1 else 'are'} undecided: {', '.join(left)}."
+        return (
+            "undecided",
+            f"{len(left)} {of_all} {'is' if len(left) == 1 else 'are'} undecided: "
+            f"{', '.join(left)}.",
+        )
     return "agree", f"All {len(families)} families agree."
 
 

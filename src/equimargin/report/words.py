@@ -17,7 +17,8 @@ MARKS = {
 }
 """Mark of each `Agreement` by its word, in Unicode and in ASCII; the enumeration would load numpy for --explain."""
 MEANINGS = {
-    "agrees": "the value is the optimum, and the point is near-optimal after exact repair, both within --agree-tol",
+    "agrees": "the value is the optimum, and the point is near-optimal after exact repair, both "
+    "within --agree-tol",
     "inaccurate": "off by no more than its own accuracy explains",
     "disagrees": "off by more than that: a formulation is wrong, or a solver is",
     "failed": "it did not solve its own problem, or ran out of time",
@@ -34,7 +35,12 @@ def cut(text: str, letters: int, more: str = "…") -> str:
 def _explained(agreement: str) -> str:
     """Return a mark, its word and its meaning on lines of 80 columns."""
     mark, plain = MARKS[agreement]
-    return fill(f"{mark} {plain:<3} {agreement:<11} {MEANINGS[agreement]}", 78, subsequent_indent=" " * 18, break_on_hyphens=False)
+    return fill(
+        f"{mark} {plain:<3} {agreement:<11} {MEANINGS[agreement]}",
+        78,
+        subsequent_indent=" " * 18,
+        break_on_hyphens=False,
+    )
 
 
 EXPLANATION = f"""\

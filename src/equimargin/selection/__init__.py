@@ -11,7 +11,15 @@
 ('pairwise_accuracy', 0.933)
 """
 
-from equimargin.selection.along_path import Curve, NoBreakpoint, NothingToChoose, SameEverywhere, SelectionResult, best, score_along
+from equimargin.selection.along_path import (
+    Curve,
+    NoBreakpoint,
+    NothingToChoose,
+    SameEverywhere,
+    SelectionResult,
+    best,
+    score_along,
+)
 from equimargin.selection.costs import CostGrid, CostRow, cost_grid
 from equimargin.selection.grids import Fold, FoldPath, Grid, GridRow, grid, make_folds
 from equimargin.selection.roc import Frontier, roc_frontier

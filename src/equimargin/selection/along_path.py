@@ -35,8 +35,18 @@ class NoBreakpoint(NothingToChoose):
 class SelectionResult:
     """The best lambda of a path.
 
-    lam : the best lambda.  score : the value of the metric there.  interval : (low, high), the lambdas around it with the same score.
-    metric : its name.  larger_is_better : True for a share of right answers, False for an error.
+    Parameters
+    ----------
+    lam : float
+        The best lambda.
+    score : float
+        The value of the metric there.
+    interval : tuple[float, float] of shape (low, high)
+        The lambdas around it with the same score.
+    metric : str
+        Its name.
+    larger_is_better : bool
+        True for a share of right answers, False for an error.
     """
 
     lam: float
@@ -54,7 +64,13 @@ class SelectionResult:
 class Curve(NamedTuple):
     """A score as a function of lambda, to be drawn with straight lines between knots. A step is two knots at one lambda.
 
-    lambdas : (k,) falling.  scores : (k,).  metric, larger_is_better : as of Selected.
+    Parameters
+    ----------
+    lambdas : ndarray of shape (k,)
+        falling.
+    scores : ndarray of shape (k,)
+    metric, larger_is_better
+        As of Selected.
     """
 
     lambdas: Array
@@ -69,7 +85,11 @@ class Curve(NamedTuple):
 
 
 def best(
-    path: AnyPath, X_validation: Any, y_validation: ArrayLike, metric: str | RankMetric = "auto", qid: ArrayLike | None = None
+    path: AnyPath,
+    X_validation: Any,
+    y_validation: ArrayLike,
+    metric: str | RankMetric = "auto",
+    qid: ArrayLike | None = None,
 ) -> SelectionResult:
     """The lambda whose f is best on validation points, among all from the first breakpoint to the last one above 0.
 
@@ -79,12 +99,21 @@ def best(
 
     Parameters
     ----------
-    path : of `regularization_path`.  X_validation : (n, d) points, or (n, m) kernel values for a precomputed kernel.
-    y_validation : (n,) labels -1 and +1, targets, or relevances.  qid : (n,) queries of a ranking; None: a single one.
-    metric : "accuracy", "pairwise_accuracy", "mean_squared_error", "mean_absolute_error", "epsilon_insensitive"; "auto": accuracy for
-        classification, mean_squared_error for regression, pairwise_accuracy for ranking. Of rankings also "mean_ndcg", "average_precision",
-        "kendall_tau", "ndcg", "precision" and "recall", these also as "ndcg@10", or any function of relevances, values and queries that
-        returns a `metrics.PerQuery` and looks at the order of the values alone.
+    path : AnyPath
+        Of `regularization_path`.
+    X_validation : array-like of shape (n, d)
+        Points, or (n, m) kernel values for a precomputed kernel.
+    y_validation : array-like of shape (n,)
+        Labels -1 and +1, targets, or relevances.
+    qid : ArrayLike | None of shape (n,)
+        Queries of a ranking; None: a single one.
+    metric : str | RankMetric
+        "accuracy", "pairwise_accuracy", "mean_squared_error", "mean_absolute_error",
+        "epsilon_insensitive"; "auto": accuracy for classification, mean_squared_error
+        for regression, pairwise_accuracy for ranking. Of rankings also "mean_ndcg",
+        "average_precision", "kendall_tau", "ndcg", "precision" and "recall", these also
+        as "ndcg@10", or any function of relevances, values and queries that returns a
+        `metrics.PerQuery` and looks at the order of the values alone.
 
     Returns
     -------
@@ -93,8 +122,11 @@ def best(
 
     Raises
     ------
-    ValueError : a metric of another task, shapes that do not fit, nothing to judge by.
-    NothingToChoose, NoBreakpoint : ValueErrors, too; a path without a breakpoint above 0, or on which the metric never has a meaning.
+    ValueError
+        A metric of another task, shapes that do not fit, nothing to judge by.
+    NothingToChoose, NoBreakpoint
+        ValueErrors, too; a path without a breakpoint above 0, or on which the metric
+        never has a meaning.
 
     Source: document P, section 5, which validates at breakpoints only.
     """
@@ -102,7 +134,11 @@ def best(
 
 
 def score_along(
-    path: AnyPath, X_validation: Any, y_validation: ArrayLike, metric: str | RankMetric = "auto", qid: ArrayLike | None = None
+    path: AnyPath,
+    X_validation: Any,
+    y_validation: ArrayLike,
+    metric: str | RankMetric = "auto",
+    qid: ArrayLike | None = None,
 ) -> Curve:
     """The score on validation points at all lambdas that `best` chooses from.
 
@@ -117,7 +153,8 @@ def score_along(
 
     Raises
     ------
-    ValueError : as in `best`.
+    ValueError
+        As in `best`.
     """
     judge = find_metric(path.problem, metric, y_validation, qid)
     return _curve(judge, _knots(judge, [followed_at(path, X_validation, y_validation)]))
@@ -126,7 +163,13 @@ def score_along(
 class Steps(NamedTuple):
     """f of a path of constant pieces, with its bias, at some points.
 
-    lambdas : (T,) falling, the lower ends of the pieces, all above 0.  values : (T, n).  stopped : why the path ends, in words.
+    Parameters
+    ----------
+    lambdas : ndarray of shape (T,)
+        Falling, the lower ends of the pieces, all above 0.
+    values : ndarray of shape (T, n)
+    stopped : str
+        Why the path ends, in words.
     """
 
     lambdas: Array
@@ -142,8 +185,16 @@ class Steps(NamedTuple):
 class Lines(NamedTuple):
     """g of a path, with its bias, at some points.
 
-    lambdas : (T,) falling.  values : (T, n), linear in between.  level : their slope above the first lambda.
-    stopped : why the path ends, in words.
+    Parameters
+    ----------
+    lambdas : ndarray of shape (T,)
+        falling.
+    values : ndarray of shape (T, n)
+        Linear in between.
+    level : float
+        Their slope above the first lambda.
+    stopped : str
+        Why the path ends, in words.
     """
 
     lambdas: Array
@@ -174,9 +225,16 @@ def followed_at(path: AnyPath, X: Any, y: ArrayLike) -> Lines | Steps:
     if len(path) == 0 and not path.complete:
         raise NoBreakpoint(f"the path has no breakpoint to choose from: {path.stopped}")
     points = X if is_sparse(X) else check_reals(X, "X")
-    if points.ndim != 2 or points.shape[1] != path.problem.X.shape[1] or points.shape[0] != np.asarray(y).size:
+    if (
+        points.ndim != 2
+        or points.shape[1] != path.problem.X.shape[1]
+        or points.shape[0] != np.asarray(y).size
+    ):
         wanted = (np.asarray(y).size, path.problem.X.shape[1])
-        raise ValueError(f"the validation points must be of shape {wanted}, as y and the training points are, not {points.shape}")
+        raise ValueError(
+            f"the validation points must be of shape {wanted}, as y and the training points "
+            f"are, not {points.shape}"
+        )
     check_columns(X, path.problem.feature_names)
     values_at = path.functions if isinstance(path, OneNormPath) else path.values
     if is_sparse(X):
@@ -185,7 +243,9 @@ def followed_at(path: AnyPath, X: Any, y: ArrayLike) -> Lines | Steps:
         points, place = np.unique(points, axis=0, return_inverse=True)
         values = values_at(points)[:, place.ravel()]
     if not np.isfinite(values).all():
-        raise ValueError("f is not finite at a validation point; remove rows with NaN or infinite numbers first")
+        raise ValueError(
+            "f is not finite at a validation point; remove rows with NaN or infinite numbers first"
+        )
     if isinstance(path, OneNormPath):
         if not len(path):  # without rows f is 0 at every lambda
             return Steps(np.zeros(1), np.zeros((1, points.shape[0])), path.stopped)
@@ -228,18 +288,31 @@ def _runs(curve: Curve) -> list[_Run]:
     lambdas, scores = curve.lambdas, curve.scores
     starts = np.flatnonzero(np.append(True, scores[1:] != scores[:-1])[: len(scores)])
     ends = np.append(starts[1:], len(scores))[: len(starts)] - 1
-    return list(map(_Run, scores[starts].tolist(), lambdas[starts].tolist(), lambdas[ends].tolist()))
+    return list(
+        map(_Run, scores[starts].tolist(), lambdas[starts].tolist(), lambdas[ends].tolist())
+    )
 
 
 def _selected(curve: Curve) -> SelectionResult:
     sign, runs = 1 if curve.larger_is_better else -1, _runs(curve)
-    chosen = max((run for run in runs if not np.isnan(run.score)), key=lambda run: (sign * run.score, run.width), default=None)
+    chosen = max(
+        (run for run in runs if not np.isnan(run.score)),
+        key=lambda run: (sign * run.score, run.width),
+        default=None,
+    )
     if chosen is None and runs:
-        raise NothingToChoose(f"{curve.metric} has no meaning at any lambda of the path: choose another metric, or other validation points")
+        raise NothingToChoose(
+            f"{curve.metric} has no meaning at any lambda of the path: choose another "
+            f"metric, or other validation points"
+        )
     if chosen is None:
-        raise NothingToChoose("the path is too short: its lambdas differ by less than 1e-9 of themselves")
+        raise NothingToChoose(
+            "the path is too short: its lambdas differ by less than 1e-9 of themselves"
+        )
     lam = float(np.clip(np.sqrt(chosen.low) * np.sqrt(chosen.high), chosen.low, chosen.high))
-    return SelectionResult(lam, chosen.score, (chosen.low, chosen.high), curve.metric, curve.larger_is_better)
+    return SelectionResult(
+        lam, chosen.score, (chosen.low, chosen.high), curve.metric, curve.larger_is_better
+    )
 
 
 def _curve(judge: Metric, segments: Iterable[Knots]) -> Curve:

@@ -38,7 +38,12 @@ COSTS = tuple(2.0**e for e in range(-5, 6))
 class CostRow:
     """One kernel at one cost.
 
-    score : on all points held out, NaN where the metric has no meaning.  within : the largest relative gap of its solutions.
+    Parameters
+    ----------
+    score : float
+        On all points held out, NaN where the metric has no meaning.
+    within : float
+        The largest relative gap of its solutions.
     """
 
     kernel: Kernel
@@ -51,7 +56,14 @@ class CostRow:
 class CostGrid:
     """Kernels and costs with their scores; `print(grid)` shows them.
 
-    rows : kernel by kernel, costs ascending.  metric : the name of the score.  larger_is_better : True for a share of right answers.
+    Parameters
+    ----------
+    rows : tuple[CostRow, ...]
+        Kernel by kernel, costs ascending.
+    metric : str
+        The name of the score.
+    larger_is_better : bool
+        True for a share of right answers.
     """
 
     rows: tuple[CostRow, ...]
@@ -62,21 +74,36 @@ class CostGrid:
     def best(self) -> CostRow:
         """The row with the best score, the first of equally good ones: the smallest C of the first kernel. NaN is never the best."""
         sign = 1 if self.larger_is_better else -1
-        return max((row for row in self.rows if not np.isnan(row.score)), key=lambda row: sign * row.score)
+        return max(
+            (row for row in self.rows if not np.isnan(row.score)), key=lambda row: sign * row.score
+        )
 
     def __str__(self) -> str:
         best = self.best
         scores = ["undefined" if np.isnan(row.score) else f"{row.score:.6g}" for row in self.rows]
         marks = ["  <- best" if row is best else "" for row in self.rows]
-        rows = [f"{row.kernel!r:44s} {row.C:12.6g} {its:>20s}{mark}" for row, its, mark in zip(self.rows, scores, marks, strict=True)]
+        rows = [
+            f"{row.kernel!r:44s} {row.C:12.6g} {its:>20s}{mark}"
+            for row, its, mark in zip(self.rows, scores, marks, strict=True)
+        ]
         return "\n".join([f"{'kernel':44s} {'C':>12s} {self.metric:>20s}", *rows])
 
 
 class CostGridOptions(TypedDict, total=False):
     """Keyword arguments of `cost_grid` that say what is solved, and how.
 
-    loss : "squared_hinge" by default.  epsilon : of a regression.  tol, time_limit : of every problem, as in `solve`.
-    random_state : of the folds.  n_jobs : processes, -1 for all cores.
+    Parameters
+    ----------
+    loss : LossName
+        "squared_hinge" by default.
+    epsilon : float
+        Of a regression.
+    tol, time_limit
+        Of every problem, as in `solve`.
+    random_state : int
+        Of the folds.
+    n_jobs : int
+        Processes, -1 for all cores.
     """
 
     loss: LossName
@@ -105,30 +132,46 @@ def cost_grid(
 
     Parameters
     ----------
-    X : (m, d) points, or the (m, m) Gram matrix for a precomputed kernel.  y : (m,) relevances, labels -1 and +1, or targets.
-    kernels : linear by default.  costs : those of document K by default.  task, qid, metric, folds : as in `selection.grid`.
-    options : as `CostGridOptions` says.
+    X : array-like of shape (m, d)
+        Points, or the (m, m) Gram matrix for a precomputed kernel.
+    y : array-like of shape (m,)
+        Relevances, labels -1 and +1, or targets.
+    kernels : Sequence[Kernel] | None
+        Linear by default.
+    costs : Sequence[float]
+        Those of document K by default.
+    task, qid, metric, folds
+        As in `selection.grid`.
+    options : Unpack[CostGridOptions]
+        As `CostGridOptions` says.
 
     Returns
     -------
-    CostGrid : a row for every kernel and cost.
+    CostGrid
+        A row for every kernel and cost.
 
     Raises
     ------
-    TypeError : an option that it does not have.
-    ValueError : no kernel or no cost, one that is not positive and finite, a metric that has no meaning at any of them, and as in
-        `selection.grid` and `solve`.
+    TypeError
+        An option that it does not have.
+    ValueError
+        No kernel or no cost, one that is not positive and finite, a metric that has no
+        meaning at any of them, and as in `selection.grid` and `solve`.
 
     Source: K, section 4.3, which chooses C and gamma of the squared hinge by NDCG or pairwise accuracy on validation data.
     """
     from joblib import Parallel, delayed
 
     check_options("cost_grid", options, CostGridOptions)
-    prices = sorted({check_number(C, "C", "a positive finite number", lambda c: 0 < c < np.inf) for C in costs})
+    prices = sorted(
+        {check_number(C, "C", "a positive finite number", lambda c: 0 < c < np.inf) for C in costs}
+    )
     if not prices:
         raise ValueError("cost_grid: there is no cost to choose from")
     how = {"loss": options.get("loss", "squared_hinge"), "epsilon": options.get("epsilon", 0.1)}
-    jobs, judge = jobs_of("cost_grid", X, y, kernels, task, qid, metric, folds, options.get("random_state", 0), **how)
+    jobs, judge = jobs_of(
+        "cost_grid", X, y, kernels, task, qid, metric, folds, options.get("random_state", 0), **how
+    )
     limits = options.get("tol", 1e-6), options.get("time_limit")
     follow = (delayed(_solved)(job, prices, *limits) for job in chain.from_iterable(jobs))
     found, rows = iter(Parallel(n_jobs=options.get("n_jobs", 1))(follow)), []
@@ -139,11 +182,16 @@ def cost_grid(
             score = judge.along(1.0, 1.0, values[at], values[at])[1][0]
             rows.append(CostRow(of_kernel[0].kernel, C, float(score), float(gaps[at])))
     if all(np.isnan(row.score) for row in rows):
-        raise ValueError(f"cost_grid: {judge.name} has no meaning at any kernel and cost: choose another metric, kernels or costs")
+        raise ValueError(
+            f"cost_grid: {judge.name} has no meaning at any kernel and cost: choose another "
+            f"metric, kernels or costs"
+        )
     return CostGrid(tuple(rows), judge.name, judge.larger_is_better)
 
 
-def _solved(job: GridJob, costs: Sequence[float], tol: float, time_limit: float | None) -> tuple[Array, Array]:
+def _solved(
+    job: GridJob, costs: Sequence[float], tol: float, time_limit: float | None
+) -> tuple[Array, Array]:
     """f at the points held out, (c, n), and the relative gaps, (c,), at ascending costs."""
     problem, held_out = job.problem, job.features(job.validation)
     values, gaps, before = [], [], None

@@ -92,21 +92,38 @@ class Grid:
 
     def __str__(self) -> str:
         chosen = self.best
-        head = f"{'kernel':44s} {chosen.selected.metric:>20s} {'lambda':>11s} {'C':>11s} {'breakpoints':>12s}"
+        head = (
+            f"{'kernel':44s} {chosen.selected.metric:>20s} {'lambda':>11s} {'C':>11s} "
+            f"{'breakpoints':>12s}"
+        )
         lines = []
         for row in self.rows:
             at, count = row.selected, sum(fold.breakpoints for fold in row.folds)
-            mark = ("  <- best" if row is chosen else "") + ("" if all(fold.complete for fold in row.folds) else "  not complete")
-            lines.append(f"{row.kernel!r:44s} {at.score:20.6g} {at.lam:11.4g} {at.C:11.4g} {count:12,d}{mark}")
+            mark = ("  <- best" if row is chosen else "") + (
+                "" if all(fold.complete for fold in row.folds) else "  not complete"
+            )
+            lines.append(
+                f"{row.kernel!r:44s} {at.score:20.6g} {at.lam:11.4g} {at.C:11.4g} "
+                f"{count:12,d}{mark}"
+            )
         return "\n".join([head, *lines])
 
 
 class GridOptions(TypedDict, total=False):
     """Keyword arguments of `grid` that say how it works.
 
-    lambda_min, max_events, time_limit : of every path, as in `regularization_path`; lambda is that of a fold's problem.
-    random_state : of the folds.  n_jobs : processes, -1 for all cores.  progress : called with (done, total), in paths.
-    family : of the task, with the hinge, such as "rvm"; by default its margin problem.
+    Parameters
+    ----------
+    lambda_min, max_events, time_limit
+        Of every path, as in `regularization_path`; lambda is that of a fold's problem.
+    random_state : int
+        Of the folds.
+    n_jobs : int
+        Processes, -1 for all cores.
+    progress : Callable[[int, int], object]
+        Called with (done, total), in paths.
+    family : str | None
+        Of the task, with the hinge, such as "rvm"; by default its margin problem.
     """
 
     lambda_min: float
@@ -137,25 +154,46 @@ def grid(
 
     Parameters
     ----------
-    X : (m, d) points, or the (m, m) Gram matrix for a precomputed kernel.  y : (m,) labels -1 and +1, targets, or relevances.
-    kernels : linear by default.  task : what is learned.  qid : (m,) queries of a ranking; None: a single one, its points are folded.
-    metric : as in `best`.  epsilon : of the regression.
-    folds : how many, 2 or more; or a splitter of scikit-learn, whose groups are the queries; or pairs of (training rows, rows held out).
-    options : lambda_min (1e-4), max_events and time_limit of every path, random_state (0) of a number of folds, n_jobs (1) processes,
-        family and progress, as `GridOptions` says.
+    X : array-like of shape (m, d)
+        Points, or the (m, m) Gram matrix for a precomputed kernel.
+    y : array-like of shape (m,)
+        Labels -1 and +1, targets, or relevances.
+    kernels : Sequence[Kernel] | None
+        Linear by default.
+    task : Task
+        What is learned.
+    qid : ArrayLike | None of shape (m,)
+        Queries of a ranking; None: a single one, its points are folded.
+    metric : str | RankMetric
+        As in `best`.
+    epsilon : float
+        Of the regression.
+    folds : Folds
+        How many, 2 or more; or a splitter of scikit-learn, whose groups are the
+        queries; or pairs of (training rows, rows held out).
+    options : Unpack[GridOptions]
+        lambda_min (1e-4), max_events and time_limit of every path, random_state (0) of
+        a number of folds, n_jobs (1) processes, family and progress, as `GridOptions`
+        says.
 
     Returns
     -------
-    Grid : a row a kernel, over the lambdas that all folds of it reach; refit with `at(grid.best.selected.lam)` or its C.
+    Grid
+        A row a kernel, over the lambdas that all folds of it reach; refit with
+        `at(grid.best.selected.lam)` or its C.
 
     Raises
     ------
-    TypeError : an option that it does not have.
-    ValueError : folds that cannot be made, and as in `best` and `regularization_path`.
+    TypeError
+        An option that it does not have.
+    ValueError
+        folds that cannot be made, and as in `best` and `regularization_path`.
     """
     check_options("grid", options, GridOptions)
     how = {"epsilon": epsilon, "family": options.get("family")}
-    jobs, judge = jobs_of("grid", X, y, kernels, task, qid, metric, folds, options.get("random_state", 0), **how)
+    jobs, judge = jobs_of(
+        "grid", X, y, kernels, task, qid, metric, folds, options.get("random_state", 0), **how
+    )
     rows, runs = [], _followed(list(chain.from_iterable(jobs)), options)
     for of_kernel in jobs:
         lines, paths = zip(*islice(runs, len(of_kernel)), strict=True)
@@ -180,12 +218,17 @@ def jobs_of(
 
     Parameters
     ----------
-    function : the name of the function that compares kernels, for its errors.  how : the loss, epsilon and the family of `GridJob`.
+    function : str
+        The name of the function that compares kernels, for its errors.
+    how : Any
+        The loss, epsilon and the family of `GridJob`.
     The rest as in `grid`.
 
     Raises
     ------
-    ValueError : no kernel, or something else in its place, and as in `make_folds` and `find_metric`.
+    ValueError
+        No kernel, or something else in its place, and as in `make_folds` and
+        `find_metric`.
     """
     m = X.shape[0] if hasattr(X, "shape") else len(X)
     X, y = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64), numbers(y, m, "y")
@@ -195,18 +238,29 @@ def jobs_of(
         raise ValueError(f"{function}: there is no kernel to choose from")
     for kernel in chosen:
         if not isinstance(kernel, Kernel):
-            raise ValueError(f"{function}: {kernel!r} is no kernel; make one with linear, polynomial, rbf or precomputed")
+            raise ValueError(
+                f"{function}: {kernel!r} is no kernel; make one with linear, polynomial, "
+                f"rbf or precomputed"
+            )
     parts = make_folds(y, query, task, folds, random_state)
-    jobs = [[GridJob(X, y, query, task, kernel, *part, **how) for part in parts] for kernel in chosen]
+    jobs = [
+        [GridJob(X, y, query, task, kernel, *part, **how) for part in parts] for kernel in chosen
+    ]
     held_out = np.concatenate([part.validation for part in parts])
-    return jobs, find_metric(jobs[0][0].problem, metric, y[held_out], queries_of_folds(parts, query))
+    return jobs, find_metric(
+        jobs[0][0].problem, metric, y[held_out], queries_of_folds(parts, query)
+    )
 
 
 def queries_of_folds(parts: Sequence[Fold], query: NDArray[Any] | None) -> Index:
     """A number for every query in every fold, of the points held out, those of the first fold first."""
     held_out = np.concatenate([part.validation for part in parts])
     fold = np.repeat(np.arange(len(parts)), [len(part.validation) for part in parts])
-    within = np.zeros(len(held_out), dtype=np.int64) if query is None else np.unique(query, return_inverse=True)[1][held_out]
+    within = (
+        np.zeros(len(held_out), dtype=np.int64)
+        if query is None
+        else np.unique(query, return_inverse=True)[1][held_out]
+    )
     return np.asarray(fold * (1 + within.max()) + within)
 
 
@@ -218,19 +272,29 @@ def check_options(function: str, given: Mapping[str, object], known: type) -> No
             raise TypeError(f"{function} has no argument {name!r}{suggested}")
 
 
-def _followed(jobs: Sequence[GridJob], options: GridOptions) -> Iterator[tuple[Lines | Steps, FoldPath]]:
+def _followed(
+    jobs: Sequence[GridJob], options: GridOptions
+) -> Iterator[tuple[Lines | Steps, FoldPath]]:
     """The paths of all jobs, in their order, followed in as many processes as are asked for."""
     from joblib import Parallel, delayed
 
-    lambda_min, max_events, time_limit = options.get("lambda_min", 1e-4), options.get("max_events"), options.get("time_limit")
+    lambda_min, max_events, time_limit = (
+        options.get("lambda_min", 1e-4),
+        options.get("max_events"),
+        options.get("time_limit"),
+    )
     follow = (delayed(job.run)(lambda_min, max_events, time_limit) for job in jobs)
-    for done, found in enumerate(Parallel(n_jobs=options.get("n_jobs", 1), return_as="generator")(follow), start=1):
+    for done, found in enumerate(
+        Parallel(n_jobs=options.get("n_jobs", 1), return_as="generator")(follow), start=1
+    ):
         yield found
         if "progress" in options:
             options["progress"](done, len(jobs))
 
 
-def make_folds(y: ArrayLike, qid: ArrayLike | None, task: Task, folds: Folds, random_state: int = 0) -> list[Fold]:
+def make_folds(
+    y: ArrayLike, qid: ArrayLike | None, task: Task, folds: Folds, random_state: int = 0
+) -> list[Fold]:
     """The folds of `grid`. A number of them are whole queries of a ranking, equal shares of both classes, else points at random.
 
     Parameters
@@ -239,22 +303,39 @@ def make_folds(y: ArrayLike, qid: ArrayLike | None, task: Task, folds: Folds, ra
 
     Raises
     ------
-    ValueError : an unknown task, no whole number of 2 folds or more, no points, fewer queries, points of a class or points than folds;
-        rows that there are not, a fold without any, a row or query that is both learned from and held out.
+    ValueError
+        An unknown task, no whole number of 2 folds or more, no points, fewer queries,
+        points of a class or points than folds; rows that there are not, a fold without
+        any, a row or query that is both learned from and held out.
     """
     from sklearn.model_selection import check_cv
 
     y = np.asarray(y)
     if task not in ("classification", "regression", "ranking"):
-        raise ValueError(f"there is no task {task!r}; choose one of classification, regression, ranking")
+        raise ValueError(
+            f"there is no task {task!r}; choose one of classification, regression, ranking"
+        )
     if not len(y):
         raise ValueError("cross-validation needs points, and there are none")
     queries = None if task != "ranking" or qid is None else np.asarray(qid)
     if isinstance(folds, str | float) or (isinstance(folds, Integral) and folds < 2):
-        raise ValueError(f"cross-validation needs a whole number of folds, 2 folds or more, not {folds!r}")
-    splitter = _splitter(y, queries, task, int(folds), random_state) if isinstance(folds, Integral) else check_cv(folds)
-    parts = [Fold(_rows(training, len(y)), _rows(held_out, len(y))) for training, held_out in splitter.split(y, y, queries)]
-    _check_apart(parts, np.arange(len(y)) if queries is None else queries, "row" if queries is None else "query")
+        raise ValueError(
+            f"cross-validation needs a whole number of folds, 2 folds or more, not {folds!r}"
+        )
+    splitter = (
+        _splitter(y, queries, task, int(folds), random_state)
+        if isinstance(folds, Integral)
+        else check_cv(folds)
+    )
+    parts = [
+        Fold(_rows(training, len(y)), _rows(held_out, len(y)))
+        for training, held_out in splitter.split(y, y, queries)
+    ]
+    _check_apart(
+        parts,
+        np.arange(len(y)) if queries is None else queries,
+        "row" if queries is None else "query",
+    )
     return parts
 
 
@@ -263,7 +344,8 @@ def _rows(chosen: ArrayLike, m: int) -> NDArray[np.intp]:
 
     Raises
     ------
-    ValueError : a row that there is not.
+    ValueError
+        A row that there is not.
     """
     at = np.asarray(chosen)
     try:
@@ -272,7 +354,9 @@ def _rows(chosen: ArrayLike, m: int) -> NDArray[np.intp]:
         raise ValueError(f"folds are of rows 0 to {m - 1}: {wrong}") from None
 
 
-def _splitter(y: NDArray[Any], qid: NDArray[Any] | None, task: Task, folds: int, random_state: int) -> Any:
+def _splitter(
+    y: NDArray[Any], qid: NDArray[Any] | None, task: Task, folds: int, random_state: int
+) -> Any:
     """The splitter of scikit-learn that makes a given number of folds."""
     from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
@@ -294,7 +378,12 @@ def _check_apart(parts: Sequence[Fold], units: NDArray[Any], what: str) -> None:
 
     Parameters
     ----------
-    parts : the folds.  units : (m,) what must not be divided, of every row.  what : its name.
+    parts : Sequence[Fold]
+        The folds.
+    units : NDArray[Any] of shape (m,)
+        what must not be divided, of every row.
+    what : str
+        Its name.
     """
     if not parts:
         raise ValueError("cross-validation needs folds, and there are none")
@@ -304,7 +393,8 @@ def _check_apart(parts: Sequence[Fold], units: NDArray[Any], what: str) -> None:
         divided = np.intersect1d(units[part.training], units[part.validation])
         if len(divided):
             raise ValueError(
-                f"fold {number} learns from {what} {format_value(divided[0])} and holds it out, too; choose folds that keep it whole"
+                f"fold {number} learns from {what} {format_value(divided[0])} and holds it "
+                f"out, too; choose folds that keep it whole"
             )
 
 
@@ -329,9 +419,13 @@ class GridJob(NamedTuple):
         X, y = self.features(self.training), self.y[self.training]
         if self.family is not None:
             return make_family_problem(self.family, self.task, X, y, self.kernel, self.epsilon, qid)
-        return make_margin_problem(self.task, X, y, kernel=self.kernel, loss=self.loss, epsilon=self.epsilon, qid=qid)
+        return make_margin_problem(
+            self.task, X, y, kernel=self.kernel, loss=self.loss, epsilon=self.epsilon, qid=qid
+        )
 
-    def run(self, lambda_min: float, max_events: int | None, time_limit: float | None) -> tuple[Lines | Steps, FoldPath]:
+    def run(
+        self, lambda_min: float, max_events: int | None, time_limit: float | None
+    ) -> tuple[Lines | Steps, FoldPath]:
         """Follow the path."""
         path = regularization_path(self.problem, lambda_min, max_events, time_limit)
         lines = followed_at(path, self.features(self.validation), self.y[self.validation])
@@ -339,4 +433,6 @@ class GridJob(NamedTuple):
 
     def features(self, rows: NDArray[np.intp]) -> Any:
         """The features of rows, or their kernel values with the training points."""
-        return self.X[rows][:, self.training] if isinstance(self.kernel, Precomputed) else self.X[rows]
+        return (
+            self.X[rows][:, self.training] if isinstance(self.kernel, Precomputed) else self.X[rows]
+        )

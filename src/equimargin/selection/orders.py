@@ -37,7 +37,9 @@ def levelled(g: Array) -> Array:
     return level
 
 
-def exchanges(a: float, b: float, ga: Array, gb: Array, query: Index, y: Array) -> tuple[Index, Index, Index, Index, Array]:
+def exchanges(
+    a: float, b: float, ga: Array, gb: Array, query: Index, y: Array
+) -> tuple[Index, Index, Index, Index, Array]:
     """Return the exchanges of places in the queries on the way from a down to b, on which g goes from ga to gb.
 
     Returns

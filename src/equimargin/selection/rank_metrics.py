@@ -1,7 +1,9 @@
 """Any metric of rankings along a segment on which g is linear: it changes only where two documents of a query change places.
 
-The place of a document is the number of documents of its query below it. Where two lines cross, one of these numbers grows by one and the
-other falls by one, so that values are sorted once a segment, and only the queries in which something crossed are scored anew.
+The place of a document is the number of documents of its query below it. Where two
+lines cross, one of these numbers grows by one and the other falls by one, so that
+values are sorted once a segment, and only the queries in which something crossed are
+scored anew.
 """
 
 from __future__ import annotations
@@ -36,11 +38,20 @@ class AnyRankMetric:
 
     Parameters
     ----------
-    y : (n,) relevances.  query : (n,) queries.  metric : larger is better.  name : what it is called.
+    y : ndarray of shape (n,)
+        relevances.
+    query : Index of shape (n,)
+        queries.
+    metric : RankMetric
+        Larger is better.
+    name : str
+        What it is called.
 
     Raises
     ------
-    ValueError : relevances that the metric does not take, no query in which it has a meaning, a function that returns no `PerQuery`.
+    ValueError
+        Relevances that the metric does not take, no query in which it has a meaning, a
+        function that returns no `PerQuery`.
     """
 
     larger_is_better = True
@@ -57,7 +68,9 @@ class AnyRankMetric:
 
     def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
         """In O(n log n + inversions), and a score of every query in which something crossed, for every crossing."""
-        ranks, _, i, j, lams = exchanges(a, b, ga, gb, self.query, np.arange(len(ga), dtype=np.float64))
+        ranks, _, i, j, lams = exchanges(
+            a, b, ga, gb, self.query, np.arange(len(ga), dtype=np.float64)
+        )
         self._start(ranks)
         events, ends, wide = pieces_between(a, b, lams)
         scores, crossed = [], set[int]()
@@ -97,7 +110,10 @@ class AnyRankMetric:
     def _of(self, y: Array, f: Array, query: Index | None) -> PerQuery:
         found: object = self.metric(y, f, query)
         if not isinstance(found, PerQuery):
-            raise ValueError(f"the metric {self.name} must return an equimargin.metrics.PerQuery, not {format_value(found)}")
+            raise ValueError(
+                f"the metric {self.name} must return an equimargin.metrics.PerQuery, not "
+                f"{format_value(found)}"
+            )
         return found
 
 

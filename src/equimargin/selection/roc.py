@@ -1,10 +1,12 @@
 """The ROC frontier of a path: the best pairs of false-positive and true-positive rate that any lambda and any threshold reach.
 
-A threshold accepts the points whose decision value, f + b, is above it. What a threshold can accept changes along lambda only where two
-points change places, and then in one set alone: the one whose lowest member was the other of the two. So the whole path costs hardly more
-than its swaps.
+A threshold accepts the points whose decision value, f + b, is above it. What a
+threshold can accept changes along lambda only where two points change places, and then
+in one set alone: the one whose lowest member was the other of the two. So the whole
+path costs hardly more than its swaps.
 
-Source: document P, section 3: "the exact decision frontier can be calculated via a ROC curve", and section 6, "at each level".
+Source: document P, section 3: "the exact decision frontier can be calculated via a ROC
+curve", and section 6, "at each level".
 """
 
 from __future__ import annotations
@@ -30,11 +32,18 @@ class Frontier:
 
     Between two corners lies what deciding between them at random reaches; no lambda and no threshold reaches a point above.
 
-    false_positive_rate, true_positive_rate : (k,) rising.
-    lambdas : (k,) where each corner is reached.
-    intervals : (k, 2) two lambdas around it between which the corner is reached; beyond them it may be, too.
-    thresholds : (k,) of f + b, the decision function, at these lambdas; a point above one is accepted. Infinity accepts nothing, and
-        -infinity all.
+    Parameters
+    ----------
+    false_positive_rate, true_positive_rate : ndarray of shape (k,)
+        rising.
+    lambdas : ndarray of shape (k,)
+        Where each corner is reached.
+    intervals : ndarray of shape (k, 2)
+        Two lambdas around it between which the corner is reached; beyond them it may
+        be, too.
+    thresholds : ndarray of shape (k,)
+        Of f + b, the decision function, at these lambdas; a point above one is
+        accepted. Infinity accepts nothing, and -infinity all.
     """
 
     false_positive_rate: Array
@@ -57,23 +66,35 @@ def roc_frontier(path: AnyPath, X_validation: Any, y_validation: ArrayLike) -> F
 
     Parameters
     ----------
-    path : of `regularization_path`.  X_validation : as in `best`.
-    y_validation : (n,) two different numbers, of which the larger one is of the positive points. They are of one query.
+    path : AnyPath
+        Of `regularization_path`.
+    X_validation : Any
+        As in `best`.
+    y_validation : array-like of shape (n,)
+        Two different numbers, of which the larger one is of the positive points. They
+        are of one query.
 
     Returns
     -------
-    Frontier : over all lambdas from the first breakpoint to the last one above 0, as in `best`. A pair that holds at a single lambda only,
-        where points tie, is not taken.
+    Frontier
+        Over all lambdas from the first breakpoint to the last one above 0, as in
+        `best`. A pair that holds at a single lambda only, where points tie, is not
+        taken.
 
     Raises
     ------
-    ValueError : other than two levels, shapes that do not fit.
-    NothingToChoose, NoBreakpoint : as in `best`.
+    ValueError
+        Other than two levels, shapes that do not fit.
+    NothingToChoose, NoBreakpoint
+        As in `best`.
     """
     y = numbers(y_validation, np.asarray(y_validation).size, "y")
     levels = np.unique(y)
     if len(levels) != 2:
-        raise ValueError(f"a ROC frontier needs points of two levels, and y has {len(levels)}: {format_value(levels[:5].tolist())}")
+        raise ValueError(
+            f"a ROC frontier needs points of two levels, and y has {len(levels)}: "
+            f"{format_value(levels[:5].tolist())}"
+        )
     reached = _RocFrontier(y == levels[1])
     followed = followed_at(path, X_validation, y)
     for _ in _knots(reached, [followed]):
@@ -99,10 +120,14 @@ class _RocFrontier:
     def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
         """Keep what is accepted between two lambdas, in O(n) for every swap."""
         n = len(ga)
-        ranks, _, i, j, lams = exchanges(a, b, ga, gb, np.zeros(n, dtype=np.int64), np.arange(n, dtype=np.float64))
+        ranks, _, i, j, lams = exchanges(
+            a, b, ga, gb, np.zeros(n, dtype=np.int64), np.arange(n, dtype=np.float64)
+        )
         below = np.searchsorted(np.sort(ranks), ranks)
         events, ends, wide = pieces_between(a, b, lams)
-        jumped = not np.array_equal(below, self.below)  # then others may be above a point that has as many below it as before
+        jumped = not np.array_equal(
+            below, self.below
+        )  # then others may be above a point that has as many below it as before
         lowest = set(range(len(below))) if jumped else set()
         for piece in range(len(ends) - 1):
             if piece > 0:
@@ -119,7 +144,9 @@ class _RocFrontier:
         """Count what thresholds just below some points accept; below : (n,) the number of points below each."""
         self.below = below.copy()
         parts = below, below[self.positive]
-        all_from, positive_from = (np.bincount(part, minlength=len(below) + 1)[::-1].cumsum()[::-1] for part in parts)
+        all_from, positive_from = (
+            np.bincount(part, minlength=len(below) + 1)[::-1].cumsum()[::-1] for part in parts
+        )
         for least in [*np.unique(below[list(lowest)]).tolist(), len(below)]:
             hits = int(positive_from[least])
             false = int(all_from[least]) - hits
@@ -131,7 +158,9 @@ class _RocFrontier:
         """The corners of the hull, and where they are reached."""
         false = np.flatnonzero(self.most >= 0)
         if not len(false):
-            raise NothingToChoose("the path is too short: its lambdas differ by less than 1e-9 of themselves")
+            raise NothingToChoose(
+                "the path is too short: its lambdas differ by less than 1e-9 of themselves"
+            )
         corners: list[int] = []
         for k in false.tolist():
             while len(corners) > 1 and self._is_left(corners[-2], corners[-1], k):
@@ -142,7 +171,10 @@ class _RocFrontier:
         accepted = self.most[corners] + corners
         places = zip(lams.tolist(), accepted.tolist(), strict=True)
         thresholds = [_threshold(followed.ends(lam, lam)[0] / lam, count) for lam, count in places]
-        rates = np.array(corners) / (len(self.most) - 1), self.most[corners] / int(self.positive.sum())
+        rates = (
+            np.array(corners) / (len(self.most) - 1),
+            self.most[corners] / int(self.positive.sum()),
+        )
         return Frontier(*rates, lams, np.column_stack([low, high]), np.array(thresholds))
 
     def _is_left(self, first: int, middle: int, last: int) -> bool:

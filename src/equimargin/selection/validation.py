@@ -3,11 +3,13 @@
     signs and orders of f    change where a value of g, or a difference of two, crosses 0; the share of right ones is constant in between
     errors |y - f|, (y - f)^2    are convex in 1 / lambda, because f is affine in it; the least error is at an end, a kink or the vertex
 
-A metric returns knots for one segment: lambdas (k,), falling, and scores (k,). The best score is at a knot, and between two neighbouring
-knots with the same score it is constant. A step has two knots at one lambda. A score that holds only at a single lambda, where points tie,
-has no knot.
+A metric returns knots for one segment: lambdas (k,), falling, and scores (k,). The best
+score is at a knot, and between two neighbouring knots with the same score it is
+constant. A step has two knots at one lambda. A score that holds only at a single
+lambda, where points tie, has no knot.
 
-Source: document P, section 5, validates at breakpoints; the orders of validation points change between them, too.
+Source: document P, section 5, validates at breakpoints; the orders of validation points
+change between them, too.
 """
 
 from __future__ import annotations
@@ -25,7 +27,13 @@ from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.metrics import concordance
 from equimargin.selection.orders import SCORE_ROUNDING, Knots, exchanges, steps
-from equimargin.selection.rank_metrics import CUT, NAMED, AnyRankMetric, RankMetric, find_rank_metric
+from equimargin.selection.rank_metrics import (
+    CUT,
+    NAMED,
+    AnyRankMetric,
+    RankMetric,
+    find_rank_metric,
+)
 
 KNOT_SPACING = 0.05
 """Largest distance between knots of an error, in log lambda, so that its curve looks smooth."""
@@ -34,7 +42,12 @@ KNOT_SPACING = 0.05
 class Metric(Protocol):
     """A metric of f on validation points.
 
-    name : as in METRIC_OF_NAME.  larger_is_better : True for a share of right answers, False for an error.
+    Parameters
+    ----------
+    name : str
+        As in METRIC_OF_NAME.
+    larger_is_better : bool
+        True for a share of right answers, False for an error.
     """
 
     name: str
@@ -49,7 +62,8 @@ class PairwiseAccuracy:
 
     Raises
     ------
-    ValueError : no pair at all.
+    ValueError
+        No pair at all.
     """
 
     name, larger_is_better = "pairwise_accuracy", True
@@ -58,7 +72,10 @@ class PairwiseAccuracy:
         self.y, self.query = y, query
         self.pairs = int(concordance(y, y, query).pairs.sum())
         if not self.pairs:
-            raise ValueError("the validation points hold no pair of one query with different y, so that no order can be judged")
+            raise ValueError(
+                "the validation points hold no pair of one query with different y, so that "
+                "no order can be judged"
+            )
         self._ranks: Index = np.zeros(0, dtype=np.int64)
         self._twice_right = 0
 
@@ -92,7 +109,13 @@ class Accuracy:
         right = (np.where(ga == 0, gb, ga) >= 0) == self.positive
         crossing = np.sign(ga) * np.sign(gb) < 0
         before, after = ga[crossing], gb[crossing]
-        lams, counts = steps(a, b, a + (b - a) * (before / (before - after)), int(right.sum()), np.where(right[crossing], -1, 1))
+        lams, counts = steps(
+            a,
+            b,
+            a + (b - a) * (before / (before - after)),
+            int(right.sum()),
+            np.where(right[crossing], -1, 1),
+        )
         return lams, counts / len(self.positive)
 
 
@@ -108,7 +131,14 @@ class SquaredError:
         """Ends and vertex."""
         r, d = self.y - ga / a, gb / b - ga / a
         curvature = float(d @ d)
-        return _knots(a, b, r, d, float(r @ d) / curvature if curvature > 0 else 0.0, lambda r: float(r @ r) / len(r))
+        return _knots(
+            a,
+            b,
+            r,
+            d,
+            float(r @ d) / curvature if curvature > 0 else 0.0,
+            lambda r: float(r @ r) / len(r),
+        )
 
 
 class AbsoluteError:
@@ -116,7 +146,8 @@ class AbsoluteError:
 
     Parameters
     ----------
-    epsilon : >= 0, in the units of y.
+    epsilon : float
+        >= 0, in the units of y.
     """
 
     name, larger_is_better = "mean_absolute_error", False
@@ -129,11 +160,17 @@ class AbsoluteError:
         r, d = self.y - ga / a, gb / b - ga / a
         size = np.abs(d[d != 0])
         with np.errstate(over="ignore"):  # a kink so far away is never reached
-            kinks = np.concatenate([(r - self.epsilon)[d != 0] / d[d != 0], (r + self.epsilon)[d != 0] / d[d != 0]])
+            kinks = np.concatenate(
+                [(r - self.epsilon)[d != 0] / d[d != 0], (r + self.epsilon)[d != 0] / d[d != 0]]
+            )
         order = np.argsort(kinks)
-        slopes = np.cumsum(np.tile(size, 2)[order]) - size.sum()  # that of a point goes from -|d_i| over 0 to |d_i|
+        slopes = (
+            np.cumsum(np.tile(size, 2)[order]) - size.sum()
+        )  # that of a point goes from -|d_i| over 0 to |d_i|
         least = float(kinks[order[np.searchsorted(slopes[:-1], 0.0)]]) if len(kinks) else 0.0
-        return _knots(a, b, r, d, least, lambda r: float(np.maximum(np.abs(r) - self.epsilon, 0.0).mean()))
+        return _knots(
+            a, b, r, d, least, lambda r: float(np.maximum(np.abs(r) - self.epsilon, 0.0).mean())
+        )
 
 
 class EpsilonInsensitive(AbsoluteError):
@@ -147,19 +184,29 @@ METRIC_OF_NAME: Mapping[str, Callable[..., Metric]] = {metric.name: metric for m
 """The metrics of points that can be followed along a path, by their names; `find_rank_metric` knows those of rankings."""
 
 
-def find_metric(problem: Problem, metric: str | RankMetric, y: ArrayLike, qid: ArrayLike | None) -> Metric:
+def find_metric(
+    problem: Problem, metric: str | RankMetric, y: ArrayLike, qid: ArrayLike | None
+) -> Metric:
     """The metric for validation points of a problem, by its name or as a function; "auto" is the usual metric of its task.
 
     Parameters
     ----------
-    problem : accuracy is for classification, errors are for regression, metrics of `equimargin.metrics` for rankings, and pairwise accuracy
-        for every task.
-    metric : a name, or a function of relevances, values and queries that returns a `PerQuery`, for rankings; larger must be better.
-    y : (n,) labels, targets or relevances.  qid : (n,) queries; None: a single one.
+    problem : Problem
+        Accuracy is for classification, errors are for regression, metrics of
+        `equimargin.metrics` for rankings, and pairwise accuracy for every task.
+    metric : str | RankMetric
+        A name, or a function of relevances, values and queries that returns a
+        `PerQuery`, for rankings; larger must be better.
+    y : array-like of shape (n,)
+        Labels, targets or relevances.
+    qid : ArrayLike | None of shape (n,)
+        Queries; None: a single one.
 
     Raises
     ------
-    ValueError : an unknown metric, or one of another task; shapes that do not fit, numbers that are not finite, nothing to judge by.
+    ValueError
+        An unknown metric, or one of another task; shapes that do not fit, numbers that
+        are not finite, nothing to judge by.
     """
     if not (isinstance(metric, str) or callable(metric)):
         raise ValueError(f"metric must be a name or a function, not {format_value(metric)}")
@@ -167,16 +214,34 @@ def find_metric(problem: Problem, metric: str | RankMetric, y: ArrayLike, qid: A
     if isinstance(rows, Signed):
         fitting = ["accuracy", "pairwise_accuracy"]
     elif isinstance(rows, Tube):
-        fitting = ["mean_squared_error", "mean_absolute_error", "epsilon_insensitive", "pairwise_accuracy"]
+        fitting = [
+            "mean_squared_error",
+            "mean_absolute_error",
+            "epsilon_insensitive",
+            "pairwise_accuracy",
+        ]
     else:
         fitting = ["pairwise_accuracy"]
-    name = fitting[0] if metric == "auto" else metric if isinstance(metric, str) else getattr(metric, "__name__", "metric")
-    of_ranks = (find_rank_metric(metric) if isinstance(metric, str) else metric) if isinstance(rows, Pairs) else None
+    name = (
+        fitting[0]
+        if metric == "auto"
+        else metric
+        if isinstance(metric, str)
+        else getattr(metric, "__name__", "metric")
+    )
+    of_ranks = (
+        (find_rank_metric(metric) if isinstance(metric, str) else metric)
+        if isinstance(rows, Pairs)
+        else None
+    )
     if name not in fitting and of_ranks is None:
         known = ["auto", *fitting]
         if isinstance(rows, Pairs):
             known += [*NAMED, *(f"{each}@k" for each in CUT)]
-        raise ValueError(f"the metric {name!r} is not one of a {problem.family} problem: choose of {', '.join(known)}")
+        raise ValueError(
+            f"the metric {name!r} is not one of a {problem.family} problem: choose of "
+            f"{', '.join(known)}"
+        )
     n = np.asarray(y).size
     if n == 0:
         raise ValueError("y is empty: there is no validation point")
@@ -184,11 +249,17 @@ def find_metric(problem: Problem, metric: str | RankMetric, y: ArrayLike, qid: A
     query = np.zeros(n, dtype=np.int64) if qid is None else queries(qid, n)[1]
     if of_ranks is not None:
         return AnyRankMetric(target, query, of_ranks, name)
-    parameters: dict[str, Any] = {"epsilon": rows.epsilon} if name == "epsilon_insensitive" and isinstance(rows, Tube) else {}
+    parameters: dict[str, Any] = (
+        {"epsilon": rows.epsilon}
+        if name == "epsilon_insensitive" and isinstance(rows, Tube)
+        else {}
+    )
     return METRIC_OF_NAME[name](target, query, **parameters)
 
 
-def _knots(a: float, b: float, r: Array, d: Array, share: float, error: Callable[[Array], float]) -> Knots:
+def _knots(
+    a: float, b: float, r: Array, d: Array, share: float, error: Callable[[Array], float]
+) -> Knots:
     """Knots of an error whose residuals go from r at lambda = a to r - d at b: the ends, some for drawing, and one at its least value.
 
     The least value is at a share of the way from 1 / a to 1 / b, if 0 < share < 1.

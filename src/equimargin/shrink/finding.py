@@ -1,7 +1,8 @@
 """Findings: answers that disagree, fail or are slow, told from each other by their kind and by who gave them.
 
-What counts as the same finding on a smaller instance is the kind, the formulation and the solver. A slow answer must also stay slow: the
-ratio of its time to that of the fastest answer that agrees must not fall below the ratio that the user asks for.
+What counts as the same finding on a smaller instance is the kind, the formulation and
+the solver. A slow answer must also stay slow: the ratio of its time to that of the
+fastest answer that agrees must not fall below the ratio that the user asks for.
 """
 
 from __future__ import annotations
@@ -15,7 +16,14 @@ from equimargin.proofs import Agreement, FamilyVerdict, Judgement
 from equimargin.request import ComparisonRequest
 from equimargin.solvers import Status
 
-DISAGREES, UNTRUE, RAISES, FAILS, LATE, SLOW = "disagrees", "proves an untrue interval", "raises", "fails", "runs out of time", "is slow"
+DISAGREES, UNTRUE, RAISES, FAILS, LATE, SLOW = (
+    "disagrees",
+    "proves an untrue interval",
+    "raises",
+    "fails",
+    "runs out of time",
+    "is slow",
+)
 """The kinds of findings, the gravest first."""
 KINDS = (DISAGREES, UNTRUE, RAISES, FAILS, LATE, SLOW)
 """All of them, in that order."""
@@ -31,8 +39,18 @@ SLOWEST_NOISE = 0.02
 class Finding:
     """Something that is wrong with an answer.
 
-    kind : one of KINDS.  formulation : None for a specialised solver.  solver : a backend or a specialised solver.
-    raised : the name of the exception, where one was raised.  ratio : of a slow answer, how many times as long as the fastest it takes.
+    Parameters
+    ----------
+    kind : str
+        One of KINDS.
+    formulation : str | None
+        None for a specialised solver.
+    solver : str
+        A backend or a specialised solver.
+    raised : str
+        The name of the exception, where one was raised.
+    ratio : float | None
+        Of a slow answer, how many times as long as the fastest it takes.
     """
 
     kind: str
@@ -43,7 +61,11 @@ class Finding:
 
     def __str__(self) -> str:
         who = self.solver if self.formulation is None else f"{self.formulation} by {self.solver}"
-        much = "" if self.ratio is None else f": at least {self.ratio:g} times as long as the fastest answer that agrees"
+        much = (
+            ""
+            if self.ratio is None
+            else f": at least {self.ratio:g} times as long as the fastest answer that agrees"
+        )
         return f"{who} {self.kind}{f' {self.raised}' if self.raised else ''}{much}"
 
 
@@ -58,18 +80,33 @@ def findings(family: FamilyVerdict, ratio: float | None = None) -> list[Finding]
 
     Parameters
     ----------
-    ratio : how many times as long as the fastest answer that agrees a slow one takes; None: no answer is called slow.
+    ratio : float | None
+        How many times as long as the fastest answer that agrees a slow one takes; None:
+        no answer is called slow.
     """
     found = [each for judgement in family.judgements for each in _of(family, judgement, ratio)]
     return sorted(found, key=lambda each: KINDS.index(each.kind))
 
 
-def narrowed(family: FamilyVerdict, finding: Finding, asked: ComparisonRequest) -> ComparisonRequest:
+def narrowed(
+    family: FamilyVerdict, finding: Finding, asked: ComparisonRequest
+) -> ComparisonRequest:
     """What is enough to see a finding again: its answer, and beside it the fastest ones that agree, of each sort."""
-    runs = [judgement.evidence.run for judgement in family.judgements if judgement.agreement is Agreement.AGREES]
-    known = sorted((run for run in runs if not run.control), key=lambda run: run.solve_seconds or 0.0)
-    beside = [next((run for run in known if (run.formulation is None) == special), None) for special in (True, False)]
-    names = dict.fromkeys([finding.formulation, *(run.formulation for run in beside if run is not None)])
+    runs = [
+        judgement.evidence.run
+        for judgement in family.judgements
+        if judgement.agreement is Agreement.AGREES
+    ]
+    known = sorted(
+        (run for run in runs if not run.control), key=lambda run: run.solve_seconds or 0.0
+    )
+    beside = [
+        next((run for run in known if (run.formulation is None) == special), None)
+        for special in (True, False)
+    ]
+    names = dict.fromkeys(
+        [finding.formulation, *(run.formulation for run in beside if run is not None)]
+    )
     solvers = dict.fromkeys([finding.solver, *(run.solver for run in beside if run is not None)])
     formulations = tuple(name for name in names if name is not None) or ("*",)
     return replace(asked, formulations=formulations, solvers=(*solvers,), patient=True)
@@ -104,11 +141,23 @@ def _is_untrue(family: FamilyVerdict, judgement: Judgement) -> bool:
     if point is None or judgement.evidence.run.control:
         return False
     proven = point.proven
-    return not (proven.lower <= proven.upper and proven.lower <= family.interval.upper and family.interval.lower <= proven.upper)
+    return not (
+        proven.lower <= proven.upper
+        and proven.lower <= family.interval.upper
+        and family.interval.lower <= proven.upper
+    )
 
 
 def _is_slow(family: FamilyVerdict, judgement: Judgement, ratio: float) -> bool:
     """Whether an answer takes at least `ratio` times as long as the fastest one that agrees."""
-    agreeing = [each.evidence.run.solve_seconds or 0.0 for each in family.judgements if each.agreement is Agreement.AGREES]
+    agreeing = [
+        each.evidence.run.solve_seconds or 0.0
+        for each in family.judgements
+        if each.agreement is Agreement.AGREES
+    ]
     seconds = judgement.evidence.run.solve_seconds or 0.0
-    return bool(agreeing) and seconds > SLOWEST_NOISE and seconds >= ratio * max(min(agreeing), SHORTEST)
+    return (
+        bool(agreeing)
+        and seconds > SLOWEST_NOISE
+        and seconds >= ratio * max(min(agreeing), SHORTEST)
+    )

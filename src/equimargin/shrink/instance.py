@@ -30,7 +30,19 @@ CONSTRUCTORS = (
     *("ordinal", "one_norm_classification", "one_norm_ranking", "ranking_vector_machine"),
 )
 """The functions of `equimargin.formulations` that make problems of rows of features."""
-OPTIONAL = ("sample_weight", "query_weight", "pair_weight", "qid", "kernel", "C", "epsilon", "loss", "bias", "delta", "levels")
+OPTIONAL = (
+    "sample_weight",
+    "query_weight",
+    "pair_weight",
+    "qid",
+    "kernel",
+    "C",
+    "epsilon",
+    "loss",
+    "bias",
+    "delta",
+    "levels",
+)
 """Arguments that may be left out, for what a constructor takes then."""
 DIGITS = (1, 2, 3, 4, 6)
 """Significant decimal digits to which numbers are rounded, the fewest first."""
@@ -44,8 +56,14 @@ MOST_ENTRIES = 400
 class Instance:
     """A problem as the arguments that it is made with.
 
-    made_by : a constructor of `equimargin.formulations`, or the id of a user-defined family.
-    arguments : by name: arrays, numbers, words, a kernel, weights by query.  module : whose import enters the family; empty for the others.
+    Parameters
+    ----------
+    made_by : str
+        A constructor of `equimargin.formulations`, or the id of a user-defined family.
+    arguments : Mapping[str, Any]
+        By name: arrays, numbers, words, a kernel, weights by query.
+    module : str
+        Whose import enters the family; empty for the others.
     """
 
     made_by: str
@@ -58,11 +76,15 @@ class Instance:
 
         Raises
         ------
-        ValueError : a problem that is made of something else than arrays and numbers by name.
+        ValueError
+            A problem that is made of something else than arrays and numbers by name.
         """
         if isinstance(problem, ProgramProblem):
             if not isinstance(problem.data, dict):
-                raise ValueError(f"the data of {problem.family} are no mapping of numbers and arrays by name, and cannot be made smaller")
+                raise ValueError(
+                    f"the data of {problem.family} are no mapping of numbers and arrays by "
+                    f"name, and cannot be made smaller"
+                )
             return cls(problem.family, problem.data, problem.module)
         assert isinstance(problem, MarginProblem | OneNormProblem)
         return cls(*read_arguments(problem))
@@ -72,7 +94,8 @@ class Instance:
 
         Raises
         ------
-        ValueError : arguments that make none.
+        ValueError
+            Arguments that make none.
         """
         if not self.module:
             try:
@@ -81,14 +104,23 @@ class Instance:
                 raise ValueError(str(wrong)) from None
             return made
         if self.made_by not in FAMILIES:
-            raise ValueError(f"the family {self.made_by} is not known: name the module that enters it (--plugin {self.module})")
+            raise ValueError(
+                f"the family {self.made_by} is not known: name the module that enters it "
+                f"(--plugin {self.module})"
+            )
         posed: AnyProblem = FAMILIES[self.made_by](dict(self.arguments))
         return posed
 
     @cached_property
     def text(self) -> str:
         """All of it as JSON; the shorter, the simpler."""
-        return json.dumps({"made_by": self.made_by, "arguments": _plain(dict(self.arguments)), "module": self.module})
+        return json.dumps(
+            {
+                "made_by": self.made_by,
+                "arguments": _plain(dict(self.arguments)),
+                "module": self.module,
+            }
+        )
 
     @classmethod
     def from_text(cls, text: str) -> Instance:
@@ -96,7 +128,8 @@ class Instance:
 
         Raises
         ------
-        ValueError : it says no instance.
+        ValueError
+            It says no instance.
         """
         held = json.loads(text)
         made_by, module = str(held["made_by"]), str(held["module"])
@@ -155,17 +188,23 @@ class Instance:
             arguments[name] = np.take(arguments[name], kept, axis=number)
         if "query_weight" in arguments:
             named = set(arguments["qid"].tolist()) if "qid" in arguments else {0}
-            arguments["query_weight"] = {name: weight for name, weight in arguments["query_weight"].items() if name in named}
+            arguments["query_weight"] = {
+                name: weight for name, weight in arguments["query_weight"].items() if name in named
+            }
         return replace(self, arguments=arguments)
 
     def edits(self) -> Iterator[Edit]:
         """Changes that may make it simpler: digits first, then weights, then constants."""
         arrays = [name for name, value in self.arguments.items() if isinstance(value, np.ndarray)]
         others = [name for name in self.arguments if name not in arrays]
-        for name in sorted(arrays, key=lambda name: "weight" in name) + sorted(others, key=lambda name: "weight" not in name):
+        for name in sorted(arrays, key=lambda name: "weight" in name) + sorted(
+            others, key=lambda name: "weight" not in name
+        ):
             if not self.module and name in OPTIONAL:
                 yield partial(_without, name)
-            yield from (partial(_changed, name, change) for change in _changes(self.arguments[name]))
+            yield from (
+                partial(_changed, name, change) for change in _changes(self.arguments[name])
+            )
 
 
 Edit = Callable[[Instance], Instance]
@@ -174,19 +213,29 @@ Edit = Callable[[Instance], Instance]
 
 def _without(name: str, instance: Instance) -> Instance:
     """The instance without an argument."""
-    return replace(instance, arguments={other: value for other, value in instance.arguments.items() if other != name})
+    return replace(
+        instance,
+        arguments={other: value for other, value in instance.arguments.items() if other != name},
+    )
 
 
 def _changed(name: str, change: Change, instance: Instance) -> Instance:
     """The instance with another value of an argument, where it still has that one."""
     if name not in instance.arguments:
         return instance
-    return replace(instance, arguments={**instance.arguments, name: change(instance.arguments[name])})
+    return replace(
+        instance, arguments={**instance.arguments, name: change(instance.arguments[name])}
+    )
 
 
 def _axes_of_own(data: Mapping[str, Any]) -> list[Axis]:
     """Axes of arrays that may belong together: the first ones of a length, the second ones of a length, and all of a length."""
-    known = [(name, axis) for name, value in data.items() if isinstance(value, np.ndarray) for axis in range(value.ndim)]
+    known = [
+        (name, axis)
+        for name, value in data.items()
+        if isinstance(value, np.ndarray)
+        for axis in range(value.ndim)
+    ]
     groups: dict[tuple[Any, int], list[tuple[str, int]]] = {}
     for name, axis in known:
         length = data[name].shape[axis]
@@ -203,9 +252,17 @@ def _changes(value: Any) -> Iterator[Change]:
         yield from (partial(_constant, number) for number in (1.0, 0.0))
         yield from (partial(_rounded, digits) for digits in DIGITS)
     elif isinstance(value, dict):
-        yield from (partial(_entered, name, change) for name, part in value.items() for change in _changes(part))
+        yield from (
+            partial(_entered, name, change)
+            for name, part in value.items()
+            for change in _changes(part)
+        )
     elif isinstance(value, Kernel):
-        yield from (partial(_of_kernel, name, change) for name, part in vars(value).items() for change in _changes(part))
+        yield from (
+            partial(_of_kernel, name, change)
+            for name, part in vars(value).items()
+            for change in _changes(part)
+        )
 
 
 def _changes_of_arrays(value: np.ndarray[Any, Any]) -> Iterator[Change]:
@@ -231,10 +288,14 @@ def _rounded(digits: int, value: Any) -> Any:
     """The numbers, each rounded to `digits` significant decimal digits."""
     if not isinstance(value, np.ndarray):
         return float(f"{value:.{digits - 1}e}")
-    return np.array([float(f"{number:.{digits - 1}e}") for number in value.ravel()]).reshape(value.shape)
+    return np.array([float(f"{number:.{digits - 1}e}") for number in value.ravel()]).reshape(
+        value.shape
+    )
 
 
-def _at(place: tuple[int, ...], change: Change, value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _at(
+    place: tuple[int, ...], change: Change, value: np.ndarray[Any, Any]
+) -> np.ndarray[Any, Any]:
     """An array with one number changed."""
     changed = value.copy()
     changed[place] = change(value[place])

@@ -31,9 +31,20 @@ NOT_HELD = ("total_time", "jobs")
 class Shrunk:
     """A finding on a small instance.
 
-    finding : what is wrong; a sentence where somebody else than `compare` has found it.  asked : what is compared to see it.
-    instance : that shows it.  plugins : modules or files that are loaded first.  of : how large the instance was, in words.
-    shown : lines of Python that show it on `problem`, where a comparison does not.
+    Parameters
+    ----------
+    finding : Finding | str
+        What is wrong; a sentence where somebody else than `compare` has found it.
+    asked : ComparisonRequest
+        What is compared to see it.
+    instance : Instance
+        That shows it.
+    plugins : tuple[str, ...]
+        Modules or files that are loaded first.
+    of : str
+        How large the instance was, in words.
+    shown : tuple[str, ...]
+        Lines of Python that show it on `problem`, where a comparison does not.
     """
 
     finding: Finding | str
@@ -50,7 +61,9 @@ class Shrunk:
         problem = f"problem = {self.instance.expression(code)}"
         if self.plugins:
             code.name("equimargin.own.plugins", "load")
-        shown = [*self.shown] or [f"print({code.name('equimargin', 'compare')}(problem, {self._how()}))"]
+        shown = [*self.shown] or [
+            f"print({code.name('equimargin', 'compare')}(problem, {self._how()}))"
+        ]
         said = [f"# {line}" for line in str(self.finding).splitlines()]
         imports = [*(f"import {module}" for module in self._modules()), *code.lines()]
         loads = [f"load({plugin!r})" for plugin in self.plugins]
@@ -59,8 +72,15 @@ class Shrunk:
     def _how(self) -> str:
         """What is asked of `compare`, as its arguments."""
         usual = vars(ComparisonRequest())
-        told = {name: value for name, value in vars(replace(self.asked, patient=True)).items() if value != usual[name]}
-        return ", ".join(f"{name}={[*value] if isinstance(value, tuple) else value!r}" for name, value in told.items())
+        told = {
+            name: value
+            for name, value in vars(replace(self.asked, patient=True)).items()
+            if value != usual[name]
+        }
+        return ", ".join(
+            f"{name}={[*value] if isinstance(value, tuple) else value!r}"
+            for name, value in told.items()
+        )
 
     def _modules(self) -> list[str]:
         """The modules that enter what is compared, those of the project excepted, but for that of the instance."""
@@ -75,7 +95,8 @@ class Shrunk:
 
         Raises
         ------
-        OSError : the file cannot be written.
+        OSError
+            The file cannot be written.
         """
         with whole(file) as part:
             part.write_text(self.to_json(), encoding="utf-8")
@@ -84,9 +105,22 @@ class Shrunk:
         """It as JSON, with its lines of Python."""
         finding = self.finding if isinstance(self.finding, str) else asdict(self.finding)
         asked = {name: value for name, value in vars(self.asked).items() if name not in NOT_HELD}
-        asked["controls"], asked["patient"] = asked.pop("include_controls"), asked.pop("patient")  # as this format calls and orders them
-        held: dict[str, Any] = {"format": FORMAT, "finding": finding, "asked": asked, "of": self.of, "plugins": self.plugins}
-        held |= {"shown": self.shown, "instance": json.loads(self.instance.text), "python": self.python.splitlines()}
+        asked["controls"], asked["patient"] = (
+            asked.pop("include_controls"),
+            asked.pop("patient"),
+        )  # as this format calls and orders them
+        held: dict[str, Any] = {
+            "format": FORMAT,
+            "finding": finding,
+            "asked": asked,
+            "of": self.of,
+            "plugins": self.plugins,
+        }
+        held |= {
+            "shown": self.shown,
+            "instance": json.loads(self.instance.text),
+            "python": self.python.splitlines(),
+        }
         return json.dumps(held, indent=1) + "\n"
 
     @classmethod
@@ -95,7 +129,10 @@ class Shrunk:
 
         Raises
         ------
-        ValueError : a file that holds no finding.  OSError : one that cannot be read.
+        ValueError
+            A file that holds no finding.
+        OSError
+            One that cannot be read.
         """
         text = Path(file).read_text(encoding="utf-8", errors="replace")
         try:
@@ -105,11 +142,19 @@ class Shrunk:
             asked = dict(held["asked"])
             asked["include_controls"] = asked.pop("controls")
             instance = Instance.from_text(json.dumps(held["instance"]))
-            plugins, shown_by = (tuple(str(each) for each in held[name]) for name in ("plugins", "shown"))
-            finding = held["finding"] if isinstance(held["finding"], str) else Finding(**held["finding"])
-            return cls(finding, ComparisonRequest(**asked), instance, plugins, str(held["of"]), shown_by)
+            plugins, shown_by = (
+                tuple(str(each) for each in held[name]) for name in ("plugins", "shown")
+            )
+            finding = (
+                held["finding"] if isinstance(held["finding"], str) else Finding(**held["finding"])
+            )
+            return cls(
+                finding, ComparisonRequest(**asked), instance, plugins, str(held["of"]), shown_by
+            )
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as reason:
-            raise ValueError(f"{file} holds no finding of equimargin shrink: {type(reason).__name__}: {reason}") from None
+            raise ValueError(
+                f"{file} holds no finding of equimargin shrink: {type(reason).__name__}: {reason}"
+            ) from None
 
 
 def shrink(
@@ -123,27 +168,48 @@ def shrink(
 
     Parameters
     ----------
-    problem : that shows it.  finding : what is wrong; None: the gravest that there is.
-    asked : what is compared; None: everything. Less is, where that is enough.
-    seconds : after which the best so far is taken.  plugins : modules or files that the lines of Python load first.
+    problem : AnyProblem
+        That shows it.
+    finding : Finding | None
+        What is wrong; None: the gravest that there is.
+    asked : ComparisonRequest | None
+        What is compared; None: everything. Less is, where that is enough.
+    seconds : float
+        After which the best so far is taken.
+    plugins : tuple[str, ...]
+        Modules or files that the lines of Python load first.
 
     Raises
     ------
-    ValueError : a problem that does not show it, or that is made of something else than arrays and numbers.
+    ValueError
+        A problem that does not show it, or that is made of something else than arrays
+        and numbers.
     """
     asked = asked or ComparisonRequest(patient=True)
     if not all(isinstance(each, str) for each in asked.wanted):
-        raise ValueError("a finding names its solvers: enter yours (equimargin.solvers.solver), and ask for it by its name")
+        raise ValueError(
+            "a finding names its solvers: enter yours (equimargin.solvers.solver), and ask "
+            "for it by its name"
+        )
     family = compared(problem, asked)
     known = findings(family, finding.ratio if finding else None)
     finding = finding or next(iter(known), None)
     if finding is None or finding not in known:
-        raise ValueError(f"there is no finding on {problem!r}" if finding is None else f"{problem!r} does not show that {finding}")
+        raise ValueError(
+            f"there is no finding on {problem!r}"
+            if finding is None
+            else f"{problem!r} does not show that {finding}"
+        )
     return made_small(problem, family, finding, asked, seconds, plugins)
 
 
 def made_small(
-    problem: AnyProblem, family: FamilyVerdict, finding: Finding, asked: ComparisonRequest, seconds: float, plugins: tuple[str, ...]
+    problem: AnyProblem,
+    family: FamilyVerdict,
+    finding: Finding,
+    asked: ComparisonRequest,
+    seconds: float,
+    plugins: tuple[str, ...],
 ) -> tuple[Shrunk, str]:
     """A finding on the smallest instance, and a sentence about the search; family : the problem's, in which it was found.
 
@@ -162,14 +228,18 @@ def again(known: Shrunk, seconds: float) -> tuple[Shrunk, str]:
 
     Raises
     ------
-    ValueError : its instance does not show it any more, or is of a family that is not known.
+    ValueError
+        Its instance does not show it any more, or is of a family that is not known.
     """
     problem = known.instance.problem()
     if isinstance(known.finding, str):
         return shrink(problem, None, known.asked, seconds, known.plugins)
     family = compared(problem, known.asked)
     if known.finding not in findings(family, known.finding.ratio):
-        raise ValueError(f"the instance no longer shows that {known.finding}: it was mended, or this is another machine")
+        raise ValueError(
+            f"the instance no longer shows that {known.finding}: it was mended, or this is "
+            f"another machine"
+        )
     small, said = made_small(problem, family, known.finding, known.asked, seconds, known.plugins)
     return replace(small, of=known.of), said
 
@@ -186,4 +256,7 @@ def is_finding(file: str) -> bool:
 def sentence(before: Instance, found: Reduction) -> str:
     """What a search has done, in words."""
     how = "" if found.complete else "; the time was over before all was tried"
-    return f"from {before.size} to {found.instance.size} in {found.seconds:.1f} s, {found.tried} instances tried{how}"
+    return (
+        f"from {before.size} to {found.instance.size} in {found.seconds:.1f} s, {found.tried} "
+        f"instances tried{how}"
+    )

@@ -1,9 +1,11 @@
 """Delta debugging of instances: the smallest one on which something still shows, sought greedily.
 
-Samples of rows come first; then pieces are left out: rows, columns, digits, weights, constants. A candidate is taken where it is simpler,
-by the length of its text, and still shows the finding. The search ends, because no text can be shortened for ever.
+Samples of rows come first; then pieces are left out: rows, columns, digits, weights,
+constants. A candidate is taken where it is simpler, by the length of its text, and
+still shows the finding. The search ends, because no text can be shortened for ever.
 
-Source: A. Zeller and R. Hildebrandt, Simplifying and isolating failure-inducing input (2002).
+Source: A. Zeller and R. Hildebrandt, Simplifying and isolating failure-inducing input
+(2002).
 """
 
 from __future__ import annotations
@@ -26,8 +28,17 @@ SMALLEST_SAMPLE = 2
 class Reduction:
     """What a search has found.
 
-    instance : the smallest one that shows the finding.  tried : how many were looked at.  seconds : that it took.
-    complete : whether nothing simpler that was to be tried shows it; the time was over otherwise.
+    Parameters
+    ----------
+    instance : Instance
+        The smallest one that shows the finding.
+    tried : int
+        How many were looked at.
+    seconds : float
+        That it took.
+    complete : bool
+        Whether nothing simpler that was to be tried shows it; the time was over
+        otherwise.
     """
 
     instance: Instance
@@ -41,7 +52,10 @@ def reduced(instance: Instance, shows: Callable[[Instance], bool], seconds: floa
 
     Parameters
     ----------
-    shows : whether an instance shows it; one that raises an exception does not.  seconds : after which the best so far is taken.
+    shows : Callable[[Instance], bool]
+        Whether an instance shows it; one that raises an exception does not.
+    seconds : float
+        After which the best so far is taken.
     """
     return _Search(instance, shows, seconds).run()
 
@@ -49,8 +63,15 @@ def reduced(instance: Instance, shows: Callable[[Instance], bool], seconds: floa
 class _Search:
     """A search at work: the best instance so far, and what was tried."""
 
-    def __init__(self, instance: Instance, shows: Callable[[Instance], bool], seconds: float) -> None:
-        self._best, self._shows, self._started, self._seconds = instance, shows, time.monotonic(), seconds
+    def __init__(
+        self, instance: Instance, shows: Callable[[Instance], bool], seconds: float
+    ) -> None:
+        self._best, self._shows, self._started, self._seconds = (
+            instance,
+            shows,
+            time.monotonic(),
+            seconds,
+        )
         self._seen = {instance.text}
 
     def run(self) -> Reduction:
@@ -67,14 +88,17 @@ class _Search:
                 self._simplify()
         except TimeoutError:
             complete = False
-        return Reduction(self._best, len(self._seen) - 1, time.monotonic() - self._started, complete)
+        return Reduction(
+            self._best, len(self._seen) - 1, time.monotonic() - self._started, complete
+        )
 
     def _take(self, candidate: Instance) -> bool:
         """Whether a candidate is simpler and shows the finding; it is the best one then.
 
         Raises
         ------
-        TimeoutError : the time is over.
+        TimeoutError
+            The time is over.
         """
         if len(candidate.text) >= len(self._best.text) or candidate.text in self._seen:
             return False
@@ -95,7 +119,9 @@ class _Search:
         size = SMALLEST_SAMPLE
         while size <= count // 2:
             for _ in range(SAMPLES):
-                if self._take(self._best.keeping(axis, np.sort(rng.choice(count, size, replace=False)))):
+                if self._take(
+                    self._best.keeping(axis, np.sort(rng.choice(count, size, replace=False)))
+                ):
                     return
             size *= 2
 

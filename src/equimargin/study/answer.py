@@ -54,13 +54,18 @@ _kept_data: dict[str, Data] = {}
 _kept_problems: OrderedDict[tuple[Any, ...], list[Problem]] = OrderedDict()
 
 
-def answer(asked: AnswerSpec, memory: int | None = None, data: Data | None = None) -> dict[str, Any]:
+def answer(
+    asked: AnswerSpec, memory: int | None = None, data: Data | None = None
+) -> dict[str, Any]:
     """Run one answer.
 
     Parameters
     ----------
-    memory : bytes that it may take beside what the process has; None for any.
-    data : the rows, where another process has read them; by default this one reads them, once.
+    memory : int | None
+        Bytes that it may take beside what the process has; None for any.
+    data : Data | None
+        The rows, where another process has read them; by default this one reads them,
+        once.
 
     Returns
     -------
@@ -68,7 +73,8 @@ def answer(asked: AnswerSpec, memory: int | None = None, data: Data | None = Non
 
     Raises
     ------
-    ChangedData : the file has changed since the study was planned.
+    ChangedData
+        The file has changed since the study was planned.
     """
     for plugin in asked.plugins:
         load(plugin)
@@ -83,7 +89,10 @@ def answer(asked: AnswerSpec, memory: int | None = None, data: Data | None = Non
         found["points"] = problem.m
         wanted = of_memory.estimate(problem, asked.formulation is not None)
         if memory is not None and wanted > memory:
-            much = f"about {of_memory.in_words(wanted)}, and --memory allows {of_memory.in_words(memory)}"
+            much = (
+                f"about {of_memory.in_words(wanted)}, and --memory allows "
+                f"{of_memory.in_words(memory)}"
+            )
             found |= _not_solved("too_large", "skipped", f"not begun: it takes {much}")
         else:
             with of_memory.limited(memory):
@@ -101,7 +110,9 @@ def answer(asked: AnswerSpec, memory: int | None = None, data: Data | None = Non
 def died(asked: AnswerSpec, times: int, memory: int | None = None) -> dict[str, Any]:
     """The row of an answer at which MOST_DEATHS processes have died: a study does not try it again with no more memory."""
     said = f"the process that was at work on it died, {times} times"
-    return _not_solved("numerical_failure", "failed", said) | {"provenance": provenance(asked.plugins) | {"memory": memory}}
+    return _not_solved("numerical_failure", "failed", said) | {
+        "provenance": provenance(asked.plugins) | {"memory": memory}
+    }
 
 
 def _compared(asked: AnswerSpec, problem: Problem) -> dict[str, Any]:
@@ -133,14 +144,17 @@ def load_rows(asked: AnswerSpec) -> Data:
 
     Raises
     ------
-    ChangedData : the file has changed since the study was planned.
+    ChangedData
+        The file has changed since the study was planned.
     """
     if asked.digest not in _kept_data:
         rows = loaded(asked.data)
         found = digest_data(rows)
         if found != asked.digest:
             again = "give the command again with --resume, which plans it anew"
-            raise ChangedData(f"{asked.data.source} has changed since the study was planned; {again}")
+            raise ChangedData(
+                f"{asked.data.source} has changed since the study was planned; {again}"
+            )
         _kept_data[asked.digest] = rows
     return _kept_data[asked.digest]
 
@@ -148,9 +162,19 @@ def load_rows(asked: AnswerSpec) -> Data:
 def _problem(asked: AnswerSpec, rows: Data) -> Problem:
     """The problem of an answer, made once by this process as long as its answers come one behind the other."""
     kernel = (asked.kernel.name, *sorted(asked.kernel.given.items()))
-    key = (asked.digest, asked.data.sample, asked.data.scale, asked.epsilon, asked.seed, kernel, asked.C)
+    key = (
+        asked.digest,
+        asked.data.sample,
+        asked.data.scale,
+        asked.epsilon,
+        asked.seed,
+        kernel,
+        asked.C,
+    )
     if key not in _kept_problems:
-        _kept_problems[key] = make_problems_from_plan(rows, asked.data, asked.seed, asked.kernel, asked.C)
+        _kept_problems[key] = make_problems_from_plan(
+            rows, asked.data, asked.seed, asked.kernel, asked.C
+        )
         while len(_kept_problems) > KEPT_PROBLEMS:
             _kept_problems.popitem(last=False)
     return next(problem for problem in _kept_problems[key] if problem.family == asked.family)
@@ -162,7 +186,8 @@ def provenance(plugins: tuple[str, ...] = ()) -> dict[str, Any]:
 
     Parameters
     ----------
-    plugins : the plug-ins that belong to the code.
+    plugins : tuple[str, ...]
+        The plug-ins that belong to the code.
     """
     return {
         "equimargin": __version__,

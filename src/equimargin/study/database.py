@@ -1,8 +1,10 @@
 """The database of a study: one SQLite file, one transaction an answer, and leases by which processes share the work.
 
-An answer is in the file before the next one begins, on the disk and not only on its way there. A process leases an answer before it
-begins with it. The lease of a process that is gone is nobody's: it is dropped, and the answer is a suspect, because it may have been
-what ended the process. The first row of an answer stands; there is never a second one.
+An answer is in the file before the next one begins, on the disk and not only on its way
+there. A process leases an answer before it begins with it. The lease of a process that
+is gone is nobody's: it is dropped, and the answer is a suspect, because it may have
+been what ended the process. The first row of an answer stands; there is never a second
+one.
 """
 
 from __future__ import annotations
@@ -84,7 +86,17 @@ IN_PYTHON: Mapping[str, type] = {"TEXT": str, "INTEGER": int, "REAL": float}
 """What SQLite's types are in Python."""
 MAY_BE_MISSING = (
     *("sample", "seed", "epsilon", "formulation", "points", "features"),
-    *("value", "claim", "off", "accuracy", "lower", "upper", "relative_width", "iterations", "reason"),
+    *(
+        "value",
+        "claim",
+        "off",
+        "accuracy",
+        "lower",
+        "upper",
+        "relative_width",
+        "iterations",
+        "reason",
+    ),
     *("compile_seconds", "solve_seconds", "cpu_seconds"),
 )
 """The columns of an answer that may have no value."""
@@ -99,7 +111,10 @@ class StudyError(OSError):
 class Database:
     """The database of a study, open.
 
-    file : its path.
+    Parameters
+    ----------
+    file : str | Path
+        Its path.
     """
 
     def __init__(self, file: str | Path, writes: bool = False) -> None:
@@ -107,7 +122,8 @@ class Database:
 
         Raises
         ------
-        StudyError : it cannot be opened, is no study, or has a newer schema.
+        StudyError
+            It cannot be opened, is no study, or has a newer schema.
         """
         self.file = Path(file)
         self._log = self.file.with_name(f"{self.file.name}-wal")
@@ -134,7 +150,9 @@ class Database:
 
     def _connect(self, how: str) -> None:
         uri = f"{self.file.absolute().as_uri()}?{how}"
-        self._sql = sqlite3.connect(uri, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
+        self._sql = sqlite3.connect(
+            uri, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=True
+        )
         self._sql.row_factory = sqlite3.Row
 
     def _is_at_rest(self) -> bool:
@@ -168,33 +186,49 @@ class Database:
         with self._transaction() as sql:
             self._drop_leases_of_the_gone(sql)
             for what, value in (("name", name), ("plan", plan), ("equimargin", __version__)):
-                sql.execute("INSERT INTO about VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", (what, value))
+                sql.execute(
+                    "INSERT INTO about VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value "
+                    "= excluded.value",
+                    (what, value),
+                )
             sql.execute("CREATE TEMP TABLE wanted (key TEXT PRIMARY KEY)")
             sql.executemany("INSERT INTO wanted VALUES (?)", [(key,) for key in keys])
             sql.executemany(
                 "INSERT INTO asked (key, place, data, question) VALUES (?, ?, ?, ?) "
-                "ON CONFLICT (key) DO UPDATE SET place = excluded.place, data = excluded.data, question = excluded.question",
-                [(key, place, name_data(each), each.to_json()) for place, (key, each) in enumerate(zip(keys, asked, strict=True))],
+                "ON CONFLICT (key) DO UPDATE SET place = excluded.place, data = "
+                "excluded.data, question = excluded.question",
+                [
+                    (key, place, name_data(each), each.to_json())
+                    for place, (key, each) in enumerate(zip(keys, asked, strict=True))
+                ],
             )
             sql.execute(
                 "DELETE FROM asked WHERE key NOT IN (SELECT key FROM wanted) "
                 "AND key NOT IN (SELECT key FROM answer) AND key NOT IN (SELECT key FROM lease)"
             )
             sql.execute("DROP TABLE wanted")
-            known = [(row["key"], data_key(_question(self._read(row)))) for row in sql.execute("SELECT * FROM asked")]
+            known = [
+                (row["key"], data_key(_question(self._read(row))))
+                for row in sql.execute("SELECT * FROM asked")
+            ]
             called = labels(terms for _, terms in known)
-            sql.executemany("UPDATE asked SET data = ? WHERE key = ?", [(called[terms], key) for key, terms in known])
+            sql.executemany(
+                "UPDATE asked SET data = ? WHERE key = ?",
+                [(called[terms], key) for key, terms in known],
+            )
 
     def ask_again(self, memory: int | None) -> None:
         """Forget the answers that had less memory than there is now and were not solved, but for those that ran out of time.
 
         Parameters
         ----------
-        memory : bytes that an answer may take now; None for any.
+        memory : int | None
+            Bytes that an answer may take now; None for any.
         """
         with self._transaction() as sql:
             again = (
-                "SELECT key FROM answer JOIN provenance ON provenance = id WHERE NOT ok AND status <> 'time_limit' "
+                "SELECT key FROM answer JOIN provenance ON provenance = id WHERE NOT ok AND "
+                "status <> 'time_limit' "
                 "AND json_extract(record, '$.memory') < ?"
             )
             limit = sys.maxsize if memory is None else min(memory, sys.maxsize)
@@ -215,7 +249,9 @@ class Database:
         finally:
             over.set()
             beat.join(2 * PATIENCE)  # it may wait for the file, for which PATIENCE is the limit
-            with suppress(StudyError):  # on a full disk the lease stays, and is dropped when this process is gone
+            with suppress(
+                StudyError
+            ):  # on a full disk the lease stays, and is dropped when this process is gone
                 self.give_back(died=False)
                 with self._transaction() as sql:
                     sql.execute("DELETE FROM holder WHERE id = ?", (self._holder,))
@@ -224,7 +260,10 @@ class Database:
     def _seen(self, sql: sqlite3.Connection) -> None:
         """Say that this process lives; anew, where others have taken it for gone because it slept, or because clocks differ."""
         values = (self._holder, _machine(), os.getpid(), _born(os.getpid()), _now(), time.time())
-        statement = "INSERT INTO holder VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET seen = excluded.seen"
+        statement = (
+            "INSERT INTO holder VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET seen = "
+            "excluded.seen"
+        )
         entered = sql.execute(statement, values)
         if self._holder is None:
             self._holder = entered.lastrowid
@@ -232,13 +271,18 @@ class Database:
     def lease(self, suspect: bool = False) -> AnswerSpec | None:
         """Lease the next answer that nobody has begun with; None if there is none.
 
-        suspect : whether it is one at which a process has died; those that have ended the fewest come first.
+        Parameters
+        ----------
+        suspect : bool
+            Whether it is one at which a process has died; those that have ended the
+            fewest come first.
         """
         with self._transaction() as sql:
             self._seen(sql)
             self._drop_leases_of_the_gone(sql)
             row = sql.execute(
-                "SELECT key, question FROM asked WHERE key NOT IN (SELECT key FROM answer) AND key NOT IN (SELECT key FROM lease) "
+                "SELECT key, question FROM asked WHERE key NOT IN (SELECT key FROM answer) "
+                "AND key NOT IN (SELECT key FROM lease) "
                 "AND (deaths > 0) = ? ORDER BY deaths, place LIMIT 1",
                 (suspect,),
             ).fetchone()
@@ -252,28 +296,44 @@ class Database:
         asked = self._read(row)
         strange = set(asked.plugins) - self._plugins
         if strange:
-            raise StudyError(f"{self.file} asks for the plug-in {min(strange)}, not named in the plan: use another file (--database)")
+            raise StudyError(
+                f"{self.file} asks for the plug-in {min(strange)}, not named in the plan: "
+                f"use another file (--database)"
+            )
         return asked
 
     def _read(self, row: sqlite3.Row) -> AnswerSpec:
         """What a row asks for, as it was written."""
         try:
             asked = AnswerSpec.from_json(row["question"])
-            hash((data_key(_question(asked)), asked.plugins, asked.key))  # all of it is of the kinds that it should be of
+            hash(
+                (data_key(_question(asked)), asked.plugins, asked.key)
+            )  # all of it is of the kinds that it should be of
             return asked
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as reason:
-            raise StudyError(f"{self.file} is damaged: what an answer asks for cannot be read ({format_error(reason)})") from None
+            raise StudyError(
+                f"{self.file} is damaged: what an answer asks for cannot be read "
+                f"({format_error(reason)})"
+            ) from None
 
     def write(self, asked: AnswerSpec, found: Mapping[str, Any]) -> bool:
         """Write the row of an answer and end its lease, in one transaction; whether it is the first row of that answer."""
         provenance = json.dumps(found["provenance"], sort_keys=True)
         id = sha256(provenance.encode()).hexdigest()[:16]
-        row = dict.fromkeys(COLUMNS) | _question(asked) | dict(found) | {"finished": _now(), "provenance": id}
+        row = (
+            dict.fromkeys(COLUMNS)
+            | _question(asked)
+            | dict(found)
+            | {"finished": _now(), "provenance": id}
+        )
         names = ["key", *COLUMNS]
         with self._transaction() as sql:
-            sql.execute("INSERT INTO provenance VALUES (?, ?) ON CONFLICT DO NOTHING", (id, provenance))
+            sql.execute(
+                "INSERT INTO provenance VALUES (?, ?) ON CONFLICT DO NOTHING", (id, provenance)
+            )
             written = sql.execute(
-                f"INSERT INTO answer ({', '.join(names)}) VALUES ({', '.join('?' * len(names))}) ON CONFLICT DO NOTHING",
+                f"INSERT INTO answer ({', '.join(names)}) VALUES "
+                f"({', '.join('?' * len(names))}) ON CONFLICT DO NOTHING",
                 [asked.key, *(_plain(row[name], kind) for name, kind in COLUMNS.items())],
             ).rowcount
             sql.execute("DELETE FROM lease WHERE key = ?", (asked.key,))
@@ -281,27 +341,47 @@ class Database:
 
     def give_back(self, died: bool, asked: AnswerSpec | None = None) -> None:
         """End the leases of this process without an answer, or that of one answer; died : whether who was at work on them died."""
-        whose, values = ("holder = ?", (self._holder,)) if asked is None else ("key = ?", (asked.key,))
+        whose, values = (
+            ("holder = ?", (self._holder,)) if asked is None else ("key = ?", (asked.key,))
+        )
         with self._transaction() as sql:
             if died:
-                sql.execute(f"UPDATE asked SET deaths = deaths + 1 WHERE key IN (SELECT key FROM lease WHERE {whose})", values)
+                sql.execute(
+                    f"UPDATE asked SET deaths = deaths + 1 WHERE key IN (SELECT key FROM "
+                    f"lease WHERE {whose})",
+                    values,
+                )
             sql.execute(f"DELETE FROM lease WHERE {whose}", values)
 
     def deadly(self) -> list[tuple[AnswerSpec, int]]:
         """The answers without a row that MOST_DEATHS processes have died at, and how many have."""
-        query = "SELECT key, question, deaths FROM asked WHERE deaths >= ? AND key NOT IN (SELECT key FROM answer)"
+        query = (
+            "SELECT key, question, deaths FROM asked WHERE deaths >= ? AND key NOT IN (SELECT "
+            "key FROM answer)"
+        )
         rows = self._rows(query, (MOST_DEATHS,))
         return [(self._asked(row), row["deaths"]) for row in rows]
 
     def counts(self) -> list[dict[str, Any]]:
         """Of every data set, in the order of the plan: how many answers are asked for, answered, leased, solved, failed and skipped."""
         rows = self._rows(
-            "SELECT asked.data AS data, count(*) AS asked, count(answer.key) AS answered, count(lease.key) AS leased, "
-            "coalesce(sum(ok), 0) AS solved, coalesce(sum(NOT ok AND agreement <> 'skipped'), 0) AS failed, "
+            "SELECT asked.data AS data, count(*) AS asked, count(answer.key) AS answered, "
+            "count(lease.key) AS leased, "
+            "coalesce(sum(ok), 0) AS solved, coalesce(sum(NOT ok AND agreement <> "
+            "'skipped'), 0) AS failed, "
             "coalesce(sum(agreement = 'skipped'), 0) AS skipped "
-            "FROM asked LEFT JOIN answer USING (key) LEFT JOIN lease USING (key) GROUP BY asked.data ORDER BY min(place)"
+            "FROM asked LEFT JOIN answer USING (key) LEFT JOIN lease USING (key) GROUP BY "
+            "asked.data ORDER BY min(place)"
         )
-        self._check_kinds(rows, {"data": str, **dict.fromkeys(("asked", "answered", "leased", "solved", "failed", "skipped"), int)})
+        self._check_kinds(
+            rows,
+            {
+                "data": str,
+                **dict.fromkeys(
+                    ("asked", "answered", "leased", "solved", "failed", "skipped"), int
+                ),
+            },
+        )
         return [dict(row) for row in rows]
 
     def answered_since(self, moment: str) -> int:
@@ -320,8 +400,12 @@ class Database:
     def answers(self) -> list[dict[str, Any]]:
         """All answers in the order of the plan, by the names of the columns."""
         names = ", ".join(f"answer.{name}" for name in ("key", *COLUMNS))
-        rows = self._rows(f"SELECT {names} FROM answer JOIN asked USING (key) ORDER BY place, answer.key")
-        self._check_kinds(rows, {name: IN_PYTHON[kind] for name, kind in COLUMNS.items()}, MAY_BE_MISSING)
+        rows = self._rows(
+            f"SELECT {names} FROM answer JOIN asked USING (key) ORDER BY place, answer.key"
+        )
+        self._check_kinds(
+            rows, {name: IN_PYTHON[kind] for name, kind in COLUMNS.items()}, MAY_BE_MISSING
+        )
         if any(row["ok"] and row["cpu_seconds"] is None for row in rows):
             raise StudyError(f"{self.file} is damaged: an answer that is solved has no CPU time")
         return [dict(row) for row in rows]
@@ -333,7 +417,9 @@ class Database:
             try:
                 found[row["id"]] = dict(json.loads(row["record"]))
             except (ValueError, TypeError, RecursionError):
-                raise StudyError(f"{self.file} is damaged: the provenance {row['id']!r} is no JSON object") from None
+                raise StudyError(
+                    f"{self.file} is damaged: the provenance {row['id']!r} is no JSON object"
+                ) from None
         return found
 
     def about(self) -> dict[str, str]:
@@ -342,20 +428,32 @@ class Database:
         self._check_kinds(rows, {"name": str, "value": str})
         return {row["name"]: row["value"] for row in rows}
 
-    def _check_kinds(self, rows: Sequence[sqlite3.Row], kinds: Mapping[str, type], may_be_missing: Sequence[str] = ()) -> None:
+    def _check_kinds(
+        self,
+        rows: Sequence[sqlite3.Row],
+        kinds: Mapping[str, type],
+        may_be_missing: Sequence[str] = (),
+    ) -> None:
         """Refuse rows with values of other kinds than those of their columns: SQLite keeps any value in any column."""
         for row in rows:
             for name, kind in kinds.items():
                 value = row[name]
                 if not (isinstance(value, kind) or (value is None and name in may_be_missing)):
-                    raise StudyError(f"{self.file} is damaged: {name} of a row is {format_value(value)}")
+                    raise StudyError(
+                        f"{self.file} is damaged: {name} of a row is {format_value(value)}"
+                    )
 
     def _check_holders(self, rows: Sequence[sqlite3.Row]) -> None:
         """Refuse rows that are of no process."""
-        self._check_kinds(rows, {"machine": str, "process": int, "born": str, "since": str, "seen": float})
+        self._check_kinds(
+            rows, {"machine": str, "process": int, "born": str, "since": str, "seen": float}
+        )
         for row in rows:
             if not (0 < row["process"] < LARGEST_PROCESS and _is_moment(row["since"])):
-                raise StudyError(f"{self.file} is damaged: process {row['process']} at work since {format_value(row['since'])} cannot be")
+                raise StudyError(
+                    f"{self.file} is damaged: process {row['process']} at work since "
+                    f"{format_value(row['since'])} cannot be"
+                )
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
         with self._in_words(), self._lock:
@@ -385,23 +483,37 @@ class Database:
 
     def _check(self, writes: bool) -> None:
         """Refuse what is no study, or one of a newer schema."""
-        version, application = (self._sql.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "application_id"))
+        version, application = (
+            self._sql.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("user_version", "application_id")
+        )
         empty = self._sql.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
         if empty and not writes:
             raise StudyError(f"{self.file} is empty: no study has been begun with it yet")
         if application != APPLICATION and not empty:
-            raise StudyError(f"{self.file} is the database of something else than a study; name another file with --database")
+            raise StudyError(
+                f"{self.file} is the database of something else than a study; name another "
+                f"file with --database"
+            )
         if version > SCHEMA:
             raise StudyError(
-                f"{self.file} has schema {version} of a newer equimargin, and this one, {__version__}, knows schema {SCHEMA}; nothing was "
+                f"{self.file} has schema {version} of a newer equimargin, and this one, "
+                f"{__version__}, knows schema {SCHEMA}; nothing was "
                 "changed: use the newer one"
             )
-        if not empty and self._definitions() != {_one_line(statement) for statement in TABLES.split(";") if statement.strip()}:
-            raise StudyError(f"{self.file} is damaged: its tables are not those of a study, or something else is attached to them")
+        if not empty and self._definitions() != {
+            _one_line(statement) for statement in TABLES.split(";") if statement.strip()
+        }:
+            raise StudyError(
+                f"{self.file} is damaged: its tables are not those of a study, or something "
+                f"else is attached to them"
+            )
 
     def _definitions(self) -> set[str]:
         """The SQL of the tables of a study as the file has them, and of what is attached to them: a view could go on for ever."""
-        rows = self._sql.execute("SELECT tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+        rows = self._sql.execute(
+            "SELECT tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+        ).fetchall()
         return {_one_line(str(row["sql"])) for row in rows if str(row["tbl_name"]).lower() in NAMES}
 
     def _drop_leases_of_the_gone(self, sql: sqlite3.Connection) -> None:
@@ -410,7 +522,11 @@ class Database:
         self._check_holders(rows)
         for row in rows:
             if row["id"] != self._holder and not _lives(row):
-                sql.execute("UPDATE asked SET deaths = deaths + 1 WHERE key IN (SELECT key FROM lease WHERE holder = ?)", (row["id"],))
+                sql.execute(
+                    "UPDATE asked SET deaths = deaths + 1 WHERE key IN (SELECT key FROM "
+                    "lease WHERE holder = ?)",
+                    (row["id"],),
+                )
                 sql.execute("DELETE FROM lease WHERE holder = ?", (row["id"],))
                 sql.execute("DELETE FROM holder WHERE id = ?", (row["id"],))
 
@@ -432,13 +548,18 @@ class Database:
 
 
 SENTENCES = {
-    "is full": "the disk is full; the answers that were written are kept: make room, and go on with --resume",
+    "is full": "the disk is full; the answers that were written are kept: make room, and go on with "
+    "--resume",
     "readonly": "it cannot be written; let it be written, or name another file with --database",
-    "unable to open": "it cannot be opened or made; name a file in a folder that exists and can be written (--database)",
+    "unable to open": "it cannot be opened or made; name a file in a folder that exists and can be written "
+    "(--database)",
     "not a database": "it is no database of a study; name another file with --database",
-    "malformed": "it is damaged; the answers that SQLite's command .recover saves are those before the damage",
-    "disk I/O": "the disk cannot be read or written; the answers that were written are kept: mend the disk, and go on with --resume",
-    "locked": f"another process has kept it locked for {PATIENCE:g} s; end that process, and go on with --resume",
+    "malformed": "it is damaged; the answers that SQLite's command .recover saves are those before the "
+    "damage",
+    "disk I/O": "the disk cannot be read or written; the answers that were written are kept: mend the "
+    "disk, and go on with --resume",
+    "locked": f"another process has kept it locked for {PATIENCE:g} s; end that process, and go on "
+    f"with --resume",
 }
 """What errors of SQLite mean, by parts of their messages."""
 

@@ -1,8 +1,10 @@
 """Who runs the answers of a study: this process, processes of this machine (joblib), or a cluster (Dask).
 
-While an executor is open it runs leased answers: it takes them one by one as it has hands for them, and yields each with its row as it is
-done. Processes of others read the data by themselves, once, and make every problem by themselves: no matrix is ever sent. On a cluster the
-rows of a data set are a task of their own, whose name is the digest of their numbers: Dask computes it again where its worker is lost.
+While an executor is open it runs leased answers: it takes them one by one as it has
+hands for them, and yields each with its row as it is done. Processes of others read the
+data by themselves, once, and make every problem by themselves: no matrix is ever sent.
+On a cluster the rows of a data set are a task of their own, whose name is the digest of
+their numbers: Dask computes it again where its worker is lost.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ SECONDS_TO_CONNECT = 10.0
 
 FREE_PORT = "127.0.0.1:0"
 """Where a cluster of this machine serves its status: at any free port, and to no other machine. Without an address Dask takes port 8787,
-and warns where that is taken; with ":0" it listens to other machines, too."""
+and warns where that is taken; with ":0" it listens to other machines, too.
+"""
 
 KEPT = "the answers that were written are kept, and --resume runs what is missing"
 """What is said where a cluster is gone."""
@@ -51,7 +54,12 @@ class ClusterGone(OSError):
 class Executor:
     """Who runs answers.
 
-    opened : a context that yields what runs them.  memory : bytes that an answer may take beside what its process has; None for any.
+    Parameters
+    ----------
+    opened : Callable[[], AbstractContextManager[Work]]
+        A context that yields what runs them.
+    memory : int | None
+        Bytes that an answer may take beside what its process has; None for any.
     """
 
     opened: Callable[[], AbstractContextManager[Work]]
@@ -60,7 +68,9 @@ class Executor:
 
 def local(memory: int | None = None) -> Executor:
     """Return this process, one answer after the other; memory : as in `Executor`."""
-    return Executor(lambda: nullcontext(lambda leased: (_done(asked, memory) for asked in leased)), memory)
+    return Executor(
+        lambda: nullcontext(lambda leased: (_done(asked, memory) for asked in leased)), memory
+    )
 
 
 def of_joblib(jobs: int, memory: int | None = None) -> Executor:
@@ -69,8 +79,15 @@ def of_joblib(jobs: int, memory: int | None = None) -> Executor:
     def run(leased: Iterator[AnswerSpec]) -> Iterator[Done]:
         from joblib import Parallel, delayed
 
-        # joblib would take this process for a single one: then it starts two, of which one is at work at a time
-        work = Parallel(n_jobs=max(jobs, 2), backend="loky", return_as="generator_unordered", pre_dispatch=jobs, batch_size=1)
+        # joblib would take this process for a single one: then it starts two, of which
+        # one is at work at a time
+        work = Parallel(
+            n_jobs=max(jobs, 2),
+            backend="loky",
+            return_as="generator_unordered",
+            pre_dispatch=jobs,
+            batch_size=1,
+        )
         try:
             yield from work(delayed(_done)(asked, memory) for asked in leased)
         except BrokenProcessPool:
@@ -102,7 +119,9 @@ def _done(asked: AnswerSpec, memory: int | None, data: Data | None = None) -> Do
     return asked, answer(asked, memory, data)
 
 
-def _on_a_cluster(client: Any, data: dict[str, Any], leased: Iterator[AnswerSpec], memory: int | None) -> Iterator[Done]:
+def _on_a_cluster(
+    client: Any, data: dict[str, Any], leased: Iterator[AnswerSpec], memory: int | None
+) -> Iterator[Done]:
     """The answers of a cluster as they come; data : the rows that it has been asked for, by their digests."""
     at_work: dict[Any, AnswerSpec] = {}
     while True:
@@ -111,8 +130,12 @@ def _on_a_cluster(client: Any, data: dict[str, Any], leased: Iterator[AnswerSpec
             if asked is None:
                 break
             if asked.digest not in data:
-                data[asked.digest] = client.submit(load_rows, asked, key=f"equimargin-rows-{asked.digest}")
-            future = client.submit(_done, asked, memory, data[asked.digest], key=f"equimargin-answer-{asked.key}")
+                data[asked.digest] = client.submit(
+                    load_rows, asked, key=f"equimargin-rows-{asked.digest}"
+                )
+            future = client.submit(
+                _done, asked, memory, data[asked.digest], key=f"equimargin-answer-{asked.key}"
+            )
             at_work[future] = asked
         if not at_work:
             return
@@ -126,7 +149,8 @@ def _finished(client: Any, at_work: list[Any]) -> list[Any]:
 
     Raises
     ------
-    ClusterGone : its scheduler is gone, or it has been without workers for too long.
+    ClusterGone
+        Its scheduler is gone, or it has been without workers for too long.
     """
     try:
         return completed(client, at_work, "FIRST_COMPLETED")
@@ -146,7 +170,9 @@ def _row_of(future: Any, asked: AnswerSpec) -> Done:
             done: Done = future.result(timeout=SECONDS_TO_FETCH)
             return done
     except TimeoutError:
-        raise ClusterGone(f"the cluster does not hand over an answer within {SECONDS_TO_FETCH:g} s; {KEPT}") from None
+        raise ClusterGone(
+            f"the cluster does not hand over an answer within {SECONDS_TO_FETCH:g} s; {KEPT}"
+        ) from None
     if type(failure).__name__ == "KilledWorker":
         return asked, None
     raise failure
@@ -157,7 +183,10 @@ def _workers(client: Any) -> dict[str, int]:
 
     Raises
     ------
-    ClusterGone : the scheduler does not answer.  ValueError : a worker runs several answers in one process.
+    ClusterGone
+        The scheduler does not answer.
+    ValueError
+        A worker runs several answers in one process.
     """
     try:
         found: dict[str, int] = client.nthreads()
@@ -165,7 +194,10 @@ def _workers(client: Any) -> dict[str, int]:
         raise ClusterGone(f"the scheduler of the cluster is gone; {KEPT}") from None
     many = [address for address, threads in found.items() if threads > 1]
     if many:
-        raise ValueError(f"the worker {many[0]} runs several answers in one process; start workers with --nthreads 1")
+        raise ValueError(
+            f"the worker {many[0]} runs several answers in one process; start workers with "
+            f"--nthreads 1"
+        )
     return found
 
 
@@ -175,13 +207,20 @@ def _cluster(scheduler: str | None, jobs: int) -> Iterator[Any]:
     try:
         from distributed import Client, LocalCluster
     except ImportError:
-        raise ValueError("dask and distributed are not installed; pip install dask distributed, or take --executor joblib") from None
+        raise ValueError(
+            "dask and distributed are not installed; pip install dask distributed, or take "
+            "--executor joblib"
+        ) from None
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what is lost is said in a sentence
     if scheduler is None:
         with (
             LocalCluster(
-                n_workers=jobs, threads_per_worker=1, dashboard_address=FREE_PORT, memory_limit=0, silence_logs=logging.CRITICAL
+                n_workers=jobs,
+                threads_per_worker=1,
+                dashboard_address=FREE_PORT,
+                memory_limit=0,
+                silence_logs=logging.CRITICAL,
             ) as cluster,
             Client(cluster) as client,
         ):

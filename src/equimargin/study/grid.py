@@ -1,8 +1,9 @@
 """The answers that a plan asks for: data sets x seeds x kernels x C x families x formulations and solvers, each with a key of its own.
 
-The key is a digest of all that an answer depends on: the numbers of the data, and not where they
-were read from; what is asked of the answer, and not by which plan. So an answer that is there is
-known again whatever has become of the plan, and data that have changed are other data.
+The key is a digest of all that an answer depends on: the numbers of the data, and not
+where they were read from; what is asked of the answer, and not by which plan. So an
+answer that is there is known again whatever has become of the plan, and data that have
+changed are other data.
 """
 
 from __future__ import annotations
@@ -75,10 +76,29 @@ class AnswerSpec:
     def terms(self) -> dict[str, Any]:
         """All that the answer depends on, by name."""
         of_regression = {"epsilon": self.epsilon} if self.task == "regression" else {}
-        kernel = {"kernel": self.kernel.name, "given": {**kernel_class(self.kernel.name).sklearn_defaults, **self.kernel.given}}
-        names = ("digest", "task", "seed", "C", "family", "formulation", "solver", "tol", "time_limit")
+        kernel = {
+            "kernel": self.kernel.name,
+            "given": {**kernel_class(self.kernel.name).sklearn_defaults, **self.kernel.given},
+        }
+        names = (
+            "digest",
+            "task",
+            "seed",
+            "C",
+            "family",
+            "formulation",
+            "solver",
+            "tol",
+            "time_limit",
+        )
         own = {name: getattr(self, name) for name in names}
-        return {"sample": self.data.sample, "scale": self.data.scale, **of_regression, **kernel, **own}
+        return {
+            "sample": self.data.sample,
+            "scale": self.data.scale,
+            **of_regression,
+            **kernel,
+            **own,
+        }
 
     @property
     def key(self) -> str:
@@ -93,7 +113,11 @@ class AnswerSpec:
     def from_json(cls, text: str) -> AnswerSpec:
         """What `to_json` wrote."""
         read = json.loads(text)
-        data, kernel, plugins = DataPlan(**read.pop("data")), KernelPlan(**read.pop("kernel")), tuple(read.pop("plugins"))
+        data, kernel, plugins = (
+            DataPlan(**read.pop("data")),
+            KernelPlan(**read.pop("kernel")),
+            tuple(read.pop("plugins")),
+        )
         return cls(data=data, kernel=kernel, plugins=plugins, **read)
 
 
@@ -105,30 +129,44 @@ def loaded(plan: DataPlan) -> Data:
 def digest_data(data: Data) -> str:
     """A digest of all numbers of the data: features, targets, queries and weights."""
     X: Any = data.X
-    parts = [X] if isinstance(X, np.ndarray) else [X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)]
+    parts = (
+        [X]
+        if isinstance(X, np.ndarray)
+        else [X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)]
+    )
     digest = sha256(f"{data.task} {X.shape}".encode())
-    for name, values in zip("XIPyqw", [*parts, *[None] * (3 - len(parts)), data.y, data.qid, data.weight], strict=True):
+    for name, values in zip(
+        "XIPyqw", [*parts, *[None] * (3 - len(parts)), data.y, data.qid, data.weight], strict=True
+    ):
         if values is not None:
             digest.update(f"\n{name} {values.dtype} {values.shape} ".encode())
             digest.update(np.ascontiguousarray(values).tobytes())
     return digest.hexdigest()[:KEY_DIGITS]
 
 
-def make_problems_from_plan(data: Data, plan: DataPlan, seed: int | None, kernel: KernelPlan, C: float) -> list[Problem]:
+def make_problems_from_plan(
+    data: Data, plan: DataPlan, seed: int | None, kernel: KernelPlan, C: float
+) -> list[Problem]:
     """The problems of all families of the data's task, at the rows that the seed draws.
 
     Raises
     ------
-    ValueError : data, a kernel or a cost that makes no problem; rows that are all of one class.
+    ValueError
+        data, a kernel or a cost that makes no problem; rows that are all of one class.
     """
     rows = data if plan.sample is None or seed is None else data.sampled(plan.sample, seed)
     if rows.task == "classification" and len(set(rows.y.tolist())) < 2:
         advice = "sample more rows, or by other seeds"
-        raise ValueError(f"all its rows are of one class, and one class cannot be classified; {advice}")
+        raise ValueError(
+            f"all its rows are of one class, and one class cannot be classified; {advice}"
+        )
     rows = rows.scaled() if plan.scale else rows
     made = named_kernel(kernel.name, rows.X, rows.weight, kernel.given)
     if made.given and (plan.scale or plan.sample is not None):
-        raise ValueError("scale and sample do not go with a precomputed kernel: the Gram matrix is taken as it is")
+        raise ValueError(
+            "scale and sample do not go with a precomputed kernel: the Gram matrix is taken "
+            "as it is"
+        )
     epsilon = EPSILON if plan.epsilon is None else plan.epsilon
     return make_problems_from_data(rows, C, made, epsilon)
 
@@ -144,22 +182,31 @@ def grid(plan: Plan) -> list[AnswerSpec]:
     """
     for plugin in plan.plugins:
         load_plugin(plugin)
-    families = matching(plan.families, sorted({entry.family for entry in REGISTRY.values()}), "family")
+    families = matching(
+        plan.families, sorted({entry.family for entry in REGISTRY.values()}), "family"
+    )
     choice = Choice.of(plan.request.formulations, plan.request.wanted)
     found: dict[str, AnswerSpec] = {}
     for number, data in enumerate(plan.data, 1):
         for asked in _of_data(plan, data, set(families), choice):
             first = found.setdefault(asked.key, asked)
             if first.data is not data:
-                same = f"[[data]] {number}, {data.source}, has the rows of {first.data.source}, and is sampled and scaled in the same way"
+                same = (
+                    f"[[data]] {number}, {data.source}, has the rows of {first.data.source}, "
+                    f"and is sampled and scaled in the same way"
+                )
                 raise PlanError(f"{plan.where}: {same}; leave one of the two out")
     if not found:
         advice = "leave one of the three out to see more"
-        raise PlanError(f"{plan.where}: no family, formulation and solver of [grid] belong together; {advice}")
+        raise PlanError(
+            f"{plan.where}: no family, formulation and solver of [grid] belong together; {advice}"
+        )
     return list(found.values())
 
 
-def _of_data(plan: Plan, data: DataPlan, families: set[str], choice: Choice) -> Iterator[AnswerSpec]:
+def _of_data(
+    plan: Plan, data: DataPlan, families: set[str], choice: Choice
+) -> Iterator[AnswerSpec]:
     """The answers on one data set."""
     where = f"{plan.where}: data {data.source}"
     try:
@@ -167,7 +214,9 @@ def _of_data(plan: Plan, data: DataPlan, families: set[str], choice: Choice) -> 
     except ValueError as reason:
         raise PlanError(f"{where}: {reason}") from None
     if data.epsilon is not None and rows.task != "regression":
-        raise PlanError(f"{where}: epsilon is of a regression, and the task is {rows.task}; leave it out")
+        raise PlanError(
+            f"{where}: epsilon is of a regression, and the task is {rows.task}; leave it out"
+        )
     digest, plugins = digest_data(rows), (*installed(), *plan.plugins)
     seeds = plan.seeds if data.sample is not None and data.sample < len(rows.y) else (None,)
     for seed, kernel, C in product(seeds, plan.kernels, plan.costs):
@@ -179,5 +228,12 @@ def _of_data(plan: Plan, data: DataPlan, families: set[str], choice: Choice) -> 
         for problem in made:
             if problem.family in families:
                 for job in choice.jobs(problem, plan.request.tol):
-                    answer = (problem.family, job.formulation, job.solver, plan.request.tol, plan.request.time_limit, plugins)
+                    answer = (
+                        problem.family,
+                        job.formulation,
+                        job.solver,
+                        plan.request.tol,
+                        plan.request.time_limit,
+                        plugins,
+                    )
                     yield AnswerSpec(data, digest, rows.task, seed, kernel, C, *answer)

@@ -13,7 +13,8 @@ UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 """Bytes of a unit by its letter."""
 DECLARED_COPIES = 12
 """Numbers of 8 bytes that a declared problem needs for each entry of its largest matrix: those of cvxpy and of the backend with their
-indices, and the factors, which are as large again."""
+indices, and the factors, which are as large again.
+"""
 SOLVED_COPIES = 2
 """Numbers of 8 bytes that a specialised solver needs for each entry of a Gram matrix that it keeps: in float64 and in float32."""
 LARGEST_KEPT = 10**9
@@ -25,7 +26,8 @@ def parse_bytes(text: str) -> int:
 
     Raises
     ------
-    ValueError : anything else.
+    ValueError
+        Anything else.
     """
     found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMGT]?)B?", text.strip(), re.IGNORECASE)
     count = 0 if found is None else int(float(found[1]) * UNITS[found[2].upper()])
@@ -46,7 +48,8 @@ def estimate(problem: Problem, declared: bool) -> int:
 
     Parameters
     ----------
-    declared : whether it is a formulation for a backend; a specialised solver otherwise.
+    declared : bool
+        Whether it is a formulation for a backend; a specialised solver otherwise.
     """
     points, rows = problem.m, problem.p
     with_features = problem.explicit is not None
@@ -71,7 +74,10 @@ def limited(beside: int | None) -> Iterator[None]:
 
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     wanted = taken + beside
-    resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+    resource.setrlimit(
+        resource.RLIMIT_DATA,
+        (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard),
+    )
     try:
         yield
     finally:

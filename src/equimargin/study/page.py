@@ -23,20 +23,46 @@ SHORTEST = 1e-3
 SECONDS = ".4f"
 """How CPU seconds are written: tenths of a millisecond, one below the other; what differs by less is noise of the clock."""
 CAPTION = (
-    "Higher is better. A line shows on what share of the problems that a solver was put to it has a solved answer within a factor of the "
-    "fastest one's CPU time, that of declaring, solving and proving, without compiled kernels. Of a backend its fastest formulation "
-    "counts. At the left is how often it is the fastest, at the right how often it solves a problem at all. (A performance profile: "
+    "Higher is better. A line shows on what share of the problems that a solver was put to "
+    "it has a solved answer within a factor of the "
+    "fastest one's CPU time, that of declaring, solving and proving, without compiled "
+    "kernels. Of a backend its fastest formulation "
+    "counts. At the left is how often it is the fastest, at the right how often it solves a "
+    "problem at all. (A performance profile: "
     "E. D. Dolan and J. J. Moré, 2002.)"
 )
 """How the picture is read."""
 PROBLEMS = (
-    *(("data", True), ("seed", False), ("kernel", True), ("C", False), ("family", True), ("optimum", False), ("digits", False)),
+    *(
+        ("data", True),
+        ("seed", False),
+        ("kernel", True),
+        ("C", False),
+        ("family", True),
+        ("optimum", False),
+        ("digits", False),
+    ),
     *(("width", False), ("solved", False), ("fastest", True), ("CPU s", False)),
 )
 """The columns of the table of problems, and whether they hold words."""
 ANSWERS = (
-    *(("data", True), ("seed", False), ("kernel", True), ("C", False), ("family", True), ("formulation", True), ("solver", True)),
-    *(("agreement", True), ("status", True), ("value", False), ("width", False), ("CPU s", False), ("why not solved", True)),
+    *(
+        ("data", True),
+        ("seed", False),
+        ("kernel", True),
+        ("C", False),
+        ("family", True),
+        ("formulation", True),
+        ("solver", True),
+    ),
+    *(
+        ("agreement", True),
+        ("status", True),
+        ("value", False),
+        ("width", False),
+        ("CPU s", False),
+        ("why not solved", True),
+    ),
 )
 """The columns of the table of answers."""
 
@@ -54,8 +80,14 @@ def study_page(
 
     Parameters
     ----------
-    about : the name and the plan of the study.  computed_with : the provenances of the answers.
-    versions : of what the page is written with.  command : what writes it again in a shell.
+    about : Mapping[str, str]
+        The name and the plan of the study.
+    computed_with : Sequence[Mapping[str, Any]]
+        The provenances of the answers.
+    versions : Mapping[str, str]
+        Of what the page is written with.
+    command : str
+        What writes it again in a shell.
     """
     kind, sentence = verdict(progress, problems)
     names = labels(map(data_key, records))
@@ -69,7 +101,11 @@ def study_page(
         kind=kind,
         verdict=sentence,
         how_far=progress.sentence,
-        against=[_named(problem, names[data_key(problem.terms)]) for problem in problems if problem.against],
+        against=[
+            _named(problem, names[data_key(problem.terms)])
+            for problem in problems
+            if problem.against
+        ],
         picture=profile(problems),
         problem_columns=PROBLEMS,
         problems=[[*_problem_row(problem, names[data_key(problem.terms)])] for problem in problems],
@@ -87,12 +123,28 @@ def verdict(progress: Progress, problems: Sequence[StudiedProblem]) -> tuple[str
     proven = sum(isfinite(problem.interval.relative_width) for problem in problems)
     of_all = f"{len(problems)} problem{'s' * (len(problems) != 1)}"
     if against:
-        return "disagree", f"Answers to {against} of {of_all} contradict each other, or what they prove themselves."
+        return (
+            "disagree",
+            f"Answers to {against} of {of_all} contradict each other, or what they prove "
+            f"themselves.",
+        )
     if not progress.complete:
-        return "unfinished", f"Not finished: {progress.total('answered')} of {progress.total('asked')} answers are there."
+        return (
+            "unfinished",
+            f"Not finished: {progress.total('answered')} of {progress.total('asked')} "
+            f"answers are there.",
+        )
     if proven < len(problems):
-        return "undecided", f"The optimum of {proven} of {of_all} is enclosed by proven bounds; nothing contradicts them."
-    return "agree", f"The optimum of every one of {of_all} is enclosed by proven bounds, and nothing contradicts them."
+        return (
+            "undecided",
+            f"The optimum of {proven} of {of_all} is enclosed by proven bounds; nothing "
+            f"contradicts them.",
+        )
+    return (
+        "agree",
+        f"The optimum of every one of {of_all} is enclosed by proven bounds, and nothing "
+        f"contradicts them.",
+    )
 
 
 def profile(problems: Sequence[StudiedProblem]) -> Picture | None:
@@ -103,16 +155,32 @@ def profile(problems: Sequence[StudiedProblem]) -> Picture | None:
         return None
     x = LogarithmicScale.of([1.0, *known], LEFT, RIGHT)
     y = LinearScale(0.0, 1.0, BOTTOM, TOP)
-    elements = [*across(x, TOP, BOTTOM, "factor of the fastest CPU time"), *upwards(y, LEFT, RIGHT, "share of problems")]
+    elements = [
+        *across(x, TOP, BOTTOM, "factor of the fastest CPU time"),
+        *upwards(y, LEFT, RIGHT, "share of problems"),
+    ]
     legend = []
     said = []
-    for k, (solver, found) in enumerate(sorted(ratios.items(), key=lambda each: -_share(each[1], 1.0))):
+    for k, (solver, found) in enumerate(
+        sorted(ratios.items(), key=lambda each: -_share(each[1], 1.0))
+    ):
         style = f"c{k % COLOURS} dash{k // COLOURS % DASHES}"
-        words = f"{solver}: fastest on {_share(found, 1.0):.0%} of {len(found)} problems, solves {_share(found, float('inf')):.0%}"
+        words = (
+            f"{solver}: fastest on {_share(found, 1.0):.0%} of {len(found)} problems, solves "
+            f"{_share(found, float('inf')):.0%}"
+        )
         elements.append(curve([*_steps(found, x, y)], style, words))
         legend.append((line(0, 8, 16, 8, f"curve {style}"), solver))
         said.append(words)
-    return Picture("profile", "How near each solver is to the fastest", "; ".join(said), BOTTOM + 34, elements, CAPTION, legend)
+    return Picture(
+        "profile",
+        "How near each solver is to the fastest",
+        "; ".join(said),
+        BOTTOM + 34,
+        elements,
+        CAPTION,
+        legend,
+    )
 
 
 def _ratios(problems: Sequence[StudiedProblem]) -> dict[str, list[float]]:
@@ -126,7 +194,9 @@ def _ratios(problems: Sequence[StudiedProblem]) -> dict[str, list[float]]:
                 times[row["solver"]] = min(times.get(row["solver"], float("inf")), seconds)
         best = min(times.values(), default=float("inf"))
         for solver, seconds in times.items():
-            found.setdefault(solver, []).append(seconds / best if isfinite(seconds) else float("inf"))
+            found.setdefault(solver, []).append(
+                seconds / best if isfinite(seconds) else float("inf")
+            )
     return found
 
 
@@ -135,7 +205,9 @@ def _share(ratios: Sequence[float], most: float) -> float:
     return sum(ratio <= most and isfinite(ratio) for ratio in ratios) / len(ratios)
 
 
-def _steps(ratios: Sequence[float], x: LogarithmicScale, y: LinearScale) -> Iterator[tuple[float, float]]:
+def _steps(
+    ratios: Sequence[float], x: LogarithmicScale, y: LinearScale
+) -> Iterator[tuple[float, float]]:
     """The corners of a solver's line."""
     share = 0.0
     for ratio in sorted({1.0, *(ratio for ratio in ratios if isfinite(ratio))}):
@@ -155,7 +227,10 @@ def _named(problem: StudiedProblem, data: str) -> str:
 def _asked(terms: Mapping[str, Any], data: str) -> Iterator[Cell]:
     """The cells that say which problem it is; data : what its data set is called."""
     yield Cell.word(data)
-    yield Cell("" if terms["seed"] is None else str(terms["seed"]), "" if terms["seed"] is None else terms["seed"])
+    yield Cell(
+        "" if terms["seed"] is None else str(terms["seed"]),
+        "" if terms["seed"] is None else terms["seed"],
+    )
     yield Cell.word(terms["kernel"])
     yield Cell(f"{terms['C']:g}", terms["C"])
     yield Cell.word(terms["family"])
@@ -172,7 +247,11 @@ def _problem_row(problem: StudiedProblem, data: str) -> Iterator[Cell]:
     put = sum(row["agreement"] != "skipped" for row in problem.answers)
     yield Cell(f"{len(problem.solved)} of {put}", len(problem.solved) / put if put else "")
     fastest = problem.solved[0] if problem.solved else None
-    name = "" if fastest is None else " by ".join(filter(None, (fastest["formulation"], fastest["solver"])))
+    name = (
+        ""
+        if fastest is None
+        else " by ".join(filter(None, (fastest["formulation"], fastest["solver"])))
+    )
     yield Cell.word(name)
     yield Cell.of(None if fastest is None else fastest["cpu_seconds"], SECONDS)
 
@@ -196,7 +275,13 @@ def _reasons(records: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     unsolved = [row for row in records if not row["ok"]]
     counts = Counter((row["agreement"], row["reason"]) for row in unsolved)
     for (agreement, reason), count in counts.most_common():
-        who = sorted({row["solver"] for row in unsolved if (row["agreement"], row["reason"]) == (agreement, reason)})
+        who = sorted(
+            {
+                row["solver"]
+                for row in unsolved
+                if (row["agreement"], row["reason"]) == (agreement, reason)
+            }
+        )
         yield f"{agreement}: {reason}", f"{count} ({', '.join(who)})"
 
 
@@ -204,4 +289,9 @@ def _computed_with(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, 
     """What answers were computed with: one line a name, with all values that occur."""
     for name in dict.fromkeys(name for record in records for name in record):
         values = (record.get(name, "") for record in records)
-        yield name, "; ".join(dict.fromkeys("no limit" if value is None else str(value) for value in values))
+        yield (
+            name,
+            "; ".join(
+                dict.fromkeys("no limit" if value is None else str(value) for value in values)
+            ),
+        )

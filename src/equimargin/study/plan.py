@@ -145,16 +145,28 @@ def read_plan(file: str | Path) -> Plan:
         text = file.read_text(encoding="utf-8-sig")
         tables = tomllib.loads(text)
     except OSError as reason:
-        raise PlanError(f"{file} cannot be read: {reason.strerror or reason}; give the TOML file of a study") from None
+        raise PlanError(
+            f"{file} cannot be read: {reason.strerror or reason}; give the TOML file of a study"
+        ) from None
     except UnicodeDecodeError:
-        raise PlanError(f"{file} is no TOML file: it is not in UTF-8; write the plan of a study in TOML") from None
-    except (ValueError, RecursionError) as reason:  # TOMLDecodeError, and what Python says of thousands of digits or brackets
+        raise PlanError(
+            f"{file} is no TOML file: it is not in UTF-8; write the plan of a study in TOML"
+        ) from None
+    except (
+        ValueError,
+        RecursionError,
+    ) as reason:  # TOMLDecodeError, and what Python says of thousands of digits or brackets
         raise PlanError(f"{file} is no TOML file: {reason}") from None
     _known(file, "", tables, ("study", "grid", "data", "kernel"), "table")
-    settings = _read(file, "[study]", tables.get("study", {}), STUDY) | _read(file, "[grid]", tables.get("grid", {}), GRID)
+    settings = _read(file, "[study]", tables.get("study", {}), STUDY) | _read(
+        file, "[grid]", tables.get("grid", {}), GRID
+    )
     sets = _each(file, "data", tables.get("data"))
     if not sets:
-        raise PlanError(f'{file}: there is no [[data]], and so nothing to study; add one with a source, such as source = "iris"')
+        raise PlanError(
+            f"{file}: there is no [[data]], and so nothing to study; add one with a source, "
+            f'such as source = "iris"'
+        )
     data = tuple(_data(file, f"[[data]] {number}", table) for number, table in enumerate(sets, 1))
     kernels = tuple(
         kernel
@@ -162,10 +174,19 @@ def read_plan(file: str | Path) -> Plan:
         for kernel in _kernels(file, f"[[kernel]] {number}", table, settings.get("plugins", ()))
     )
     plugins = settings.get("plugins", ())
-    settings["plugins"] = tuple(str((file.parent / plugin).absolute()) if plugin.endswith(".py") else plugin for plugin in plugins)
+    settings["plugins"] = tuple(
+        str((file.parent / plugin).absolute()) if plugin.endswith(".py") else plugin
+        for plugin in plugins
+    )
     requested = settings.keys() & vars(USUAL).keys()
     request = replace(USUAL, **{name: settings.pop(name) for name in requested})
-    about = {"name": file.stem, "text": text, "file": str(file), "data": data, "kernels": kernels or (KernelPlan(),)}
+    about = {
+        "name": file.stem,
+        "text": text,
+        "file": str(file),
+        "data": data,
+        "kernels": kernels or (KernelPlan(),),
+    }
     return Plan(request=request, **about | settings)
 
 
@@ -173,14 +194,19 @@ def _data(file: Path, where: str, table: Mapping[str, Any]) -> DataPlan:
     """The data set of a table."""
     found = _read(file, where, table, DATA)
     if "source" not in found:
-        raise PlanError(f"{file}: {where} has no source; name a bundled data set (`equimargin list data`) or a file")
+        raise PlanError(
+            f"{file}: {where} has no source; name a bundled data set (`equimargin list "
+            f"data`) or a file"
+        )
     how = {key: found.pop(key) for key in HOW if key in found}
     if found["source"] not in BUNDLED:
         found["source"] = str((file.parent / found["source"]).absolute())
     return DataPlan(**found, how=how)
 
 
-def _kernels(file: Path, where: str, table: Mapping[str, Any], plugins: tuple[str, ...]) -> list[KernelPlan]:
+def _kernels(
+    file: Path, where: str, table: Mapping[str, Any], plugins: tuple[str, ...]
+) -> list[KernelPlan]:
     """The kernels of a table: a list of values of a parameter makes a kernel of each."""
     found = _read(file, where, table, KERNEL)
     name = found.pop("name", None)
@@ -188,13 +214,23 @@ def _kernels(file: Path, where: str, table: Mapping[str, Any], plugins: tuple[st
         raise PlanError(f"{file}: {where} has no name; give one of {', '.join(KERNELS)}")
     is_known = called(name) in KERNELS
     if not is_known and not plugins:
-        raise PlanError(f"{file}: {where}: name: there is no kernel {name!r}{KERNELS.suggestion(name)}")
+        raise PlanError(
+            f"{file}: {where}: name: there is no kernel {name!r}{KERNELS.suggestion(name)}"
+        )
     if is_known:
-        _known(file, f"{where}: the kernel {name}: ", found, tuple(list_parameters(name)), "parameter")
+        _known(
+            file, f"{where}: the kernel {name}: ", found, tuple(list_parameters(name)), "parameter"
+        )
     many = prod(len(values) for values in found.values())
     if many > MOST_KERNELS:
-        raise PlanError(f"{file}: {where} makes {many:,} kernels, and a study has {MOST_KERNELS:,} at most; give fewer values")
-    return [KernelPlan(name, dict(zip(found, values, strict=True))) for values in product(*found.values())]
+        raise PlanError(
+            f"{file}: {where} makes {many:,} kernels, and a study has {MOST_KERNELS:,} at "
+            f"most; give fewer values"
+        )
+    return [
+        KernelPlan(name, dict(zip(found, values, strict=True)))
+        for values in product(*found.values())
+    ]
 
 
 def _each(file: Path, name: str, tables: object) -> list[Mapping[str, Any]]:
@@ -209,7 +245,9 @@ def _each(file: Path, name: str, tables: object) -> list[Mapping[str, Any]]:
 def _read(file: Path, where: str, table: object, readers: Mapping[str, Read]) -> dict[str, Any]:
     """The values of a table by the names of what they are for."""
     if not isinstance(table, dict):
-        raise PlanError(f"{file}: {where} must be a table, with a line key = value for each setting")
+        raise PlanError(
+            f"{file}: {where} must be a table, with a line key = value for each setting"
+        )
     _known(file, f"{where}: ", table, tuple(readers), "key")
     found: dict[str, Any] = {}
     for key, value in table.items():
@@ -220,7 +258,9 @@ def _read(file: Path, where: str, table: object, readers: Mapping[str, Read]) ->
     return found
 
 
-def _known(file: Path, where: str, table: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:
+def _known(
+    file: Path, where: str, table: Mapping[str, Any], known: tuple[str, ...], what: str
+) -> None:
     """Refuse names that are not known."""
     for key in table:
         if key not in known:
@@ -294,7 +334,13 @@ GRID: Mapping[str, Read] = {
     "solver": _several(TEXT),
 }
 """The keys of [grid]."""
-FIELDS = {"C": "costs", "seed": "seeds", "family": "families", "formulation": "formulations", "solver": "solvers"}
+FIELDS = {
+    "C": "costs",
+    "seed": "seeds",
+    "family": "families",
+    "formulation": "formulations",
+    "solver": "solvers",
+}
 """What keys of [grid] are called in Python."""
 HOW: Mapping[str, Read] = {
     "target": TEXT,

@@ -20,7 +20,11 @@ OF_PROVENANCE = {"equimargin": "TEXT", "code": "TEXT", "machine": "TEXT", "threa
 """What a record says of what its answer was computed with, each with its type in SQL; the page has all of it."""
 FEWEST = 5
 """Answers of the processes at work from which the time that is left is estimated: the first ones load libraries and compile kernels."""
-KINDS = {"key": "TEXT", **{name: kind for name, kind in COLUMNS.items() if name != "provenance"}, **OF_PROVENANCE}
+KINDS = {
+    "key": "TEXT",
+    **{name: kind for name, kind in COLUMNS.items() if name != "provenance"},
+    **OF_PROVENANCE,
+}
 """The types in SQL of what a record says, by their names."""
 RECORD = tuple(KINDS)
 """The names in a record, in their order."""
@@ -31,7 +35,8 @@ class Study:
 
     Parameters
     ----------
-    file : its database.
+    file : str | Path
+        Its database.
     """
 
     def __init__(self, file: str | Path) -> None:
@@ -54,7 +59,10 @@ class Study:
         """One flat record an answer, of numbers, texts and None, in the order of the plan."""
         with Database(self.file) as database:
             answers, known = database.answers(), database.provenances()
-        return [{name: (known.get(row["provenance"], {}) | row).get(name) for name in RECORD} for row in answers]
+        return [
+            {name: (known.get(row["provenance"], {}) | row).get(name) for name in RECORD}
+            for row in answers
+        ]
 
     def problems(self) -> list[StudiedProblem]:
         """The problems, each with its answers and what they prove together."""
@@ -69,14 +77,19 @@ class Study:
 
         Raises
         ------
-        ValueError : pyarrow is not installed.  OSError : the file cannot be written.
+        ValueError
+            Pyarrow is not installed.
+        OSError
+            The file cannot be written.
         """
         try:
             from pyarrow import Table, float64, int64, schema, string
             from pyarrow.parquet import write_table
         except ImportError:
             advice = "pip install pyarrow, or write CSV"
-            raise ValueError(f"pyarrow, which writes Parquet files, is not installed; {advice}") from None
+            raise ValueError(
+                f"pyarrow, which writes Parquet files, is not installed; {advice}"
+            ) from None
         from equimargin.solvers.problem_file import whole
 
         types = {"TEXT": string(), "INTEGER": int64(), "REAL": float64()}
@@ -89,12 +102,16 @@ class Study:
 
         Raises
         ------
-        ImportError : pandas is not installed.
+        ImportError
+            Pandas is not installed.
         """
         try:
             import pandas
         except ImportError:
-            raise ImportError("pandas is not installed; pip install pandas, or take the records: Study(file).records()") from None
+            raise ImportError(
+                "pandas is not installed; pip install pandas, or take the records: "
+                "Study(file).records()"
+            ) from None
         return pandas.DataFrame(self.records(), columns=list(RECORD))
 
     def to_html(self, command: str = "") -> str:
@@ -102,10 +119,19 @@ class Study:
 
         Parameters
         ----------
-        command : what writes it again in a shell; empty where it was written from Python.
+        command : str
+            What writes it again in a shell; empty where it was written from Python.
         """
         with Database(self.file) as database:
             about, computed_with = database.about(), database.provenances()
         records = self.records()
         used = {"equimargin": __version__} | versions()
-        return study_page(about, self.progress(), records, group_by_problem(records), list(computed_with.values()), used, command)
+        return study_page(
+            about,
+            self.progress(),
+            records,
+            group_by_problem(records),
+            list(computed_with.values()),
+            used,
+            command,
+        )

@@ -1,6 +1,7 @@
 """A study at work: what is missing is leased, run and written, until nothing is missing or others have leased all that is.
 
-What may have ended its process is a suspect. Suspects are run at the end, each alone, so that none takes the blame for another.
+What may have ended its process is a suspect. Suspects are run at the end, each alone,
+so that none takes the blame for another.
 """
 
 from __future__ import annotations
@@ -23,13 +24,19 @@ def run(database: Database, executor: Executor, heard: Callable[[], object] = la
 
     Parameters
     ----------
-    database : in which the plan has been entered.  executor : of `equimargin.study.executors`.
-    heard : called after each answer is written.
+    database : Database
+        In which the plan has been entered.
+    executor : Executor
+        Of `equimargin.study.executors`.
+    heard : Callable[[], object]
+        Called after each answer is written.
 
     Raises
     ------
-    StudyError : an answer could not be written. Those before it are kept.
-    WorkerFailed : a worker can run none, such as one without a library.
+    StudyError
+        An answer could not be written. Those before it are kept.
+    WorkerFailed
+        A worker can run none, such as one without a library.
     """
     with database.held(), executor.opened() as work:
         database.ask_again(executor.memory)
@@ -43,7 +50,9 @@ def run(database: Database, executor: Executor, heard: Callable[[], object] = la
             _run(database, work, _AnswerLeases(database, suspect), heard)
 
 
-def _run(database: Database, work: Work, leased: _AnswerLeases, heard: Callable[[], object]) -> None:
+def _run(
+    database: Database, work: Work, leased: _AnswerLeases, heard: Callable[[], object]
+) -> None:
     """Run what is leased, and write it; what has ended its process, or may have, is given back as a suspect."""
     try:
         for asked, found in _in_words(work(leased)):
@@ -75,7 +84,10 @@ def _in_words(done: Iterator[Done]) -> Iterator[Done]:
 class _AnswerLeases(Iterator[AnswerSpec]):
     """Answers, each leased as it is taken; threads of an executor may take them, where an error would be lost.
 
-    failure : why none could be leased, if that is the reason.
+    Parameters
+    ----------
+    failure : StudyError | None
+        Why none could be leased, if that is the reason.
     """
 
     def __init__(self, database: Database, suspect: AnswerSpec | None = None) -> None:

@@ -8,7 +8,18 @@ from typing import Any
 
 from equimargin.formulations.bounds.intervals import Interval
 
-OF_PROBLEM = ("data", "digest", "task", "sample", "scale", "seed", "epsilon", "kernel", "C", "family")
+OF_PROBLEM = (
+    "data",
+    "digest",
+    "task",
+    "sample",
+    "scale",
+    "seed",
+    "epsilon",
+    "kernel",
+    "C",
+    "family",
+)
 """What answers to one problem have in common."""
 
 OF_DATA = ("data", "digest", "task", "sample", "scale", "epsilon")
@@ -51,9 +62,16 @@ def _told(what: str, value: Any) -> str:
 class Progress:
     """How far a study is.
 
-    sets : of every data set how many answers are asked for, answered, leased, solved, failed and skipped.
-    holders : the processes that are at work, with the answers that each has leased.
-    seconds_left : about how long it takes still; None where nobody is at work, or too little is done yet.
+    Parameters
+    ----------
+    sets : list[dict[str, Any]]
+        Of every data set how many answers are asked for, answered, leased, solved,
+        failed and skipped.
+    holders : list[dict[str, Any]]
+        The processes that are at work, with the answers that each has leased.
+    seconds_left : float | None
+        About how long it takes still; None where nobody is at work, or too little is
+        done yet.
     """
 
     sets: list[dict[str, Any]]
@@ -72,21 +90,33 @@ class Progress:
     @property
     def sentence(self) -> str:
         """How far it is, in words."""
-        parts = f"{self.total('solved')} solved, {self.total('failed')} failed, {self.total('skipped')} skipped"
+        parts = (
+            f"{self.total('solved')} solved, {self.total('failed')} failed, "
+            f"{self.total('skipped')} skipped"
+        )
         said = f"{self.total('answered')} of {self.total('asked')} answers: {parts}"
         if self.complete:
             return said
         if not self.holders:
             return f"{said}; nobody is at work on it"
         many = f"{len(self.holders)} process{'es' if len(self.holders) > 1 else ''} at work"
-        return f"{said}; {many}" + ("" if self.seconds_left is None else f", about {duration(self.seconds_left)} left")
+        return f"{said}; {many}" + (
+            "" if self.seconds_left is None else f", about {duration(self.seconds_left)} left"
+        )
 
 
 @dataclass(frozen=True)
 class StudiedProblem:
     """A problem of a study, and what its answers prove of its optimum together.
 
-    terms : what OF_PROBLEM lists, by name.  interval : the intersection of the intervals of all answers.  answers : their records.
+    Parameters
+    ----------
+    terms : dict[str, Any]
+        What OF_PROBLEM lists, by name.
+    interval : Interval
+        The intersection of the intervals of all answers.
+    answers : list[dict[str, Any]]
+        Their records.
     """
 
     terms: dict[str, Any]
@@ -96,12 +126,16 @@ class StudiedProblem:
     @property
     def solved(self) -> list[dict[str, Any]]:
         """The answers that solved it, the fastest first."""
-        return sorted((row for row in self.answers if row["ok"]), key=lambda row: row["cpu_seconds"])
+        return sorted(
+            (row for row in self.answers if row["ok"]), key=lambda row: row["cpu_seconds"]
+        )
 
     @property
     def against(self) -> bool:
         """Whether proven bounds contradict each other, or the value of an answer is far from what its own point proves."""
-        return self.interval.lower > self.interval.upper or any(row["agreement"] == "disagrees" for row in self.answers)
+        return self.interval.lower > self.interval.upper or any(
+            row["agreement"] == "disagrees" for row in self.answers
+        )
 
 
 def group_by_problem(records: Sequence[dict[str, Any]]) -> list[StudiedProblem]:
@@ -109,7 +143,10 @@ def group_by_problem(records: Sequence[dict[str, Any]]) -> list[StudiedProblem]:
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in records:
         groups.setdefault(tuple(row[name] for name in OF_PROBLEM), []).append(row)
-    return [StudiedProblem(dict(zip(OF_PROBLEM, terms, strict=True)), _common(rows), rows) for terms, rows in groups.items()]
+    return [
+        StudiedProblem(dict(zip(OF_PROBLEM, terms, strict=True)), _common(rows), rows)
+        for terms, rows in groups.items()
+    ]
 
 
 def _common(rows: Sequence[dict[str, Any]]) -> Interval:

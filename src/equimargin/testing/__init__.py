@@ -1,18 +1,19 @@
 """Tests for formulations, solvers and kernels of your own: hypothesis strategies for max-margin problems, and conformance checks.
 
-The strategies construct valid data and filter none. They produce difficult cases on purpose:
-repeated rows, contradicting labels, ties, a single class, queries of one level and of one row, zero
-rows and columns, fewer points than dimensions, Gram matrices of rank one, integer grids, rows that
-cost nothing or must be met, and scales and costs over twelve orders of magnitude.
+The strategies construct valid data and filter none. They produce difficult cases on
+purpose: repeated rows, contradicting labels, ties, a single class, queries of one level
+and of one row, zero rows and columns, fewer points than dimensions, Gram matrices of
+rank one, integer grids, rows that cost nothing or must be met, and scales and costs
+over twelve orders of magnitude.
 
 >>> from hypothesis import given
 >>> from equimargin.testing import margin_problems
 >>> @given(margin_problems("rank.l1"))
 ... def test_my_solver(problem): ...
 
-The checks also run from the command line, on a formulation by its id, on a solver or a kernel by
-its name, or on a `Solver`, a `Kernel` or a class of one. The module registers the formulation, the
-solver or the kernel, or has the object or the class:
+The checks also run from the command line, on a formulation by its id, on a solver or a
+kernel by its name, or on a `Solver`, a `Kernel` or a class of one. The module registers
+the formulation, the solver or the kernel, or has the object or the class:
 
     python -m equimargin.testing my_module:my.formulation.id
     python -m equimargin.testing my_module:my_solver
@@ -46,7 +47,14 @@ from equimargin.testing.families import CANONICAL, HARD, ONE_NORM, get_task
 from equimargin.testing.formulation_check import check_formulation
 from equimargin.testing.kernel_check import check_kernel
 from equimargin.testing.long_paths import classification_with_a_long_path, ranking_with_a_long_path
-from equimargin.testing.problems import FLOAT64_BORDERS, draw_problem, extreme_problems, extreme_scales, margin_problems, sample_problem
+from equimargin.testing.problems import (
+    FLOAT64_BORDERS,
+    draw_problem,
+    extreme_problems,
+    extreme_scales,
+    margin_problems,
+    sample_problem,
+)
 from equimargin.testing.solver_check import check_solver
 
 __all__ = [

@@ -18,7 +18,10 @@ from equimargin.testing import check_formulation, check_kernel, check_solver
 def main(arguments: Sequence[str]) -> int:
     """Run a check from the command line: 0 it conforms, 1 it does not, 2 it cannot be found or checked; each is a sentence."""
     if len(arguments) != 1:
-        print("usage: python -m equimargin.testing [MODULE:]NAME - the id of a formulation, the name of a solver or a kernel, or a class")
+        print(
+            "usage: python -m equimargin.testing [MODULE:]NAME - the id of a formulation, "
+            "the name of a solver or a kernel, or a class"
+        )
         return 2
     module, _, name = arguments[0].rpartition(":")
     try:
@@ -54,14 +57,28 @@ def _named(module: str, name: str) -> Callable[[], object]:
     found = getattr(home, name, None)
     if found is None:
         known = _names_of(home) if home else [*REGISTRY, *SOLVERS, *KERNELS]
-        near = did_you_mean(name, known) or (f"; it has {', '.join(known) or 'none'}" if home else "")
-        raise LookupError(f"no formulation, solver or kernel{f' of {module}' if module else ''} is called {name}{near}")
-    # A class, or a function that makes a solver or a kernel, is called; a Solver may be callable itself.
-    made = found() if isinstance(found, type) or (callable(found) and not isinstance(found, Solver)) else found
+        near = did_you_mean(name, known) or (
+            f"; it has {', '.join(known) or 'none'}" if home else ""
+        )
+        raise LookupError(
+            f"no formulation, solver or kernel{f' of {module}' if module else ''} is called "
+            f"{name}{near}"
+        )
+    # A class, or a function that makes a solver or a kernel, is called; a Solver may be
+    # callable itself.
+    made = (
+        found()
+        if isinstance(found, type) or (callable(found) and not isinstance(found, Solver))
+        else found
+    )
     if isinstance(made, Kernel):
         return lambda: check_kernel(made)
     if not isinstance(made, Solver):
-        wrapped = "`equimargin.adapters.from_estimator` makes one of it" if hasattr(made, "fit") else "see `equimargin.solvers.Solver`"
+        wrapped = (
+            "`equimargin.adapters.from_estimator` makes one of it"
+            if hasattr(made, "fit")
+            else "see `equimargin.solvers.Solver`"
+        )
         raise ValueError(f"{format_value(made)} is no Solver; {wrapped}")
     return lambda: check_solver(made)
 
@@ -70,8 +87,19 @@ def _names_of(home: ModuleType) -> list[str]:
     """Return the names of formulations and solvers that a module enters or holds."""
     entered = [id for id, entry in REGISTRY.items() if entry.module == home.__name__]
     entered += [solver.name for solver in SOLVERS.values() if solver.module == home.__name__]
-    own = [name for name, value in vars(home).items() if getattr(value, "__module__", home.__name__) == home.__name__]
-    return [*entered, *(name for name in own if not name.startswith("_") and isinstance(vars(home)[name], Solver))]
+    own = [
+        name
+        for name, value in vars(home).items()
+        if getattr(value, "__module__", home.__name__) == home.__name__
+    ]
+    return [
+        *entered,
+        *(
+            name
+            for name in own
+            if not name.startswith("_") and isinstance(vars(home)[name], Solver)
+        ),
+    ]
 
 
 if __name__ == "__main__":

@@ -11,7 +11,11 @@ from equimargin.proofs import Evidence, examine, examine_solution
 from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.solvers import SOLVERS, solve, solve_declaration
 
-KERNELS = {"linear()": linear(), "rbf(0.4)": rbf(0.4), "polynomial(2, 0.5, 1.0)": polynomial(2, 0.5, 1.0)}
+KERNELS = {
+    "linear()": linear(),
+    "rbf(0.4)": rbf(0.4),
+    "polynomial(2, 0.5, 1.0)": polynomial(2, 0.5, 1.0),
+}
 """Kernels of the checks of formulations and solvers, by how they are written."""
 
 
@@ -33,11 +37,21 @@ def require(holds: bool, sentence: str) -> None:
 
 def declared_answers(problem: Problem, without: str = "") -> list[Evidence]:
     """The answers of the problem's declared formulations, controls and the one `without` apart."""
-    ids = [id for id, entry in REGISTRY.items() if not entry.control and id != without and entry.refusal(problem) is None]
+    ids = [
+        id
+        for id, entry in REGISTRY.items()
+        if not entry.control and id != without and entry.refusal(problem) is None
+    ]
     return [examine(problem, solve_declaration(declare(id, problem))) for id in ids]
 
 
 def solved_answers(problem: Problem, without: str = "") -> list[Evidence]:
     """The answers of the specialised solvers of the problem's family, the one `without` apart."""
-    others = [entry for entry in SOLVERS.values() if entry.name != without and entry.takes(problem.family)]
-    return [examine_solution(problem, solve(problem, entry, tol=1e-8)) for entry in others if entry.refusal(problem) is None]
+    others = [
+        entry for entry in SOLVERS.values() if entry.name != without and entry.takes(problem.family)
+    ]
+    return [
+        examine_solution(problem, solve(problem, entry, tol=1e-8))
+        for entry in others
+        if entry.refusal(problem) is None
+    ]

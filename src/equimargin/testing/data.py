@@ -55,10 +55,13 @@ def scales(tails: bool = True) -> st.SearchStrategy[float]:
 
     Parameters
     ----------
-    tails : whether to leave [0.1, 10].
+    tails : bool
+        Whether to leave [0.1, 10].
     """
     near = st.floats(-1, 1)
-    exponents = near if not tails else st.one_of(near, st.floats(-6, 6), st.floats(-6, -4), st.floats(4, 6))
+    exponents = (
+        near if not tails else st.one_of(near, st.floats(-6, 6), st.floats(-6, -4), st.floats(4, 6))
+    )
     return exponents.map(lambda e: float(10**e))
 
 
@@ -71,7 +74,8 @@ def programs(draw: Draw, scaled: bool = True) -> Program:
 
     Parameters
     ----------
-    scaled : whether rows and unknowns are multiplied by powers of two from 2^-20 to 2^20.
+    scaled : bool
+        Whether rows and unknowns are multiplied by powers of two from 2^-20 to 2^20.
     """
     n, m, r, rank = (draw(st.integers(*ends)) for ends in ((1, 5), (0, 2), (0, 8), (0, 3)))
     powers = st.sampled_from([0, 0, 0, -20, -3, 3, 20] if scaled else [0])
@@ -81,15 +85,30 @@ def programs(draw: Draw, scaled: bool = True) -> Program:
         return np.array(entries, dtype=np.float64).reshape(height, n)
 
     def factors(size: int) -> Array:
-        return np.exp2(np.array(draw(st.lists(powers, min_size=size, max_size=size)), dtype=np.float64))
+        return np.exp2(
+            np.array(draw(st.lists(powers, min_size=size, max_size=size)), dtype=np.float64)
+        )
 
     A, G, B, q = table(m), table(r), table(rank), table(1)[0]
-    G = G[draw(st.lists(st.integers(0, r - 1), min_size=r, max_size=r))] if r and draw(st.booleans()) else G
-    inside, room = table(1)[0], np.array(draw(st.lists(st.integers(0, 2), min_size=r, max_size=r)), dtype=np.float64)
+    G = (
+        G[draw(st.lists(st.integers(0, r - 1), min_size=r, max_size=r))]
+        if r and draw(st.booleans())
+        else G
+    )
+    inside, room = (
+        table(1)[0],
+        np.array(draw(st.lists(st.integers(0, 2), min_size=r, max_size=r)), dtype=np.float64),
+    )
     b, h = (A @ inside, G @ inside + room) if draw(st.integers(0, 3)) else (np.ones(m), room - 1)
     units, rows = factors(n), factors(r)
     return program_from_arrays(
-        B.T @ B * np.multiply.outer(units, units), q * units, A * units, b, G * units * rows[:, None], h * rows, draw(st.integers(-2, 2))
+        B.T @ B * np.multiply.outer(units, units),
+        q * units,
+        A * units,
+        b,
+        G * units * rows[:, None],
+        h * rows,
+        draw(st.integers(-2, 2)),
     )
 
 
@@ -117,9 +136,15 @@ def features(draw: Draw, max_points: int = 10, tails: bool = True, min_points: i
     m, d = draw(st.integers(min_points, max_points)), draw(st.integers(1, 4))
     if m <= 10 and draw(st.booleans()):
         d = m + draw(st.integers(1, 2))
-    entries = draw(st.sampled_from([st.integers(-3, 3).map(float), st.integers(-4000, 4000).map(lambda k: k / 1000)]))
+    entries = draw(
+        st.sampled_from(
+            [st.integers(-3, 3).map(float), st.integers(-4000, 4000).map(lambda k: k / 1000)]
+        )
+    )
     if draw(st.booleans()) and draw(st.booleans()):
-        X = np.outer(_vector(draw, entries, m), _vector(draw, entries, d))  # its linear Gram matrix has rank one
+        X = np.outer(
+            _vector(draw, entries, m), _vector(draw, entries, d)
+        )  # its linear Gram matrix has rank one
     else:
         X = _vector(draw, entries, m * d).reshape(m, d)
     if draw(st.booleans()):
@@ -132,7 +157,9 @@ def features(draw: Draw, max_points: int = 10, tails: bool = True, min_points: i
 
 
 @st.composite
-def classification_data(draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Classes:
+def classification_data(
+    draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1
+) -> Classes:
     """X and y in {-1, +1}: repeated points with the same and with contradicting labels, a single class now and then.
 
     Parameters
@@ -149,7 +176,9 @@ def classification_data(draw: Draw, max_points: int = 10, tails: bool = True, mi
 
 
 @st.composite
-def regression_data(draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Targets:
+def regression_data(
+    draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1
+) -> Targets:
     """X, y and epsilon: ties, constant targets, repeated points with different targets, epsilon 0.
 
     Parameters
@@ -157,8 +186,13 @@ def regression_data(draw: Draw, max_points: int = 10, tails: bool = True, min_po
     As in `features`.
     """
     X = draw(features(max_points, tails, min_points))
-    fine = 1000 if tails else 10  # a target of 0.001 alone has an optimum of 1e-6, where backends' tolerances are absolute
-    grids = [st.integers(-3, 3).map(float), st.integers(-3 * fine, 3 * fine).map(lambda k: k / fine)]
+    fine = (
+        1000 if tails else 10
+    )  # a target of 0.001 alone has an optimum of 1e-6, where backends' tolerances are absolute
+    grids = [
+        st.integers(-3, 3).map(float),
+        st.integers(-3 * fine, 3 * fine).map(lambda k: k / fine),
+    ]
     y = _vector(draw, draw(st.sampled_from(grids)), len(X))
     if len(X) > 1 and draw(st.booleans()):
         X[-1], y[-1] = X[0], y[0] + 1.0
@@ -170,7 +204,9 @@ def regression_data(draw: Draw, max_points: int = 10, tails: bool = True, min_po
 
 
 @st.composite
-def ordinal_data(draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1) -> OrdinalData:
+def ordinal_data(
+    draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1
+) -> OrdinalData:
     """X, y and two to four levels: levels without a point, repeated points of other levels, a single level now and then.
 
     Parameters
@@ -190,7 +226,9 @@ def ordinal_data(draw: Draw, max_points: int = 10, tails: bool = True, min_point
 
 
 @st.composite
-def ranking_data(draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Relevances:
+def ranking_data(
+    draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1
+) -> Relevances:
     """X, relevances and queries: ties, all distinct levels, queries of one level or one row, no pair at all now and then.
 
     Parameters
@@ -203,7 +241,11 @@ def ranking_data(draw: Draw, max_points: int = 10, tails: bool = True, min_point
     y = _vector(draw, st.integers(0, levels - 1).map(float), m)
     if levels == m and draw(st.booleans()):
         y = np.array(draw(st.permutations(range(m))), dtype=np.float64)
-    qid = None if draw(st.booleans()) else np.array(draw(st.lists(st.integers(1, 3), min_size=m, max_size=m)), dtype=np.int64)
+    qid = (
+        None
+        if draw(st.booleans())
+        else np.array(draw(st.lists(st.integers(1, 3), min_size=m, max_size=m)), dtype=np.int64)
+    )
     if qid is not None and draw(st.booleans()):
         y[qid == qid[0]] = y[0]
     if qid is not None and m > 2 and draw(st.booleans()):
@@ -232,7 +274,10 @@ def weights(draw: Draw, size: int, tails: bool = True) -> Array | None:
 
     Parameters
     ----------
-    size : how many.  tails : whether rows may have to be met at any cost.
+    size : int
+        How many.
+    tails : bool
+        Whether rows may have to be met at any cost.
     """
     if draw(st.integers(0, 2)) == 0:
         return None

@@ -29,7 +29,12 @@ TASK_OF: Mapping[object, str] = {
 """The tasks of the constructors of canonical problems."""
 CANONICAL = tuple(id for id, family in FAMILIES.items() if family.constructor in TASK_OF)
 """The families of `margin_problems`, by their ids."""
-ONE_NORM = tuple(id for id in CANONICAL if FAMILIES[id].constructor in (one_norm_classification, one_norm_ranking, ranking_vector_machine))
+ONE_NORM = tuple(
+    id
+    for id in CANONICAL
+    if FAMILIES[id].constructor
+    in (one_norm_classification, one_norm_ranking, ranking_vector_machine)
+)
 """The families of linear programs among them."""
 HARD = tuple(id for id in CANONICAL if FAMILIES[id].settings.get("C") == np.inf)
 """The families without slacks among them."""

@@ -24,7 +24,13 @@ from equimargin.formulations.rows.listed import Signed, Tube
 from equimargin.own.instances import Refutation, check_own_formulation
 from equimargin.proofs import Agreement, examine, judge
 from equimargin.solvers import solve_declaration
-from equimargin.testing.conforming import KERNELS, conforming, declared_answers, require, solved_answers
+from equimargin.testing.conforming import (
+    KERNELS,
+    conforming,
+    declared_answers,
+    require,
+    solved_answers,
+)
 from equimargin.testing.problems import sample_problem
 
 
@@ -39,7 +45,10 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
 
     Parameters
     ----------
-    id : of a formulation in the registry.  backend : that solves it.
+    id : str
+        Of a formulation in the registry.
+    backend : str
+        That solves it.
 
     Returns
     -------
@@ -56,7 +65,10 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
     entry = REGISTRY[id]
     if entry.family in program_families():
         return check_own_formulation(entry)
-    require(bool(entry.sources and entry.statement and entry.latex), f"{id} must name its source, its statement and its LaTeX")
+    require(
+        bool(entry.sources and entry.statement and entry.latex),
+        f"{id} must name its source, its statement and its LaTeX",
+    )
     stranger = sample_problem("svm.soft" if entry.family != "svm.soft" else "svr.l1")
     require(entry.refusal(stranger) is not None, f"{id} must refuse a problem of {stranger.family}")
     taken = False
@@ -64,7 +76,10 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
         for levels in (3, 2):
             problem = _telling(sample_problem(entry.family, kernel, seed, levels=levels))
             if entry.refusal(problem) is None:
-                where = f"{entry.family} with {written}, `sample_problem({entry.family!r}, {written}, {seed}, levels={levels})`"
+                where = (
+                    f"{entry.family} with {written}, `sample_problem({entry.family!r}, "
+                    f"{written}, {seed}, levels={levels})`"
+                )
                 _check_declaration(entry, declare(id, problem))
                 _check_agreement(entry, problem, backend, where)
                 if not taken and not entry.control:
@@ -83,7 +98,9 @@ def _check_weights(entry: Formulation, problem: Problem, backend: str, where: st
     weights = np.resize([0.5, 1.0, 2.0], groups)
     ones = {"weights of 0.5, 1 and 2": weights}
     if problem.delta is None and groups > 1:
-        ones["a row that must be met (`d.hard`, `d.no_slack`)"] = np.where(np.arange(groups) == 0, np.inf, weights)
+        ones["a row that must be met (`d.hard`, `d.no_slack`)"] = np.where(
+            np.arange(groups) == 0, np.inf, weights
+        )
     for what, each in ones.items():
         weighted = replace(problem, weights=each)
         if entry.refusal(weighted) is None:
@@ -97,42 +114,84 @@ def _telling(problem: Problem) -> Problem:
     beyond the other, which would have a coefficient of the wrong sign. Of an ordinal regression,
     some points have the lowest level and the highest, so that all thresholds are violated.
     """
-    if isinstance(problem, MarginProblem) and isinstance(problem.rows, Levels) and np.isfinite(problem.C):
+    if (
+        isinstance(problem, MarginProblem)
+        and isinstance(problem.rows, Levels)
+        and np.isfinite(problem.C)
+    ):
         X, y = problem.X.copy(), problem.rows.y.copy()
         X[1:4], y[:4] = X[0], [0, problem.T, 0, problem.T]
         return ordinal(X, y, 1.0, problem.kernel, problem.loss)
     if isinstance(problem, OneNormProblem) and isinstance(problem.rows, Signed):
-        places, y = np.resize([-0.4, -0.2, -0.2, 0.2], problem.m), np.resize([1.0, -1.0, -1.0, 1.0], problem.m)
-        X = np.outer(places, [1.0, 0.5]) + 0.02 * np.random.default_rng(0).normal(size=(problem.m, 2))
+        places, y = (
+            np.resize([-0.4, -0.2, -0.2, 0.2], problem.m),
+            np.resize([1.0, -1.0, -1.0, 1.0], problem.m),
+        )
+        X = np.outer(places, [1.0, 0.5]) + 0.02 * np.random.default_rng(0).normal(
+            size=(problem.m, 2)
+        )
         return one_norm_classification(X, y, 10.0, problem.kernel, problem.bias)
-    if not isinstance(problem, MarginProblem) or not isinstance(problem.rows, Tube) or np.isinf(problem.C):
+    if (
+        not isinstance(problem, MarginProblem)
+        or not isinstance(problem.rows, Tube)
+        or np.isinf(problem.C)
+    ):
         return problem
     return replace(problem, weights=np.repeat([0.6, 0.4], problem.m))
 
 
 def _check_declaration(entry: Formulation, declared: Declaration) -> None:
-    require(declared.problem.is_dcp(dpp=True), f"{entry.id} is not disciplined with its parameters (DPP)")
+    require(
+        declared.problem.is_dcp(dpp=True),
+        f"{entry.id} is not disciplined with its parameters (DPP)",
+    )
     if entry.control:  # it may misread on purpose
         return
     rng, problem = np.random.default_rng(0), declared.canonical
     alpha = rng.uniform(0.0, 0.1, problem.p)
     b = problem.bias_at(np.zeros(problem.m))
-    declared.assign(complete(problem, problem.point(np.abs(rng.normal(size=problem.size)), alpha, b)))
+    declared.assign(
+        complete(problem, problem.point(np.abs(rng.normal(size=problem.size)), alpha, b))
+    )
     unset = [variable.name() for variable in declared.problem.variables() if variable.value is None]
-    require(not unset, f"{entry.id}: from_canonical gives no value to {' and '.join(unset)}, which `d.let` did not make")
-    tree, printed = float(declared.objective.args[0].value), float(declared.printed(declared.values).objective)
-    said = f"the objective that {entry.id} declares is {tree:.12g} at a point of a problem with the {problem.kernel.name} kernel"
-    require(abs(tree - printed) <= 1e-8 * max(1.0, abs(tree)), f"{said}, where its printed formula says {printed:.12g}")
+    require(
+        not unset,
+        f"{entry.id}: from_canonical gives no value to {' and '.join(unset)}, which `d.let` "
+        f"did not make",
+    )
+    tree, printed = (
+        float(declared.objective.args[0].value),
+        float(declared.printed(declared.values).objective),
+    )
+    said = (
+        f"the objective that {entry.id} declares is {tree:.12g} at a point of a problem with "
+        f"the {problem.kernel.name} kernel"
+    )
+    require(
+        abs(tree - printed) <= 1e-8 * max(1.0, abs(tree)),
+        f"{said}, where its printed formula says {printed:.12g}",
+    )
     side = declared.point.multipliers if entry.carries == "multipliers" else None
-    require(side is None or np.allclose(side, alpha), f"{entry.id} does not recover the multipliers that it expresses")
+    require(
+        side is None or np.allclose(side, alpha),
+        f"{entry.id} does not recover the multipliers that it expresses",
+    )
 
 
 def _check_agreement(entry: Formulation, problem: Problem, backend: str, where: str) -> None:
     honest = [*declared_answers(problem, entry.id), *solved_answers(problem)]
-    evidence = examine(problem, solve_declaration(declare(entry.id, problem), backend), entry.control)
+    evidence = examine(
+        problem, solve_declaration(declare(entry.id, problem), backend), entry.control
+    )
     judgement = judge(entry.family, [*honest, evidence], problem.scale).judgements[-1]
     wanted = Agreement.DISAGREES if entry.control else Agreement.AGREES
-    found = f"its value is off by {judgement.claim:.1e}, its point by {judgement.off:.1e}, where {judgement.accuracy:.1e} is allowed"
+    found = (
+        f"its value is off by {judgement.claim:.1e}, its point by {judgement.off:.1e}, where "
+        f"{judgement.accuracy:.1e} is allowed"
+    )
     kind = "control" if entry.control else "right form"
-    said = f"{entry.id} {judgement.agreement} on {where}, and a {kind} {wanted}: {found}; {evidence.run.reason}"
+    said = (
+        f"{entry.id} {judgement.agreement} on {where}, and a {kind} {wanted}: {found}; "
+        f"{evidence.run.reason}"
+    )
     require(judgement.agreement is wanted, said)

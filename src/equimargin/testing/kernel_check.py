@@ -39,24 +39,47 @@ def check_kernel(kernel: Kernel) -> None:
     if np.finfo(np.longdouble).eps >= np.finfo(np.float64).eps:
         raise ValueError("this platform has no extended precision to check a kernel with")
     for seed, size in enumerate(SCALES):
-        _check_at(kernel, size * np.random.default_rng(seed).normal(size=(40, 3)), f"{kernel!r} at points of size {size:g}")
+        _check_at(
+            kernel,
+            size * np.random.default_rng(seed).normal(size=(40, 3)),
+            f"{kernel!r} at points of size {size:g}",
+        )
 
 
 def _check_at(kernel: Kernel, X: Array, where: str) -> None:
     K, m = kernel.block(X, X), len(X)
-    require(K.shape == (m, m) and bool(np.isfinite(K).all()), f"{where}: block must return finite values, ({m}, {m})")
+    require(
+        K.shape == (m, m) and bool(np.isfinite(K).all()),
+        f"{where}: block must return finite values, ({m}, {m})",
+    )
     wide = X.astype(np.longdouble)
     exact = kernel.block(wide, wide)
-    require(exact.dtype == np.longdouble, f"{where}: block must compute in the precision of the points, and returns {exact.dtype}")
+    require(
+        exact.dtype == np.longdouble,
+        f"{where}: block must compute in the precision of the points, and returns {exact.dtype}",
+    )
     bounds = np.column_stack([kernel.rounding(X, X, K, unit) for unit in np.eye(m)])
     off = np.abs(K - exact)
     i, j = np.unravel_index(int(np.argmax(off - bounds)), off.shape)
-    said = f"the value of points {i} and {j} of `rng.normal` is off by {float(off[i, j]):.2e}, and rounding says {float(bounds[i, j]):.2e}"
+    said = (
+        f"the value of points {i} and {j} of `rng.normal` is off by {float(off[i, j]):.2e}, and "
+        f"rounding says {float(bounds[i, j]):.2e}"
+    )
     require(bool((off <= bounds).all()), f"{where}: {said} at most")
     slack = 2 * float(bounds.max())
     require(bool(np.abs(K - K.T).max() <= slack), f"{where}: block is not symmetric")
-    require(bool(np.abs(kernel.diagonal(X) - np.diag(K)).max() <= slack), f"{where}: diagonal is not that of block")
-    require(bool((np.diag(K) <= kernel.diagonal_bound(X) + slack).all()), f"{where}: diagonal_bound is below the diagonal")
+    require(
+        bool(np.abs(kernel.diagonal(X) - np.diag(K)).max() <= slack),
+        f"{where}: diagonal is not that of block",
+    )
+    require(
+        bool((np.diag(K) <= kernel.diagonal_bound(X) + slack).all()),
+        f"{where}: diagonal_bound is below the diagonal",
+    )
     least = float(np.linalg.eigvalsh((K + K.T) / 2)[0])
     definite = not kernel.positive_semidefinite or least >= -1e-12 * m * float(np.abs(K).max())
-    require(definite, f"{where}: it says that it is positive semidefinite, and its matrix has the eigenvalue {least:.2e}")
+    require(
+        definite,
+        f"{where}: it says that it is positive semidefinite, and its matrix has the "
+        f"eigenvalue {least:.2e}",
+    )

@@ -1,20 +1,26 @@
 """Instances whose regularisation paths are as long as we can make them: exponentially many breakpoints.
 
-A path has at most 3^p pieces of different functions for p rows: rows are at 0, inside or at the upper bound, and the C with the same rows
-at each are an interval. Two families come near. Both have one row more, the anchor, whose multiplier stays at its upper bound.
+A path has at most 3^p pieces of different functions for p rows: rows are at 0, inside
+or at the upper bound, and the C with the same rows at each are an interval. Two
+families come near. Both have one row more, the anchor, whose multiplier stays at its
+upper bound.
 
-Of pairs without weights, the multipliers of the others near lambda = 4 are z_j = max(-s_j, 0) / |a_j|^2, where s_j is the slack of pair j
-times lambda. The vectors have a_j.a_i = 2 |a_i|^2 for i < j, so that each tent has a tent on both of its sides:
+Of pairs without weights, the multipliers of the others near lambda = 4 are
+z_j = max(-s_j, 0) / |a_j|^2, where s_j is the slack of pair j times lambda. The vectors
+have a_j.a_i = 2 |a_i|^2 for i < j, so that each tent has a tent on both of its sides:
 
     s_1 = lambda - 4 with the other sign,   s_j = s_(j-1) + 2 max(-s_(j-1), 0) - 2^(1-j) = |s_(j-1)| - 2^(1-j)
 
-The signs of s_1, ..., s_n change 2^n - 1 times. What z_j does to earlier rows is a_j.a_i z_j = 2 max(-s_j, 0) |a_i|^2 / |a_j|^2, and is
-as small as one likes where lengths grow fast enough. With weights the family is that of the lasso's adversary of Mairal and Yu: its dual
-is the nearest point of a zonotope to a point that moves on a ray.
+The signs of s_1, ..., s_n change 2^n - 1 times. What z_j does to earlier rows is
+a_j.a_i z_j = 2 max(-s_j, 0) |a_i|^2 / |a_j|^2, and is as small as one likes where
+lengths grow fast enough. With weights the family is that of the lasso's adversary of
+Mairal and Yu: its dual is the nearest point of a zonotope to a point that moves on a
+ray.
 
-Source: J. Mairal, B. Yu, Complexity analysis of the lasso regularization path (2012), proposition 2; B. Gaertner, M. Jaggi, C. Maria, An
-exponential lower bound on the complexity of regularization paths (2012); K. Murty, Computational complexity of parametric linear
-complementarity problems (1980).
+Source: J. Mairal, B. Yu, Complexity analysis of the lasso regularization path (2012),
+proposition 2; B. Gaertner, M. Jaggi, C. Maria, An exponential lower bound on the
+complexity of regularization paths (2012); K. Murty, Computational complexity of
+parametric linear complementarity problems (1980).
 """
 
 from __future__ import annotations
@@ -38,7 +44,8 @@ def ranking_with_a_long_path(pairs: int) -> MarginProblem:
 
     Parameters
     ----------
-    pairs : at least 1; the number is that which is counted exactly up to 11 of them.
+    pairs : int
+        At least 1; the number is that which is counted exactly up to 11 of them.
     """
     size = pairs - 1
     vectors: list[list[Fraction]] = []
@@ -65,15 +72,23 @@ def classification_with_a_long_path(points: int) -> MarginProblem:
 
     Parameters
     ----------
-    points : at least 2.
+    points : int
+        At least 2.
     """
     size = points - 1
     signs = (-1.0) ** np.arange(size)
     inverse = np.triu(2 * np.multiply.outer(signs, signs), 1) + np.eye(size)
-    vectors = inverse * inverse.sum(axis=1)[:, None]  # the inverse of columns (2, ..., 2, 1, 0, ..., 0)
+    vectors = (
+        inverse * inverse.sum(axis=1)[:, None]
+    )  # the inverse of columns (2, ..., 2, 1, 0, ..., 0)
     weights = float(GROWTH) ** np.arange(size)
     anchor = -(weights @ vectors) / ANCHOR
-    return classification(np.vstack([vectors, anchor]), np.ones(points), bias=False, sample_weight=[*2 * weights, ANCHOR])
+    return classification(
+        np.vstack([vectors, anchor]),
+        np.ones(points),
+        bias=False,
+        sample_weight=[*2 * weights, ANCHOR],
+    )
 
 
 def _product(a: list[Fraction], b: list[Fraction]) -> Fraction:

@@ -25,17 +25,25 @@ LARGE_IN = 2, 5
 
 
 @st.composite
-def margin_problems(draw: Draw, family: str, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Problem:
+def margin_problems(
+    draw: Draw, family: str, max_points: int = 10, tails: bool = True, min_points: int = 1
+) -> Problem:
     """A problem of a family; rows or queries of a soft margin may have weights of their own.
 
     Parameters
     ----------
-    family : one of CANONICAL.  max_points, min_points : largest and smallest m.
-    tails : whether scales, costs and weights go from 1e-6 to 1e6 and to infinity, or stay near 1.
+    family : str
+        One of CANONICAL.
+    max_points, min_points : int
+        Largest and smallest m.
+    tails : bool
+        Whether scales, costs and weights go from 1e-6 to 1e6 and to infinity, or stay
+        near 1.
 
     Raises
     ------
-    ValueError : an unknown family.
+    ValueError
+        An unknown family.
     """
     task, settings = get_task(family), FAMILIES[family].settings
     kernel = draw(kernels())
@@ -48,7 +56,9 @@ def margin_problems(draw: Draw, family: str, max_points: int = 10, tails: bool =
         if task == "ranking":
             names = [0] if data["qid"] is None else np.unique(data["qid"]).tolist()
             factors = draw(weights(len(names), may_be_hard))
-            data["query_weight"] = None if factors is None else dict(zip(names, factors.tolist(), strict=True))
+            data["query_weight"] = (
+                None if factors is None else dict(zip(names, factors.tolist(), strict=True))
+            )
         else:
             data["sample_weight"] = draw(weights(len(data["y"]), may_be_hard))
     problem: Problem = FAMILIES[family](data)
@@ -67,7 +77,9 @@ def draw_problem(family: str, seed: int, number: int) -> Problem:
     """
     least, most = LARGE if number % LARGE_IN[1] < LARGE_IN[0] else SMALL
     # The first example is the simplest one.
-    problem: Problem = drawn_examples(margin_problems(family, most, min_points=least), 2, f"{seed} {family} {number}")[-1]
+    problem: Problem = drawn_examples(
+        margin_problems(family, most, min_points=least), 2, f"{seed} {family} {number}"
+    )[-1]
     return problem
 
 
@@ -77,7 +89,11 @@ FLOAT64_BORDERS = (5e-324, 2.3e-308, 1e-165, 1e-154, 1e-85, 1e85, 1.4e154, 1e200
 
 def extreme_scales() -> st.SearchStrategy[float]:
     """Positive factors near 1, anywhere from 1e-320 to 1e300, or where arithmetic in float64 begins to fail."""
-    return st.one_of(scales(False), st.floats(-320, 300).map(lambda e: float(10**e)), st.sampled_from(FLOAT64_BORDERS))
+    return st.one_of(
+        scales(False),
+        st.floats(-320, 300).map(lambda e: float(10**e)),
+        st.sampled_from(FLOAT64_BORDERS),
+    )
 
 
 @st.composite
@@ -92,11 +108,15 @@ def extreme_problems(draw: Draw, family: str, max_points: int = 4) -> Problem:
 
     Parameters
     ----------
-    family : one of CANONICAL.  max_points : largest m.
+    family : str
+        One of CANONICAL.
+    max_points : int
+        Largest m.
 
     Raises
     ------
-    ValueError : an unknown family.
+    ValueError
+        An unknown family.
     """
     problem = draw(margin_problems(family, max_points, tails=False))
     extreme, largest = extreme_scales(), float(np.finfo(np.float64).max)
@@ -121,19 +141,25 @@ def extreme_problems(draw: Draw, family: str, max_points: int = 4) -> Problem:
         return problem
     size = len(problem.weights)
     may_be_hard = "delta" not in FAMILIES[family].settings
-    hard = draw(st.lists(st.booleans(), min_size=size, max_size=size)) if may_be_hard and draw(st.booleans()) else [False] * size
+    hard = (
+        draw(st.lists(st.booleans(), min_size=size, max_size=size))
+        if may_be_hard and draw(st.booleans())
+        else [False] * size
+    )
     return replace(problem, weights=np.where(hard, np.inf, scaled(problem.weights)))
 
 
-def sample_problem(family: str, kernel: Kernel | None = None, seed: int = 0, n: int = 16, levels: int = 3) -> Problem:
+def sample_problem(
+    family: str, kernel: Kernel | None = None, seed: int = 0, n: int = 16, levels: int = 3
+) -> Problem:
     """A small random problem of a family that has an optimum: noisy where slacks are paid for, feasible where they are not.
 
     Parameters
     ----------
     family : str
         One of CANONICAL.
-    kernel : Kernel or None
-        Linear by default.
+    kernel : Kernel | None
+        Kernel or None Linear by default.
     seed : int
         Seed of the data.
     n : int
@@ -143,7 +169,8 @@ def sample_problem(family: str, kernel: Kernel | None = None, seed: int = 0, n: 
 
     Raises
     ------
-    ValueError : an unknown family.
+    ValueError
+        An unknown family.
     """
     task, hard, direction = get_task(family), family in HARD, np.array([1.0, -0.7, 0.4])
     rng = np.random.default_rng([seed, n])
@@ -158,6 +185,8 @@ def sample_problem(family: str, kernel: Kernel | None = None, seed: int = 0, n: 
         y = np.where(score > (0.0 if through_the_origin else np.quantile(score, 0.6)), 1.0, -1.0)
         X = X + 0.3 * np.outer(y, direction) if hard else X
     else:
-        y = np.digitize(score, np.quantile(score, np.linspace(0.3, 0.7, levels - 1))).astype(np.float64)
+        y = np.digitize(score, np.quantile(score, np.linspace(0.3, 0.7, levels - 1))).astype(
+            np.float64
+        )
     problem: Problem = FAMILIES[family](data | {"X": X, "y": y})
     return problem

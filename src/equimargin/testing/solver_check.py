@@ -19,7 +19,13 @@ from equimargin.own.instances import check_own_solver
 from equimargin.proofs import Agreement, examine_solution, judge
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Solver, Status
 from equimargin.solvers.registry import RegisteredSolver, supports_family
-from equimargin.testing.conforming import KERNELS, conforming, declared_answers, require, solved_answers
+from equimargin.testing.conforming import (
+    KERNELS,
+    conforming,
+    declared_answers,
+    require,
+    solved_answers,
+)
 from equimargin.testing.families import CANONICAL
 from equimargin.testing.problems import sample_problem
 
@@ -44,7 +50,8 @@ def check_solver(solver: str | Solver) -> None:
 
     Parameters
     ----------
-    solver : a name of SOLVERS, or any object that is a `Solver`, entered there or not.
+    solver : str | Solver
+        A name of SOLVERS, or any object that is a `Solver`, entered there or not.
 
     Raises
     ------
@@ -58,11 +65,21 @@ def check_solver(solver: str | Solver) -> None:
     if isinstance(checked, RegisteredSolver) and checked.requires.shape is ProgramProblem:
         return check_own_solver(checked)
     families = [family for family in CANONICAL if supports_family(checked, family)]
-    unknown = [name for name in checked.families if not any(f"{family}.".startswith(f"{name}.") for family in FAMILIES)]
+    unknown = [
+        name
+        for name in checked.families
+        if not any(f"{family}.".startswith(f"{name}.") for family in FAMILIES)
+    ]
     near = did_you_mean(unknown[0], list(FAMILIES)) if unknown else ""
-    require(not unknown, f"{checked.name} is for {', '.join(unknown)}, and no family is called so{near}")
+    require(
+        not unknown, f"{checked.name} is for {', '.join(unknown)}, and no family is called so{near}"
+    )
     taken = _taken(checked, families) or _taken(checked, families, hard=True)
-    require(bool(taken), f"{checked.name} refuses a problem of every family that it is for ({', '.join(families) or checked.families})")
+    require(
+        bool(taken),
+        f"{checked.name} refuses a problem of every family that it is for "
+        f"({', '.join(families) or checked.families})",
+    )
     for sample in taken:
         sample.check()
     for family in families:
@@ -72,20 +89,36 @@ def check_solver(solver: str | Solver) -> None:
 
 def _taken(solver: Solver, families: Sequence[str], hard: bool = False) -> list[_SolverTrial]:
     """The sample problems of these families that a solver takes; hard : whether the first row is, where each has a cost of its own."""
-    samples = [_SolverTrial(solver, family, kernel, seed, hard) for family in CANONICAL for seed, kernel in enumerate(KERNELS)]
+    samples = [
+        _SolverTrial(solver, family, kernel, seed, hard)
+        for family in CANONICAL
+        for seed, kernel in enumerate(KERNELS)
+    ]
     return [sample for sample in samples if sample.is_taken() and sample.problem.family in families]
 
 
 class _SolverTrial:
     """A solver under test, by its name, on one problem."""
 
-    def __init__(self, solver: Solver, family: str, kernel: str, seed: int = 0, hard: bool = False) -> None:
+    def __init__(
+        self, solver: Solver, family: str, kernel: str, seed: int = 0, hard: bool = False
+    ) -> None:
         self.solver, self.name = solver, solver.name
         self.problem = sample_problem(family, KERNELS.get(kernel, sigmoid(0.5, -1.0)), seed)
-        self.sample = f"sample_problem({family!r}, {kernel}, {seed}){' with its first row hard' if hard else ''}"
+        self.sample = (
+            f"sample_problem({family!r}, {kernel}, "
+            f"{seed}){' with its first row hard' if hard else ''}"
+        )
         problem = self.problem
-        if hard and isinstance(problem, MarginProblem) and problem.delta is None and len(problem.group_costs) == problem.p:
-            self.problem = replace(problem, weights=np.where(np.arange(problem.p) == 0, np.inf, 1.0))
+        if (
+            hard
+            and isinstance(problem, MarginProblem)
+            and problem.delta is None
+            and len(problem.group_costs) == problem.p
+        ):
+            self.problem = replace(
+                problem, weights=np.where(np.arange(problem.p) == 0, np.inf, 1.0)
+            )
         self.where = f"{family} with the {self.problem.kernel.name} kernel"
         self.seconds = 0.0
         """That the solver's last run took: of the clock, or of processors if these are fewer."""
@@ -93,9 +126,15 @@ class _SolverTrial:
     def is_taken(self) -> bool:
         """Whether it does not refuse the problem; a refusal must be a sentence."""
         refusal = self.solver.refusal(self.problem)
-        said = refusal is None or (isinstance(refusal, Refusal) and len(refusal.sentence.split()) > 1)
+        said = refusal is None or (
+            isinstance(refusal, Refusal) and len(refusal.sentence.split()) > 1
+        )
         family = self.problem.family
-        require(said, f"{self.name} must refuse a problem of {family} with a Refusal in a sentence, not with {str(refusal)!r}")
+        require(
+            said,
+            f"{self.name} must refuse a problem of {family} with a Refusal in a sentence, "
+            f"not with {str(refusal)!r}",
+        )
         return refusal is None
 
     def check(self) -> None:
@@ -118,11 +157,20 @@ class _SolverTrial:
             raise AssertionError(f"{sentence} ({self._circumstances(limits)})")
 
     def _circumstances(self, limits: Limits) -> str:
-        given = {"max_iter": limits.max_iter, "time_limit": limits.time_limit, "callback": limits.callback and "one that stops"}
-        named = [f"tol={limits.tol:g}", *(f"{name}={value}" for name, value in given.items() if value is not None)]
+        given = {
+            "max_iter": limits.max_iter,
+            "time_limit": limits.time_limit,
+            "callback": limits.callback and "one that stops",
+        }
+        named = [
+            f"tol={limits.tol:g}",
+            *(f"{name}={value}" for name, value in given.items() if value is not None),
+        ]
         return f"limits: {', '.join(named)}; problem: {self.sample} of equimargin.testing"
 
-    def run(self, problem: Problem, limits: Limits, start: CanonicalPoint | None = None, how: str = "") -> Solution:
+    def run(
+        self, problem: Problem, limits: Limits, start: CanonicalPoint | None = None, how: str = ""
+    ) -> Solution:
         """The solution, which must be of the given problem, have a point and a reason, and not claim what it does not prove."""
         where, started = self.where + how, _clocks()
         try:
@@ -131,11 +179,25 @@ class _SolverTrial:
             raised = f"{self.name} raises {type(failure).__name__} on {where}: {failure}"
             raise AssertionError(f"{raised} ({self._circumstances(limits)})") from failure
         self.seconds = float(np.min(_clocks() - started))
-        self.require(isinstance(found, Solution), f"{self.name} must hand back a Solution on {where}, not {type(found).__name__}", limits)
-        self.require(found.problem is problem, f"{self.name} hands back the solution of another problem on {where}", limits)
-        self.require(bool(found.reason.strip()), f"{self.name} gives no reason why it stopped on {where}", limits)
+        self.require(
+            isinstance(found, Solution),
+            f"{self.name} must hand back a Solution on {where}, not {type(found).__name__}",
+            limits,
+        )
+        self.require(
+            found.problem is problem,
+            f"{self.name} hands back the solution of another problem on {where}",
+            limits,
+        )
+        self.require(
+            bool(found.reason.strip()),
+            f"{self.name} gives no reason why it stopped on {where}",
+            limits,
+        )
         width = self.width(found) if found.status is Status.OPTIMAL and problem.convex else 0.0
-        said = f"{self.name} says optimal on {where}, but proves a relative width of {width:.1e} only"
+        said = (
+            f"{self.name} says optimal on {where}, but proves a relative width of {width:.1e} only"
+        )
         self.require(width <= WITHIN * limits.tol, said, limits)
         return found
 
@@ -153,7 +215,9 @@ class _SolverTrial:
         limits = Limits(TOL)
         found = self.run(problem, limits, start, how)
         width = self.width(found)
-        ended = found.status is Status.OPTIMAL or (found.status is Status.FINISHED and not found.point.has_multipliers)
+        ended = found.status is Status.OPTIMAL or (
+            found.status is Status.FINISHED and not found.point.has_multipliers
+        )
         ended_so = f"status {found.status}, proven width {width:.1e}: {found.reason}"
         sentence = f"{self.name} does not reach the optimum of {self.where}{how}: {ended_so}"
         self.require(ended and width <= WITHIN * TOL, sentence, limits)
@@ -166,34 +230,65 @@ class _SolverTrial:
         judgement = judge(problem.family, answers, problem.scale, 2 * TOL).judgements[-1]
         said = f"claim {judgement.claim:.1e}, off {judgement.off:.1e}"
         agrees = judgement.agreement is Agreement.AGREES
-        self.require(agrees, f"{self.name} {judgement.agreement} on {problem.family} ({said})", Limits(TOL))
+        self.require(
+            agrees, f"{self.name} {judgement.agreement} on {problem.family} ({said})", Limits(TOL)
+        )
 
     def obeys(self) -> None:
         """One iteration, no time, a callback that stops: each must end the run."""
         family, limits = self.problem.family, Limits(TOL, max_iter=1)
         one = self.run(self.problem, limits)
-        self.require((one.iterations or 0) <= 1, f"{self.name} does {one.iterations} iterations on {family} where max_iter is 1", limits)
+        self.require(
+            (one.iterations or 0) <= 1,
+            f"{self.name} does {one.iterations} iterations on {family} where max_iter is 1",
+            limits,
+        )
         limits = Limits(TOL, time_limit=1e-6)
         self.run(self.problem, limits)
-        late = f"{self.name} goes on for {self.seconds:.1f} s on {family} where time_limit is 1e-6 s"
-        advice = f"{SECONDS_OVER_TIME:g} s more is allowed: let it take `limits` after the problem, and look at limits.time_limit"
+        late = (
+            f"{self.name} goes on for {self.seconds:.1f} s on {family} where time_limit is 1e-6 s"
+        )
+        advice = (
+            f"{SECONDS_OVER_TIME:g} s more is allowed: let it take `limits` after the problem, "
+            f"and look at limits.time_limit"
+        )
         self.require(self.seconds <= SECONDS_OVER_TIME, f"{late}; {advice}", limits)
         calls: list[tuple[int, float, float, CanonicalPoint]] = []
         limits = Limits(TOL, callback=lambda *shown: calls.append(shown) or True)  # type: ignore[func-returns-value]
         self.run(self.problem, limits)
-        self.require(len(calls) == 1, f"{self.name} calls a callback that stops it {len(calls)} times on {family}, not once", limits)
+        self.require(
+            len(calls) == 1,
+            f"{self.name} calls a callback that stops it {len(calls)} times on {family}, not once",
+            limits,
+        )
         _, lower, upper, point = calls[0]
         right = lower <= upper * (1 + TOL) + TOL
-        self.require(right, f"{self.name} shows the callback lower {lower} above upper {upper} on {family}", limits)
+        self.require(
+            right,
+            f"{self.name} shows the callback lower {lower} above upper {upper} on {family}",
+            limits,
+        )
         own = isinstance(point, type(self.problem.origin))
-        self.require(own, f"{self.name} shows the callback no point of {family}, but {type(point).__name__}", limits)
+        self.require(
+            own,
+            f"{self.name} shows the callback no point of {family}, but {type(point).__name__}",
+            limits,
+        )
 
     def claims_nothing_without_convexity(self) -> None:
         """No optimum of a problem that has no certificate."""
-        if isinstance(self.problem, MarginProblem) and not np.isinf(self.problem.C) and self.is_taken():
+        if (
+            isinstance(self.problem, MarginProblem)
+            and not np.isinf(self.problem.C)
+            and self.is_taken()
+        ):
             limits = Limits(TOL, time_limit=5.0)
             claims = self.run(self.problem, limits).status is Status.OPTIMAL
-            self.require(not claims, f"{self.name} claims an optimum of {self.problem.family} with an indefinite kernel", limits)
+            self.require(
+                not claims,
+                f"{self.name} claims an optimum of {self.problem.family} with an indefinite kernel",
+                limits,
+            )
 
 
 def _clocks() -> Array:

@@ -1,6 +1,7 @@
 """Optima of one and two points in closed form, in rational numbers: what proven intervals and exact optima are judged by.
 
-One direction of the multipliers is all that most of these problems have, and along it, with D = |A'd|_K^2,
+One direction of the multipliers is all that most of these problems have, and along it,
+with D = |A'd|_K^2,
 
     max  t a - 1/2 (D + r) a^2   s.t.  0 <= a <= c          a = min(c, t / (D + r)),   0 where t <= 0,   no end where D + r = 0, c = inf
 
@@ -9,11 +10,13 @@ One direction of the multipliers is all that most of these problems have, and al
     two classes, with a bias        t = 2           D = K_11 + K_22 - 2 K_12      r = 1 / (2 c_1) + 1 / (2 c_2),   c = min(c_1, c_2)
     a tube of two points            |y_1 - y_2| - 2 epsilon                       as two classes
 
-r is of the squared hinge, which has no c, and 0 otherwise. Two points without a bias have two multipliers: each is at an end or free, and
-one of these nine cases meets every condition of the optimum. One pair of a linear program has u = min(C, 1 / largest price). Anything else
-of one or two points has the optimum 0, by its bias alone.
+r is of the squared hinge, which has no c, and 0 otherwise. Two points without a bias
+have two multipliers: each is at an end or free, and one of these nine cases meets every
+condition of the optimum. One pair of a linear program has u = min(C, 1 / largest
+price). Anything else of one or two points has the optimum 0, by its bias alone.
 
-An RBF kernel has an enclosure by ball arithmetic in place of a value; the optimum only falls as |x - z|^2 grows, whatever the signs.
+An RBF kernel has an enclosure by ball arithmetic in place of a value; the optimum only
+falls as |x - z|^2 grows, whatever the signs.
 """
 
 from __future__ import annotations
@@ -61,7 +64,10 @@ def closed_form(problem: Problem) -> ClosedForm | None:
     small = problem.p <= 1 if of_pairs else problem.m <= 2
     if not small or not problem.convex or not _closed(problem.kernel):
         return None
-    ends = [_optimum(problem, _matrix(problem, end)) for end in ((0, 1) if _rounded(problem.kernel) else (0,))]
+    ends = [
+        _optimum(problem, _matrix(problem, end))
+        for end in ((0, 1) if _rounded(problem.kernel) else (0,))
+    ]
     values = [value for value, _ in ends]
     infinite = None in values
     known = [value for value in values if value is not None]
@@ -159,7 +165,11 @@ def _tube(problem: MarginProblem, rows: Tube, K: Matrix) -> Found:
 
 def _one_price(problem: OneNormProblem, K: Matrix, i: int, j: int) -> Found:
     C = Fraction(problem.C)
-    prices = [_distance(K, i, j)] if problem.over == "rows" else [K[k][i] - K[k][j] for k in range(problem.m)]
+    prices = (
+        [_distance(K, i, j)]
+        if problem.over == "rows"
+        else [K[k][i] - K[k][j] for k in range(problem.m)]
+    )
     u = min([C, *(1 / price for price in prices if price > 0)])
     return u, [u]
 
@@ -169,14 +179,21 @@ def _prices_of_points(problem: OneNormProblem, K: Matrix) -> Found:
     C, y = Fraction(problem.C), [int(sign) for sign in problem.rows.s]
     if not problem.bias and problem.m == 2:
         k = y[0] * y[1] * K[0][1]
-        lines = [(K[0][0], k, Fraction(1)), (k, K[1][1], Fraction(1)), (Fraction(1), ZERO, C), (ZERO, Fraction(1), C)]
+        lines = [
+            (K[0][0], k, Fraction(1)),
+            (k, K[1][1], Fraction(1)),
+            (Fraction(1), ZERO, C),
+            (ZERO, Fraction(1), C),
+        ]
         u = max(_corners([*lines, (Fraction(-1), ZERO, ZERO), (ZERO, Fraction(-1), ZERO)]), key=sum)
     elif not problem.bias:
         u = [min([C, *(1 / price for price in (K[0][0],) if price > 0)])]
     elif problem.m == 1 or y[0] == y[1]:
         u = [ZERO] * problem.m
     else:
-        u = [min([C, *(1 / price for price in (K[0][0] - K[0][1], K[1][1] - K[0][1]) if price > 0)])] * 2
+        u = [
+            min([C, *(1 / price for price in (K[0][0] - K[0][1], K[1][1] - K[0][1]) if price > 0)])
+        ] * 2
     return sum(u, ZERO), u
 
 
@@ -236,8 +253,12 @@ def _two_multipliers(problem: MarginProblem, K: Matrix, sign: int) -> Found:
     H, ends = [[K[0][0] + r, sign * K[0][1]], [sign * K[0][1], K[1][1] + q]], (c, d)
     for case in product(("free", "lower", "upper"), repeat=2):
         a = _stationary(H, ends, case)
-        if a is not None and all(_optimal(1 - H[i][0] * a[0] - H[i][1] * a[1], a[i], ends[i]) for i in range(2)):
-            return (a[0] + a[1]) - (H[0][0] * a[0] ** 2 + 2 * H[0][1] * a[0] * a[1] + H[1][1] * a[1] ** 2) / 2, a
+        if a is not None and all(
+            _optimal(1 - H[i][0] * a[0] - H[i][1] * a[1], a[i], ends[i]) for i in range(2)
+        ):
+            return (a[0] + a[1]) - (
+                H[0][0] * a[0] ** 2 + 2 * H[0][1] * a[0] * a[1] + H[1][1] * a[1] ** 2
+            ) / 2, a
     return None, [ZERO, ZERO]  # without an optimum the multipliers grow without end
 
 

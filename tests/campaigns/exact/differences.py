@@ -1,8 +1,10 @@
 """Derivatives of exact optima against differences of exact optima, 2^-80 and 2^-120 apart.
 
-The problem is written down from the definitions, one of its numbers is moved by a rational step, and its optimum is found again by exact
-pivots from multipliers of 0. Nothing is shared with the derivatives but the data and the optimum that they start from. On a smooth piece
-the error of a difference falls with the step, so that at the smaller step it must have fallen to almost nothing.
+The problem is written down from the definitions, one of its numbers is moved by a
+rational step, and its optimum is found again by exact pivots from multipliers of 0.
+Nothing is shared with the derivatives but the data and the optimum that they start
+from. On a smooth piece the error of a difference falls with the step, so that at the
+smaller step it must have fallen to almost nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +24,15 @@ from equimargin.formulations.rows.listed import Tube
 from equimargin.solvers.exact.active_set import ActiveSet, Ends, check_optimality
 from equimargin.solvers.exact.numbers import IntegerProblem, as_integers, integral
 from equimargin.solvers.exact.program.clock import Clock
-from equimargin.solvers.exact.sensitivity import Cost, ExactSensitivity, Feature, OneSidedDerivatives, Parameter, Target, Weight
+from equimargin.solvers.exact.sensitivity import (
+    Cost,
+    ExactSensitivity,
+    Feature,
+    OneSidedDerivatives,
+    Parameter,
+    Target,
+    Weight,
+)
 from oracles.rationals import entry, fractions
 
 STEPS = (Fraction(1, 2**80), Fraction(1, 2**120))
@@ -45,7 +55,9 @@ class Optimum:
     bias: Ends
 
 
-def optimum_at(problem: MarginProblem, parameter: Parameter, step: Fraction, new: Sequence[Vector]) -> Optimum:
+def optimum_at(
+    problem: MarginProblem, parameter: Parameter, step: Fraction, new: Sequence[Vector]
+) -> Optimum:
     """The optimum where a number of the problem is larger by a step, all its conditions checked in rationals."""
     at = Definition(problem)
     X = [fractions(row) for row in dense(problem.X)]
@@ -55,10 +67,15 @@ def optimum_at(problem: MarginProblem, parameter: Parameter, step: Fraction, new
     elif isinstance(parameter, Weight):
         alone = np.zeros(problem.rows.groups)
         alone[parameter.index] = 1.0
-        c = [v + step * (w or Fraction(0)) for v, w in zip(c, Definition(replace(problem, weights=alone)).c, strict=True)]
+        c = [
+            v + step * (w or Fraction(0))
+            for v, w in zip(c, Definition(replace(problem, weights=alone)).c, strict=True)
+        ]
     elif isinstance(parameter, Target):
         i = parameter.index
-        for r, sign in ((i, 1), (problem.m + i, -1)) if isinstance(problem.rows, Tube) else ((i, 1),):
+        for r, sign in (
+            ((i, 1), (problem.m + i, -1)) if isinstance(problem.rows, Tube) else ((i, 1),)
+        ):
             t[r] += sign * step
     elif isinstance(parameter, Feature):
         X[parameter.point][parameter.column] += step
@@ -68,10 +85,15 @@ def optimum_at(problem: MarginProblem, parameter: Parameter, step: Fraction, new
     state.start(state.alpha, [])
     assert state.run() is None
     low, high = state.bias() if numbers.biased else (Fraction(0), Fraction(0))
-    value = check_optimality(numbers, state.alpha, low if low is not None else high if high is not None else Fraction(0))
+    value = check_optimality(
+        numbers, state.alpha, low if low is not None else high if high is not None else Fraction(0)
+    )
     beta = at.rdot(list(state.alpha))
     f = [sum((k * v for k, v in zip(row, beta, strict=True)), Fraction(0)) for row in K]
-    at_new = [sum((v * entry(problem.kernel, [*z], x) for v, x in zip(beta, X, strict=True)), Fraction(0)) for z in new]
+    at_new = [
+        sum((v * entry(problem.kernel, [*z], x) for v, x in zip(beta, X, strict=True)), Fraction(0))
+        for z in new
+    ]
     return Optimum(value, f, at_new, (low, high))
 
 
@@ -84,18 +106,29 @@ def wrong_derivatives(found: ExactSensitivity, new: Any = None) -> Iterator[str]
     for way, side in ((-1, "left"), (1, "right")):
         if getattr(found.value, side) is None:
             moving = found.parameter
-            if not (way < 0 and isinstance(moving, Weight) and problem.weights is not None and problem.weights[moving.index] == 0):
+            if not (
+                way < 0
+                and isinstance(moving, Weight)
+                and problem.weights is not None
+                and problem.weights[moving.index] == 0
+            ):
                 yield f"no derivative to the {side}"
             continue
         there = [optimum_at(problem, found.parameter, way * step, points) for step in STEPS]
-        yield from _wrong(f"the value to the {side}", found.value, side, way, here.value, [v.value for v in there])
+        yield from _wrong(
+            f"the value to the {side}", found.value, side, way, here.value, [v.value for v in there]
+        )
         for i, sides in enumerate((*found.f, *found.at_new)):
             moved = [(v.f + v.at_new)[i] for v in there]
-            yield from _wrong(f"f at point {i} to the {side}", sides, side, way, (here.f + here.at_new)[i], moved)
+            yield from _wrong(
+                f"f at point {i} to the {side}", sides, side, way, (here.f + here.at_new)[i], moved
+            )
         yield from _wrong_bias(found, side, way, here, there, unique)
 
 
-def _wrong_bias(found: ExactSensitivity, side: str, way: int, here: Optimum, there: list[Optimum], unique: bool) -> Iterator[str]:
+def _wrong_bias(
+    found: ExactSensitivity, side: str, way: int, here: Optimum, there: list[Optimum], unique: bool
+) -> Iterator[str]:
     ends = [[v.bias[k] for v in there] for k in (0, 1)]
     closed = all(end is not None for pair in ends for end in pair)
     if getattr(found.bias, side) is None:
@@ -107,20 +140,40 @@ def _wrong_bias(found: ExactSensitivity, side: str, way: int, here: Optimum, the
         return
     for pair in ends:
         after = [end or Fraction(0) for end in pair]
-        yield from _wrong(f"the bias to the {side}", found.bias, side, way, here.bias[0] or Fraction(0), after)
+        yield from _wrong(
+            f"the bias to the {side}", found.bias, side, way, here.bias[0] or Fraction(0), after
+        )
 
 
-def _wrong(what: str, sides: OneSidedDerivatives, side: str, way: int, before: Fraction, after: list[Fraction]) -> Iterator[str]:
+def _wrong(
+    what: str,
+    sides: OneSidedDerivatives,
+    side: str,
+    way: int,
+    before: Fraction,
+    after: list[Fraction],
+) -> Iterator[str]:
     derivative = getattr(sides, side)
-    errors = [abs((v - before) / (way * step) - derivative) for v, step in zip(after, STEPS, strict=True)]
+    errors = [
+        abs((v - before) / (way * step) - derivative) for v, step in zip(after, STEPS, strict=True)
+    ]
     if errors[1] > FALL * errors[0] or errors[1] > RIGHT * (1 + abs(derivative)):
-        yield f"{what}: {float(derivative)!r} is not the limit of differences, off by {float(errors[0]):.1e} and {float(errors[1]):.1e}"
+        yield (
+            f"{what}: {float(derivative)!r} is not the limit of differences, off by "
+            f"{float(errors[0]):.1e} and {float(errors[1]):.1e}"
+        )
 
 
-def _in_integers(problem: MarginProblem, K: list[list[Fraction]], t: list[Fraction], c: list[Fraction]) -> IntegerProblem:
+def _in_integers(
+    problem: MarginProblem, K: list[list[Fraction]], t: list[Fraction], c: list[Fraction]
+) -> IntegerProblem:
     """The problem in integers, from its Gram matrix, targets and finite costs."""
     ridge = [1 / (2 * v) if problem.squared and v else Fraction(0) for v in c]
-    unit = lcm(*(v.denominator for row in K for v in row), *(v.denominator for v in t), *(v.denominator for v in ridge))
+    unit = lcm(
+        *(v.denominator for row in K for v in row),
+        *(v.denominator for v in t),
+        *(v.denominator for v in ridge),
+    )
     flat = as_integers([v * unit for row in K for v in row])
     return replace(
         integral(problem),

@@ -1,6 +1,7 @@
 """Small problems of the Maros-Meszaros set of convex quadratic programs, from a folder of MATLAB files.
 
-Source: I. Maros, C. Meszaros, A repository of convex quadratic programming problems, Optimization Methods and Software 11 (1999).
+Source: I. Maros, C. Meszaros, A repository of convex quadratic programming problems,
+Optimization Methods and Software 11 (1999).
 """
 
 from __future__ import annotations
@@ -30,4 +31,6 @@ def problem(path: Path) -> Program:
     equal = low == high
     above, below = (high < INFINITE) & ~equal, (low > -INFINITE) & ~equal
     G, h = sparse.vstack([A[above], -A[below]]), np.concatenate([high[above], -low[below]])
-    return program_from_arrays(P, q, A[equal], high[equal], G, h, float(np.asarray(data["r"]).ravel()[0]))
+    return program_from_arrays(
+        P, q, A[equal], high[equal], G, h, float(np.asarray(data["r"]).ravel()[0])
+    )

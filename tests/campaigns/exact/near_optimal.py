@@ -1,7 +1,8 @@
 """Functions near the optimum, drawn and judged in rationals, against what is proven of all of them from one rough solution.
 
-Every f that is drawn has an exact objective P at its best bias, and so lies within eps = P - optimum. What `Solution.stability(eps)` says
-of all such functions has to hold of this one, at both ends of its best biases, and of both ends of the exact optimum.
+Every f that is drawn has an exact objective P at its best bias, and so lies within
+eps = P - optimum. What `Solution.stability(eps)` says of all such functions has to hold
+of this one, at both ends of its best biases, and of both ends of the exact optimum.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def wrong_bounds(problem: MarginProblem, number: Sequence[int]) -> Iterator[str]
     ball, found = solution.stability(), solution.stability().rows()
     yield from _outside(ball, at, list(exact.beta), exact.bias, "the optimum")
     for alpha, c, where in zip(exact.alpha, at.c, found.tolist(), strict=True):
-        if (where == -1 and alpha != 0) or (where == 1 and (alpha == 0 or not (at.squared or alpha == c))):
+        if (where == -1 and alpha != 0) or (
+            where == 1 and (alpha == 0 or not (at.squared or alpha == c))
+        ):
             yield "a multiplier of the optimum that is not where it was said to be"
     if not any(c is None for c in at.c):
         yield from _wrong_intervals(solution.sensitivity(), exact, problem, rng)
@@ -53,33 +56,52 @@ def wrong_bounds(problem: MarginProblem, number: Sequence[int]) -> Iterator[str]
         value = at.primal_of(f, norm2, b)
         assert value is not None
         eps = np.nextafter(float(value - exact.value), inf)
-        yield from _outside(solution.stability(eps), at, beta, (low, high), f"a function within {eps:.2g}")
+        yield from _outside(
+            solution.stability(eps), at, beta, (low, high), f"a function within {eps:.2g}"
+        )
 
 
-def _wrong_intervals(intervals: Sensitivity, exact: ExactOptimum, problem: MarginProblem, rng: np.random.Generator) -> Iterator[str]:
+def _wrong_intervals(
+    intervals: Sensitivity, exact: ExactOptimum, problem: MarginProblem, rng: np.random.Generator
+) -> Iterator[str]:
     """The intervals of derivatives that do not contain the exact ones: of C, of a target, and of a weight that is one row's."""
     r = int(rng.integers(max(problem.p, 1)))
     asked: list[tuple[Parameter, float, float]] = [(Cost(), *intervals.cost)]
     if problem.p and not isinstance(problem.rows, Tube):
         asked.append((Target(r), intervals.targets[0][r], intervals.targets[1][r]))
-    if problem.p and problem.rows.groups == problem.p and not isinstance(problem.rows, LabelledPairs):
+    if (
+        problem.p
+        and problem.rows.groups == problem.p
+        and not isinstance(problem.rows, LabelledPairs)
+    ):
         asked.append((Weight(r), intervals.weights[0][r], intervals.weights[1][r]))
     for parameter, low, high in asked:
         value = exact_sensitivity(problem, parameter, optimum=exact).value
-        if any(side is not None and not (below(low, side) and below(side, high)) for side in (value.left, value.right)):
+        if any(
+            side is not None and not (below(low, side) and below(side, high))
+            for side in (value.left, value.right)
+        ):
             yield f"the derivative in {parameter} is not within [{low!r}, {high!r}]"
 
 
-def _outside(ball: Stability, at: Definition, beta: list[Fraction], bias: Ends, what: str) -> Iterator[str]:
+def _outside(
+    ball: Stability, at: Definition, beta: list[Fraction], bias: Ends, what: str
+) -> Iterator[str]:
     """What is said of the functions of a ball and does not hold of one of them at its best biases."""
     f, m = at.times_K(beta), at.m
     low, high = bias
-    ends = [low if low is not None else (high or Fraction(0)) - FAR, high if high is not None else (low or Fraction(0)) + FAR]
+    ends = [
+        low if low is not None else (high or Fraction(0)) - FAR,
+        high if high is not None else (low or Fraction(0)) + FAR,
+    ]
     least, most = ball.decisions()
     signs, rows = ball.signs().tolist(), ball.rows().tolist()
     for b in ends:
         values = [v + b for v in f]
-        if any(not below(one, v) or not below(v, other) for v, one, other in zip(values, least, most, strict=True)):
+        if any(
+            not below(one, v) or not below(v, other)
+            for v, one, other in zip(values, least, most, strict=True)
+        ):
             yield f"{what} has a value outside its bounds"
         if any(sign * v < 0 or (sign and v == 0) for sign, v in zip(signs, values, strict=True)):
             yield f"{what} has another sign"
@@ -88,20 +110,29 @@ def _outside(ball: Stability, at: Definition, beta: list[Fraction], bias: Ends, 
             yield f"{what} has a slack of another sign"
     i, j = np.divmod(np.arange(m * m), m)
     orders = ball.orders(i, j).tolist()
-    if any(sign and sign * (f[one] - f[other]) <= 0 for one, other, sign in zip(i, j, orders, strict=True)):
+    if any(
+        sign and sign * (f[one] - f[other]) <= 0
+        for one, other, sign in zip(i, j, orders, strict=True)
+    ):
         yield f"{what} has two points in another order"
 
 
 def below(one: float | Fraction, other: float | Fraction) -> bool:
     """Whether one <= other, exactly, for Fractions and floats that may be infinite."""
-    return one == -inf or other == inf or (one != inf and other != -inf and Fraction(one) <= Fraction(other))
+    return (
+        one == -inf
+        or other == inf
+        or (one != inf and other != -inf and Fraction(one) <= Fraction(other))
+    )
 
 
 def best_bias(at: Definition, f: Sequence[Fraction]) -> Ends:
     """The ends of all b at which the sum of losses is least, None where there is none, from the slope of the sum at its kinks."""
     if not any(at.s):
         return Fraction(0), Fraction(0)
-    rows = [(s * (t - v), s, c) for t, v, s, c in zip(at.t, at.dot(f), at.s, at.c, strict=True) if c]
+    rows = [
+        (s * (t - v), s, c) for t, v, s, c in zip(at.t, at.dot(f), at.s, at.c, strict=True) if c
+    ]
     kinks = sorted({v for v, _, _ in rows})
     if not kinks:
         return None, None
@@ -110,7 +141,9 @@ def best_bias(at: Definition, f: Sequence[Fraction]) -> Ends:
     def slope(b: Fraction, side: int) -> Fraction:
         """The derivative of the sum of losses at b, to the left (-1) or to the right (1)."""
         open_rows = ((v, s, c) for v, s, c in rows if s * (v - b) > 0 or (v == b and s == -side))
-        return sum((-s * c * (2 * abs(v - b) if at.squared else 1) for v, s, c in open_rows), Fraction(0))
+        return sum(
+            (-s * c * (2 * abs(v - b) if at.squared else 1) for v, s, c in open_rows), Fraction(0)
+        )
 
     inside = [b for b in kinks if slope(b, -1) <= 0 <= slope(b, 1)]
     if not inside:
@@ -118,4 +151,6 @@ def best_bias(at: Definition, f: Sequence[Fraction]) -> Ends:
         right = min(b for b in kinks if slope(b, -1) > 0)
         root = left + (right - left) * slope(left, 1) / (slope(left, 1) - slope(right, -1))
         return root, root
-    return (None if inside[0] == kinks[0] else inside[0]), (None if inside[-1] == kinks[-1] else inside[-1])
+    return (None if inside[0] == kinks[0] else inside[0]), (
+        None if inside[-1] == kinks[-1] else inside[-1]
+    )

@@ -2,9 +2,11 @@
 
     python -m campaigns exact.nightly --seed 1 --examples 1000
 
-Every instance has an exact optimum, or an exact ray, that holds in the definitions: feasible, primal value = dual value, all ends of b.
-The proven interval of every float solver contains that optimum, and those of random points contain the exact values of the points
-themselves. Exit status 1 if anything does not hold; all that is shared with what is checked is the problems and their data.
+Every instance has an exact optimum, or an exact ray, that holds in the definitions:
+feasible, primal value = dual value, all ends of b. The proven interval of every float
+solver contains that optimum, and those of random points contain the exact values of the
+points themselves. Exit status 1 if anything does not hold; all that is shared with what
+is checked is the problems and their data.
 """
 
 from __future__ import annotations
@@ -20,7 +22,17 @@ import numpy as np
 
 from campaigns.runner import Campaign, Check, Trial
 from equimargin.formulations import FAMILIES as FAMILY
-from equimargin.formulations import OneNormPoint, OneNormProblem, Point, Problem, interval, linear, polynomial, precomputed, rbf
+from equimargin.formulations import (
+    OneNormPoint,
+    OneNormProblem,
+    Point,
+    Problem,
+    interval,
+    linear,
+    polynomial,
+    precomputed,
+    rbf,
+)
 from equimargin.formulations.bounds.intervals import inner_interval
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Precomputed
 from equimargin.formulations.numeric.arrays import dense
@@ -32,8 +44,28 @@ from equimargin.testing.families import ONE_NORM
 from oracles.rationals import entry, fractions
 
 FAMILIES = (
-    *("svm.hard", "svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2", "svm.nobias_hard", "svm.penalized", "svm.penalized_l2"),
-    *("svr.hard", "svr.l1", "svr.l2", "rank.hard", "rank.l1", "rank.l2", "rank.onenorm", "rvm", "svm.onenorm", "svm.nobias_onenorm"),
+    *(
+        "svm.hard",
+        "svm.soft",
+        "svm.l2",
+        "svm.nobias",
+        "svm.nobias_l2",
+        "svm.nobias_hard",
+        "svm.penalized",
+        "svm.penalized_l2",
+    ),
+    *(
+        "svr.hard",
+        "svr.l1",
+        "svr.l2",
+        "rank.hard",
+        "rank.l1",
+        "rank.l2",
+        "rank.onenorm",
+        "rvm",
+        "svm.onenorm",
+        "svm.nobias_onenorm",
+    ),
 )
 LARGE_ONE_IN = 10
 """Instances of which one has up to 30 points, and the others have up to 8."""
@@ -54,27 +86,50 @@ Row = dict[int, int]
 def drawn(family: str, number: Sequence[int]) -> Problem:
     """A degenerate problem of a family: an integer grid with repeated points, ties and contradictions; always the same for a number."""
     rng = np.random.default_rng(number)
-    m, d = int(rng.integers(1, 9) if rng.integers(LARGE_ONE_IN) else rng.integers(9, 31)), int(rng.integers(1, 4))
+    m, d = (
+        int(rng.integers(1, 9) if rng.integers(LARGE_ONE_IN) else rng.integers(9, 31)),
+        int(rng.integers(1, 4)),
+    )
     X = rng.integers(-2, 3, (m, d)).astype(np.float64)
     if rng.integers(2):
         X = X[rng.integers(m, size=m)]
     if rng.integers(4) == 0:
         X[rng.integers(m)] = 0.0
-    kind, C = family.partition(".")[0], inf if family.endswith("hard") else float(rng.choice([0.125, 0.5, 1.0, 4.0, 0.1, 1000.0]))
-    kernels: list[Kernel] = [linear(), polynomial(2, 1.0, 1.0), polynomial(3, 0.5, 0.0), precomputed(), rbf(0.5)]
+    kind, C = (
+        family.partition(".")[0],
+        inf if family.endswith("hard") else float(rng.choice([0.125, 0.5, 1.0, 4.0, 0.1, 1000.0])),
+    )
+    kernels: list[Kernel] = [
+        linear(),
+        polynomial(2, 1.0, 1.0),
+        polynomial(3, 0.5, 0.0),
+        precomputed(),
+        rbf(0.5),
+    ]
     kernel = kernels[int(rng.integers(len(kernels)))]
-    data: dict[str, Any] = {"X": X @ X.T if isinstance(kernel, Precomputed) else X, "C": C, "kernel": kernel}
+    data: dict[str, Any] = {
+        "X": X @ X.T if isinstance(kernel, Precomputed) else X,
+        "C": C,
+        "kernel": kernel,
+    }
     if kind == "svm":
         data["y"] = rng.choice([-1.0, 1.0], m)
     elif kind == "svr":
-        data |= {"y": rng.integers(-2, 3, m).astype(np.float64), "epsilon": float(rng.choice([0.0, 0.5, 1.0, 0.1]))}
+        data |= {
+            "y": rng.integers(-2, 3, m).astype(np.float64),
+            "epsilon": float(rng.choice([0.0, 0.5, 1.0, 0.1])),
+        }
     else:
         data["y"] = rng.integers(0, int(rng.integers(1, 4)) + 1, m).astype(np.float64)
         data["qid"] = None if rng.integers(2) else rng.integers(0, 2, m)
     if inf > C and family not in ONE_NORM:
         names = [0] if data.get("qid") is None else np.unique(data["qid"]).tolist()
         weights = _weights(rng, len(names) if kind == "rank" else m)
-        by_query = None if weights is None or kind != "rank" else dict(zip(names, weights.tolist(), strict=True))
+        by_query = (
+            None
+            if weights is None or kind != "rank"
+            else dict(zip(names, weights.tolist(), strict=True))
+        )
         data |= {"query_weight": by_query} if kind == "rank" else {"sample_weight": weights}
     if "penalized" in family:
         data["bias"] = "penalized"
@@ -105,17 +160,35 @@ class Definition:
         self.rows: list[Row]
         if isinstance(rows, Pairs):
             query = [0] * self.m if rows.query is None else rows.query.tolist()
-            pairs = [(i, j) for i in range(self.m) for j in range(self.m) if y and query[i] == query[j] and y[i] > y[j]]
+            pairs = [
+                (i, j)
+                for i in range(self.m)
+                for j in range(self.m)
+                if y and query[i] == query[j] and y[i] > y[j]
+            ]
             if not y:  # preferences that were given one by one
                 pairs = list(zip(rows.preferred.tolist(), rows.other.tolist(), strict=True))
-            self.rows, self.t, self.s = [{i: 1, j: -1} for i, j in pairs], [Fraction(1)] * len(pairs), [0] * len(pairs)
+            self.rows, self.t, self.s = (
+                [{i: 1, j: -1} for i, j in pairs],
+                [Fraction(1)] * len(pairs),
+                [0] * len(pairs),
+            )
             groups = [query[i] for i, _ in pairs]
         elif isinstance(rows, Tube):
-            self.rows, self.s = [{i: 1} for i in range(self.m)] + [{i: -1} for i in range(self.m)], [1] * self.m + [-1] * self.m
-            self.t = [s * Fraction(v) - Fraction(rows.epsilon) for s, v in zip(self.s, y + y, strict=True)]
+            self.rows, self.s = (
+                [{i: 1} for i in range(self.m)] + [{i: -1} for i in range(self.m)],
+                [1] * self.m + [-1] * self.m,
+            )
+            self.t = [
+                s * Fraction(v) - Fraction(rows.epsilon) for s, v in zip(self.s, y + y, strict=True)
+            ]
             groups = list(range(2 * self.m))
         else:
-            self.rows, self.s, self.t = [{i: int(v)} for i, v in enumerate(y)], [int(v) for v in y], [Fraction(1)] * self.m
+            self.rows, self.s, self.t = (
+                [{i: int(v)} for i, v in enumerate(y)],
+                [int(v) for v in y],
+                [Fraction(1)] * self.m,
+            )
             groups = list(range(self.m))
         if isinstance(problem, OneNormProblem):
             self.c: list[Fraction | None] = [Fraction(problem.C)] * len(self.rows)
@@ -126,11 +199,20 @@ class Definition:
             self.s = [0] * len(self.rows)
         self.squared = problem.loss == "squared_hinge"
         weights = [1.0 if problem.weights is None else float(problem.weights[g]) for g in groups]
-        self.c = [Fraction(0) if w == 0 else None if inf in (w, problem.C) else Fraction(problem.C) * Fraction(w) for w in weights]
+        self.c = [
+            Fraction(0)
+            if w == 0
+            else None
+            if inf in (w, problem.C)
+            else Fraction(problem.C) * Fraction(w)
+            for w in weights
+        ]
 
     def times_K(self, beta: Vector) -> list[Fraction]:
         """K beta."""
-        return [sum((k * v for k, v in zip(row, beta, strict=True) if v), Fraction(0)) for row in self.K]
+        return [
+            sum((k * v for k, v in zip(row, beta, strict=True) if v), Fraction(0)) for row in self.K
+        ]
 
     def dot(self, f: Vector) -> list[Fraction]:
         """A f."""
@@ -165,13 +247,22 @@ class Definition:
         f = self.times_K(beta)
         total = sum((t * a for t, a in zip(self.t, alpha, strict=True)), Fraction(0))
         total -= sum((v * w for v, w in zip(beta, f, strict=True)), Fraction(0)) / 2
-        return total - (sum((a**2 / (4 * c) for a, c in zip(alpha, self.c, strict=True) if c and a), Fraction(0)) if self.squared else 0)
+        return total - (
+            sum(
+                (a**2 / (4 * c) for a, c in zip(alpha, self.c, strict=True) if c and a), Fraction(0)
+            )
+            if self.squared
+            else 0
+        )
 
     def feasible(self, alpha: Vector) -> bool:
         """0 <= alpha <= box and s'alpha = 0."""
         if sum((s * a for s, a in zip(self.s, alpha, strict=True)), Fraction(0)) != 0:
             return False
-        return all(a >= 0 and (c is None or (self.squared and c > 0) or a <= c) for a, c in zip(alpha, self.c, strict=True))
+        return all(
+            a >= 0 and (c is None or (self.squared and c > 0) or a <= c)
+            for a, c in zip(alpha, self.c, strict=True)
+        )
 
     def prices(self, u: Vector) -> list[Fraction]:
         """B'u of a one-norm problem."""
@@ -190,10 +281,16 @@ class Definition:
         return self.problem.over == "rows"
 
 
-def kernel_matrix(kernel: Kernel, X: list[list[Fraction]], shift: Fraction, value: Any = entry) -> list[list[Fraction]]:
+def kernel_matrix(
+    kernel: Kernel, X: list[list[Fraction]], shift: Fraction, value: Any = entry
+) -> list[list[Fraction]]:
     """Return K + shift I of a given kernel, or of one by the value of two points."""
     one = int(isinstance(kernel, Intercept))
-    K = [[v + one for v in row] for row in X] if kernel.given else [[value(kernel, x, z) for z in X] for x in X]
+    K = (
+        [[v + one for v in row] for row in X]
+        if kernel.given
+        else [[value(kernel, x, z) for z in X] for x in X]
+    )
     return [[v + (shift if i == j else 0) for j, v in enumerate(row)] for i, row in enumerate(K)]
 
 
@@ -226,11 +323,16 @@ def wrong_optimum(at: Definition, found: ExactOptimum) -> Iterator[str]:
 
 
 def _wrong_ray(at: Definition, ray: Vector) -> Iterator[str]:
-    if len(ray) != len(at.rows) or not all(a >= 0 and (a == 0 or c is None) for a, c in zip(ray, at.c, strict=True)):
+    if len(ray) != len(at.rows) or not all(
+        a >= 0 and (a == 0 or c is None) for a, c in zip(ray, at.c, strict=True)
+    ):
         yield "a ray that leaves the box"
     elif sum((s * a for s, a in zip(at.s, ray, strict=True)), Fraction(0)) != 0:
         yield "a ray that is not balanced"
-    elif any(at.dot(at.times_K(at.rdot(ray)))) or not sum((t * a for t, a in zip(at.t, ray, strict=True)), Fraction(0)) > 0:
+    elif (
+        any(at.dot(at.times_K(at.rdot(ray))))
+        or not sum((t * a for t, a in zip(at.t, ray, strict=True)), Fraction(0)) > 0
+    ):
         yield "a ray along which the dual does not rise"
 
 
@@ -242,7 +344,11 @@ def _wrong_bias(at: Definition, found: ExactOptimum) -> Iterator[str]:
         primal = at.cost if isinstance(at.problem, OneNormProblem) else at.primal
         if primal(found.beta, b) != found.value:
             yield f"the primal value at b = {b} is {primal(found.beta, b)}, not {found.value}"
-        if end is not None and any(at.s) and primal(found.beta, end + Fraction(out, 10**9)) == found.value:
+        if (
+            end is not None
+            and any(at.s)
+            and primal(found.beta, end + Fraction(out, 10**9)) == found.value
+        ):
             yield f"b = {end} is no end of the optimal ones"
 
 
@@ -273,9 +379,15 @@ def wrong_bounds(at: Definition, rng: np.random.Generator, found: ExactOptimum) 
             yield f"a point proves [{outer.lower!r}, {outer.upper!r}], the optimum is {value}"
         lower, upper = exact_values(at, point)
         if lower is not None and not Fraction(outer.lower) <= lower <= Fraction(inner.lower):
-            yield f"a point's dual value {float(lower)!r} is not within [{outer.lower!r}, {inner.lower!r}]"
+            yield (
+                f"a point's dual value {float(lower)!r} is not within [{outer.lower!r}, "
+                f"{inner.lower!r}]"
+            )
         if upper is not None and not Fraction(inner.upper) <= upper <= Fraction(outer.upper):
-            yield f"a point's primal value {float(upper)!r} is not within [{inner.upper!r}, {outer.upper!r}]"
+            yield (
+                f"a point's primal value {float(upper)!r} is not within [{inner.upper!r}, "
+                f"{outer.upper!r}]"
+            )
 
 
 def _random_point(problem: Problem, rng: np.random.Generator) -> CanonicalPoint:
@@ -284,7 +396,11 @@ def _random_point(problem: Problem, rng: np.random.Generator) -> CanonicalPoint:
     top = np.where(np.isfinite(top), top, scale)
     alpha = np.clip(top * rng.uniform(-0.5, 1.5, problem.p), 0.0, top)
     if isinstance(problem, OneNormProblem):
-        return OneNormPoint(scale * np.maximum(rng.normal(size=problem.size), 0.0), alpha, scale * rng.normal() if problem.bias else None)
+        return OneNormPoint(
+            scale * np.maximum(rng.normal(size=problem.size), 0.0),
+            alpha,
+            scale * rng.normal() if problem.bias else None,
+        )
     b = scale * rng.normal() if problem.bias else 0.0
     if problem.explicit is not None:
         return Point(w=scale * rng.normal(size=problem.explicit.q), b=b, alpha=alpha)
@@ -299,11 +415,17 @@ def _near(found: ExactOptimum, rng: np.random.Generator) -> CanonicalPoint:
         return v * (1 + size * rng.normal(size=np.shape(v)))
 
     if isinstance(rounded, OneNormPoint):
-        return OneNormPoint(moved(rounded.x), moved(rounded.u), None if rounded.b is None else float(moved(rounded.b)))
+        return OneNormPoint(
+            moved(rounded.x),
+            moved(rounded.u),
+            None if rounded.b is None else float(moved(rounded.b)),
+        )
     assert isinstance(rounded, Point)
     b = float(moved(rounded.b))
     if found.w is not None:
-        return Point(w=moved(np.array([float(v) for v in found.w])), b=b, alpha=moved(rounded.alpha))
+        return Point(
+            w=moved(np.array([float(v) for v in found.w])), b=b, alpha=moved(rounded.alpha)
+        )
     return Point(beta=moved(rounded.beta), b=b, alpha=moved(rounded.alpha))
 
 
@@ -314,10 +436,18 @@ def exact_values(at: Definition, point: Any) -> tuple[Fraction | None, Fraction 
     """
     problem = at.problem
     if isinstance(problem, OneNormProblem):
-        u = fractions(round_to_dyadic_grid(point.u, np.full(problem.p, problem.C), problem.bias_signs))
-        x = point.x if problem.over == "points" else round_to_dyadic_grid(point.x, np.full(problem.p, inf), np.zeros(problem.p))
+        u = fractions(
+            round_to_dyadic_grid(point.u, np.full(problem.p, problem.C), problem.bias_signs)
+        )
+        x = (
+            point.x
+            if problem.over == "points"
+            else round_to_dyadic_grid(point.x, np.full(problem.p, inf), np.zeros(problem.p))
+        )
         lower = sum(u, Fraction(0)) / max([Fraction(1), *at.prices(u)])
-        return lower, None if problem.bias and point.b is None else at.cost(fractions(x), Fraction(point.b or 0.0))
+        return lower, None if problem.bias and point.b is None else at.cost(
+            fractions(x), Fraction(point.b or 0.0)
+        )
     if None in at.c:
         return None, None
     lower, b = at.dual(fractions(problem.repaired(point.alpha))), Fraction(point.b)
@@ -337,9 +467,19 @@ def judged(problem: Problem, number: Sequence[int]) -> Trial:
     """Return the complaints about an instance, solved exactly and by every solver."""
     at, found = Definition(problem), exact_optimum(problem)
     rng = np.random.default_rng([*number, 1])
-    said = [*wrong_optimum(at, found), *wrong_intervals(problem, found.value), *wrong_bounds(at, rng, found)]
+    said = [
+        *wrong_optimum(at, found),
+        *wrong_intervals(problem, found.value),
+        *wrong_bounds(at, rng, found),
+    ]
     counts = Counter({str(found.status): 1, "needed exact pivots": int(found.pivots > 0)})
     return Trial(said, counts, {"pivots": found.pivots})
 
 
-CAMPAIGN = Campaign(__name__, __doc__, lambda _: (Check(family, judged, partial(drawn, family)) for family in FAMILIES), 160, shared=True)
+CAMPAIGN = Campaign(
+    __name__,
+    __doc__,
+    lambda _: (Check(family, judged, partial(drawn, family)) for family in FAMILIES),
+    160,
+    shared=True,
+)

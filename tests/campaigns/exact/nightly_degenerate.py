@@ -2,8 +2,10 @@
 
     python -m campaigns exact.nightly_degenerate --seed 1 --examples 200
 
-Points that are equal or 0, contradictions, one class, probabilities of 0 and 1, values that are all the same, every scale. Exit status 1 if
-an answer is wrong. Where Clarabel finds no optimum of a function with exponentials, the conditions of the optimum are checked alone.
+Points that are equal or 0, contradictions, one class, probabilities of 0 and 1, values
+that are all the same, every scale. Exit status 1 if an answer is wrong. Where Clarabel
+finds no optimum of a function with exponentials, the conditions of the optimum are
+checked alone.
 """
 
 from __future__ import annotations
@@ -45,19 +47,34 @@ UNDECIDED = "nothing is wrong, but too few answers agree"
 """What is said of an instance where backends fail at optima next to 0: that is counted."""
 
 
-# What is wrong with the answer to an instance, in a sentence; nothing where it is right.
+# What is wrong with the answer to an instance, in a sentence; nothing where it is
+# right.
 
 
 def general_machine(rng: np.random.Generator) -> str:
     """`svm.general`: every form and the solver agree, and the loss of the margins has the same optimum by Clarabel."""
     X, y = _few_points(rng)
     sigma, tau = POWERS[int(rng.integers(len(POWERS)))]
-    data = {"X": X, "y": (y > 0).astype(float), "C": float(rng.choice([0.125, 1.0, 4.0])), "sigma": sigma, "tau": tau}
+    data = {
+        "X": X,
+        "y": (y > 0).astype(float),
+        "C": float(rng.choice([0.125, 1.0, 4.0])),
+        "sigma": sigma,
+        "tau": tau,
+    }
     w, b = cp.Variable(X.shape[1]), cp.Variable()
     short = cp.norm(cp.pos(1 - cp.multiply(y, X @ w + b)), sigma)
-    stated = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + data["C"] * cp.power(short, sigma * tau)))
-    found = compare(general(data), solvers=["CLARABEL", "svm.general.*"], time_limit=TIME_LIMIT).families[0]
-    return _disagreement(found) or _outside(_by_clarabel(stated), found.interval.lower, found.interval.upper) or _undecided(found)
+    stated = cp.Problem(
+        cp.Minimize(cp.sum_squares(w) / 2 + data["C"] * cp.power(short, sigma * tau))
+    )
+    found = compare(
+        general(data), solvers=["CLARABEL", "svm.general.*"], time_limit=TIME_LIMIT
+    ).families[0]
+    return (
+        _disagreement(found)
+        or _outside(_by_clarabel(stated), found.interval.lower, found.interval.upper)
+        or _undecided(found)
+    )
 
 
 def one_norm(rng: np.random.Generator) -> str:
@@ -68,7 +85,9 @@ def one_norm(rng: np.random.Generator) -> str:
     margins = (y[:, None] * (X @ X.T)) * y
     rows = np.column_stack([margins, y, -y, np.eye(m)] if bias else [margins, np.eye(m)])
     costs = np.concatenate([np.ones(m), np.zeros(2 * bias), np.full(m, C)])
-    by_highs = float(linprog(costs, A_ub=-rows, b_ub=-np.ones(m), bounds=(0, None), method="highs").fun)
+    by_highs = float(
+        linprog(costs, A_ub=-rows, b_ub=-np.ones(m), bounds=(0, None), method="highs").fun
+    )
     exact = exact_optimum(problem).value
     if exact is None:
         return "there is no exact optimum"
@@ -90,11 +109,17 @@ def coupling(rng: np.random.Generator) -> str:
         return f"p = {p.tolist()} is off by {off:.1e}"
     unknown = cp.Variable(k)
     pairs = [(i, j) for i in range(k) for j in range(i)]
-    squares = cp.sum_squares(cp.hstack([R[j, i] * unknown[i] - R[i, j] * unknown[j] for i, j in pairs]))
-    least = sum((Fraction(R[j, i]) * exact[i] - Fraction(R[i, j]) * exact[j]) ** 2 for i, j in pairs)
+    squares = cp.sum_squares(
+        cp.hstack([R[j, i] * unknown[i] - R[i, j] * unknown[j] for i, j in pairs])
+    )
+    least = sum(
+        (Fraction(R[j, i]) * exact[i] - Fraction(R[i, j]) * exact[j]) ** 2 for i, j in pairs
+    )
     by_clarabel = _by_clarabel(cp.Problem(cp.Minimize(squares), [cp.sum(unknown) == 1]))
     wrong = _outside(by_clarabel, float(least), float(least))
-    found = compare(wlw_family({"r": R}), solvers=["CLARABEL", "coupling.wlw.*"], time_limit=TIME_LIMIT).families[0]
+    found = compare(
+        wlw_family({"r": R}), solvers=["CLARABEL", "coupling.wlw.*"], time_limit=TIME_LIMIT
+    ).families[0]
     return wrong or _disagreement(found) or _undecided(found)
 
 
@@ -120,7 +145,11 @@ def comparisons(rng: np.random.Generator) -> str:
 def sigmoid(rng: np.random.Generator) -> str:
     """`platt`: its conditions in extended precision, and no smaller value by Clarabel."""
     n = int(rng.integers(1, 11))
-    values = rng.integers(-2, 3, n).astype(float) if rng.integers(3) else np.full(n, float(rng.integers(-1, 2)))
+    values = (
+        rng.integers(-2, 3, n).astype(float)
+        if rng.integers(3)
+        else np.full(n, float(rng.integers(-1, 2)))
+    )
     second = rng.integers(2, size=n) if rng.integers(3) else np.full(n, rng.integers(2))
     second = (values > 0).astype(int) if rng.integers(4) == 0 else second
     weight = rng.choice([0.0, 1.0, 2.5, 1e4], n) if rng.integers(2) else np.ones(n)
@@ -138,7 +167,9 @@ def sigmoid(rng: np.random.Generator) -> str:
         return f"A = {found.A} where all values are equal"
     at = cp.Variable() * values + cp.Variable()
     share = weight / weight.sum()
-    stated = cp.Problem(cp.Minimize(cp.sum(cp.multiply(share, cp.logistic(at) - cp.multiply(first, at)))))
+    stated = cp.Problem(
+        cp.Minimize(cp.sum(cp.multiply(share, cp.logistic(at) - cp.multiply(first, at))))
+    )
     return _larger(found.value / weight.sum(), _by_clarabel(stated))
 
 
@@ -146,7 +177,11 @@ def misordered(rng: np.random.Generator) -> str:
     """`least_misranked`: every direction of the plane, or every order of the different points with an RBF kernel."""
     curved = bool(rng.integers(2))
     m = int(rng.integers(2, 8))
-    X = rng.integers(-1, 2, (m, 1 if curved else 2)).astype(float) if rng.integers(3) else np.ones((m, 2))
+    X = (
+        rng.integers(-1, 2, (m, 1 if curved else 2)).astype(float)
+        if rng.integers(3)
+        else np.ones((m, 2))
+    )
     y, qid = rng.integers(0, 3, m), rng.integers(0, 2, m) if rng.integers(2) else None
     problem = ranking(X, y, qid, kernel=rbf(0.5) if curved else linear())
     found, rows = least_misranked(problem), as_a(Pairs, problem.rows)
@@ -158,19 +193,29 @@ def misordered(rng: np.random.Generator) -> str:
         least = least_by_orders([(int(place[i]), int(place[j])) for i, j in pairs])
     else:
         least = least_by_directions([[Fraction(v) for v in X[i] - X[j]] for i, j in pairs])
-    return "" if found.least == least else f"it says {found.least} of {len(pairs)}, and {least} is the least"
+    return (
+        ""
+        if found.least == least
+        else f"it says {found.least} of {len(pairs)}, and {least} is the least"
+    )
 
 
 def precision(rng: np.random.Generator) -> str:
     """`average_precision_least`: every ranking, and document W's bound below it."""
     R, N = int(rng.integers(1, 6)), int(rng.integers(0, 7))
     Q = [0, R * N, int(rng.integers(R * N + 1))][int(rng.integers(3))]
-    given = None if Q <= N and rng.integers(2) else N  # with Q documents and more their number does not matter
+    given = (
+        None if Q <= N and rng.integers(2) else N
+    )  # with Q documents and more their number does not matter
     found, least = average_precision_least(R, Q, given), least_precision(R, Q, N)
     if abs(Fraction(found) - least) > Fraction(R + 1, 2**52):
         return f"it says {found!r} for R = {R}, Q = {Q}, N = {given}, and {least} is the least"
     bound = average_precision_bound(R, Q)
-    return "" if bound <= found * (1 + 1e-15) else f"document W's bound {bound!r} is above {found!r} for R = {R}, Q = {Q}"
+    return (
+        ""
+        if bound <= found * (1 + 1e-15)
+        else f"document W's bound {bound!r} is above {found!r} for R = {R}, Q = {Q}"
+    )
 
 
 SUBJECTS: dict[str, Callable[[np.random.Generator], str]] = {
@@ -192,7 +237,15 @@ def _few_points(rng: np.random.Generator) -> tuple[Array, Array]:
     m, d = int(rng.integers(1, 9)), int(rng.integers(1, 4))
     X = rng.integers(-2, 3, (m, d)).astype(float)
     kind = int(rng.integers(5))
-    X = X[rng.integers(m, size=m)] if kind == 0 else X * (rng.random(d) < 0.5) if kind == 1 else np.ones((m, d)) if kind == 2 else X
+    X = (
+        X[rng.integers(m, size=m)]
+        if kind == 0
+        else X * (rng.random(d) < 0.5)
+        if kind == 1
+        else np.ones((m, d))
+        if kind == 2
+        else X
+    )
     y = rng.choice([-1.0, 1.0], m) if rng.integers(5) else np.full(m, rng.choice([-1.0, 1.0]))
     return X, y
 
@@ -224,7 +277,9 @@ def _rational_coupling(R: list[list[Fraction]]) -> list[Fraction]:
         rows[column] = [v / rows[column][column] for v in rows[column]]
         for i in range(k + 1):
             if i != column and rows[i][column]:
-                rows[i] = [v - rows[i][column] * w for v, w in zip(rows[i], rows[column], strict=True)]
+                rows[i] = [
+                    v - rows[i][column] * w for v, w in zip(rows[i], rows[column], strict=True)
+                ]
     return [row[-1] for row in rows[:k]]
 
 
@@ -243,7 +298,10 @@ def _disagreement(found: FamilyVerdict) -> str:
     """What disagrees within a family, and which of our solvers raise an exception, in a sentence."""
     runs = [(j.evidence.run, j.agreement) for j in found.judgements]
     wrong = [f"{run.name} disagrees" for run, agreement in runs if agreement is Agreement.DISAGREES]
-    return ", ".join(wrong + [f"{run.name}: {run.reason}" for run, _ in runs if run.raised and run.formulation is None])
+    return ", ".join(
+        wrong
+        + [f"{run.name}: {run.reason}" for run, _ in runs if run.raised and run.formulation is None]
+    )
 
 
 def _undecided(found: FamilyVerdict) -> str:
@@ -253,12 +311,20 @@ def _undecided(found: FamilyVerdict) -> str:
 def _outside(value: float, lower: float, upper: float) -> str:
     """Whether a backend's optimum is off an interval, in a sentence."""
     near = NEAR * max(1.0, abs(value))
-    return f"the optimum is {value!r}, not within [{lower!r}, {upper!r}]" if value < lower - near or value > upper + near else ""
+    return (
+        f"the optimum is {value!r}, not within [{lower!r}, {upper!r}]"
+        if value < lower - near or value > upper + near
+        else ""
+    )
 
 
 def _larger(value: float, other: float) -> str:
     """Whether a value is above one that a backend found, in a sentence."""
-    return f"its value is {value!r}, and Clarabel finds {other!r}" if value > other + NEAR * max(1.0, abs(other)) else ""
+    return (
+        f"its value is {value!r}, and Clarabel finds {other!r}"
+        if value > other + NEAR * max(1.0, abs(other))
+        else ""
+    )
 
 
 CAMPAIGN = Campaign(__name__, __doc__, lambda _: by_sentence(SUBJECTS, UNDECIDED), 200)

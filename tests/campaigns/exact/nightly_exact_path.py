@@ -2,9 +2,10 @@
 
     python -m campaigns exact.nightly_exact_path --seed 1 --examples 200
 
-Every path is asked at costs of all sizes for its optimum and the ends of its best biases; every error of a classification for what as many
-exact optima as there are points say. Points of integer grids, repeated at times, or of floats; linear, polynomial and given kernels;
-weights at times. Exit status 1 if an answer is wrong.
+Every path is asked at costs of all sizes for its optimum and the ends of its best
+biases; every error of a classification for what as many exact optima as there are
+points say. Points of integer grids, repeated at times, or of floats; linear, polynomial
+and given kernels; weights at times. Exit status 1 if an answer is wrong.
 """
 
 from __future__ import annotations
@@ -35,11 +36,28 @@ def drawn(task: str, rng: np.random.Generator, most: int) -> MarginProblem:
     kernel = [linear(), polynomial(2), rbf(0.5)][int(rng.integers(3))]
     weight = rng.choice([0.0, 0.5, 1.0, 3.0], m) if rng.integers(3) == 0 else None
     if task == "rank":
-        problem: Any = ranking(X, rng.integers(0, 3, m), rng.integers(0, 2, m) if rng.integers(2) else None, kernel=kernel)
+        problem: Any = ranking(
+            X,
+            rng.integers(0, 3, m),
+            rng.integers(0, 2, m) if rng.integers(2) else None,
+            kernel=kernel,
+        )
     elif task == "svr":
-        problem = regression(X, rng.integers(-3, 4, m), kernel=kernel, epsilon=float(rng.choice([0.0, 0.25, 1.0])), sample_weight=weight)
+        problem = regression(
+            X,
+            rng.integers(-3, 4, m),
+            kernel=kernel,
+            epsilon=float(rng.choice([0.0, 0.25, 1.0])),
+            sample_weight=weight,
+        )
     else:
-        problem = classification(X, rng.choice([-1, 1], m), kernel=kernel, bias=bool(rng.integers(2)), sample_weight=weight)
+        problem = classification(
+            X,
+            rng.choice([-1, 1], m),
+            kernel=kernel,
+            bias=bool(rng.integers(2)),
+            sample_weight=weight,
+        )
     return given_gram(problem) if kernel.name == "rbf" else problem  # type: ignore[return-value]
 
 
@@ -63,7 +81,10 @@ def path(rng: np.random.Generator) -> str:
     for C in costs(found.breakpoints, rng):
         at = exact_optimum(problem.with_cost(C))
         if (at.value, at.bias) != (found.value(C), found.bias(C)):
-            return f"at C = {C!r} the optimum is {at.value} with the biases {at.bias}, not {found.value(C)} with {found.bias(C)}"
+            return (
+                f"at C = {C!r} the optimum is {at.value} with the biases {at.bias}, not "
+                f"{found.value(C)} with {found.bias(C)}"
+            )
     return ""
 
 
@@ -76,11 +97,17 @@ def leave_one_out(rng: np.random.Generator) -> str:
     for C in costs(found.steps[1:], rng):
         least, most = mistakes(problem.with_cost(C))
         if (least, most) != found.at(C):
-            return f"at C = {C!r} it is {found.at(C)}, and the optima without each point have {least} to {most}"
+            return (
+                f"at C = {C!r} it is {found.at(C)}, and the optima without each point have "
+                f"{least} to {most}"
+            )
     return ""
 
 
-SUBJECTS: dict[str, Callable[[np.random.Generator], str]] = {"path": path, "leave one out": leave_one_out}
+SUBJECTS: dict[str, Callable[[np.random.Generator], str]] = {
+    "path": path,
+    "leave one out": leave_one_out,
+}
 
 
 CAMPAIGN = Campaign(__name__, __doc__, lambda _: by_sentence(SUBJECTS), 200)

@@ -2,17 +2,21 @@
 
     python -m campaigns exact.nightly_linear_path --seed 1 --examples 200
 
-Rankings over points and over pairs, and classifications with a bias and without: points on integer grids, equal points, ties,
-contradictions, several queries, three kernels, scales from 1e-4 to 1e4, paths that end at lambda = 0 and paths that do not. At both ends
-and in the middle of every piece the sum of costs of x must be within 1e-9 of the optimum, and u as good a bound; or within 4e-15 times the
-first lambda over this one, if that is more. The program is made from its definition and shares no code with the path.
+Rankings over points and over pairs, and classifications with a bias and without: points
+on integer grids, equal points, ties, contradictions, several queries, three kernels,
+scales from 1e-4 to 1e4, paths that end at lambda = 0 and paths that do not. At both
+ends and in the middle of every piece the sum of costs of x must be within 1e-9 of the
+optimum, and u as good a bound; or within 4e-15 times the first lambda over this one, if
+that is more. The program is made from its definition and shares no code with the path.
 
-In the middle of every path the proven interval of the point, in the problem with the float64 Gram matrix as the given one, must hold the
-rational optimum of that problem. This has no excuse.
+In the middle of every path the proven interval of the point, in the problem with the
+float64 Gram matrix as the given one, must hold the rational optimum of that problem.
+This has no excuse.
 
-Where the kernel matrix is nearly singular, or breakpoints nearly coincide, float64 may not do. That must be announced then, by a path that
-stops early or by a gap. An answer that is called optimal and is not has no excuse.
-Exit status 1 if anything is wrong without an excuse, or if more than 3 % of the paths need one.
+Where the kernel matrix is nearly singular, or breakpoints nearly coincide, float64 may
+not do. That must be announced then, by a path that stops early or by a gap. An answer
+that is called optimal and is not has no excuse. Exit status 1 if anything is wrong
+without an excuse, or if more than 3 % of the paths need one.
 """
 
 from __future__ import annotations
@@ -50,7 +54,9 @@ WITHIN = 1e-9
 """Relative difference up to which a value is the optimum, a bound as good as the optimum, and a gap small enough."""
 ROUNDED = 4e-15
 """Relative difference that rounding makes at the lambda of the first jump. At a smaller one it makes as many times more as lambda is
-smaller, because the entries of B'u cancel, and what rounding leaves of them counts against lambda."""
+smaller, because the entries of B'u cancel, and what rounding leaves of them counts
+against lambda.
+"""
 NOTHING = 1e-12
 """Difference, over the sum of slacks of x = 0, that counts as none: an optimum may be 0."""
 LARGEST = {"rvm": 16, "rank.onenorm": 14, "svm.onenorm": 32, "svm.nobias_onenorm": 32}
@@ -78,11 +84,15 @@ def drawn(family: str, seed: int, number: int) -> OneNormProblem:
     y = _score(rng, X)
     if family.startswith("svm"):
         labels = np.where(y > np.quantile(y, rng.choice([0.2, 0.5])), 1.0, -1.0)
-        return one_norm_classification(scale * X, labels, kernel=kernel, bias="nobias" not in family)
+        return one_norm_classification(
+            scale * X, labels, kernel=kernel, bias="nobias" not in family
+        )
     levels = int(rng.choice([2, 3, len(X)]))
     relevances = np.floor(levels * np.argsort(np.argsort(y)) / len(X))
     qid = rng.integers(0, 3, len(X)) if rng.integers(3) == 0 else None
-    return (ranking_vector_machine if family == "rvm" else one_norm_ranking)(scale * X, relevances, qid, kernel=kernel)
+    return (ranking_vector_machine if family == "rvm" else one_norm_ranking)(
+        scale * X, relevances, qid, kernel=kernel
+    )
 
 
 def _points(rng: np.random.Generator, m: int) -> Array:
@@ -107,7 +117,10 @@ def _kernel(rng: np.random.Generator) -> tuple[Kernel, float]:
 def _score(rng: np.random.Generator, X: Array) -> Array:
     """A direction of the points, that and noise, or noise alone."""
     along = X @ rng.normal(size=X.shape[1])
-    return np.asarray(along * (rng.integers(3) > 0) + rng.normal(size=len(X)) * rng.choice([0.0, 0.3, 1.0]) * np.abs(X).max())
+    return np.asarray(
+        along * (rng.integers(3) > 0)
+        + rng.normal(size=len(X)) * rng.choice([0.0, 0.3, 1.0]) * np.abs(X).max()
+    )
 
 
 # Judging.
@@ -161,16 +174,25 @@ def _highs(M: Array) -> Any:
     program = highspy.HighsLp()
     program.num_row_, program.num_col_ = p, n + 1 + p
     program.col_cost_ = np.append(np.zeros(n + 1), np.ones(p))
-    program.col_lower_, program.col_upper_ = np.zeros(n + 1 + p), np.full(n + 1 + p, highspy.kHighsInf)
+    program.col_lower_, program.col_upper_ = (
+        np.zeros(n + 1 + p),
+        np.full(n + 1 + p, highspy.kHighsInf),
+    )
     program.col_lower_ = np.concatenate([np.zeros(n), [-highspy.kHighsInf], np.zeros(p)])
     program.row_lower_, program.row_upper_ = np.ones(p), np.full(p, highspy.kHighsInf)
     program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     program.a_matrix_.start_ = np.arange(p + 1, dtype=np.int32) * (n + 2)
-    program.a_matrix_.index_ = np.column_stack([np.tile(np.arange(n + 1), (p, 1)), n + 1 + np.arange(p)]).astype(np.int32).ravel()
+    program.a_matrix_.index_ = (
+        np.column_stack([np.tile(np.arange(n + 1), (p, 1)), n + 1 + np.arange(p)])
+        .astype(np.int32)
+        .ravel()
+    )
     program.a_matrix_.value_ = np.column_stack([M, np.ones(p)]).ravel()
     highs = highspy.Highs()
     precise = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    for option, value in ({"output_flag": False, "threads": 1, "presolve": "off", "solver": "simplex"} | precise).items():
+    for option, value in (
+        {"output_flag": False, "threads": 1, "presolve": "off", "solver": "simplex"} | precise
+    ).items():
         highs.setOptionValue(option, value)
     highs.passModel(program)
     return highs
@@ -180,8 +202,14 @@ def _highs(M: Array) -> Any:
 class Found:
     """What came of a path: its pieces, whether it has an excuse, the worst relative difference from the optimum, and what is wrong.
 
-    by_exact : how often HiGHS said otherwise.  mistakes : all that is wrong, in sentences.  silent : what is wrong and was called
-    optimal.
+    Parameters
+    ----------
+    by_exact : int
+        How often HiGHS said otherwise.
+    mistakes : list[str]
+        All that is wrong, in sentences.
+    silent : list[str]
+        What is wrong and was called optimal.
     """
 
     pieces: int
@@ -202,7 +230,9 @@ def examined(problem: OneNormProblem, lambda_min: float) -> Found:
         return found
     within = [_within(path, lam) for lam in path.lambdas.tolist()]
     if not (path.gaps <= within).all():
-        found.mistakes.append(f"it says itself that a gap is {path.gaps[~(path.gaps <= within)].max():.1e}")
+        found.mistakes.append(
+            f"it says itself that a gap is {path.gaps[~(path.gaps <= within)].max():.1e}"
+        )
     if not (np.diff(path.lambdas) < 0).all():
         found.mistakes.append("its lambdas do not fall")
     program, ends = Program(problem), np.concatenate([[2 * path.lambdas[0] or 1.0], path.lambdas])
@@ -226,10 +256,16 @@ def _outside(problem: OneNormProblem, path: OneNormPath, lam: float) -> str:
     """
     lam = max(lam, float(path.lambdas[-1]), SMALLEST_LAMBDA)
     given = as_a(OneNormProblem, given_gram(problem.with_cost(1 / lam)))
-    proven, optimum = interval(given, as_a(OneNormPoint, path.at(lam).point)), present(exact_optimum(given).value)
+    proven, optimum = (
+        interval(given, as_a(OneNormPoint, path.at(lam).point)),
+        present(exact_optimum(given).value),
+    )
     if proven.lower <= optimum <= proven.upper:
         return ""
-    return f"the interval [{proven.lower!r}, {proven.upper!r}] at lambda = {lam:.6g} does not hold the optimum {optimum}"
+    return (
+        f"the interval [{proven.lower!r}, {proven.upper!r}] at lambda = {lam:.6g} does not hold "
+        f"the optimum {optimum}"
+    )
 
 
 def nearly_singular(K: Array) -> bool:
@@ -245,22 +281,43 @@ def nearly_coincide(lambdas: Array) -> bool:
     return bool(close.any() or ((lambdas > 0) & (lambdas < NEXT_TO_0 * lambdas[:1].sum())).any())
 
 
-def _claimed(path: OneNormPath, solution: Solution, lam: float, optimum: float, off: float, found: Found) -> None:
+def _claimed(
+    path: OneNormPath, solution: Solution, lam: float, optimum: float, off: float, found: Found
+) -> None:
     """Note a solution that is called optimal and is not.
 
     What a solution is called holds for the kernel itself. Where rounding its values moves the optimum by more than that allows, its
     interval there must be narrow, and its interval of the rounded values must hold the optimum of these.
 
-    off : the costs of x less the optimum, in size.
+    Parameters
+    ----------
+    off : float
+        The costs of x less the optimum, in size.
     """
-    lower, size, nothing = lam * solution.lower, lam * solution.interval.size, NOTHING * path.problem.p
+    lower, size, nothing = (
+        lam * solution.lower,
+        lam * solution.interval.size,
+        NOTHING * path.problem.p,
+    )
     off = max(off, optimum - lower) - nothing
     if solution.ok:
         found.worst = max(found.worst, off / max(abs(optimum), nothing))
-        far, wide = off > (OPTIMAL_GAP + WITHIN) * size, solution.interval.relative_width > OPTIMAL_GAP + WITHIN
-        outside = _outside(path.problem, path, lam) if far and not wide else "its interval is wide" if far else ""
+        far, wide = (
+            off > (OPTIMAL_GAP + WITHIN) * size,
+            solution.interval.relative_width > OPTIMAL_GAP + WITHIN,
+        )
+        outside = (
+            _outside(path.problem, path, lam)
+            if far and not wide
+            else "its interval is wide"
+            if far
+            else ""
+        )
         if outside:
-            found.silent.append(f"what is called optimal at lambda = {lam:.6g} is {off / size:.1e} of the optimum away from it: {outside}")
+            found.silent.append(
+                f"what is called optimal at lambda = {lam:.6g} is {off / size:.1e} of the "
+                f"optimum away from it: {outside}"
+            )
 
 
 def _within(path: OneNormPath, lam: float) -> float:
@@ -296,21 +353,37 @@ def _judged(path: OneNormPath, program: Program, t: int, lam: float, found: Foun
 
 def followed(problem: OneNormProblem, number: int) -> Found:
     """Return what came of an instance; every other path goes on to lambda = 0."""
-    return examined(problem, 0.0 if number % 2 else SMALLEST * float(problem.gram.dense.diagonal().mean()))
+    return examined(
+        problem, 0.0 if number % 2 else SMALLEST * float(problem.gram.dense.diagonal().mean())
+    )
 
 
 def judged(problem: OneNormProblem, at: At) -> Trial:
     """Return what is to be held against the path of an instance."""
     found = followed(problem, at.number)
     said = [*found.silent, *([] if found.excused else found.mistakes)]
-    counts = Counter({"pieces": found.pieces, IMPRECISE: int(bool(found.mistakes)), "judged by exact arithmetic": found.by_exact})
+    counts = Counter(
+        {
+            "pieces": found.pieces,
+            IMPRECISE: int(bool(found.mistakes)),
+            "judged by exact arithmetic": found.by_exact,
+        }
+    )
     return Trial(said, counts, {"off where it is called optimal": found.worst})
 
 
 def checks(_: int) -> list[Check]:
     """Return the check of each family."""
     few = partial(at_most, EXCUSED, IMPRECISE)
-    return [Check(family, judged, lambda at, family=family: drawn(family, at.seed, at.number), wrong=few) for family in LARGEST]  # type: ignore[misc]
+    return [
+        Check(
+            family,
+            judged,
+            lambda at, family=family: drawn(family, at.seed, at.number),  # type: ignore[misc]
+            wrong=few,
+        )
+        for family in LARGEST
+    ]
 
 
 CAMPAIGN = Campaign(__name__, __doc__, checks, 200)

@@ -2,9 +2,12 @@
 
     python -m campaigns exact.nightly_programs --seed 1 --examples 2000
 
-Every program has an exact optimum or an exact ray, or is left undecided with a cause, which is counted. What an outcome carries proves it,
-in plain fractions (`program_conditions`); the value is that of HiGHS or OSQP, where data are neither scaled nor nearly infeasible; and the
-interval of `enclosure` holds it. The Maros-Meszaros problems are run too, where their files are. Exit status 1 if anything does not hold.
+Every program has an exact optimum or an exact ray, or is left undecided with a cause,
+which is counted. What an outcome carries proves it, in plain fractions
+(`program_conditions`); the value is that of HiGHS or OSQP, where data are neither
+scaled nor nearly infeasible; and the interval of `enclosure` holds it. The
+Maros-Meszaros problems are run too, where their files are. Exit status 1 if anything
+does not hold.
 """
 
 from __future__ import annotations
@@ -27,7 +30,14 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.proofs.enclosure import enclosure
-from equimargin.solvers.exact.program import Inconclusive, Infeasible, Optimum, Outcome, Unbounded, program_optimum
+from equimargin.solvers.exact.program import (
+    Inconclusive,
+    Infeasible,
+    Optimum,
+    Outcome,
+    Unbounded,
+    program_optimum,
+)
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.face import Pair
 from equimargin.solvers.exact.program.floats import FloatSolution
@@ -49,7 +59,10 @@ def drawn(kind: int, number: Sequence[int]) -> tuple[Program, bool]:
         make = HARD[kind - len(KINDS)]
         return make(rng), make not in (nearly_infeasible, scaled_unknowns)
     data = DATA[number[-1] % len(DATA)]
-    return KINDS[kind](rng, int(rng.integers(1, 13)), int(rng.integers(1, 5)), data), data in ("integer", "degenerate")
+    return KINDS[kind](rng, int(rng.integers(1, 13)), int(rng.integers(1, 5)), data), data in (
+        "integer",
+        "degenerate",
+    )
 
 
 def judged(case: tuple[Program, bool], at: object) -> Trial:
@@ -57,17 +70,29 @@ def judged(case: tuple[Program, bool], at: object) -> Trial:
     program, ask_floats = case
     started = time.perf_counter()
     outcome = program_optimum(program, SECONDS)
-    found = Trial(counts=Counter([word(outcome)]), worst={"s of an optimum": time.perf_counter() - started})
+    found = Trial(
+        counts=Counter([word(outcome)]), worst={"s of an optimum": time.perf_counter() - started}
+    )
     if isinstance(outcome, Inconclusive) and outcome.cause == "not convex":
         return found
-    found.said += [] if isinstance(outcome, Inconclusive) or holds(program, outcome) else [f"{word(outcome)} is not proven"]
+    found.said += (
+        []
+        if isinstance(outcome, Inconclusive) or holds(program, outcome)
+        else [f"{word(outcome)} is not proven"]
+    )
     found.said += against_floats(program, outcome) if ask_floats else []
-    found.said += [] if pivots_agree(program, outcome) else [f"{word(outcome)}, and pivots from elsewhere end otherwise"]
+    found.said += (
+        []
+        if pivots_agree(program, outcome)
+        else [f"{word(outcome)}, and pivots from elsewhere end otherwise"]
+    )
     proven = enclosure(program, seconds=SECONDS)
     found.counts[f"ends by {proven.lower_by} / {proven.upper_by}"] += 1
     if isinstance(outcome, Optimum):
         inside = proven.lower <= outcome.value <= proven.upper
-        found.worst["wide"] = float(proven.upper - proven.lower) / max(abs(float(outcome.value)), 1e-4)
+        found.worst["wide"] = float(proven.upper - proven.lower) / max(
+            abs(float(outcome.value)), 1e-4
+        )
     else:
         above, below = isinstance(outcome, Infeasible), isinstance(outcome, Unbounded)
         inside = (proven.upper == inf or not above) and (proven.lower == -inf or not below)
@@ -78,9 +103,13 @@ def judged(case: tuple[Program, bool], at: object) -> Trial:
 def pivots_agree(program: Program, outcome: Outcome) -> bool:
     """Whether pivots from a face that has nothing to do with the optimum end in it, or in a ray, where they end in time."""
     rng = np.random.default_rng(program.n)
-    x, y, z, s = (rng.random(size) for size in (program.n, len(program.b), len(program.h), len(program.h)))
+    x, y, z, s = (
+        rng.random(size) for size in (program.n, len(program.b), len(program.h), len(program.h))
+    )
     try:
-        found = optimum_by_parametric_pivots(program, FloatSolution(x, y, z, s), Clock(PIVOT_SECONDS))
+        found = optimum_by_parametric_pivots(
+            program, FloatSolution(x, y, z, s), Clock(PIVOT_SECONDS)
+        )
     except OutOfTime:
         return True
     if isinstance(outcome, Optimum):
@@ -91,8 +120,18 @@ def pivots_agree(program: Program, outcome: Outcome) -> bool:
 def word(outcome: Outcome) -> str:
     """An outcome in words, for counting."""
     if isinstance(outcome, Optimum):
-        return "optimal by pivots" if "pivots" in outcome.reason else "optimal, mended" if "mended" in outcome.reason else "optimal"
-    return f"undecided ({outcome.cause})" if isinstance(outcome, Inconclusive) else type(outcome).__name__.lower()
+        return (
+            "optimal by pivots"
+            if "pivots" in outcome.reason
+            else "optimal, mended"
+            if "mended" in outcome.reason
+            else "optimal"
+        )
+    return (
+        f"undecided ({outcome.cause})"
+        if isinstance(outcome, Inconclusive)
+        else type(outcome).__name__.lower()
+    )
 
 
 def against_floats(program: Program, outcome: Outcome) -> Iterator[str]:
@@ -102,7 +141,11 @@ def against_floats(program: Program, outcome: Outcome) -> Iterator[str]:
     """
     linear = not any(program.P.rows)
     value = highs_value(program) if linear else osqp_value(program)
-    if value is None or isinstance(outcome, Inconclusive) or (isinstance(outcome, Unbounded) and not linear):
+    if (
+        value is None
+        or isinstance(outcome, Inconclusive)
+        or (isinstance(outcome, Unbounded) and not linear)
+    ):
         return
     if not isinstance(outcome, Optimum):
         yield f"{word(outcome)}, and in floats the optimum is {value}"
@@ -122,10 +165,24 @@ def osqp_value(program: Program) -> float | None:
     """OSQP's optimum of a quadratic program; None where it says anything but solved."""
     q, equal, ends = (np.array(v, dtype=np.float64) for v in (program.q, program.b, program.h))
     rows = np.vstack([table(program.A), table(program.G), np.zeros((1, program.n))])
-    low, high = np.concatenate([equal, np.full(len(ends), -np.inf), [0.0]]), np.concatenate([equal, ends, [0.0]])
+    low, high = (
+        np.concatenate([equal, np.full(len(ends), -np.inf), [0.0]]),
+        np.concatenate([equal, ends, [0.0]]),
+    )
     solver = osqp.OSQP()
     P = sparse.csc_matrix(np.triu(table(program.P)))
-    solver.setup(P, q, sparse.csc_matrix(rows), low, high, eps_abs=1e-9, eps_rel=1e-9, max_iter=20_000, polishing=True, verbose=False)
+    solver.setup(
+        P,
+        q,
+        sparse.csc_matrix(rows),
+        low,
+        high,
+        eps_abs=1e-9,
+        eps_rel=1e-9,
+        max_iter=20_000,
+        polishing=True,
+        verbose=False,
+    )
     found = solver.solve(raise_error=False)
     return float(found.info.obj_val) + float(program.c) if found.info.status == "solved" else None
 

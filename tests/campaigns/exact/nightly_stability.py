@@ -2,8 +2,9 @@
 
     python -m campaigns exact.nightly_stability --seed 1 --examples 1000
 
-The instances are degenerate: grids of integers with repeated points, ties and contradictions, so that many of them stand on a kink. Exit
-status 1 if anything does not hold.
+The instances are degenerate: grids of integers with repeated points, ties and
+contradictions, so that many of them stand on a kink. Exit status 1 if anything does not
+hold.
 """
 
 from __future__ import annotations
@@ -20,7 +21,15 @@ from campaigns.runner import Campaign, Check, Trial
 from equimargin.formulations import MarginProblem
 from equimargin.formulations.rows.listed import Tube
 from equimargin.solvers.exact import exact_optimum
-from equimargin.solvers.exact.sensitivity import Cost, ExactSensitivity, Feature, Parameter, Target, Weight, exact_sensitivity
+from equimargin.solvers.exact.sensitivity import (
+    Cost,
+    ExactSensitivity,
+    Feature,
+    Parameter,
+    Target,
+    Weight,
+    exact_sensitivity,
+)
 
 LARGEST = 10
 """Points of the largest instance: every difference is an optimum that is found from nothing."""
@@ -29,7 +38,11 @@ LARGEST = 10
 def instance(family: str, number: Sequence[int]) -> MarginProblem | None:
     """The instance of the campaign of exact optima of that number, if it has no hard rows and is not too large."""
     problem = drawn(family, number)
-    soft = isinstance(problem, MarginProblem) and problem.m <= LARGEST and not np.isinf(problem.costs).any()
+    soft = (
+        isinstance(problem, MarginProblem)
+        and problem.m <= LARGEST
+        and not np.isinf(problem.costs).any()
+    )
     return problem if isinstance(problem, MarginProblem) and soft else None
 
 
@@ -39,14 +52,21 @@ def parameter(problem: MarginProblem, rng: np.random.Generator) -> Parameter:
     kinds: list[Parameter] = [Cost(), Weight(int(rng.integers(problem.rows.groups)))]
     kinds += [Target(int(rng.integers(targets)))] if targets else []
     if not problem.kernel.given:
-        kinds += [Feature(int(rng.integers(problem.m)), int(rng.integers(problem.X.shape[1]))) for _ in range(2)]
+        kinds += [
+            Feature(int(rng.integers(problem.m)), int(rng.integers(problem.X.shape[1])))
+            for _ in range(2)
+        ]
     return kinds[int(rng.integers(len(kinds)))]
 
 
 def derived(problem: MarginProblem, number: Sequence[int]) -> tuple[ExactSensitivity, list[str]]:
     """The derivatives in a number that is drawn, and what differences say against them."""
     rng = np.random.default_rng([*number, 1])
-    new = None if problem.kernel.given else rng.integers(-2, 3, (2, problem.X.shape[1])).astype(np.float64)
+    new = (
+        None
+        if problem.kernel.given
+        else rng.integers(-2, 3, (2, problem.X.shape[1])).astype(np.float64)
+    )
     found = exact_sensitivity(problem, parameter(problem, rng), new, exact_optimum(problem))
     return found, list(wrong_derivatives(found, new))
 
@@ -57,14 +77,21 @@ def judged(problem: MarginProblem | None, number: Sequence[int]) -> Trial:
         return Trial(counts=Counter(["left out"]))
     found, said = derived(problem, number)
     kind = "regular" if found.regular else "kinks" if found.kink else "degenerate without a kink"
-    return Trial([*said, *wrong_bounds(problem, number)], Counter({kind: 1, "functions near their optima": len(SIZES)}))
+    return Trial(
+        [*said, *wrong_bounds(problem, number)],
+        Counter({kind: 1, "functions near their optima": len(SIZES)}),
+    )
 
 
 def checks(_: int) -> Iterator[Check]:
     """Yield the check of each family whose derivatives are known."""
     for place, family in enumerate(FAMILIES):
         if not family.endswith(("hard", "onenorm", "rvm")):
-            yield Check(family, judged, lambda at, family=family, place=place: instance(family, at._replace(place=place)))  # type: ignore[misc]
+            yield Check(
+                family,
+                judged,
+                lambda at, family=family, place=place: instance(family, at._replace(place=place)),  # type: ignore[misc]
+            )
 
 
 CAMPAIGN = Campaign(__name__, __doc__, checks, 160, shared=True)

@@ -1,7 +1,8 @@
 """Programs of machine learning and of degenerate optimisation, drawn by kind and by how their data are.
 
-Data are "integer" grids, "degenerate" ones (of rank one, repeated, zero rows and columns, contradicting or equal labels), "float" ones, or
-"scaled" by powers of ten from 1e-5 to 1e5. Kinds of `HARD` draw their own.
+Data are "integer" grids, "degenerate" ones (of rank one, repeated, zero rows and
+columns, contradicting or equal labels), "float" ones, or "scaled" by powers of ten from
+1e-5 to 1e5. Kinds of `HARD` draw their own.
 """
 
 from __future__ import annotations
@@ -35,7 +36,11 @@ def at_least_0(n: int, unknowns: range | None = None) -> Array:
 
 def points(rng: Rng, m: int, d: int, data: str) -> tuple[Array, Array]:
     """X (m, d) and labels y (m,)."""
-    X = rng.normal(size=(m, d)) if data == "float" else rng.integers(-3, 4, (m, d)).astype(np.float64)
+    X = (
+        rng.normal(size=(m, d))
+        if data == "float"
+        else rng.integers(-3, 4, (m, d)).astype(np.float64)
+    )
     y = np.where(rng.random(m) < 0.5, 1.0, -1.0)
     case = rng.integers(5) if data == "degenerate" else -1
     if case == 0:
@@ -77,14 +82,18 @@ def svm_dual(rng: Rng, m: int, d: int, data: str) -> Program:
         return made(Z @ Z.T, -np.ones(m), [y], [0.0], np.vstack([-np.eye(m), np.eye(m)]), box)
     A = np.vstack([np.column_stack([-np.eye(d), Z.T]), np.append(np.zeros(d), y)])
     bounds = np.column_stack([np.zeros((2 * m, d)), np.vstack([-np.eye(m), np.eye(m)])])
-    return made(squares(d, d + m), np.append(np.zeros(d), -np.ones(m)), A, np.zeros(d + 1), bounds, box)
+    return made(
+        squares(d, d + m), np.append(np.zeros(d), -np.ones(m)), A, np.zeros(d + 1), bounds, box
+    )
 
 
 def hard_margin(rng: Rng, m: int, d: int, data: str) -> Program:
     """min 1/2 |w|^2  s.t.  y_i (w'x_i + b) >= 1, separable or not."""
     X, y = points(rng, m, d, data)
     y = np.where(X @ rng.normal(size=d) + 0.1 > 0, 1.0, -1.0) if rng.random() < 0.6 else y
-    return made(squares(d, d + 1), np.zeros(d + 1), G=np.column_stack([-y[:, None] * X, -y]), h=-np.ones(m))
+    return made(
+        squares(d, d + 1), np.zeros(d + 1), G=np.column_stack([-y[:, None] * X, -y]), h=-np.ones(m)
+    )
 
 
 def one_class(rng: Rng, m: int, d: int, data: str) -> Program:
@@ -92,7 +101,12 @@ def one_class(rng: Rng, m: int, d: int, data: str) -> Program:
     X, _ = points(rng, m, d, data)
     n, nu = d + 1 + m, float(rng.choice([0.25, 0.5, 1]))
     G = np.vstack([np.column_stack([-X, np.ones(m), -np.eye(m)]), at_least_0(n, range(d + 1, n))])
-    return made(squares(d, n), np.concatenate([np.zeros(d), [-1.0], np.full(m, 1 / (nu * m))]), G=G, h=np.zeros(2 * m))
+    return made(
+        squares(d, n),
+        np.concatenate([np.zeros(d), [-1.0], np.full(m, 1 / (nu * m))]),
+        G=G,
+        h=np.zeros(2 * m),
+    )
 
 
 def lasso(rng: Rng, m: int, d: int, data: str) -> Program:
@@ -100,7 +114,14 @@ def lasso(rng: Rng, m: int, d: int, data: str) -> Program:
     X, _ = points(rng, m, d, data)
     n, t = m + 2 * d, rng.integers(-3, 4, m).astype(np.float64)
     q = np.append(np.zeros(m), np.full(2 * d, float(rng.choice([0.5, 1, 3]))))
-    return made(squares(m, n, 2.0), q, np.column_stack([np.eye(m), -X, X]), -t, at_least_0(n, range(m, n)), np.zeros(2 * d))
+    return made(
+        squares(m, n, 2.0),
+        q,
+        np.column_stack([np.eye(m), -X, X]),
+        -t,
+        at_least_0(n, range(m, n)),
+        np.zeros(2 * d),
+    )
 
 
 def quantile(rng: Rng, m: int, d: int, data: str) -> Program:
@@ -117,7 +138,10 @@ def one_norm_svm(rng: Rng, m: int, d: int, data: str) -> Program:
     X, y = points(rng, m, d, data)
     n, Z = 2 * d + 1 + m, y[:, None] * X
     signed = np.vstack([at_least_0(n, range(2 * d)), at_least_0(n, range(2 * d + 1, n))])
-    G, h = np.vstack([np.column_stack([-Z, Z, -y, -np.eye(m)]), signed]), np.append(-np.ones(m), np.zeros(2 * d + m))
+    G, h = (
+        np.vstack([np.column_stack([-Z, Z, -y, -np.eye(m)]), signed]),
+        np.append(-np.ones(m), np.zeros(2 * d + m)),
+    )
     return made(None, np.concatenate([np.ones(2 * d), [0.0], np.full(m, 2.0)]), G=G, h=h)
 
 
@@ -138,15 +162,25 @@ def no_strict_complementarity(rng: Rng, m: int, d: int, data: str) -> Program:
 
 def any_quadratic(rng: Rng, m: int, d: int, data: str) -> Program:
     """Small integers, feasible or not, with a lower bound or not."""
-    B, k = rng.integers(-2, 3, (int(rng.integers(0, d + 1)), d)).astype(np.float64), int(rng.integers(0, 2))
+    B, k = (
+        rng.integers(-2, 3, (int(rng.integers(0, d + 1)), d)).astype(np.float64),
+        int(rng.integers(0, 2)),
+    )
     A, G = rng.integers(-2, 3, (k, d)), rng.integers(-2, 3, (m, d))
-    return made(B.T @ B, rng.integers(-3, 4, d), A, rng.integers(-2, 3, k), G, rng.integers(-1, 4, m))
+    return made(
+        B.T @ B, rng.integers(-3, 4, d), A, rng.integers(-2, 3, k), G, rng.integers(-1, 4, m)
+    )
 
 
 def any_linear(rng: Rng, m: int, d: int, data: str) -> Program:
     """Small integers, x >= 0, many rows through the origin."""
     ends = np.append(rng.integers(0, 3, m) * (rng.random(m) < 0.5), np.zeros(d))
-    return made(None, rng.integers(-2, 3, d), G=np.vstack([rng.integers(-2, 3, (m, d)), at_least_0(d)]), h=ends)
+    return made(
+        None,
+        rng.integers(-2, 3, d),
+        G=np.vstack([rng.integers(-2, 3, (m, d)), at_least_0(d)]),
+        h=ends,
+    )
 
 
 KINDS: tuple[Callable[[Rng, int, int, str], Program], ...] = (
@@ -166,13 +200,27 @@ def transport(rng: Rng) -> Program:
     a, b = (int(v) for v in rng.integers(2, 6, 2))
     supply = rng.integers(0, 3, a)
     demand = np.bincount(rng.integers(0, b, supply.sum()), minlength=b)
-    return made(None, rng.integers(0, 3, a * b), table_rows(a, b), np.append(supply, demand), at_least_0(a * b), np.zeros(a * b))
+    return made(
+        None,
+        rng.integers(0, 3, a * b),
+        table_rows(a, b),
+        np.append(supply, demand),
+        at_least_0(a * b),
+        np.zeros(a * b),
+    )
 
 
 def assignment(rng: Rng) -> Program:
     """The transport of ones, whose corners are all degenerate."""
     n = int(rng.integers(2, 7))
-    return made(None, rng.integers(0, 2, n * n), table_rows(n, n), np.ones(2 * n), at_least_0(n * n), np.zeros(n * n))
+    return made(
+        None,
+        rng.integers(0, 2, n * n),
+        table_rows(n, n),
+        np.ones(2 * n),
+        at_least_0(n * n),
+        np.zeros(n * n),
+    )
 
 
 def redundant(rng: Rng) -> Program:
@@ -188,7 +236,9 @@ def tight_at_the_optimum(rng: Rng) -> Program:
     n = int(rng.integers(3, 15))
     B = rng.integers(-2, 3, (int(rng.integers(1, n)), n)).astype(np.float64)
     x0, G = rng.integers(0, 2, n).astype(np.float64), rng.integers(-2, 3, (n, n)).astype(np.float64)
-    return made(B.T @ B, -B.T @ B @ x0, G=np.vstack([G, at_least_0(n)]), h=np.append(G @ x0, np.zeros(n)))
+    return made(
+        B.T @ B, -B.T @ B @ x0, G=np.vstack([G, at_least_0(n)]), h=np.append(G @ x0, np.zeros(n))
+    )
 
 
 def scaled_unknowns(rng: Rng) -> Program:
@@ -202,7 +252,10 @@ def scaled_unknowns(rng: Rng) -> Program:
 def nearly_infeasible(rng: Rng) -> Program:
     """Two opposite rows with a room of 2^-8 to 2^-45 between them, or less than none."""
     n = int(rng.integers(2, 6))
-    G, room = rng.integers(-2, 3, (6, n)).astype(np.float64), float(rng.choice([-1, 1])) * 2.0 ** -float(rng.integers(8, 45))
+    G, room = (
+        rng.integers(-2, 3, (6, n)).astype(np.float64),
+        float(rng.choice([-1, 1])) * 2.0 ** -float(rng.integers(8, 45)),
+    )
     P = np.eye(n) if rng.random() < 0.5 else None
     rows = np.vstack([G, G[:1], -G[:1], np.eye(n), -np.eye(n)])
     ends = np.concatenate([np.full(6, 2.0), [1.0, -1.0 + room], np.full(2 * n, 3.0)])
@@ -212,11 +265,29 @@ def nearly_infeasible(rng: Rng) -> Program:
 def klee_minty(rng: Rng) -> Program:
     """The cube of Klee and Minty, of 2 to 9 unknowns."""
     n = int(rng.integers(2, 10))
-    G = np.vstack([np.tril(2.0 ** np.add.outer(np.arange(n), 1 - np.arange(n)), -1) + np.eye(n), at_least_0(n)])
-    return made(None, -(2.0 ** np.arange(n - 1, -1, -1)), G=G, h=np.append(5.0 ** np.arange(1, n + 1), np.zeros(n)))
+    G = np.vstack(
+        [
+            np.tril(2.0 ** np.add.outer(np.arange(n), 1 - np.arange(n)), -1) + np.eye(n),
+            at_least_0(n),
+        ]
+    )
+    return made(
+        None,
+        -(2.0 ** np.arange(n - 1, -1, -1)),
+        G=G,
+        h=np.append(5.0 ** np.arange(1, n + 1), np.zeros(n)),
+    )
 
 
 HARD: tuple[Callable[[Rng], Program], ...] = (
-    *(transport, assignment, redundant, tight_at_the_optimum, scaled_unknowns, nearly_infeasible, klee_minty),
+    *(
+        transport,
+        assignment,
+        redundant,
+        tight_at_the_optimum,
+        scaled_unknowns,
+        nearly_infeasible,
+        klee_minty,
+    ),
 )
 """Degenerate and badly scaled programs."""

@@ -23,14 +23,48 @@ CORPUS = ROOT / "tests" / "corpus"
 NUMBERS = st.one_of(
     st.integers(-3, 12).map(str),
     st.sampled_from(
-        ["1.5", "-0", "1e308", "1e-320", "1e999", "nan", "-inf", "0x10", "1_0", "9" * 19, "9" * 400, "2147483648", "1/3", "1,5", "٣"]
+        [
+            "1.5",
+            "-0",
+            "1e308",
+            "1e-320",
+            "1e999",
+            "nan",
+            "-inf",
+            "0x10",
+            "1_0",
+            "9" * 19,
+            "9" * 400,
+            "2147483648",
+            "1/3",
+            "1,5",
+            "٣",
+        ]
     ),
     st.floats(allow_nan=False).map(repr),
 )
 """Numbers as text, and what is nearly one."""
 WORDS = st.one_of(
     NUMBERS,
-    st.sampled_from(["a", "yes", "NA", "?", "", " ", "é", '"', "'", "#", "# a", "sep=;", "\ufeff", "\x85", "\x0b"]),
+    st.sampled_from(
+        [
+            "a",
+            "yes",
+            "NA",
+            "?",
+            "",
+            " ",
+            "é",
+            '"',
+            "'",
+            "#",
+            "# a",
+            "sep=;",
+            "\ufeff",
+            "\x85",
+            "\x0b",
+        ]
+    ),
     st.text(max_size=4),
 )
 """Fields of a table."""
@@ -42,10 +76,30 @@ JSON = st.recursive(
         st.floats(),
         st.text(max_size=6),
         st.sampled_from(
-            [0, 1, -1, 10**400, 2**63, "1/0", "0x1", "1e5", "inf", [], {}, 10**12, "SVC", "LinearSVC", "rbf", "linear", "poly"]
+            [
+                0,
+                1,
+                -1,
+                10**400,
+                2**63,
+                "1/0",
+                "0x1",
+                "1e5",
+                "inf",
+                [],
+                {},
+                10**12,
+                "SVC",
+                "LinearSVC",
+                "rbf",
+                "linear",
+                "poly",
+            ]
         ),
     ),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 """Values as JSON has them, the strange ones too."""
@@ -63,27 +117,70 @@ def _row(separator: str) -> st.SearchStrategy[str]:
 
 
 ENTRIES = st.tuples(NUMBERS, st.sampled_from([":", ":", ":", "", "::"]), NUMBERS).map("".join)
-QUERIES = st.one_of(st.just("qid:1"), NUMBERS.map("qid:{}".format), st.sampled_from(["qidx:1", "qid", "# 1:2"]))
+QUERIES = st.one_of(
+    st.just("qid:1"), NUMBERS.map("qid:{}".format), st.sampled_from(["qidx:1", "qid", "# 1:2"])
+)
 SVMLIGHT = _lines(
     st.tuples(NUMBERS, st.lists(QUERIES, max_size=1), st.lists(ENTRIES, max_size=3)).map(
         lambda drawn: " ".join([drawn[0], *drawn[1], *drawn[2]])
     )
 )
 """Files of svmlight."""
-TABLES = st.sampled_from([",", ";", "\t", " ", "|", ", "]).flatmap(lambda separator: _lines(_row(separator)))
+TABLES = st.sampled_from([",", ";", "\t", " ", "|", ", "]).flatmap(
+    lambda separator: _lines(_row(separator))
+)
 """Tables as text."""
 SIDES = st.sampled_from(["0", "1", "2", "3", "p", "q", "r", "-1", "1.0", "nan"])
 HEADS = st.sampled_from(
-    ["preferred,other", "other,preferred,weight", "preferred,other,query,weight", "preferred,preferred", "Preferred,OTHER"]
+    [
+        "preferred,other",
+        "other,preferred,weight",
+        "preferred,other,query,weight",
+        "preferred,preferred",
+        "Preferred,OTHER",
+    ]
 )
-PAIRS = st.tuples(HEADS, st.lists(st.lists(st.one_of(SIDES, NUMBERS), min_size=2, max_size=4).map(",".join), max_size=5)).map(
-    lambda drawn: "\n".join([drawn[0], *drawn[1]]).encode()
-)
+PAIRS = st.tuples(
+    HEADS,
+    st.lists(st.lists(st.one_of(SIDES, NUMBERS), min_size=2, max_size=4).map(",".join), max_size=5),
+).map(lambda drawn: "\n".join([drawn[0], *drawn[1]]).encode())
 """Tables of pairs."""
 
-NAMES = st.sampled_from(["X", "y", "qid", "weight", "z", "kind", "coef", "intercept", "dual_coef", "support", "about", ""])
+NAMES = st.sampled_from(
+    [
+        "X",
+        "y",
+        "qid",
+        "weight",
+        "z",
+        "kind",
+        "coef",
+        "intercept",
+        "dual_coef",
+        "support",
+        "about",
+        "",
+    ]
+)
 TYPES = st.sampled_from(
-    ["<f8", ">f8", "<f4", "<f2", "<i8", "|i1", "<u8", "|b1", "<U3", "|S2", "|O", "<M8[s]", "<c16", "|V0", "<g", [["a", "<f8"]]]
+    [
+        "<f8",
+        ">f8",
+        "<f4",
+        "<f2",
+        "<i8",
+        "|i1",
+        "<u8",
+        "|b1",
+        "<U3",
+        "|S2",
+        "|O",
+        "<M8[s]",
+        "<c16",
+        "|V0",
+        "<g",
+        [["a", "<f8"]],
+    ]
 )
 EXTENTS = st.one_of(st.integers(0, 4), st.sampled_from([-1, 2**31, 2**40, 2**62]))
 
@@ -95,10 +192,17 @@ def arrays(draw: st.DrawFn) -> bytes:
     file = io.BytesIO()
     if draw(st.booleans()) and isinstance(descr, str) and descr != "|O":
         small = tuple(n % 5 for n in shape)
-        np.save(file, np.full(small, draw(st.integers(0, 3))).astype(descr) if descr[1] in "fiu" else np.zeros(small, descr))
+        np.save(
+            file,
+            np.full(small, draw(st.integers(0, 3))).astype(descr)
+            if descr[1] in "fiu"
+            else np.zeros(small, descr),
+        )
     else:
         written = [tuple(part) for part in descr] if isinstance(descr, list) else descr
-        np.lib.format.write_array_header_1_0(file, {"descr": written, "fortran_order": by_columns, "shape": tuple(shape)})
+        np.lib.format.write_array_header_1_0(
+            file, {"descr": written, "fortran_order": by_columns, "shape": tuple(shape)}
+        )
         file.write(draw(st.binary(max_size=32)))
     return file.getvalue()
 
@@ -112,15 +216,19 @@ def archive(members: Sequence[tuple[str, bytes]], packed: bool = True) -> bytes:
     return file.getvalue()
 
 
-ARCHIVES = st.builds(archive, st.lists(st.tuples(NAMES, arrays() | st.binary(max_size=9)), max_size=4), st.booleans())
+ARCHIVES = st.builds(
+    archive, st.lists(st.tuples(NAMES, arrays() | st.binary(max_size=9)), max_size=4), st.booleans()
+)
 """NPZ archives."""
 OBJECTS = JSON.map(lambda value: json.dumps(value).encode())
 """JSON texts."""
 
 MODEL = {
-    "keys": "kind intercept kernel gamma degree coef0 dual_coef support support_vectors coef loss fit_intercept intercept_scaling C"
+    "keys": "kind intercept kernel gamma degree coef0 dual_coef support support_vectors coef loss "
+    "fit_intercept intercept_scaling C"
     " class_weight",
-    "words": "svm_type solver_type kernel_type nr_class label rho total_sv nr_feature bias SV w gamma degree coef0 c_svc rbf linear",
+    "words": "svm_type solver_type kernel_type nr_class label rho total_sv nr_feature bias SV w "
+    "gamma degree coef0 c_svc rbf linear",
 }
 MODEL_KEYS = st.sampled_from(MODEL["keys"].split())
 MODEL_WORDS = st.one_of(NUMBERS, st.sampled_from(MODEL["words"].split()), ENTRIES)
@@ -143,7 +251,13 @@ def seeds(reader: str) -> list[bytes]:
 
 def _changed(value: Any, draw: st.DrawFn) -> Any:
     """A JSON value, changed in one place."""
-    keys = list(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
+    keys = (
+        list(value)
+        if isinstance(value, dict)
+        else list(range(len(value)))
+        if isinstance(value, list)
+        else []
+    )
     if not keys or draw(st.integers(0, 3)) == 0:
         return draw(JSON)
     key = draw(st.sampled_from(keys))
@@ -178,7 +292,10 @@ def signed(content: bytes) -> bytes:
     """A certificate with the digests that belong to it, where it is one at all."""
     try:
         document = json.loads(content)
-        document["digests"] = {"problem": sha256(document["problem"]), "points": sha256([document["primal"], document["dual"]])}
+        document["digests"] = {
+            "problem": sha256(document["problem"]),
+            "points": sha256([document["primal"], document["dual"]]),
+        }
         return json.dumps(document).encode()
     except (ValueError, TypeError, KeyError, RecursionError):
         return content
@@ -207,7 +324,12 @@ def _near(content: bytes) -> st.SearchStrategy[bytes]:
     """An array of the same shape and type with other entries."""
     try:
         array = np.load(io.BytesIO(content))
-    except (ValueError, EOFError, OSError, MemoryError):  # an array that was drawn before and only claims its size
+    except (
+        ValueError,
+        EOFError,
+        OSError,
+        MemoryError,
+    ):  # an array that was drawn before and only claims its size
         return st.just(content)
 
     def written(drawn: bytes) -> bytes:
@@ -216,7 +338,11 @@ def _near(content: bytes) -> st.SearchStrategy[bytes]:
         np.save(file, flat)
         return file.getvalue()
 
-    return st.binary(min_size=array.nbytes, max_size=array.nbytes).map(written) if 0 < array.nbytes <= 64 else st.just(content)
+    return (
+        st.binary(min_size=array.nbytes, max_size=array.nbytes).map(written)
+        if 0 < array.nbytes <= 64
+        else st.just(content)
+    )
 
 
 @cache
@@ -238,7 +364,8 @@ COLUMNS = {
     "about": "name value",
     "asked": "key place data question deaths",
     "provenance": "id record",
-    "answer": "key digest scale C family solver ok agreement value lower upper cpu_seconds status finished provenance reason",
+    "answer": "key digest scale C family solver ok agreement value lower upper cpu_seconds status "
+    "finished provenance reason",
     "holder": "id machine process born since seen",
     "lease": "key holder",
 }
@@ -260,7 +387,8 @@ CHANGES = (
     "PRAGMA user_version = 2",
     "PRAGMA application_id = 7",
     "DROP TABLE about",
-    "CREATE VIEW about AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS name, x AS value FROM n",
+    "CREATE VIEW about AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) "
+    "SELECT x AS name, x AS value FROM n",
 )
 """Changes of the tables themselves."""
 
@@ -291,20 +419,38 @@ STUDIES = changed_studies()
 TOML_KEYS = {
     "study": "name tol time_limit plugins",
     "grid": "C seed family formulation solver",
-    "data": "source task sample scale epsilon target query weight drop header sep decimal missing na",
+    "data": "source task sample scale epsilon target query weight drop header sep decimal missing "
+    "na",
     "kernel": "name gamma degree coef0",
 }
 TOML_VALUES = st.one_of(
     JSON.map(json.dumps),
     st.sampled_from(
-        ["inf", "nan", "1979-05-27", "0x10", "1_0", "'iris'", '"rbf"', "[" * 2_000, "{a = 1}", "[" + "1," * 300 + "]", '"""', "-0.0", "+1"]
+        [
+            "inf",
+            "nan",
+            "1979-05-27",
+            "0x10",
+            "1_0",
+            "'iris'",
+            '"rbf"',
+            "[" * 2_000,
+            "{a = 1}",
+            "[" + "1," * 300 + "]",
+            '"""',
+            "-0.0",
+            "+1",
+        ]
     ),
 )
 
 
 def _toml(table: str) -> st.SearchStrategy[str]:
     head = st.sampled_from([f"[{table}]", f"[[{table}]]", f"[[{table}]]", f"[{table}.x]"])
-    lines = st.lists(st.tuples(st.sampled_from(TOML_KEYS[table].split()), TOML_VALUES).map(" = ".join), max_size=4)
+    lines = st.lists(
+        st.tuples(st.sampled_from(TOML_KEYS[table].split()), TOML_VALUES).map(" = ".join),
+        max_size=4,
+    )
     return st.tuples(head, lines).map(lambda drawn: "\n".join([drawn[0], *drawn[1]]))
 
 
@@ -315,10 +461,18 @@ PLANS = st.lists(st.sampled_from(sorted(TOML_KEYS)).flatmap(_toml), max_size=5).
 POINTS = st.lists(
     st.one_of(
         st.just("[equimargin.plugins]"),
-        st.tuples(st.text(max_size=4), st.sampled_from([" = ", "=", ""]), st.text(max_size=6) | st.just("a.b:c")).map("".join),
+        st.tuples(
+            st.text(max_size=4),
+            st.sampled_from([" = ", "=", ""]),
+            st.text(max_size=6) | st.just("a.b:c"),
+        ).map("".join),
     ),
     max_size=5,
 ).map("\n".join)
-METADATA = st.one_of(st.just("Metadata-Version: 2.1\nName: somebody\nVersion: 1.0\n"), st.text(max_size=20))
-ENTRY_POINTS: st.SearchStrategy[bytes] = st.tuples(POINTS, METADATA).map(lambda drawn: "\0".join(drawn).encode("utf-8", "surrogatepass"))
+METADATA = st.one_of(
+    st.just("Metadata-Version: 2.1\nName: somebody\nVersion: 1.0\n"), st.text(max_size=20)
+)
+ENTRY_POINTS: st.SearchStrategy[bytes] = st.tuples(POINTS, METADATA).map(
+    lambda drawn: "\0".join(drawn).encode("utf-8", "surrogatepass")
+)
 """The entry points of an installed package, and behind a NUL its metadata."""

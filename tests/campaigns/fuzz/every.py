@@ -2,9 +2,11 @@
 
     python -m campaigns fuzz.every --seconds 600 svmlight csv
 
-Half of the seconds of a reader are random bytes, which begin with its corpus; half are files that hypothesis draws, nearly right ones. What
-is a finding: an exception that the reader does not document, a file that takes its reader longer than its clock, or more memory than a
-gigabyte, and anything that a file makes it run. Files that are findings are kept in build/fuzz/READER/findings. Exit status 1 if there are.
+Half of the seconds of a reader are random bytes, which begin with its corpus; half are
+files that hypothesis draws, nearly right ones. What is a finding: an exception that the
+reader does not document, a file that takes its reader longer than its clock, or more
+memory than a gigabyte, and anything that a file makes it run. Files that are findings
+are kept in build/fuzz/READER/findings. Exit status 1 if there are.
 """
 
 from __future__ import annotations
@@ -30,23 +32,39 @@ def fuzzed(reader: str, seconds: int, mode: str, at: object) -> Trial:
     """Fuzz a reader in a process of its own and return what came of it."""
     command = [sys.executable, "-m", "campaigns.fuzz.one", reader, mode, str(seconds), str(FOLDER)]
     ended = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", timeout=2 * seconds + HANG
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        timeout=2 * seconds + HANG,
     )
     log = FOLDER / reader / f"{mode}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text(ended.stdout, encoding="utf-8")
     runs = re.search(r"stat::number_of_executed_units: (\d+)", ended.stdout)
     clean = ended.returncode == 0 and runs is not None
-    return Trial([] if clean else [f"A FINDING, in {log}"], Counter({f"{mode} files": int(runs[1]) if runs else 0}))
+    return Trial(
+        [] if clean else [f"A FINDING, in {log}"],
+        Counter({f"{mode} files": int(runs[1]) if runs else 0}),
+    )
 
 
 def checks(seconds: int) -> Iterator[Check]:
     """Yield the check of every reader."""
     if find_spec("atheris") is None:
-        raise SystemExit("Atheris is not installed: pip install -c constraints.txt -e '.[test,fuzz]'")
+        raise SystemExit(
+            "Atheris is not installed: pip install -c constraints.txt -e '.[test,fuzz]'"
+        )
     for reader in READERS:
         share = seconds // len(MODES)
-        yield Check(reader, partial(fuzzed, reader, share), lambda at: MODES[at.number], lambda _: len(MODES), share + HANG_SECONDS)
+        yield Check(
+            reader,
+            partial(fuzzed, reader, share),
+            lambda at: MODES[at.number],
+            lambda _: len(MODES),
+            share + HANG_SECONDS,
+        )
 
 
 CAMPAIGN = Campaign(__name__, __doc__, checks, 600, unit="seconds")

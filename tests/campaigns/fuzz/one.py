@@ -41,7 +41,11 @@ LENGTHEN = {"raw": 20, "drawn": 0}
 def functions(module: ModuleType) -> Iterator[FunctionType]:
     """The functions and methods that a module defines."""
     for found in vars(module).values():
-        members = list(vars(found).values()) if inspect.isclass(found) and found.__module__ == module.__name__ else [found]
+        members = (
+            list(vars(found).values())
+            if inspect.isclass(found) and found.__module__ == module.__name__
+            else [found]
+        )
         for member in members:
             function = getattr(member, "__func__", getattr(member, "fget", member))
             if isinstance(function, FunctionType) and function.__module__ == module.__name__:
@@ -85,19 +89,33 @@ def main(name: str, mode: str, seconds: str, build: str) -> None:
     for module in reader.modules:
         for function in functions(import_module(module)):
             atheris.instrument_func(function)
-    grown, found, folder = (Path(build).absolute() / name / part for part in (mode, "findings", f"{mode}_now"))
+    grown, found, folder = (
+        Path(build).absolute() / name / part for part in (mode, "findings", f"{mode}_now")
+    )
     for each in (grown, found, folder):
         each.mkdir(parents=True, exist_ok=True)
     for seed in sorted((CORPUS / name).iterdir()):
-        examine(reader, seed.read_bytes(), folder)  # what is loaded at first use is no part of the memory of a file
+        examine(
+            reader, seed.read_bytes(), folder
+        )  # what is loaded at first use is no part of the memory of a file
     put = (raw if mode == "raw" else drawn)(name, folder, found)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024 + MEMORY // 2**20
     flags = [
-        *(f"-max_total_time={seconds}", f"-timeout={WAITING}", f"-rss_limit_mb={rss}", f"-max_len={LONGEST_FILE}"),
-        *(f"-artifact_prefix={found}/", "-print_final_stats=1", f"-len_control={LENGTHEN[mode]}", str(grown)),
+        *(
+            f"-max_total_time={seconds}",
+            f"-timeout={WAITING}",
+            f"-rss_limit_mb={rss}",
+            f"-max_len={LONGEST_FILE}",
+        ),
+        *(
+            f"-artifact_prefix={found}/",
+            "-print_final_stats=1",
+            f"-len_control={LENGTHEN[mode]}",
+            str(grown),
+        ),
     ]
     atheris.Setup(["fuzz", *flags, *([str(CORPUS / name)] if mode == "raw" else [])], put)
     atheris.Fuzz()

@@ -29,20 +29,45 @@ from equimargin.study.results import Study
 
 OF_DATA = (
     *(f"equimargin.data.{name}" for name in ("loading", "words", "pairs.table")),
-    *(f"equimargin.data.columns.{name}" for name in ("assignment", "columns", "conversion", "roles")),
-    *(f"equimargin.data.formats.{name}" for name in ("files", "delimited", "header", "svmlight", "npz")),
+    *(
+        f"equimargin.data.columns.{name}"
+        for name in ("assignment", "columns", "conversion", "roles")
+    ),
+    *(
+        f"equimargin.data.formats.{name}"
+        for name in ("files", "delimited", "header", "svmlight", "npz")
+    ),
 )
 OF_ARCHIVES = ("equimargin.formulations.numeric.archive", "zipfile", "numpy.lib._format_impl")
 OF_PROBLEMS = ("equimargin.solvers.problem_file", "json.decoder", *OF_ARCHIVES)
 OF_PATHS = ("equimargin.solvers.path.result", "equimargin.solvers.path.linear.result", *OF_PROBLEMS)
-OF_MODELS = ("equimargin.proofs.foreign_models", "equimargin.proofs.pickled_models", "json.decoder", *OF_ARCHIVES)
+OF_MODELS = (
+    "equimargin.proofs.foreign_models",
+    "equimargin.proofs.pickled_models",
+    "json.decoder",
+    *OF_ARCHIVES,
+)
 OF_CERTIFICATES = ("equimargin.proofs.checker", "json.decoder")
-OF_STUDIES = tuple(f"equimargin.study.{name}" for name in ("database", "results", "summary", "page", "grid"))
+OF_STUDIES = tuple(
+    f"equimargin.study.{name}" for name in ("database", "results", "summary", "page", "grid")
+)
 NUMBERED = "a,b,y\n1,2,3\n2,1,1\n0,0,2\n"
 """The rows that pairs rank, which have numbers."""
 NAMED = "id,a,b,qid,y\np,1,2,1,3\nq,2,1,1,1\nr,0,0,2,2\n"
 """Such rows with names."""
-ASKED = AnswerSpec(DataPlan("xor"), "0" * 32, "classification", None, KernelPlan(), 1.0, "svm.soft", None, "smo", 1e-6, 60.0)
+ASKED = AnswerSpec(
+    DataPlan("xor"),
+    "0" * 32,
+    "classification",
+    None,
+    KernelPlan(),
+    1.0,
+    "svm.soft",
+    None,
+    "smo",
+    1e-6,
+    60.0,
+)
 """An answer that the study of the corpus asks for."""
 
 
@@ -50,8 +75,18 @@ ASKED = AnswerSpec(DataPlan("xor"), "0" * 32, "classification", None, KernelPlan
 class Reader:
     """What reads a file.
 
-    file : the name that a file of its kind has.  ways : functions that read the file of a path.  refusals : all that they may raise.
-    modules : those whose branches Atheris follows.  drawn : contents that are nearly right, from hypothesis.
+    Parameters
+    ----------
+    file : str
+        The name that a file of its kind has.
+    ways : tuple[Callable[[Path], Any], ...]
+        Functions that read the file of a path.
+    refusals : tuple[type[Exception], ...]
+        All that they may raise.
+    modules : tuple[str, ...]
+        Those whose branches Atheris follows.
+    drawn : SearchStrategy[bytes]
+        Contents that are nearly right, from hypothesis.
     """
 
     file: str
@@ -133,16 +168,62 @@ TABLES = (
 READERS = {
     "svmlight": Reader("rows.svm", (load,), (DataError,), OF_DATA, drawn.SVMLIGHT),
     "csv": Reader("rows.csv", TABLES, (DataError,), OF_DATA, drawn.TABLES),
-    "npz": Reader("rows.npz", (load, _table(missing="drop", drop=["z"])), (DataError,), (*OF_DATA, *OF_ARCHIVES), drawn.ARCHIVES),
-    "pairs": Reader("pairs.csv", (_pairs(NUMBERED), _pairs(NAMED)), (DataError,), OF_DATA, drawn.PAIRS),
+    "npz": Reader(
+        "rows.npz",
+        (load, _table(missing="drop", drop=["z"])),
+        (DataError,),
+        (*OF_DATA, *OF_ARCHIVES),
+        drawn.ARCHIVES,
+    ),
+    "pairs": Reader(
+        "pairs.csv", (_pairs(NUMBERED), _pairs(NAMED)), (DataError,), OF_DATA, drawn.PAIRS
+    ),
     "model": Reader("model", (read_trusted, read_model), (ValueError,), OF_MODELS, drawn.MODELS),
-    "certificate": Reader("certificate.json", (_verdict, _verdict_on_signed), (), OF_CERTIFICATES, drawn.CERTIFICATES),
-    "path": Reader("path.npz", (RegularizationPath.load, OneNormPath.load), (ValueError,), OF_PATHS, drawn.PATHS),
-    "solution": Reader("solution.npz", (Solution.load,), (ValueError,), ("equimargin.solvers.solution", *OF_PROBLEMS), drawn.SOLUTIONS),
+    "certificate": Reader(
+        "certificate.json", (_verdict, _verdict_on_signed), (), OF_CERTIFICATES, drawn.CERTIFICATES
+    ),
+    "path": Reader(
+        "path.npz",
+        (RegularizationPath.load, OneNormPath.load),
+        (ValueError,),
+        OF_PATHS,
+        drawn.PATHS,
+    ),
+    "solution": Reader(
+        "solution.npz",
+        (Solution.load,),
+        (ValueError,),
+        ("equimargin.solvers.solution", *OF_PROBLEMS),
+        drawn.SOLUTIONS,
+    ),
     "study": Reader("study.sqlite", (_shown, _worked_on), (StudyError,), OF_STUDIES, drawn.STUDIES),
-    "plan": Reader("plan.toml", (read_plan,), (PlanError,), ("equimargin.study.plan", "tomllib._parser"), drawn.PLANS),
-    "plugin": Reader("plugin", (_plugins,), (), ("equimargin.own.plugins", "importlib.metadata"), drawn.ENTRY_POINTS),
-    "own": Reader("own.npz", (own_data.read,), (ValueError,), ("equimargin.own.data", *OF_ARCHIVES), drawn.ARCHIVES),
-    "own_json": Reader("own.json", (own_data.read,), (ValueError,), ("equimargin.own.data", "json.decoder"), drawn.OBJECTS),
+    "plan": Reader(
+        "plan.toml",
+        (read_plan,),
+        (PlanError,),
+        ("equimargin.study.plan", "tomllib._parser"),
+        drawn.PLANS,
+    ),
+    "plugin": Reader(
+        "plugin",
+        (_plugins,),
+        (),
+        ("equimargin.own.plugins", "importlib.metadata"),
+        drawn.ENTRY_POINTS,
+    ),
+    "own": Reader(
+        "own.npz",
+        (own_data.read,),
+        (ValueError,),
+        ("equimargin.own.data", *OF_ARCHIVES),
+        drawn.ARCHIVES,
+    ),
+    "own_json": Reader(
+        "own.json",
+        (own_data.read,),
+        (ValueError,),
+        ("equimargin.own.data", "json.decoder"),
+        drawn.OBJECTS,
+    ),
 }
 """The readers by their names."""

@@ -11,7 +11,17 @@ from typing import Any
 
 from campaigns.fuzz.readers import Reader
 
-FORBIDDEN = ("pickle.", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "subprocess.", "socket.", "ctypes.dlopen")
+FORBIDDEN = (
+    "pickle.",
+    "os.exec",
+    "os.fork",
+    "os.posix_spawn",
+    "os.spawn",
+    "os.system",
+    "subprocess.",
+    "socket.",
+    "ctypes.dlopen",
+)
 """How the names begin of what Python reports when something is run, loaded or called that no file may ask for."""
 LONGEST_SENTENCE = 2_000
 """Characters, at most, of a refusal, beside names that it may quote from the file: a longer one says no more."""
@@ -30,7 +40,9 @@ def examine(reader: Reader, content: bytes, folder: Path) -> bool:
 
     Raises
     ------
-    Finding : what was raised is none of the reader's refusals or no sentence, something was run, or the memory was not enough.
+    Finding
+        What was raised is none of the reader's refusals or no sentence, something was
+        run, or the memory was not enough.
     """
     refused = [_refused(reader, way, content, folder) for way in reader.ways]
     return all(refused)

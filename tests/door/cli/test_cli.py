@@ -79,7 +79,9 @@ def test_families_without_a_chosen_formulation_are_left_out() -> None:
 
 
 def test_a_full_disk_is_named() -> None:
-    output = RUN.invoke(app, ["compare", "xor", "--family", "svm.soft", "--solver", "smo", "--json", "/dev/full"]).output
+    output = RUN.invoke(
+        app, ["compare", "xor", "--family", "svm.soft", "--solver", "smo", "--json", "/dev/full"]
+    ).output
     assert "No space left on device: '/dev/full'" in output
 
 
@@ -103,13 +105,21 @@ def test_one_declaration_alone_is_undecided() -> None:
     ("arguments", "reason"),
     [
         (["--solver", "smo"], "no declaration was asked for; one specialised solver agrees"),
-        (["--solver", "smo", "--solver", "huber"], "no declaration was asked for; 2 specialised solvers agree"),
+        (
+            ["--solver", "smo", "--solver", "huber"],
+            "no declaration was asked for; 2 specialised solvers agree",
+        ),
         # the code of a third solver may wait for the warm-up
         (["--formulation", "svm.l2.*"], "no declaration was asked for; "),
-        (["--solver", "SCS", "--formulation", "svm.soft.dual"], "one declaration agrees; no specialised solver was asked for"),
+        (
+            ["--solver", "SCS", "--formulation", "svm.soft.dual"],
+            "one declaration agrees; no specialised solver was asked for",
+        ),
     ],
 )
-def test_what_a_user_left_out_is_no_property_of_the_problem(arguments: list[str], reason: str) -> None:
+def test_what_a_user_left_out_is_no_property_of_the_problem(
+    arguments: list[str], reason: str
+) -> None:
     """Neither too large to declare nor without a solver: the verdict says what was not asked for, and is none."""
     status, output = compare("xor", "--family", "svm.soft", *arguments)
     assert status == 4, output
@@ -133,19 +143,41 @@ def test_no_pairs_is_a_sentence(tmp_path: Path) -> None:
 def test_sigmoid_claims_no_optimum_of_a_quadratic_program() -> None:
     """Those of one-norm machines are linear, with any kernel."""
     families = ("svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2")
-    status, output = compare("xor", "--kernel", "sigmoid", "--solver", "CLARABEL", *(word for id in families for word in ("--family", id)))
+    status, output = compare(
+        "xor",
+        "--kernel",
+        "sigmoid",
+        "--solver",
+        "CLARABEL",
+        *(word for id in families for word in ("--family", id)),
+    )
     assert status == 3
     assert "not positive semidefinite" in output
 
 
 def test_records_are_finite_and_complete(tmp_path: Path) -> None:
     as_json, as_csv = tmp_path / "out.json", tmp_path / "out.csv"
-    status, output = compare("diabetes_ranking", "--sample", "20", "--json", str(as_json), "--csv", str(as_csv), "--solver", "*L*")
+    status, output = compare(
+        "diabetes_ranking",
+        "--sample",
+        "20",
+        "--json",
+        str(as_json),
+        "--csv",
+        str(as_csv),
+        "--solver",
+        "*L*",
+    )
     assert status == 0, output
     found = json.loads(as_json.read_text())
     assert found["schema"] == 2
     assert found["agree"] is True
-    assert {family["family"] for family in found["families"]} == {"rank.l1", "rank.l2", "rank.onenorm", "rvm"}
+    assert {family["family"] for family in found["families"]} == {
+        "rank.l1",
+        "rank.l2",
+        "rank.onenorm",
+        "rvm",
+    }
     for family in found["families"]:
         parts = ("agreeing", "inaccurate", "disagreements", "failures", "skipped")
         assert family["answers"] == sum(family[name] for name in parts)
@@ -164,7 +196,18 @@ def test_records_are_finite_and_complete(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("compare", "xor", "--solver", "CLARABEL", "--solver", "smo", "--family", "svm.soft", "--json", "-"),
+        (
+            "compare",
+            "xor",
+            "--solver",
+            "CLARABEL",
+            "--solver",
+            "smo",
+            "--family",
+            "svm.soft",
+            "--json",
+            "-",
+        ),
         ("path", "xor", "--lambda-min", "0.01", "--json", "-"),
     ],
     ids=["compare", "path"],
@@ -181,9 +224,20 @@ def test_a_hyphen_is_standard_output_and_nothing_else_is_printed_there(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_one_record_goes_to_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_record_goes_to_standard_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    chosen = ("compare", "xor", "--solver", "smo", "--family", "svm.soft", "--certify", str(tmp_path / "proofs"))
+    chosen = (
+        "compare",
+        "xor",
+        "--solver",
+        "smo",
+        "--family",
+        "svm.soft",
+        "--certify",
+        str(tmp_path / "proofs"),
+    )
     result = RUN.invoke(app, [*chosen, "--csv", "-", "--json", "out.json"])
     assert [row["solver"] for row in csv.DictReader(result.stdout.splitlines())] == ["smo"]
     assert json.loads(Path("out.json").read_text())["answers"][0]["solver"] == "smo"
@@ -193,12 +247,19 @@ def test_one_record_goes_to_standard_output(tmp_path: Path, monkeypatch: pytest.
     assert "two records would go to standard output (-), which holds one" in both.stderr
 
 
-def test_certificates_do_not_go_to_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_certificates_do_not_go_to_standard_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """There was a folder of the name - afterwards."""
     monkeypatch.chdir(tmp_path)
-    result = RUN.invoke(app, ["compare", "xor", "--solver", "smo", "--family", "svm.soft", "--certify", "-"])
+    result = RUN.invoke(
+        app, ["compare", "xor", "--solver", "smo", "--family", "svm.soft", "--certify", "-"]
+    )
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "--certify writes a file of every family and takes a folder, not standard output (-)" in result.stderr
+    assert (
+        "--certify writes a file of every family and takes a folder, not standard output (-)"
+        in result.stderr
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -220,13 +281,19 @@ def test_nothing_is_printed_to_standard_output_without_pairs(tmp_path: Path) -> 
         (["xor", "--solver", "FOO"], ["unknown solver 'FOO'", "CLARABEL"]),
         (["xor", "--kernel", "foo"], ["--kernel", "foo"]),
         (["xor", "--formulation", "foo"], ["unknown formulation 'foo'", "svm.soft.dual"]),
-        (["xor", "--family", "foo"], ["unknown family 'foo'", "`equimargin list families` has all"]),
+        (
+            ["xor", "--family", "foo"],
+            ["unknown family 'foo'", "`equimargin list families` has all"],
+        ),
         (["xor", "--kernel", "rbf", "--gamma", "-1"], ["gamma"]),
         (["xor", "--tol", "nan"], ["tol"]),
         (["xor", "--time-limit", "inf"], ["time_limit", "finite"]),
         (["xor", "--jobs", "0"], ["jobs must be a whole number of processes from 1 on", "not 0"]),
         (["xor", "--sample", "1"], ["one class"]),
-        (["xor", "--formulation", "rank.*", "--solver", "CLARABEL"], ["none of the chosen formulations"]),
+        (
+            ["xor", "--formulation", "rank.*", "--solver", "CLARABEL"],
+            ["none of the chosen formulations"],
+        ),
         (["diabetes", "--epsilon", "-1"], ["epsilon"]),
         (["xor", "--json", "no/such/folder/x.json"], ["no/such/folder", "does not exist"]),
         (["breast_cancer", "--kernel", "precomputed"], ["square", "569 x 30"]),
@@ -247,14 +314,20 @@ def test_bad_arguments_are_one_sentence(arguments: list[str], words: list[str]) 
         (b"1 qid:3 1:0.5 2:", [], ["line 1"]),
         (b"1 qid:1 1:0.5\n0 1:0.3\n", [], ["line 2", "qid"]),
         (b"a,b,y\n1,2,1\n3,nan,0\n", [], ["line 3", "'b'"]),
-        (b"1 500000000:0.5\n-1 1:1\n", [], ["features go to number 500000000, and rows hold 2 of them; number these from 1 on"]),
+        (
+            b"1 500000000:0.5\n-1 1:1\n",
+            [],
+            ["features go to number 500000000, and rows hold 2 of them; number these from 1 on"],
+        ),
         (b"a,b,y\n1,2,1\n3,4,1\n", ["--task", "classification"], ["one class"]),
         (b"a,b,y\n1,2,1\n3,4,0\n", ["--target", "zz"], ["'zz'", "'a', 'b', 'y'"]),
         (bytes(range(256)) * 8, [], ["binary"]),
         (pickle.dumps([1, 2]), [], ["pickle"]),
     ],
 )
-def test_bad_files_are_one_sentence_with_the_place(content: bytes, arguments: list[str], words: list[str], tmp_path: Path) -> None:
+def test_bad_files_are_one_sentence_with_the_place(
+    content: bytes, arguments: list[str], words: list[str], tmp_path: Path
+) -> None:
     path = tmp_path / "bad.csv"
     path.write_bytes(content)
     output = refusal(str(path), *arguments)
@@ -275,7 +348,8 @@ def test_help_loads_nothing_heavy(command: str) -> None:
     code = (
         "import sys\nfrom typer.testing import CliRunner\nfrom equimargin.cli.app import app\n"
         f"assert CliRunner().invoke(app, [{command!r}, '--help']).exit_code == 0\n"
-        "heavy = {'cvxpy', 'numba', 'sklearn', 'scipy', 'numpy', 'matplotlib'} & set(sys.modules)\nassert not heavy, heavy\n"
+        "heavy = {'cvxpy', 'numba', 'sklearn', 'scipy', 'numpy', 'matplotlib'} & "
+        "set(sys.modules)\nassert not heavy, heavy\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
@@ -323,14 +397,41 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
     years.write_text(f"2019,2020,y\n{rows}")
     doubtful.write_text("0,1,2\n" + rows.replace("yes", "1").replace("no", "-1"))
     for command in ("compare", "path"):
-        rest = ("--family", "svm.soft", "--solver", "smo") if command == "compare" else ("--lambda-min", "0.1")
+        rest = (
+            ("--family", "svm.soft", "--solver", "smo")
+            if command == "compare"
+            else ("--lambda-min", "0.1")
+        )
         for file, options, said in (
-            (bare, (), "(the last column, no is -1, yes is +1), 2 features; first row read as data (--header"),
-            (years, (), "12 rows: target `y` (no is -1, yes is +1), 2 features; first row read as column names (--no-header"),
-            (doubtful, ("--header",), "12 rows: target `2` (the last column, -1, +1), 2 features; first row read as column names"),
-            (doubtful, ("--no-header", "--task", "regression"), "(the last column, -1 to 2), 2 features; first row read as data"),
+            (
+                bare,
+                (),
+                "(the last column, no is -1, yes is +1), 2 features; first row read as data "
+                "(--header",
+            ),
+            (
+                years,
+                (),
+                "12 rows: target `y` (no is -1, yes is +1), 2 features; first row read as "
+                "column names (--no-header",
+            ),
+            (
+                doubtful,
+                ("--header",),
+                "12 rows: target `2` (the last column, -1, +1), 2 features; first row read "
+                "as column names",
+            ),
+            (
+                doubtful,
+                ("--no-header", "--task", "regression"),
+                "(the last column, -1 to 2), 2 features; first row read as data",
+            ),
         ):
-            chosen = rest if "regression" not in options or command == "path" else ("--family", "svr.l1", "--solver", "smo")
+            chosen = (
+                rest
+                if "regression" not in options or command == "path"
+                else ("--family", "svr.l1", "--solver", "smo")
+            )
             result = RUN.invoke(app, [command, str(file), *options, *chosen])
             assert said in " ".join(result.output.split()), result.output
         result = RUN.invoke(app, [command, str(doubtful)])
@@ -343,11 +444,13 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
     [
         (
             ("compare", "xor", "--kernal", "1"),
-            "no such option: --kernal (Possible options: --kernel, --na); see equimargin compare --help",
+            "no such option: --kernal (Possible options: --kernel, --na); see equimargin "
+            "compare --help",
         ),
         (
             ("compare", "xor", "--kernel", "p"),
-            "linear, poly, rbf, sigmoid, precomputed, exponential; did you mean poly or precomputed?",
+            "linear, poly, rbf, sigmoid, precomputed, exponential; did you mean poly or "
+            "precomputed?",
         ),
         (
             ("compare", "xor", "--task", "rnking"),
@@ -379,7 +482,8 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
         (("show", "soft"), "nothing is called 'soft'; did you mean svm.soft"),
         (
             ("list", "family"),
-            "'family' is not one of data, families, formulations, solvers, kernels, links, plugins; did you mean",
+            "'family' is not one of data, families, formulations, solvers, kernels, links, "
+            "plugins; did you mean",
         ),
         (
             ("compare", "xor", "--kernel", "rbf", "--degree", "3"),
@@ -405,7 +509,10 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
             ("compare", "xor", "--bias", "none", "--loss", "hinge", "--family", "svm.onenorm"),
             "unknown family with no bias 'svm.onenorm'",
         ),
-        (("shrink", "xor", "--total-time", "-1"), "total_time must be a positive, finite number, not -1.0"),
+        (
+            ("shrink", "xor", "--total-time", "-1"),
+            "total_time must be a positive, finite number, not -1.0",
+        ),
         (("path", "xor", "--max-events", "0"), "invalid value for '--max-events'"),
         (
             ("path", "xor", "--time-limit", "inf"),
@@ -413,7 +520,9 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
         ),
     ],
 )
-def test_every_error_is_a_sentence_and_says_what_was_probably_meant(arguments: tuple[str, ...], said: str) -> None:
+def test_every_error_is_a_sentence_and_says_what_was_probably_meant(
+    arguments: tuple[str, ...], said: str
+) -> None:
     result = RUN.invoke(app, arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("equimargin: ")
@@ -442,7 +551,9 @@ def test_beginnings_and_other_names_are_understood(tmp_path: Path) -> None:
     found = json.loads(file.read_text())
     assert (found["settings"]["kernel"]["name"], found["settings"]["C"]) == ("polynomial", 0.5)
     assert [family["family"] for family in found["families"]] == ["svm.soft"]
-    assert RUN.invoke(app, ["compare", "xor", "--task", "rank", "--family", "rank.l*", "--solver", "huber"]).exit_code in (0, 4)
+    assert RUN.invoke(
+        app, ["compare", "xor", "--task", "rank", "--family", "rank.l*", "--solver", "huber"]
+    ).exit_code in (0, 4)
 
 
 @pytest.mark.parametrize("pattern", ["svm.hub*", "SVM.Huberised_Hinge", "*.*hinge"])
@@ -461,12 +572,19 @@ def test_help_at_80_columns_cuts_nothing_off() -> None:
         assert "\u2026" not in output, output
         assert max(len(line) for line in output.splitlines()) <= 80
     listed = narrow.invoke(app, ["-h"]).output
-    assert all((getdoc(command.callback) or "").partition("\n")[0] in listed for command in app.registered_commands if not command.hidden)
+    assert all(
+        (getdoc(command.callback) or "").partition("\n")[0] in listed
+        for command in app.registered_commands
+        if not command.hidden
+    )
 
 
 def test_help_lists_few_commands_first_and_each_in_a_line() -> None:
     output = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["--help"]).output
-    first, more = (panel.partition("\u256f")[0].splitlines()[1:-1] for panel in output.split(" Commands ")[1].split(" More "))
+    first, more = (
+        panel.partition("\u256f")[0].splitlines()[1:-1]
+        for panel in output.split(" Commands ")[1].split(" More ")
+    )
     assert [line.split()[1] for line in first][:2] == ["compare", "audit"]
     assert len(first) <= 10
     assert [line.split()[1] for line in more] == ["graph", "atlas", "warm-up"]
@@ -518,7 +636,9 @@ def test_completion_offers_commands_and_values() -> None:
 @pytest.mark.parametrize("name", ["linear", "poly", "rbf", "sigmoid"])
 def test_kernels_of_the_command_line_are_those_of_the_estimators(name: str) -> None:
     data = load("iris")
-    assert make_kernel(ProblemFields(kernel=name), data) == MarginClassifier(kernel=name)._kernel(data.X)
+    assert make_kernel(ProblemFields(kernel=name), data) == MarginClassifier(kernel=name)._kernel(
+        data.X
+    )
 
 
 @pytest.mark.slow
@@ -529,7 +649,9 @@ def test_kernels_of_the_command_line_are_those_of_the_estimators(name: str) -> N
 def test_output_to_a_full_disk_is_a_sentence(arguments: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         command = [sys.executable, "-m", "equimargin", *arguments]
-        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        ended = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+        )
     assert (ended.returncode, ended.stderr) == (
         2,
         "equimargin: the output cannot be written: No space left on device\n",
@@ -539,7 +661,9 @@ def test_output_to_a_full_disk_is_a_sentence(arguments: tuple[str, ...]) -> None
 @pytest.mark.parametrize("arguments", ["list", "compare xor", "show svm.soft"])
 def test_closed_output_is_a_sentence(arguments: str) -> None:
     command = f"exec {sys.executable} -m equimargin {arguments} >&-"
-    ended = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    ended = subprocess.run(
+        ["bash", "-c", command], stderr=subprocess.PIPE, text=True, timeout=60, check=False
+    )
     assert (ended.returncode, ended.stderr) == (
         2,
         "equimargin: the output cannot be written: Bad file descriptor\n",
@@ -602,7 +726,9 @@ def test_an_interrupt_at_start_up_is_a_sentence() -> None:
         "        if name == 'typer': raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Interrupts())\nfrom equimargin.cli import main\nmain()\n"
     )
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "equimargin: interrupted\n")
 
 
@@ -623,7 +749,9 @@ def test_show_says_what_a_family_a_solver_and_a_backend_are() -> None:
         "K: Kuo",
     ):
         assert said in family
-    (control,) = (line for line in family.splitlines() if line.strip().startswith("svm.soft.dual.as_printed "))
+    (control,) = (
+        line for line in family.splitlines() if line.strip().startswith("svm.soft.dual.as_printed ")
+    )
     assert control.endswith("[control: wrong on purpose, or a look-alike]")
     # whose look-alikes are declared before it
     ranking = RUN.invoke(app, ["show", "rank.l1"]).output
@@ -632,7 +760,10 @@ def test_show_says_what_a_family_a_solver_and_a_backend_are() -> None:
     solver = RUN.invoke(app, ["show", "huber"]).output
     for said in ("equimargin.solvers.newton.huber", "asks it after smo", "For      "):
         assert said in solver
-    assert "never takes it: it is there to be compared with" in RUN.invoke(app, ["show", "homotopy"]).output
+    assert (
+        "never takes it: it is there to be compared with"
+        in RUN.invoke(app, ["show", "homotopy"]).output
+    )
     assert "compared on quadratic programs" in RUN.invoke(app, ["show", "osqp"]).output
 
 

@@ -33,7 +33,19 @@ def run(*arguments: str) -> tuple[int, str]:
 
 def test_a_path_is_summed_up_and_recorded(tmp_path: Path) -> None:
     file = tmp_path / "out.json"
-    arguments = ("iris", "--sample", "40", "--kernel", "rbf", "--gamma", "0.5", "--lambda-min", "0.01", "--json", str(file))
+    arguments = (
+        "iris",
+        "--sample",
+        "40",
+        "--kernel",
+        "rbf",
+        "--gamma",
+        "0.5",
+        "--lambda-min",
+        "0.01",
+        "--json",
+        str(file),
+    )
     status, output = run(*arguments)
     assert status == 0, output
     assert "iris: classification, 40 rows, 4 features; rbf kernel (gamma=0.5)" in output
@@ -46,7 +58,9 @@ def test_a_path_is_summed_up_and_recorded(tmp_path: Path) -> None:
     assert (np.diff(lambdas) < 0).all()
     assert lambdas[-1] <= 0.01 or lambdas[-1] == 0
     assert gaps.max() <= 1e-8
-    assert len(found["breakpoints"]["margin_set"]) == len(lambdas) == len(found["breakpoints"]["bias"])
+    assert (
+        len(found["breakpoints"]["margin_set"]) == len(lambdas) == len(found["breakpoints"]["bias"])
+    )
     assert list(tmp_path.iterdir()) == [file]
 
 
@@ -55,16 +69,25 @@ def test_a_path_is_summed_up_and_recorded(tmp_path: Path) -> None:
     [
         (["diabetes_ranking", "--sample", "30"], "pairwise_accuracy"),
         (["iris", "--sample", "40"], "accuracy"),
-        (["diabetes", "--sample", "30", "--scale", "--epsilon", "10", "--kernel", "rbf"], "mean_squared_error"),
+        (
+            ["diabetes", "--sample", "30", "--scale", "--epsilon", "10", "--kernel", "rbf"],
+            "mean_squared_error",
+        ),
     ],
 )
-def test_folds_choose_a_lambda_of_the_path(arguments: list[str], metric: str, tmp_path: Path) -> None:
+def test_folds_choose_a_lambda_of_the_path(
+    arguments: list[str], metric: str, tmp_path: Path
+) -> None:
     file = tmp_path / "out.json"
-    status, output = run(*arguments, "--validate", "3", "--json", str(file), "--lambda-min", "0.001")
+    status, output = run(
+        *arguments, "--validate", "3", "--json", str(file), "--lambda-min", "0.001"
+    )
     assert status == 0, output
     chosen = json.loads(file.read_text())["selected"]
     assert chosen["metric"] == metric
-    assert f"best {metric} {chosen['score']:.6g} on 3 folds: at lambda = {chosen['lam']:.6g}" in output
+    assert (
+        f"best {metric} {chosen['score']:.6g} on 3 folds: at lambda = {chosen['lam']:.6g}" in output
+    )
     assert chosen["interval"][0] <= chosen["lam"] <= chosen["interval"][1]
     assert chosen["C"] == pytest.approx(1 / chosen["lam"])
 
@@ -73,17 +96,31 @@ def test_folds_choose_a_lambda_of_the_path(arguments: list[str], metric: str, tm
 @pytest.mark.parametrize(
     ("arguments", "family", "metric"),
     [
-        (["diabetes_ranking", "--sample", "20", "--family", "rvm", "--metric", "ndcg@5"], "rvm", "ndcg@5"),
-        (["diabetes_ranking", "--sample", "20", "--family", "rank.onenorm"], "rank.onenorm", "pairwise_accuracy"),
+        (
+            ["diabetes_ranking", "--sample", "20", "--family", "rvm", "--metric", "ndcg@5"],
+            "rvm",
+            "ndcg@5",
+        ),
+        (
+            ["diabetes_ranking", "--sample", "20", "--family", "rank.onenorm"],
+            "rank.onenorm",
+            "pairwise_accuracy",
+        ),
         (["iris", "--sample", "30", "--family", "svm.onenorm"], "svm.onenorm", "accuracy"),
         (["iris", "--sample", "30", "--family", "svm.nobias"], "svm.nobias", "accuracy"),
-        (["diabetes_ranking", "--sample", "20", "--metric", "average_precision"], "rank.l1", "average_precision"),
+        (
+            ["diabetes_ranking", "--sample", "20", "--metric", "average_precision"],
+            "rank.l1",
+            "average_precision",
+        ),
     ],
 )
 def test_any_family_with_the_hinge_has_a_path_and_any_metric_of_its_task_chooses(
     arguments: list[str], family: str, metric: str, tmp_path: Path
 ) -> None:
-    out, saved, drawn, page = (tmp_path / f"out.{ending}" for ending in ("json", "npz", "svg", "html"))
+    out, saved, drawn, page = (
+        tmp_path / f"out.{ending}" for ending in ("json", "npz", "svg", "html")
+    )
     files = ("--json", str(out), "--save", str(saved), "--plot", str(drawn), "--html", str(page))
     status, output = run(*arguments, "--validate", "3", *files)
     assert status == 0, output
@@ -102,7 +139,9 @@ def test_any_family_with_the_hinge_has_a_path_and_any_metric_of_its_task_chooses
     if pieces:
         t = int(np.searchsorted(-np.array(record["breakpoints"]["lambda"]), -lam))
         f = as_a(OneNormPath, path).functions(path.problem.X)[t]
-        np.testing.assert_allclose(f, path.at(lam).decision_function(path.problem.X), atol=1e-9 * np.abs(f).max())
+        np.testing.assert_allclose(
+            f, path.at(lam).decision_function(path.problem.X), atol=1e-9 * np.abs(f).max()
+        )
 
 
 def test_another_file_is_scaled_as_the_first(tmp_path: Path) -> None:
@@ -114,11 +153,15 @@ def test_another_file_is_scaled_as_the_first(tmp_path: Path) -> None:
     for unit in (1.0, 2.0**20):
         np.savez(a, X=data.X[::2] * unit, y=data.y[::2])
         np.savez(b, X=data.X[rows] * unit, y=data.y[rows])
-        status, output = run(str(a), "--scale", "--kernel", "rbf", "--validate", str(b), "--json", str(file))
+        status, output = run(
+            str(a), "--scale", "--kernel", "rbf", "--validate", str(b), "--json", str(file)
+        )
         assert status == 0, output
         found.append(json.loads(file.read_text())["selected"])
     Z, mean, deviation = data.X[::2], data.X[::2].mean(axis=0), data.X[::2].std(axis=0)
-    path = regularization_path(classification((Z - mean) / deviation, data.y[::2], kernel=rbf(0.25)))
+    path = regularization_path(
+        classification((Z - mean) / deviation, data.y[::2], kernel=rbf(0.25))
+    )
     wanted = best(path, (data.X[rows] - mean) / deviation, data.y[rows])
     for chosen in found:
         assert chosen["score"] == wanted.score
@@ -126,25 +169,48 @@ def test_another_file_is_scaled_as_the_first(tmp_path: Path) -> None:
 
 
 def csv_of(header: str, columns: list[NDArray[Any]]) -> str:
-    return "\n".join([header, *(",".join(map(str, row)) for row in zip(*(column.tolist() for column in columns), strict=True))]) + "\n"
+    return (
+        "\n".join(
+            [
+                header,
+                *(
+                    ",".join(map(str, row))
+                    for row in zip(*(column.tolist() for column in columns), strict=True)
+                ),
+            ]
+        )
+        + "\n"
+    )
 
 
-def test_columns_of_another_file_go_by_their_names_and_its_classes_are_those_of_the_first(tmp_path: Path) -> None:
+def test_columns_of_another_file_go_by_their_names_and_its_classes_are_those_of_the_first(
+    tmp_path: Path,
+) -> None:
     rng = np.random.default_rng(1)
     (a, b), y = rng.normal(size=(2, 24)), rng.integers(1, 3, 24)
     a += y
     training, other, file = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "out.json"
     training.write_text(csv_of("a,b,y", [a[:14], b[:14], y[:14]]))
     scores = []
-    for text in (csv_of("a,b,y", [a[14:], b[14:], y[14:]]), csv_of("b,a,y", [b[14:], a[14:], y[14:]])):
+    for text in (
+        csv_of("a,b,y", [a[14:], b[14:], y[14:]]),
+        csv_of("b,a,y", [b[14:], a[14:], y[14:]]),
+    ):
         other.write_text(text)
         status, output = run(str(training), "--validate", str(other), "--json", str(file))
         assert status == 0, output
         scores.append(json.loads(file.read_text())["selected"])
     assert scores[0] == scores[1]
-    path = regularization_path(classification(np.stack([a, b], axis=1)[:14], np.where(y == 2, 1, -1)[:14]))
-    assert scores[0]["score"] == best(path, np.stack([a, b], axis=1)[14:], np.where(y == 2, 1, -1)[14:]).score
-    other.write_text(csv_of("a,b,y", [a[14:], b[14:], np.full(10, 2)]))  # a class that the training rows have, too
+    path = regularization_path(
+        classification(np.stack([a, b], axis=1)[:14], np.where(y == 2, 1, -1)[:14])
+    )
+    assert (
+        scores[0]["score"]
+        == best(path, np.stack([a, b], axis=1)[14:], np.where(y == 2, 1, -1)[14:]).score
+    )
+    other.write_text(
+        csv_of("a,b,y", [a[14:], b[14:], np.full(10, 2)])
+    )  # a class that the training rows have, too
     status, output = run(str(training), "--validate", str(other))
     assert status == 0, output
     for text, words in (
@@ -162,7 +228,9 @@ def test_svmlight_leaves_out_zeros_and_has_no_columns_to_name(tmp_path: Path) ->
     rows = np.array([[0.5, 1.0, 2.0], [1.5, -1.0, 0.0], [2.5, 1.0, 0.0], [0.1, 2.0, 1.0]])
     y, file = np.array([2, 1, 2, 1]), tmp_path / "out.json"
     training, table, short = tmp_path / "a.svm", tmp_path / "a.csv", tmp_path / "b.svm"
-    training.write_text("".join(f"{t} qid:1 1:{r[0]} 2:{r[1]} 3:{r[2]}\n" for t, r in zip(y, rows, strict=True)))
+    training.write_text(
+        "".join(f"{t} qid:1 1:{r[0]} 2:{r[1]} 3:{r[2]}\n" for t, r in zip(y, rows, strict=True))
+    )
     table.write_text(csv_of("group,rel,a,b,c", [np.ones(4, int), y, *rows.T]))
     short.write_text("2 qid:1 1:0.4 2:1\n1 qid:1 1:0.7 2:-3\n")
     names = ["--query", "group", "--target", "rel"]
@@ -176,18 +244,36 @@ def test_svmlight_leaves_out_zeros_and_has_no_columns_to_name(tmp_path: Path) ->
     status, output = run(str(training), "--validate", str(short))
     assert status == 2
     assert "counted from 0 and those of a.svm from 1" in output
-    training.write_text("".join(f"{t} qid:1 0:{r[0]} 1:{r[1]} 2:{r[2]}\n" for t, r in zip(y, rows, strict=True)))
-    short.write_text("2 qid:1 1:1\n1 qid:1 1:-3\n")  # no feature 0: counted as the training rows' are
+    training.write_text(
+        "".join(f"{t} qid:1 0:{r[0]} 1:{r[1]} 2:{r[2]}\n" for t, r in zip(y, rows, strict=True))
+    )
+    short.write_text(
+        "2 qid:1 1:1\n1 qid:1 1:-3\n"
+    )  # no feature 0: counted as the training rows' are
     status, output = run(str(training), "--validate", str(short), "--json", str(file))
     assert status == 0, output
-    assert json.loads(file.read_text())["selected"]["score"] == best(path, np.array([[0, 1, 0], [0, -3, 0]]), [2, 1]).score
+    assert (
+        json.loads(file.read_text())["selected"]["score"]
+        == best(path, np.array([[0, 1, 0], [0, -3, 0]]), [2, 1]).score
+    )
 
 
 def test_sparse_rows_are_validated_on_dense_ones(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     a, b = tmp_path / "a.txt", tmp_path / "b.txt"
-    a.write_text("".join(f"{i % 3} qid:{i % 2} {1 + i % 40}:{rng.normal():.3f} 50:{i % 5}.5\n" for i in range(24)))
-    b.write_text("".join(f"{i % 3} qid:{i % 2} " + " ".join(f"{j}:{rng.normal():.3f}" for j in range(1, 51)) + "\n" for i in range(12)))
+    a.write_text(
+        "".join(
+            f"{i % 3} qid:{i % 2} {1 + i % 40}:{rng.normal():.3f} 50:{i % 5}.5\n" for i in range(24)
+        )
+    )
+    b.write_text(
+        "".join(
+            f"{i % 3} qid:{i % 2} "
+            + " ".join(f"{j}:{rng.normal():.3f}" for j in range(1, 51))
+            + "\n"
+            for i in range(12)
+        )
+    )
     for scale in ([], ["--scale"]):
         for one, other in ((a, b), (b, a)):
             status, output = run(str(one), "--validate", str(other), *scale)
@@ -197,7 +283,9 @@ def test_sparse_rows_are_validated_on_dense_ones(tmp_path: Path) -> None:
 
 def test_the_saved_path_answers_at_any_lambda(tmp_path: Path) -> None:
     file = tmp_path / "path.npz"
-    status, output = run("diabetes_ranking", "--sample", "25", "--kernel", "rbf", "--gamma", "1", "--save", str(file))
+    status, output = run(
+        "diabetes_ranking", "--sample", "25", "--kernel", "rbf", "--gamma", "1", "--save", str(file)
+    )
     assert status == 0, output
     path = RegularizationPath.load(file)
     data = load("diabetes_ranking").sampled(25, 0)
@@ -210,7 +298,17 @@ def test_the_saved_path_answers_at_any_lambda(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", [".png", ".svg"])
 def test_drawings_are_whole(ending: str, tmp_path: Path) -> None:
     file = tmp_path / f"path{ending}"
-    status, output = run("diabetes_ranking", "--sample", "20", "--validate", "2", "--plot", str(file), "--lambda-min", "0.01")
+    status, output = run(
+        "diabetes_ranking",
+        "--sample",
+        "20",
+        "--validate",
+        "2",
+        "--plot",
+        str(file),
+        "--lambda-min",
+        "0.01",
+    )
     assert status == 0, output
     content = file.read_bytes()
     assert content.startswith({".png": b"\x89PNG", ".svg": b"<?xml"}[ending])
@@ -232,7 +330,9 @@ def test_a_path_of_one_breakpoint_is_drawn_as_points(kernel: str, tmp_path: Path
     assert status == 0, output
     assert "1 breakpoint from" in output
     picture = imread(file)[..., :3]
-    coloured = np.ptp(picture[:, : int(0.8 * picture.shape[1])], axis=2) > 0.2  # without the legend at the right
+    coloured = (
+        np.ptp(picture[:, : int(0.8 * picture.shape[1])], axis=2) > 0.2
+    )  # without the legend at the right
     assert coloured[: len(coloured) // 2].sum() > 20
     assert coloured[len(coloured) // 2 :].sum() > 20
 
@@ -265,7 +365,9 @@ def test_a_path_that_ends_early_says_so_and_is_still_written(tmp_path: Path) -> 
 
 
 def test_folds_that_end_early_say_what_they_did_not_judge() -> None:
-    status, output = run("diabetes", "--sample", "16", "--seed", "11", "--max-events", "18", "--validate", "2")
+    status, output = run(
+        "diabetes", "--sample", "16", "--seed", "11", "--max-events", "18", "--validate", "2"
+    )
     assert status == 0, output
     assert "17 breakpoints" in output
     assert "no lambda below" in output
@@ -273,9 +375,21 @@ def test_folds_that_end_early_say_what_they_did_not_judge() -> None:
 
 
 @pytest.mark.parametrize("events", ["1", "20", "50"])
-def test_folds_choose_no_lambda_that_a_path_which_ends_early_has_not(events: str, tmp_path: Path) -> None:
+def test_folds_choose_no_lambda_that_a_path_which_ends_early_has_not(
+    events: str, tmp_path: Path
+) -> None:
     file = tmp_path / "out.json"
-    status, output = run("diabetes_ranking", "--sample", "30", "--max-events", events, "--validate", "3", "--json", str(file))
+    status, output = run(
+        "diabetes_ranking",
+        "--sample",
+        "30",
+        "--max-events",
+        events,
+        "--validate",
+        "3",
+        "--json",
+        str(file),
+    )
     assert status == 4, output
     found = json.loads(file.read_text())
     assert found["selected"]["interval"][0] >= found["breakpoints"]["lambda"][-1]
@@ -288,10 +402,22 @@ def test_a_constant_has_nothing_to_choose_and_is_still_written(tmp_path: Path) -
     other.write_text(csv_of("a,b,y", [*X, X[0]]))
     for source in ("3", str(other)):
         file, save, plot = tmp_path / "out.json", tmp_path / "path.npz", tmp_path / "path.png"
-        arguments = ("--validate", source, "--json", str(file), "--save", str(save), "--plot", str(plot))
+        arguments = (
+            "--validate",
+            source,
+            "--json",
+            str(file),
+            "--save",
+            str(save),
+            "--plot",
+            str(plot),
+        )
         status, output = run(str(data), "--task", "regression", *arguments)
         assert status == 0, output
-        assert "1 breakpoint from lambda = 0 to 0, where f is the same constant at every lambda" in output
+        assert (
+            "1 breakpoint from lambda = 0 to 0, where f is the same constant at every lambda"
+            in output
+        )
         assert "nothing to choose: " in output
         assert "nothing to draw: " in output
         assert json.loads(file.read_text())["selected"] is None
@@ -301,7 +427,9 @@ def test_a_constant_has_nothing_to_choose_and_is_still_written(tmp_path: Path) -
         save.unlink()
 
 
-def test_a_fold_without_a_breakpoint_leaves_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fold_without_a_breakpoint_leaves_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def late(*_: object, **__: object) -> Any:
         return regularization_path(problem, time_limit=1e-9)
 
@@ -316,7 +444,16 @@ def test_a_fold_without_a_breakpoint_leaves_the_path(tmp_path: Path, monkeypatch
 
 def test_a_path_without_a_breakpoint_is_nothing(tmp_path: Path) -> None:
     status, output = run(
-        "breast_cancer", "--scale", "--kernel", "rbf", "--time-limit", "1e-9", "--validate", "3", "--save", str(tmp_path / "path.npz")
+        "breast_cancer",
+        "--scale",
+        "--kernel",
+        "rbf",
+        "--time-limit",
+        "1e-9",
+        "--validate",
+        "3",
+        "--save",
+        str(tmp_path / "path.npz"),
     )
     assert status == 3, output
     assert "no breakpoint" in output
@@ -328,7 +465,9 @@ def test_a_gap_that_is_too_large_is_told_by_the_exit(monkeypatch: pytest.MonkeyP
     assert run("xor", "--kernel", "rbf")[0] == 1
 
 
-def test_nothing_is_left_of_what_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_left_of_what_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "path.svg"
     file.write_text("as it was")
 
@@ -377,7 +516,10 @@ def test_epsilon_is_recorded_where_it_means_something(tmp_path: Path) -> None:
         (["xor", "--plot", "path.txt"], ["path.txt", ".svg, .png or .pdf"]),
         (["xor", "--save", "path.csv"], ["path.csv", ".npz"]),
         (["xor", "--save", "no/such/folder/x.npz"], ["no/such/folder", "does not exist"]),
-        (["xor", "--plot", "a.svg", "--save", "same.npz", "--json", "./same.npz"], ["same.npz is named for two files"]),
+        (
+            ["xor", "--plot", "a.svg", "--save", "same.npz", "--json", "./same.npz"],
+            ["same.npz is named for two files"],
+        ),
         (["xor", "--validate", "-3"], ["folds are a whole number"]),
         (["xor", "--validate", "2.5"], ["folds are a whole number"]),
         (["xor", "--validate", "inf"], ["folds are a whole number"]),
@@ -387,10 +529,19 @@ def test_epsilon_is_recorded_where_it_means_something(tmp_path: Path) -> None:
         (["iris", "--validate", "nowhere.txt"], ["nowhere.txt"]),
         (["diabetes", "--epsilon", "-1"], ["epsilon"]),
         (["xor", "--sample", "1"], ["one class"]),
-        (["xor", "--family", "svm.onenor"], ["unknown family 'svm.onenor'", "did you mean svm.onenorm", "svm.nobias"]),
+        (
+            ["xor", "--family", "svm.onenor"],
+            ["unknown family 'svm.onenor'", "did you mean svm.onenorm", "svm.nobias"],
+        ),
         (["xor", "--family", "svm.l2"], ["known of a classification with the hinge"]),
-        (["diabetes", "--family", "rvm"], ["unknown family 'rvm'", "known of a regression with the hinge: svr"]),
-        (["iris", "--validate", "3", "--metric", "ndcg"], ["'ndcg' is not one of a svm.soft problem", "accuracy"]),
+        (
+            ["diabetes", "--family", "rvm"],
+            ["unknown family 'rvm'", "known of a regression with the hinge: svr"],
+        ),
+        (
+            ["iris", "--validate", "3", "--metric", "ndcg"],
+            ["'ndcg' is not one of a svm.soft problem", "accuracy"],
+        ),
     ],
 )
 def test_bad_arguments_are_one_sentence(arguments: list[str], words: list[str]) -> None:
@@ -411,7 +562,9 @@ def test_the_interval_of_any_lambda_meets_that_of_a_solver() -> None:
         assert found.relative_width <= 1e-8
 
 
-@pytest.mark.parametrize(("events", "expected", "said"), [(100, 0, "the choice is above"), (3, 4, "the choice is there")])
+@pytest.mark.parametrize(
+    ("events", "expected", "said"), [(100, 0, "the choice is above"), (3, 4, "the choice is there")]
+)
 def test_a_fold_that_ends_early_counts_where_it_touches_the_choice(
     events: int, expected: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -420,13 +573,22 @@ def test_a_fold_that_ends_early_counts_where_it_touches_the_choice(
 
     calls = 0
 
-    def ends_early(problem: Any, lambda_min: float, max_events: int | None, time_limit: float | None) -> RegularizationPath:
+    def ends_early(
+        problem: Any, lambda_min: float, max_events: int | None, time_limit: float | None
+    ) -> RegularizationPath:
         nonlocal calls
         calls += 1
-        return as_a(RegularizationPath, regularization_path(problem, lambda_min, events if calls == 2 else max_events, time_limit))
+        return as_a(
+            RegularizationPath,
+            regularization_path(
+                problem, lambda_min, events if calls == 2 else max_events, time_limit
+            ),
+        )
 
     monkeypatch.setattr(selection.grids, "regularization_path", ends_early)
-    status, output = run("breast_cancer", "--sample", "80", "--scale", "--validate", "5", "--lambda-min", "1e-3")
+    status, output = run(
+        "breast_cancer", "--sample", "80", "--scale", "--validate", "5", "--lambda-min", "1e-3"
+    )
     assert calls == 5
     assert "in 1 of 5 folds the limit of events ended the path early" in output
     assert said in output

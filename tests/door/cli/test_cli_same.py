@@ -64,7 +64,17 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_two_functions_of_a_file_are_equal(own: str) -> None:
-    status, output = run("same", f"{own}:least", f"{own}:most", "--data", f"{own}:data", "--draws", "3", "--examples", "5")
+    status, output = run(
+        "same",
+        f"{own}:least",
+        f"{own}:most",
+        "--data",
+        f"{own}:data",
+        "--draws",
+        "3",
+        "--examples",
+        "5",
+    )
     assert (status, output.splitlines()[0]) == (0, "EQUAL: A = least, B = most")
     assert "B is the Lagrangian dual of A" in output
 
@@ -72,12 +82,16 @@ def test_two_functions_of_a_file_are_equal(own: str) -> None:
 @pytest.mark.slow
 def test_two_functions_that_differ_exit_one_and_are_written(own: str, tmp_path: Path) -> None:
     file = tmp_path / "found.json"
-    status, output = run("same", f"{own}:least", f"{own}:wrong", "--data", f"{own}:data", "--json", str(file))
+    status, output = run(
+        "same", f"{own}:least", f"{own}:wrong", "--data", f"{own}:data", "--json", str(file)
+    )
     record = json.loads(file.read_text())
     assert (status, record["verdict"], record["optima"]) == (1, "DIFFERENT", ["1", "1/2"])
     assert "data = 1" in output
     command = [sys.executable, "-c", record["code"]]
-    lines = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=HERE, check=True, timeout=HANG)
+    lines = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, env=HERE, check=True, timeout=HANG
+    )
     assert lines.stdout.split() == record["optima"]
 
 
@@ -103,7 +117,9 @@ def test_refute_without_weights_and_with_distinct_points_prints_such_an_instance
 
 def test_refute_finds_the_difference_or_exits_four(own: str) -> None:
     assert run("refute", f"{own}:least", f"{own}:wrong", "--data", f"{own}:data")[0] == 1
-    status, output = run("refute", f"{own}:least", f"{own}:most", "--data", f"{own}:data", "--examples", "5")
+    status, output = run(
+        "refute", f"{own}:least", f"{own}:most", "--data", f"{own}:data", "--examples", "5"
+    )
     assert (status, "No instance was found on which they differ." in output) == (4, True)
 
 
@@ -113,34 +129,56 @@ def test_a_strategy_that_fails_is_refused_by_a_search_too(own: str) -> None:
 
 
 def test_formulations_have_names_and_data(own: str) -> None:
-    assert run("same", "svm.nobias.primal", "svm.nobias.dual", "--draws", "2", "--examples", "2")[0] == 0
+    assert (
+        run("same", "svm.nobias.primal", "svm.nobias.dual", "--draws", "2", "--examples", "2")[0]
+        == 0
+    )
     assert run("refute", "svm.nobias.dual", "--examples", "2", "--plugin", own)[0] == 4
 
 
 def test_json_on_standard_output_is_alone_there(own: str) -> None:
-    result = RUN.invoke(app, ["refute", f"{own}:least", f"{own}:wrong", "--data", f"{own}:data", "--json", "-"])
+    result = RUN.invoke(
+        app, ["refute", f"{own}:least", f"{own}:wrong", "--data", f"{own}:data", "--json", "-"]
+    )
     assert json.loads(result.stdout)["verdict"] == "DIFFERENT"
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["svm.soft.primal", "svm.soft.dul"], "'svm.soft.dul' is no formulation; did you mean svm.soft.dual"),
+        (
+            ["svm.soft.primal", "svm.soft.dul"],
+            "'svm.soft.dul' is no formulation; did you mean svm.soft.dual",
+        ),
         (["OWN:lest", "OWN:most"], "has no 'lest'; did you mean least"),
         (["OWN:number", "OWN:most"], "is no function, but int"),
         (["OWN:least", "OWN:most"], "say which data least takes"),
         (["OWN:least", "OWN:most", "--data", "OWN:number"], "is no hypothesis strategy, but int"),
         (["OWN:least", "OWN:most", "--data", "data"], "--data 'data' is not MODULE:STRATEGY"),
-        (["no_such_module:f", "OWN:most"], "the module 'no_such_module' cannot be imported: ModuleNotFoundError"),
-        (["OWN:least", "OWN:most", "--plugin", "no_such_module"], "the plug-in no_such_module cannot be loaded"),
+        (
+            ["no_such_module:f", "OWN:most"],
+            "the module 'no_such_module' cannot be imported: ModuleNotFoundError",
+        ),
+        (
+            ["OWN:least", "OWN:most", "--plugin", "no_such_module"],
+            "the plug-in no_such_module cannot be loaded",
+        ),
         (["OWN:least", "OWN:most", "--data", "OWN:data", "--draws", "0"], "draws"),
         (["OWN:least", "OWN:size", "--data", "OWN:data"], "size returns no cvxpy problem, but int"),
-        (["OWN:least", "OWN:most", "--data", "OWN:nothing"], "the strategy draws no data: Unsatisfiable: "),
-        (["OWN:least", "OWN:most", "--data", "OWN:broken"], "the strategy draws no data: ZeroDivisionError: division by zero"),
+        (
+            ["OWN:least", "OWN:most", "--data", "OWN:nothing"],
+            "the strategy draws no data: Unsatisfiable: ",
+        ),
+        (
+            ["OWN:least", "OWN:most", "--data", "OWN:broken"],
+            "the strategy draws no data: ZeroDivisionError: division by zero",
+        ),
         (["OWN:least", "OWN:most", "--data", "OWN:data", "--time-limit", "-1"], "seconds"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_in_a_sentence(own: str, arguments: list[str], sentence: str) -> None:
+def test_what_cannot_be_asked_is_refused_in_a_sentence(
+    own: str, arguments: list[str], sentence: str
+) -> None:
     status, output = run("same", *(argument.replace("OWN", own) for argument in arguments))
     assert status == 2
     assert sentence in output
@@ -150,8 +188,21 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(own: str, arguments: list
 @pytest.mark.slow
 @pytest.mark.usefixtures("hearing")
 def test_an_interrupt_exits_130_with_a_sentence(own: str) -> None:
-    command = [sys.executable, "-m", "equimargin", "same", "rank.l1.primal", "rank.l1.dual", "--draws", "200", "--examples", "10000"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=HERE) as running:
+    command = [
+        sys.executable,
+        "-m",
+        "equimargin",
+        "same",
+        "rank.l1.primal",
+        "rank.l1.dual",
+        "--draws",
+        "200",
+        "--examples",
+        "10000",
+    ]
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=HERE
+    ) as running:
         time.sleep(8)
         running.send_signal(signal.SIGINT)
         _, said = running.communicate(timeout=60)
@@ -180,7 +231,9 @@ main()
 @pytest.mark.slow
 @pytest.mark.usefixtures("hearing")
 def test_an_interrupt_in_a_callback_of_the_collector_is_not_lost(own: str) -> None:
-    found = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True, env=HERE, timeout=120)
+    found = subprocess.run(
+        [sys.executable, "-c", LOST], capture_output=True, text=True, env=HERE, timeout=120
+    )
     assert (found.returncode, found.stderr.strip()) == (130, "equimargin: interrupted")
 
 
@@ -209,29 +262,41 @@ def halved(d):
 
 
 @pytest.mark.parametrize("control", [True, False])
-def test_the_relations_of_a_family_are_suggested(control: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_relations_of_a_family_are_suggested(
+    control: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A mistake that is known for one is told apart.
 
     One that is not is named, and how to see it.
     """
     monkeypatch.chdir(tmp_path)
     family = f"suggested_{control}".lower()
-    (tmp_path / f"{family}.py").write_text(BROUGHT.format(family=family, control=", control=True" if control else ""))
+    (tmp_path / f"{family}.py").write_text(
+        BROUGHT.format(family=family, control=", control=True" if control else "")
+    )
     status, output = run("suggest", family, "--plugin", family, "--draws", "3", "--examples", "5")
-    assert f"# {family}.primal and {family}.dual: the optima are equal. B is the Lagrangian dual of A, on 3 of 3 instances." in output
+    assert (
+        f"# {family}.primal and {family}.dual: the optima are equal. B is the Lagrangian "
+        f"dual of A, on 3 of 3 instances." in output
+    )
     if control:
         assert (status, output.splitlines()[-1]) == (0, f"# {family}: 3 of 3 pairs have a relation")
         assert output.count("NotEquivalent(") == 2
     else:
         assert (status, output.splitlines()[-1]) == (1, f"# {family}: 1 of 3 pairs have a relation")
         refute = f"`equimargin same {family}.primal {family}.halved --counterexample` shows one"
-        assert f"# {family}.primal and {family}.halved: nothing to suggest, DIFFERENT; {refute}" in output
+        assert (
+            f"# {family}.primal and {family}.halved: nothing to suggest, DIFFERENT; {refute}"
+            in output
+        )
 
 
 @pytest.mark.slow
 def test_same_has_the_forms_of_refute_and_suggest(own: str) -> None:
     pair = (f"{own}:least", f"{own}:wrong", "--data", f"{own}:data", "--examples", "5")
-    assert without_seconds(run("same", *pair, "--counterexample")) == without_seconds(run("refute", *pair))
+    assert without_seconds(run("same", *pair, "--counterexample")) == without_seconds(
+        run("refute", *pair)
+    )
     family = ("svm.nobias", "--draws", "2", "--examples", "2")
     assert without_seconds(run("same", *family)) == without_seconds(run("suggest", *family))
 
@@ -244,7 +309,10 @@ def without_seconds(printed: tuple[int, str]) -> tuple[int, str]:
 def test_same_of_one_formulation_asks_for_another() -> None:
     status, output = run("same", "svm.soft.dual")
     assert status == 2
-    assert "svm.soft.dual is one problem; name the one to compare it with, or the family svm.soft" in output
+    assert (
+        "svm.soft.dual is one problem; name the one to compare it with, or the family svm.soft"
+        in output
+    )
 
 
 @pytest.mark.slow
@@ -252,7 +320,10 @@ def test_suggestions_keep_their_time_and_name_families_that_are_meant(own: str) 
     status, output = run("suggest", "quantile", "--time-limit", "1e-9")
     assert (status, output.splitlines()) == (
         4,
-        ["# quantile: 0 of 3 pairs have a relation; 3 were not asked about when the time was over (--time-limit)"],
+        [
+            "# quantile: 0 of 3 pairs have a relation; 3 were not asked about when the time "
+            "was over (--time-limit)"
+        ],
     )
     status, output = run("suggest", "quantle")
     assert (status, "did you mean quantile?" in output, output.count("\n")) == (2, True, 1)
@@ -262,5 +333,7 @@ def test_suggestions_keep_their_time_and_name_families_that_are_meant(own: str) 
 
 def test_families_that_come_along_are_compared_on_their_own_data() -> None:
     """Their strategies are made where they are needed."""
-    status, output = run("same", "quantile.primal", "quantile.dual", "--draws", "2", "--examples", "2")
+    status, output = run(
+        "same", "quantile.primal", "quantile.dual", "--draws", "2", "--examples", "2"
+    )
     assert (status, output.splitlines()[0]) == (0, "EQUAL: A = quantile.primal, B = quantile.dual")

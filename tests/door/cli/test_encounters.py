@@ -23,7 +23,9 @@ from schema import faults
 from terminal import Terminal, hard_ranking
 
 FEW = ("--family", "svm.soft", "--solver", "CLARABEL", "--solver", "smo")
-OPTIMUM = re.compile(r"^svm\.soft +optimum 15\.759871[89]\d*, \d+ digits proven \(width \S+\) +AGREE$", re.MULTILINE)
+OPTIMUM = re.compile(
+    r"^svm\.soft +optimum 15\.759871[89]\d*, \d+ digits proven \(width \S+\) +AGREE$", re.MULTILINE
+)
 """The head of the block that all of the flowers below end in, 80 columns wide."""
 MARKS = "✓ agrees  ≈ inaccurate  ✗ disagrees  ! failed  - skipped   --explain, --wide"
 
@@ -31,8 +33,16 @@ MARKS = "✓ agrees  ≈ inaccurate  ✗ disagrees  ! failed  - skipped   --expl
 def flowers(header: bool = True, sep: str = ",") -> str:
     """Two species of iris, which no plane separates, as somebody exports them: the name of the species in the last column."""
     iris = load_iris()
-    rows = [[*map(str, x), iris.target_names[t]] for x, t in zip(iris.data.tolist(), iris.target.tolist(), strict=True) if t > 0]
-    names = [["sepal length", "sepal width", "petal length", "petal width", "species"]] if header else []
+    rows = [
+        [*map(str, x), iris.target_names[t]]
+        for x, t in zip(iris.data.tolist(), iris.target.tolist(), strict=True)
+        if t > 0
+    ]
+    names = (
+        [["sepal length", "sepal width", "petal length", "petal width", "species"]]
+        if header
+        else []
+    )
     return "".join(f"{sep.join(row)}\n" for row in [*names, *rows])
 
 
@@ -52,8 +62,13 @@ def test_a_table_with_a_header(tmp_path: Path) -> None:
     (tmp_path / "flowers.csv").write_text(flowers())
     status, screen = seen(tmp_path, "flowers.csv", *FEW)
     assert status == 0, screen
-    assert screen.startswith("flowers.csv: classification, 100 rows: target `species` (the last column,\n")
-    assert "versicolor is -1, virginica is +1), 4 features; first row read as column names; linear" in " ".join(screen.split())
+    assert screen.startswith(
+        "flowers.csv: classification, 100 rows: target `species` (the last column,\n"
+    )
+    assert (
+        "versicolor is -1, virginica is +1), 4 features; first row read as column names; linear"
+        in " ".join(screen.split())
+    )
     assert OPTIMUM.search(screen), screen
     assert screen.rstrip().endswith(MARKS)
 
@@ -63,19 +78,39 @@ def test_a_table_without_a_header_keeps_its_first_row(tmp_path: Path) -> None:
     status, screen = seen(tmp_path, "bare.csv", *FEW)
     assert status == 0, screen
     said = " ".join(screen.split())
-    assert "bare.csv: classification, 100 rows: target `column 5` (the last column, versicolor is -1, virginica is +1)" in said
+    assert (
+        "bare.csv: classification, 100 rows: target `column 5` (the last column, versicolor "
+        "is -1, virginica is +1)" in said
+    )
     assert "first row read as data (--header reads it as column names)" in said
     assert OPTIMUM.search(screen), screen
 
 
 def test_a_file_of_letor(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
-    rows = [f"{random.integers(3)} qid:{i // 6} 1:{random.normal():.3f} 2:{random.normal():.3f} #docid = {i}" for i in range(24)]
+    rows = [
+        f"{random.integers(3)} qid:{i // 6} 1:{random.normal():.3f} 2:{random.normal():.3f} "
+        f"#docid = {i}"
+        for i in range(24)
+    ]
     (tmp_path / "train.txt").write_text("\n".join(rows) + "\n")
-    status, screen = seen(tmp_path, "train.txt", "--family", "rank.l1", "--solver", "CLARABEL", "--solver", "coordinate_descent")
+    status, screen = seen(
+        tmp_path,
+        "train.txt",
+        "--family",
+        "rank.l1",
+        "--solver",
+        "CLARABEL",
+        "--solver",
+        "coordinate_descent",
+    )
     assert status == 0, screen
     said = " ".join(screen.split())
-    assert re.match(r"train\.txt: ranking, 24 rows, \d+ pairs: target \(0 to 2\), query `qid` \(4 queries\), 2 features; ", said)
+    assert re.match(
+        r"train\.txt: ranking, 24 rows, \d+ pairs: target \(0 to 2\), query `qid` \(4 "
+        r"queries\), 2 features; ",
+        said,
+    )
     assert re.search(r"^rank\.l1 +optimum .* proven \(width \S+\) +AGREE$", screen, re.MULTILINE)
 
 
@@ -117,7 +152,15 @@ def piped(command: str, folder: Path, text: str) -> subprocess.CompletedProcess[
         "PYTHONIOENCODING": "utf-8",
         "compare": f"{sys.executable} -m equimargin compare",
     }
-    return subprocess.run(["bash", "-c", command], cwd=folder, env=environment, input=text, capture_output=True, text=True, timeout=HANG)
+    return subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment,
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+    )
 
 
 @pytest.mark.slow
@@ -128,7 +171,11 @@ def test_a_pipe_at_both_ends(tmp_path: Path) -> None:
     assert answer.stdout.startswith("standard input: classification, 100 rows: target `species`")
     assert "\x1b" not in answer.stdout
     assert max(map(len, answer.stdout.splitlines())) <= 80
-    assert re.search(r"^ *svm\.soft:? +optimum \S+, \d+ digits proven; asking other solvers$", answer.stdout, re.MULTILINE)
+    assert re.search(
+        r"^ *svm\.soft:? +optimum \S+, \d+ digits proven; asking other solvers$",
+        answer.stdout,
+        re.MULTILINE,
+    )
     assert OPTIMUM.search(answer.stdout)
     record = json.loads(piped(f"$compare - {' '.join(FEW)} --json -", tmp_path, flowers()).stdout)
     assert list(faults(record, "compare")) == []
@@ -138,23 +185,37 @@ def test_a_pipe_at_both_ends(tmp_path: Path) -> None:
 def test_a_pipe_that_nobody_reads_ends_it_without_a_word(tmp_path: Path) -> None:
     """And with no exit status that says anything of the answers."""
     for more in ("", "--wide"):
-        answer = piped(f"$compare - {' '.join(FEW)} {more} | true; exit ${{PIPESTATUS[0]}}", tmp_path, flowers())
+        answer = piped(
+            f"$compare - {' '.join(FEW)} {more} | true; exit ${{PIPESTATUS[0]}}",
+            tmp_path,
+            flowers(),
+        )
         assert (answer.returncode, answer.stdout, answer.stderr) == (141, "", "")
 
 
 def test_files_are_written_whole_where_nobody_reads_the_page(tmp_path: Path) -> None:
     outputs = "--json out.json --csv out.csv --html out.html --certify proofs"
-    answer = piped(f"$compare - {' '.join(FEW)} {outputs} | true; exit ${{PIPESTATUS[0]}}", tmp_path, flowers())
+    answer = piped(
+        f"$compare - {' '.join(FEW)} {outputs} | true; exit ${{PIPESTATUS[0]}}", tmp_path, flowers()
+    )
     assert (answer.returncode, answer.stdout, answer.stderr) == (141, "", "")
     record = json.loads((tmp_path / "out.json").read_text())
     assert (list(faults(record, "compare")), record["interrupted"]) == ([], False)
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 1 + len(record["answers"])
     assert (tmp_path / "out.html").read_text().rstrip().endswith("</html>")
-    assert json.loads((tmp_path / "proofs" / "svm.soft.json").read_text())["schema"] == "equimargin-certificate/1"
+    assert (
+        json.loads((tmp_path / "proofs" / "svm.soft.json").read_text())["schema"]
+        == "equimargin-certificate/1"
+    )
 
 
 def test_a_record_that_nobody_reads_keeps_no_other_from_being_written(tmp_path: Path) -> None:
-    answer = piped(f"$compare - {' '.join(FEW)} --json - --csv out.csv 2>/dev/null | true; exit ${{PIPESTATUS[0]}}", tmp_path, flowers())
+    answer = piped(
+        f"$compare - {' '.join(FEW)} --json - --csv out.csv 2>/dev/null | true; exit "
+        f"${{PIPESTATUS[0]}}",
+        tmp_path,
+        flowers(),
+    )
     assert answer.returncode == 141
     assert (tmp_path / "out.csv").read_text().startswith("family,formulation,")
 
@@ -188,7 +249,17 @@ def test_ctrl_c_drops_nothing_that_the_terminal_has_not_shown_yet(tmp_path: Path
 @pytest.mark.parametrize("columns", [80, 40])
 def test_a_page_of_all_families_fits_the_terminal(columns: int, tmp_path: Path) -> None:
     (tmp_path / "flowers.csv").write_text(flowers())
-    status, screen = seen(tmp_path, "flowers.csv", "--solver", "CLARABEL", "--solver", "smo", "--solver", "huber", columns=columns)
+    status, screen = seen(
+        tmp_path,
+        "flowers.csv",
+        "--solver",
+        "CLARABEL",
+        "--solver",
+        "smo",
+        "--solver",
+        "huber",
+        columns=columns,
+    )
     assert status == 0, screen
     lines = screen.splitlines()
     for family in ("svm.soft", "svm.nobias", "svm.l2", "svm.nobias_l2"):
@@ -196,11 +267,15 @@ def test_a_page_of_all_families_fits_the_terminal(columns: int, tmp_path: Path) 
         assert head.endswith("AGREE")
         assert len(head) == columns
     assert " ".join(screen.split()).endswith(" ".join(MARKS.split()))
-    assert not re.search(r"(?m)^ *s\b|[✓≈✗]$| -$", screen)  # no unit and no mark is torn from what it belongs to
+    assert not re.search(
+        r"(?m)^ *s\b|[✓≈✗]$| -$", screen
+    )  # no unit and no mark is torn from what it belongs to
 
 
 @pytest.mark.slow
-def test_a_terminal_says_that_code_is_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_says_that_code_is_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     chosen = ("--family", "svm.nobias", "--solver", "CLARABEL", "--solver", "coordinate_descent")
     terminal = Terminal("compare", "breast_cancer", "--scale", *chosen, columns=60)
@@ -212,13 +287,33 @@ def test_a_terminal_says_that_code_is_compiled(tmp_path: Path, monkeypatch: pyte
 def test_ctrl_c_leaves_the_page_and_files_that_are_whole(tmp_path: Path) -> None:
     """Answers that are there are printed, written and certified; a family without any says that it has no certificate."""
     (tmp_path / "hard.csv").write_text(hard_ranking())
-    outputs = ("--json", "out.json", "--csv", "out.csv", "--html", "out.html", "--certify", "proofs")
-    terminal = Terminal("compare", "hard.csv", "--task", "ranking", "--patient", *outputs, columns=80, folder=tmp_path)
+    outputs = (
+        "--json",
+        "out.json",
+        "--csv",
+        "out.csv",
+        "--html",
+        "out.html",
+        "--certify",
+        "proofs",
+    )
+    terminal = Terminal(
+        "compare",
+        "hard.csv",
+        "--task",
+        "ranking",
+        "--patient",
+        *outputs,
+        columns=80,
+        folder=tmp_path,
+    )
     terminal.read_until(r"[1-9]\d* of \d+ answers")
     os.write(terminal.master, b"\x03")
     assert terminal.finish() == 130, terminal.output
     said = " ".join(terminal.screen.split())
-    assert re.search(r"4 families: .*unfinished.* interrupted: by Ctrl-C or SIGTERM; \d+ of \d+ answers in", said)
+    assert re.search(
+        r"4 families: .*unfinished.* interrupted: by Ctrl-C or SIGTERM; \d+ of \d+ answers in", said
+    )
     assert "to come" not in said.partition("4 families:")[2]
     assert said.endswith("answers, written to out.json, out.csv, out.html")
     record = json.loads((tmp_path / "out.json").read_text())
@@ -230,7 +325,11 @@ def test_ctrl_c_leaves_the_page_and_files_that_are_whole(tmp_path: Path) -> None
     for family in ("rank.l1", "rank.l2", "rank.onenorm", "rvm"):
         file = tmp_path / "proofs" / f"{family}.json"
         assert file.exists() is (family in answered)
-        outcome = f"{family}: certificate proofs/{family}.json" if family in answered else f"{family}: no certificate: "
+        outcome = (
+            f"{family}: certificate proofs/{family}.json"
+            if family in answered
+            else f"{family}: no certificate: "
+        )
         assert outcome in said
     for file in (tmp_path / "proofs").iterdir():
         assert json.loads(file.read_text())["schema"] == "equimargin-certificate/1"
@@ -240,11 +339,23 @@ def test_ctrl_c_leaves_the_page_and_files_that_are_whole(tmp_path: Path) -> None
 @pytest.mark.slow
 def test_the_total_time_ends_it_with_what_there_is(tmp_path: Path) -> None:
     (tmp_path / "hard.csv").write_text(hard_ranking())
-    status, screen = seen(tmp_path, "hard.csv", "--task", "ranking", "--patient", "--total-time", "5", "--json", "out.json")
+    status, screen = seen(
+        tmp_path,
+        "hard.csv",
+        "--task",
+        "ranking",
+        "--patient",
+        "--total-time",
+        "5",
+        "--json",
+        "out.json",
+    )
     assert status == 130, screen
     said = " ".join(screen.split())
     assert re.search(r"interrupted: the total time of 5 s is over; \d+ of \d+ answers in", said)
-    assert "hard.csv: ranking, 200 rows, 14,915 pairs: target `relevance` (0 to 3), 5 features" in said
+    assert (
+        "hard.csv: ranking, 200 rows, 14,915 pairs: target `relevance` (0 to 3), 5 features" in said
+    )
     record = json.loads((tmp_path / "out.json").read_text())
     assert list(faults(record, "compare")) == []
     assert (record["interrupted"], record["stopped"]) == (True, "the total time of 5 s is over")
@@ -254,7 +365,10 @@ def test_the_total_time_ends_it_with_what_there_is(tmp_path: Path) -> None:
 def test_an_output_that_cannot_be_written_is_said_before_the_work(tmp_path: Path) -> None:
     (tmp_path / "flowers.csv").write_text(flowers())
     (tmp_path / "locked").mkdir()
-    for option, name, why in (("--json", "missing/out.json", "its folder does not exist"), ("--html", "locked", "it is a folder")):
+    for option, name, why in (
+        ("--json", "missing/out.json", "its folder does not exist"),
+        ("--html", "locked", "it is a folder"),
+    ):
         status, screen = seen(tmp_path, "flowers.csv", option, name)
         assert status == 2
         assert screen.strip() == f"equimargin: {name} cannot be written: {why}"

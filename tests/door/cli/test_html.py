@@ -90,7 +90,9 @@ class Reader(HTMLParser):
 def found() -> Comparison:
     """Two families of points that four labels cannot separate, controls included: answers that agree, disagree and are skipped."""
     X, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 1]]), np.array([-1.0, 1, 1, -1, -1])
-    problems = [classification(X, y, 0.1, polynomial(2, 1, 1), loss) for loss in ("hinge", "squared_hinge")]
+    problems = [
+        classification(X, y, 0.1, polynomial(2, 1, 1), loss) for loss in ("hinge", "squared_hinge")
+    ]
     return run(problems, include_controls=True)
 
 
@@ -106,7 +108,9 @@ def test_the_head_says_the_kernel_and_the_cost(found: Comparison) -> None:
     assert "rbf kernel with gamma = 0.5, C = 0.25" in header.text
 
 
-def test_it_is_one_page_in_a_language_with_a_title_and_nothing_to_load(found: Comparison, page: Element) -> None:
+def test_it_is_one_page_in_a_language_with_a_title_and_nothing_to_load(
+    found: Comparison, page: Element
+) -> None:
     text = found.to_html()
     assert text.startswith("<!doctype html>\n")
     assert text.isascii()
@@ -121,7 +125,9 @@ def test_it_is_one_page_in_a_language_with_a_title_and_nothing_to_load(found: Co
         assert not [name for name in element.attributes if name.startswith("on")]
         assert (element.attributes.get("href") or "#").startswith("#")
     (style,), (script,) = page.all("style"), page.all("script")
-    (policy,) = (each.attributes["content"] for each in page.all("meta") if "http-equiv" in each.attributes)
+    (policy,) = (
+        each.attributes["content"] for each in page.all("meta") if "http-equiv" in each.attributes
+    )
     assert policy is not None
     for element, source in ((style, "style-src"), (script, "script-src")):
         digest = b64encode(sha256("".join(element.parts).encode()).digest()).decode()
@@ -134,14 +140,20 @@ def test_it_is_one_page_in_a_language_with_a_title_and_nothing_to_load(found: Co
 
 def of_caption(page: Element, words: str) -> Element:
     """The table whose caption begins with some words."""
-    (table,) = (table for table in page.all("table") if table.all("caption")[0].text.startswith(words))
+    (table,) = (
+        table for table in page.all("table") if table.all("caption")[0].text.startswith(words)
+    )
     return table
 
 
 def read(table: Element) -> list[dict[str, str]]:
     """The rows of a table, by its heads."""
     heads = [head.text for head in table.all("thead")[0].all("th")]
-    return [dict(zip(heads, [cell.text for cell in row.children], strict=True)) for body in table.all("tbody") for row in body.all("tr")]
+    return [
+        dict(zip(heads, [cell.text for cell in row.children], strict=True))
+        for body in table.all("tbody")
+        for row in body.all("tr")
+    ]
 
 
 def test_every_answer_is_a_row_with_its_mark_and_its_word(found: Comparison, page: Element) -> None:
@@ -150,7 +162,9 @@ def test_every_answer_is_a_row_with_its_mark_and_its_word(found: Comparison, pag
     marks = {"agrees": "✓", "inaccurate": "≈", "disagrees": "✗", "failed": "!", "skipped": "-"}
     for cells, answer in zip(rows, found.answers, strict=True):
         assert cells["family"] == answer["family"]
-        assert cells["formulation"].removesuffix(" (control)") == (answer["formulation"] or "specialised solver")
+        assert cells["formulation"].removesuffix(" (control)") == (
+            answer["formulation"] or "specialised solver"
+        )
         assert cells["solver"] == answer["solver"]
         assert cells["agreement"] == f"{marks[answer['agreement']]} {answer['agreement']}"
         if answer["agreement"] != "skipped":
@@ -160,24 +174,37 @@ def test_every_answer_is_a_row_with_its_mark_and_its_word(found: Comparison, pag
 
 
 def test_the_letters_of_sources_have_their_titles(page: Element) -> None:
-    (legend,) = (each.text for each in page.all("p") if each.text.startswith("The source is a document"))
+    (legend,) = (
+        each.text for each in page.all("p") if each.text.startswith("The source is a document")
+    )
     assert "T Yu and Kim, SVM Tutorial" in " ".join(legend.split())
     assert "Herbrich" not in legend  # no source of these answers is theirs
 
 
 def test_cells_are_sorted_by_all_digits_that_there_are(found: Comparison, page: Element) -> None:
-    keys = [row.children[4].attributes["data-key"] for row in of_caption(page, "All answers").all("tbody")[0].all("tr")]
-    assert [float(key) if key else None for key in keys] == [answer["value"] for answer in found.answers]
+    keys = [
+        row.children[4].attributes["data-key"]
+        for row in of_caption(page, "All answers").all("tbody")[0].all("tr")
+    ]
+    assert [float(key) if key else None for key in keys] == [
+        answer["value"] for answer in found.answers
+    ]
 
 
-def test_formulations_by_solvers_have_a_mark_for_every_answer(found: Comparison, page: Element) -> None:
+def test_formulations_by_solvers_have_a_mark_for_every_answer(
+    found: Comparison, page: Element
+) -> None:
     family, seen = "", 0
     run = {answer["solver"] for answer in found.answers if answer["agreement"] != "skipped"}
     for row in read(of_caption(page, "A mark and the seconds")):
         name = row.pop("formulation").removesuffix(" (control)")
         family = name if name in {each.id for each in found.families} else family
         of_family = [answer for answer in found.answers if answer["family"] == family]
-        answers = {each["solver"]: each for each in of_family if (each["formulation"] or family) in (name, f"{family}.{name}")}
+        answers = {
+            each["solver"]: each
+            for each in of_family
+            if (each["formulation"] or family) in (name, f"{family}.{name}")
+        }
         for solver, cell in row.items():
             said = answers[solver]["agreement"] if solver in answers else ""
             assert said in cell
@@ -191,9 +218,13 @@ def test_the_verdict_comes_first(found: Comparison, page: Element) -> None:
     assert (first.attributes["id"], first.attributes["class"]) == ("verdict", "verdict agree")
     assert first.all("p")[0].text == "All 2 families agree."
     rows = read(of_caption(page, "The families"))
-    assert [(row["family"], row["verdict"]) for row in rows] == [(family.id, "AGREE") for family in found.families]
+    assert [(row["family"], row["verdict"]) for row in rows] == [
+        (family.id, "AGREE") for family in found.families
+    ]
     for row, family in zip(rows, found.families, strict=True):
-        assert family.interval.lower == pytest.approx(float(row["optimum"]), rel=10.0 ** (1 - int(row["digits"])))
+        assert family.interval.lower == pytest.approx(
+            float(row["optimum"]), rel=10.0 ** (1 - int(row["digits"]))
+        )
 
 
 def test_pictures_have_a_title_a_description_and_shapes(found: Comparison, page: Element) -> None:
@@ -217,7 +248,9 @@ def test_tables_say_what_their_heads_are_for(page: Element) -> None:
         assert len(table.all("caption")) == 1
         assert {head.attributes["scope"] for head in table.all("thead")[0].all("th")} == {"col"}
         for row in (row for body in table.all("tbody") for row in body.all("tr")):
-            assert [child.tag for child in row.children] == ["th"] + ["td"] * (len(row.children) - 1)
+            assert [child.tag for child in row.children] == ["th"] + ["td"] * (
+                len(row.children) - 1
+            )
             assert row.children[0].attributes["scope"] == "row"
 
 
@@ -229,10 +262,20 @@ def test_it_says_what_the_terminal_says(found: Comparison, page: Element) -> Non
         assert optimum in printed
     sentences = [" ".join(element.text.split()) for element in (*page.all("p"), *page.all("li"))]
     given = sum(answer["agreement"] != "skipped" for answer in found.answers)
-    for begin in ("Specialised solvers, the fastest first:", f"{given} answers in", "HIGHS on quadratic programs"):
+    for begin in (
+        "Specialised solvers, the fastest first:",
+        f"{given} answers in",
+        "HIGHS on quadratic programs",
+    ):
         assert any(sentence.startswith(begin) for sentence in sentences)
-    settings = {row["setting"]: row["value"] for row in read(of_caption(page, "What was asked for"))}
-    assert (settings["tol"], settings["patient"], settings["total_time"]) == ("1e-08", "no", "not given")
+    settings = {
+        row["setting"]: row["value"] for row in read(of_caption(page, "What was asked for"))
+    }
+    assert (settings["tol"], settings["patient"], settings["total_time"]) == (
+        "1e-08",
+        "no",
+        "not given",
+    )
     versions = {row["program"] for row in read(of_caption(page, "What it was computed with"))}
     assert {"Python", "equimargin", "numpy", "clarabel", "cvxpy"} <= versions
     assert "It was run from Python; the settings below are the arguments." in sentences
@@ -241,7 +284,12 @@ def test_it_says_what_the_terminal_says(found: Comparison, page: Element) -> Non
 def test_names_are_text_whatever_they_hold(tmp_path: Path) -> None:
     data, file = tmp_path / "a&b <i>.csv", tmp_path / "page.html"
     with data.open("w", newline="") as stream:
-        csv.writer(stream).writerows([["a", EVIL, "label"], *([i % 3, i * i % 5, (EVIL, '"><b>ham')[i % 2]] for i in range(12))])
+        csv.writer(stream).writerows(
+            [
+                ["a", EVIL, "label"],
+                *([i % 3, i * i % 5, (EVIL, '"><b>ham')[i % 2]] for i in range(12)),
+            ]
+        )
     result = RUN.invoke(app, ["compare", str(data), "--drop", EVIL, *CHOSEN, "--html", str(file)])
     assert result.exit_code == 0, result.output
     root = Reader(file.read_text()).root
@@ -251,10 +299,26 @@ def test_names_are_text_whatever_they_hold(tmp_path: Path) -> None:
     assert f"dropped: {EVIL}" in said
     assert not {"b", "i"} & {element.tag for element in root.everything()}
     assert len(root.all("script")) == 1
-    settings = {row["setting"]: row["value"] for row in read(of_caption(root, "What was asked for"))}
-    assert [settings[name] for name in ("C", "seed", "kernel", "loss")] == ["1.0", "0", "linear", "not given"]
+    settings = {
+        row["setting"]: row["value"] for row in read(of_caption(root, "What was asked for"))
+    }
+    assert [settings[name] for name in ("C", "seed", "kernel", "loss")] == [
+        "1.0",
+        "0",
+        "linear",
+        "not given",
+    ]
     (command,) = (element.text for element in root.all("code"))
-    assert shlex.split(command) == ["equimargin", "compare", str(data), "--drop", EVIL, *CHOSEN, "--html", str(file)]
+    assert shlex.split(command) == [
+        "equimargin",
+        "compare",
+        str(data),
+        "--drop",
+        EVIL,
+        *CHOSEN,
+        "--html",
+        str(file),
+    ]
 
 
 def test_it_is_opened_before_the_work_and_written_with_what_there_is(tmp_path: Path) -> None:
@@ -269,7 +333,9 @@ def test_it_is_opened_before_the_work_and_written_with_what_there_is(tmp_path: P
     (marked,) = (text for text in root.all("p") if text.attributes.get("class") == "interrupted")
     assert "interrupted: the total time of 1e-09 s is over; 0 of " in marked.text
     assert root.all("main")[0].children[0].attributes["class"] == "verdict unfinished"
-    assert [(row["family"], row["verdict"]) for row in read(of_caption(root, "The families"))] == [("svm.soft", "3 missing")]
+    assert [(row["family"], row["verdict"]) for row in read(of_caption(root, "The families"))] == [
+        ("svm.soft", "3 missing")
+    ]
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
@@ -277,7 +343,9 @@ def test_it_is_opened_before_the_work_and_written_with_what_there_is(tmp_path: P
 def test_it_goes_to_a_pipe_of_any_encoding() -> None:
     command = [sys.executable, "-m", "equimargin", "compare", "xor", *CHOSEN, "--html", "-"]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "ascii"}
-    answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=HANG)
+    answer = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True, timeout=HANG
+    )
     (title,) = Reader(answer.stdout).root.all("head")[0].all("title")
     assert title.text == "xor, 1 family: 1 agree - equimargin compare"
     assert "svm.soft" in answer.stderr
@@ -293,15 +361,25 @@ def test_a_path_has_its_page(tmp_path: Path) -> None:
     assert verdict.attributes["class"] == "verdict agree"
     assert verdict.all("p")[0].text.startswith("The whole path is known from lambda = ")
     assert verdict.all("p")[1].text.startswith("The best accuracy on 3 folds is ")
-    titles = [picture.all("title")[0].text for picture in root.all("svg") if picture.attributes.get("role") == "img"]
+    titles = [
+        picture.all("title")[0].text
+        for picture in root.all("svg")
+        if picture.attributes.get("role") == "img"
+    ]
     assert titles[:2] == ["Coefficients along the path", "Scores on 3 folds"]
     assert titles[2:] == ["Size of the margin set along the path", "Relative gaps along the path"]
     rows = read(of_caption(root, "All breakpoints"))
     lambdas = [float(row["lambda"]) for row in rows]
     assert lambdas == sorted(lambdas, reverse=True)
     assert all(float(row["gap"]) <= 1e-8 for row in rows)
-    settings = {row["setting"]: row["value"] for row in read(of_caption(root, "What was asked for"))}
-    assert (settings["validate"], settings["lambda_min"], settings["kernel"]) == ("3", "0.01", "linear")
+    settings = {
+        row["setting"]: row["value"] for row in read(of_caption(root, "What was asked for"))
+    }
+    assert (settings["validate"], settings["lambda_min"], settings["kernel"]) == (
+        "3",
+        "0.01",
+        "linear",
+    )
     assert [shlex.split(code.text) for code in root.all("code")] == [["equimargin", *command]]
 
 
@@ -318,7 +396,10 @@ def test_an_audit_has_its_page(tmp_path: Path) -> None:
     assert verdict.attributes["class"] == "verdict above"
     assert verdict.all("p")[1].text in " ".join(result.stdout.split())
     figures = {row["what"]: row["proven"] for row in read(of_caption(root, "In figures"))}
-    assert figures["relative excess that its own multipliers prove"] == "nothing: it has no multipliers"
+    assert (
+        figures["relative excess that its own multipliers prove"]
+        == "nothing: it has no multipliers"
+    )
     assert "optimum" in root.all("desc")[0].text
     assert [shlex.split(code.text) for code in root.all("code")] == [["equimargin", *command]]
     refused = RUN.invoke(app, [*command[:-1], str(tmp_path / "missing" / "page.html")])

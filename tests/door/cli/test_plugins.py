@@ -31,7 +31,10 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def run(tmp_path: Path) -> Run:
     """The program, run in a folder where brought.py is a plug-in of somebody's."""
     shutil.copyfile(ROOT / "tests" / "brought.py", tmp_path / "brought.py")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("EXTRA_PATH", "")])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("EXTRA_PATH", "")]),
+    }
 
     def command(*arguments: str) -> subprocess.CompletedProcess[str]:
         whole = [sys.executable, "-m", "equimargin", *arguments]
@@ -52,7 +55,16 @@ def run(tmp_path: Path) -> Run:
 def test_a_family_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: Path) -> None:
     data = {"X": [[1.0, 0.0], [2.0, 1.0], [0.5, 2.0]], "nu": 0.5}
     (tmp_path / "data.json").write_text(json.dumps(data), encoding="utf-8")
-    arguments = ("--plugin", "brought", "--family", "test.ocsvm", "--jobs", "2", "--json", "out.json")
+    arguments = (
+        "--plugin",
+        "brought",
+        "--family",
+        "test.ocsvm",
+        "--jobs",
+        "2",
+        "--json",
+        "out.json",
+    )
     found = run("compare", "data.json", *arguments)
     assert found.returncode == 0, found.stdout + found.stderr
     assert "test.ocsvm, read from data.json: X 3 x 2, nu 0.5" in found.stdout
@@ -63,7 +75,19 @@ def test_a_family_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: 
     with_control = run("compare", "data.json", *arguments, "--include-controls")
     assert with_control.returncode == 0, with_control.stdout + with_control.stderr
     np.savez(tmp_path / "data.npz", **{name: np.array(value) for name, value in data.items()})  # type: ignore[arg-type]
-    assert run("compare", "data.npz", "--plugin", "brought.py", "--family", "test.ocsvm", "--solver", "CLARABEL").returncode == 0
+    assert (
+        run(
+            "compare",
+            "data.npz",
+            "--plugin",
+            "brought.py",
+            "--family",
+            "test.ocsvm",
+            "--solver",
+            "CLARABEL",
+        ).returncode
+        == 0
+    )
 
 
 NOISY = """
@@ -75,7 +99,9 @@ ctypes.CDLL(None).puts(b"a banner by C, which is flushed at the end")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_nothing_but_the_record_goes_to_standard_output(run: Run, tmp_path: Path, jobs: str) -> None:
+def test_nothing_but_the_record_goes_to_standard_output(
+    run: Run, tmp_path: Path, jobs: str
+) -> None:
     (tmp_path / "noisy.py").write_text(NOISY, encoding="utf-8")
     few = (
         "--plugin",
@@ -128,12 +154,24 @@ def test_what_a_plug_in_prints_goes_to_standard_error(run: Run, tmp_path: Path, 
     assert found.stderr.count("printed at import\n") == 1
     assert "printed by a solver\n" in found.stderr
     assert "printed by a requirement\n" in found.stderr
-    record = json.loads(found.stdout if file == "-" else (tmp_path / file).read_text(encoding="utf-8"))
+    record = json.loads(
+        found.stdout if file == "-" else (tmp_path / file).read_text(encoding="utf-8")
+    )
     assert not list(faults(record, "compare"))
 
 
 def test_data_are_drawn(run: Run) -> None:
-    found = run("compare", "--plugin", "brought", "--family", "test.ocsvm", "--draw", "4", "--solver", "CLARABEL")
+    found = run(
+        "compare",
+        "--plugin",
+        "brought",
+        "--family",
+        "test.ocsvm",
+        "--draw",
+        "4",
+        "--solver",
+        "CLARABEL",
+    )
     assert "test.ocsvm, drawn with seed 4: X" in found.stdout
     assert found.returncode == 0, found.stdout + found.stderr
 
@@ -142,13 +180,20 @@ def test_data_are_drawn(run: Run) -> None:
 def test_lists_say_where_things_come_from(run: Run) -> None:
     assert "[--plugin brought]" in run("list", "families", "--plugin", "brought").stdout
     solvers = run("list", "solvers", "--plugin", "brought").stdout
-    assert [line for line in solvers.splitlines() if line.startswith("test.ocsvm.libsvm") and "[--plugin brought]" in line]
+    assert [
+        line
+        for line in solvers.splitlines()
+        if line.startswith("test.ocsvm.libsvm") and "[--plugin brought]" in line
+    ]
     families = run("list", "families").stdout
     assert re.search(r"(?m)^coupling.wlw [^[]*$", families)
     assert re.search(r"(?m)^lasso .*\[comes with equimargin, from the field\]$", families)
     assert re.search(r"(?m)^svm.soft [^[]*$", families)
     assert "--plugin MODULE loads one" in run("list", "plugins").stdout
-    found = re.search(r"--draw 1 draws, and as a JSON file may hold them\n  (.*)\n", run("show", "one_class").stdout)
+    found = re.search(
+        r"--draw 1 draws, and as a JSON file may hold them\n  (.*)\n",
+        run("show", "one_class").stdout,
+    )
     assert found is not None
     assert json.loads(found[1]).keys() == {"X", "nu"}
     assert "--draw" not in run("show", "test.nothing", "--plugin", "brought").stdout
@@ -161,28 +206,64 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("list", "families", "--plugin", "nowhere"), "the plug-in nowhere cannot be loaded: ModuleNotFoundError"),
+        (
+            ("list", "families", "--plugin", "nowhere"),
+            "the plug-in nowhere cannot be loaded: ModuleNotFoundError",
+        ),
         (("list", "families", "--plugin", "nowhere.py"), "the plug-in nowhere.py is not there"),
         (("list", "families", "--plugin", "broken.py"), "KeyError: 'missing' (broken.py, line 2)"),
-        (("list", "families", "--plugin", "brought", "--plugin", "other/brought.py"), "rename the file"),
+        (
+            ("list", "families", "--plugin", "brought", "--plugin", "other/brought.py"),
+            "rename the file",
+        ),
         (("compare", "--family", "test.none", "--draw", "1"), "unknown family 'test.none'"),
-        (("compare", "--family", "svm.soft", "--draw", "1"), "--draw needs --family with the name of a family from elsewhere"),
-        (("compare", "--plugin", "brought", "--family", "test.nothing", "--draw", "1"), "has no strategy to draw data from"),
-        (("compare", "--plugin", "brought", "--family", "test.ocsvm"), "needs data: a file, or --draw SEED"),
-        (("compare", "x", "--plugin", "brought", "--family", "test.ocsvm", "--draw", "1"), "needs data: a file, or --draw SEED"),
-        (("compare", "broken.json", "--plugin", "brought", "--family", "test.ocsvm"), "broken.json cannot be read"),
-        (("compare", "brought.py", "--plugin", "brought", "--family", "test.ocsvm"), "ends in .json or .npz"),
-        (("compare", "--plugin", "brought", "--family", "test.ocsvm", "--draw", "1", "-C", "2"), "--cost is not for test.ocsvm"),
+        (
+            ("compare", "--family", "svm.soft", "--draw", "1"),
+            "--draw needs --family with the name of a family from elsewhere",
+        ),
+        (
+            ("compare", "--plugin", "brought", "--family", "test.nothing", "--draw", "1"),
+            "has no strategy to draw data from",
+        ),
+        (
+            ("compare", "--plugin", "brought", "--family", "test.ocsvm"),
+            "needs data: a file, or --draw SEED",
+        ),
+        (
+            ("compare", "x", "--plugin", "brought", "--family", "test.ocsvm", "--draw", "1"),
+            "needs data: a file, or --draw SEED",
+        ),
+        (
+            ("compare", "broken.json", "--plugin", "brought", "--family", "test.ocsvm"),
+            "broken.json cannot be read",
+        ),
+        (
+            ("compare", "brought.py", "--plugin", "brought", "--family", "test.ocsvm"),
+            "ends in .json or .npz",
+        ),
+        (
+            ("compare", "--plugin", "brought", "--family", "test.ocsvm", "--draw", "1", "-C", "2"),
+            "--cost is not for test.ocsvm",
+        ),
         (("compare",), "missing argument 'DATA'"),
-        (("compare", "broken.json"), "broken.json: a JSON file has the data of a family from elsewhere; say of which: --family ID"),
-        (("compare", "broken.json", "--plugin", "brought", "--family", "test.ocsv"), "unknown family 'test.ocsv'; did you mean test.ocsvm"),
+        (
+            ("compare", "broken.json"),
+            "broken.json: a JSON file has the data of a family from elsewhere; say of "
+            "which: --family ID",
+        ),
+        (
+            ("compare", "broken.json", "--plugin", "brought", "--family", "test.ocsv"),
+            "unknown family 'test.ocsv'; did you mean test.ocsvm",
+        ),
         (
             ("compare", "broken.json", "--family", "elsewhere"),
             "`equimargin list families` has all, and --plugin MODULE brings others",
         ),
     ],
 )
-def test_failures_are_sentences(run: Run, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_failures_are_sentences(
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
     (tmp_path / "broken.py").write_text("known = {}\nknown['missing']\n", encoding="utf-8")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "brought.py").write_text("", encoding="utf-8")
@@ -193,12 +274,19 @@ def test_failures_are_sentences(run: Run, tmp_path: Path, arguments: tuple[str, 
     assert "Traceback" not in found.stderr
 
 
-@pytest.mark.parametrize("arguments", [("compare", "--family", "lasso", "--draw", "1"), ("same", "lasso.primal", "lasso.dual")])
+@pytest.mark.parametrize(
+    "arguments",
+    [("compare", "--family", "lasso", "--draw", "1"), ("same", "lasso.primal", "lasso.dual")],
+)
 def test_drawing_without_hypothesis_says_what_to_install(arguments: tuple[str, ...]) -> None:
-    code = "import sys; sys.modules['hypothesis'] = None; from equimargin.cli.app import main; main()"
+    code = (
+        "import sys; sys.modules['hypothesis'] = None; from equimargin.cli.app import main; main()"
+    )
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     command = [sys.executable, "-c", code, *arguments]
-    found = subprocess.run(command, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=HANG)
+    found = subprocess.run(
+        command, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=HANG
+    )
     assert (found.returncode, found.stdout) == (2, "")
     assert found.stderr == "equimargin: drawing data needs hypothesis: pip install hypothesis\n"
 
@@ -232,25 +320,44 @@ stated("own_rooted", rooted, value=lambda value, d: math.sqrt(float(value)))
         ("own_rooted", "the optimum is in [9.0, 9.0]"),
     ],
 )
-def test_the_definition_of_a_family_is_certified(run: Run, tmp_path: Path, family: str, proved: str) -> None:
+def test_the_definition_of_a_family_is_certified(
+    run: Run, tmp_path: Path, family: str, proved: str
+) -> None:
     """A quadratic program, a cone program, and two with rays.
 
     The checker, which knows nothing of plug-ins, accepts them.
     """
     (tmp_path / "programs.py").write_text(PROGRAMS, encoding="utf-8")
     (tmp_path / "data.json").write_text('{"a": [0, 3]}', encoding="utf-8")
-    found = run("compare", "data.json", "--family", family, "--plugin", "programs.py", "--certify", "proofs")
+    found = run(
+        "compare", "data.json", "--family", family, "--plugin", "programs.py", "--certify", "proofs"
+    )
     file = f"proofs/{family}.json"
     assert found.stdout.splitlines()[-1] == f"{family}: certificate {file}"
     checked = run("verify", file)
-    assert (checked.returncode, checked.stdout.splitlines()[0]) == (0, f"{file}: ACCEPTED: program: {proved}")
+    assert (checked.returncode, checked.stdout.splitlines()[0]) == (
+        0,
+        f"{file}: ACCEPTED: program: {proved}",
+    )
 
 
 def test_a_family_without_a_certificate_says_why(run: Run, tmp_path: Path) -> None:
     (tmp_path / "programs.py").write_text(PROGRAMS, encoding="utf-8")
     (tmp_path / "data.json").write_text('{"a": [0, 3]}', encoding="utf-8")
-    found = run("compare", "data.json", "--family", "own_broken", "--plugin", "programs.py", "--certify", "proofs")
-    assert found.stdout.splitlines()[-1] == "own_broken: no certificate: its definition cannot be certified: KeyError: 'b'"
+    found = run(
+        "compare",
+        "data.json",
+        "--family",
+        "own_broken",
+        "--plugin",
+        "programs.py",
+        "--certify",
+        "proofs",
+    )
+    assert (
+        found.stdout.splitlines()[-1]
+        == "own_broken: no certificate: its definition cannot be certified: KeyError: 'b'"
+    )
     assert list((tmp_path / "proofs").iterdir()) == []
 
 
@@ -259,7 +366,18 @@ def test_what_a_value_map_computes_in_floats_is_not_called_proven(run: Run, tmp_
     """Neither on the line of the family nor in the wide table, and the record says so, too."""
     (tmp_path / "programs.py").write_text(PROGRAMS, encoding="utf-8")
     (tmp_path / "data.json").write_text('{"a": [0, 3]}', encoding="utf-8")
-    arguments = ("compare", "data.json", "--family", "own_rooted", "--plugin", "programs.py", "--jobs", "2", "--json", "out.json")
+    arguments = (
+        "compare",
+        "data.json",
+        "--family",
+        "own_rooted",
+        "--plugin",
+        "programs.py",
+        "--jobs",
+        "2",
+        "--json",
+        "out.json",
+    )
     page, wide = run(*arguments).stdout, run(*arguments, "--wide").stdout
     assert re.search(r"(?m)^own_rooted +optimum 3, \d+ digits not proven \(width", page)
     assert "optimum, not proven, in [3, 3]" in wide
@@ -304,11 +422,23 @@ def test_a_kernel_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: 
     """
     (tmp_path / "kernels.py").write_text(KERNEL, encoding="utf-8")
     few = ("--family", "svm.nobias", "--solver", "CLARABEL", "--solver", "coordinate_descent")
-    arguments = ("compare", "xor", "--plugin", "kernels", "--kernel", "both", "--gamma", "0.5", *few)
+    arguments = (
+        "compare",
+        "xor",
+        "--plugin",
+        "kernels",
+        "--kernel",
+        "both",
+        "--gamma",
+        "0.5",
+        *few,
+    )
     found = run(*arguments, "--jobs", "2", "--json", "out.json", "--certify", "proofs")
     assert found.returncode == 0, found.stdout + found.stderr
     assert "both kernel (gamma=0.5)" in found.stdout
-    assert found.stdout.splitlines()[-1].startswith("svm.nobias: no certificate: a certificate is of the kernels that its checker computes")
+    assert found.stdout.splitlines()[-1].startswith(
+        "svm.nobias: no certificate: a certificate is of the kernels that its checker computes"
+    )
     record = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert record["settings"]["kernel"] == {"name": "both", "gamma": 0.5}
     assert not list(faults(record, "compare"))
@@ -332,7 +462,9 @@ def test_a_kernel_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: 
         ),
     ],
 )
-def test_wrong_options_of_a_kernel_are_sentences(run: Run, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_wrong_options_of_a_kernel_are_sentences(
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
     (tmp_path / "kernels.py").write_text(KERNEL, encoding="utf-8")
     found = run("compare", "xor", "--plugin", "kernels", *arguments)
     assert (found.returncode, found.stdout, found.stderr.count("\n")) == (2, "", 1)
@@ -376,7 +508,9 @@ def test_estimators_take_a_kernel_by_its_name() -> None:
             return linear().diagonal(X) * self.gamma
 
         def rounding(self, X: Any, Z: Any, K: Any, v: Any) -> Any:
-            return 2 * self.gamma * linear().rounding(X, Z, K, v) + 2.0**-50 * self.magnitude(X, Z, K, v)
+            return 2 * self.gamma * linear().rounding(X, Z, K, v) + 2.0**-50 * self.magnitude(
+                X, Z, K, v
+            )
 
         def diagonal_bound(self, X: Any) -> Any:
             return 2 * self.gamma * linear().diagonal_bound(X)

@@ -63,7 +63,10 @@ def documents(tmp_path: Path) -> Path:
     rows = ["qid,target,a,b,fair"]
     for query, labels in LABELS.items():
         pairs = sum(first > second for first in labels for second in labels)
-        rows += [f"{query},{label},{random.random():.3f},{random.random():.3f},{1 / pairs!r}" for label in labels]
+        rows += [
+            f"{query},{label},{random.random():.3f},{random.random():.3f},{1 / pairs!r}"
+            for label in labels
+        ]
     file.write_text("\n".join(rows) + "\n")
     return file
 
@@ -73,38 +76,78 @@ def classes(tmp_path: Path) -> Path:
     """Rows of two classes that overlap, with a column of ones."""
     random = np.random.default_rng(1)
     file = tmp_path / "classes.csv"
-    rows = [f"{random.normal() + sign + 2:.3f},{random.normal():.3f},1,{sign}" for sign in (-1, 1) * 10]
+    rows = [
+        f"{random.normal() + sign + 2:.3f},{random.normal():.3f},1,{sign}" for sign in (-1, 1) * 10
+    ]
     file.write_text("\n".join(["a,b,one,label", *rows]) + "\n")
     return file
 
 
 @pytest.mark.parametrize("command", ["compare", "path"])
-def test_means_are_sums_weighted_by_the_pairs_of_their_queries(command: str, documents: Path, tmp_path: Path) -> None:
+def test_means_are_sums_weighted_by_the_pairs_of_their_queries(
+    command: str, documents: Path, tmp_path: Path
+) -> None:
     more = QUICK if command == "compare" else ("--lambda-min", "0.001")
-    means = record(tmp_path / "a.json", command, str(documents), "--drop", "fair", "--per-query", "mean", *more)
-    weighted = record(tmp_path / "b.json", command, str(documents), "--weight", "fair", "--per-query", "sum", *more)
+    means = record(
+        tmp_path / "a.json", command, str(documents), "--drop", "fair", "--per-query", "mean", *more
+    )
+    weighted = record(
+        tmp_path / "b.json",
+        command,
+        str(documents),
+        "--weight",
+        "fair",
+        "--per-query",
+        "sum",
+        *more,
+    )
     sums = record(tmp_path / "c.json", command, str(documents), "--drop", "fair", *more)
     said = [found["settings"]["per_query"] for found in (means, weighted, sums)]
     assert said == ["mean", "sum", None]
     if command == "path":
-        assert means["breakpoints"]["lambda"] == pytest.approx(weighted["breakpoints"]["lambda"], rel=1e-9)
-        assert means["breakpoints"]["lambda"][0] != pytest.approx(sums["breakpoints"]["lambda"][0], rel=1e-3)
+        assert means["breakpoints"]["lambda"] == pytest.approx(
+            weighted["breakpoints"]["lambda"], rel=1e-9
+        )
+        assert means["breakpoints"]["lambda"][0] != pytest.approx(
+            sums["breakpoints"]["lambda"][0], rel=1e-3
+        )
     else:
-        assert set(optima(means)) == {"rank.l1", "rank.l2"}  # families with a norm of one know no weights
+        assert set(optima(means)) == {
+            "rank.l1",
+            "rank.l2",
+        }  # families with a norm of one know no weights
         assert optima(means) == pytest.approx(optima(weighted), rel=1e-6)
         assert optima(means)["rank.l1"] != pytest.approx(optima(sums)["rank.l1"], rel=1e-3)
 
 
 def test_a_penalised_bias_is_the_weight_of_a_column_of_ones(classes: Path, tmp_path: Path) -> None:
-    penalised = record(tmp_path / "a.json", "compare", str(classes), "--drop", "one", "--bias", "penalized", *QUICK)
-    with_ones = record(tmp_path / "b.json", "compare", str(classes), "--bias", "none", "--family", "svm.nobias*", *QUICK)
+    penalised = record(
+        tmp_path / "a.json", "compare", str(classes), "--drop", "one", "--bias", "penalized", *QUICK
+    )
+    with_ones = record(
+        tmp_path / "b.json",
+        "compare",
+        str(classes),
+        "--bias",
+        "none",
+        "--family",
+        "svm.nobias*",
+        *QUICK,
+    )
     assert set(optima(penalised)) == {"svm.nobias", "svm.nobias_l2"}
     for family, optimum in optima(penalised).items():
         assert optimum == pytest.approx(optima(with_ones)[family], rel=1e-6)
-    followed = record(tmp_path / "c.json", "path", str(classes), "--drop", "one", "--bias", "penalized")
+    followed = record(
+        tmp_path / "c.json", "path", str(classes), "--drop", "one", "--bias", "penalized"
+    )
     by_ones = record(tmp_path / "d.json", "path", str(classes), "--bias", "none")
-    assert followed["breakpoints"]["lambda"] == pytest.approx(by_ones["breakpoints"]["lambda"], rel=1e-6, abs=1e-9)
-    assert (followed["settings"]["kernel"], followed["settings"]["bias"]) == ({"name": "linear"}, "penalized")
+    assert followed["breakpoints"]["lambda"] == pytest.approx(
+        by_ones["breakpoints"]["lambda"], rel=1e-6, abs=1e-9
+    )
+    assert (followed["settings"]["kernel"], followed["settings"]["bias"]) == (
+        {"name": "linear"},
+        "penalized",
+    )
 
 
 def test_families_are_those_with_the_bias_that_was_asked_for(tmp_path: Path) -> None:
@@ -120,34 +163,64 @@ def test_headings_and_pages_say_the_choice(documents: Path, tmp_path: Path) -> N
     page = tmp_path / "page.html"
     asked = ["compare", str(documents), "--per-query", "mean", *QUICK, "--html", str(page)]
     output = run(*asked)
-    assert "linear kernel, the mean of the losses of a query's pairs, C=1; one-norm families know no means over queries" in output
+    assert (
+        "linear kernel, the mean of the losses of a query's pairs, C=1; one-norm families "
+        "know no means over queries" in output
+    )
     (command,) = re.findall("<code>(.*?)</code>", page.read_text())
     assert shlex.split(unescape(command)) == ["equimargin", *asked]
     assert {("per_query", "mean"), ("bias", "not given")} <= settings(page)
     drawn = tmp_path / "path.svg"
-    assert "linear kernel, a penalised bias" in run("path", "xor", "--bias", "penalized", "--html", str(page), "--plot", str(drawn))
+    assert "linear kernel, a penalised bias" in run(
+        "path", "xor", "--bias", "penalized", "--html", str(page), "--plot", str(drawn)
+    )
     assert {("kernel", "linear"), ("bias", "penalized")} <= settings(page)
-    assert "one-norm families have no penalised bias" in run("compare", "xor", "--bias", "penalized", *QUICK)
+    assert "one-norm families have no penalised bias" in run(
+        "compare", "xor", "--bias", "penalized", *QUICK
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("compare xor --per-query mean", "--per-query is for a ranking by query, and the task is classification"),
+        (
+            "compare xor --per-query mean",
+            "--per-query is for a ranking by query, and the task is classification",
+        ),
         ("compare diabetes_ranking --per-query mean", "--per-query: the data have no queries"),
-        ("compare diabetes_ranking --bias penalized", "--bias is for classification: a ranking has no bias"),
-        ("compare diabetes --bias none", "--bias is for classification: a regression has a free bias"),
-        ("compare iris_ranking --task ordinal --bias free", "--bias is for classification: an ordinal regression has thresholds"),
+        (
+            "compare diabetes_ranking --bias penalized",
+            "--bias is for classification: a ranking has no bias",
+        ),
+        (
+            "compare diabetes --bias none",
+            "--bias is for classification: a regression has a free bias",
+        ),
+        (
+            "compare iris_ranking --task ordinal --bias free",
+            "--bias is for classification: an ordinal regression has thresholds",
+        ),
         ("compare --family lasso --draw 1 --bias none", "--bias is not for lasso"),
-        ("compare xor --bias free --family svm.nobias", "unknown family with a free bias 'svm.nobias'; known: svm.soft"),
+        (
+            "compare xor --bias free --family svm.nobias",
+            "unknown family with a free bias 'svm.nobias'; known: svm.soft",
+        ),
         ("compare xor --bias some", "'some' is not one of free, none, penalized"),
         ("path diabetes --bias none", "--bias is for classification: a regression has a free bias"),
         ("path diabetes_ranking --per-query mean", "--per-query: the data have no queries"),
-        ("path xor --bias penalized --family svm.nobias", "--bias penalized: --family svm.nobias says itself whether there is a bias"),
-        ("path xor --bias penalized --validate 2", "--validate 2: folds do not know --bias penalized"),
+        (
+            "path xor --bias penalized --family svm.nobias",
+            "--bias penalized: --family svm.nobias says itself whether there is a bias",
+        ),
+        (
+            "path xor --bias penalized --validate 2",
+            "--validate 2: folds do not know --bias penalized",
+        ),
     ],
 )
-def test_what_makes_no_sense_is_refused_by_the_name_of_its_option(arguments: str, said: str) -> None:
+def test_what_makes_no_sense_is_refused_by_the_name_of_its_option(
+    arguments: str, said: str
+) -> None:
     assert said in refusal(*arguments.split())
 
 

@@ -81,7 +81,9 @@ def test_compare_reads_files_of_words_by_one_command(tmp_path: Path, name: str, 
     if how == "drop":
         assert f"; dropped: {', '.join(f'column {at}' for at in words)};" in line
     else:
-        assert re.search(f"; {how}: {', '.join(rf'`column {at}` [(][0-9]+ words?[)]' for at in words)};", line)
+        assert re.search(
+            f"; {how}: {', '.join(rf'`column {at}` [(][0-9]+ words?[)]' for at in words)};", line
+        )
 
 
 def test_load_names_all_columns_that_need_a_decision(tmp_path: Path) -> None:
@@ -96,28 +98,47 @@ def test_load_names_all_columns_that_need_a_decision(tmp_path: Path) -> None:
     assert str(refusal.value) == f"{path}: 2 columns need a decision: {missing}"
     with pytest.raises(DataError) as refusal:
         load(write(tmp_path, "a,b,c,d,y\n1,x,,7,u\n2,z,3,oops,v\n3,x,4,8,w\n"))
-    bad = "line 3, column 'd': 'oops' is not a finite number; correct it or drop the column (--drop d)"
-    target = "line 2, column 'y': 'u' is not a finite number; of labels a classification takes two, and these are 3"
+    bad = (
+        "line 3, column 'd': 'oops' is not a finite number; correct it or drop the column "
+        "(--drop d)"
+    )
+    target = (
+        "line 2, column 'y': 'u' is not a finite number; of labels a classification takes two, "
+        "and these are 3"
+    )
     for part in ("4 columns need", "words in 'b' (", "missing entries in 'c' (", bad, target):
         assert part in str(refusal.value)
-    with pytest.raises(DataError, match=r": 2 columns need a decision: decimal commas in 'a', 'b' \(--decimal ,\)$"):
+    with pytest.raises(
+        DataError, match=r": 2 columns need a decision: decimal commas in 'a', 'b' \(--decimal ,\)$"
+    ):
         load(write(tmp_path, "a;b;y\n1,5;2,5;1\n3,5;1,5;2\n"))
 
 
 def test_load_one_column_names_all_its_decisions(tmp_path: Path) -> None:
     with pytest.raises(DataError) as refusal:
         load(write(tmp_path, "w,a,y\nx,1,1\n,2,2\nz,3,1\n"))
-    decisions = "words in 'w' (--categorical one-hot, codes or drop); missing entries in 'w' (--missing drop, or mean for features)"
+    decisions = (
+        "words in 'w' (--categorical one-hot, codes or drop); missing entries in 'w' (--missing "
+        "drop, or mean for features)"
+    )
     assert str(refusal.value).endswith(f": 1 column needs 2 decisions: {decisions}")
-    with pytest.raises(DataError, match=r"line 2, column 'w': 'x' is .* \(--categorical one-hot, codes or drop\)$"):
+    with pytest.raises(
+        DataError, match=r"line 2, column 'w': 'x' is .* \(--categorical one-hot, codes or drop\)$"
+    ):
         load(write(tmp_path, "w,a,y\nx,1,1\nz,3,2\n"))
-    with pytest.raises(DataError, match=r"1 column needs 2 decisions: missing entries in 'a' .*; decimal commas in 'a' \(--decimal ,\)$"):
+    with pytest.raises(
+        DataError,
+        match=r"1 column needs 2 decisions: missing entries in 'a' .*; decimal commas in 'a' "
+        r"\(--decimal ,\)$",
+    ):
         load(write(tmp_path, "a;y\n1,5;1\n;3\n2,5;2\n"))
 
 
 def test_load_a_bad_entry_is_named_before_a_missing_one(tmp_path: Path) -> None:
     for missing in (None, "drop", "mean"):
-        with pytest.raises(DataError, match="line 3, column 'a': 'oops' is not a finite number; correct it"):
+        with pytest.raises(
+            DataError, match="line 3, column 'a': 'oops' is not a finite number; correct it"
+        ):
             load(write(tmp_path, "a,y\n,1\noops,2\n3,3\n"), missing=missing)
 
 
@@ -125,7 +146,9 @@ WORDS = st.lists(st.sampled_from(["", "x", "y z", "30-39", "É", "?"]), min_size
 
 
 @given(words=WORDS, missing=st.sampled_from(["drop", "mean"]))
-def test_load_encodes_as_scikit_learn_does(tmp_path_factory: pytest.TempPathFactory, words: list[str], missing: Any) -> None:
+def test_load_encodes_as_scikit_learn_does(
+    tmp_path_factory: pytest.TempPathFactory, words: list[str], missing: Any
+) -> None:
     content = "w,a,y\n" + "".join(f"{word},{at},{at}\n" for at, word in enumerate(words))
     path = write(tmp_path_factory.getbasetemp(), content)
     present = [word for word in words if word not in ("", "?")]
@@ -174,18 +197,26 @@ def test_load_words_in_columns_that_held_numbers_are_refused(tmp_path: Path) -> 
 
 def test_load_words_in_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     for row in ("u,v", "u,2"):
-        path = write(tmp_path, f"a,a,y\n{row},0\nx,3,1\n".replace("x,3", "x,z" if row == "u,v" else "x,3"))
+        path = write(
+            tmp_path, f"a,a,y\n{row},0\nx,3,1\n".replace("x,3", "x,z" if row == "u,v" else "x,3")
+        )
         with pytest.raises(
             DataError,
             match=r": 2 features are named 'a', and one holds words .* \(--drop 'column 1'\)$",
         ):
             load(path, header=True, categorical="codes")
-        assert load(path, header=True, categorical="codes", drop="column 2").origin.categories == {"a": ("u", "x")}
+        assert load(path, header=True, categorical="codes", drop="column 2").origin.categories == {
+            "a": ("u", "x")
+        }
 
 
 def test_load_too_many_words_for_indicators_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "w,a,y\n" + "".join(f"word{at},1,{at % 2}\n" for at in range(1001)))
-    with pytest.raises(DataError, match=r"column 'w': holds 1,001 different words, and one-hot takes 1,000; drop it \(--drop w\)"):
+    with pytest.raises(
+        DataError,
+        match=r"column 'w': holds 1,001 different words, and one-hot takes 1,000; drop it "
+        r"\(--drop w\)",
+    ):
         load(path, categorical="one-hot")
     assert load(path, categorical="codes").X.shape == (1001, 2)
 

@@ -15,7 +15,9 @@ from equimargin.solvers import solve
 
 
 def test_the_example_of_joachims() -> None:
-    told = preferences(range(7), [0, 2, 6])  # clicks on the first, the third and the seventh document
+    told = preferences(
+        range(7), [0, 2, 6]
+    )  # clicks on the first, the third and the seventh document
     assert told.pairs.tolist() == [[2, 1], [6, 1], [6, 3], [6, 4], [6, 5]]
     assert told.weight.tolist() == [1] * 5
 
@@ -27,10 +29,17 @@ def lists(draw: st.DrawFn) -> tuple[list[int], list[int]]:
 
 
 @given(lists())
-def test_the_pairs_are_of_every_ranking_with_the_clicked_documents_first(shown: tuple[list[int], list[int]]) -> None:
+def test_the_pairs_are_of_every_ranking_with_the_clicked_documents_first(
+    shown: tuple[list[int], list[int]],
+) -> None:
     order, clicked = shown
     pairs = {tuple(pair) for pair in preferences(order, clicked).pairs.tolist()}
-    assert pairs == {(i, j) for i in clicked for j in set(order) - set(clicked) if order.index(j) < order.index(i)}
+    assert pairs == {
+        (i, j)
+        for i in clicked
+        for j in set(order) - set(clicked)
+        if order.index(j) < order.index(i)
+    }
 
 
 @given(st.lists(lists(), min_size=1, max_size=4))
@@ -44,7 +53,9 @@ def test_lists_add_up(shown: list[tuple[list[int], list[int]]]) -> None:
 
 def test_a_contradiction_is_paid_for() -> None:
     both = preferences([0, 1], [1]) + preferences([1, 0], [0])
-    optimum = solve(ranking_from_pairs([[0.0], [1.0]], both.pairs, 3.0, pair_weight=both.weight), tol=1e-9).interval
+    optimum = solve(
+        ranking_from_pairs([[0.0], [1.0]], both.pairs, 3.0, pair_weight=both.weight), tol=1e-9
+    ).interval
     assert optimum.lower <= 6 <= optimum.upper <= optimum.lower + 1e-6
 
 
@@ -65,7 +76,11 @@ def test_clicks_are_a_relaxation_of_any_order_with_the_clicked_documents_first(s
         ([0, -1], [0], "-1 is no row"),
         ([0, "1"], [0], "'1' is no row"),
         ([0, True], [0], "True is no row"),
-        ([2**70, 0], [0], "1180591620717411303424 is no row of the features; rows are whole numbers below 2\\^63"),
+        (
+            [2**70, 0],
+            [0],
+            "1180591620717411303424 is no row of the features; rows are whole numbers below 2\\^63",
+        ),
         ([0, 1], 1, "clicked must be a list of rows of the features, not 1"),
         (None, [1], "shown must be a list of rows of the features, not None"),
     ],

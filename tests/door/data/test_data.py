@@ -25,7 +25,9 @@ from equimargin import data
 from equimargin.data import BUNDLED, Data, DataError, load
 from places import HANG, SHARED
 
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the folder of public data sets is not beside the repository")
+needs_shared = pytest.mark.skipif(
+    not SHARED.is_dir(), reason="the folder of public data sets is not beside the repository"
+)
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -77,7 +79,15 @@ def test_bundled(name: str, shape: tuple[int, int], task: Any, checks: Any) -> N
     assert loaded.X.dtype == loaded.y.dtype == np.float64
     assert BUNDLED[name][1] == task
     if task == "classification":
-        assert dict(zip(*(part.tolist() for part in np.unique(loaded.y, return_counts=True)), strict=True)) == checks
+        assert (
+            dict(
+                zip(
+                    *(part.tolist() for part in np.unique(loaded.y, return_counts=True)),
+                    strict=True,
+                )
+            )
+            == checks
+        )
     if task == "ranking":
         assert pairs(loaded.y) == checks
         assert f"{checks:,} pairs" in BUNDLED[name][0]
@@ -89,7 +99,12 @@ def test_every_bundled_name_loads_without_its_task_being_told() -> None:
 
 def test_xor_is_the_product_of_the_signs_negated() -> None:
     xor = load("xor")
-    assert dict(zip(map(tuple, xor.X.tolist()), xor.y.tolist(), strict=True)) == {(-1, -1): -1, (-1, 1): 1, (1, -1): 1, (1, 1): -1}
+    assert dict(zip(map(tuple, xor.X.tolist()), xor.y.tolist(), strict=True)) == {
+        (-1, -1): -1,
+        (-1, 1): 1,
+        (1, -1): 1,
+        (1, 1): -1,
+    }
 
 
 def test_diabetes_ranking_is_a_part_of_diabetes() -> None:
@@ -107,11 +122,17 @@ def test_a_bundled_set_serves_another_task_where_that_makes_sense() -> None:
 
 @pytest.mark.parametrize(("name", "classes"), [("diabetes", 214), ("wine_ranking", 3)])
 def test_many_levels_are_not_classified(name: str, classes: int) -> None:
-    with pytest.raises(DataError, match=rf'^{name}: the target has {classes} classes .* the task "regression", "ranking" or "ordinal"$'):
+    with pytest.raises(
+        DataError,
+        match=rf'^{name}: the target has {classes} classes .* the task "regression", "ranking" or '
+        rf'"ordinal"$',
+    ):
         load(name, task="classification")
 
 
-def test_a_name_means_the_bundled_set_and_a_path_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_means_the_bundled_set_and_a_path_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path, "a,y\n1,5\n2,6\n", "xor")
     assert load("xor").X.shape == (4, 2)
@@ -132,10 +153,18 @@ OPTIONS = [
 
 @pytest.mark.parametrize(("option", "value"), OPTIONS)
 def test_columns_are_named_for_tables_only(option: str, value: Any, tmp_path: Path) -> None:
-    for source, what in (("xor", "this data set is bundled"), (write(tmp_path, "1 1:2\n"), "this is a file of svmlight")):
-        if option == "sep" and source != "xor":  # who says what separates the fields says that it is a table
+    for source, what in (
+        ("xor", "this data set is bundled"),
+        (write(tmp_path, "1 1:2\n"), "this is a file of svmlight"),
+    ):
+        if (
+            option == "sep" and source != "xor"
+        ):  # who says what separates the fields says that it is a table
             continue
-        with pytest.raises(DataError, match=f"{option} is an option about the columns of a table, and {what}; leave it out$"):
+        with pytest.raises(
+            DataError,
+            match=f"{option} is an option about the columns of a table, and {what}; leave it out$",
+        ):
             load(source, **{option: value})
 
 
@@ -145,7 +174,10 @@ def test_an_unknown_option_is_a_type_error() -> None:
 
 
 def test_unknown_task() -> None:
-    with pytest.raises(DataError, match="no task 'rank'; choose one of classification, regression, ranking, ordinal"):
+    with pytest.raises(
+        DataError,
+        match="no task 'rank'; choose one of classification, regression, ranking, ordinal",
+    ):
         load("xor", task="rank")
 
 
@@ -158,7 +190,10 @@ def test_svmlight_round_trip(tmp_path_factory: pytest.TempPathFactory, table: An
     lines = []
     for i, (x, label) in enumerate(zip(X.tolist(), y.tolist(), strict=True)):
         query = "" if qid is None else f" qid:{qid[i]}"
-        lines.append(f"{label!r}{query} {' '.join(f'{j}:{v!r}' for j, v in enumerate(x, start=1))} # row_{i} qid:9")
+        lines.append(
+            f"{label!r}{query} {' '.join(f'{j}:{v!r}' for j, v in enumerate(x, start=1))} # "
+            f"row_{i} qid:9"
+        )
     back = load(write(tmp_path_factory.mktemp("svmlight"), "\n".join(lines)), task="regression")
     assert np.array_equal(back.X if isinstance(back.X, np.ndarray) else back.X.toarray(), X)
     assert np.array_equal(back.y, y)
@@ -166,15 +201,21 @@ def test_svmlight_round_trip(tmp_path_factory: pytest.TempPathFactory, table: An
 
 
 @given(tables(), st.sampled_from(",;\t"), st.permutations(range(5)))
-def test_csv_round_trip(tmp_path_factory: pytest.TempPathFactory, table: Any, delimiter: str, order: Any) -> None:
+def test_csv_round_trip(
+    tmp_path_factory: pytest.TempPathFactory, table: Any, delimiter: str, order: Any
+) -> None:
     X, y, qid = table
-    columns = {f'x, "{j}";\t': X[:, j].tolist() for j in order if j < X.shape[1]} | {"y": y.tolist()}
+    columns = {f'x, "{j}";\t': X[:, j].tolist() for j in order if j < X.shape[1]} | {
+        "y": y.tolist()
+    }
     if qid is not None:
         columns = {"qid": qid.tolist()} | columns
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter)
     writer.writerows([columns.keys(), *zip(*columns.values(), strict=True)])
-    back = load(write(tmp_path_factory.mktemp("csv"), text.getvalue()), task="regression", target="y")
+    back = load(
+        write(tmp_path_factory.mktemp("csv"), text.getvalue()), task="regression", target="y"
+    )
     assert np.array_equal(back.X, X[:, [j for j in order if j < X.shape[1]]])
     assert np.array_equal(back.y, y)
     assert qid is None if back.qid is None else np.array_equal(queries(back), qid)
@@ -195,8 +236,12 @@ def test_npz_round_trip(tmp_path_factory: pytest.TempPathFactory, table: Any) ->
 
 
 def test_svmlight_counts_from_0_only_if_an_index_0_is_there(tmp_path: Path) -> None:
-    assert np.array_equal(load(write(tmp_path, "5 1:1 2:2\n6 2:4\n7 1:3\n")).X, [[1, 2], [0, 4], [3, 0]])
-    assert np.array_equal(load(write(tmp_path, "5 1:1 2:2\n6 0:4\n7 1:3\n")).X, [[0, 1, 2], [4, 0, 0], [0, 3, 0]])
+    assert np.array_equal(
+        load(write(tmp_path, "5 1:1 2:2\n6 2:4\n7 1:3\n")).X, [[1, 2], [0, 4], [3, 0]]
+    )
+    assert np.array_equal(
+        load(write(tmp_path, "5 1:1 2:2\n6 0:4\n7 1:3\n")).X, [[0, 1, 2], [4, 0, 0], [0, 3, 0]]
+    )
 
 
 def test_rows_of_zeros_comments_blank_lines_and_a_byte_order_mark(tmp_path: Path) -> None:
@@ -207,18 +252,28 @@ def test_rows_of_zeros_comments_blank_lines_and_a_byte_order_mark(tmp_path: Path
 
 
 def test_queries_need_not_be_contiguous_and_fill_64_bits(tmp_path: Path) -> None:
-    back = load(write(tmp_path, f"1 qid:7 1:1\n2 qid:{2**63 - 1} 1:1\n3 qid:7 1:2\n4 qid:-{2**63} 1:1\n"))
+    back = load(
+        write(tmp_path, f"1 qid:7 1:1\n2 qid:{2**63 - 1} 1:1\n3 qid:7 1:2\n4 qid:-{2**63} 1:1\n")
+    )
     assert queries(back).tolist() == [7, 2**63 - 1, 7, -(2**63)]
     assert back.task == "ranking"
 
 
 def test_a_sparse_file_stays_sparse_and_a_dense_one_does_not(tmp_path: Path) -> None:
-    sparse = load(write(tmp_path, "".join(f"{i % 2} {20 * i + 1}:{i + 1} {20 * i + 2}:0 400:1\n" for i in range(20))))
+    sparse = load(
+        write(
+            tmp_path,
+            "".join(f"{i % 2} {20 * i + 1}:{i + 1} {20 * i + 2}:0 400:1\n" for i in range(20)),
+        )
+    )
     assert isinstance(sparse.X, csr_array)
     assert sparse.X.shape == (20, 400)
     assert sparse.X.nnz == 40
     assert sparse.X[[3], [60]] == 4
-    assert LinearSVC().fit(sparse.X, sparse.y).coef_.shape == (1, 400)  # it takes 32-bit indices only
+    assert LinearSVC().fit(sparse.X, sparse.y).coef_.shape == (
+        1,
+        400,
+    )  # it takes 32-bit indices only
     assert isinstance(load(write(tmp_path, "1 1:1\n2 10:1\n")).X, np.ndarray)
 
 
@@ -263,7 +318,9 @@ def test_a_bad_svmlight_line_is_named(tmp_path: Path, line: str, reason: str) ->
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
-@pytest.mark.parametrize("line", ["1 qid:x 1:1", "1 1_0:2", "1 :1", "1:1 2:2", "bad 1:1", "1 1:0,5 2:0,5"])
+@pytest.mark.parametrize(
+    "line", ["1 qid:x 1:1", "1 1_0:2", "1 :1", "1:1 2:2", "bad 1:1", "1 1:0,5 2:0,5"]
+)
 def test_a_bad_first_line_is_still_taken_for_svmlight(tmp_path: Path, line: str) -> None:
     path = write(tmp_path, f"{line}\n1 1:1\n")
     with pytest.raises(DataError, match="^" + re.escape(f"{path}, line 1: ")):
@@ -283,7 +340,8 @@ def test_a_misspelt_query_in_every_row_is_not_dropped(tmp_path: Path) -> None:
 def test_a_query_among_rows_without_is_named(tmp_path: Path) -> None:
     with pytest.raises(
         DataError,
-        match=r"line 4: this row has a qid and line 2 has none; correct or remove the line \(it is read as svmlight; --sep w",
+        match=r"line 4: this row has a qid and line 2 has none; correct or remove the line \(it "
+        r"is read as svmlight; --sep w",
     ):
         load(write(tmp_path, "\n1 1:1\n2 1:1\n3 qid:1 1:1\n"))
 
@@ -296,14 +354,26 @@ def test_svmlight_without_a_feature(tmp_path: Path, content: Any) -> None:
 
 def test_a_large_svmlight_file_is_read_fast(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
-    blocks = [" ".join(f"{j}:{v:.6f}" for j, v in enumerate(row, start=1)) for row in random.random((100, 46)).tolist()]
-    path = write(tmp_path, "".join(f"{i % 3} qid:{i // 100} {blocks[i % 100]} #docid = GX_{i}\n" for i in range(60_000)))
+    blocks = [
+        " ".join(f"{j}:{v:.6f}" for j, v in enumerate(row, start=1))
+        for row in random.random((100, 46)).tolist()
+    ]
+    path = write(
+        tmp_path,
+        "".join(
+            f"{i % 3} qid:{i // 100} {blocks[i % 100]} #docid = GX_{i}\n" for i in range(60_000)
+        ),
+    )
     start = time.process_time()
     back = load(path)
     elapsed = time.process_time() - start
     assert back.X.shape == (60_000, 46)
     assert len(np.unique(queries(back))) == 600
-    assert elapsed < 6  # about 1 s; far more if the diagnosing pass or scikit-learn's own reading of queries were taken
+    assert (
+        elapsed < 6
+        # about 1 s; far more if the diagnosing pass or scikit-learn's own reading of
+        # queries were taken
+    )
 
 
 # CSV
@@ -336,7 +406,9 @@ def test_a_target_named_query_is_no_query(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["rows.csv", "rows.tsv", "rows.txt"])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_the_delimiter_is_told_by_the_header(tmp_path: Path, name: str, delimiter: str) -> None:
-    text = '\ufeff"a,;\t",b,y\r\n1,2,3\r\n\r\n"4", 5 ,6\r\n'.replace(",", delimiter).replace(f'"a{delimiter};\t"', '"a,;\t"')
+    text = '\ufeff"a,;\t",b,y\r\n1,2,3\r\n\r\n"4", 5 ,6\r\n'.replace(",", delimiter).replace(
+        f'"a{delimiter};\t"', '"a,;\t"'
+    )
     assert np.array_equal(load(write(tmp_path, text, name)).X, [[1, 2], [4, 5]])
 
 
@@ -358,31 +430,55 @@ def test_two_labels_become_signs(tmp_path: Path, labels: Any, signs: Any) -> Non
 
 def test_labels_keep_their_values_for_other_tasks(tmp_path: Path) -> None:
     path = write(tmp_path, "a,y\n1,4\n2,7\n")
-    assert load(path, task="ranking").y.tolist() == load(path, task="regression").y.tolist() == [4, 7]
+    assert (
+        load(path, task="ranking").y.tolist() == load(path, task="regression").y.tolist() == [4, 7]
+    )
     assert load(write(tmp_path, "a,y\n1,4\n2,7\n3,9")).task == "regression"
 
 
 @pytest.mark.parametrize(
     ("content", "options", "reason"),
     [
-        ("a,b,y\n1,2,3\n1,x,3\n", {}, ", line 3, column 'b': 'x' is not a finite number; correct it or drop the column"),
+        (
+            "a,b,y\n1,2,3\n1,x,3\n",
+            {},
+            ", line 3, column 'b': 'x' is not a finite number; correct it or drop the column",
+        ),
         ("a,y\n1,3\n\n,3\n", {}, ", line 4, column 'a': '' is not a finite number"),
         ('a,y\n"\n1",3\ninf,3\n', {}, ", line 4, column 'a': 'inf' is not a finite number"),
         ("a,y\n1,3\n1_0,3\n", {}, ", line 3, column 'a': '1_0'"),
-        ("a,y\n1,3\n\N{ARABIC-INDIC DIGIT THREE},3\n", {}, ", line 3, column 'a': '\N{ARABIC-INDIC DIGIT THREE}'"),
-        ("a,y\n1,3\n1,nan\n", {}, ", line 3, column 'y': 'nan' is not a finite number; correct it or name another target column"),
+        (
+            "a,y\n1,3\n\N{ARABIC-INDIC DIGIT THREE},3\n",
+            {},
+            ", line 3, column 'a': '\N{ARABIC-INDIC DIGIT THREE}'",
+        ),
+        (
+            "a,y\n1,3\n1,nan\n",
+            {},
+            ", line 3, column 'y': 'nan' is not a finite number; correct it or name another "
+            "target column",
+        ),
         ("a,y\n1,no\n1,nan\n", {}, ", line 3, column 'y': 'nan' stands for a missing entry"),
         (
             "a,y\n1,b\n1,c\n2,d\n",
             {},
-            ", line 2, column 'y': 'b' is not a finite number; of labels a classification takes two, and these are 3: supply rows of two "
+            ", line 2, column 'y': 'b' is not a finite number; of labels a classification "
+            "takes two, and these are 3: supply rows of two "
             "of them, or name another target column (--target COLUMN)",
         ),
         ("a,y\n1,b\n1,\n", {}, ", line 3, column 'y': '' stands for a missing entry"),
         ("a,y\n1,b\n1,c\n", {"task": "ranking"}, ", line 2, column 'y': 'b'"),
         ("qid,a,y\n3,1,b\n3,1,c\n", {}, ", line 2, column 'y': 'b'"),
-        ("a,y\n1,b\n1,c\n2,d\n", {"task": "classification"}, ": the target has 3 classes ('b', 'c', 'd')"),
-        ("a,y\n1,2\n1,2\n", {"task": "classification"}, ": the target has one class (2.0), and one class cannot be classified"),
+        (
+            "a,y\n1,b\n1,c\n2,d\n",
+            {"task": "classification"},
+            ": the target has 3 classes ('b', 'c', 'd')",
+        ),
+        (
+            "a,y\n1,2\n1,2\n",
+            {"task": "classification"},
+            ": the target has one class (2.0), and one class cannot be classified",
+        ),
         ("a,y\n1,2,3\n", {}, ", line 2: the row has 3 fields and the first row 2"),
         ("a,b,y\n1,2,3\n1,2\n", {}, ", line 3: the row has 2 fields and the first row 3"),
         ('a,y\n1,2\n"1,2\n', {}, ", line 3: unexpected end of data"),
@@ -390,23 +486,51 @@ def test_labels_keep_their_values_for_other_tasks(tmp_path: Path) -> None:
         (b"a,y\n1,2\n\xff,2\n", {}, ", line 3: the text is not UTF-8"),
         ("a,y\n", {}, ": there is no row below the header"),
         ("y,qid\n1,2\n", {}, ": there is no feature column beside 'y', 'qid'"),
-        ("1,2\n3,4\n", {}, ", line 1: the first row may be column names or data; say which: --header or --no-header"),
+        (
+            "1,2\n3,4\n",
+            {},
+            ", line 1: the first row may be column names or data; say which: --header or "
+            "--no-header",
+        ),
         (",a,y\n1,2,3\n", {}, ", line 1: column 1 has no name"),
-        ("a,y\n1,2\n", {"target": "z"}, ": there is no column 'z' to be the target; the columns are 'a', 'y'"),
-        ("a,y\n1,2\n", {"query": "z"}, ": there is no column 'z' to be the query; the columns are 'a', 'y'"),
+        (
+            "a,y\n1,2\n",
+            {"target": "z"},
+            ": there is no column 'z' to be the target; the columns are 'a', 'y'",
+        ),
+        (
+            "a,y\n1,2\n",
+            {"query": "z"},
+            ": there is no column 'z' to be the query; the columns are 'a', 'y'",
+        ),
         ("a,a,y\n1,2,3\n", {"target": "a"}, ": 2 columns are named 'a', the target"),
-        ("a,y\n1,2\n", {"target": "a", "query": "a"}, ": column 'a' is named as target and as query"),
-        ("qid,query,a,y\n1,2,3,4\n", {}, ": columns 'qid', 'query' could each be the query; say which with query"),
+        (
+            "a,y\n1,2\n",
+            {"target": "a", "query": "a"},
+            ": column 'a' is named as target and as query",
+        ),
+        (
+            "qid,query,a,y\n1,2,3,4\n",
+            {},
+            ": columns 'qid', 'query' could each be the query; say which with query",
+        ),
         ("qid,a,y\n1,2,3\n,2,3\n", {}, ", line 3: this row has no query"),
     ],
 )
-def test_a_bad_csv_file_is_refused_with_its_place(tmp_path: Path, content: Any, options: Any, reason: str) -> None:
+def test_a_bad_csv_file_is_refused_with_its_place(
+    tmp_path: Path, content: Any, options: Any, reason: str
+) -> None:
     path = write(tmp_path, content, "rows{}.csv")  # braces: a message is never a template
     with pytest.raises(DataError, match="^" + re.escape(f"{path}{reason}")):
         load(path, **options)
 
 
-@given(tables(), st.lists(st.sampled_from(["g", "b"]), min_size=6, max_size=6), st.sampled_from([",", '","', ";", "\t"]), st.integers(0, 5))
+@given(
+    tables(),
+    st.lists(st.sampled_from(["g", "b"]), min_size=6, max_size=6),
+    st.sampled_from([",", '","', ";", "\t"]),
+    st.integers(0, 5),
+)
 @example((np.array([[0.0, 1.0]]), None, None), ["g"] * 6, ",", 2)
 def test_a_table_without_a_header_never_loses_a_row(
     tmp_path_factory: pytest.TempPathFactory, table: Any, labels: Any, delimiter: str, at: Any
@@ -416,12 +540,19 @@ def test_a_table_without_a_header_never_loses_a_row(
     for row, label in zip(rows, labels, strict=False):
         row.insert(at, label)
     quote = '"' * (delimiter == '","')
-    path = write(tmp_path_factory.getbasetemp(), "".join(f"{quote}{delimiter.join(row)}{quote}\n" for row in rows), "headerless.csv")
+    path = write(
+        tmp_path_factory.getbasetemp(),
+        "".join(f"{quote}{delimiter.join(row)}{quote}\n" for row in rows),
+        "headerless.csv",
+    )
     assert_no_row_is_lost(path, len(rows))
     if at >= X.shape[1] and len({row[-1] for row in rows}) == 2:
         back = load(path)
         assert np.array_equal(back.X, X)
-        assert (back.header, back.columns) == (False, tuple(f"column {j + 1}" for j in range(X.shape[1])))
+        assert (back.header, back.columns) == (
+            False,
+            tuple(f"column {j + 1}" for j in range(X.shape[1])),
+        )
         assert back.header_note
 
 
@@ -463,7 +594,10 @@ def test_a_first_row_of_data_is_no_header(tmp_path: Path, rows: Any) -> None:
 NUMBERS_BELOW = [f"{i + 0.5},{7 - i},{i * i % 5},{i % 3}," for i in range(6)]
 
 
-@pytest.mark.parametrize("labels", [("0.5", "2.5", "1", "7", "4", "3"), ("1", "-1") * 3, ("spam", "ham") * 3, ("y", "n") * 3])
+@pytest.mark.parametrize(
+    "labels",
+    [("0.5", "2.5", "1", "7", "4", "3"), ("1", "-1") * 3, ("spam", "ham") * 3, ("y", "n") * 3],
+)
 @pytest.mark.parametrize(
     "header",
     [
@@ -479,8 +613,16 @@ NUMBERS_BELOW = [f"{i + 0.5},{7 - i},{i * i % 5},{i % 3}," for i in range(6)]
         "f1,f2,f3,f4,2020",
     ],
 )
-def test_a_header_may_hold_years_wavelengths_doses_and_the_name_of_a_class(tmp_path: Path, header: Any, labels: Any) -> None:
-    path = write(tmp_path, "\n".join([header, *(row + label for row, label in zip(NUMBERS_BELOW, labels, strict=True))]) + "\n")
+def test_a_header_may_hold_years_wavelengths_doses_and_the_name_of_a_class(
+    tmp_path: Path, header: Any, labels: Any
+) -> None:
+    path = write(
+        tmp_path,
+        "\n".join(
+            [header, *(row + label for row, label in zip(NUMBERS_BELOW, labels, strict=True))]
+        )
+        + "\n",
+    )
     back = load(path)
     assert back.columns == tuple(header.replace('"', "").split(","))[:4]
     assert (back.header, back.X.shape) == (True, (6, 4))
@@ -490,18 +632,27 @@ def test_a_header_may_hold_years_wavelengths_doses_and_the_name_of_a_class(tmp_p
 @pytest.mark.parametrize("header", ["f1,spam", "x,g", "inf,y", "2019,y"])
 @pytest.mark.parametrize("labels", [("spam", "ham"), ("g", "b"), ("0.5", "2.5")])
 def test_a_header_above_one_feature(tmp_path: Path, header: Any, labels: Any) -> None:
-    back = load(write(tmp_path, f"{header}\n" + "".join(f"{i},{labels[i % 2]}\n" for i in range(6))))
+    back = load(
+        write(tmp_path, f"{header}\n" + "".join(f"{i},{labels[i % 2]}\n" for i in range(6)))
+    )
     assert (back.header, back.columns) == (True, (header.partition(",")[0],))
 
 
 def test_what_the_first_row_is_can_be_said(tmp_path: Path) -> None:
     doubtful = write(tmp_path, "0,1,2\n1.5,0.5,3\n-1,2.5,1\n2,2,2\n", "doubtful.csv")
-    with pytest.raises(DataError, match=r"line 1: the first row may be column names or data; say which: --header or --no-header"):
+    with pytest.raises(
+        DataError,
+        match=r"line 1: the first row may be column names or data; say which: --header or "
+        r"--no-header",
+    ):
         load(doubtful)
     named, whole = load(doubtful, header=True), load(doubtful, header=False)
     assert (named.columns, named.y.tolist()) == (("0", "1"), [3, 1, 2])
     assert (whole.columns, whole.y.tolist()) == (("column 1", "column 2"), [2, 3, 1, 2])
-    assert load(doubtful, target="1").columns == ("0", "2")  # who names a column says that there are names
+    assert load(doubtful, target="1").columns == (
+        "0",
+        "2",
+    )  # who names a column says that there are names
     assert load(doubtful, target="column 1", header=False).y.tolist() == [0, 1.5, -1, 2]
     assert load(doubtful, header=False, like=whole).columns == whole.columns
 
@@ -517,7 +668,9 @@ def test_what_the_first_row_is_can_be_said(tmp_path: Path) -> None:
         ("inf,a,b,y", ("inf", "a", "b")),
     ],
 )
-def test_a_header_may_hold_a_number_or_a_name_that_comes_again(tmp_path: Path, header: Any, columns: Any) -> None:
+def test_a_header_may_hold_a_number_or_a_name_that_comes_again(
+    tmp_path: Path, header: Any, columns: Any
+) -> None:
     back = load(write(tmp_path, f"{header}\n1,2,3,yes\n4,5,6,no\n7,8,9,yes\n"))
     assert back.columns == columns
     assert back.X.shape == (3, 3)
@@ -526,9 +679,15 @@ def test_a_header_may_hold_a_number_or_a_name_that_comes_again(tmp_path: Path, h
 WORDS = st.sampled_from(["qid", "y", "a", "g", "1", "2.5", "-3", "nan", "?", ""])
 
 
-@given(st.integers(1, 4).flatmap(lambda d: st.lists(st.lists(WORDS, min_size=d, max_size=d), min_size=1, max_size=4)))
+@given(
+    st.integers(1, 4).flatmap(
+        lambda d: st.lists(st.lists(WORDS, min_size=d, max_size=d), min_size=1, max_size=4)
+    )
+)
 @example([["qid"], ["1"]])
-def test_any_table_of_words_loads_below_its_header_or_is_refused(tmp_path_factory: pytest.TempPathFactory, rows: Any) -> None:
+def test_any_table_of_words_loads_below_its_header_or_is_refused(
+    tmp_path_factory: pytest.TempPathFactory, rows: Any
+) -> None:
     path = write(tmp_path_factory.getbasetemp(), "\n".join(map(",".join, rows)), "words.csv")
     check_outcome(path)
 
@@ -556,12 +715,21 @@ ONES = np.ones((3, 2))
     [
         ({"X": ONES}, "needs the arrays X and y and has 'X'"),
         ({}, "needs the arrays X and y and has none"),
-        ({"X": ONES[0], "y": ONES[:, 0]}, "the array X has 1 dimension and type float64; save numbers in 2 dimensions"),
+        (
+            {"X": ONES[0], "y": ONES[:, 0]},
+            "the array X has 1 dimension and type float64; save numbers in 2 dimensions",
+        ),
         ({"X": ONES, "y": ONES}, "the array y has 2 dimensions"),
         ({"X": ONES, "y": np.float64(3)}, "the array y has 0 dimensions"),
         ({"X": ONES, "y": np.ones(4)}, "the array y has 4 rows and X has 3"),
-        ({"X": ONES, "y": np.ones(3), "qid": np.ones(2, int)}, "the array qid has 2 rows and X has 3"),
-        ({"X": ONES, "y": np.ones(3), "qid": np.ones(3) * 1j}, "the array qid has 1 dimension and type complex128; save numbers or text"),
+        (
+            {"X": ONES, "y": np.ones(3), "qid": np.ones(2, int)},
+            "the array qid has 2 rows and X has 3",
+        ),
+        (
+            {"X": ONES, "y": np.ones(3), "qid": np.ones(3) * 1j},
+            "the array qid has 1 dimension and type complex128; save numbers or text",
+        ),
         (
             {"X": ONES, "y": np.ones(3), "qid": np.full(3, 2.0**60)},
             "float64 does not tell queries from 2**53 on apart; renumber them",
@@ -571,9 +739,18 @@ ONES = np.ones((3, 2))
             {"X": ONES, "y": np.array(["a", "b", "c"])},
             "row 0, column 'y': 'a' is not a finite number; of labels",
         ),
-        ({"X": ONES.astype(object), "y": np.ones(3)}, "'X' is pickled, and a pickle could run code"),
-        ({"X": np.where([[0, 0], [0, 1], [0, 0]], np.nan, 1.0), "y": np.ones(3)}, "row 1, column 'X[:, 1]': 'nan' is not a finite number"),
-        ({"X": ONES, "y": np.array([1, 1, -np.inf])}, "row 2, column 'y': '-inf' is not a finite number"),
+        (
+            {"X": ONES.astype(object), "y": np.ones(3)},
+            "'X' is pickled, and a pickle could run code",
+        ),
+        (
+            {"X": np.where([[0, 0], [0, 1], [0, 0]], np.nan, 1.0), "y": np.ones(3)},
+            "row 1, column 'X[:, 1]': 'nan' is not a finite number",
+        ),
+        (
+            {"X": ONES, "y": np.array([1, 1, -np.inf])},
+            "row 2, column 'y': '-inf' is not a finite number",
+        ),
         ({"X": ONES[:0], "y": np.ones(0)}, "there are 0 rows and 2 features"),
         ({"X": ONES[:, :0], "y": np.ones(3)}, "there is no feature column beside 'y'"),
     ],
@@ -584,7 +761,11 @@ def test_a_bad_npz_file_is_refused(tmp_path: Path, arrays: Any, reason: str) -> 
 
 
 def test_npz_takes_every_real_type(tmp_path: Path) -> None:
-    X, y, qid = np.asfortranarray(ONES, dtype=np.float32), np.array([True, False, True]), np.arange(3, dtype=np.uint8)
+    X, y, qid = (
+        np.asfortranarray(ONES, dtype=np.float32),
+        np.array([True, False, True]),
+        np.arange(3, dtype=np.uint8),
+    )
     back = load(savez(tmp_path, X=X, y=y, qid=qid))
     assert back.X.dtype == back.y.dtype == np.float64
     assert queries(back).dtype == np.int64
@@ -592,9 +773,14 @@ def test_npz_takes_every_real_type(tmp_path: Path) -> None:
     assert back.task == "ranking"
 
 
-@pytest.mark.skipif(np.finfo(np.longdouble).max == np.finfo(np.float64).max, reason="a long double is a float64 here")
+@pytest.mark.skipif(
+    np.finfo(np.longdouble).max == np.finfo(np.float64).max,
+    reason="a long double is a float64 here",
+)
 def test_a_long_double_beyond_float64_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=re.escape("row 0, column 'X[:, 0]': 'inf' is not a finite number")):
+    with pytest.raises(
+        DataError, match=re.escape("row 0, column 'X[:, 0]': 'inf' is not a finite number")
+    ):
         load(savez(tmp_path, X=np.full((1, 1), np.finfo(np.longdouble).max), y=np.ones(1)))
 
 
@@ -621,7 +807,10 @@ def test_a_pickle_is_refused_unread(tmp_path: Path, protocol: int) -> None:
         (b" \n\n\t", "the file is empty"),
         (b"\xef\xbb\xbf\n", "the file is empty"),
         (b"\x80\x04K\x01.", "is a pickle"),
-        (b"\x1f\x8b\x08\x00rest", "cannot be decompressed by gzip .*the file is damaged or cut short"),
+        (
+            b"\x1f\x8b\x08\x00rest",
+            "cannot be decompressed by gzip .*the file is damaged or cut short",
+        ),
         (b"BZh9torn", "cannot be decompressed by bz2"),
         (b"\xfd7zXZ\x00torn", "cannot be decompressed by lzma"),
         (b"\x93NUMPY\x01\x00", "holds one NumPy array; save X and y together"),
@@ -650,12 +839,19 @@ def test_the_extension_decides_where_the_content_does_not(tmp_path: Path) -> Non
 def test_the_content_decides_before_the_extension(tmp_path: Path) -> None:
     assert load(write(tmp_path, "1 1:2\n", "rows.csv"), task="regression").X.tolist() == [[2]]
     assert load(write(tmp_path, "a,y\n2,3\n", "rows.svm"), task="regression").X.tolist() == [[2]]
-    assert load(savez(tmp_path, X=ONES, y=np.arange(3)).rename(tmp_path / "rows.txt")).X.shape == (3, 2)
+    assert load(savez(tmp_path, X=ONES, y=np.arange(3)).rename(tmp_path / "rows.txt")).X.shape == (
+        3,
+        2,
+    )
     assert load(write(tmp_path, "PK,y\n2,3\n"), task="regression").X.tolist() == [[2]]
 
 
 def test_places_without_a_file(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"none\.csv: there is no such file and no such bundled data set; bundled are breast_cancer, "):
+    with pytest.raises(
+        DataError,
+        match=r"none\.csv: there is no such file and no such bundled data set; bundled are "
+        r"breast_cancer, ",
+    ):
         load(tmp_path / "none.csv")
     with pytest.raises(DataError, match="is a directory"):
         load(tmp_path)
@@ -668,8 +864,13 @@ def test_an_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         raise PermissionError(13, "Permission denied")
 
     path = write(tmp_path, "a,y\n1,2\n")
-    monkeypatch.setattr(Path, "read_bytes", denied)  # permissions themselves do not bind a superuser
-    with pytest.raises(DataError, match=r"cannot be read \(.*Permission denied\); check the path and its permissions"):
+    monkeypatch.setattr(
+        Path, "read_bytes", denied
+    )  # permissions themselves do not bind a superuser
+    with pytest.raises(
+        DataError,
+        match=r"cannot be read \(.*Permission denied\); check the path and its permissions",
+    ):
         load(path)
 
 
@@ -715,7 +916,9 @@ def test_a_damaged_file_loads_finite_or_is_refused_in_one_line(
 
 
 @given(st.integers(0, 2000), st.binary(min_size=1, max_size=4))
-def test_a_damaged_archive_loads_finite_or_is_refused_in_one_line(tmp_path_factory: pytest.TempPathFactory, at: Any, patch: Any) -> None:
+def test_a_damaged_archive_loads_finite_or_is_refused_in_one_line(
+    tmp_path_factory: pytest.TempPathFactory, at: Any, patch: Any
+) -> None:
     path = savez(tmp_path_factory.getbasetemp(), X=ONES, y=np.arange(3.0))
     content = path.read_bytes()
     at %= len(content)
@@ -738,7 +941,11 @@ def test_scaled_columns_have_mean_0_and_deviation_1(X: Any) -> None:
         # the order is kept, and a column is constant only if it was so up to rounding
         order = np.argsort(before)
         assert (np.diff(after[order]) >= 0).all()
-        assert np.ptp(before / max(np.abs(before).max(), 5e-324)) == 0 if not after.any() else abs(after.std() - 1) < 1e-12
+        assert (
+            np.ptp(before / max(np.abs(before).max(), 5e-324)) == 0
+            if not after.any()
+            else abs(after.std() - 1) < 1e-12
+        )
 
 
 def test_scaling_leaves_the_original_and_the_rest_alone() -> None:
@@ -752,7 +959,14 @@ def test_scaling_leaves_the_original_and_the_rest_alone() -> None:
 
 def test_a_sparse_matrix_is_divided_and_not_centred() -> None:
     stored_zero = 0.0  # the only entry of the last column
-    X = csr_array((np.array([-4.0, stored_zero, 2.0, 1.0, 2.0]), np.array([1, 2, 0, 0, 1]), np.array([0, 2, 3, 5])), shape=(3, 3))
+    X = csr_array(
+        (
+            np.array([-4.0, stored_zero, 2.0, 1.0, 2.0]),
+            np.array([1, 2, 0, 0, 1]),
+            np.array([0, 2, 3, 5]),
+        ),
+        shape=(3, 3),
+    )
     scaled = Data("rows", X, np.zeros(3), None, "regression").scaled()
     assert isinstance(scaled.X, csr_array)
     assert np.array_equal(scaled.X.toarray(), [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.5, 0.0]])
@@ -795,19 +1009,29 @@ def test_sampling_ranking_takes_whole_queries_and_cuts_one(n: int) -> None:
     qid = np.tile(np.array([7, -3, 7, 100, 5]), 12)
     rows = Data("rows", np.arange(60.0)[:, None], np.arange(60.0), qid, "ranking")
     part = rows.sampled(n, seed=1)
-    sizes = {query: int((queries(part) == query).sum()) for query in np.unique(queries(part)).tolist()}
+    sizes = {
+        query: int((queries(part) == query).sum()) for query in np.unique(queries(part)).tolist()
+    }
     cut = [query for query, size in sizes.items() if size < (qid == query).sum()]
     assert len(part.y) == n
     assert len(cut) <= 1
     assert np.array_equal(queries(part), qid[part.X[:, 0].astype(int)])
     assert (np.diff(part.X[:, 0]) > 0).all()
     assert set(part.X[:, 0]) < set(rows.sampled(n + 1, seed=1).X[:, 0])
-    assert len({rows.sampled(1, seed).X[0, 0] for seed in range(20)}) > 4  # not the first row of each of the four queries
-    assert {tuple(np.unique(queries(rows.sampled(12, seed)))) for seed in range(20)} >= {(-3,), (5,), (100,)}
+    assert (
+        len({rows.sampled(1, seed).X[0, 0] for seed in range(20)}) > 4
+    )  # not the first row of each of the four queries
+    assert {tuple(np.unique(queries(rows.sampled(12, seed)))) for seed in range(20)} >= {
+        (-3,),
+        (5,),
+        (100,),
+    }
 
 
 def test_sampling_one_query_cuts_at_random_rows() -> None:
-    part = load("wine_ranking").sampled(30, seed=0)  # sorted by class: the first 30 rows would have no pair
+    part = load("wine_ranking").sampled(
+        30, seed=0
+    )  # sorted by class: the first 30 rows would have no pair
     assert pairs(part.y) > 100
     assert part.qid is None
 
@@ -829,19 +1053,39 @@ def test_sampling_nothing_is_refused(n: int) -> None:
 
 
 def test_the_import_is_light() -> None:
-    code = "import sys, equimargin.data; print(*{'sklearn', 'scipy', 'numba', 'cvxpy', 'pandas'} & set(sys.modules))"
+    code = (
+        "import sys, equimargin.data; print(*{'sklearn', 'scipy', 'numba', 'cvxpy', 'pandas'} & "
+        "set(sys.modules))"
+    )
     env = os.environ | {"PYTHONPATH": str(Path(data.__file__).parents[2])}
-    found = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True, timeout=HANG)
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=HANG,
+    )
     assert found.stdout.split() == []
 
 
 @needs_shared
 def test_letor_fold() -> None:
     folds = [load(SHARED / "mq2008" / f"S{k}.txt") for k in (1, 2, 3)]
-    assert all(fold.task == "ranking" and fold.X.shape[1] == 46 and set(fold.y) == {0, 1, 2} for fold in folds)
+    assert all(
+        fold.task == "ranking" and fold.X.shape[1] == 46 and set(fold.y) == {0, 1, 2}
+        for fold in folds
+    )
     assert sum(len(fold.y) for fold in folds) == 9630
     assert sum(len(np.unique(queries(fold))) for fold in folds) == 471
-    assert sum(pairs(fold.y[queries(fold) == query]) for fold in folds for query in np.unique(queries(fold))) == 52325
+    assert (
+        sum(
+            pairs(fold.y[queries(fold) == query])
+            for fold in folds
+            for query in np.unique(queries(fold))
+        )
+        == 52325
+    )
 
 
 @needs_shared
@@ -851,22 +1095,43 @@ def test_ohsumed() -> None:
 
 
 @needs_shared
-@pytest.mark.parametrize(("name", "shape", "positive"), [("esl-mixture.csv", (200, 2), 100), ("pima.csv", (768, 8), 268)])
+@pytest.mark.parametrize(
+    ("name", "shape", "positive"), [("esl-mixture.csv", (200, 2), 100), ("pima.csv", (768, 8), 268)]
+)
 def test_two_class_tables(name: str, shape: tuple[int, int], positive: Any) -> None:
     back = load(SHARED / name)
-    assert (back.name, back.X.shape, back.task, int((back.y == 1).sum())) == (name, shape, "classification", positive)
+    assert (back.name, back.X.shape, back.task, int((back.y == 1).sum())) == (
+        name,
+        shape,
+        "classification",
+        positive,
+    )
 
 
 @needs_shared
 def test_a_table_with_row_numbers_and_names(tmp_path: Path) -> None:
     path = SHARED / "auto-mpg.csv"
-    with pytest.raises(DataError, match="column 1 has no name; name it, or drop it if it only counts the rows"):
+    with pytest.raises(
+        DataError, match="column 1 has no name; name it, or drop it if it only counts the rows"
+    ):
         load(path, target="mpg")
     header, *rows = path.read_text(encoding="utf-8").replace('""', '"row"', 1).splitlines()
     with pytest.raises(DataError, match=r"words in 'carname' .*; missing entries in 'horsepower'"):
         load(write(tmp_path, "\n".join([header, *rows])), target="mpg")
     complete = [row for row in rows if ",," not in row]
-    with pytest.raises(DataError, match="line 2, column 'carname': 'chevrolet chevelle malibu' is not a finite number; correct it or drop"):
+    with pytest.raises(
+        DataError,
+        match="line 2, column 'carname': 'chevrolet chevelle malibu' is not a finite number; "
+        "correct it or drop",
+    ):
         load(write(tmp_path, "\n".join([header, *complete])), target="mpg")
-    back = load(write(tmp_path, "\n".join(row.rpartition(",")[0] for row in [header, *complete])), target="mpg")
-    assert (back.X.shape, back.task, len(np.unique(back.y)), pairs(back.y)) == ((392, 8), "regression", 127, 75245)
+    back = load(
+        write(tmp_path, "\n".join(row.rpartition(",")[0] for row in [header, *complete])),
+        target="mpg",
+    )
+    assert (back.X.shape, back.task, len(np.unique(back.y)), pairs(back.y)) == (
+        (392, 8),
+        "regression",
+        127,
+        75245,
+    )

@@ -41,7 +41,9 @@ def test_load_a_precomputed_kernel_of_libsvm(tmp_path: Path) -> None:
     path = write(tmp_path, gram_text(K, y), "rows.txt")
     back = load(path)
     assert np.array_equal(back.X, K)
-    assert back.describe().endswith("; 0: numbers the rows, as LIBSVM has it beside a precomputed kernel (--kernel precomputed)")
+    assert back.describe().endswith(
+        "; 0: numbers the rows, as LIBSVM has it beside a precomputed kernel (--kernel precomputed)"
+    )
     arguments = ["--kernel", "precomputed", "--family", "svm.soft", "--solver", "CLARABEL"]
     result = CliRunner().invoke(app, ["compare", str(path), *arguments])
     assert result.exit_code == 0, result.output
@@ -64,7 +66,9 @@ def test_load_a_first_feature_that_counts_rows_is_one_without_a_kernel(tmp_path:
     K, y = np.array([[2.0, 1], [1, 3]]), [1, 2]
     ranking = load(write(tmp_path, gram_text(K, y).replace(" 0:", " qid:1 0:"), "rows.txt"))
     assert (ranking.task, ranking.X.shape) == ("ranking", (2, 3))
-    assert load(write(tmp_path, gram_text(np.array([[2.0, 1], [5, 3]]), y), "rows.txt")).X.shape == (2, 3)
+    assert load(
+        write(tmp_path, gram_text(np.array([[2.0, 1], [5, 3]]), y), "rows.txt")
+    ).X.shape == (2, 3)
 
 
 def test_load_says_which_line_counts_features_from_0(tmp_path: Path) -> None:
@@ -125,7 +129,10 @@ def test_load_quotes_of_both_kinds_enclose_fields(
     tmp_path_factory: pytest.TempPathFactory, names: list[str], mark: str, quote: str
 ) -> None:
     rows = [[f"{quote}{name}{quote}" for name in [*names, "label"]]]
-    rows += [[*map(str, range(at, at + len(names))), f"{quote}{['yes', 'no'][at % 2]}{quote}"] for at in range(3)]
+    rows += [
+        [*map(str, range(at, at + len(names))), f"{quote}{['yes', 'no'][at % 2]}{quote}"]
+        for at in range(3)
+    ]
     path = write(tmp_path_factory.getbasetemp(), "\n".join(map(mark.join, rows)) + "\n")
     back = load(path, sep={"\t": "tab", " ": "whitespace"}.get(mark, mark), header=True)
     assert (back.columns, back.origin.target, back.classes) == (
@@ -158,12 +165,17 @@ def test_load_apostrophes_within_fields_are_no_quotes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("below", [5, 1950, 4000])
 def test_load_years_are_names(tmp_path: Path, years: str, below: int) -> None:
     count = years.count(",") + 1
-    rows = "".join(",".join(str(below * (at + 1) + 37 * j) for j in range(count)) + "\n" for at in range(4))
+    rows = "".join(
+        ",".join(str(below * (at + 1) + 37 * j) for j in range(count)) + "\n" for at in range(4)
+    )
     back = load(write(tmp_path, f"{years}\n{rows}"))
     assert back.columns == tuple(years.split(",")[:-1])
     assert "first row read as column names (--no-header reads it as data)" in back.describe()
     countries = "".join(f"c{at},{row}\n" for at, row in enumerate(rows.splitlines()))
-    assert load(write(tmp_path, f"country,{years}\n{countries}"), drop="country").columns == back.columns
+    assert (
+        load(write(tmp_path, f"country,{years}\n{countries}"), drop="country").columns
+        == back.columns
+    )
 
 
 def test_load_years_above_years_are_data(tmp_path: Path) -> None:
@@ -209,18 +221,31 @@ def test_compare_a_data_frame_reads_it_as_load_does(package: str) -> None:
     columns = {"a": [1.0, 2, 3, 4], "b": [0.0, 3, 1, 2], "label": ["u", "v", "u", "v"]}
     found = compare(frame(columns), **FEW)
     assert {family.id for family in found.families} >= {"svm.soft", "svm.l2"}
-    assert compare(frame(columns)[["a", "b"]], columns["label"], **FEW).families[0].interval == found.families[0].interval
+    assert (
+        compare(frame(columns)[["a", "b"]], columns["label"], **FEW).families[0].interval
+        == found.families[0].interval
+    )
 
 
 @pytest.mark.parametrize("package", ["polars", "duckdb"])
 def test_lazy_frames_and_relations_are_collected(package: str) -> None:
     module = pytest.importorskip(package, reason=f"{package} is not installed")
-    columns: dict[str, list[float]] = {"a": [0.0, 1.0, 2.0, 5.0], "b": [1.0, 0.0, 2.0, 4.0], "y": [0, 1, 0, 1]}
+    columns: dict[str, list[float]] = {
+        "a": [0.0, 1.0, 2.0, 5.0],
+        "b": [1.0, 0.0, 2.0, 4.0],
+        "y": [0, 1, 0, 1],
+    }
     if package == "polars":
         lazy, wrong = module.LazyFrame(columns), module.LazyFrame(columns).select("zz")
     else:
-        rows = " union all ".join(f"select {a} as a, {b} as b, {y} as y" for a, b, y in zip(*columns.values(), strict=True))
-        lazy, wrong = module.sql(f"select * from ({rows}) order by a"), module.sql("select error('lost') as a")
+        rows = " union all ".join(
+            f"select {a} as a, {b} as b, {y} as y"
+            for a, b, y in zip(*columns.values(), strict=True)
+        )
+        lazy, wrong = (
+            module.sql(f"select * from ({rows}) order by a"),
+            module.sql("select error('lost') as a"),
+        )
     data = load(lazy)
     assert data.columns == ("a", "b")
     np.testing.assert_array_equal(data.X, np.column_stack([columns["a"], columns["b"]]))
@@ -230,5 +255,7 @@ def test_lazy_frames_and_relations_are_collected(package: str) -> None:
 
 
 def test_preferences_that_are_no_frame_are_refused() -> None:
-    with pytest.raises(DataError, match=r"^list is no source of preferences; give a path or a data frame$"):
+    with pytest.raises(
+        DataError, match=r"^list is no source of preferences; give a path or a data frame$"
+    ):
         load("breast_cancer", preferences=[(0, 1)])

@@ -29,7 +29,11 @@ def words(tmp_path: Path) -> Path:
 
 def test_words_have_the_order_that_is_given(words: Path) -> None:
     data = load(words, levels=["poor", "fair", "good"])
-    assert (data.task, data.classes, data.y.tolist()) == ("ordinal", ("poor", "fair", "good"), [1, 2, 0, 2, 1, 0])
+    assert (data.task, data.classes, data.y.tolist()) == (
+        "ordinal",
+        ("poor", "fair", "good"),
+        [1, 2, 0, 2, 1, 0],
+    )
     assert "target `grade` (the last column, poor < fair < good)" in data.describe()
 
 
@@ -47,15 +51,25 @@ def test_further_rows_have_the_levels_of_the_first_ones(words: Path, tmp_path: P
     more.write_text("size,price,grade\n1,2,good\n")
     assert load(more, like=known).y.tolist() == [2]
     more.write_text("size,price,grade\n1,2,superb\n")
-    with pytest.raises(DataError, match="the label 'superb' is none of the levels 'poor', 'fair', 'good'"):
+    with pytest.raises(
+        DataError, match="the label 'superb' is none of the levels 'poor', 'fair', 'good'"
+    ):
         load(more, like=known)
 
 
 @pytest.mark.parametrize(
     ("levels", "said"),
     [
-        (None, "words .* have no order of their own; name them from the lowest to the highest .* --levels fair,good,poor"),
-        (["poor", "good"], "the labels are 'fair', 'good', 'poor', and the levels 'poor', 'good'; name every label once"),
+        (
+            None,
+            "words .* have no order of their own; name them from the lowest to the highest "
+            ".* --levels fair,good,poor",
+        ),
+        (
+            ["poor", "good"],
+            "the labels are 'fair', 'good', 'poor', and the levels 'poor', 'good'; name "
+            "every label once",
+        ),
         (["poor", "fair", "fair", "good"], "name every label once"),
     ],
 )
@@ -64,12 +78,19 @@ def test_another_order_is_refused(words: Path, levels: list[str] | None, said: s
         load(words, task="ordinal", levels=levels)
 
 
-def test_levels_are_those_of_an_ordinal_regression_of_two_levels_or_more(words: Path, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="levels are those of an ordinal regression, and the task is ranking"):
+def test_levels_are_those_of_an_ordinal_regression_of_two_levels_or_more(
+    words: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(
+        DataError, match="levels are those of an ordinal regression, and the task is ranking"
+    ):
         load(words, task="ranking", levels=["poor"])
     path = tmp_path / "one.csv"
     path.write_text("x,y\n1,5\n2,5\n")
-    with pytest.raises(DataError, match=r"all rows have the level 5\.0; an ordinal regression takes two levels or more"):
+    with pytest.raises(
+        DataError,
+        match=r"all rows have the level 5\.0; an ordinal regression takes two levels or more",
+    ):
         load(path, task="ordinal")
 
 
@@ -79,12 +100,17 @@ def test_a_file_of_levels_is_compared(words: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "3 families: 3 agree" in result.output
     assert "threshold_newton" in result.output
-    alone = RUN.invoke(app, ["compare", str(words), "--levels", "poor,fair,good", "--loss", "squared_hinge"])
+    alone = RUN.invoke(
+        app, ["compare", str(words), "--levels", "poor,fair,good", "--loss", "squared_hinge"]
+    )
     assert (alone.exit_code, "1 family: 1 agree" in alone.output) == (0, True)
 
 
 def test_a_hard_margin_is_that_of_the_hard_family(words: Path) -> None:
-    result = RUN.invoke(app, ["compare", str(words), "--levels", "poor,fair,good", "-C", "inf", "--include-controls"])
+    result = RUN.invoke(
+        app,
+        ["compare", str(words), "--levels", "poor,fair,good", "-C", "inf", "--include-controls"],
+    )
     assert "ord.hard" in result.output
     assert "ord.implicit" not in result.output
 
@@ -94,27 +120,40 @@ def test_what_these_families_do_not_have_is_refused(words: Path) -> None:
     result = RUN.invoke(app, [*options, "--family", "svm.soft"])
     assert (result.exit_code, "svm.soft" in result.output) == (2, True), result.output
     result = RUN.invoke(app, [*options, "--kernel", "sigmoid"])
-    assert (result.exit_code, "2 families: 2 undecided" in result.output) == (3, True), result.output
+    assert (result.exit_code, "2 families: 2 undecided" in result.output) == (3, True), (
+        result.output
+    )
 
 
 def test_kernels_and_weights_are_compared(words: Path) -> None:
     """The optimum is that of `OrdinalClassifier` with the same kernel and weights."""
     options = ["compare", str(words), "--levels", "poor,fair,good", "--weight", "price"]
-    said = RUN.invoke(app, [*options, "--kernel", "rbf", "--gamma", "0.5", "--loss", "squared_hinge", "--json", "-"])
+    said = RUN.invoke(
+        app,
+        [*options, "--kernel", "rbf", "--gamma", "0.5", "--loss", "squared_hinge", "--json", "-"],
+    )
     assert said.exit_code == 0, said.output
     (family,) = json.loads(said.stdout)["families"]
     data = load(words, levels=["poor", "fair", "good"], weight="price")
-    fitted = OrdinalClassifier(kernel="rbf", gamma=0.5, tol=1e-10).fit(data.X, data.y, sample_weight=data.weight)
+    fitted = OrdinalClassifier(kernel="rbf", gamma=0.5, tol=1e-10).fit(
+        data.X, data.y, sample_weight=data.weight
+    )
     lower, upper = fitted.objective_bounds_
     assert family["lower"] <= upper * (1 + 1e-9)
     assert family["upper"] >= lower * (1 - 1e-9)
-    page = RUN.invoke(app, [*options, "--kernel", "rbf", "--gamma", "auto", "--formulation", "ord.implicit_l2.primal"])
+    page = RUN.invoke(
+        app,
+        [*options, "--kernel", "rbf", "--gamma", "auto", "--formulation", "ord.implicit_l2.primal"],
+    )
     assert "rbf kernel (gamma=1), C=1" in " ".join(page.output.split())
 
 
 def test_a_path_is_of_no_ordinal_regression(words: Path) -> None:
     result = RUN.invoke(app, ["path", str(words), "--task", "ordinal"])
-    assert (result.exit_code, "'ordinal' is not one of classification, regression, ranking" in result.output) == (2, True)
+    assert (
+        result.exit_code,
+        "'ordinal' is not one of classification, regression, ranking" in result.output,
+    ) == (2, True)
 
 
 def test_a_sample_may_miss_a_level(words: Path) -> None:

@@ -32,7 +32,11 @@ from equimargin.solvers import solve
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 TABLES = hnp.arrays(np.float64, st.tuples(st.integers(2, 6), st.integers(2, 5)), elements=FINITE)
-COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+}
 
 
 def write(folder: Path, content: str | bytes, name: str = "rows.csv") -> Path:
@@ -89,7 +93,9 @@ def frame_maker(library: str) -> Any:
     """
     if library == "stub":
         return Frame
-    return getattr(pytest.importorskip(library, reason=f"{library} is not installed"), FRAMES[library])
+    return getattr(
+        pytest.importorskip(library, reason=f"{library} is not installed"), FRAMES[library]
+    )
 
 
 # Files: compressed, piped, separated by anything
@@ -97,9 +103,13 @@ def frame_maker(library: str) -> Any:
 
 @pytest.mark.parametrize("suffix", COMPRESSORS)
 @given(values=TABLES)
-def test_a_compressed_file_is_read_as_what_it_holds(tmp_path_factory: pytest.TempPathFactory, suffix: str, values: Any) -> None:
+def test_a_compressed_file_is_read_as_what_it_holds(
+    tmp_path_factory: pytest.TempPathFactory, suffix: str, values: Any
+) -> None:
     text = text_of(values, header=names(values.shape[1] - 1))
-    path = write(tmp_path_factory.getbasetemp(), COMPRESSORS[suffix](text.encode()), f"rows.csv{suffix}")
+    path = write(
+        tmp_path_factory.getbasetemp(), COMPRESSORS[suffix](text.encode()), f"rows.csv{suffix}"
+    )
     back = load(path, task="regression")
     assert np.array_equal(np.column_stack([back.X, back.y]), values)
     assert back.name == f"rows.csv{suffix}"
@@ -118,26 +128,40 @@ def test_what_is_compressed_may_be_of_any_format(tmp_path: Path, suffix: str) ->
         load(write(tmp_path, COMPRESSORS[suffix](b"\x80\x04K\x01."), "rows.txt"))
 
 
-def test_a_file_that_grows_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_grows_too_large_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(files, "LARGEST_CONTENT", 1000)
     path = write(tmp_path, gzip.compress(b"a,y\n" + b"1,2\n" * 300))
     with pytest.raises(DataError, match="comes to more than 1,000 bytes when decompressed"):
         load(path)
-    assert len(load(write(tmp_path, gzip.compress(b"a,y\n" + b"1,2\n" * 249)), task="regression").y) == 249
+    assert (
+        len(load(write(tmp_path, gzip.compress(b"a,y\n" + b"1,2\n" * 249)), task="regression").y)
+        == 249
+    )
 
 
 @given(values=TABLES, packed=st.booleans())
 def test_a_dash_is_standard_input(values: Any, packed: bool) -> None:
     content = text_of(values, header=names(values.shape[1] - 1)).encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(content) if packed else content)))
+        patch.setattr(
+            sys,
+            "stdin",
+            io.TextIOWrapper(io.BytesIO(gzip.compress(content) if packed else content)),
+        )
         back = load("-", task="regression")
     assert np.array_equal(np.column_stack([back.X, back.y]), values)
     assert back.name == "standard input"
 
 
-@pytest.mark.parametrize(("content", "reason"), [(b"", ": nothing came in; supply"), (b"a,y\n1,2\n1,x\n", ", line 3, column 'y': 'x'")])
-def test_standard_input_is_named_in_errors(monkeypatch: pytest.MonkeyPatch, content: bytes, reason: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(b"", ": nothing came in; supply"), (b"a,y\n1,2\n1,x\n", ", line 3, column 'y': 'x'")],
+)
+def test_standard_input_is_named_in_errors(
+    monkeypatch: pytest.MonkeyPatch, content: bytes, reason: str
+) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     with pytest.raises(DataError, match=f"^standard input{reason}"):
         load("-")
@@ -149,11 +173,26 @@ def test_a_file_named_dash_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert load(Path("-")).X.tolist() == load("./-").X.tolist() == [[1.0], [3.0]]
 
 
-@given(values=TABLES, gaps=st.sampled_from([" ", "  ", " \t", "\t  "]), header=st.booleans(), comment=st.booleans())
-def test_white_space_separates(tmp_path_factory: pytest.TempPathFactory, values: Any, gaps: str, header: bool, comment: bool) -> None:
+@given(
+    values=TABLES,
+    gaps=st.sampled_from([" ", "  ", " \t", "\t  "]),
+    header=st.booleans(),
+    comment=st.booleans(),
+)
+def test_white_space_separates(
+    tmp_path_factory: pytest.TempPathFactory, values: Any, gaps: str, header: bool, comment: bool
+) -> None:
     d = values.shape[1] - 1
-    text = text_of(values, gaps, names(d, gaps) if header else "").replace("\n", "  \n").replace("\n", "\n ", 1)
-    text = "# written by a program\n\n" * comment + text.replace("\n", " # a remark\n") if comment else text
+    text = (
+        text_of(values, gaps, names(d, gaps) if header else "")
+        .replace("\n", "  \n")
+        .replace("\n", "\n ", 1)
+    )
+    text = (
+        "# written by a program\n\n" * comment + text.replace("\n", " # a remark\n")
+        if comment
+        else text
+    )
     path = write(tmp_path_factory.getbasetemp(), text, "rows.dat")
     back = load(path, task="regression", header=header, sep="whitespace")
     assert np.array_equal(np.column_stack([back.X, back.y]), values)
@@ -163,25 +202,35 @@ def test_white_space_separates(tmp_path_factory: pytest.TempPathFactory, values:
 
 
 def test_a_number_sign_within_a_field_is_no_remark(tmp_path: Path) -> None:
-    back = load(write(tmp_path, "1 2 a#1 # the first\n3 4 a#2\n5 6 a#1\n", "rows.dat"), header=False)
+    back = load(
+        write(tmp_path, "1 2 a#1 # the first\n3 4 a#2\n5 6 a#1\n", "rows.dat"), header=False
+    )
     assert (back.classes, back.y.tolist()) == (("a#1", "a#2"), [-1, 1, -1])
 
 
 @given(values=TABLES, mark=st.sampled_from(";|\t:~ "), decimal=st.sampled_from(".,"))
-def test_separator_and_decimal_point_can_be_said(tmp_path_factory: pytest.TempPathFactory, values: Any, mark: str, decimal: str) -> None:
+def test_separator_and_decimal_point_can_be_said(
+    tmp_path_factory: pytest.TempPathFactory, values: Any, mark: str, decimal: str
+) -> None:
     text = text_of(values, mark).replace(".", decimal)
-    path = write(tmp_path_factory.getbasetemp(), names(values.shape[1] - 1, mark) + text, "rows.txt")
+    path = write(
+        tmp_path_factory.getbasetemp(), names(values.shape[1] - 1, mark) + text, "rows.txt"
+    )
     back = load(path, task="regression", sep=mark, decimal=decimal)
     assert np.array_equal(np.column_stack([back.X, back.y]), values)
 
 
 def test_a_decimal_comma_is_hinted_at_and_points_then_group_digits(tmp_path: Path) -> None:
     path = write(tmp_path, "a;b;y\n1,5;2;3\n2;3,25;4\n0;1;9\n")
-    with pytest.raises(DataError, match=r": 2 columns need a decision: decimal commas in 'a', 'b' \(--decimal ,\)$"):
+    with pytest.raises(
+        DataError, match=r": 2 columns need a decision: decimal commas in 'a', 'b' \(--decimal ,\)$"
+    ):
         load(path)
     single = write(tmp_path, "a;b;y\n1,5;2;3\n2;3;4\n", "single.csv")
     with pytest.raises(
-        DataError, match=r"line 2, column 'a': '1,5' is not a finite number; .* if the comma is a decimal point, .*--decimal ,"
+        DataError,
+        match=r"line 2, column 'a': '1,5' is not a finite number; .* if the comma is a decimal "
+        r"point, .*--decimal ,",
     ):
         load(single)
     assert load(path, decimal=",").X.tolist() == [[1.5, 2], [2, 3.25], [0, 1]]
@@ -193,13 +242,21 @@ def test_a_decimal_comma_is_hinted_at_and_points_then_group_digits(tmp_path: Pat
 
 
 def test_a_comma_that_groups_digits_is_no_decimal_point(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"line 3, column 'a': '1,500' is not .*; write it without a comma if that groups its digits$"):
+    with pytest.raises(
+        DataError,
+        match=r"line 3, column 'a': '1,500' is not .*; write it without a comma if that groups "
+        r"its digits$",
+    ):
         load(write(tmp_path, 'a,y\n"7",2\n"1,500",3\n'))
 
 
 @pytest.mark.parametrize("mark", ["", "ab", "e", "1", "-", '"', "\n", "."])
 def test_a_mark_that_separates_nothing_is_refused(tmp_path: Path, mark: str) -> None:
-    with pytest.raises(DataError, match="cannot separate fields; give one character that stands in no number, tab or whitespace"):
+    with pytest.raises(
+        DataError,
+        match="cannot separate fields; give one character that stands in no number, tab or "
+        "whitespace",
+    ):
         load(write(tmp_path, "a,y\n1,2\n"), sep=mark)
 
 
@@ -233,7 +290,9 @@ def test_a_spreadsheet_is_refused(tmp_path: Path) -> None:
         ("y,weight,a,b", "y", None, "weight"),
     ],
 )
-def test_columns_are_recognised_by_their_names(tmp_path: Path, header: str, target: str, query: str | None, weight: str | None) -> None:
+def test_columns_are_recognised_by_their_names(
+    tmp_path: Path, header: str, target: str, query: str | None, weight: str | None
+) -> None:
     values = np.arange(12.0).reshape(3, 4) + 0.5
     listed = header.split(",")
     back = load(write(tmp_path, text_of(values, header=header + "\n")), task="regression")
@@ -241,18 +300,29 @@ def test_columns_are_recognised_by_their_names(tmp_path: Path, header: str, targ
     assert back.columns == tuple(name for name in listed if name not in (target, query, weight))
     assert np.array_equal(back.y, values[:, listed.index(target)])
     assert np.array_equal(back.X, values[:, [listed.index(name) for name in back.columns]])
-    assert back.weight is None if weight is None else np.array_equal(back.weight, values[:, listed.index(weight)])  # type: ignore[arg-type]
+    assert (
+        back.weight is None
+        if weight is None
+        else np.array_equal(back.weight, values[:, listed.index(weight)])  # type: ignore[arg-type]
+    )
     line = back.describe()
     for role in filter(None, (target, query, weight)):
         assert f"`{role}`" in line
-    assert ("the last column" in line) == (target == "d" or header == "a,Query,weight,c" or header == "a,query_id,b,c")
+    assert ("the last column" in line) == (
+        target == "d" or header == "a,Query,weight,c" or header == "a,query_id,b,c"
+    )
     assert ("`weight` is a feature (--weight weight" in line) == ("weight" in (back.columns or ()))
 
 
 def test_a_role_can_be_taken_and_given(tmp_path: Path) -> None:
     path = write(tmp_path, "qid,weight,label\n1,2,3\n1,4,5\n2,5,6\n")
     back = load(path, query="", weight="")
-    assert (back.columns, back.qid, back.weight, back.task) == (("qid", "weight"), None, None, "regression")
+    assert (back.columns, back.qid, back.weight, back.task) == (
+        ("qid", "weight"),
+        None,
+        None,
+        "regression",
+    )
     back = load(path, target="weight", query="", weight="label")
     assert (back.columns, back.y.tolist()) == (("qid",), [2, 4, 5])
     assert back.weight is not None
@@ -262,22 +332,72 @@ def test_a_role_can_be_taken_and_given(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "options", "reason"),
     [
-        ("label,target,a\n1,2,3\n", {}, ": columns 'label', 'target' could each be the target; say which with target (--target label)"),
-        ("a,label,weight\n1,2,-3\n", {}, ", line 2, column 'weight': -3 is no weight, which is at least 0; correct it, or read 'weight'"),
+        (
+            "label,target,a\n1,2,3\n",
+            {},
+            ": columns 'label', 'target' could each be the target; say which with target "
+            "(--target label)",
+        ),
+        (
+            "a,label,weight\n1,2,-3\n",
+            {},
+            ", line 2, column 'weight': -3 is no weight, which is at least 0; correct it, "
+            "or read 'weight'",
+        ),
         (
             "a,label,weight\n1,2,x\n",
             {},
-            ", line 2, column 'weight': 'x' is not a finite number; correct it, or read the column as a feature",
+            ", line 2, column 'weight': 'x' is not a finite number; correct it, or read the "
+            "column as a feature",
         ),
-        ("a,b,y\n1,2,3\n", {"drop": ["z"]}, ": there is no column 'z' to be dropped; the columns are 'a', 'b', 'y'"),
-        ("a,b,y\n1,2,3\n", {"drop": ["a"], "target": "a"}, ": column 'a' is named as target and to be dropped; choose one"),
-        ("a,b,y\n1,2,3\n", {"weight": "a", "query": "a"}, ": column 'a' is named as query and as weight; name two different columns"),
-        ("a,b,y\n1,2,3\n", {"drop": ["a", "b"]}, ": there is no feature column beside 'a', 'b', 'y'; supply at least one"),
-        ("a b,y\nred,2\n", {}, ", line 2, column 'a b': 'red' is not a finite number; correct it or drop the column (--drop 'a b')"),
-        (",a,y\n1,2,3\n", {}, ", line 1: column 1 has no name; name it, or drop it if it only counts the rows (--drop 'column 1')"),
-        ("a,y\nNA,3\n", {}, ", line 2, column 'a': 'NA' is not a finite number; correct it or drop the column (--drop a); --missing drop"),
-        ("a,y\nNA,3\n", {"missing": "drop"}, ": every row has a missing entry, so that none is left"),
-        ("a,y\nNA,3\n", {"missing": "mean"}, ": column 'a' has no entry to take the mean of; leave it out (drop)"),
+        (
+            "a,b,y\n1,2,3\n",
+            {"drop": ["z"]},
+            ": there is no column 'z' to be dropped; the columns are 'a', 'b', 'y'",
+        ),
+        (
+            "a,b,y\n1,2,3\n",
+            {"drop": ["a"], "target": "a"},
+            ": column 'a' is named as target and to be dropped; choose one",
+        ),
+        (
+            "a,b,y\n1,2,3\n",
+            {"weight": "a", "query": "a"},
+            ": column 'a' is named as query and as weight; name two different columns",
+        ),
+        (
+            "a,b,y\n1,2,3\n",
+            {"drop": ["a", "b"]},
+            ": there is no feature column beside 'a', 'b', 'y'; supply at least one",
+        ),
+        (
+            "a b,y\nred,2\n",
+            {},
+            ", line 2, column 'a b': 'red' is not a finite number; correct it or drop the "
+            "column (--drop 'a b')",
+        ),
+        (
+            ",a,y\n1,2,3\n",
+            {},
+            ", line 1: column 1 has no name; name it, or drop it if it only counts the rows "
+            "(--drop 'column 1')",
+        ),
+        (
+            "a,y\nNA,3\n",
+            {},
+            ", line 2, column 'a': 'NA' is not a finite number; correct it or drop the "
+            "column (--drop a); --missing drop",
+        ),
+        (
+            "a,y\nNA,3\n",
+            {"missing": "drop"},
+            ": every row has a missing entry, so that none is left",
+        ),
+        (
+            "a,y\nNA,3\n",
+            {"missing": "mean"},
+            ": column 'a' has no entry to take the mean of; leave it out (drop)",
+        ),
         ("a,y\n1,\n", {"missing": "mean"}, ", line 2, column 'y': '' is not a finite number"),
         (
             "qid,a,y\n1,2,3\n,3,4\n",
@@ -286,7 +406,9 @@ def test_a_role_can_be_taken_and_given(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_column_without_a_proper_role_is_refused(tmp_path: Path, content: str, options: Any, reason: str) -> None:
+def test_a_column_without_a_proper_role_is_refused(
+    tmp_path: Path, content: str, options: Any, reason: str
+) -> None:
     path = write(tmp_path, content)
     with pytest.raises(DataError, match="^" + re.escape(f"{path}{reason}")) as caught:
         load(path, **options)
@@ -310,11 +432,18 @@ def test_dropped_columns_may_hold_anything(tmp_path: Path) -> None:
 HOLES = st.sampled_from(["", "NA", "nan", "?", "None", "-", "n/a"])
 
 
-@given(values=hnp.arrays(np.float64, (6, 3), elements=st.floats(-1e6, 1e6)), holes=hnp.arrays(np.bool_, (6, 3)), word=HOLES)
-def test_missing_entries_are_left_out_or_filled(tmp_path_factory: pytest.TempPathFactory, values: Any, holes: Any, word: str) -> None:
+@given(
+    values=hnp.arrays(np.float64, (6, 3), elements=st.floats(-1e6, 1e6)),
+    holes=hnp.arrays(np.bool_, (6, 3)),
+    word=HOLES,
+)
+def test_missing_entries_are_left_out_or_filled(
+    tmp_path_factory: pytest.TempPathFactory, values: Any, holes: Any, word: str
+) -> None:
     holes[0] = False
     rows = [
-        [word if hole else repr(v) for v, hole in zip(*pair, strict=True)] for pair in zip(values.tolist(), holes.tolist(), strict=True)
+        [word if hole else repr(v) for v, hole in zip(*pair, strict=True)]
+        for pair in zip(values.tolist(), holes.tolist(), strict=True)
     ]
     text = "\n".join(["a,b,c,y", *(",".join([*row, str(i)]) for i, row in enumerate(rows))]) + "\n"
     path = write(tmp_path_factory.getbasetemp(), text, "holes.csv")
@@ -337,8 +466,13 @@ def test_missing_entries_are_left_out_or_filled(tmp_path_factory: pytest.TempPat
 
 def test_missing_entries_are_counted_in_the_line(tmp_path: Path) -> None:
     path = write(tmp_path, "a,b,y\n1,,3\n2,NA,4\n3,1,5\n")
-    assert "; 2 rows with missing entries left out; first row" in load(path, task="regression", missing="drop").describe()
-    assert "; 2 missing entries filled with means; first row" in load(path, missing="mean").describe()
+    assert (
+        "; 2 rows with missing entries left out; first row"
+        in load(path, task="regression", missing="drop").describe()
+    )
+    assert (
+        "; 2 missing entries filled with means; first row" in load(path, missing="mean").describe()
+    )
 
 
 def test_further_rows_are_filled_with_the_first_ones_means(tmp_path: Path) -> None:
@@ -350,7 +484,11 @@ def test_further_rows_are_filled_with_the_first_ones_means(tmp_path: Path) -> No
 def test_a_missing_target_leaves_its_row_out_and_none_may_be_a_class(tmp_path: Path) -> None:
     path = write(tmp_path, "a,y\n1,none\n2,mild\n3,?\n4,none\n")
     back = load(path, missing="drop", na="?")
-    assert (back.y.tolist(), back.classes, back.origin.left_out) == ([1, -1, 1], ("mild", "none"), 1)
+    assert (back.y.tolist(), back.classes, back.origin.left_out) == (
+        [1, -1, 1],
+        ("mild", "none"),
+        1,
+    )
     assert "as missing" not in back.describe()
 
 
@@ -362,7 +500,15 @@ def test_a_missing_target_leaves_its_row_out_and_none_may_be_a_class(tmp_path: P
 def test_frame_round_trip(library: str, values: Any, whole: bool) -> None:
     make, m = frame_maker(library), len(values)
     qid = np.arange(m) // 2 + (2**62 if whole else 0)
-    back = load(make({"qid": qid, **{f"x{j}": column for j, column in enumerate(values.T[:-1].copy())}, "relevance": values[:, -1].copy()}))
+    back = load(
+        make(
+            {
+                "qid": qid,
+                **{f"x{j}": column for j, column in enumerate(values.T[:-1].copy())},
+                "relevance": values[:, -1].copy(),
+            }
+        )
+    )
     assert np.array_equal(back.X, values[:, :-1])
     assert np.array_equal(back.y, values[:, -1])
     assert back.qid is not None
@@ -379,17 +525,41 @@ def test_text_gaps_and_other_types_of_a_frame(library: str) -> None:
 
     label, holed = column(["no", "yes", "no"]), column([1.5, None, 2.5])
     back = load(make({"a": [1, 2, 4], "b": [True, False, True], "label": label}))
-    assert (back.X.tolist(), back.y.tolist(), back.classes) == ([[1, 1], [2, 0], [4, 1]], [-1, 1, -1], ("no", "yes"))
-    assert back.describe().endswith(": classification, 3 rows: target `label` (no is -1, yes is +1), 2 features")
-    with pytest.raises(DataError, match=r"row 1, column 'a': .*\(drop=\['a'\]\); missing='drop' leaves such rows out"):
+    assert (back.X.tolist(), back.y.tolist(), back.classes) == (
+        [[1, 1], [2, 0], [4, 1]],
+        [-1, 1, -1],
+        ("no", "yes"),
+    )
+    assert back.describe().endswith(
+        ": classification, 3 rows: target `label` (no is -1, yes is +1), 2 features"
+    )
+    with pytest.raises(
+        DataError,
+        match=r"row 1, column 'a': .*\(drop=\['a'\]\); missing='drop' leaves such rows out",
+    ):
         load(make({"a": holed, "b": [1, 2, 3], "y": [1, 2, 3]}))
-    assert load(make({"a": holed, "b": [1, 2, 3], "y": [1, 2, 3]}), missing="drop").X.tolist() == [[1.5, 1], [2.5, 3]]
-    assert load(make({"a": holed, "b": [1, 2, 3], "y": [1, 2, 3]}), missing="mean").X.tolist() == [[1.5, 1], [2, 2], [2.5, 3]]
+    assert load(make({"a": holed, "b": [1, 2, 3], "y": [1, 2, 3]}), missing="drop").X.tolist() == [
+        [1.5, 1],
+        [2.5, 3],
+    ]
+    assert load(make({"a": holed, "b": [1, 2, 3], "y": [1, 2, 3]}), missing="mean").X.tolist() == [
+        [1.5, 1],
+        [2, 2],
+        [2.5, 3],
+    ]
     days = np.array(["2020-01-01", "2020-01-02", "2020-01-03"], dtype="datetime64[ms]")
-    with pytest.raises(DataError, match=r"column 'when': holds datetime64\[.*\], not numbers or text; convert it or leave it out"):
+    with pytest.raises(
+        DataError,
+        match=r"column 'when': holds datetime64\[.*\], not numbers or text; convert it or leave "
+        r"it out",
+    ):
         load(make({"when": days, "b": [1, 2, 3], "y": [1, 2, 3]}))
     assert load(make({"when": days, "b": [1, 2, 3], "y": [1, 2, 3]}), drop="when").columns == ("b",)
-    with pytest.raises(DataError, match=r"row 0, column 'a': 'no' is not a finite number; correct it or drop the column \(drop=\['a'\]\)"):
+    with pytest.raises(
+        DataError,
+        match=r"row 0, column 'a': 'no' is not a finite number; correct it or drop the column "
+        r"\(drop=\['a'\]\)",
+    ):
         load(make({"a": label, "b": [1, 2, 3], "y": [1, 2, 3]}))
     with pytest.raises(DataError, match="sep is about text"):
         load(make({"a": [1], "y": [1]}), sep=";")
@@ -398,13 +568,25 @@ def test_text_gaps_and_other_types_of_a_frame(library: str) -> None:
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
-        ({"a": np.array([1, "x"], dtype=object), "y": [1, 2]}, "column 'a': holds text beside numbers; convert it or leave it out"),
-        ({"a": np.array([1, [2]], dtype=object), "y": [1, 2]}, "column 'a': holds list, not numbers or text"),
-        ({"a": np.array([1j, 2]), "y": [1, 2]}, "column 'a': holds complex128, not numbers or text"),
+        (
+            {"a": np.array([1, "x"], dtype=object), "y": [1, 2]},
+            "column 'a': holds text beside numbers; convert it or leave it out",
+        ),
+        (
+            {"a": np.array([1, [2]], dtype=object), "y": [1, 2]},
+            "column 'a': holds list, not numbers or text",
+        ),
+        (
+            {"a": np.array([1j, 2]), "y": [1, 2]},
+            "column 'a': holds complex128, not numbers or text",
+        ),
         ({"a": np.ones((2, 2)), "y": [1, 2]}, "several columns are named 'a'; rename all but one"),
         ({"a": [], "y": []}, "there are 0 rows and 2 columns"),
         ({"a": [1.0, np.inf], "y": [1, 2]}, "row 1, column 'a': 'inf' is not a finite number"),
-        ({"qid": [1.0, 2.0**53], "a": [1, 2], "y": [1, 2]}, "column 'qid': float64 does not tell queries from 2**53 on apart"),
+        (
+            {"qid": [1.0, 2.0**53], "a": [1, 2], "y": [1, 2]},
+            "column 'qid': float64 does not tell queries from 2**53 on apart",
+        ),
     ],
 )
 def test_a_frame_that_is_no_data_is_refused(columns: Any, reason: str) -> None:
@@ -418,29 +600,39 @@ def test_a_frame_that_is_no_data_is_refused(columns: Any, reason: str) -> None:
 
 
 def test_what_is_no_source_is_said() -> None:
-    with pytest.raises(DataError, match=r"^ndarray is no source of data; give a name, a path or a data frame"):
+    with pytest.raises(
+        DataError, match=r"^ndarray is no source of data; give a name, a path or a data frame"
+    ):
         load(np.ones((2, 2)))
 
 
 def test_parquet_round_trip(tmp_path: Path) -> None:
     arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     parquet = importlib.import_module("pyarrow.parquet")
-    table = arrow.table({"a": [1.5, 2.5, None], "__index_level_0__": ["p", "q", "r"], "label": ["no", "yes", "no"]})
+    table = arrow.table(
+        {"a": [1.5, 2.5, None], "__index_level_0__": ["p", "q", "r"], "label": ["no", "yes", "no"]}
+    )
     parquet.write_table(table, tmp_path / "rows.parquet")
     back = load(tmp_path / "rows.parquet", missing="drop")
     assert (back.columns, back.X.tolist(), back.y.tolist()) == (("a",), [[1.5], [2.5]], [-1, 1])
-    with pytest.raises(DataError, match=r"rows\.parquet, row 2, column 'a': .*\(--drop a\); --missing drop"):
+    with pytest.raises(
+        DataError, match=r"rows\.parquet, row 2, column 'a': .*\(--drop a\); --missing drop"
+    ):
         load(tmp_path / "rows.parquet")
     torn = write(tmp_path, b"PAR1 torn PAR1", "torn.parquet")
     with pytest.raises(DataError, match="cannot be read as Parquet"):
         load(torn)
 
 
-def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_without_pyarrow_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(
-        DataError, match=r"pyarrow, which reads Parquet files, is not installed; install it \(pip install pyarrow\) or save"
+        DataError,
+        match=r"pyarrow, which reads Parquet files, is not installed; install it \(pip install "
+        r"pyarrow\) or save",
     ):
         load(write(tmp_path, b"PAR1 content PAR1", "rows.parquet"))
 
@@ -456,15 +648,27 @@ def weighted(data: Data) -> tuple[float, float]:
 
 @given(
     values=hnp.arrays(np.float64, (5, 2), elements=st.floats(-3, 3)),
-    pairs=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)).filter(lambda pair: pair[0] != pair[1]), min_size=1, max_size=9),
+    pairs=st.lists(
+        st.tuples(st.integers(0, 4), st.integers(0, 4)).filter(lambda pair: pair[0] != pair[1]),
+        min_size=1,
+        max_size=9,
+    ),
 )
-def test_preferences_round_trip(tmp_path_factory: pytest.TempPathFactory, values: Any, pairs: Any) -> None:
+def test_preferences_round_trip(
+    tmp_path_factory: pytest.TempPathFactory, values: Any, pairs: Any
+) -> None:
     folder = tmp_path_factory.getbasetemp()
     features = write(folder, text_of(values, header="a,b\n"), "features.csv")
-    prefs = write(folder, "other,preferred\n" + "".join(f"{j},{i}\n" for i, j in pairs), "prefs.csv")
+    prefs = write(
+        folder, "other,preferred\n" + "".join(f"{j},{i}\n" for i, j in pairs), "prefs.csv"
+    )
     back = load(features, preferences=prefs)
     assert back.pairs is not None
-    assert (back.pairs.tolist(), back.columns, back.task) == ([list(pair) for pair in pairs], ("a", "b"), "ranking")
+    assert (back.pairs.tolist(), back.columns, back.task) == (
+        [list(pair) for pair in pairs],
+        ("a", "b"),
+        "ranking",
+    )
     assert np.array_equal(back.X, values)
     frame = Frame({"preferred": [i for i, _ in pairs], "other": [j for _, j in pairs]})
     from_frame = load(Frame({"a": values[:, 0], "b": values[:, 1]}), preferences=frame).pairs
@@ -479,22 +683,39 @@ def test_preferences_round_trip(tmp_path_factory: pytest.TempPathFactory, values
     [
         ("a,b\n0,1\n", ": the columns are 'a', 'b' and must be preferred,other[,query][,weight]"),
         ("0,1\n1,2\n", ": the columns are '0', '1' and must be preferred,other"),
-        ("preferred,other\n0,1\n1,4\n", ", line 3, column 'other': '4' is no row; the rows are counted from 0 to 3"),
+        (
+            "preferred,other\n0,1\n1,4\n",
+            ", line 3, column 'other': '4' is no row; the rows are counted from 0 to 3",
+        ),
         ("preferred,other\n-1,1\n", ", line 2, column 'preferred': '-1' is no row"),
         ("preferred,other\nx,1\n", ", line 2, column 'preferred': 'x' is no row"),
-        ("preferred,other\n0,1\n2,2\n", ", line 3: row 2 is preferred to itself; correct or remove the line"),
-        ("preferred,other\n0,1\n0,2\n", ", line 3: the two rows are of different queries; correct or remove the line"),
-        ("preferred,other,query\n0,1,q\n1,0,r\n", ", line 3, column 'query': row 1 is of query 'q' in a line before; correct the line"),
+        (
+            "preferred,other\n0,1\n2,2\n",
+            ", line 3: row 2 is preferred to itself; correct or remove the line",
+        ),
+        (
+            "preferred,other\n0,1\n0,2\n",
+            ", line 3: the two rows are of different queries; correct or remove the line",
+        ),
+        (
+            "preferred,other,query\n0,1,q\n1,0,r\n",
+            ", line 3, column 'query': row 1 is of query 'q' in a line before; correct the line",
+        ),
         (
             "preferred,other,weight\n0,1,1\n1,0,-2\n",
             ", line 3, column 'weight': '-2' is no weight of a pair; supply a number from 0 to inf",
         ),
-        ("preferred,other,weight\n0,1,nan\n", ", line 2, column 'weight': 'nan' is no weight of a pair"),
+        (
+            "preferred,other,weight\n0,1,nan\n",
+            ", line 2, column 'weight': 'nan' is no weight of a pair",
+        ),
         ("preferred,other,weight\n0,1,\n", ", line 2, column 'weight': '' is no weight of a pair"),
         ("preferred,other,weight\n0,1,1\n1,0\n", ", line 3: "),
     ],
 )
-def test_a_bad_preference_is_refused_with_its_place(tmp_path: Path, content: str, reason: str) -> None:
+def test_a_bad_preference_is_refused_with_its_place(
+    tmp_path: Path, content: str, reason: str
+) -> None:
     features = write(tmp_path, "qid,a,b\n1,1,2\n1,2,3\n2,3,4\n2,4,4\n")
     prefs = write(tmp_path, content, "prefs.csv")
     with pytest.raises(DataError, match="^" + re.escape(f"{prefs}{reason}")):
@@ -505,7 +726,11 @@ def test_a_bad_preference_is_refused_with_its_place(tmp_path: Path, content: str
 def test_preferences_name_rows_by_their_id(tmp_path: Path, ids: list[Any]) -> None:
     """In any order of the rows, and where a row is left out; the column of names is no feature."""
     rows = [f"{name},{value}" for name, value in zip(ids, ("1,1", ",2", "3,3", "4,5"), strict=True)]
-    prefs = write(tmp_path, f"preferred,other\n{ids[3]},{ids[0]}\n{ids[1]},{ids[2]}\n{ids[2]},{ids[0]}\n", "prefs.csv")
+    prefs = write(
+        tmp_path,
+        f"preferred,other\n{ids[3]},{ids[0]}\n{ids[1]},{ids[2]}\n{ids[2]},{ids[0]}\n",
+        "prefs.csv",
+    )
     for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
         features = write(tmp_path, "ID,a,b\n" + "".join(rows[k] + "\n" for k in order))
         back = load(features, preferences=prefs, missing="drop")
@@ -523,16 +748,27 @@ def test_preferences_name_rows_by_their_id(tmp_path: Path, ids: list[Any]) -> No
 def test_a_bad_id_is_refused_with_its_place(tmp_path: Path) -> None:
     features = write(tmp_path, "id,a,b\nx,1,2\ny,2,3\n")
     prefs = write(tmp_path, "preferred,other\nx,y\nx,0\n", "prefs.csv")
-    with pytest.raises(DataError, match=r"line 3, column 'other': '0' is the id of no row; the feature file's column `id` has them"):
+    with pytest.raises(
+        DataError,
+        match=r"line 3, column 'other': '0' is the id of no row; the feature file's column `id` "
+        r"has them",
+    ):
         load(features, preferences=prefs)
     features = write(tmp_path, "id,a,b\nx,1,2\ny,2,3\nx,2,4\n")
-    with pytest.raises(DataError, match=r"line 4, column 'id': the id 'x' is that of line 2 already; make every id another"):
+    with pytest.raises(
+        DataError,
+        match=r"line 4, column 'id': the id 'x' is that of line 2 already; make every id another",
+    ):
         load(features, preferences=prefs)
 
 
 def test_preferences_follow_the_rows_that_are_left(tmp_path: Path) -> None:
     features = write(tmp_path, "a,b\n1,1\n,2\n3,3\n4,4\n")
-    prefs = write(tmp_path, "# clicks of a week\npreferred,other,weight\n3,0,1.5\n# one more\n2,1,1\n3,2,inf\n", "prefs.csv")
+    prefs = write(
+        tmp_path,
+        "# clicks of a week\npreferred,other,weight\n3,0,1.5\n# one more\n2,1,1\n3,2,inf\n",
+        "prefs.csv",
+    )
     back = load(features, preferences=prefs, missing="drop")
     assert back.pairs is not None
     assert back.pair_weight is not None
@@ -545,21 +781,33 @@ def test_a_weight_of_a_pair_is_worth_as_many_equal_pairs(tmp_path: Path) -> None
     features = write(tmp_path, "a,b\n1,2\n3,1\n0,4\n2,2\n")
     weighed = write(tmp_path, "preferred,other,weight\n3,0,2\n0,1,1\n2,1,3\n0,3,0\n", "weighed.csv")
     repeated = write(tmp_path, "preferred,other\n3,0\n2,1\n0,1\n2,1\n3,0\n2,1\n", "repeated.csv")
-    (low, high), (lower, upper) = (weighted(load(features, preferences=prefs)) for prefs in (weighed, repeated))
+    (low, high), (lower, upper) = (
+        weighted(load(features, preferences=prefs)) for prefs in (weighed, repeated)
+    )
     assert max(low, lower) <= min(high, upper) <= max(high, upper) <= min(low, lower) * (1 + 1e-6)
 
 
 def test_preferences_are_no_matter_of_another_task_nor_of_a_sample(tmp_path: Path) -> None:
-    features, prefs = write(tmp_path, "a,b\n1,2\n3,4\n"), write(tmp_path, "preferred,other\n1,0\n", "prefs.csv")
+    features, prefs = (
+        write(tmp_path, "a,b\n1,2\n3,4\n"),
+        write(tmp_path, "preferred,other\n1,0\n", "prefs.csv"),
+    )
     with pytest.raises(DataError, match="preferences rank rows, and the task is regression"):
         load(features, preferences=prefs, task="regression")
     with pytest.raises(DataError, match="rows with preferences cannot be sampled"):
         load(features, preferences=prefs).sampled(1, 0)
-    with pytest.raises(DataError, match="preferences take the place of a target and of weights; leave target out"):
+    with pytest.raises(
+        DataError, match="preferences take the place of a target and of weights; leave target out"
+    ):
         load(features, preferences=prefs, target="a")
-    back = load(write(tmp_path, "qid,a,label,weight\n1,2,0,3\n1,4,1,4\n", "labelled.csv"), preferences=prefs)
+    back = load(
+        write(tmp_path, "qid,a,label,weight\n1,2,0,3\n1,4,1,4\n", "labelled.csv"), preferences=prefs
+    )
     assert (back.columns, back.weight, back.y.tolist()) == (("a",), None, [0, 0])
-    assert back.describe(1).endswith("1 pair: query `qid` (1 query), 1 feature; dropped: label, weight; first row read as column names")
+    assert back.describe(1).endswith(
+        "1 pair: query `qid` (1 query), 1 feature; dropped: label, weight; first row read "
+        "as column names"
+    )
     archive = tmp_path / "rows.npz"
     np.savez(archive, X=np.eye(2))
     pairs = load(archive, preferences=prefs).pairs
@@ -571,12 +819,24 @@ def test_preferences_are_no_matter_of_another_task_nor_of_a_sample(tmp_path: Pat
 def test_a_weight_is_worth_as_many_equal_rows(tmp_path: Path, task: str) -> None:
     random = np.random.default_rng(3)
     X, weights = random.normal(size=(12, 2)).round(3), random.integers(0, 4, 12)
-    y = np.where(X[:, 0] + random.normal(size=12) > 0, 1, 0) if task == "classification" else X[:, 0].round(1)
+    y = (
+        np.where(X[:, 0] + random.normal(size=12) > 0, 1, 0)
+        if task == "classification"
+        else X[:, 0].round(1)
+    )
     rows = [f"{a},{b},{target}" for (a, b), target in zip(X.tolist(), y.tolist(), strict=True)]
     once = write(
-        tmp_path, "a,b,label,weight\n" + "".join(f"{row},{w}\n" for row, w in zip(rows, weights.tolist(), strict=True)), "once.csv"
+        tmp_path,
+        "a,b,label,weight\n"
+        + "".join(f"{row},{w}\n" for row, w in zip(rows, weights.tolist(), strict=True)),
+        "once.csv",
     )
-    often = write(tmp_path, "a,b,label\n" + "".join(f"{row}\n" * w for row, w in zip(rows, weights.tolist(), strict=True)), "often.csv")
+    often = write(
+        tmp_path,
+        "a,b,label\n"
+        + "".join(f"{row}\n" * w for row, w in zip(rows, weights.tolist(), strict=True)),
+        "often.csv",
+    )
     (low, high), (least, most) = weighted(load(once, task=task)), weighted(load(often, task=task))
     assert max(low, least) <= min(high, most)
     assert high - low < 1e-6 * high
@@ -589,7 +849,11 @@ def test_a_ranking_weighs_queries(tmp_path: Path) -> None:
     data = load(write(tmp_path, text))
     assert data.query_weight == {1: 2.0, 2: 3.0}
     assert make_margin_problem_from_data(data, kernel=linear()).weights is not None
-    with pytest.raises(DataError, match="rows of query 2 differ in weight, and a ranking weighs whole queries; give all rows of a"):
+    with pytest.raises(
+        DataError,
+        match="rows of query 2 differ in weight, and a ranking weighs whole queries; give all "
+        "rows of a",
+    ):
         _ = load(write(tmp_path, text.replace("1,0,1,3", "1,0,1,4"))).query_weight
     assert load("xor").query_weight is None
 
@@ -607,7 +871,9 @@ def test_npz_may_hold_weights(tmp_path: Path) -> None:
     assert found is not None
     assert found.tolist() == [1, 3]
     np.savez(tmp_path / "rows.npz", X=np.eye(2), y=np.ones(2), weight=np.array([1.0, -3.0]))
-    with pytest.raises(DataError, match=r"row 1, column 'weight': -3 is no weight, which is at least 0"):
+    with pytest.raises(
+        DataError, match=r"row 1, column 'weight': -3 is no weight, which is at least 0"
+    ):
         load(tmp_path / "rows.npz")
 
 
@@ -623,32 +889,40 @@ SVMLIGHT = "; read as svmlight (--sep reads a table)"
         (
             "id,a,b,label\n7,1,2,spam\n8,2,1,ham\n9,0,1,ham\n",
             {"drop": ["id"]},
-            "rows.csv: classification, 3 rows: target `label` (ham is -1, spam is +1), 2 features; dropped: id; "
+            "rows.csv: classification, 3 rows: target `label` (ham is -1, spam is +1), 2 "
+            "features; dropped: id; "
             "first row read as column names",
         ),
         (
             "5.1,1,setosa\n4.9,2,virginica\n4.7,1,setosa\n",
             {},
-            "rows.csv: classification, 3 rows: target `column 3` (the last column, setosa is -1, virginica is +1), 2 features; "
+            "rows.csv: classification, 3 rows: target `column 3` (the last column, setosa "
+            "is -1, virginica is +1), 2 features; "
             "first row read as data (--header reads it as column names)",
         ),
         (
             "query_id,a,relevance,weight\nx,1,0,2\nx,2,3,2\nz,2,1,1\n",
             {},
-            "rows.csv: ranking, 3 rows, 1 pair: target `relevance` (0 to 3), query `query_id` (2 queries), weight `weight`, 1 feature; "
+            "rows.csv: ranking, 3 rows, 1 pair: target `relevance` (0 to 3), query "
+            "`query_id` (2 queries), weight `weight`, 1 feature; "
             "first row read as column names",
         ),
         (
             "1 qid:3 1:2\n0 qid:3 1:1\n",
             {},
-            "rows.csv: ranking, 2 rows, 1 pair: target (0 to 1), query `qid` (1 query), 1 feature" + SVMLIGHT,
+            "rows.csv: ranking, 2 rows, 1 pair: target (0 to 1), query `qid` (1 query), 1 feature"
+            + SVMLIGHT,
         ),
         (
             "0 1:2\n1 1:1\n",
             {},
             "rows.csv: classification, 2 rows: target (0 is -1, 1 is +1), 1 feature" + SVMLIGHT,
         ),
-        ("-1 1:2\n1 1:1\n", {}, "rows.csv: classification, 2 rows: target (-1, +1), 1 feature" + SVMLIGHT),
+        (
+            "-1 1:2\n1 1:1\n",
+            {},
+            "rows.csv: classification, 2 rows: target (-1, +1), 1 feature" + SVMLIGHT,
+        ),
         (
             "-1 1:2\n1 1:1\n",
             {"task": "regression"},
@@ -661,7 +935,9 @@ SVMLIGHT = "; read as svmlight (--sep reads a table)"
         ),
     ],
 )
-def test_the_line_says_how_the_file_was_read(tmp_path: Path, content: str, options: Any, line: str) -> None:
+def test_the_line_says_how_the_file_was_read(
+    tmp_path: Path, content: str, options: Any, line: str
+) -> None:
     back = load(write(tmp_path, content), **options)
     assert back.describe(1 if back.task == "ranking" else None) == line
 
@@ -678,21 +954,44 @@ def run(*arguments: str, stdin: bytes | None = None) -> tuple[int, str]:
 
 
 def test_the_command_line_reads_a_pipe_and_says_so() -> None:
-    text = b"id,a,b,label\n" + b"".join(b"%d,%d,%d,%s\n" % (i, i % 5, i % 3, b"spam" if i % 5 > 2 else b"ham") for i in range(20))
+    text = b"id,a,b,label\n" + b"".join(
+        b"%d,%d,%d,%s\n" % (i, i % 5, i % 3, b"spam" if i % 5 > 2 else b"ham") for i in range(20)
+    )
     arguments = ("compare", "-", "--drop", "id", "--family", "svm.soft", "--solver", "smo")
     status, output = run(*arguments, stdin=gzip.compress(text))
     assert status == 4, output
-    assert "standard input: classification, 20 rows: target `label` (ham is -1, spam is +1), 2 features; dropped: id" in output
+    assert (
+        "standard input: classification, 20 rows: target `label` (ham is -1, spam is +1), 2 "
+        "features; dropped: id" in output
+    )
 
 
 def test_the_command_line_takes_every_option_of_a_table(tmp_path: Path) -> None:
-    rows = "".join(f"{i};{i % 5},5;{'NA' if i == 3 else i % 3};{i % 2};{1 + i % 2}\n" for i in range(20))
+    rows = "".join(
+        f"{i};{i % 5},5;{'NA' if i == 3 else i % 3};{i % 2};{1 + i % 2}\n" for i in range(20)
+    )
     path = str(write(tmp_path, rows))
-    arguments = ["--no-header", "--sep", ";", "--decimal", ",", "--missing", "drop", "--drop", "column 1"]
+    arguments = [
+        "--no-header",
+        "--sep",
+        ";",
+        "--decimal",
+        ",",
+        "--missing",
+        "drop",
+        "--drop",
+        "column 1",
+    ]
     arguments += ["--target", "column 4", "--weight", "column 5"]
-    said = "19 rows: target `column 4` (0 is -1, 1 is +1), weight `column 5`, 2 features; dropped: column 1; 1 row with"
+    said = (
+        "19 rows: target `column 4` (0 is -1, 1 is +1), weight `column 5`, 2 features; dropped: "
+        "column 1; 1 row with"
+    )
     record = tmp_path / "record.json"
-    for command in (["compare", "--family", "svm.soft", "--solver", "smo"], ["path", "--lambda-min", "0.1"]):
+    for command in (
+        ["compare", "--family", "svm.soft", "--solver", "smo"],
+        ["path", "--lambda-min", "0.1"],
+    ):
         status, output = run(command[0], path, *command[1:], *arguments, "--json", str(record))
         assert status in (0, 4), output
         assert said in output
@@ -700,10 +999,16 @@ def test_the_command_line_takes_every_option_of_a_table(tmp_path: Path) -> None:
 
 
 def test_preferences_on_the_command_line(tmp_path: Path) -> None:
-    features = write(tmp_path, "a,b\n" + "".join(f"{i % 5},{i % 3}\n" for i in range(8)), "features.csv")
-    prefs = write(tmp_path, "preferred,other\n" + "".join(f"{i},{i - 1}\n" for i in range(1, 8)), "prefs.csv")
+    features = write(
+        tmp_path, "a,b\n" + "".join(f"{i % 5},{i % 3}\n" for i in range(8)), "features.csv"
+    )
+    prefs = write(
+        tmp_path, "preferred,other\n" + "".join(f"{i},{i - 1}\n" for i in range(1, 8)), "prefs.csv"
+    )
     arguments = (str(features), "--preferences", str(prefs))
-    status, output = run("compare", *arguments, "--solver", "coordinate_descent", "--family", "rank.l1")
+    status, output = run(
+        "compare", *arguments, "--solver", "coordinate_descent", "--family", "rank.l1"
+    )
     assert status == 4, output
     assert "features.csv: ranking, 8 rows, 7 pairs, 2 features" in output
     assert "one-norm families know neither weights nor preferences" in output
@@ -712,28 +1017,53 @@ def test_preferences_on_the_command_line(tmp_path: Path) -> None:
     assert "7 pairs" in output
     status, output = run("path", *arguments, "--validate", "2")
     assert status == 2
-    assert "--validate 2: folds know neither weights nor preferences; name a file to choose lambda on" in output
+    assert (
+        "--validate 2: folds know neither weights nor preferences; name a file to choose lambda on"
+        in output
+    )
 
 
 def test_an_audit_counts_the_weights(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
-    X, y, weight = random.normal(size=(20, 2)).round(3), np.where(np.arange(20) % 3, 1, -1), random.integers(1, 4, 20)
-    np.savez(tmp_path / "model.npz", kind="LinearSVC", coef=[[0.5, -0.25]], intercept=[0.1], loss="hinge")
+    X, y, weight = (
+        random.normal(size=(20, 2)).round(3),
+        np.where(np.arange(20) % 3, 1, -1),
+        random.integers(1, 4, 20),
+    )
+    np.savez(
+        tmp_path / "model.npz", kind="LinearSVC", coef=[[0.5, -0.25]], intercept=[0.1], loss="hinge"
+    )
     rows = np.column_stack([X, weight, y])
     table = write(tmp_path, text_of(rows, header="a,b,weight,label\n"))
     wanted = audit(read(tmp_path / "model.npz"), X, y, 1.0, sample_weight=weight)
     status, output = run("audit", str(tmp_path / "model.npz"), "--data", str(table), "-C", "1")
     assert status == 0, output
-    assert "rows.csv: classification, 20 rows: target `label` (-1, +1), weight `weight`, 2 features" in output
+    assert (
+        "rows.csv: classification, 20 rows: target `label` (-1, +1), weight `weight`, 2 features"
+        in output
+    )
     assert " ".join(str(wanted).split()) in output
     assert str(wanted) != str(audit(read(tmp_path / "model.npz"), X, y, 1.0))
 
 
 def test_a_validation_file_may_lack_weights_and_have_gaps(tmp_path: Path) -> None:
-    training = write(tmp_path, "id,a,b,label,weight\n" + "".join(f"{i},{i % 5},{i % 3},{i % 2},{1 + i % 3}\n" for i in range(20)))
+    training = write(
+        tmp_path,
+        "id,a,b,label,weight\n"
+        + "".join(f"{i},{i % 5},{i % 3},{i % 2},{1 + i % 3}\n" for i in range(20)),
+    )
     for text in ("b,a,label\n0,1,1\n2,,0\n1,4,1\n", "weight,b,a,label\n9,0,1,1\n9,2,,0\n9,1,4,1\n"):
         held_out = write(tmp_path, text, "held_out.csv")
-        arguments = ("--missing", "mean", "--drop", "id", "--lambda-min", "0.1", "--validate", str(held_out))
+        arguments = (
+            "--missing",
+            "mean",
+            "--drop",
+            "id",
+            "--lambda-min",
+            "0.1",
+            "--validate",
+            str(held_out),
+        )
         status, output = run("path", str(training), *arguments)
         assert status == 0, output
         assert "best accuracy" in output
@@ -742,7 +1072,26 @@ def test_a_validation_file_may_lack_weights_and_have_gaps(tmp_path: Path) -> Non
 # Anything at all
 
 
-WORDS = st.sampled_from(["qid", "Label", "y", "weight", "a", "g", "1", "2.5", "-3", "1,5", "1.000,5", "nan", "?", "", "a#", "0"])
+WORDS = st.sampled_from(
+    [
+        "qid",
+        "Label",
+        "y",
+        "weight",
+        "a",
+        "g",
+        "1",
+        "2.5",
+        "-3",
+        "1,5",
+        "1.000,5",
+        "nan",
+        "?",
+        "",
+        "a#",
+        "0",
+    ]
+)
 NAMES = st.sampled_from(["qid", "Label", "y", "weight", "a", "column 1", "column 2", ""])
 ANY_OPTIONS = st.fixed_dictionaries(
     {},
@@ -761,7 +1110,9 @@ ANY_OPTIONS = st.fixed_dictionaries(
 
 
 @given(
-    rows=st.integers(1, 4).flatmap(lambda d: st.lists(st.lists(WORDS, min_size=d, max_size=d), min_size=1, max_size=5)),
+    rows=st.integers(1, 4).flatmap(
+        lambda d: st.lists(st.lists(WORDS, min_size=d, max_size=d), min_size=1, max_size=5)
+    ),
     mark=st.sampled_from([",", ";", "\t", " "]),
     options=ANY_OPTIONS,
     again=st.booleans(),
@@ -784,7 +1135,12 @@ def test_any_words_and_options_load_or_are_refused_in_a_line(
         return
     m = len(back.y)
     assert back.X.shape[0] == m > 0
-    assert all(np.isfinite(values).all() for values in (back.X, back.y, back.weight if back.weight is not None else back.y))
+    assert all(
+        np.isfinite(values).all()
+        for values in (back.X, back.y, back.weight if back.weight is not None else back.y)
+    )
     assert all(values is None or len(values) == m for values in (back.qid, back.weight))
-    assert m + back.origin.left_out == len(rows) - bool(back.header) - sum(not any(row) and len(row) == 1 for row in rows)
+    assert m + back.origin.left_out == len(rows) - bool(back.header) - sum(
+        not any(row) and len(row) == 1 for row in rows
+    )
     assert "\n" not in back.describe()

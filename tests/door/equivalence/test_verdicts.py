@@ -32,7 +32,9 @@ FEW: dict[str, Any] = {"draws": 3, "examples": 5}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if pair.verdict != "DIFFERENT"])
+@pytest.mark.parametrize(
+    "name", [name for name, pair in PAIRS.items() if pair.verdict != "DIFFERENT"]
+)
 def test_what_is_equal_is_never_told_apart(name: str) -> None:
     """EQUAL with reasons that an independent judge replays.
 
@@ -44,11 +46,20 @@ def test_what_is_equal_is_never_told_apart(name: str) -> None:
     for each in found.findings:
         if each.reason is not None:
             first, second = (stated(f, each.data, "fractions", Clock(60)) for f in (pair.a, pair.b))
-            assert_replays(each.reason, first.program, second.program, first.opposite != second.opposite)
+            assert_replays(
+                each.reason, first.program, second.program, first.opposite != second.opposite
+            )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["soft and twice its objective", "nu-SVC and soft at C = nu", "Crammer-Singer and half the cost"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "soft and twice its objective",
+        "nu-SVC and soft at C = nu",
+        "Crammer-Singer and half the cost",
+    ],
+)
 def test_what_differs_is_told_apart_and_its_lines_compute_both_optima(name: str) -> None:
     pair = PAIRS[name]
     found = same(pair.a, pair.b, pair.data, draws=2, examples=40)
@@ -87,8 +98,15 @@ def test_reasons_are_sought_where_optima_are_finite() -> None:
     finite = {"X": np.array([[-4.0, 1.0], [2.0, 0.0]]), "y": np.array([1.0, -1.0]), "nu": 0.5}
     found = same(pair.a, pair.b, st.sampled_from([unbounded, finite]), draws=1, examples=2)
     assert found.verdict == "EQUAL"
-    assert [each.finite for each in found.findings] == [each.reason is not None for each in found.findings] == [False, True]
-    assert "On 1 instance more exact rays prove that both values are the same infinity." in found.reasons
+    assert (
+        [each.finite for each in found.findings]
+        == [each.reason is not None for each in found.findings]
+        == [False, True]
+    )
+    assert (
+        "On 1 instance more exact rays prove that both values are the same infinity."
+        in found.reasons
+    )
 
 
 def test_a_reason_in_which_a_parameter_divides_is_said_to_hold_where_that_is_above_zero() -> None:
@@ -102,7 +120,10 @@ def test_a_reason_in_which_a_parameter_divides_is_said_to_hold_where_that_is_abo
 
     found = same(paid, bounded, st.sampled_from([1.0, 2.0, 3.0]), **FEW)
     assert found.verdict == "EQUAL"
-    assert any("of the parameter C at which C is above 0 and either is feasible" in said for said in found.reasons)
+    assert any(
+        "of the parameter C at which C is above 0 and either is feasible" in said
+        for said in found.reasons
+    )
 
 
 def _at_least_one(d: Any, bounded: Any) -> Any:
@@ -119,10 +140,15 @@ def _at_least_one(d: Any, bounded: Any) -> Any:
 def test_same_claims_nothing_of_all_values_that_a_function_reads(bounded: Any) -> None:
     """Above 2 one has no point, and the other has an optimum."""
     few = st.sampled_from([0.5, 1.0, 2.0])
-    found = same(lambda d: _at_least_one(d, bounded), lambda d: _at_least_one(d, lambda C: False), few, **FEW)
+    found = same(
+        lambda d: _at_least_one(d, bounded), lambda d: _at_least_one(d, lambda C: False), few, **FEW
+    )
     assert found.verdict == "EQUAL"
     assert not any("holds for all values of the parameter" in said for said in found.reasons)
-    assert any(said.startswith("No claim holds for all values of C: a function reads") for said in found.reasons)
+    assert any(
+        said.startswith("No claim holds for all values of C: a function reads")
+        for said in found.reasons
+    )
     found = same(
         lambda d: _at_least_one(d, bounded),
         lambda d: _at_least_one(d, lambda C: False),
@@ -132,7 +158,9 @@ def test_same_claims_nothing_of_all_values_that_a_function_reads(bounded: Any) -
     assert found.verdict == "DIFFERENT"
 
 
-@pytest.mark.parametrize("bounded", [lambda d, C: d > 2, lambda d, C: C._value > 2], ids=["data", "value kept inside"])
+@pytest.mark.parametrize(
+    "bounded", [lambda d, C: d > 2, lambda d, C: C._value > 2], ids=["data", "value kept inside"]
+)
 def test_same_claims_all_values_of_the_problems_built_alone(bounded: Any) -> None:
     """A hidden branch builds another problem above 2: the claim first names its problems."""
     few = st.sampled_from([0.5, 1.0, 2.0])
@@ -165,12 +193,17 @@ def test_refute_of_the_reduced_graph_finds_a_problem_that_costs_something() -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_restricted_instances_have_no_weights_and_distinct_points(seed: int) -> None:
-    taken = restricted(choose_instances("rank.l1.primal", "rank.reduced"), without="weights", distinct=True)
+    taken = restricted(
+        choose_instances("rank.l1.primal", "rank.reduced"), without="weights", distinct=True
+    )
     for problem in drawn(taken, 40, seed):
         assert problem.weights is None
         assert len(np.unique(problem.X, axis=0)) == problem.m
     dictionaries = restricted(CLASSES, distinct=True)
-    assert all(len(np.unique(data["X"], axis=0)) == len(data["X"]) for data in drawn(dictionaries, 20, seed))
+    assert all(
+        len(np.unique(data["X"], axis=0)) == len(data["X"])
+        for data in drawn(dictionaries, 20, seed)
+    )
 
 
 @pytest.mark.parametrize(
@@ -207,7 +240,13 @@ def at_least(bound: float, maximised: bool = False) -> Any:
 
 @pytest.mark.parametrize(
     ("problem", "value"),
-    [(at_least(0), 0), (at_least(2), inf), (at_least(-inf), -inf), (at_least(2, True), -inf), (at_least(-inf, True), inf)],
+    [
+        (at_least(0), 0),
+        (at_least(2), inf),
+        (at_least(-inf), -inf),
+        (at_least(2, True), -inf),
+        (at_least(-inf, True), inf),
+    ],
 )
 def test_infinities_are_values_and_are_mapped_like_others(problem: Any, value: float) -> None:
     assert exact_value(problem, None) == value
@@ -252,7 +291,10 @@ def test_a_function_that_fails_leaves_its_instances_undecided_and_says_why() -> 
 
 @pytest.mark.slow
 def test_a_formulation_that_is_stated_for_other_kernels_is_compared_on_such_a_kernel() -> None:
-    for wrong, right in (("rank.differences.dual", "rank.l1.dual"), ("rank.onenorm.differences", "rank.onenorm.dual")):
+    for wrong, right in (
+        ("rank.differences.dual", "rank.l1.dual"),
+        ("rank.onenorm.differences", "rank.onenorm.dual"),
+    ):
         found = refute(wrong, right, examples=60)
         assert found.verdict == "DIFFERENT"
         assert "Polynomial()" in present(found.difference).code
@@ -265,10 +307,18 @@ def test_instances_that_a_formulation_is_not_stated_for_decide_nothing() -> None
         made.formulation("dual", applies=lambda d: None if d["C"] < 3 else "C is 3")(soft_dual)
         large = {"X": np.ones((3, 2)), "y": np.array([1.0, -1.0, 1.0]), "C": 3.0}
         small = {"X": np.array([[1.0], [-1.0]]), "y": np.array([1.0, -1.0]), "C": 1.0}
-        found = same("same_refusing.primal", "same_refusing.dual", st.sampled_from([large, small]), draws=1, examples=4)
+        found = same(
+            "same_refusing.primal",
+            "same_refusing.dual",
+            st.sampled_from([large, small]),
+            draws=1,
+            examples=4,
+        )
         assert found.verdict == "EQUAL"
         assert found.undecided["same_refusing.dual is not stated there: C is 3"] > 0
-        assert any("the verdict is on the data that both take" in reason for reason in found.reasons)
+        assert any(
+            "the verdict is on the data that both take" in reason for reason in found.reasons
+        )
     finally:
         for id in [id for id in REGISTRY if id.startswith("same_refusing")]:
             del REGISTRY[id]
@@ -281,7 +331,9 @@ def test_a_formulation_that_fails_leaves_its_instances_undecided_and_says_why() 
         FAMILIES["same_failing"].formulation("dual")(soft_dual)
         found = refute("same_failing.primal", "same_failing.dual", examples=3)
         assert found.reasons[0] == "No drawn instance has two exact optima to compare."
-        assert set(found.undecided) == {"same_failing.primal fails with ZeroDivisionError: division by zero"}
+        assert set(found.undecided) == {
+            "same_failing.primal fails with ZeroDivisionError: division by zero"
+        }
     finally:
         for id in [id for id in REGISTRY if id.startswith("same_failing")]:
             del REGISTRY[id]
@@ -297,7 +349,10 @@ def test_what_is_too_large_or_has_no_affine_value_is_said_to_have_no_reason_soug
         return stated
 
     large = same(rows(100), rows(100), st.just(0), **FEW)
-    assert large.reasons[1] == "None was sought on 1 instance: a program has more than 150 unknowns and rows."
+    assert (
+        large.reasons[1]
+        == "None was sought on 1 instance: a program has more than 150 unknowns and rows."
+    )
     squared = same(lambda d: (rows(2)(d), lambda v: v * v), rows(4), st.just(0), **FEW)
     assert squared.reasons[:2] == (
         "No reason was found on 1 of 1 instance.",
@@ -307,7 +362,11 @@ def test_what_is_too_large_or_has_no_affine_value_is_said_to_have_no_reason_soug
 
 def test_infinities_alone_are_no_reason() -> None:
     found = same(at_least(2), at_least(3), st.just(0), **FEW)
-    assert found.reasons[0] == "Exact rays prove the same infinity of both on 1 instance, and no drawn instance has a finite optimum."
+    assert (
+        found.reasons[0]
+        == "Exact rays prove the same infinity of both on 1 instance, and no drawn instance "
+        "has a finite optimum."
+    )
 
 
 def test_cones_are_undecided_with_their_reason() -> None:
@@ -345,7 +404,12 @@ def test_a_verdict_keeps_its_time_limit_and_says_so() -> None:
 @pytest.mark.parametrize(
     ("a", "b", "data", "why"),
     [
-        ("svm.soft.primal", "svm.sfot.dual", None, "unknown formulation 'svm.sfot.dual'; did you mean svm.soft.dual"),
+        (
+            "svm.soft.primal",
+            "svm.sfot.dual",
+            None,
+            "unknown formulation 'svm.sfot.dual'; did you mean svm.soft.dual",
+        ),
         ("svm.soft.primal", "rank.l1.primal", None, "say which data both take"),
         (soft, soft_dual, None, "say which data soft takes"),
         (soft, None, CLASSES, "say what soft is compared with"),
@@ -366,17 +430,24 @@ def test_a_family_that_somebody_brings_is_asked_by_its_ids_and_has_its_own_data(
         mine.formulation("primal")(soft)
         mine.formulation("dual", value=lambda v, d: v + 1 - 1)(soft_dual)
         mine.formulation("doubled", value=lambda v, d: v / 2)(soft_doubled)
-        mine.formulation("wrong", control=True, applies=lambda d: None if len(d["X"]) > 1 else "too few points")(soft_dual_without_half)
+        mine.formulation(
+            "wrong", control=True, applies=lambda d: None if len(d["X"]) > 1 else "too few points"
+        )(soft_dual_without_half)
         assert same("same_mine.primal", "same_mine.dual", **FEW).verdict == "EQUAL"
         assert same("same_mine.dual", "same_mine.doubled", **FEW).verdict == "EQUAL"
         wrong = refute("same_mine.wrong", examples=150)
         assert (wrong.verdict, wrong.b) == ("DIFFERENT", "same_mine.primal")
         assert wrong.undecided["same_mine.wrong is not stated there: too few points"] > 0
-        kept = {(each.a, each.b): each.found.verdict for each in suggest("same_mine", draws=2, examples=100)}
+        kept = {
+            (each.a, each.b): each.found.verdict
+            for each in suggest("same_mine", draws=2, examples=100)
+        }
         assert set(kept.values()) == {"EQUAL", "DIFFERENT"}
         no_data = Family("same_without_data")
         no_data.formulation("primal")(soft)
-        with pytest.raises(ValueError, match="the family same_without_data has no strategy to draw data from"):
+        with pytest.raises(
+            ValueError, match="the family same_without_data has no strategy to draw data from"
+        ):
             same("same_without_data.primal", "same_without_data.primal")
     finally:
         for id in [id for id in REGISTRY if id.startswith("same_")]:
@@ -406,8 +477,15 @@ def test_suggestions_are_entries_of_the_table_of_links() -> None:
 def test_data_without_an_expression_are_said_to_have_none() -> None:
     from equimargin.equivalence.reproduction import reproduction
 
-    assert "no expression is known for tuple_iterator" in reproduction(soft, soft_dual, iter(()), "exact")
-    code = reproduction(soft, soft_dual, {"X": np.zeros((0, 2)), "n": (1,), "t": [None, inf, Fraction(1, 3)]}, "exact")
+    assert "no expression is known for tuple_iterator" in reproduction(
+        soft, soft_dual, iter(()), "exact"
+    )
+    code = reproduction(
+        soft,
+        soft_dual,
+        {"X": np.zeros((0, 2)), "n": (1,), "t": [None, inf, Fraction(1, 3)]},
+        "exact",
+    )
     scope: dict[str, Any] = {}
     exec("\n".join(line for line in code.splitlines() if not line.startswith("print")), scope)
     assert scope["data"]["X"].shape == (0, 2)

@@ -1,6 +1,7 @@
 """scikit-learn's own checks of estimators, all of them, none expected to fail.
 
-Where weights are compared with copies of rows, decision values must agree to 1e-7; of a squared hinge that takes a gap of 1e-14.
+Where weights are compared with copies of rows, decision values must agree to 1e-7; of a
+squared hinge that takes a gap of 1e-14.
 """
 
 from __future__ import annotations
@@ -59,21 +60,35 @@ every_check: pytest.MarkDecorator = parametrize_with_checks(ESTIMATORS)
 
 def is_made_indefinite(estimator: Any, check: Any) -> bool:
     """Whether the check takes the mean of all entries from a Gram matrix, which leaves it an eigenvalue far below 0."""
-    return bool(get_tags(estimator).input_tags.pairwise) and check.func.__name__ == "check_positive_only_tag_during_fit"
+    return (
+        bool(get_tags(estimator).input_tags.pairwise)
+        and check.func.__name__ == "check_positive_only_tag_during_fit"
+    )
 
 
 @every_check
 def test_the_checks_of_scikit_learn_pass(estimator: Any, check: Callable[[Any], None]) -> None:
-    with pytest.warns(ConvergenceWarning, match="not convex") if is_made_indefinite(estimator, check) else nullcontext():
+    with (
+        pytest.warns(ConvergenceWarning, match="not convex")
+        if is_made_indefinite(estimator, check)
+        else nullcontext()
+    ):
         check(estimator)
 
 
 NOT_OF_SIGMOIDS = {
     name: reason
     for names, reason in (
-        (("check_classifiers_train",), "where two classes are about as probable, the sigmoid may prefer another than the sign does"),
         (
-            ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
+            ("check_classifiers_train",),
+            "where two classes are about as probable, the sigmoid may prefer another than "
+            "the sign does",
+        ),
+        (
+            (
+                "check_sample_weight_equivalence_on_dense_data",
+                "check_sample_weight_equivalence_on_sparse_data",
+            ),
             "copies of a row may come into several folds, and a row of weight 2 comes into one",
         ),
     )
@@ -88,7 +103,9 @@ checks_with_probabilities: pytest.MarkDecorator = parametrize_with_checks(
 
 
 @checks_with_probabilities
-def test_the_checks_pass_with_probabilities_but_for_what_these_do_not_promise(estimator: Any, check: Callable[[Any], None]) -> None:
+def test_the_checks_pass_with_probabilities_but_for_what_these_do_not_promise(
+    estimator: Any, check: Callable[[Any], None]
+) -> None:
     check(estimator)
 
 
@@ -98,10 +115,14 @@ def test_the_check_of_arrays_of_other_kinds_passes() -> None:
     code = (
         "from equimargin.estimators import *\n"
         "from sklearn.utils.estimator_checks import check_array_api_input as check\n"
-        "for kind in (MarginClassifier, MarginRegressor, MarginRanker, OneNormRanker, OrdinalClassifier):\n"
-        "    check(kind.__name__, kind(), array_namespace='numpy', expect_only_array_outputs=False)\n"
+        "for kind in (MarginClassifier, MarginRegressor, MarginRanker, OneNormRanker, "
+        "OrdinalClassifier):\n"
+        "    check(kind.__name__, kind(), array_namespace='numpy', "
+        "expect_only_array_outputs=False)\n"
         "print('passed')"
     )
     environment = os.environ | {"SCIPY_ARRAY_API": "1", "PYTHONPATH": str(ROOT / "src")}
-    answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=HANG)
+    answer = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=HANG
+    )
     assert (answer.returncode, answer.stdout) == (0, "passed\n"), answer.stderr

@@ -16,7 +16,13 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    StratifiedKFold,
+    cross_val_score,
+)
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -32,7 +38,14 @@ from equimargin.estimators import (
     OneNormRanker,
     ranking_scorer,
 )
-from equimargin.formulations import classification, one_norm_classification, one_norm_ranking, polynomial, ranking, rbf
+from equimargin.formulations import (
+    classification,
+    one_norm_classification,
+    one_norm_ranking,
+    polynomial,
+    ranking,
+    rbf,
+)
 from equimargin.formulations.kernels.kernel import RBF
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.metrics import kendall_tau, ndcg, pairwise_accuracy
@@ -77,11 +90,20 @@ def routing() -> Iterator[None]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "kernel", [{"kernel": "linear"}, {"kernel": "rbf"}, {"kernel": "rbf", "gamma": "auto"}, {"kernel": "poly", "coef0": 1.0, "degree": 2}]
+    "kernel",
+    [
+        {"kernel": "linear"},
+        {"kernel": "rbf"},
+        {"kernel": "rbf", "gamma": "auto"},
+        {"kernel": "poly", "coef0": 1.0, "degree": 2},
+    ],
 )
 def test_two_classes_are_those_of_svc(cancer: Any, kernel: dict[str, Any]) -> None:
     X, y = cancer
-    ours, theirs = MarginClassifier(2.0, **kernel).fit(X, y), SVC(C=2.0, tol=1e-8, **kernel).fit(X, y)
+    ours, theirs = (
+        MarginClassifier(2.0, **kernel).fit(X, y),
+        SVC(C=2.0, tol=1e-8, **kernel).fit(X, y),
+    )
     assert ours.classes_.tolist() == theirs.classes_.tolist() == ["benign", "malignant"]
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
     assert (ours.predict(X) == theirs.predict(X)).all()
@@ -104,7 +126,9 @@ def test_a_weighted_class_is_that_of_svc(cancer: Any) -> None:
         ours = MarginClassifier(kernel=rbf(0.03), class_weight=class_weight).fit(X, y, weights)
         theirs = SVC(gamma=0.03, class_weight=class_weight, tol=1e-8).fit(X, y, weights)
         if class_weight != "balanced":  # theirs leaves sample_weight out of the balance
-            np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
+            np.testing.assert_allclose(
+                ours.decision_function(X), theirs.decision_function(X), atol=1e-3
+            )
     by_hand = np.where(y == "benign", 2.0, 0.5)
     given = MarginClassifier(class_weight={"benign": 2.0, "malignant": 0.5}).fit(X, y)
     np.testing.assert_allclose(given.coef_, MarginClassifier().fit(X, y, by_hand).coef_, atol=1e-6)
@@ -115,7 +139,9 @@ def test_class_weights_leave_the_kernel_alone(cancer: Any) -> None:
     for class_weight in ("balanced", {"benign": 5.0}):
         ours = MarginClassifier(kernel="rbf", class_weight=class_weight).fit(X, y)
         theirs = SVC(class_weight=class_weight, tol=1e-8).fit(X, y)
-        np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
+        np.testing.assert_allclose(
+            ours.decision_function(X), theirs.decision_function(X), atol=1e-3
+        )
 
 
 def test_a_class_without_weight_takes_no_part_in_a_balance(wine: Any) -> None:
@@ -123,7 +149,9 @@ def test_a_class_without_weight_takes_no_part_in_a_balance(wine: Any) -> None:
     there = y != "barolo"
     weighted = MarginClassifier(class_weight="balanced").fit(X, y, there.astype(float))
     alone = MarginClassifier(class_weight="balanced").fit(X[there], y[there])
-    np.testing.assert_allclose(weighted.coef_[[0, 2]], 0, atol=1e-9)  # against barolo, the second, whose rows cost nothing
+    np.testing.assert_allclose(
+        weighted.coef_[[0, 2]], 0, atol=1e-9
+    )  # against barolo, the second, whose rows cost nothing
     np.testing.assert_allclose(weighted.coef_[1], alone.coef_[0], atol=1e-6)
 
 
@@ -134,8 +162,13 @@ def test_many_classes_are_those_of_svc_with_its_ties_broken(wine: Any) -> None:
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
     assert (ours.predict(X) == theirs.predict(X)).all()
     assert ours.predict(X)[0] == y[0]
-    straight, libsvm = MarginClassifier(0.5).fit(X, y), SVC(C=0.5, kernel="linear", tol=1e-8).fit(X, y)
-    np.testing.assert_allclose(-straight.coef_, libsvm.coef_, atol=1e-4)  # theirs is positive for the first class
+    straight, libsvm = (
+        MarginClassifier(0.5).fit(X, y),
+        SVC(C=0.5, kernel="linear", tol=1e-8).fit(X, y),
+    )
+    np.testing.assert_allclose(
+        -straight.coef_, libsvm.coef_, atol=1e-4
+    )  # theirs is positive for the first class
     np.testing.assert_allclose(-straight.intercept_, libsvm.intercept_, atol=1e-3)
     assert [len(alpha) for alpha in straight.dual_] == [107, 119, 130]
 
@@ -153,7 +186,10 @@ def test_a_penalised_bias_is_that_of_linear_svc(cancer: Any) -> None:
 def test_regression_is_that_of_svr(kernel: str) -> None:
     X, y = load_diabetes(return_X_y=True)
     X = scaled(X)
-    ours, theirs = MarginRegressor(10.0, epsilon=5.0, kernel=kernel).fit(X, y), SVR(C=10.0, epsilon=5.0, kernel=kernel, tol=1e-6).fit(X, y)
+    ours, theirs = (
+        MarginRegressor(10.0, epsilon=5.0, kernel=kernel).fit(X, y),
+        SVR(C=10.0, epsilon=5.0, kernel=kernel, tol=1e-6).fit(X, y),
+    )
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-2)
     assert ours.score(X, y) == pytest.approx(theirs.score(X, y), abs=1e-4)
     assert ours.dual_.shape == (2 * len(y),)
@@ -164,13 +200,17 @@ def test_a_ranking_is_a_classification_of_differences(documents: Any) -> None:
     rows = as_a(Pairs, ranking(X, y, qid).rows)
     D = X[rows.preferred] - X[rows.other]
     signs = np.where(np.arange(len(D)) % 2, 1, -1)
-    theirs = LinearSVC(C=0.1, loss="squared_hinge", fit_intercept=False, dual=False, tol=1e-10).fit(D * signs[:, None], signs)
+    theirs = LinearSVC(C=0.1, loss="squared_hinge", fit_intercept=False, dual=False, tol=1e-10).fit(
+        D * signs[:, None], signs
+    )
     ours = MarginRanker(0.1, loss="squared_hinge", tol=1e-10).fit(X, y, qid)
     np.testing.assert_allclose(ours.coef_, theirs.coef_[0], atol=1e-5)
     assert ours.n_queries_ == 12
     assert ours.score(X, y, qid) == pairwise_accuracy(y, X @ ours.coef_, qid).mean
     names = np.array([f"query {q}" for q in qid])
-    np.testing.assert_array_equal(MarginRanker(0.1, loss="squared_hinge", tol=1e-10).fit(X, y, names).coef_, ours.coef_)
+    np.testing.assert_array_equal(
+        MarginRanker(0.1, loss="squared_hinge", tol=1e-10).fit(X, y, names).coef_, ours.coef_
+    )
 
 
 def test_one_norm_rankers_are_those_linear_programs(documents: Any) -> None:
@@ -188,7 +228,9 @@ def test_one_norm_rankers_are_those_linear_programs(documents: Any) -> None:
 
 @pytest.mark.parametrize("per_query", ["sum", "mean"])
 @pytest.mark.parametrize("even", [True, False])
-def test_a_weight_of_a_document_is_its_number_of_copies(documents: Any, per_query: Any, even: bool) -> None:
+def test_a_weight_of_a_document_is_its_number_of_copies(
+    documents: Any, per_query: Any, even: bool
+) -> None:
     X, y, qid = documents
     copies = (qid % 3 if even else np.random.default_rng(1).integers(0, 3, len(y))).astype(float)
     assert not copies.all()
@@ -210,7 +252,9 @@ def test_gamma_by_name_is_that_of_svc(cancer: Any) -> None:
         assert by_name.gamma == pytest.approx(SVC().fit(X + 3.0, y)._gamma, rel=1e-12)
     constant = MarginClassifier(kernel="rbf").fit(np.ones((4, 2)), [0, 1, 0, 1])
     assert constant._functions.kernel == rbf(1.0)
-    assert MarginClassifier(kernel=polynomial(3), gamma="nothing").fit(X, y)._functions.kernel == polynomial(3)
+    assert MarginClassifier(kernel=polynomial(3), gamma="nothing").fit(
+        X, y
+    )._functions.kernel == polynomial(3)
 
 
 def test_a_gram_matrix_and_a_sparse_one_are_the_same(cancer: Any) -> None:
@@ -219,18 +263,28 @@ def test_a_gram_matrix_and_a_sparse_one_are_the_same(cancer: Any) -> None:
     dense = MarginClassifier(kernel=rbf(0.1)).fit(few, y[:200])
     thin = MarginClassifier(kernel=rbf(0.1)).fit(sparse.csr_matrix(few), y[:200])
     given = MarginClassifier(kernel="precomputed").fit(rbf_kernel(few, gamma=0.1), y[:200])
-    for other in (thin.decision_function(sparse.csc_array(rest)), given.decision_function(rbf_kernel(rest, few, gamma=0.1))):
+    for other in (
+        thin.decision_function(sparse.csc_array(rest)),
+        given.decision_function(rbf_kernel(rest, few, gamma=0.1)),
+    ):
         np.testing.assert_allclose(dense.decision_function(rest), other, atol=1e-4)
     by_hand = rbf_kernel(rest, dense.support_vectors_, 0.1) @ dense.dual_coef_[0]
     assert np.ptp(dense.decision_function(rest) - by_hand) < 1e-9  # the bias
 
 
 @pytest.mark.parametrize("limit", [{"max_iter": 1}, {"time_limit": 1e-9}])
-def test_an_early_stop_is_a_warning_and_keeps_the_best_point(cancer: Any, limit: dict[str, Any]) -> None:
+def test_an_early_stop_is_a_warning_and_keeps_the_best_point(
+    cancer: Any, limit: dict[str, Any]
+) -> None:
     X, y = cancer
-    with pytest.warns(ConvergenceWarning, match=r"limit ended the run; the best point so far is returned\. smo: "):
+    with pytest.warns(
+        ConvergenceWarning, match=r"limit ended the run; the best point so far is returned\. smo: "
+    ):
         early = MarginClassifier(100.0, kernel="rbf", **limit).fit(X, y)
-    assert early.status_ == {"max_iter": "iteration_limit", "time_limit": "time_limit"}[next(iter(limit))]
+    assert (
+        early.status_
+        == {"max_iter": "iteration_limit", "time_limit": "time_limit"}[next(iter(limit))]
+    )
     lower, upper = MarginClassifier(100.0, kernel="rbf").fit(X, y).objective_bounds_
     assert early.objective_bounds_[0] <= lower
     assert upper <= early.objective_bounds_[1] < np.inf
@@ -259,14 +313,18 @@ def test_a_pickle_has_what_prediction_needs(cancer: Any) -> None:
     with pytest.raises(AttributeError, match="dual_ is left out of a pickled or copied estimator"):
         _ = again.dual_
     ranker = MarginRanker(1e-3).fit(X, np.round(X[:, 0] + rng.normal(size=1500)))
-    assert len(pickle.dumps(ranker)) < 1500 * 8 + 4000  # 900,000 pairs; a linear kernel needs w, and support_ has the rows
+    assert (
+        len(pickle.dumps(ranker)) < 1500 * 8 + 4000
+    )  # 900,000 pairs; a linear kernel needs w, and support_ has the rows
     assert ranker.dual_.shape[0] > 500_000
 
 
 def test_only_a_linear_kernel_has_coefficients(cancer: Any) -> None:
     X, y = cancer
     straight, curved = MarginClassifier().fit(X, y), MarginClassifier(kernel="rbf").fit(X, y)
-    np.testing.assert_allclose(straight.decision_function(X), X @ straight.coef_[0] + straight.intercept_[0])
+    np.testing.assert_allclose(
+        straight.decision_function(X), X @ straight.coef_[0] + straight.intercept_[0]
+    )
     assert not hasattr(curved, "coef_")
     assert not hasattr(straight, "dual_coef_")
     assert not hasattr(straight, "support_vectors_")
@@ -277,7 +335,9 @@ def test_only_a_linear_kernel_has_coefficients(cancer: Any) -> None:
 
 
 def test_tables_keep_their_names(documents: Any) -> None:
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed: it is not needed but by those who have tables")
+    pandas = pytest.importorskip(
+        "pandas", reason="pandas is not installed: it is not needed but by those who have tables"
+    )
     X, y, qid = documents
     table = pandas.DataFrame(X, columns=["title", "body", "links", "age"])
     fitted = MarginRanker().fit(table, pandas.Series(y), pandas.Series(qid))
@@ -292,17 +352,32 @@ def test_tables_keep_their_names(documents: Any) -> None:
     assert by_column.score(with_queries, y) == fitted.score(table, y, qid)
     with pytest.raises(ValueError, match="queries are given twice"):
         MarginRanker().fit(with_queries, y, qid)
-    scores = cross_val_score(MarginRanker(), with_queries, y, cv=GroupKFold(3), groups=qid)  # XGBoost's recipe, without routing
+    scores = cross_val_score(
+        MarginRanker(), with_queries, y, cv=GroupKFold(3), groups=qid
+    )  # XGBoost's recipe, without routing
     assert (scores > 0.7).all()
-    classifier = MarginClassifier().fit(table, pandas.Series(y).map({0.0: "bad", 1.0: "fair", 2.0: "good"}))
+    classifier = MarginClassifier().fit(
+        table, pandas.Series(y).map({0.0: "bad", 1.0: "fair", 2.0: "good"})
+    )
     assert classifier.classes_.tolist() == ["bad", "fair", "good"]
 
 
 def test_a_search_routes_queries_and_keeps_them_whole(documents: Any, routing: None) -> None:
     X, y, qid = documents
     folds = GroupKFold(3).set_split_request(groups="qid")
-    scorers = {"ndcg": ranking_scorer("ndcg", k=5), "tau": ranking_scorer("kendall_tau"), "pairs": ranking_scorer("pairwise_accuracy")}
-    search = GridSearchCV(MarginRanker(), {"C": [0.01, 0.1]}, cv=folds, scoring=scorers, refit="ndcg", error_score="raise")
+    scorers = {
+        "ndcg": ranking_scorer("ndcg", k=5),
+        "tau": ranking_scorer("kendall_tau"),
+        "pairs": ranking_scorer("pairwise_accuracy"),
+    }
+    search = GridSearchCV(
+        MarginRanker(),
+        {"C": [0.01, 0.1]},
+        cv=folds,
+        scoring=scorers,
+        refit="ndcg",
+        error_score="raise",
+    )
     search.fit(X, y, qid=qid)
     training, held_out = next(GroupKFold(3).split(X, y, qid))
     assert not set(qid[training]) & set(qid[held_out])
@@ -315,10 +390,19 @@ def test_a_search_routes_queries_and_keeps_them_whole(documents: Any, routing: N
         "pairs": pairwise_accuracy(where[0], f, where[1]),
     }
     assert found == {name: metric.mean for name, metric in wanted.items()}
-    own = GridSearchCV(MarginRanker(), {"C": [0.01, 0.1]}, cv=folds, error_score="raise").fit(X, y, qid=qid)
-    np.testing.assert_array_equal(own.cv_results_["mean_test_score"], search.cv_results_["mean_test_pairs"])
+    own = GridSearchCV(MarginRanker(), {"C": [0.01, 0.1]}, cv=folds, error_score="raise").fit(
+        X, y, qid=qid
+    )
+    np.testing.assert_array_equal(
+        own.cv_results_["mean_test_score"], search.cv_results_["mean_test_pairs"]
+    )
     assert own.score(X, y, qid=qid) == own.best_estimator_.score(X, y, qid)
-    piped = GridSearchCV(make_pipeline(StandardScaler(), MarginRanker()), {"marginranker__C": [0.01]}, cv=folds, error_score="raise")
+    piped = GridSearchCV(
+        make_pipeline(StandardScaler(), MarginRanker()),
+        {"marginranker__C": [0.01]},
+        cv=folds,
+        error_score="raise",
+    )
     assert piped.fit(X, y, qid=qid).best_score_ > 0.7
 
 
@@ -326,13 +410,18 @@ def test_scores_without_the_queries_of_the_fit_are_refused(documents: Any) -> No
     X, y, qid = documents
     fitted = MarginRanker().fit(X, y, qid)
     for score in (fitted.score, lambda X, y: ranking_scorer("ndcg")(fitted, X, y)):
-        with pytest.raises(ValueError, match=r"fitted with 12 queries, and its score needs qid, too; .* sklearn\.set_config"):
+        with pytest.raises(
+            ValueError,
+            match=r"fitted with 12 queries, and its score needs qid, too; .* sklearn\.set_config",
+        ):
             score(X, y)
     piped = make_pipeline(StandardScaler(), MarginRanker()).fit(X, y, marginranker__qid=qid)
     with pytest.raises(ValueError, match="needs qid"):
         ranking_scorer("mean_ndcg")(piped, X, y)
     assert MarginRanker().fit(X, y).score(X, y) > 0.7
-    with pytest.raises(ValueError, match="there is no ranking metric 'auc'; choose one of ndcg, mean_ndcg"):
+    with pytest.raises(
+        ValueError, match="there is no ranking metric 'auc'; choose one of ndcg, mean_ndcg"
+    ):
         ranking_scorer("auc")
 
 
@@ -345,7 +434,9 @@ def test_c_along_the_path_is_the_best_of_all(cancer: Any) -> None:
     def right(C: float) -> float:
         count = 0
         for fold in folds:
-            f = solve(classification(X[fold.training], signs[fold.training], C, rbf(0.1)), tol=1e-10).decision_function(X[fold.validation])
+            f = solve(
+                classification(X[fold.training], signs[fold.training], C, rbf(0.1)), tol=1e-10
+            ).decision_function(X[fold.validation])
             count += int(((f >= 0) == (signs[fold.validation] > 0)).sum())
         return count / len(y)
 
@@ -358,7 +449,9 @@ def test_c_along_the_path_is_the_best_of_all(cancer: Any) -> None:
     assert fitted.classes_.tolist() == ["benign", "malignant"]
 
 
-def test_paths_choose_for_regressions_rankings_and_every_two_classes(wine: Any, documents: Any) -> None:
+def test_paths_choose_for_regressions_rankings_and_every_two_classes(
+    wine: Any, documents: Any
+) -> None:
     X, y, qid = documents
     regressor: Any = MarginRegressorPathCV(cv=3, epsilon=0.2).fit(X, y)
     assert regressor.curve_.metric == "mean_squared_error"
@@ -366,7 +459,9 @@ def test_paths_choose_for_regressions_rankings_and_every_two_classes(wine: Any, 
     ranker = MarginRankerPathCV(cv=3, lambda_min=1.0).fit(X[:90], y[:90], qid=qid[:90])
     assert ranker.score(X, y, qid) > 0.7
     assert ranker.objective_bounds_[0] > 0
-    every_two = OneVsOneClassifier(MarginClassifierPathCV(cv=3, lambda_min=0.1)).fit(wine[0][::2], wine[1][::2])
+    every_two = OneVsOneClassifier(MarginClassifierPathCV(cv=3, lambda_min=0.1)).fit(
+        wine[0][::2], wine[1][::2]
+    )
     assert every_two.score(wine[0][1::2], wine[1][1::2]) > 0.9
 
 
@@ -390,8 +485,15 @@ def test_c_along_the_path_of_the_one_norm_is_the_best_of_all(cancer: Any) -> Non
     def right(C: float) -> float:
         count = 0
         for fold in folds:
-            f = solve(one_norm_classification(X[fold.training], signs[fold.training], C, rbf(0.1)), tol=1e-10)
-            count += int(((f.decision_function(X[fold.validation]) >= 0) == (signs[fold.validation] > 0)).sum())
+            f = solve(
+                one_norm_classification(X[fold.training], signs[fold.training], C, rbf(0.1)),
+                tol=1e-10,
+            )
+            count += int(
+                (
+                    (f.decision_function(X[fold.validation]) >= 0) == (signs[fold.validation] > 0)
+                ).sum()
+            )
         return count / len(y)
 
     assert right(fitted.C_) == fitted.best_score_
@@ -404,7 +506,9 @@ def test_c_along_the_path_of_the_one_norm_is_the_best_of_all(cancer: Any) -> Non
 
 def test_the_ranking_vector_machine_along_its_path(documents: Any) -> None:
     X, y, qid = documents
-    ranker = MarginRankerPathCV(penalty="l1", kernel="rbf", gamma=0.2, cv=3, lambda_min=0.1).fit(X[:90], y[:90], qid=qid[:90])
+    ranker = MarginRankerPathCV(penalty="l1", kernel="rbf", gamma=0.2, cv=3, lambda_min=0.1).fit(
+        X[:90], y[:90], qid=qid[:90]
+    )
     by_hand = OneNormRanker(ranker.C_, kernel="rbf", gamma=0.2).fit(X[:90], y[:90], qid=qid[:90])
     assert ranker.objective_bounds_ == by_hand.objective_bounds_
     assert ranker.score(X[90:], y[90:], qid[90:]) > 0.6
@@ -414,12 +518,18 @@ def test_a_choice_from_parts_of_paths_says_so(cancer: Any) -> None:
     X, y = cancer[0][:120], cancer[1][:120]
     whole = MarginClassifierPathCV(kernel=rbf(0.1), cv=3).fit(X, y)
     assert whole.path_stopped_ == ""
-    with pytest.warns(ConvergenceWarning, match=r"a larger one may be better: no lambda below .* limit of events"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"a larger one may be better: no lambda below .* limit of events"
+    ):
         few = MarginClassifierPathCV(kernel=rbf(0.1), cv=3, max_events=3).fit(X, y)
-    assert few.path_stopped_.endswith("in 3 of 3 folds the limit of events ended the path early; the choice is there")
+    assert few.path_stopped_.endswith(
+        "in 3 of 3 folds the limit of events ended the path early; the choice is there"
+    )
     assert few.best_score_ < whole.best_score_
     with pytest.warns(ConvergenceWarning, match="a larger one may be better"):
-        enough = MarginClassifierPathCV(kernel=rbf(0.1), cv=3, max_events=78).fit(X, y)  # of 73 to 79
+        enough = MarginClassifierPathCV(kernel=rbf(0.1), cv=3, max_events=78).fit(
+            X, y
+        )  # of 73 to 79
     assert enough.path_stopped_.endswith("the choice is above")
     assert enough.C_ == whole.C_
 
@@ -431,13 +541,20 @@ def test_paths_take_the_splitters_of_scikit_learn(cancer: Any, documents: Any) -
         return MarginClassifierPathCV(kernel=rbf(0.1), lambda_min=0.01, cv=cv).fit(X, y)
 
     shuffled = StratifiedKFold(3, shuffle=True, random_state=0)
-    for cv in (shuffled, list(shuffled.split(X, y)), [(rows, ~rows) for rows in np.arange(90) % 3 != np.arange(3)[:, None]]):
+    for cv in (
+        shuffled,
+        list(shuffled.split(X, y)),
+        [(rows, ~rows) for rows in np.arange(90) % 3 != np.arange(3)[:, None]],
+    ):
         assert fitted(cv).best_score_ > 0.9
     assert fitted(shuffled).C_ == fitted(3).C_
     assert fitted(None).C_ == fitted(5).C_ != fitted(3).C_
     X, y, qid = documents[0][:90], documents[1][:90], documents[2][:90]
     assert MarginRankerPathCV(cv=GroupKFold(3), lambda_min=1.0).fit(X, y, qid=qid).best_score_ > 0.6
-    with pytest.warns(UserWarning, match="groups"), pytest.raises(ValueError, match=r"fold 1 learns from query .* and holds it out, too"):
+    with (
+        pytest.warns(UserWarning, match="groups"),
+        pytest.raises(ValueError, match=r"fold 1 learns from query .* and holds it out, too"),
+    ):
         MarginRankerPathCV(cv=KFold(3), lambda_min=1.0).fit(X, y, qid=qid)
 
 
@@ -454,12 +571,19 @@ WRONG = [
     (MarginClassifier(-1.0), "C must be a positive number or inf, not -1"),
     (
         MarginClassifier(kernel="cosine"),
-        "kernel must be 'linear', 'poly', 'rbf', 'sigmoid', 'precomputed', 'exponential' or a kernel of equimargin.formulations",
+        "kernel must be 'linear', 'poly', 'rbf', 'sigmoid', 'precomputed', 'exponential' or "
+        "a kernel of equimargin.formulations",
     ),
     (MarginClassifier(kernel="rbf", gamma="big"), "gamma must be 'scale' or 'auto', not 'big'"),
-    (MarginClassifier(kernel="rbf", gamma=-1.0), "rbf kernel: gamma must be positive and finite, not -1"),
+    (
+        MarginClassifier(kernel="rbf", gamma=-1.0),
+        "rbf kernel: gamma must be positive and finite, not -1",
+    ),
     (MarginClassifier(loss="log"), "loss must be 'hinge' or 'squared_hinge', not 'log'"),  # type: ignore[arg-type]
-    (MarginClassifier(bias="no"), "bias must be 'free', 'none', 'penalized', True or False, not 'no'"),  # type: ignore[arg-type]
+    (
+        MarginClassifier(bias="no"),  # type: ignore[arg-type]
+        "bias must be 'free', 'none', 'penalized', True or False, not 'no'",
+    ),
     (MarginClassifier(solver="fast"), "unknown solver 'fast'"),
     (MarginClassifier(tol=0.0), "tol must be a positive number, not 0"),
     (MarginRegressor(epsilon=-1.0), "epsilon must be finite and at least 0, not -1"),
@@ -468,14 +592,27 @@ WRONG = [
     (OneNormRanker(np.inf), "C must be a positive finite number"),
     (MarginClassifierPathCV(cv=1), "2 folds or more, not 1"),
     (MarginClassifierPathCV(penalty="l0"), "penalty must be 'l2' or 'l1', not 'l0'"),  # type: ignore[arg-type]
-    (MarginClassifier(class_weight={0: -1.0}), "class_weight must be finite and at least 0, not -1 of class 0"),
-    (MarginClassifier(class_weight={1: np.inf}), "class_weight must be finite and at least 0, not inf of class 1"),
-    (MarginClassifier(class_weight={0: 0.0, 1: 0.0}), "needs two classes, but no row has a positive weight"),
+    (
+        MarginClassifier(class_weight={0: -1.0}),
+        "class_weight must be finite and at least 0, not -1 of class 0",
+    ),
+    (
+        MarginClassifier(class_weight={1: np.inf}),
+        "class_weight must be finite and at least 0, not inf of class 1",
+    ),
+    (
+        MarginClassifier(class_weight={0: 0.0, 1: 0.0}),
+        "needs two classes, but no row has a positive weight",
+    ),
     (MarginRegressorPathCV(metric="accuracy"), "the metric 'accuracy' is not one of a svr"),
 ]
 
 
-@pytest.mark.parametrize(("estimator", "words"), WRONG, ids=lambda value: value if isinstance(value, str) else type(value).__name__)
+@pytest.mark.parametrize(
+    ("estimator", "words"),
+    WRONG,
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
 def test_what_is_wrong_is_said(estimator: Any, words: str) -> None:
     X = np.random.default_rng(0).normal(size=(20, 2))
     with pytest.raises(ValueError, match=words):
@@ -484,7 +621,9 @@ def test_what_is_wrong_is_said(estimator: Any, words: str) -> None:
 
 def test_wrong_data_are_said() -> None:
     X = np.random.default_rng(0).normal(size=(20, 2))
-    with pytest.raises(ValueError, match="needs two classes, but all rows of positive weight are of one class, 'b'"):
+    with pytest.raises(
+        ValueError, match="needs two classes, but all rows of positive weight are of one class, 'b'"
+    ):
         MarginClassifier().fit(X, np.where(np.arange(20) % 2, "a", "b"), np.arange(20) % 2 == 0)
     with pytest.raises(ValueError, match="y must hold numbers, not 'good' at row 0"):
         MarginRanker().fit(X, np.array(["good"] * 20))
@@ -499,4 +638,6 @@ def test_a_search_over_a_real_ranking_is_quiet(documents: Any, routing: None) ->
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         folds = GroupKFold(3).set_split_request(groups="qid")
-        GridSearchCV(MarginRanker(), {"C": [1e-3, 1.0], "loss": ["hinge", "squared_hinge"]}, cv=folds).fit(X, y, qid=qid)
+        GridSearchCV(
+            MarginRanker(), {"C": [1e-3, 1.0], "loss": ["hinge", "squared_hinge"]}, cv=folds
+        ).fit(X, y, qid=qid)

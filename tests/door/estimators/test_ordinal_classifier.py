@@ -31,7 +31,10 @@ def test_levels_come_in_the_order_that_is_given(loss: Any, kernel: str) -> None:
     assert (np.diff(model.thresholds_) >= 0).all()
     places = np.searchsorted(model.thresholds_, model.utility(X), side="right")
     assert model.predict(X).tolist() == [WORDS[place] for place in places]
-    assert model.classes_[model.decision_function(X).argmax(axis=1)].tolist() == model.predict(X).tolist()
+    assert (
+        model.classes_[model.decision_function(X).argmax(axis=1)].tolist()
+        == model.predict(X).tolist()
+    )
     assert model.score(X, Y) > 0.75
     numbers = OrdinalClassifier(10.0, loss=loss, kernel=kernel).fit(X, CODES)
     assert numbers.predict(X).tolist() == places.tolist()
@@ -81,7 +84,9 @@ def test_levels_that_a_fold_lacks_keep_their_place(absent: str, loss: Any) -> No
     model = OrdinalClassifier(10.0, levels=WORDS, loss=loss).fit(X[fold], Y[fold])
     assert (model.levels_.tolist(), model.classes_.tolist()) == (WORDS, sorted(WORDS))
     assert model.decision_function(X).shape == (60, 4)
-    without = OrdinalClassifier(10.0, levels=[word for word in WORDS if word != absent], loss=loss).fit(X[fold], Y[fold])
+    without = OrdinalClassifier(
+        10.0, levels=[word for word in WORDS if word != absent], loss=loss
+    ).fit(X[fold], Y[fold])
     assert (model.predict(X[fold]) == without.predict(X[fold])).mean() > 0.95
     scores = cross_val_score(
         OrdinalClassifier(levels=WORDS, loss=loss),
@@ -100,7 +105,9 @@ def test_levels_with_one_twice_are_refused() -> None:
 def test_predict_on_a_threshold_takes_the_higher_level() -> None:
     model = OrdinalClassifier(10.0, levels=WORDS).fit(X, Y)
     model.thresholds_ = np.sort(model.utility(X[:3]))
-    assert sorted(np.searchsorted(model.thresholds_, model.utility(X[:3]), side="right").tolist()) == [1, 2, 3]
+    assert sorted(
+        np.searchsorted(model.thresholds_, model.utility(X[:3]), side="right").tolist()
+    ) == [1, 2, 3]
     highest = int(np.argmax(model.utility(X[:3])))
     assert model.predict(X[:3])[highest] == WORDS[3]
 
@@ -119,10 +126,18 @@ def test_features_that_double_precision_does_not_resolve_are_told_so(scale: floa
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"levels": ["poor", "fair", "good"]}, "levels must name every label of y once, the lowest first: 'fair', 'fine', 'good', 'poor'"),
+        (
+            {"levels": ["poor", "fair", "good"]},
+            "levels must name every label of y once, the lowest first: 'fair', 'fine', "
+            "'good', 'poor'",
+        ),
         ({"C": np.inf}, "C must be a positive finite number, not inf"),
         ({"loss": "logistic"}, "loss"),
-        ({"kernel": "sigmoid"}, "kernel must be positive semidefinite for an ordinal regression, and the sigmoid kernel is not"),
+        (
+            {"kernel": "sigmoid"},
+            "kernel must be positive semidefinite for an ordinal regression, and the "
+            "sigmoid kernel is not",
+        ),
     ],
 )
 def test_what_makes_no_such_problem_is_refused(given: dict[str, Any], said: str) -> None:

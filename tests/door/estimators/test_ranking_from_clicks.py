@@ -49,7 +49,17 @@ def test_sparse_features_are_the_same_and_stay_sparse(query: list[int], seed: in
 
 def test_the_features_are_named_by_their_columns() -> None:
     phi = QueryDocumentFeatures([1, 0]).fit(data(0))
-    assert phi.get_feature_names_out().tolist() == ["x2", "x3", "x4", "x1 x2", "x1 x3", "x1 x4", "x0 x2", "x0 x3", "x0 x4"]
+    assert phi.get_feature_names_out().tolist() == [
+        "x2",
+        "x3",
+        "x4",
+        "x1 x2",
+        "x1 x3",
+        "x1 x4",
+        "x0 x2",
+        "x0 x3",
+        "x0 x4",
+    ]
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame(data(0), columns=["age", "length", "title", "body", "links"])
     named = QueryDocumentFeatures(["length", "age"]).fit(table)
@@ -95,20 +105,31 @@ def test_a_feature_of_the_query_alone_changes_no_ranking() -> None:
 def test_preferences_of_all_pairs_are_the_ranking_of_relevances(kernel: Any, loss: Any) -> None:
     X, y = data(4), np.random.default_rng(5).integers(0, 3, 12)
     pairs = np.argwhere(rank_matrix(y))
-    of_pairs = MarginRanker(C=0.7, kernel=kernel, loss=loss).fit_preferences(X, Preferences(pairs, np.ones(len(pairs))))
+    of_pairs = MarginRanker(C=0.7, kernel=kernel, loss=loss).fit_preferences(
+        X, Preferences(pairs, np.ones(len(pairs)))
+    )
     of_labels = MarginRanker(C=0.7, kernel=kernel, loss=loss).fit(X, y)
-    assert max(a.objective_bounds_[0] for a in (of_pairs, of_labels)) <= min(a.objective_bounds_[1] for a in (of_pairs, of_labels))
-    assert of_pairs.predict(X) - of_pairs.predict(X)[0] == pytest.approx(of_labels.predict(X) - of_labels.predict(X)[0], abs=1e-3)
+    assert max(a.objective_bounds_[0] for a in (of_pairs, of_labels)) <= min(
+        a.objective_bounds_[1] for a in (of_pairs, of_labels)
+    )
+    assert of_pairs.predict(X) - of_pairs.predict(X)[0] == pytest.approx(
+        of_labels.predict(X) - of_labels.predict(X)[0], abs=1e-3
+    )
 
 
 def test_an_impression_that_is_shown_twice_counts_twice() -> None:
     X, once = data(6), preferences(range(12), [3, 7])
     twice = MarginRanker(C=0.1).fit_preferences(X, once + once)
-    assert twice.objective_bounds_ == pytest.approx(MarginRanker(C=0.2).fit_preferences(X, once).objective_bounds_, rel=1e-6)
+    assert twice.objective_bounds_ == pytest.approx(
+        MarginRanker(C=0.2).fit_preferences(X, once).objective_bounds_, rel=1e-6
+    )
     assert twice.n_queries_ == 1
     with pytest.raises(ValueError, match=r"every index must be in 0 \.\. 4"):
         MarginRanker().fit_preferences(X[:5], once)
-    with pytest.raises(ValueError, match=r"preferences must be what .* makes of clicks, or Preferences\(pairs, weight\), not "):
+    with pytest.raises(
+        ValueError,
+        match=r"preferences must be what .* makes of clicks, or Preferences\(pairs, weight\), not ",
+    ):
         MarginRanker().fit_preferences(X, once.pairs)  # type: ignore[arg-type]
 
 
@@ -116,7 +137,10 @@ def test_a_table_with_queries_is_fitted_without_their_column() -> None:
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame(data(8), columns=list("abcde"))
     told = preferences(range(12), [3, 7])
-    plain, with_queries = MarginRanker().fit_preferences(table, told), MarginRanker().fit_preferences(table.assign(qid=1), told)
+    plain, with_queries = (
+        MarginRanker().fit_preferences(table, told),
+        MarginRanker().fit_preferences(table.assign(qid=1), told),
+    )
     assert with_queries.feature_names_in_.tolist() == list("abcde")
     np.testing.assert_array_equal(with_queries.predict(table.assign(qid=1)), plain.predict(table))
 

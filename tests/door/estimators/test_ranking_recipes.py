@@ -25,8 +25,12 @@ def test_the_recipe_of_lightgbm_runs_and_its_search_is_its_loop() -> None:
     X, y, group = module.grouped()
     qid = module.np.repeat(module.np.arange(len(group)), group)
     search = module.by_search(X, y, qid)
-    same = [tried == {"C": 1e-3, "loss": "squared_hinge"} for tried in search.cv_results_["params"]].index(True)
-    assert module.by_hand(X, y, qid) == pytest.approx(search.cv_results_["mean_test_score"][same], abs=1e-12)
+    same = [
+        tried == {"C": 1e-3, "loss": "squared_hinge"} for tried in search.cv_results_["params"]
+    ].index(True)
+    assert module.by_hand(X, y, qid) == pytest.approx(
+        search.cv_results_["mean_test_score"][same], abs=1e-12
+    )
     assert search.best_score_ >= search.cv_results_["mean_test_score"][same] > 0.75
 
 
@@ -40,13 +44,21 @@ def test_lightgbm_stands_beside_or_is_said_to_be_missing(monkeypatch: pytest.Mon
     assert missing.startswith("LGBMRanker     is not here: LightGBM is not installed")
 
 
-@pytest.mark.skipif(not (SHARED / "mq2008").is_dir(), reason="no folder shared/data beside the checkout")
+@pytest.mark.skipif(
+    not (SHARED / "mq2008").is_dir(), reason="no folder shared/data beside the checkout"
+)
 def test_a_search_over_a_part_of_mq2008_is_one_of_a_benchmark() -> None:
     """The benchmark `search` times one of all five parts."""
     data = load(SHARED / "mq2008" / "S1.txt")
     with config_context(enable_metadata_routing=True):
         folds = GroupKFold(3).set_split_request(groups="qid")
-        search = GridSearchCV(MarginRanker(), {"C": [1e-3, 1e-1]}, cv=folds, scoring=ranking_scorer("mean_ndcg"), error_score="raise")
+        search = GridSearchCV(
+            MarginRanker(),
+            {"C": [1e-3, 1e-1]},
+            cv=folds,
+            scoring=ranking_scorer("mean_ndcg"),
+            error_score="raise",
+        )
         search.fit(data.X, data.y, qid=data.qid)
     assert search.best_estimator_.n_queries_ == 157
     assert search.best_score_ > 0.42

@@ -63,7 +63,9 @@ def address(atlas: Path) -> Iterator[str]:
 @pytest.fixture
 def accepted(tmp_path: Path) -> Path:
     """A certificate that the checker accepts."""
-    problem = classification(np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]), np.array([-1.0, -1.0, 1.0]))
+    problem = classification(
+        np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]), np.array([-1.0, -1.0, 1.0])
+    )
     file = tmp_path / "accepted.json"
     write_certificate(certificate(solve(problem)), file)
     return file
@@ -78,7 +80,9 @@ PAGES = (
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize(("width", "scheme"), [(400, "light"), (1280, "dark")])
-def test_a_page_fits_and_can_be_used_by_everybody(browser: Browser, atlas: Path, page: str, width: int, scheme: str) -> None:
+def test_a_page_fits_and_can_be_used_by_everybody(
+    browser: Browser, atlas: Path, page: str, width: int, scheme: str
+) -> None:
     browser.open(atlas / page, width, scheme)
     assert browser.run("return document.documentElement.scrollWidth") <= width
     assert browser.violations() == []
@@ -92,7 +96,9 @@ def test_every_page_fits_a_narrow_screen(browser: Browser, atlas: Path) -> None:
     widths = {}
     for page in pages:
         browser.open(page, 400)
-        widths[page.relative_to(atlas).as_posix()] = browser.run("return document.documentElement.scrollWidth")
+        widths[page.relative_to(atlas).as_posix()] = browser.run(
+            "return document.documentElement.scrollWidth"
+        )
     assert {page: width for page, width in widths.items() if width > 400} == {}
 
 
@@ -120,13 +126,17 @@ def test_the_first_key_leads_past_the_navigation(browser: Browser, atlas: Path) 
 
 def test_a_counterexample_is_shown_by_its_button(browser: Browser, atlas: Path) -> None:
     browser.open(atlas / "links.html")
-    shown = "return [...document.querySelectorAll('details pre')].map((each) => each.checkVisibility())"
+    shown = (
+        "return [...document.querySelectorAll('details pre')].map((each) => each.checkVisibility())"
+    )
     assert not any(browser.run(shown))
     browser.run("document.querySelector('details summary').click()")
     assert browser.run(shown)[0]
 
 
-def test_a_page_read_from_a_file_says_that_it_needs_a_server(browser: Browser, accepted: Path, tmp_path: Path) -> None:
+def test_a_page_read_from_a_file_says_that_it_needs_a_server(
+    browser: Browser, accepted: Path, tmp_path: Path
+) -> None:
     from selenium.webdriver.common.by import By
 
     page = tmp_path / "pages"
@@ -139,11 +149,16 @@ def test_a_page_read_from_a_file_says_that_it_needs_a_server(browser: Browser, a
     browser.open(page / "certificates.html")
     assert "python3 -m http.server" in browser.driver.find_element(By.ID, "state").text
     browser.driver.find_element(By.ID, "files").send_keys(str(accepted))
-    assert "not checked; this page has to be read from a web server" in browser.driver.find_element(By.ID, "results").text
+    assert (
+        "not checked; this page has to be read from a web server"
+        in browser.driver.find_element(By.ID, "results").text
+    )
     assert browser.said() == []
 
 
-def test_certificates_are_checked_in_the_browser(browser: Browser, address: str, accepted: Path, tmp_path: Path) -> None:
+def test_certificates_are_checked_in_the_browser(
+    browser: Browser, address: str, accepted: Path, tmp_path: Path
+) -> None:
     if not PYODIDE.is_dir():
         pytest.skip(f"pyodide is not in {PYODIDE.relative_to(ROOT)}: .ci/run installs it")
     from selenium.webdriver.common.by import By
@@ -151,7 +166,11 @@ def test_certificates_are_checked_in_the_browser(browser: Browser, address: str,
 
     wrong = json.loads(accepted.read_text(encoding="utf-8"))
     wrong["problem"]["C"] = [2, 1]
-    tampered, nested, hostile = tmp_path / "tampered.json", tmp_path / "nested.json", tmp_path / "<img src=x onerror=alert(1)>.json"
+    tampered, nested, hostile = (
+        tmp_path / "tampered.json",
+        tmp_path / "nested.json",
+        tmp_path / "<img src=x onerror=alert(1)>.json",
+    )
     tampered.write_text(json.dumps(wrong), encoding="utf-8")
     nested.write_text(NESTED, encoding="utf-8")
     hostile.write_text('"<script>document.title = 1</script>"', encoding="utf-8")
@@ -159,9 +178,20 @@ def test_certificates_are_checked_in_the_browser(browser: Browser, address: str,
     files = [accepted, tampered, nested, hostile, accepted]
     browser.driver.find_element(By.ID, "files").send_keys("\n".join(map(str, files)))
     answers = By.CSS_SELECTOR, "#results li"
-    WebDriverWait(browser.driver, 300).until(lambda driver: len(driver.find_elements(*answers)) == len(files))
-    found = [(each.get_attribute("class"), each.text) for each in reversed(browser.driver.find_elements(*answers))]
-    assert [kind for kind, _ in found] == ["accepted", "rejected", "rejected", "rejected", "accepted"]
+    WebDriverWait(browser.driver, 300).until(
+        lambda driver: len(driver.find_elements(*answers)) == len(files)
+    )
+    found = [
+        (each.get_attribute("class"), each.text)
+        for each in reversed(browser.driver.find_elements(*answers))
+    ]
+    assert [kind for kind, _ in found] == [
+        "accepted",
+        "rejected",
+        "rejected",
+        "rejected",
+        "accepted",
+    ]
     assert "ACCEPTED: svm.soft: the optimum is in [" in found[0][1]
     assert "REJECTED: digests_match" in found[1][1]
     assert "not checked" in found[2][1] or "REJECTED" in found[2][1]

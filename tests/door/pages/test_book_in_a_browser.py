@@ -13,8 +13,22 @@ from places import ROOT
 BOOK = ROOT / "build" / "docs"
 """The documentation; `.ci/run` builds it before it runs the tests."""
 KINDS = (
-    *("index", "tutorial", "questions", "benchmarks", "genindex", "search", "how_to/own_problem", "explanation/linear_svc"),
-    *("gallery/index", "gallery/questions/dual_coef", "reference/commands", "atlas/families/svm.soft"),
+    *(
+        "index",
+        "tutorial",
+        "questions",
+        "benchmarks",
+        "genindex",
+        "search",
+        "how_to/own_problem",
+        "explanation/linear_svc",
+    ),
+    *(
+        "gallery/index",
+        "gallery/questions/dual_coef",
+        "reference/commands",
+        "atlas/families/svm.soft",
+    ),
 )
 """A page of every kind: axe-core takes two seconds for each, and pages of a kind are made by the same templates."""
 

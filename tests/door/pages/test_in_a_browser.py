@@ -50,23 +50,42 @@ def written() -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory, written: Callable[..., Path]) -> dict[str, Path]:
+def pages(
+    tmp_path_factory: pytest.TempPathFactory, written: Callable[..., Path]
+) -> dict[str, Path]:
     """A page of every kind: of a comparison with controls, one that was interrupted, paths of two kernels, an audit, and a study."""
     folder = tmp_path_factory.mktemp("pages")
     X, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 1]]), np.array([-1.0, 1, 1, -1, -1])
-    found = compare([classification(X, y, 0.1, polynomial(2, 1, 1), loss) for loss in ("hinge", "squared_hinge")], include_controls=True)
+    found = compare(
+        [
+            classification(X, y, 0.1, polynomial(2, 1, 1), loss)
+            for loss in ("hinge", "squared_hinge")
+        ],
+        include_controls=True,
+    )
     (folder / "controls.html").write_text(found.to_html(), encoding="utf-8")
     np.savez(folder / "model.npz", kind="LinearSVC", intercept=[0.1], coef=[[0.5, -0.2]], C=1.0)
-    np.savez(folder / "rows.npz", X=np.array([[0.0, 1], [1, 0], [2, 1], [3, 3]]), y=np.array([-1, 1, 1, -1]))
-    named = {"compare": ("compare", "xor", "--total-time", "1e-9"), "path": ("path", "iris", "--lambda-min", "0.01", "--validate", "3")}
+    np.savez(
+        folder / "rows.npz",
+        X=np.array([[0.0, 1], [1, 0], [2, 1], [3, 3]]),
+        y=np.array([-1, 1, 1, -1]),
+    )
+    named = {
+        "compare": ("compare", "xor", "--total-time", "1e-9"),
+        "path": ("path", "iris", "--lambda-min", "0.01", "--validate", "3"),
+    }
     named |= {"audit": ("audit", str(folder / "model.npz"), "--data", str(folder / "rows.npz"))}
     plan = folder / "plan.toml"
-    plan.write_text('[grid]\nC = [0.1, 1]\nfamily = "svm.*"\n[[data]]\nsource = "xor"\n', encoding="utf-8")
+    plan.write_text(
+        '[grid]\nC = [0.1, 1]\nfamily = "svm.*"\n[[data]]\nsource = "xor"\n', encoding="utf-8"
+    )
     assert RUN.invoke(app, ["study", str(plan)]).exit_code == 0
     named |= {"study": ("study", str(plan))}
     of_commands = {name: written(folder, *command) for name, command in named.items()}
     rbf = tmp_path_factory.mktemp("rbf")
-    kernel = written(rbf, "path", "iris", "--sample", "40", "--kernel", "rbf", "--lambda-min", "0.1")
+    kernel = written(
+        rbf, "path", "iris", "--sample", "40", "--kernel", "rbf", "--lambda-min", "0.1"
+    )
     return {"controls": folder / "controls.html", "rbf": kernel, **of_commands}
 
 
@@ -75,7 +94,9 @@ def column(browser: Browser, head: str) -> list[str]:
     heads = "[...document.querySelectorAll('table.sortable')].at(-1).tHead.rows[0].cells"
     script = (
         f"const at = [...{heads}].findIndex((head) => head.textContent === arguments[0]);"
-        "return [...[...document.querySelectorAll('table.sortable')].at(-1).tBodies[0].rows].map((row) => row.cells[at].dataset.key)"
+        "return "
+        "[...[...document.querySelectorAll('table.sortable')].at(-1).tBodies[0].rows].map((row) "
+        "=> row.cells[at].dataset.key)"
     )
     return list(browser.run(script, head))
 
@@ -83,7 +104,9 @@ def column(browser: Browser, head: str) -> list[str]:
 def button(browser: Browser, head: str) -> Any:
     """The button that sorts by a column of the table of all answers."""
     script = (
-        "return [...[...document.querySelectorAll('table.sortable')].at(-1).querySelectorAll('thead button')]"
+        "return "
+        "[...[...document.querySelectorAll('table.sortable')].at(-1).querySelectorAll('thead "
+        "button')]"
         ".find((each) => each.textContent === arguments[0])"
     )
     return browser.run(script, head)
@@ -91,18 +114,34 @@ def button(browser: Browser, head: str) -> Any:
 
 def sorted_by(browser: Browser) -> list[list[str]]:
     """The heads that say that they are sorted by, each with its direction."""
-    return list(browser.run("return [...document.querySelectorAll('th[aria-sort]')].map((h) => [h.textContent, h.ariaSort])"))
+    return list(
+        browser.run(
+            "return [...document.querySelectorAll('th[aria-sort]')].map((h) => "
+            "[h.textContent, h.ariaSort])"
+        )
+    )
 
 
 @pytest.mark.slow
-def test_a_click_sorts_by_a_column_and_another_turns_it_round(browser: Browser, pages: dict[str, Path]) -> None:
+def test_a_click_sorts_by_a_column_and_another_turns_it_round(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
     browser.open(pages["controls"])
-    browser.run("[...document.querySelectorAll('table.sortable')].at(-1).tBodies[0].rows[0].cells[8].dataset.key = ''")
+    browser.run(
+        "[...document.querySelectorAll('table.sortable')].at(-1).tBodies[0].rows[0].cells[8].dataset.key "
+        ""
+        ""
+        "= ''"
+    )
     before = column(browser, "solve s")
     button(browser, "solve s").click()
     rising = column(browser, "solve s")
     figures = [float(key) for key in rising if key]
-    assert figures == sorted(float(key) for key in before if key) != [float(key) for key in before if key]
+    assert (
+        figures
+        == sorted(float(key) for key in before if key)
+        != [float(key) for key in before if key]
+    )
     assert set(rising[len(figures) :]) == {""}
     assert sorted_by(browser) == [["solve s", "ascending"]]
     button(browser, "solve s").click()
@@ -113,11 +152,16 @@ def test_a_click_sorts_by_a_column_and_another_turns_it_round(browser: Browser, 
     names = column(browser, "solver")
     assert names == sorted(names, key=str.lower)
     assert sorted_by(browser) == [["solver", "ascending"]]
-    assert browser.run("return document.getElementById('status').textContent") == "sorted by solver, ascending"
+    assert (
+        browser.run("return document.getElementById('status').textContent")
+        == "sorted by solver, ascending"
+    )
 
 
 @pytest.mark.slow
-def test_infinite_widths_are_larger_than_all_others(browser: Browser, pages: dict[str, Path]) -> None:
+def test_infinite_widths_are_larger_than_all_others(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
     browser.open(pages["controls"])
     button(browser, "width").click()
     widths = [float(key) for key in column(browser, "width") if key]
@@ -138,14 +182,22 @@ def test_the_keyboard_sorts_as_well(browser: Browser, pages: dict[str, Path], ke
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
-def test_the_tab_key_goes_through_the_page_in_its_order(browser: Browser, pages: dict[str, Path], name: str) -> None:
+def test_the_tab_key_goes_through_the_page_in_its_order(
+    browser: Browser, pages: dict[str, Path], name: str
+) -> None:
     browser.open(pages[name])
     body = browser.driver.find_element("tag name", "body")
-    places = browser.run("window.all = [...document.querySelectorAll('a[href], button, [tabindex]')]; return all.length")
+    places = browser.run(
+        "window.all = [...document.querySelectorAll('a[href], button, [tabindex]')]; return "
+        "all.length"
+    )
     visited: list[int] = []
     for _ in range(places):
         (body if not visited else browser.driver.switch_to.active_element).send_keys("\ue004")
-        seen = "const at = document.activeElement, box = at.getBoundingClientRect(); return [all.indexOf(at), box.width, box.height]"
+        seen = (
+            "const at = document.activeElement, box = at.getBoundingClientRect(); return "
+            "[all.indexOf(at), box.width, box.height]"
+        )
         at, width, height = browser.run(seen)
         assert width > 8
         assert height > 8
@@ -154,25 +206,41 @@ def test_the_tab_key_goes_through_the_page_in_its_order(browser: Browser, pages:
     browser.open(pages[name])
     browser.driver.find_element("tag name", "body").send_keys("\ue004")
     assert browser.run("return document.activeElement.textContent") == "Skip to the verdict"
-    outline = browser.run("const style = getComputedStyle(document.activeElement); return [style.outlineStyle, style.outlineWidth]")
+    outline = browser.run(
+        "const style = getComputedStyle(document.activeElement); return "
+        "[style.outlineStyle, style.outlineWidth]"
+    )
     assert outline == ["solid", "3px"]
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_nothing_is_loaded_and_the_console_is_silent(browser: Browser, pages: dict[str, Path], name: str) -> None:
+def test_nothing_is_loaded_and_the_console_is_silent(
+    browser: Browser, pages: dict[str, Path], name: str
+) -> None:
     browser.open(pages[name])
-    assert browser.run("return performance.getEntriesByType('resource').map((entry) => entry.name)") == []
+    assert (
+        browser.run("return performance.getEntriesByType('resource').map((entry) => entry.name)")
+        == []
+    )
     assert browser.said() == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [320, 400, 768, 1280])
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_never_scrolls_sideways_but_its_boxes_do(browser: Browser, pages: dict[str, Path], name: str, width: int) -> None:
+def test_a_page_never_scrolls_sideways_but_its_boxes_do(
+    browser: Browser, pages: dict[str, Path], name: str, width: int
+) -> None:
     browser.open(pages[name], width)
     assert browser.run("return document.documentElement.scrollWidth") <= width
-    script = "return [...document.querySelectorAll('*')].filter((each) => each.scrollWidth > each.clientWidth + 1 && "
-    script += "getComputedStyle(each).overflowX === 'auto').map((each) => [each.tabIndex, each.getAttribute('role')])"
+    script = (
+        "return [...document.querySelectorAll('*')].filter((each) => each.scrollWidth > "
+        "each.clientWidth + 1 && "
+    )
+    script += (
+        "getComputedStyle(each).overflowX === 'auto').map((each) => [each.tabIndex, "
+        "each.getAttribute('role')])"
+    )
     assert all(box == [0, "region"] for box in browser.run(script))
 
 
@@ -189,7 +257,9 @@ def test_a_long_table_scrolls_below_its_heads(browser: Browser, pages: dict[str,
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_words_of_pictures_are_inside_of_them(browser: Browser, pages: dict[str, Path], name: str) -> None:
+def test_words_of_pictures_are_inside_of_them(
+    browser: Browser, pages: dict[str, Path], name: str
+) -> None:
     browser.open(pages[name])
     script = """return [...document.querySelectorAll('.picture > svg text')].filter((text) => {
       const box = text.getBBox(), view = text.ownerSVGElement.viewBox.baseVal;
@@ -200,13 +270,17 @@ def test_words_of_pictures_are_inside_of_them(browser: Browser, pages: dict[str,
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
-def test_everybody_can_use_a_page(browser: Browser, pages: dict[str, Path], name: str, scheme: str) -> None:
+def test_everybody_can_use_a_page(
+    browser: Browser, pages: dict[str, Path], name: str, scheme: str
+) -> None:
     for width in (1280, 400):
         browser.open(pages[name], width, scheme)
         assert browser.violations() == []
 
 
-def test_the_dark_scheme_is_dark_and_paper_is_white(browser: Browser, pages: dict[str, Path]) -> None:
+def test_the_dark_scheme_is_dark_and_paper_is_white(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
     ground = "return getComputedStyle(document.documentElement).backgroundColor"
     browser.open(pages["controls"], scheme="dark")
     assert max(map(int, browser.run(ground).removeprefix("rgb(").rstrip(")").split(","))) < 60
@@ -219,20 +293,31 @@ def test_the_dark_scheme_is_dark_and_paper_is_white(browser: Browser, pages: dic
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_prints_whole(browser: Browser, pages: dict[str, Path], name: str) -> None:
     browser.open(pages[name], 1000, medium="print")
-    hidden = "return [...document.querySelectorAll('nav, .skip')].map((each) => getComputedStyle(each).display)"
+    hidden = (
+        "return [...document.querySelectorAll('nav, .skip')].map((each) => "
+        "getComputedStyle(each).display)"
+    )
     assert set(browser.run(hidden)) <= {"none"}
-    boxes = "return [...document.querySelectorAll('.wide')].map((box) => getComputedStyle(box).overflowX)"
+    boxes = (
+        "return [...document.querySelectorAll('.wide')].map((box) => "
+        "getComputedStyle(box).overflowX)"
+    )
     assert set(browser.run(boxes)) == {"visible"}
     printed = browser.driver.execute_cdp_cmd("Page.printToPDF", {})
     assert b64decode(printed["data"]).startswith(b"%PDF-")
 
 
-def test_hostile_names_are_text(browser: Browser, written: Callable[..., Path], tmp_path: Path) -> None:
+def test_hostile_names_are_text(
+    browser: Browser, written: Callable[..., Path], tmp_path: Path
+) -> None:
     data = tmp_path / "<b>'a\".csv"
     with data.open("w", newline="") as stream:
         rows = [[i % 3, i * i % 5, i % 4, i % 5, i % 7, HOSTILE[i % 2]] for i in range(12)]
         csv.writer(stream).writerows([[*HOSTILE, "label"], *rows])
-    commands = (("compare", str(data), "--family", "svm.soft", "--drop", HOSTILE[0]), ("path", str(data), "--lambda-min", "0.1"))
+    commands = (
+        ("compare", str(data), "--family", "svm.soft", "--drop", HOSTILE[0]),
+        ("path", str(data), "--lambda-min", "0.1"),
+    )
     for command in commands:
         page = written(tmp_path, *command)
         browser.open(page)
@@ -242,8 +327,17 @@ def test_hostile_names_are_text(browser: Browser, written: Callable[..., Path], 
         shown = browser.run("return document.body.innerText")
         for name in HOSTILE[:2]:
             assert name in shown
-        assert browser.run("return document.querySelectorAll('img, iframe, svg[onload], main script, main b').length") == 0
-        links = browser.run("return [...document.querySelectorAll('[href]')].map((link) => link.getAttribute('href'))")
+        assert (
+            browser.run(
+                "return document.querySelectorAll('img, iframe, svg[onload], main script, "
+                "main b').length"
+            )
+            == 0
+        )
+        links = browser.run(
+            "return [...document.querySelectorAll('[href]')].map((link) => "
+            "link.getAttribute('href'))"
+        )
         assert all(link.startswith("#") for link in links)
         assert browser.run("return document.querySelectorAll('script, style').length") == 2
 
@@ -251,8 +345,14 @@ def test_hostile_names_are_text(browser: Browser, written: Callable[..., Path], 
 def test_the_policy_of_a_page_runs_nothing_else(browser: Browser, pages: dict[str, Path]) -> None:
     """Were a name not escaped, it could still do nothing."""
     browser.open(pages["controls"])
-    browser.run("document.body.insertAdjacentHTML('beforeend', '<img src=\"x\" onerror=\"window.hacked = 1\">')")
-    browser.run("document.body.insertAdjacentHTML('beforeend', '<a href=\"javascript:window.hacked=1\">x</a>')")
+    browser.run(
+        "document.body.insertAdjacentHTML('beforeend', '<img src=\"x\" "
+        'onerror="window.hacked = 1">\')'
+    )
+    browser.run(
+        "document.body.insertAdjacentHTML('beforeend', '<a "
+        'href="javascript:window.hacked=1">x</a>\')'
+    )
     browser.run("document.querySelector('a[href^=javascript]').click()")
     time.sleep(0.2)
     assert browser.run("return window.hacked") is None
@@ -264,4 +364,9 @@ def test_an_interrupted_comparison_says_so(browser: Browser, pages: dict[str, Pa
     verdict = browser.run("return document.querySelector('.verdict').innerText")
     assert verdict.startswith("Not finished: ")
     assert "The comparison was interrupted: the total time of 1e-09 s is over" in verdict
-    assert browser.run("return getComputedStyle(document.querySelector('.interrupted')).borderTopStyle") == "dashed"
+    assert (
+        browser.run(
+            "return getComputedStyle(document.querySelector('.interrupted')).borderTopStyle"
+        )
+        == "dashed"
+    )

@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equimargin.comparison import Comparison, compare
-from equimargin.formulations import FAMILIES, REGISTRY, classification, one_norm_classification, ranking, rbf
+from equimargin.formulations import (
+    FAMILIES,
+    REGISTRY,
+    classification,
+    one_norm_classification,
+    ranking,
+    rbf,
+)
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.links import LINKS
 from equimargin.proofs import Agreement, FamilyVerdict, Verdict, audit
@@ -42,7 +49,9 @@ def found() -> Comparison:
 
 
 @given(values=st.lists(positive, min_size=1, max_size=5), more=st.tuples(positive, positive))
-def test_a_logarithmic_scale_keeps_the_order_and_holds_its_values(values: list[float], more: tuple[float, float]) -> None:
+def test_a_logarithmic_scale_keeps_the_order_and_holds_its_values(
+    values: list[float], more: tuple[float, float]
+) -> None:
     scale = LogarithmicScale.of(values, 10.0, 110.0)
     small, large = sorted(more)
     assert 10.0 <= scale.place(small) <= scale.place(large) <= 110.0
@@ -53,8 +62,14 @@ def test_a_logarithmic_scale_keeps_the_order_and_holds_its_values(values: list[f
     assert scale.place(math.inf) == 110.0
 
 
-@given(least=st.integers(-17, 0), decades=st.integers(1, 18), values=st.tuples(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3)))
-def test_a_scale_around_0_is_odd_and_keeps_the_order(least: int, decades: int, values: tuple[float, float]) -> None:
+@given(
+    least=st.integers(-17, 0),
+    decades=st.integers(1, 18),
+    values=st.tuples(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3)),
+)
+def test_a_scale_around_0_is_odd_and_keeps_the_order(
+    least: int, decades: int, values: tuple[float, float]
+) -> None:
     scale = SignedScale(least, least + decades, 0.0, 200.0)
     small, large = sorted(values)
     assert 0.0 <= scale.place(small) <= scale.place(large) <= 200.0
@@ -75,7 +90,11 @@ def test_a_linear_scale_has_round_ticks_within(low: float, more: float) -> None:
 def test_symbols_are_told_apart_without_colours() -> None:
     assert len(set(SYMBOLS)) == len(SYMBOLS) >= 16
     assert len(set(OF_AGREEMENT.values())) == len(Agreement)
-    assert len({kind.sign for kind in KINDS.values()}) == len({kind.dashes for kind in KINDS.values()}) == len(KINDS)
+    assert (
+        len({kind.sign for kind in KINDS.values()})
+        == len({kind.dashes for kind in KINDS.values()})
+        == len(KINDS)
+    )
 
 
 def test_a_claim_stands_where_it_is_and_beyond_the_picture_is_an_arrow(found: Comparison) -> None:
@@ -83,31 +102,65 @@ def test_a_claim_stands_where_it_is_and_beyond_the_picture_is_an_arrow(found: Co
     picture = intervals(family_view(family), "one")
     assert picture is not None
     shown = [j for j in family.judgements if j.agreement is not Agreement.SKIPPED]
-    claims = [each for each in picture.elements if each.attributes.get("class", "") in {f"symbol filled {a}" for a in Agreement}]
-    claims += [each for each in picture.elements if each.attributes.get("class", "") in {f"symbol hollow {a}" for a in Agreement}]
+    claims = [
+        each
+        for each in picture.elements
+        if each.attributes.get("class", "") in {f"symbol filled {a}" for a in Agreement}
+    ]
+    claims += [
+        each
+        for each in picture.elements
+        if each.attributes.get("class", "") in {f"symbol hollow {a}" for a in Agreement}
+    ]
     assert len(claims) == len(shown)
-    assert sum("disagrees" in claim.title for claim in claims) == sum(j.agreement is Agreement.DISAGREES for j in shown) > 0
-    unbounded = replace(family, judgements=tuple(replace(j, upper=math.inf) for j in family.judgements))
+    assert (
+        sum("disagrees" in claim.title for claim in claims)
+        == sum(j.agreement is Agreement.DISAGREES for j in shown)
+        > 0
+    )
+    unbounded = replace(
+        family, judgements=tuple(replace(j, upper=math.inf) for j in family.judgements)
+    )
     arrows = [
-        each for each in getattr(intervals(family_view(unbounded), "one"), "elements", ()) if "end" in str(each.attributes.get("class"))
+        each
+        for each in getattr(intervals(family_view(unbounded), "one"), "elements", ())
+        if "end" in str(each.attributes.get("class"))
     ]
     assert len(arrows) == len(shown)
 
 
 def test_there_is_no_picture_of_what_is_not_known(found: Comparison) -> None:
     (family,) = found.families
-    assert intervals(family_view(replace(family, interval=Interval(-math.inf, math.inf, 1.0))), "one") is None
+    assert (
+        intervals(family_view(replace(family, interval=Interval(-math.inf, math.inf, 1.0))), "one")
+        is None
+    )
     assert intervals(family_view(replace(family, feasible=False)), "one") is None
     assert intervals(family_view(replace(family, judgements=())), "one") is None
-    assert intervals(family_view(replace(family, interval=Interval(-math.inf, family.interval.upper, 1.0))), "one") is not None
+    assert (
+        intervals(
+            family_view(replace(family, interval=Interval(-math.inf, family.interval.upper, 1.0))),
+            "one",
+        )
+        is not None
+    )
     assert times([family_view(replace(family, judgements=()))]) is None
     assert link_graph([]) is None
 
 
-def test_exact_answers_and_those_without_a_bound_have_a_line_of_their_own(found: Comparison) -> None:
+def test_exact_answers_and_those_without_a_bound_have_a_line_of_their_own(
+    found: Comparison,
+) -> None:
     (family,) = found.families
     first, second, *others = (j for j in family.judgements if j.agreement is not Agreement.SKIPPED)
-    changed = replace(family, judgements=(replace(first, relative_width=0.0), replace(second, relative_width=math.inf), *others))
+    changed = replace(
+        family,
+        judgements=(
+            replace(first, relative_width=0.0),
+            replace(second, relative_width=math.inf),
+            *others,
+        ),
+    )
     picture = times([family_view(changed)])
     assert picture is not None
     assert {"exact", "no bound"} <= {each.text for each in picture.elements}
@@ -133,12 +186,16 @@ def test_no_arc_of_the_whole_graph_runs_along_another_and_all_have_room() -> Non
     spans: dict[float, list[tuple[float, float]]] = {}
     for across, down in arcs:
         assert NAMES == min(across) < max(across) <= PICTURE_WIDTH - 5
-        assert all(max(down) < low or min(down) > high for low, high in spans.setdefault(max(across), []))
+        assert all(
+            max(down) < low or min(down) > high for low, high in spans.setdefault(max(across), [])
+        )
         spans[max(across)].append((min(down), max(down)))
     assert len(names) == len(REGISTRY)
 
 
-def arcs_and_names(picture: Picture) -> tuple[list[tuple[list[float], list[float]]], list[tuple[str, float]]]:
+def arcs_and_names(
+    picture: Picture,
+) -> tuple[list[tuple[list[float], list[float]]], list[tuple[str, float]]]:
     """The places across and down of every arc, and the names of formulations with where they end."""
     arcs, names = [], []
     for each in picture.elements:
@@ -161,14 +218,29 @@ def arcs_and_names(picture: Picture) -> tuple[list[tuple[list[float], list[float
         ("AD", (0, 0), "disagree", "1 of 2 families disagrees: f1."),
         ("DDU", (0, 0, 0), "disagree", "2 of 3 families disagree: f0, f1."),
         ("AU", (0, 0), "undecided", "1 of 2 families is undecided: f1."),
-        ("U", (2,), "unfinished", "Not finished: 0 of 1 families agree so far, and 1 lacks answers."),
-        ("AUU", (0, 1, 2), "unfinished", "Not finished: 1 of 3 families agree so far, and 2 lack answers."),
+        (
+            "U",
+            (2,),
+            "unfinished",
+            "Not finished: 0 of 1 families agree so far, and 1 lacks answers.",
+        ),
+        (
+            "AUU",
+            (0, 1, 2),
+            "unfinished",
+            "Not finished: 1 of 3 families agree so far, and 2 lack answers.",
+        ),
         ("DU", (0, 1), "disagree", "1 of 2 families disagrees: f0."),
     ],
 )
-def test_the_verdict_is_a_word_and_a_sentence(verdicts: str, missing: tuple[int, ...], kind: str, words: str) -> None:
+def test_the_verdict_is_a_word_and_a_sentence(
+    verdicts: str, missing: tuple[int, ...], kind: str, words: str
+) -> None:
     of = {"A": Verdict.AGREE, "D": Verdict.DISAGREE, "U": Verdict.UNDECIDED}
-    families = tuple(FamilyVerdict(f"f{k}", Interval(0.0, 1.0), of[letter], "", ()) for k, letter in enumerate(verdicts))
+    families = tuple(
+        FamilyVerdict(f"f{k}", Interval(0.0, 1.0), of[letter], "", ())
+        for k, letter in enumerate(verdicts)
+    )
     view = Comparison(families, planned=missing).view
     assert (view.kind, view.verdict) == (kind, words)
 
@@ -177,15 +249,22 @@ def test_the_verdict_on_a_path_is_its_worst_gap_and_its_end() -> None:
     whole = regularization_path(classification(*FOUR, kernel=rbf(1.0)), 0.01)
     assert verdict_on_path(whole)[0] == "agree"
     cut = replace(whole, complete=False, stopped="the time was over")
-    assert verdict_on_path(cut)[1].startswith("The path ended early: the time was over. It is known from lambda = ")
+    assert verdict_on_path(cut)[1].startswith(
+        "The path ended early: the time was over. It is known from lambda = "
+    )
     rough = replace(whole, gaps=np.append(whole.gaps[:-1], 1e-3))
     kind, sentence = verdict_on_path(rough)
-    assert (kind, sentence.partition(";")[0]) == ("disagree", "A relative gap of 1.0e-03 is too large to trust the path")
+    assert (kind, sentence.partition(";")[0]) == (
+        "disagree",
+        "A relative gap of 1.0e-03 is too large to trust the path",
+    )
 
 
 def test_a_long_path_has_a_table_of_some_breakpoints_and_says_so() -> None:
     rng = np.random.default_rng(0)
-    path = regularization_path(ranking(rng.normal(size=(30, 3)), rng.integers(0, 3, 30), kernel=rbf(1.0)), 1e-3)
+    path = regularization_path(
+        ranking(rng.normal(size=(30, 3)), rng.integers(0, 3, 30), kernel=rbf(1.0)), 1e-3
+    )
     assert len(path) > ROWS
     text = path_page(path, ["said"], {}, {}, {"equimargin": "0"})
     assert f"{ROWS} of {len(path):,} breakpoints, spread evenly over all" in text
@@ -194,8 +273,16 @@ def test_a_long_path_has_a_table_of_some_breakpoints_and_says_so() -> None:
 
 def test_a_page_says_what_lies_between_breakpoints_and_what_the_gaps_count() -> None:
     for problem, between, roundings in (
-        (classification(*FOUR, kernel=rbf(1.0)), "lambda f is a straight line of lambda.", "rounding included"),
-        (one_norm_classification(*FOUR, kernel=rbf(1.0)), "f stays as it is between two breakpoints.", "in float64"),
+        (
+            classification(*FOUR, kernel=rbf(1.0)),
+            "lambda f is a straight line of lambda.",
+            "rounding included",
+        ),
+        (
+            one_norm_classification(*FOUR, kernel=rbf(1.0)),
+            "f stays as it is between two breakpoints.",
+            "in float64",
+        ),
     ):
         text = path_page(regularization_path(problem, 0.01), ["said"], {}, {}, {"equimargin": "0"})
         assert between in text
@@ -207,7 +294,9 @@ def test_a_page_says_what_lies_between_breakpoints_and_what_the_gaps_count() -> 
 def test_a_model_above_its_optimum_is_called_so(w: float, kind: str) -> None:
     X, y = np.array([[0.0], [1], [2], [3]]), np.array([-1, 1, -1, 1])
     claimed = ClaimedProblem(task="classification", kernel=rbf(1.0), loss="hinge", C=1.0)
-    model = Model("SVC", claimed, coefficients=np.zeros(0), support=np.zeros(0, dtype=np.int64), b=w)
+    model = Model(
+        "SVC", claimed, coefficients=np.zeros(0), support=np.zeros(0, dtype=np.int64), b=w
+    )
     found = audit(model, X, y)
     assert verdict_on_model(found)[0] == kind
     near = replace(found, objective=Interval(found.optimum.lower, found.optimum.upper))

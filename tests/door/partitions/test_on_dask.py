@@ -31,7 +31,13 @@ def two_workers() -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=FREE_PORT, memory_limit=0, silence_logs=50) as cluster,
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=FREE_PORT,
+            memory_limit=0,
+            silence_logs=50,
+        ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         yield client
@@ -44,7 +50,9 @@ def client() -> Iterator[Any]:
 
 
 def bits(solution: PartitionedSolution) -> bytes:
-    return solution.w.tobytes() + np.array([solution.bias, solution.lower, solution.upper]).tobytes()
+    return (
+        solution.w.tobytes() + np.array([solution.bias, solution.lower, solution.upper]).tobytes()
+    )
 
 
 def part(k: int, parts: int, values: str, poison: str = "") -> Any:
@@ -68,15 +76,21 @@ def here(values: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("loss", [pytest.param("hinge", marks=pytest.mark.slow), "squared_hinge"])
-@pytest.mark.parametrize("parts", [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(7, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "parts", [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(7, marks=pytest.mark.slow)]
+)
 def test_workers_find_the_bits_of_this_process(client: Any, parts: int, loss: Any) -> None:
-    there = solve(classification(delayed(parts, "X"), delayed(parts, "y"), 0.1, loss, client=client))
+    there = solve(
+        classification(delayed(parts, "X"), delayed(parts, "y"), 0.1, loss, client=client)
+    )
     assert there.ok
     assert bits(there) == bits(solve(classification(here("X"), here("y"), 0.1, loss)))
     features, relevances, queries = (delayed(parts, name) for name in ("X", "relevances", "qid"))
     there = solve(ranking(features, relevances, queries, 1e-3, loss, client=client))
     assert there.ok
-    assert bits(there) == bits(solve(ranking(here("X"), here("relevances"), here("qid"), 1e-3, loss)))
+    assert bits(there) == bits(
+        solve(ranking(here("X"), here("relevances"), here("qid"), 1e-3, loss))
+    )
 
 
 @pytest.mark.slow
@@ -102,7 +116,8 @@ def killing(asked: Callable[..., Any], at: int, victims: list[int]) -> Callable[
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_lost_workers_cost_time_only(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    # a cluster of its own: where a machine is too busy to start another worker, other tests keep
+    # a cluster of its own: where a machine is too busy to start another worker, other
+    # tests keep
     # theirs
     with two_workers() as client:
         victims = sorted(client.run(os.getpid).values())[:workers]
@@ -145,19 +160,36 @@ def test_dask_arrays_that_do_not_fit_are_refused(client: Any) -> None:
     import dask.array as da
 
     features = da.from_array(X, chunks=(333, 5))
-    with pytest.raises(ValueError, match=r"y must have one entry for each row of X; its shape is \(7,\) and that of X is \(1400, 5\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"y must have one entry for each row of X; its shape is \(7,\) and that of X is "
+        r"\(1400, 5\)",
+    ):
         classification(features, da.ones(7), client=client)
     with pytest.raises(ValueError, match="query 0 has rows in partitions 0 and 1"):
-        ranking(features, da.from_array(RELEVANCES), da.from_array(np.arange(1400) % 3, chunks=333), client=client)
+        ranking(
+            features,
+            da.from_array(RELEVANCES),
+            da.from_array(np.arange(1400) % 3, chunks=333),
+            client=client,
+        )
     unknown = features[features[:, 0] > 0]
-    with pytest.raises(ValueError, match="unknown lengths and do not match; call compute_chunk_sizes"):
+    with pytest.raises(
+        ValueError, match="unknown lengths and do not match; call compute_chunk_sizes"
+    ):
         classification(unknown, da.ones(7), client=client)
 
 
 def test_a_cluster_that_is_gone_is_said(client: Any) -> None:
     from distributed import Client, LocalCluster
 
-    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=FREE_PORT, silence_logs=50) as cluster:
+    with LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        dashboard_address=FREE_PORT,
+        silence_logs=50,
+    ) as cluster:
         own = Client(cluster, set_as_default=False)
         problem = classification(delayed(2, "X"), delayed(2, "y"), 0.1, client=own)
         own.close()
@@ -165,7 +197,9 @@ def test_a_cluster_that_is_gone_is_said(client: Any) -> None:
         solve(problem)
 
 
-def test_answers_that_are_not_handed_over_in_time_are_said(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_that_are_not_handed_over_in_time_are_said(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def late(*arguments: Any, **options: Any) -> Any:
         raise TimeoutError
 
@@ -182,11 +216,14 @@ def test_cluster_without_workers_is_lost(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("equimargin.distributed.on_dask.SECONDS_WITHOUT_WORKERS", 0.0)
     monkeypatch.setattr("equimargin.distributed.on_dask.SECONDS_BETWEEN_LOOKS", 0.1)
     with (
-        LocalCluster(n_workers=0, processes=False, dashboard_address=FREE_PORT, silence_logs=50) as cluster,
+        LocalCluster(
+            n_workers=0, processes=False, dashboard_address=FREE_PORT, silence_logs=50
+        ) as cluster,
         Client(cluster, set_as_default=False) as client,
         pytest.raises(
             Lost,
-            match=r"^the cluster has had no workers for 0 s; start some \(dask worker .* --nthreads 1\)$",
+            match=r"^the cluster has had no workers for 0 s; start some \(dask worker .* "
+            r"--nthreads 1\)$",
         ),
     ):
         classification(delayed(2, "X"), delayed(2, "y"), client=client)

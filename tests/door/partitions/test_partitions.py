@@ -26,11 +26,24 @@ def with_value(value: float) -> list[Any]:
     [
         (with_value(np.nan), Y, "partition 1: X holds nan at row 2, column 1"),
         (with_value(-np.inf), Y, "partition 1: X holds -inf at row 2, column 1"),
-        (with_value(-2e100), Y, r"partition 1: X holds -2e\+100 at row 2, column 1; it must hold numbers of at most 1e\+100 in size"),
-        ([X[0], np.eye(3)[:, :2]], Y, "partition 1 has 2 columns and partition 0 has 3; all must have the same columns"),
+        (
+            with_value(-2e100),
+            Y,
+            r"partition 1: X holds -2e\+100 at row 2, column 1; it must hold numbers of at "
+            r"most 1e\+100 in size",
+        ),
+        (
+            [X[0], np.eye(3)[:, :2]],
+            Y,
+            "partition 1 has 2 columns and partition 0 has 3; all must have the same columns",
+        ),
         ([X[0], np.ones(3)], Y, r"partition 1: X must have rows and columns; its shape is \(3,\)"),
         ([X[0], [["a"]]], Y, "partition 1: X must hold numbers, not 'a' at row 0, column 0"),
-        (X, [Y[0], Y[0][:2]], r"partition 1: y must have one number for each of the 3 rows; its shape is \(2,\)"),
+        (
+            X,
+            [Y[0], Y[0][:2]],
+            r"partition 1: y must have one number for each of the 3 rows; its shape is \(2,\)",
+        ),
         (X, [Y[0], [1, -1, 2]], "partition 1: y must hold -1 and 1, and holds 2 at row 2"),
         (X, [Y[0], [1, np.nan, 1]], "partition 1: y holds nan at row 1"),
         (X, Y[:1], "the numbers of partitions differ: 2 of X, 1 of y"),
@@ -47,9 +60,18 @@ def test_a_partition_that_is_wrong_is_named(features: Any, labels: Any, sentence
 @pytest.mark.parametrize(
     ("queries", "sentence"),
     [
-        ([Q[0], Q[1] - 1], "query 0 has rows in partitions 0 and 1; the rows of a query must lie in one partition"),
-        ([Q[0], Q[1][:2]], r"partition 1: qid must have one entry for each of the 3 rows; its shape is \(2,\)"),
-        ([Q[0], ["a", "b", "c"]], "qid must hold numbers alone or text alone, and differs between partitions"),
+        (
+            [Q[0], Q[1] - 1],
+            "query 0 has rows in partitions 0 and 1; the rows of a query must lie in one partition",
+        ),
+        (
+            [Q[0], Q[1][:2]],
+            r"partition 1: qid must have one entry for each of the 3 rows; its shape is \(2,\)",
+        ),
+        (
+            [Q[0], ["a", "b", "c"]],
+            "qid must hold numbers alone or text alone, and differs between partitions",
+        ),
         ([Q[0], [0.5, np.nan, 1]], "partition 1: qid holds NaN or an infinite number at row 1"),
     ],
 )
@@ -60,7 +82,9 @@ def test_queries_that_are_wrong_are_named(queries: Any, sentence: str) -> None:
 
 @pytest.mark.parametrize("C", [0, np.inf, np.nan, "1"])
 def test_a_cost_is_positive_and_finite(C: Any) -> None:
-    with pytest.raises(ValueError, match="C must be a positive finite number where points lie in partitions"):
+    with pytest.raises(
+        ValueError, match="C must be a positive finite number where points lie in partitions"
+    ):
         classification(X, Y, C)
 
 
@@ -72,13 +96,21 @@ def test_losses_and_limits_are_checked() -> None:
 
 
 def test_a_problem_says_what_it_is() -> None:
-    assert repr(classification(X, Y)) == "<PartitionedProblem: classification, 6 points, 3 features; hinge, C=1>"
-    assert repr(ranking(X, Y, Q)) == "<PartitionedProblem: ranking, 3 pairs of 6 points, 3 features; hinge, C=1>"
+    assert (
+        repr(classification(X, Y))
+        == "<PartitionedProblem: classification, 6 points, 3 features; hinge, C=1>"
+    )
+    assert (
+        repr(ranking(X, Y, Q))
+        == "<PartitionedProblem: ranking, 3 pairs of 6 points, 3 features; hinge, C=1>"
+    )
 
 
 def test_queries_may_be_text_and_partitions_may_be_empty() -> None:
     numbers = solve(ranking(X, Y, Q))
-    text = solve(ranking([*X, np.empty((0, 3))], [*Y, np.empty(0)], [["a"] * 3, ["b", "b", "c"], []]))
+    text = solve(
+        ranking([*X, np.empty((0, 3))], [*Y, np.empty(0)], [["a"] * 3, ["b", "b", "c"], []])
+    )
     assert text.w.tobytes() == numbers.w.tobytes()
 
 

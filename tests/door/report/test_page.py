@@ -31,8 +31,21 @@ from equimargin.cli.commands.compare import _followed
 from equimargin.cli.output.screen import Screen
 from equimargin.comparison import Comparison, comparisons, job
 from equimargin.comparison import compare as run
-from equimargin.comparison.allowance import ALLOWED_RATIO, LEAST_ALLOWANCE, NOT_COMPILED, OUT_OF_TIME, Allowance
-from equimargin.formulations import Declaration, Problem, classification, declare, polynomial, ranking
+from equimargin.comparison.allowance import (
+    ALLOWED_RATIO,
+    LEAST_ALLOWANCE,
+    NOT_COMPILED,
+    OUT_OF_TIME,
+    Allowance,
+)
+from equimargin.formulations import (
+    Declaration,
+    Problem,
+    classification,
+    declare,
+    polynomial,
+    ranking,
+)
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs import Agreement, Verdict
 from equimargin.proofs.referee import Stable
@@ -56,13 +69,17 @@ QUADRATIC = ("--kernel", "poly", "--degree", "2", "--gamma", "1", "--coef0", "1"
 def found() -> Comparison:
     """Two families of points that four labels cannot separate, controls included."""
     X, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 1]]), np.array([-1.0, 1, 1, -1, -1])
-    problems = [classification(X, y, 0.1, polynomial(2, 1, 1), loss) for loss in ("hinge", "squared_hinge")]
+    problems = [
+        classification(X, y, 0.1, polynomial(2, 1, 1), loss) for loss in ("hinge", "squared_hinge")
+    ]
     return run(problems, include_controls=True)
 
 
 @pytest.mark.parametrize("ascii", [False, True])
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 150])
-def test_no_line_is_wider_than_asked_for_and_nothing_is_lost(found: Comparison, width: int, ascii: bool) -> None:
+def test_no_line_is_wider_than_asked_for_and_nothing_is_lost(
+    found: Comparison, width: int, ascii: bool
+) -> None:
     lines = found.page(width, ascii)
     assert max(map(len, lines)) <= width
     text = "\n".join(lines)
@@ -79,7 +96,9 @@ def test_no_line_is_wider_than_asked_for_and_nothing_is_lost(found: Comparison, 
 def test_the_head_of_a_block_is_the_answer(found: Comparison) -> None:
     for family in found.families:
         head = next(line for line in str(found).splitlines() if line.startswith(f"{family.id} "))
-        match = re.fullmatch(r"\S+ +optimum (\S+), (\d+|all) digits proven \(width \S+\) +AGREE", head)
+        match = re.fullmatch(
+            r"\S+ +optimum (\S+), (\d+|all) digits proven \(width \S+\) +AGREE", head
+        )
         assert match
         assert len(head) == 80
         value, half = float(match[1]), 0.5 * 10.0 ** -len(match[1].partition(".")[2])
@@ -88,10 +107,16 @@ def test_the_head_of_a_block_is_the_answer(found: Comparison) -> None:
 
 def test_solvers_stand_first_and_the_fastest_is_first(found: Comparison) -> None:
     for family in found.families:
-        alone = [j for j in family.judgements if j.evidence.run.formulation is None and j.agreement is Agreement.AGREES]
+        alone = [
+            j
+            for j in family.judgements
+            if j.evidence.run.formulation is None and j.agreement is Agreement.AGREES
+        ]
         fastest = min(alone, key=lambda j: j.evidence.run.solve_seconds or 0.0).evidence.run.solver
         lines = str(found).splitlines()
-        below = lines[next(i for i, line in enumerate(lines) if line.startswith(f"{family.id} ")) + 1]
+        below = lines[
+            next(i for i, line in enumerate(lines) if line.startswith(f"{family.id} ")) + 1
+        ]
         assert below.split()[0] == fastest
 
 
@@ -99,7 +124,10 @@ def test_all_faces_say_the_same_sentences_of_a_family(found: Comparison) -> None
     wide = io.StringIO()
     with redirect_stdout(wide):
         Screen(wide=True).end(found)
-    faces = [" ".join(text.split()) for text in (str(found), html.unescape(found.to_html()), wide.getvalue())]
+    faces = [
+        " ".join(text.split())
+        for text in (str(found), html.unescape(found.to_html()), wide.getvalue())
+    ]
     sentences = [sentence for family in found.view.families for sentence in family.remarks]
     assert any(sentence.startswith("Wrong on purpose") for sentence in sentences)
     assert all(sentence in face for sentence in sentences for face in faces)
@@ -118,7 +146,9 @@ def test_all_faces_say_the_same_sentences_of_a_family(found: Comparison) -> None
         (123456.0, 123458.0, ("1.2346e+05", 5)),
     ],
 )
-def test_proven_digits_are_those_that_both_ends_round_to(lower: float, upper: float, digits: tuple[str, int]) -> None:
+def test_proven_digits_are_those_that_both_ends_round_to(
+    lower: float, upper: float, digits: tuple[str, int]
+) -> None:
     assert proven_digits(Interval(lower, upper, 1.0)) == digits
 
 
@@ -127,7 +157,9 @@ def test_proven_digits_are_those_that_both_ends_round_to(lower: float, upper: fl
     width=st.floats(0.0, 1.0),
     fine=st.integers(0, 16),
 )
-def test_every_digit_that_is_printed_is_one_of_both_ends(middle: float, width: float, fine: int) -> None:
+def test_every_digit_that_is_printed_is_one_of_both_ends(
+    middle: float, width: float, fine: int
+) -> None:
     """In exact decimals: neither end is further from the number than half a unit of its last digit, and no digit is left out."""
     half = abs(middle) * width * 10.0**-fine
     lower, upper = middle - half, middle + half
@@ -147,7 +179,11 @@ def test_every_answer_is_one_mark_in_any_width(found: Comparison, width: int, as
     for family in found.families:
         lines = block(family_view(family), Style(width, ascii))
         assert max(map(len, lines)) <= width
-        shown = [j for j in family.judgements if j.evidence.run.formulation or j.agreement is not Agreement.AGREES]
+        shown = [
+            j
+            for j in family.judgements
+            if j.evidence.run.formulation or j.agreement is not Agreement.AGREES
+        ]
         for agreement in (Agreement.AGREES, Agreement.DISAGREES):
             mark = Style(width, ascii).mark(agreement)
             marks = re.findall(rf"(?<!\S){re.escape(mark)}(?= )", " ".join(lines) + " ")
@@ -157,32 +193,76 @@ def test_every_answer_is_one_mark_in_any_width(found: Comparison, width: int, as
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--solver", "smo"), "UNDECIDED: no declaration was asked for; one specialised solver agrees.* kind that agrees. Ask for more"),
+        (
+            ("--solver", "smo"),
+            "UNDECIDED: no declaration was asked for; one specialised solver agrees.* kind "
+            "that agrees. Ask for more",
+        ),
         (("-C", "0.1", "--include-controls"), "DISAGREE|✗"),
-        (("--solver", "CLARABEL", "--kernel", "sigmoid"), "UNDECIDED: .* kernel is not positive semidefinite.* Take another kernel"),
+        (
+            ("--solver", "CLARABEL", "--kernel", "sigmoid"),
+            "UNDECIDED: .* kernel is not positive semidefinite.* Take another kernel",
+        ),
     ],
 )
-def test_a_verdict_other_than_agree_says_why_and_what_to_do(arguments: tuple[str, ...], words: str) -> None:
-    output = RUN.invoke(app, ["compare", "xor", *(() if "--kernel" in arguments else QUADRATIC), "--family", "svm.soft", *arguments]).output
+def test_a_verdict_other_than_agree_says_why_and_what_to_do(
+    arguments: tuple[str, ...], words: str
+) -> None:
+    output = RUN.invoke(
+        app,
+        [
+            "compare",
+            "xor",
+            *(() if "--kernel" in arguments else QUADRATIC),
+            "--family",
+            "svm.soft",
+            *arguments,
+        ],
+    ).output
     assert re.search(words, " ".join(output.split())), output
 
 
 @pytest.mark.parametrize(
     ("status", "reason", "hint"),
     [
-        (Status.TIME_LIMIT, "the time limit of 60 s was reached", "--scale, a looser --tol or a longer --time-limit may decide it."),
-        (Status.TIME_LIMIT, "stopped: 2 s are allowed, 90 x the .02 s of smo (--patient)", "--scale or a looser --tol may decide it."),
-        (Status.NUMERICAL_FAILURE, "no progress in float64", "--scale or a looser --tol may decide it."),
+        (
+            Status.TIME_LIMIT,
+            "the time limit of 60 s was reached",
+            "--scale, a looser --tol or a longer --time-limit may decide it.",
+        ),
+        (
+            Status.TIME_LIMIT,
+            "stopped: 2 s are allowed, 90 x the .02 s of smo (--patient)",
+            "--scale or a looser --tol may decide it.",
+        ),
+        (
+            Status.NUMERICAL_FAILURE,
+            "no progress in float64",
+            "--scale or a looser --tol may decide it.",
+        ),
     ],
 )
-def test_more_time_is_advised_only_where_the_limit_stopped_an_answer(found: Comparison, status: Status, reason: str, hint: str) -> None:
+def test_more_time_is_advised_only_where_the_limit_stopped_an_answer(
+    found: Comparison, status: Status, reason: str, hint: str
+) -> None:
     """One declaration agrees, and no solver does: the one that failed did so for that reason."""
     family = found.families[0]
-    declared = next(j for j in family.judgements if j.agreement is Agreement.AGREES and j.evidence.run.formulation)
+    declared = next(
+        j
+        for j in family.judgements
+        if j.agreement is Agreement.AGREES and j.evidence.run.formulation
+    )
     alone = next(j for j in family.judgements if j.evidence.run.formulation is None)
-    evidence = replace(alone.evidence, run=replace(alone.evidence.run, status=status, reason=reason))
+    evidence = replace(
+        alone.evidence, run=replace(alone.evidence.run, status=status, reason=reason)
+    )
     kept = (declared, replace(alone, evidence=evidence, agreement=Agreement.FAILED))
-    undecided = replace(family, verdict=Verdict.UNDECIDED, reason="one declaration agrees; no solver does", judgements=kept)
+    undecided = replace(
+        family,
+        verdict=Verdict.UNDECIDED,
+        reason="one declaration agrees; no solver does",
+        judgements=kept,
+    )
     said = " ".join(" ".join(Comparison((undecided,), planned=(2,), seconds=1.0).page(80)).split())
     assert reason in said
     assert hint in said
@@ -191,8 +271,18 @@ def test_more_time_is_advised_only_where_the_limit_stopped_an_answer(found: Comp
 @pytest.mark.parametrize(
     ("status", "agreement", "reason", "hint"),
     [
-        (Status.TIME_LIMIT, Agreement.FAILED, "one declaration agrees; no solver does", "A longer --time-limit may decide it."),
-        (Status.OPTIMAL, Agreement.INACCURATE, "one declaration agrees; no solver does", "A looser --agree-tol takes inaccurate answers"),
+        (
+            Status.TIME_LIMIT,
+            Agreement.FAILED,
+            "one declaration agrees; no solver does",
+            "A longer --time-limit may decide it.",
+        ),
+        (
+            Status.OPTIMAL,
+            Agreement.INACCURATE,
+            "one declaration agrees; no solver does",
+            "A looser --agree-tol takes inaccurate answers",
+        ),
         (
             Status.OPTIMAL,
             Agreement.FAILED,
@@ -205,11 +295,17 @@ def test_a_family_without_features_is_not_advised_to_scale_them(
     found: Comparison, status: Status, agreement: Agreement, reason: str, hint: str
 ) -> None:
     family = found.families[0]
-    declared = next(j for j in family.judgements if j.agreement is Agreement.AGREES and j.evidence.run.formulation)
+    declared = next(
+        j
+        for j in family.judgements
+        if j.agreement is Agreement.AGREES and j.evidence.run.formulation
+    )
     alone = next(j for j in family.judgements if j.evidence.run.formulation is None)
     evidence = replace(alone.evidence, run=replace(alone.evidence.run, status=status))
     kept = (declared, replace(alone, evidence=evidence, agreement=agreement))
-    undecided = replace(family, verdict=Verdict.UNDECIDED, reason=reason, judgements=kept, has_features=False)
+    undecided = replace(
+        family, verdict=Verdict.UNDECIDED, reason=reason, judgements=kept, has_features=False
+    )
     said = " ".join(" ".join(Comparison((undecided,), planned=(2,), seconds=1.0).page(80)).split())
     assert hint in said
     assert "--scale" not in said
@@ -217,33 +313,69 @@ def test_a_family_without_features_is_not_advised_to_scale_them(
 
 
 def test_skips_are_one_line_with_the_reason_once() -> None:
-    output = " ".join(RUN.invoke(app, ["compare", "xor", "--kernel", "sigmoid", "--solver", "S*"]).output.split())
+    output = " ".join(
+        RUN.invoke(app, ["compare", "xor", "--kernel", "sigmoid", "--solver", "S*"]).output.split()
+    )
     assert output.count("the kernel matrix is not positive semidefinite") <= 2
     assert "skipped: " in output
 
 
 def test_columns_are_honoured_without_a_terminal() -> None:
-    chosen = ["compare", "xor", *QUADRATIC, "--solver", "CLARABEL", "--solver", "smo", "--family", "svm.soft"]
+    chosen = [
+        "compare",
+        "xor",
+        *QUADRATIC,
+        "--solver",
+        "CLARABEL",
+        "--solver",
+        "smo",
+        "--family",
+        "svm.soft",
+    ]
     for columns in (40, 60, 100):
         lines = RUN.invoke(app, chosen, env={"COLUMNS": str(columns)}).output.splitlines()
         assert max(map(len, lines)) <= columns
-        assert any(line.startswith("svm.soft ") and line.endswith("AGREE") and len(line) == columns for line in lines)
+        assert any(
+            line.startswith("svm.soft ") and line.endswith("AGREE") and len(line) == columns
+            for line in lines
+        )
     assert max(map(len, RUN.invoke(app, chosen).output.splitlines())) <= 80
     assert "┃ formulation" in RUN.invoke(app, [*chosen, "--wide"]).output
 
 
 @pytest.mark.parametrize("more", [(), ("--wide",)])
-def test_reading_of_numbers_is_printed_once_with_all_its_families(tmp_path: Path, more: tuple[str, ...]) -> None:
+def test_reading_of_numbers_is_printed_once_with_all_its_families(
+    tmp_path: Path, more: tuple[str, ...]
+) -> None:
     file = tmp_path / "levels.csv"
     file.write_text("a,y\n0,0\n1,0\n1,1\n2,1\n2,2\n3,2\n", encoding="utf-8")
-    chosen = ["compare", str(file), "--task", "ordinal", "--solver", "CLARABEL", "--solver", "ord.explicit.newton", *more]
+    chosen = [
+        "compare",
+        str(file),
+        "--task",
+        "ordinal",
+        "--solver",
+        "CLARABEL",
+        "--solver",
+        "ord.explicit.newton",
+        *more,
+    ]
     output = " ".join(RUN.invoke(app, chosen).output.split())
     assert output.count("within 4 units in the last place of a simple fraction") == 1
     assert "Read: in ord.explicit a float within 4 units" in output
 
 
 def test_wide_tables_say_what_was_left_out() -> None:
-    chosen = ["--formulation", "svm.soft.primal", "--formulation", "svr.l1.primal", "--solver", "CLARABEL", "--family", "svm.soft"]
+    chosen = [
+        "--formulation",
+        "svm.soft.primal",
+        "--formulation",
+        "svr.l1.primal",
+        "--solver",
+        "CLARABEL",
+        "--family",
+        "svm.soft",
+    ]
     output = " ".join(RUN.invoke(app, ["compare", "xor", *chosen, "--wide"]).output.split())
     assert output.endswith("left out: svr.l1.primal declares svr.l1, and compared is svm.soft")
 
@@ -268,7 +400,11 @@ def test_solvers_are_asked_first_and_every_answer_is_judged_as_it_comes() -> Non
     for stage in stages:
         names = {j.evidence.run.name for j in stage.families[0].judgements}
         order += sorted(names - set(order))
-    assert [name.partition(" by ")[0] for name in order[:3]] == ["solver", "svm.soft.primal", "svm.soft.dual"]
+    assert [name.partition(" by ")[0] for name in order[:3]] == [
+        "solver",
+        "svm.soft.primal",
+        "svm.soft.dual",
+    ]
     assert order[-1] == "solver by homotopy"
     assert [stage.families[0].interval.relative_width for stage in stages] == sorted(
         (stage.families[0].interval.relative_width for stage in stages), reverse=True
@@ -280,7 +416,9 @@ def test_parallel_answers_are_those_of_one_process() -> None:
     problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
     one, two = (run(problem, solvers=["CLARABEL", "smo"], jobs=jobs) for jobs in (1, 2))
     keys = ("formulation", "solver", "agreement", "value")
-    assert [[answer[key] for key in keys] for answer in one.answers] == [[answer[key] for key in keys] for answer in two.answers]
+    assert [[answer[key] for key in keys] for answer in one.answers] == [
+        [answer[key] for key in keys] for answer in two.answers
+    ]
 
 
 def pairs_of_80_rows() -> Problem:
@@ -290,13 +428,17 @@ def pairs_of_80_rows() -> Problem:
     return ranking(X, np.digitize(X[:, 0] + random.normal(size=80), [-1, 0, 1]))
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(0.0312, "0.0312"), (9.876, "9.88"), (123.4, "123"), (1234.5, "1234")])
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.0312, "0.0312"), (9.876, "9.88"), (123.4, "123"), (1234.5, "1234")]
+)
 def test_seconds_of_hours_are_written_out(seconds: float, said: str) -> None:
     assert Comparison((), seconds=seconds).view.progress == f"0 answers in {said}{NO_BREAK}s"
 
 
 @pytest.mark.parametrize(("name", "tol"), [("OSQP", 1e-8), ("SCS", 1e-8), ("SCS", 1e-15)])
-def test_a_slow_backend_is_stopped_once_the_optimum_is_proven(name: str, tol: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_backend_is_stopped_once_the_optimum_is_proven(
+    name: str, tol: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """OSQP says itself that its time was over, SCS calls its answer inaccurate.
 
     The last accuracy is reached by none.
@@ -305,22 +447,36 @@ def test_a_slow_backend_is_stopped_once_the_optimum_is_proven(name: str, tol: fl
     """
     problem = pairs_of_80_rows()
     forms = ["rank.l1.dual", "rank.lambda.primal", "rank.path"]
-    asked: dict[str, Any] = {"formulations": forms, "solvers": ["CLARABEL", name, "coordinate_descent"], "tol": tol}
+    asked: dict[str, Any] = {
+        "formulations": forms,
+        "solvers": ["CLARABEL", name, "coordinate_descent"],
+        "tol": tol,
+    }
     run(problem, **asked, time_limit=0.01, patient=True)  # compiles
     monkeypatch.setattr("equimargin.comparison.family_progress.LEAST_ALLOWANCE", 0.01)
     monkeypatch.setattr("equimargin.comparison.family_progress.ALLOWED_RATIO", 1e-3)
-    first, other, like = (answer for answer in run(problem, **asked).answers if answer["solver"] == name)
-    said = r"stopped: 0.01 s of CPU time are allowed, \S+ x the \S+ s of coordinate_descent \(--patient waits\)"
+    first, other, like = (
+        answer for answer in run(problem, **asked).answers if answer["solver"] == name
+    )
+    said = (
+        r"stopped: 0.01 s of CPU time are allowed, \S+ x the \S+ s of coordinate_descent "
+        r"\(--patient waits\)"
+    )
     for answer in (first, other):
         assert re.fullmatch(said, answer["reason"])
         assert answer["status"] == "time_limit"
-    assert (like["agreement"], like["reason"]) == ("skipped", f"{name} was stopped on rank.l1.dual; --patient runs it")
+    assert (like["agreement"], like["reason"]) == (
+        "skipped",
+        f"{name} was stopped on rank.l1.dual; --patient runs it",
+    )
     patient = run(problem, **asked, time_limit=0.01, patient=True).answers
     assert not any("stopped" in answer["reason"] for answer in patient)
     assert {answer["agreement"] for answer in patient}.isdisjoint({"skipped"})
 
 
-def test_a_stopped_backend_is_not_asked_for_what_another_has_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_backend_is_not_asked_for_what_another_has_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """OSQP is late on the first formulation.
 
     It is asked for the second one where SCS has not answered that, and not where CLARABEL has.
@@ -336,18 +492,33 @@ def test_a_stopped_backend_is_not_asked_for_what_another_has_answered(monkeypatc
     forms = ["rank.l1.primal", "rank.lambda.dual"]
     problem = ranking(np.arange(6.0)[:, None], np.arange(6) % 3)
     for before, wanted in (("CLARABEL", "skipped"), ("SCS", "failed")):
-        answers = run(problem, formulations=forms, solvers=[before, "OSQP", "coordinate_descent"]).answers
-        (second,) = (a for a in answers if (a["formulation"], a["solver"]) == ("rank.lambda.dual", "OSQP"))
+        answers = run(
+            problem, formulations=forms, solvers=[before, "OSQP", "coordinate_descent"]
+        ).answers
+        (second,) = (
+            a for a in answers if (a["formulation"], a["solver"]) == ("rank.lambda.dual", "OSQP")
+        )
         assert second["agreement"] == wanted, before
-        assert (second["reason"] == "OSQP was stopped on rank.l1.primal; --patient runs it") is (wanted == "skipped")
+        assert (second["reason"] == "OSQP was stopped on rank.l1.primal; --patient runs it") is (
+            wanted == "skipped"
+        )
 
 
-def test_a_solver_whose_kernels_take_longer_than_is_left_waits_for_the_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_solver_whose_kernels_take_longer_than_is_left_waits_for_the_warm_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
-    chosen: dict[str, Any] = {"formulations": "svm.soft.dual", "solvers": ["CLARABEL", "smo", "homo*"]}
+    chosen: dict[str, Any] = {
+        "formulations": "svm.soft.dual",
+        "solvers": ["CLARABEL", "smo", "homo*"],
+    }
 
     def homotopy(**how: Any) -> tuple[str, str]:
-        (answer,) = (answer for answer in run(problem, **chosen | how).answers if answer["solver"] == "homotopy")
+        (answer,) = (
+            answer
+            for answer in run(problem, **chosen | how).answers
+            if answer["solver"] == "homotopy"
+        )
         return answer["agreement"], answer["reason"]
 
     assert homotopy(patient=True)[0] == "agrees"  # and its kernels are compiled now
@@ -376,7 +547,18 @@ def test_the_total_time_ends_a_comparison_with_what_there_is(tmp_path: Path) -> 
     file = tmp_path / "out.json"
     result = RUN.invoke(
         app,
-        ["compare", "xor", "--total-time", "0.001", "--json", str(file), "--csv", str(tmp_path / "out.csv"), "--certify", str(tmp_path)],
+        [
+            "compare",
+            "xor",
+            "--total-time",
+            "0.001",
+            "--json",
+            str(file),
+            "--csv",
+            str(tmp_path / "out.csv"),
+            "--certify",
+            str(tmp_path),
+        ],
     )
     assert result.exit_code == 130
     assert re.search(r"(\d+) families: \1 unfinished", result.stdout)
@@ -386,12 +568,17 @@ def test_the_total_time_ends_a_comparison_with_what_there_is(tmp_path: Path) -> 
     assert record["interrupted"] is True
     assert len(record["answers"]) < record["planned"]
     assert "interrupted: the total time of 0.001 s is over" in " ".join(result.stdout.split())
-    assert f"of {record['planned']} answers, written to {file}, {tmp_path / 'out.csv'}" in result.stderr
+    assert (
+        f"of {record['planned']} answers, written to {file}, {tmp_path / 'out.csv'}"
+        in result.stderr
+    )
     assert (tmp_path / "out.csv").exists()
 
 
 @pytest.mark.parametrize("step", ["declare", "get_problem_data"])
-def test_the_total_time_ends_a_declaration_that_takes_long(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_total_time_ends_a_declaration_that_takes_long(
+    step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It goes on in a thread that nobody waits for, and its answer is none."""
     problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
     released = threading.Event()
@@ -403,12 +590,16 @@ def test_the_total_time_ends_a_declaration_that_takes_long(step: str, monkeypatc
     monkeypatch.setattr(job if step == "declare" else cp.Problem, step, endless)
     cut = run(problem, "svm.soft.*", "CLARABEL", total_time=0.5)
     assert cut.interrupted == "the total time of 0.5 s is over"
-    assert [(answer["agreement"], answer["reason"]) for answer in cut.answers] == [("skipped", OUT_OF_TIME)]
+    assert [(answer["agreement"], answer["reason"]) for answer in cut.answers] == [
+        ("skipped", OUT_OF_TIME)
+    ]
     assert is_work_left()
     released.set()
 
 
-def test_the_total_time_is_heard_once_a_problem_is_declared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_total_time_is_heard_once_a_problem_is_declared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
 
     def slowly(*arguments: Any) -> Any:
@@ -418,13 +609,20 @@ def test_the_total_time_is_heard_once_a_problem_is_declared(monkeypatch: pytest.
     monkeypatch.setattr("equimargin.comparison.job.declare", slowly)
     cut = run(problem, "svm.soft.dual", "CLARABEL", total_time=0.4)
     assert "total time of 0.4 s" in cut.interrupted
-    assert [(answer["agreement"], answer["reason"]) for answer in cut.answers] in ([], [("skipped", OUT_OF_TIME)])
+    assert [(answer["agreement"], answer["reason"]) for answer in cut.answers] in (
+        [],
+        [("skipped", OUT_OF_TIME)],
+    )
 
 
 def test_the_total_time_is_heard_once_a_problem_is_compiled() -> None:
     problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
     answer = solve_declaration(declare("svm.soft.dual", problem), total_time=1e-9)
-    assert (answer.status, answer.reason, answer.solve_seconds) == (Status.TIME_LIMIT, "the time was over while it was compiled", 0.0)
+    assert (answer.status, answer.reason, answer.solve_seconds) == (
+        Status.TIME_LIMIT,
+        "the time was over while it was compiled",
+        0.0,
+    )
     assert answer.compile_seconds > 0
 
 
@@ -448,7 +646,9 @@ def test_an_interrupt_tells_the_seconds_until_it_came(found: Comparison) -> None
 
 def test_problems_of_one_family_have_a_certificate_each(tmp_path: Path) -> None:
     X, y = np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0)
-    outcome = run([classification(X, y, C) for C in (1.0, 10.0)], "svm.soft.dual", ["CLARABEL", "smo"]).certify(tmp_path)
+    outcome = run(
+        [classification(X, y, C) for C in (1.0, 10.0)], "svm.soft.dual", ["CLARABEL", "smo"]
+    ).certify(tmp_path)
     assert outcome == {name: tmp_path / f"{name}.json" for name in ("svm.soft", "svm.soft-2")}
     assert (tmp_path / "svm.soft.json").read_text() != (tmp_path / "svm.soft-2.json").read_text()
 
@@ -478,7 +678,9 @@ def test_a_terminal_is_filled_and_not_overfilled(columns: int) -> None:
 def test_ctrl_c_prints_and_writes_what_there_is(tmp_path: Path) -> None:
     data, file = tmp_path / "hard.csv", tmp_path / "out.json"
     data.write_text(hard_ranking())
-    terminal = Terminal("compare", str(data), "--task", "ranking", "--patient", "--json", str(file), columns=80)
+    terminal = Terminal(
+        "compare", str(data), "--task", "ranking", "--patient", "--json", str(file), columns=80
+    )
     terminal.read_until(r"[1-9]\d* of \d+ answers")
     os.write(terminal.master, b"\x03")
     assert terminal.finish() == 130, terminal.output
@@ -508,7 +710,18 @@ def test_in_a_pipe_lines_come_while_it_works_and_an_interrupt_ends_it(
 ) -> None:
     data, file = tmp_path / "hard.csv", tmp_path / "out.json"
     data.write_text(hard_ranking())
-    command = [sys.executable, "-m", "equimargin", "compare", str(data), "--task", "rank", "--patient", "--jobs", jobs]
+    command = [
+        sys.executable,
+        "-m",
+        "equimargin",
+        "compare",
+        str(data),
+        "--task",
+        "rank",
+        "--patient",
+        "--jobs",
+        jobs,
+    ]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "utf-8"}
     process = subprocess.Popen(
         [*command, "--json", str(file)],
@@ -516,7 +729,9 @@ def test_in_a_pipe_lines_come_while_it_works_and_an_interrupt_ends_it(
         stderr=subprocess.PIPE,
         env=environment,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.SIG_DFL),
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_IGN if ignored else signal.SIG_DFL
+        ),
     )
     assert process.stdout is not None
     lines: list[str] = []
@@ -540,11 +755,29 @@ def test_in_a_pipe_lines_come_while_it_works_and_an_interrupt_ends_it(
 def test_processes_leave_nothing_behind_once_the_time_is_over(tmp_path: Path) -> None:
     data = tmp_path / "hard.csv"
     data.write_text(hard_ranking())
-    command = [sys.executable, "-m", "equimargin", "compare", str(data), "--task", "rank", "--patient", "--jobs", "2", "--total-time", "3"]
+    command = [
+        sys.executable,
+        "-m",
+        "equimargin",
+        "compare",
+        str(data),
+        "--task",
+        "rank",
+        "--patient",
+        "--jobs",
+        "2",
+        "--total-time",
+        "3",
+    ]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "utf-8"}
-    ended = subprocess.run(command, capture_output=True, env=environment, text=True, timeout=HANG, check=False)
+    ended = subprocess.run(
+        command, capture_output=True, env=environment, text=True, timeout=HANG, check=False
+    )
     assert ended.returncode == 130, ended.stderr
-    assert re.fullmatch(r"equimargin: interrupted \(the total time of 3 s is over\): \d+ of \d+ answers\n", ended.stderr)
+    assert re.fullmatch(
+        r"equimargin: interrupted \(the total time of 3 s is over\): \d+ of \d+ answers\n",
+        ended.stderr,
+    )
 
 
 def test_an_unwritable_output_ends_before_the_work(tmp_path: Path) -> None:
@@ -580,11 +813,17 @@ def test_what_is_the_same_at_every_optimum_is_said_once_all_have_answered() -> N
     X, y = np.array([[0.0, 0], [0, 1], [3, 0], [3, 1], [9, 0]]), np.array([-1.0, -1, 1, 1, 1])
     problem = classification(X, y, 10.0)
     *before, last = comparisons(problem)
-    assert all(family.stable is None for comparison in before[:-1] for family in comparison.families)
+    assert all(
+        family.stable is None for comparison in before[:-1] for family in comparison.families
+    )
     assert present(last.families[0].stable).labels == 1.0
     said = {}
     for shares in (last.families[0].stable, Stable(None, 0.0), Stable(0.0, 0.999)):
-        said[shares] = same_at_every_optimum(replace(last.families[0], stable=shares)).replace(NO_BREAK, " ").partition(": ")[2]
+        said[shares] = (
+            same_at_every_optimum(replace(last.families[0], stable=shares))
+            .replace(NO_BREAK, " ")
+            .partition(": ")[2]
+        )
     assert list(said.values()) == [
         "100 % of the labels of the training points and 20 % of the multipliers of the rows.",
         "",

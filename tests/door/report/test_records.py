@@ -74,9 +74,20 @@ def test_records_are_as_their_schema_says(arguments: tuple[str, ...], tmp_path: 
 
 
 def test_both_commands_share_their_names(tmp_path: Path) -> None:
-    compared = record(tmp_path / "a.json", "compare", "xor", "--solver", "smo", "--family", "svm.soft")
+    compared = record(
+        tmp_path / "a.json", "compare", "xor", "--solver", "smo", "--family", "svm.soft"
+    )
     followed = record(tmp_path / "b.json", "path", "xor", "--lambda-min", "0.1")
-    shared = {"schema", "command", "equimargin", "data", "settings", "interrupted", "stopped", "seconds"}
+    shared = {
+        "schema",
+        "command",
+        "equimargin",
+        "data",
+        "settings",
+        "interrupted",
+        "stopped",
+        "seconds",
+    }
     assert compared.keys() & followed.keys() == shared
     assert compared["data"] == followed["data"]
     assert compared["settings"]["kernel"] == followed["settings"]["kernel"]
@@ -91,32 +102,50 @@ def test_both_commands_share_their_names(tmp_path: Path) -> None:
         (lambda found: found.pop("planned"), "$ has no planned"),
         (lambda found: found.update(schema=1), "$.schema is 1, not 2"),
         (lambda found: found.update(interrupted=0), "$.interrupted is 0, not boolean"),
-        (lambda found: found["answers"][0].update(agreement="right"), "$.answers[0].agreement is 'right', none of"),
+        (
+            lambda found: found["answers"][0].update(agreement="right"),
+            "$.answers[0].agreement is 'right', none of",
+        ),
         (lambda found: found["answers"][0].update(extra=1), "$.answers[0].extra is not known"),
-        (lambda found: found["families"][0].update(agreeing=-1), "$.families[0].agreeing is -1, too small"),
+        (
+            lambda found: found["families"][0].update(agreeing=-1),
+            "$.families[0].agreeing is -1, too small",
+        ),
     ],
 )
 def test_the_validator_finds_faults(change: Any, fault: str, tmp_path: Path) -> None:
-    found = record(tmp_path / "out.json", "compare", "xor", "--solver", "smo", "--family", "svm.soft")
+    found = record(
+        tmp_path / "out.json", "compare", "xor", "--solver", "smo", "--family", "svm.soft"
+    )
     change(found)
     assert any(said.startswith(fault) for said in faults(found, "compare"))
 
 
 def test_iterations_that_nobody_counts_are_null(tmp_path: Path) -> None:
     """A solver that hands back a point alone says nothing of its iterations, and 0 would say that it has done none."""
-    answers = record(tmp_path / "out.json", "compare", "--family", "lasso", "--draw", "1", "--solver", "lasso.*")["answers"]
+    answers = record(
+        tmp_path / "out.json", "compare", "--family", "lasso", "--draw", "1", "--solver", "lasso.*"
+    )["answers"]
     assert [answer["iterations"] for answer in answers] == [None]
     problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
-    compared = compare(problem, "svm.soft.dual", from_fit(lambda X, y, C: {"alpha": np.zeros(8)}, ["svm.soft"]))
-    assert [answer["iterations"] for answer in compared.answers if answer["formulation"] is None] == [None]
+    compared = compare(
+        problem, "svm.soft.dual", from_fit(lambda X, y, C: {"alpha": np.zeros(8)}, ["svm.soft"])
+    )
+    assert [
+        answer["iterations"] for answer in compared.answers if answer["formulation"] is None
+    ] == [None]
     found = libsvm().run(problem, Limits(), None)
     found.save(tmp_path / "solution.npz")
     assert Solution.load(tmp_path / "solution.npz").iterations is found.iterations is None
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+a", "-a", "@SUM(A1)", "\t=1", "\r=1", " =1", "\n=1", " \t-1+1", "\t1"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+a", "-a", "@SUM(A1)", "\t=1", "\r=1", " =1", "\n=1", " \t-1+1", "\t1"]
+)
 def test_csv_text_that_a_spreadsheet_would_compute_is_quoted(text: str) -> None:
-    (line,) = csv.DictReader(io.StringIO(csv_text([text, "value"], [{text: text, "value": -1.5}]), newline=""))
+    (line,) = csv.DictReader(
+        io.StringIO(csv_text([text, "value"], [{text: text, "value": -1.5}]), newline="")
+    )
     assert line == {f"'{text}": f"'{text}", "value": "-1.5"}
 
 

@@ -19,7 +19,16 @@ from typer.testing import CliRunner
 from equimargin import compare
 from equimargin.cli.app import app
 from equimargin.equivalence.reproduction import Code
-from equimargin.formulations import REGISTRY, MarginProblem, OneNormProblem, classification, polynomial, ranking_from_pairs, rbf, regression
+from equimargin.formulations import (
+    REGISTRY,
+    MarginProblem,
+    OneNormProblem,
+    classification,
+    polynomial,
+    ranking_from_pairs,
+    rbf,
+    regression,
+)
 from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.own.plugins import LOADED, load
 from equimargin.request import ComparisonRequest
@@ -102,7 +111,9 @@ def command(*arguments: object) -> tuple[int, str]:
 
 def ran(lines: str, folder: Path) -> str:
     """What lines of Python print, in a process of their own."""
-    done = subprocess.run([sys.executable, "-c", lines], cwd=folder, capture_output=True, text=True, timeout=HANG)
+    done = subprocess.run(
+        [sys.executable, "-c", lines], cwd=folder, capture_output=True, text=True, timeout=HANG
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -124,7 +135,12 @@ def test_an_instance_makes_its_problem_again(family: str, number: int) -> None:
         made = again.problem()
         assert type(made) is type(problem)
         assert isinstance(made, MarginProblem | OneNormProblem)
-        assert (made.family, made.p, made.C, made.kernel) == (problem.family, problem.p, problem.C, problem.kernel)
+        assert (made.family, made.p, made.C, made.kernel) == (
+            problem.family,
+            problem.p,
+            problem.C,
+            problem.kernel,
+        )
         assert np.array_equal(np.asarray(made.X), np.asarray(problem.X))
         assert np.array_equal(made.costs, problem.costs)
     code = Code()
@@ -146,10 +162,14 @@ def test_a_search_ends_at_what_matters_alone() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 7)), np.resize([1.0, -1.0], 200)
     X[77, 3] = 5.4321
-    problem = classification(X, y, C=3.7, kernel=polynomial(2, 0.3), sample_weight=rng.uniform(size=200))
+    problem = classification(
+        X, y, C=3.7, kernel=polynomial(2, 0.3), sample_weight=rng.uniform(size=200)
+    )
     found = reduced(Instance.of(problem), larger_than(5.0), 60.0)
     assert found.complete
-    assert found.instance.arguments["X"].tolist() == [[6.0]] or found.instance.arguments["X"].tolist() == [[5.4]]
+    assert found.instance.arguments["X"].tolist() == [[6.0]] or found.instance.arguments[
+        "X"
+    ].tolist() == [[5.4]]
     assert set(found.instance.arguments) == {"X", "y"}
     assert found.tried < 200
 
@@ -186,7 +206,9 @@ def test_sides_of_a_tube_with_weights_of_their_own_are_said() -> None:
 def test_a_wrong_formulation_is_refuted_on_two_points(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     problem = classification(rng.normal(size=(30, 4)), np.resize([1.0, -1.0], 30), 2.5, rbf(0.37))
-    asked = ComparisonRequest(("svm.soft.dual.as_printed", "svm.soft.dual"), include_controls=True, patient=True)
+    asked = ComparisonRequest(
+        ("svm.soft.dual.as_printed", "svm.soft.dual"), include_controls=True, patient=True
+    )
     small, said = shrink(problem, None, asked)
     assert small.finding == Finding(DISAGREES, "svm.soft.dual.as_printed", "CLARABEL")
     assert said.startswith("from 30 rows x 4 columns to 2 rows x 1 column in ")
@@ -200,7 +222,9 @@ def test_a_solver_that_raises_does_so_on_one_number(plugin: Path, tmp_path: Path
     X = rng.normal(size=(40, 3))
     X[5, 1] = 3.14159
     problem = classification(X, np.resize([1.0, -1.0], 40))
-    small, _ = shrink(problem, Finding(RAISES, None, "shrink_raises", "ZeroDivisionError"), plugins=(str(plugin),))
+    small, _ = shrink(
+        problem, Finding(RAISES, None, "shrink_raises", "ZeroDivisionError"), plugins=(str(plugin),)
+    )
     assert small.instance.arguments["X"].shape == (1, 1)
     assert "ZeroDivisionError" in ran(small.python, tmp_path)
 
@@ -217,8 +241,14 @@ def test_a_slow_answer_stays_as_slow(plugin: Path) -> None:
 
 def test_there_is_nothing_to_shrink_where_all_agree() -> None:
     with pytest.raises(ValueError, match="there is no finding"):
-        shrink(sample_problem("svm.soft"), None, ComparisonRequest(solvers=("smo", "newton"), patient=True))
-    with pytest.raises(ValueError, match=r"does not show that svm\.soft\.dual by CLARABEL disagrees"):
+        shrink(
+            sample_problem("svm.soft"),
+            None,
+            ComparisonRequest(solvers=("smo", "newton"), patient=True),
+        )
+    with pytest.raises(
+        ValueError, match=r"does not show that svm\.soft\.dual by CLARABEL disagrees"
+    ):
         shrink(
             sample_problem("svm.soft"),
             Finding(DISAGREES, "svm.soft.dual", "CLARABEL"),
@@ -230,24 +260,44 @@ def test_there_is_nothing_to_shrink_where_all_agree() -> None:
 
 
 @pytest.mark.slow
-def test_the_command_prints_stores_and_takes_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_prints_stores_and_takes_up_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     status, output = command("iris", "--scale", "--formulation", "svm.soft.dual.as_printed")
     assert status == 1, output
     first, _, rest = output.partition("\n")
-    assert first.startswith("svm.soft.dual.as_printed by CLARABEL disagrees: from 100 rows x 4 columns to 2 rows x 1 column in ")
+    assert first.startswith(
+        "svm.soft.dual.as_printed by CLARABEL disagrees: from 100 rows x 4 columns to 2 "
+        "rows x 1 column in "
+    )
     held = json.loads((tmp_path / "finding.json").read_text())
     assert "\n".join(held["python"]) in rest
     assert "disagrees" in ran("\n".join(held["python"]), tmp_path)
     status, output = command("finding.json", "--json", "again.json")
     assert status == 1
     assert "from 2 rows x 1 column to 2 rows x 1 column" in output
-    assert Shrunk.read(tmp_path / "again.json").instance.text == Shrunk.read(tmp_path / "finding.json").instance.text
-    assert json.loads((tmp_path / "again.json").read_text())["of"] == held["of"] == "100 rows x 4 columns"
+    assert (
+        Shrunk.read(tmp_path / "again.json").instance.text
+        == Shrunk.read(tmp_path / "finding.json").instance.text
+    )
+    assert (
+        json.loads((tmp_path / "again.json").read_text())["of"]
+        == held["of"]
+        == "100 rows x 4 columns"
+    )
 
 
 def test_a_seed_draws_instances_of_a_family(tmp_path: Path) -> None:
-    arguments = ["7", "--family", "rank.l1", "--formulation", "rank.l1.dual.as_printed", "--json", tmp_path / "small.json"]
+    arguments = [
+        "7",
+        "--family",
+        "rank.l1",
+        "--formulation",
+        "rank.l1.dual.as_printed",
+        "--json",
+        tmp_path / "small.json",
+    ]
     status, output = command(*arguments)
     assert status == 1, output
     assert output.startswith("rank.l1.dual.as_printed by CLARABEL disagrees: from ")
@@ -269,7 +319,9 @@ def test_a_wrong_formulation_of_ones_own(plugin: Path, tmp_path: Path) -> None:
 
 
 def test_where_all_agree_the_command_says_so(tmp_path: Path) -> None:
-    assert command("xor", "--solver", "smo", "--family", "svm.soft", "--json", tmp_path / "none.json") == (
+    assert command(
+        "xor", "--solver", "smo", "--family", "svm.soft", "--json", tmp_path / "none.json"
+    ) == (
         0,
         "There is no finding: no answer disagrees, fails or is slow.\n",
     )
@@ -285,36 +337,60 @@ def test_where_all_agree_the_command_says_so(tmp_path: Path) -> None:
         {"format": "equimargin finding 2"},
         {"finding": 3},
         {"instance": {"made_by": "eval", "arguments": {}, "module": ""}},
-        {"instance": {"made_by": "classification", "arguments": {"X": {"array": [], "dtype": "object", "shape": [0]}}, "module": ""}},
+        {
+            "instance": {
+                "made_by": "classification",
+                "arguments": {"X": {"array": [], "dtype": "object", "shape": [0]}},
+                "module": "",
+            }
+        },
         {"asked": {"formulations": "*", "more": 1}},
         {"plugins": None},
     ],
 )
-def test_a_file_that_holds_no_finding_is_a_sentence(tmp_path: Path, change: dict[str, object]) -> None:
-    small = Shrunk("a sentence", ComparisonRequest(patient=True), Instance.of(sample_problem("svm.soft")))
+def test_a_file_that_holds_no_finding_is_a_sentence(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
+    small = Shrunk(
+        "a sentence", ComparisonRequest(patient=True), Instance.of(sample_problem("svm.soft"))
+    )
     file = tmp_path / "finding.json"
     file.write_text(json.dumps(json.loads(small.to_json()) | change))
     with pytest.raises(ValueError, match=r"finding\.json holds no finding of equimargin shrink: "):
         Shrunk.read(file)
 
 
-def test_nothing_that_a_file_names_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_that_a_file_names_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "harmful.py").write_text("raise SystemExit('imported')")
     instance = Instance("unknown_family", {"end": 1.0}, "harmful")
     (tmp_path / "finding.json").write_text(
-        Shrunk("said", ComparisonRequest(patient=True), instance, ("harmful", str(tmp_path / "harmful.py"))).to_json()
+        Shrunk(
+            "said",
+            ComparisonRequest(patient=True),
+            instance,
+            ("harmful", str(tmp_path / "harmful.py")),
+        ).to_json()
     )
     status, output = command("finding.json", "--json", "other.json")
     assert status == 2
-    assert "the family unknown_family is not known: name the module that enters it (--plugin harmful)" in output
+    assert (
+        "the family unknown_family is not known: name the module that enters it (--plugin harmful)"
+        in output
+    )
 
 
 @pytest.mark.slow
 def test_the_python_of_a_shipped_family_runs(tmp_path: Path) -> None:
 
-    id = next(id for id, family in FAMILIES.items() if family.module == "equimargin.formulations.field.lasso")
+    id = next(
+        id
+        for id, family in FAMILIES.items()
+        if family.module == "equimargin.formulations.field.lasso"
+    )
     from equimargin.own.instances import drawn
 
     instance = Instance.of(FAMILIES[id](drawn(FAMILIES[id], 0)))

@@ -55,7 +55,10 @@ def test_a_study_is_run_once_and_looked_at_often(plan: Path) -> None:
     assert "--resume runs what the plan newly asks for" in output
     assert study(plan, "--resume")[0] == 0
     status, output = study(plan, "--status")
-    assert (status, output) == (0, f"{many} of {many} answers: {many} solved, 0 failed, 0 skipped\n")
+    assert (status, output) == (
+        0,
+        f"{many} of {many} answers: {many} solved, 0 failed, 0 skipped\n",
+    )
     assert study(plan.with_suffix(".sqlite"), "--status") == (status, output)
 
 
@@ -79,7 +82,10 @@ def test_parquet_takes_pyarrow(plan: Path, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow writes Parquet files")
     assert study(plan)[0] == 0
     assert study(plan, "--parquet", tmp_path / "rows.parquet")[0] == 0
-    assert parquet.read_table(tmp_path / "rows.parquet").to_pylist() == Study(plan.with_suffix(".sqlite")).records()
+    assert (
+        parquet.read_table(tmp_path / "rows.parquet").to_pylist()
+        == Study(plan.with_suffix(".sqlite")).records()
+    )
 
 
 def test_parquet_of_no_answers_has_the_columns_of_all(plan: Path, tmp_path: Path) -> None:
@@ -89,7 +95,9 @@ def test_parquet_of_no_answers_has_the_columns_of_all(plan: Path, tmp_path: Path
     with Database(plan.with_suffix(".sqlite"), writes=True) as opened:
         opened._sql.execute("DELETE FROM answer")
     study(plan, "--parquet", tmp_path / "none.parquet")
-    assert parquet.read_schema(tmp_path / "none.parquet") == parquet.read_schema(tmp_path / "some.parquet")
+    assert parquet.read_schema(tmp_path / "none.parquet") == parquet.read_schema(
+        tmp_path / "some.parquet"
+    )
 
 
 @pytest.mark.parametrize("name", ["plan.TOML", "plan", "my.plan.txt"])
@@ -128,12 +136,20 @@ def test_a_data_frame_takes_pandas(plan: Path) -> None:
     ("arguments", "sentence"),
     [
         (["none.toml"], "none.toml cannot be read"),
-        (["none.toml", "--status"], "none.sqlite is not there: no study has been begun with it yet"),
-        (["plan.toml", "--memory", "much"], "--memory must be a number of bytes such as 500M or 2G, not 'much'"),
+        (
+            ["none.toml", "--status"],
+            "none.sqlite is not there: no study has been begun with it yet",
+        ),
+        (
+            ["plan.toml", "--memory", "much"],
+            "--memory must be a number of bytes such as 500M or 2G, not 'much'",
+        ),
         (["plan.toml", "--database", "no/folder.sqlite"], "it cannot be opened or made"),
     ],
 )
-def test_what_is_refused_is_a_sentence(plan: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], sentence: str) -> None:
+def test_what_is_refused_is_a_sentence(
+    plan: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], sentence: str
+) -> None:
     monkeypatch.chdir(plan.parent)
     status, output = study(*arguments)
     assert status == 2, output
@@ -160,9 +176,20 @@ def test_a_study_that_others_work_on_is_not_begun_again(plan: Path) -> None:
 
 def test_progress_in_words() -> None:
     sets = [{"asked": 9, "answered": 4, "leased": 1, "solved": 2, "failed": 1, "skipped": 1}]
-    assert Progress(sets, []).sentence == "4 of 9 answers: 2 solved, 1 failed, 1 skipped; nobody is at work on it"
-    assert Progress(sets, [{}], 300.0).sentence.endswith("; 1 process at work, about 5 minutes left")
-    assert [duration(seconds) for seconds in (3, 100, 119, 7200, 2e5)] == ["3 s", "100 s", "119 s", "2 hours", "2 days"]
+    assert (
+        Progress(sets, []).sentence
+        == "4 of 9 answers: 2 solved, 1 failed, 1 skipped; nobody is at work on it"
+    )
+    assert Progress(sets, [{}], 300.0).sentence.endswith(
+        "; 1 process at work, about 5 minutes left"
+    )
+    assert [duration(seconds) for seconds in (3, 100, 119, 7200, 2e5)] == [
+        "3 s",
+        "100 s",
+        "119 s",
+        "2 hours",
+        "2 days",
+    ]
 
 
 @pytest.mark.parametrize("option", ["--csv", "--html", "--parquet"])
@@ -176,7 +203,9 @@ def test_a_study_is_not_written_over(plan: Path, option: str, ending: str) -> No
     assert (plan.read_bytes(), plan.with_suffix(".sqlite").read_bytes()) == before
 
 
-@pytest.mark.parametrize("running", [["--resume"], ["--memory", "1G"], ["--jobs", 2], ["--executor", "joblib"]])
+@pytest.mark.parametrize(
+    "running", [["--resume"], ["--memory", "1G"], ["--jobs", 2], ["--executor", "joblib"]]
+)
 def test_what_runs_nothing_takes_no_word_on_running(plan: Path, running: list[object]) -> None:
     status, output = study(plan, "--status", *running)
     assert status != 0
@@ -192,15 +221,21 @@ def test_an_empty_file_is_no_begun_study(plan: Path) -> None:
     assert study(plan)[0] == 0
 
 
-def test_a_plan_is_one_study_from_every_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_is_one_study_from_every_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "one"
     folder.mkdir()
     (folder / "rows.csv").write_text("a,b,y\n0,1,1\n1,0,-1\n2,1,1\n1,3,-1\n")
-    (folder / "plan.toml").write_bytes(b"\xef\xbb\xbf" + PLAN.replace("xor", "rows.csv").encode())  # as Windows' editor writes it
+    (folder / "plan.toml").write_bytes(
+        b"\xef\xbb\xbf" + PLAN.replace("xor", "rows.csv").encode()
+    )  # as Windows' editor writes it
     monkeypatch.chdir(folder)
     assert study("plan.toml")[0] == 0
     monkeypatch.chdir(tmp_path)
     assert study("one/plan.toml", "--resume")[0] == 0
     with Database(folder / "plan.sqlite") as opened:
-        sources = opened._rows("SELECT json_extract(question, '$.data.source') AS source FROM asked")
+        sources = opened._rows(
+            "SELECT json_extract(question, '$.data.source') AS source FROM asked"
+        )
     assert all(Path(row["source"]).is_absolute() for row in sources)

@@ -27,14 +27,26 @@ from places import HANG
 
 NOBODY = 65534
 """The number of the user nobody, who owns nothing."""
-ROW = {"status": "optimal", "ok": True, "agreement": "agrees", "value": 1.0, "cpu_seconds": 0.5, "provenance": provenance()}
+ROW = {
+    "status": "optimal",
+    "ok": True,
+    "agreement": "agrees",
+    "value": 1.0,
+    "cpu_seconds": 0.5,
+    "provenance": provenance(),
+}
 
 
 @pytest.fixture(scope="module")
 def asked() -> list[AnswerSpec]:
     """Six answers on exclusive or."""
     plan = Plan(
-        "six", "", (DataPlan("xor"),), costs=(1.0, 2.0, 3.0), families=("svm.soft", "svm.l2"), request=ComparisonRequest(solvers="smo")
+        "six",
+        "",
+        (DataPlan("xor"),),
+        costs=(1.0, 2.0, 3.0),
+        families=("svm.soft", "svm.l2"),
+        request=ComparisonRequest(solvers="smo"),
     )
     return grid(plan)
 
@@ -47,7 +59,9 @@ def opened(tmp_path: Path, asked: list[AnswerSpec]) -> Iterator[Database]:
         yield database
 
 
-def test_an_answer_is_leased_once_and_written_once(opened: Database, asked: list[AnswerSpec]) -> None:
+def test_an_answer_is_leased_once_and_written_once(
+    opened: Database, asked: list[AnswerSpec]
+) -> None:
     with opened.held(), Database(opened.file, writes=True) as other, other.held():
         leased = [present((opened, other)[k % 2].lease()) for k in range(6)]
         assert leased == asked
@@ -61,18 +75,27 @@ def test_an_answer_is_leased_once_and_written_once(opened: Database, asked: list
     assert opened.provenances()[row["provenance"]]["equimargin"]
 
 
-def test_what_a_dead_process_has_leased_is_leased_anew_after_all_else(opened: Database, asked: list[AnswerSpec]) -> None:
+def test_what_a_dead_process_has_leased_is_leased_anew_after_all_else(
+    opened: Database, asked: list[AnswerSpec]
+) -> None:
     script = (
-        "import sys; from equimargin.study.database import Database; d = Database(sys.argv[1], True); h = d.held(); h.__enter__(); "
+        "import sys; from equimargin.study.database import Database; d = "
+        "Database(sys.argv[1], True); h = d.held(); h.__enter__(); "
         "d.lease(); print('leased', flush=True); sys.stdin.read()"
     )
-    with subprocess.Popen([sys.executable, "-c", script, str(opened.file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(opened.file)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
         assert present(process.stdout).readline() == b"leased\n"
         with opened.held():
             assert [holder["leased"] for holder in opened.holders()] == [1, 0]
             assert opened.lease() == asked[1]
             process.kill()
-            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # a zombie from here on: nobody takes its status
+            os.waitid(
+                os.P_PID, process.pid, os.WEXITED | os.WNOWAIT
+            )  # a zombie from here on: nobody takes its status
             order = [opened.lease() for _ in range(5)]
             assert opened.lease(suspect=True) == asked[0]
         process.wait(HANG)
@@ -92,14 +115,18 @@ def test_a_lease_of_another_machine_stands_as_long_as_it_shows_signs_of_life(
             assert other.lease(suspect=True) == asked[0]
 
 
-def test_a_number_that_was_given_to_another_process_is_no_life(opened: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_number_that_was_given_to_another_process_is_no_life(
+    opened: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with opened.held():
         assert len(opened.holders()) == 1
         monkeypatch.setattr(module, "_born", lambda process: "another time")
         assert opened.holders() == []
 
 
-def test_an_answer_that_has_ended_many_processes_is_told(opened: Database, asked: list[AnswerSpec]) -> None:
+def test_an_answer_that_has_ended_many_processes_is_told(
+    opened: Database, asked: list[AnswerSpec]
+) -> None:
     with opened.held():
         for _ in range(MOST_DEATHS):
             while opened.lease() or opened.lease(suspect=True):
@@ -128,15 +155,28 @@ def test_data_of_one_name_are_told_apart(tmp_path: Path) -> None:
         folder.mkdir()
         (folder / "rows.csv").write_text(f"a,b,label\n0,1,1\n1,0,-1\n2,{k},1\n")
     files = [DataPlan(str(folder / "rows.csv")) for folder in folders]
-    of_iris = [DataPlan("iris", scale=True), DataPlan("iris", sample=9), DataPlan("iris", scale=True, sample=9)]
-    plan = Plan("names", "", (*files, *of_iris, DataPlan("xor")), families=("svm.soft",), request=ComparisonRequest(solvers="smo"))
+    of_iris = [
+        DataPlan("iris", scale=True),
+        DataPlan("iris", sample=9),
+        DataPlan("iris", scale=True, sample=9),
+    ]
+    plan = Plan(
+        "names",
+        "",
+        (*files, *of_iris, DataPlan("xor")),
+        families=("svm.soft",),
+        request=ComparisonRequest(solvers="smo"),
+    )
     wanted = grid(plan)
     with Database(tmp_path / "study.sqlite", writes=True) as database:
         database.enter("names", "", wanted)
         names = [row["data"] for row in database.counts()]
         assert names == [
             *(f"rows.csv (digest {wanted[k].digest[:8]})" for k in (0, 1)),
-            *(f"iris ({rest})" for rest in ("all rows, scaled", "sample 9, not scaled", "sample 9, scaled")),
+            *(
+                f"iris ({rest})"
+                for rest in ("all rows, scaled", "sample 9, not scaled", "sample 9, scaled")
+            ),
             "xor",
         ]
         with database.held():
@@ -146,11 +186,20 @@ def test_data_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert all(name in page for name in names)
 
 
-def test_what_had_too_little_memory_is_asked_again_with_more(opened: Database, asked: list[AnswerSpec]) -> None:
+def test_what_had_too_little_memory_is_asked_again_with_more(
+    opened: Database, asked: list[AnswerSpec]
+) -> None:
     failed = {"ok": False, "agreement": "skipped", "status": "too_large"}
     with opened.held():
-        for memory, row in ((100, ROW), (100, ROW | failed), (None, ROW | failed), (100, ROW | failed | {"status": "time_limit"})):
-            opened.write(present(opened.lease()), row | {"provenance": provenance() | {"memory": memory}})
+        for memory, row in (
+            (100, ROW),
+            (100, ROW | failed),
+            (None, ROW | failed),
+            (100, ROW | failed | {"status": "time_limit"}),
+        ):
+            opened.write(
+                present(opened.lease()), row | {"provenance": provenance() | {"memory": memory}}
+            )
         opened.ask_again(100)
         assert len(opened.answers()) == 4
         opened.ask_again(101)
@@ -161,7 +210,9 @@ def test_what_had_too_little_memory_is_asked_again_with_more(opened: Database, a
         assert opened.lease() == asked[1]
 
 
-def test_a_study_in_a_folder_that_cannot_be_written_is_read(opened: Database, asked: list[AnswerSpec]) -> None:
+def test_a_study_in_a_folder_that_cannot_be_written_is_read(
+    opened: Database, asked: list[AnswerSpec]
+) -> None:
     """Root may write everywhere: then another user looks at it."""
     with opened.held():
         opened.write(present(opened.lease()), ROW)
@@ -208,7 +259,9 @@ def test_a_look_takes_nothing_from_whoever_writes(opened: Database) -> None:
     assert len(Study(opened.file).records()) == 3
 
 
-def test_a_look_leaves_the_log_of_a_killed_process_as_it_is(opened: Database, tmp_path: Path) -> None:
+def test_a_look_leaves_the_log_of_a_killed_process_as_it_is(
+    opened: Database, tmp_path: Path
+) -> None:
     """Rows that are in the log alone are seen, and stay there until the study goes on."""
     with opened.held():
         opened.write(present(opened.lease()), ROW)
@@ -226,7 +279,10 @@ def test_a_full_disk_loses_nothing(opened: Database, asked: list[AnswerSpec]) ->
         pages = opened._sql.execute("PRAGMA page_count").fetchone()[0]
         opened._sql.execute(f"PRAGMA max_page_count = {pages}")
         leased = present(opened.lease())
-        with pytest.raises(StudyError, match=r"study\.sqlite: the disk is full; the answers that were written are kept"):
+        with pytest.raises(
+            StudyError,
+            match=r"study\.sqlite: the disk is full; the answers that were written are kept",
+        ):
             opened.write(leased, ROW | {"reason": "long " * 10_000})
         opened._sql.execute("PRAGMA max_page_count = 100000")
         assert len(opened.answers()) == 1
@@ -254,11 +310,16 @@ def test_files_that_are_no_study_are_left_as_they_are(tmp_path: Path) -> None:
 def test_a_newer_schema_is_not_touched(opened: Database) -> None:
     opened._sql.execute(f"PRAGMA user_version = {SCHEMA + 1}")
     for writes in (True, False):
-        with pytest.raises(StudyError, match=rf"has schema {SCHEMA + 1} of a newer equimargin, .* nothing was changed"):
+        with pytest.raises(
+            StudyError,
+            match=rf"has schema {SCHEMA + 1} of a newer equimargin, .* nothing was changed",
+        ):
             Database(opened.file, writes)
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="everything can be written by root")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="everything can be written by root"
+)
 def test_a_file_that_cannot_be_written(opened: Database) -> None:
     opened.file.chmod(0o444)
     with pytest.raises(StudyError, match="it cannot be written"):
@@ -275,12 +336,17 @@ def test_whoever_was_taken_for_gone_enters_again(opened: Database) -> None:
 
 def test_numbers_of_numpy_are_numbers(opened: Database) -> None:
     with opened.held():
-        assert opened.write(present(opened.lease()), ROW | {"iterations": np.int64(5), "value": np.float32(0.5)})
+        assert opened.write(
+            present(opened.lease()), ROW | {"iterations": np.int64(5), "value": np.float32(0.5)}
+        )
     (row,) = opened.answers()
     assert (row["iterations"], row["value"]) == (5, 0.5)
 
 
-ENDLESS = "CREATE VIEW about AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS name, x AS value FROM n"
+ENDLESS = (
+    "CREATE VIEW about AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) "
+    "SELECT x AS name, x AS value FROM n"
+)
 """A view whose rows never end."""
 
 
@@ -288,17 +354,28 @@ ENDLESS = "CREATE VIEW about AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELEC
     ("statements", "sentence"),
     [
         (("DROP TABLE about", ENDLESS), "its tables are not those of a study"),
-        (("CREATE TRIGGER t AFTER INSERT ON lease BEGIN DELETE FROM answer; END",), "its tables are not those of a study"),
+        (
+            ("CREATE TRIGGER t AFTER INSERT ON lease BEGIN DELETE FROM answer; END",),
+            "its tables are not those of a study",
+        ),
         (("UPDATE answer SET cpu_seconds = 'soon'",), "cpu_seconds of a row is 'soon'"),
         (("UPDATE answer SET family = NULL",), "family of a row is None"),
         (("UPDATE provenance SET record = '[1'",), "is no JSON object"),
         (("UPDATE provenance SET record = '[1]'",), "is no JSON object"),
-        (("INSERT INTO holder VALUES (9, 'm', 12, '1', '1999-01-01', 4e9)",), "process 12 at work since '1999-01-01' cannot be"),
-        (("INSERT INTO holder VALUES (9, 'm', -1, '1', '1999-01-01T00:00:00+00:00', 4e9)",), "process -1 at work since"),
+        (
+            ("INSERT INTO holder VALUES (9, 'm', 12, '1', '1999-01-01', 4e9)",),
+            "process 12 at work since '1999-01-01' cannot be",
+        ),
+        (
+            ("INSERT INTO holder VALUES (9, 'm', -1, '1', '1999-01-01T00:00:00+00:00', 4e9)",),
+            "process -1 at work since",
+        ),
         (("UPDATE about SET value = x'00'",), "value of a row is"),
     ],
 )
-def test_what_no_study_has_written_is_a_sentence(opened: Database, statements: Sequence[str], sentence: str) -> None:
+def test_what_no_study_has_written_is_a_sentence(
+    opened: Database, statements: Sequence[str], sentence: str
+) -> None:
     """SQLite keeps any value in any column, and a view in the place of a table could be read for ever."""
     with opened.held():
         opened.write(present(opened.lease()), ROW)
@@ -317,12 +394,17 @@ def test_an_answer_without_its_provenance_has_none(opened: Database) -> None:
     assert (record["ok"], record["machine"]) == (1, None)
 
 
-def test_a_database_does_not_say_which_plug_ins_are_run(opened: Database, asked: list[AnswerSpec]) -> None:
+def test_a_database_does_not_say_which_plug_ins_are_run(
+    opened: Database, asked: list[AnswerSpec]
+) -> None:
     """What a process has left that is gone is forgotten where the plan does not ask for it; and what it asks for is read anew."""
     strange = replace(asked[0], C=7.0, plugins=("antigravity",))
     for key, question in ((strange.key, strange.to_json()), ("k", "[]")):
         opened._sql.execute("INSERT INTO asked VALUES (?, -1, 'xor', ?, 0)", (key, question))
-    with opened.held(), pytest.raises(StudyError, match="asks for the plug-in antigravity, not named in the plan"):
+    with (
+        opened.held(),
+        pytest.raises(StudyError, match="asks for the plug-in antigravity, not named in the plan"),
+    ):
         opened.lease()
     opened._sql.execute("DELETE FROM asked WHERE key = ?", (strange.key,))
     with opened.held(), pytest.raises(StudyError, match="what an answer asks for cannot be read"):

@@ -16,9 +16,25 @@ from equimargin.study.plan import DataPlan, Plan
 
 COSTS = tuple(2.0**k for k in range(-31, 32))
 """Values of C, with which there are 504 answers to 126 problems."""
-SOLVED: dict[str, Any] = {"status": "optimal", "ok": True, "agreement": "agrees", "value": 1.2345678901, "lower": 1.23456789}
-SOLVED |= {"upper": 1.23456790, "relative_width": 8e-9, "cpu_seconds": 0.003, "reason": "what nobody asks of an answer that is right"}
-FAILED: dict[str, Any] = {"status": "numerical_failure", "ok": False, "agreement": "failed", "reason": "its own conditions are missed"}
+SOLVED: dict[str, Any] = {
+    "status": "optimal",
+    "ok": True,
+    "agreement": "agrees",
+    "value": 1.2345678901,
+    "lower": 1.23456789,
+}
+SOLVED |= {
+    "upper": 1.23456790,
+    "relative_width": 8e-9,
+    "cpu_seconds": 0.003,
+    "reason": "what nobody asks of an answer that is right",
+}
+FAILED: dict[str, Any] = {
+    "status": "numerical_failure",
+    "ok": False,
+    "agreement": "failed",
+    "reason": "its own conditions are missed",
+}
 BYTES_OF_THE_REST = 60_000
 """Bytes of the style sheet, the script, the picture, the plan and all words."""
 BYTES_OF_A_ROW = 900
@@ -71,7 +87,11 @@ def test_reasons_are_of_what_was_not_solved(page: str) -> None:
 
 
 def test_seconds_stand_one_below_the_other(page: str) -> None:
-    seconds = [found for row in rows(page, "answers") for found in re.findall(r'data-key="0.003">([^<]*)<', row)]
+    seconds = [
+        found
+        for row in rows(page, "answers")
+        for found in re.findall(r'data-key="0.003">([^<]*)<', row)
+    ]
     assert seconds == 432 * ["0.0030"]
 
 

@@ -36,30 +36,68 @@ def written(tmp_path: Path) -> Written:
         ('[[data]]\nsource = "xor"\n[gird]\nC = 1', "there is no table 'gird'; did you mean grid?"),
         ('[data]\nsource = "xor"', "data must be written [[data]], once for each"),
         ("[[data]]\nscale = true", "[[data]] 1 has no source"),
-        (f'{XOR}[[data]]\nsource = "iris"\nsamples = 3', "[[data]] 2: there is no key 'samples'; did you mean sample"),
-        ('[[data]]\nsource = "xor"\nsample = 0', "[[data]] 1: sample must be a whole number of rows from 1 to 4294967295, not 0"),
-        ('[[data]]\nsource = "xor"\nscale = "yes"', "[[data]] 1: scale must be true or false, not 'yes'"),
-        ('[[data]]\nsource = "xor"\ntask = "ordinal"', "task must be one of classification, regression, ranking"),
+        (
+            f'{XOR}[[data]]\nsource = "iris"\nsamples = 3',
+            "[[data]] 2: there is no key 'samples'; did you mean sample",
+        ),
+        (
+            '[[data]]\nsource = "xor"\nsample = 0',
+            "[[data]] 1: sample must be a whole number of rows from 1 to 4294967295, not 0",
+        ),
+        (
+            '[[data]]\nsource = "xor"\nscale = "yes"',
+            "[[data]] 1: scale must be true or false, not 'yes'",
+        ),
+        (
+            '[[data]]\nsource = "xor"\ntask = "ordinal"',
+            "task must be one of classification, regression, ranking",
+        ),
         ('[[data]]\nsource = "xor"\nmissing = "zero"', "missing must be one of drop, mean"),
         ('[[data]]\nsource = "xor"\ndrop = [1]', "drop must be a text"),
-        (f"{XOR}[grid]\nC = [1, -1]", "[grid]: C must be a positive number, or inf for hard margins"),
-        (f"{XOR}[grid]\nC = 1{'0' * 400}", "[grid]: C must be a positive number, or inf for hard margins"),
-        (f"{XOR}[grid]\nseed = 1{'0' * 30}", "[grid]: seed must be a whole number from 0 to 4294967295"),
+        (
+            f"{XOR}[grid]\nC = [1, -1]",
+            "[grid]: C must be a positive number, or inf for hard margins",
+        ),
+        (
+            f"{XOR}[grid]\nC = 1{'0' * 400}",
+            "[grid]: C must be a positive number, or inf for hard margins",
+        ),
+        (
+            f"{XOR}[grid]\nseed = 1{'0' * 30}",
+            "[grid]: seed must be a whole number from 0 to 4294967295",
+        ),
         (f"{XOR}[grid]\nC = 1{'0' * 5000}", "is no TOML file"),
         (f"{XOR}[grid]\nC = []", "[grid]: C must be a value or a list of them"),
         (f"{XOR}[grid]\nC = true", "[grid]: C must be a positive number"),
         (f"{XOR}[grid]\nseed = 0.5", "[grid]: seed must be a whole number"),
-        (f"{XOR}[study]\ntime_limit = nan", "[study]: time_limit must be a positive, finite number"),
+        (
+            f"{XOR}[study]\ntime_limit = nan",
+            "[study]: time_limit must be a positive, finite number",
+        ),
         (f'{XOR}[study]\nname = ""', "[study]: name must be a text"),
         (f"study = 3\n{XOR}", "[study] must be a table"),
         (f"{XOR}[[kernel]]\ngamma = 1", "[[kernel]] 1 has no name"),
-        (f'{XOR}[[kernel]]\nname = "rbff"', "[[kernel]] 1: name: there is no kernel 'rbff'; did you mean rbf?"),
-        (f'{XOR}[[kernel]]\nname = "linear"\ngamma = 1', "[[kernel]] 1: the kernel linear: there is no parameter 'gamma'; known: none"),
-        (f'{XOR}[[kernel]]\nname = "rbf"\ndegree = 3', "[[kernel]] 1: the kernel rbf: there is no parameter 'degree'; known: gamma"),
-        (f'{XOR}[[kernel]]\nname = "rbf"\ngamma = [1, 0]', "[[kernel]] 1: gamma must be a positive, finite number"),
+        (
+            f'{XOR}[[kernel]]\nname = "rbff"',
+            "[[kernel]] 1: name: there is no kernel 'rbff'; did you mean rbf?",
+        ),
+        (
+            f'{XOR}[[kernel]]\nname = "linear"\ngamma = 1',
+            "[[kernel]] 1: the kernel linear: there is no parameter 'gamma'; known: none",
+        ),
+        (
+            f'{XOR}[[kernel]]\nname = "rbf"\ndegree = 3',
+            "[[kernel]] 1: the kernel rbf: there is no parameter 'degree'; known: gamma",
+        ),
+        (
+            f'{XOR}[[kernel]]\nname = "rbf"\ngamma = [1, 0]',
+            "[[kernel]] 1: gamma must be a positive, finite number",
+        ),
     ],
 )
-def test_what_is_refused_is_said_with_file_table_and_key(written: Written, text: str, sentence: str) -> None:
+def test_what_is_refused_is_said_with_file_table_and_key(
+    written: Written, text: str, sentence: str
+) -> None:
     file = written(text)
     with pytest.raises(PlanError) as refused:
         read_plan(file)
@@ -79,7 +117,9 @@ MANY = "\n".join(f"{key} = {[*range(1, 401)]}" for key in ("gamma", "degree", "c
         (f'{XOR}[[kernel]]\nname = "polynomial"\n{MANY}', "makes 64,000,000 kernels"),
     ],
 )
-def test_a_short_file_takes_neither_the_stack_nor_the_memory(written: Written, text: str, sentence: str) -> None:
+def test_a_short_file_takes_neither_the_stack_nor_the_memory(
+    written: Written, text: str, sentence: str
+) -> None:
     with pytest.raises(PlanError, match=sentence):
         read_plan(written(text))
 
@@ -99,10 +139,22 @@ def test_a_file_that_is_no_text_or_is_not_there(tmp_path: Path) -> None:
         (f'{XOR}[grid]\nsolver = "smoo"', "unknown solver 'smoo'"),
         (f'{XOR}[grid]\nfamily = "rank.*"', "no family, formulation and solver of"),
         ('[[data]]\nsource = "nowhere.csv"', "data .*nowhere.csv"),
-        ('[[data]]\nsource = "xor"\nepsilon = 0.5', "plan.toml: data xor: epsilon is of a regression, and the task is classification"),
-        (f"{XOR}{XOR}", r"plan.toml: \[\[data\]\] 2, xor, has the rows of xor, .*; leave one of the two out"),
-        ('[[data]]\nsource = "iris"\nsample = 1', "data iris, seed 0, kernel linear, C = 1: all its rows are of one class"),
-        ('[[data]]\nsource = "xor"\nscale = true\n[[kernel]]\nname = "precomputed"', "do not go with a precomputed kernel"),
+        (
+            '[[data]]\nsource = "xor"\nepsilon = 0.5',
+            "plan.toml: data xor: epsilon is of a regression, and the task is classification",
+        ),
+        (
+            f"{XOR}{XOR}",
+            r"plan.toml: \[\[data\]\] 2, xor, has the rows of xor, .*; leave one of the two out",
+        ),
+        (
+            '[[data]]\nsource = "iris"\nsample = 1',
+            "data iris, seed 0, kernel linear, C = 1: all its rows are of one class",
+        ),
+        (
+            '[[data]]\nsource = "xor"\nscale = true\n[[kernel]]\nname = "precomputed"',
+            "do not go with a precomputed kernel",
+        ),
         (f'{XOR}[[kernel]]\nname = "precomputed"', "data xor, kernel precomputed, C = 1: "),
         (f'{XOR}[study]\nplugins = "no_such_module_here"', "no_such_module_here"),
     ],
@@ -140,26 +192,42 @@ def test_every_combination_that_makes_sense_is_asked_for_once(written: Written) 
 
 
 def test_hard_margins_have_families_of_their_own(written: Written) -> None:
-    asked = grid(read_plan(written('[[data]]\nsource = "xor"\n[grid]\nC = inf\n[[kernel]]\nname = "polynomial"\n')))
+    asked = grid(
+        read_plan(
+            written('[[data]]\nsource = "xor"\n[grid]\nC = inf\n[[kernel]]\nname = "polynomial"\n')
+        )
+    )
     assert {each.family for each in asked} == {"svm.hard", "svm.nobias_hard"}
 
 
-def test_an_answer_is_known_again_by_its_numbers_and_not_by_its_file(written: Written, tmp_path: Path) -> None:
+def test_an_answer_is_known_again_by_its_numbers_and_not_by_its_file(
+    written: Written, tmp_path: Path
+) -> None:
     rows = "a,b,label\n0,1,1\n1,0,-1\n2,2,1\n"
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "rows.csv").write_text(rows)
     ((first, *_), (second, *_)) = (
-        grid(read_plan(written(f'[[data]]\nsource = "{folder}/rows.csv"\n[grid]\nfamily = "svm.soft"'))) for folder in ("one", "two")
+        grid(
+            read_plan(
+                written(f'[[data]]\nsource = "{folder}/rows.csv"\n[grid]\nfamily = "svm.soft"')
+            )
+        )
+        for folder in ("one", "two")
     )
     assert first.key == second.key
     (tmp_path / "two" / "rows.csv").write_text(rows.replace("2,2", "2,3"))
-    (changed, *_) = grid(read_plan(written('[[data]]\nsource = "two/rows.csv"\n[grid]\nfamily = "svm.soft"')))
+    (changed, *_) = grid(
+        read_plan(written('[[data]]\nsource = "two/rows.csv"\n[grid]\nfamily = "svm.soft"'))
+    )
     assert changed.key != first.key
 
 
 def test_an_answer_survives_its_text(written: Written) -> None:
-    plan = '[[data]]\nsource = "iris"\nsample = 9\ndrop = "none"\n[[kernel]]\nname = "rbf"\n[grid]\nC = inf'
+    plan = (
+        '[[data]]\nsource = "iris"\nsample = 9\ndrop = "none"\n[[kernel]]\nname = '
+        '"rbf"\n[grid]\nC = inf'
+    )
     plan = plan.replace('drop = "none"\n', "")
     for asked in grid(read_plan(written(plan))):
         again = AnswerSpec.from_json(asked.to_json())

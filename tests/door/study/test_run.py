@@ -38,7 +38,9 @@ def of_xor(time_limit: float = 60.0) -> list[AnswerSpec]:
     """Answers on exclusive or."""
     request = ComparisonRequest(solvers=("smo", "CLARABEL"), tol=1e-6, time_limit=time_limit)
     kernels = (KernelPlan("polynomial", {"degree": 2, "gamma": 1.0, "coef0": 1.0}),)
-    return grid(Plan("xor", "", (DataPlan("xor"),), kernels, families=("svm.soft",), request=request))
+    return grid(
+        Plan("xor", "", (DataPlan("xor"),), kernels, families=("svm.soft",), request=request)
+    )
 
 
 @pytest.fixture
@@ -108,12 +110,18 @@ def test_an_exception_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(module, "compare", failing)
     found = answer(of_xor()[0])
-    assert (found["status"], found["ok"], found["reason"]) == ("numerical_failure", False, "ZeroDivisionError: by zero")
+    assert (found["status"], found["ok"], found["reason"]) == (
+        "numerical_failure",
+        False,
+        "ZeroDivisionError: by zero",
+    )
 
 
 def test_the_reason_of_an_answer_is_why_it_does_not_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """That its backend says "optimal" is no reason for a failure."""
-    monkeypatch.setattr(Judgement, "ground", property(lambda judgement: "its own conditions are missed"))
+    monkeypatch.setattr(
+        Judgement, "ground", property(lambda judgement: "its own conditions are missed")
+    )
     assert answer(of_xor()[0])["reason"] == "its own conditions are missed"
 
 
@@ -145,7 +153,10 @@ def test_suspects_are_run_by_one_executor(opened: Database) -> None:
     @contextmanager
     def once() -> Iterator[Work]:
         times.append("opened")
-        yield lambda leased: ((asked, {"status": "optimal", "ok": 1, "agreement": "agrees", "provenance": {}}) for asked in leased)
+        yield lambda leased: (
+            (asked, {"status": "optimal", "ok": 1, "agreement": "agrees", "provenance": {}})
+            for asked in leased
+        )
 
     with opened.held():
         while opened.lease():
@@ -172,7 +183,9 @@ def test_nothing_is_leased_once_it_is_over(opened: Database) -> None:
         assert opened.lease() is not None
 
 
-def test_what_is_being_leased_is_leased_before_it_is_over(opened: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_being_leased_is_leased_before_it_is_over(
+    opened: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A lease that came after all were given back would be nobody's work."""
     order: list[str] = []
     begun, may_end = Event(), Event()
@@ -200,7 +213,11 @@ def test_a_worker_that_cannot_work_is_a_sentence(opened: Database) -> None:
         yield from ()
         raise ModuleNotFoundError("No module named\n'cvxpy'")
 
-    with pytest.raises(WorkerFailed, match=r"ModuleNotFoundError: No module named 'cvxpy'\); the answers that were written are kept"):
+    with pytest.raises(
+        WorkerFailed,
+        match=r"ModuleNotFoundError: No module named 'cvxpy'\); the answers that were written are "
+        r"kept",
+    ):
         run(opened, Executor(lambda: nullcontext(failing)))
     assert Study(opened.file).progress().total("leased") == 0
 
@@ -214,7 +231,9 @@ def test_plug_ins_belong_to_the_code(tmp_path: Path) -> None:
     assert len({first, provenance((str(file),))["code"], provenance()["code"]}) == 3
 
 
-def test_installed_plug_ins_are_of_every_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_installed_plug_ins_are_of_every_answer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     point = EntryPoint("mine", "plug_in_of_an_installation", plugins.GROUP)
     (tmp_path / "plug_in_of_an_installation.py").write_text("X = 1")
     monkeypatch.syspath_prepend(tmp_path)
@@ -225,31 +244,46 @@ def test_installed_plug_ins_are_of_every_answer(monkeypatch: pytest.MonkeyPatch,
     assert answer(of_xor()[0])["provenance"]["code"] != provenance()["code"]
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux limits the memory of a process")
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="only Linux limits the memory of a process"
+)
 def test_an_answer_that_takes_too_much_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     def greedy(*_: object, **__: object) -> object:
         return np.ones(10**8)
 
     monkeypatch.setattr(module, "compare", greedy)
     found = answer(of_xor()[0], memory=10**8)
-    assert (found["status"], found["agreement"], found["reason"]) == ("too_large", "failed", "stopped: --memory 95.4 MB was not enough")
+    assert (found["status"], found["agreement"], found["reason"]) == (
+        "too_large",
+        "failed",
+        "stopped: --memory 95.4 MB was not enough",
+    )
     assert len(np.ones(10**8)) == 10**8
 
 
 def test_an_estimate_grows_with_what_is_kept() -> None:
     X, y = np.random.default_rng(0).normal(size=(100, 2)), np.resize([1.0, -1.0], 100)
     flat, round_ = classification(X, y), classification(X, y, kernel=rbf(1.0))
-    assert estimate(flat, declared=False) < estimate(flat, declared=True) < estimate(round_, declared=True)
+    assert (
+        estimate(flat, declared=False)
+        < estimate(flat, declared=True)
+        < estimate(round_, declared=True)
+    )
     assert estimate(round_, declared=True) == 12 * 8 * 100 * 100
 
 
-@pytest.mark.parametrize(("text", "count"), [("500M", 500 * 2**20), ("2g", 2**31), ("1.5 KB", 1536), ("7", 7)])
+@pytest.mark.parametrize(
+    ("text", "count"), [("500M", 500 * 2**20), ("2g", 2**31), ("1.5 KB", 1536), ("7", 7)]
+)
 def test_bytes_in_words(text: str, count: int) -> None:
     assert parse_bytes(text) == count
     assert parse_bytes(in_words(count)) == pytest.approx(count)
 
 
-@pytest.mark.parametrize(("count", "text"), [(1000, "1000 B"), (1000 * 2**20, "1000 MB"), (95 * 2**20, "95 MB"), (2**30, "1 GB")])
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(1000, "1000 B"), (1000 * 2**20, "1000 MB"), (95 * 2**20, "95 MB"), (2**30, "1 GB")],
+)
 def test_words_of_bytes(count: int, text: str) -> None:
     assert in_words(count) == text
 
@@ -263,7 +297,15 @@ def test_no_bytes(text: str) -> None:
 def test_data_that_have_changed_end_the_study(tmp_path: Path) -> None:
     rows = tmp_path / "rows.csv"
     rows.write_text("a,b,label\n0,1,1\n1,0,-1\n2,2,1\n")
-    (asked, *_) = grid(Plan("rows", "", (DataPlan(str(rows)),), families=("svm.soft",), request=ComparisonRequest(solvers="smo")))
+    (asked, *_) = grid(
+        Plan(
+            "rows",
+            "",
+            (DataPlan(str(rows)),),
+            families=("svm.soft",),
+            request=ComparisonRequest(solvers="smo"),
+        )
+    )
     rows.write_text("a,b,label\n0,1,1\n1,0,-1\n2,3,1\n")
     with pytest.raises(ChangedData, match="has changed since the study was planned"):
         answer(asked)
@@ -280,7 +322,10 @@ def planned(tmp_path: Path) -> Callable[[str], Path]:
 
     def write(name: str) -> Path:
         file = tmp_path / f"{name}.toml"
-        grid = '[grid]\nC = [0.1, 1, 10]\nseed = [0, 1]\nfamily = "svm.soft"\nsolver = ["CLARABEL", "SCS", "OSQP"]\n'
+        grid = (
+            '[grid]\nC = [0.1, 1, 10]\nseed = [0, 1]\nfamily = "svm.soft"\nsolver = '
+            '["CLARABEL", "SCS", "OSQP"]\n'
+        )
         file.write_text(f'{grid}[[data]]\nsource = "iris"\nsample = 20\n')
         return file
 
@@ -303,7 +348,12 @@ def test_a_killed_study_ends_as_one_that_was_not(planned: Callable[[str], Path])
         process.send_signal(signal.SIGKILL)
     before = _answered(file)
     assert before >= 5
-    assert subprocess.run(command(killed, "--resume"), stdout=subprocess.DEVNULL, timeout=HANG).returncode == 0
+    assert (
+        subprocess.run(
+            command(killed, "--resume"), stdout=subprocess.DEVNULL, timeout=HANG
+        ).returncode
+        == 0
+    )
     assert subprocess.run(command(whole), stdout=subprocess.DEVNULL, timeout=HANG).returncode == 0
     assert table(killed) == table(whole)
     assert len(table(whole)) == 36

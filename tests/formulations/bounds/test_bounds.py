@@ -1,7 +1,8 @@
 """Proven bounds against exact arithmetic: every number of a small problem is a fraction, and the bounds must lie on their sides of it.
 
-The oracle is written from the formulas with fractions.Fraction and shares no line with the code under test; an RBF entry is taken to
-60 digits. Where a bound must be near as well, it is: a bound that is infinite everywhere would pass half of these tests.
+The oracle is written from the formulas with fractions.Fraction and shares no line with
+the code under test; an RBF entry is taken to 60 digits. Where a bound must be near as
+well, it is: a bound that is infinite everywhere would pass half of these tests.
 """
 
 from __future__ import annotations
@@ -81,11 +82,15 @@ SOFT_FAMILIES = [family for family in MARGIN_FAMILIES if not family.endswith("ha
 
 # Points of problems, mostly far from any optimum.
 
-numbers = st.one_of(st.floats(-4, 4, width=32), st.floats(-1e6, 1e6), st.sampled_from([0.0, 1.0, -1.0, 1e-9]))
+numbers = st.one_of(
+    st.floats(-4, 4, width=32), st.floats(-1e6, 1e6), st.sampled_from([0.0, 1.0, -1.0, 1e-9])
+)
 
 
 @st.composite
-def problems_and_points(draw: st.DrawFn, families: tuple[str, ...], tails: bool = True) -> tuple[Problem, np.ndarray, np.ndarray, Any]:
+def problems_and_points(
+    draw: st.DrawFn, families: tuple[str, ...], tails: bool = True
+) -> tuple[Problem, np.ndarray, np.ndarray, Any]:
     """A problem, any multipliers, any coefficients, any bias or thresholds; multipliers in units of C."""
     problem = draw(margin_problems(draw(st.sampled_from(families)), max_points=6, tails=tails))
     alpha = np.array(draw(st.lists(numbers, min_size=problem.p, max_size=problem.p)))
@@ -97,7 +102,14 @@ def problems_and_points(draw: st.DrawFn, families: tuple[str, ...], tails: bool 
 
 
 @given(problems_and_points(tuple(SOFT_FAMILIES)))
-@example((classification(np.zeros((3, 1)), [1, 1, -1], 1.0, rbf(1.0)), np.zeros(3), np.array([5.00000024e-4, 524288.0, -431609.0]), 0.0))
+@example(
+    (
+        classification(np.zeros((3, 1)), [1, 1, -1], 1.0, rbf(1.0)),
+        np.zeros(3),
+        np.array([5.00000024e-4, 524288.0, -431609.0]),
+        0.0,
+    )
+)
 def test_the_upper_bound_is_above_the_exact_primal_value(case: Any) -> None:
     """And near it, relative to its terms; the inner one is below it."""
     problem, _, beta, b = case
@@ -108,13 +120,17 @@ def test_the_upper_bound_is_above_the_exact_primal_value(case: Any) -> None:
         f = apply([fractions(x) for x in problem.X], fractions(w))
         norm2, point = inner(fractions(w), fractions(w)), Point(w=w, b=b)
     else:
-        own = fractions(problem.gram.merged(beta))  # the function that is judged: coefficients of equal points are added in floats
+        own = fractions(
+            problem.gram.merged(beta)
+        )  # the function that is judged: coefficients of equal points are added in floats
         f = apply(K, own)
         norm2, point = inner(own, f), Point(beta=beta, b=b)
     exact = exact_primal(problem, f, norm2, exact_bias(b))
     upper = Fraction(interval(problem, point).upper)
     assert Fraction(inner_interval(problem, point).upper) <= exact <= upper
-    assert upper - exact <= slack(problem) * size_of_terms(problem, fractions(beta), exact_costs(problem), exact_bias(b)) + Fraction(1e-290)
+    assert upper - exact <= slack(problem) * size_of_terms(
+        problem, fractions(beta), exact_costs(problem), exact_bias(b)
+    ) + Fraction(1e-290)
 
 
 @given(problems_and_points(tuple(SOFT_FAMILIES)))
@@ -125,7 +141,12 @@ def test_the_lower_bound_is_below_the_exact_dual_value(case: Any) -> None:
     exact, size = exact_dual(problem, fractions(problem.repaired(alpha)))
     lower = Fraction(interval(problem, Point(alpha=alpha)).lower)
     assert lower <= exact <= Fraction(inner_interval(problem, Point(alpha=alpha)).lower)
-    loose = size_of_terms(problem, fractions(problem.rows.rdot(np.abs(problem.repaired(alpha)))), [Fraction(0)] * problem.p, Fraction(0))
+    loose = size_of_terms(
+        problem,
+        fractions(problem.rows.rdot(np.abs(problem.repaired(alpha)))),
+        [Fraction(0)] * problem.p,
+        Fraction(0),
+    )
     assert exact - lower <= slack(problem) * (size + loose) + Fraction(1e-290)
 
 
@@ -138,7 +159,8 @@ def test_no_lower_bound_exceeds_an_exact_primal_value(case: Any) -> None:
     f = apply(gram(problem.kernel, problem.X), fractions(beta))
     norm2 = inner(fractions(beta), f)
     smallest = min(
-        exact_primal(problem, f, norm2, exact_bias(b)), exact_primal(problem, [Fraction(0)] * problem.m, Fraction(0), exact_bias(0.0 * b))
+        exact_primal(problem, f, norm2, exact_bias(b)),
+        exact_primal(problem, [Fraction(0)] * problem.m, Fraction(0), exact_bias(0.0 * b)),
     )
     assert Fraction(proven.lower) <= smallest
     assert proven.lower <= proven.upper
@@ -148,7 +170,10 @@ def test_no_lower_bound_exceeds_an_exact_primal_value(case: Any) -> None:
 def test_an_interval_is_never_empty(case: Any) -> None:
     """Not even between two points of different origin, in no family."""
     problem, alpha, beta, b = case
-    first, second = interval(problem, problem.point(None, alpha)), interval(problem, problem.point(beta, None, b))
+    first, second = (
+        interval(problem, problem.point(None, alpha)),
+        interval(problem, problem.point(beta, None, b)),
+    )
     both = first.intersected(second)
     assert both.lower <= both.upper
     together = interval(problem, problem.point(beta, alpha, b))
@@ -165,22 +190,35 @@ def test_the_bounds_of_linear_programs(case: Any) -> None:
     x = [max(v, Fraction(0)) for v in fractions(beta)]
     violations = [max(Fraction(0), 1 - margin) for margin in exact_margins(problem, x, Fraction(b))]
     primal = sum(x, Fraction(0)) + C * sum(violations, Fraction(0))
-    u = [min(max(v, Fraction(0)), C) for v in fractions(problem.feasible(alpha) if problem.bias else alpha)]
+    u = [
+        min(max(v, Fraction(0)), C)
+        for v in fractions(problem.feasible(alpha) if problem.bias else alpha)
+    ]
     assert not problem.bias or inner(exact_rows(problem)[2], u) == 0
     dual = sum(u, Fraction(0)) / max(Fraction(1), *exact_prices(problem, u), Fraction(1))
     assert Fraction(proven.lower) <= primal
     assert dual <= Fraction(proven.upper)
-    size = size_of_terms(problem, padded(problem, x, problem.over), exact_costs(problem), Fraction(b)) + sum(x, Fraction(0))
+    size = size_of_terms(
+        problem, padded(problem, x, problem.over), exact_costs(problem), Fraction(b)
+    ) + sum(x, Fraction(0))
     assert abs(Fraction(proven.upper) - primal) <= slack(problem) * size
     assert Fraction(proven.lower) <= dual * (1 + slack(problem))
-    assert Fraction(proven.lower) >= dual * (1 - SLACK) / (1 + _uncertainty(problem, u)) - Fraction(1e-270)
+    assert Fraction(proven.lower) >= dual * (1 - SLACK) / (1 + _uncertainty(problem, u)) - Fraction(
+        1e-270
+    )
 
 
 def padded(problem: OneNormProblem, x: Vector, over: str) -> Vector:
     """The sizes of the coefficients of f, with room for what a grid moves: 2^-50 of the largest."""
     x = [v + max(x) / 10**5 for v in x]
     A, _, _ = exact_rows(problem)
-    return x if over == "points" else [sum((abs(A[r][i]) * x[r] for r in range(len(A))), Fraction(0)) for i in range(problem.m)]
+    return (
+        x
+        if over == "points"
+        else [
+            sum((abs(A[r][i]) * x[r] for r in range(len(A))), Fraction(0)) for i in range(problem.m)
+        ]
+    )
 
 
 def _uncertainty(problem: OneNormProblem, u: Vector) -> Fraction:
@@ -197,11 +235,22 @@ def test_repaired_multipliers_are_exactly_feasible(case: Any) -> None:
     A, _, s = exact_rows(problem)
     assert all(a >= 0 for a in repaired)
     if problem.loss != "squared_hinge":
-        assert all(np.isinf(c) or a <= Fraction(float(c)) for a, c in zip(repaired, problem.costs, strict=True))
+        assert all(
+            np.isinf(c) or a <= Fraction(float(c))
+            for a, c in zip(repaired, problem.costs, strict=True)
+        )
     k = [r // problem.m if problem.T > 1 else 0 for r in range(problem.p)]
     for threshold in range(problem.T):
-        assert sum((sign * a for sign, a, at in zip(s, repaired, k, strict=True) if at == threshold), Fraction(0)) == 0
-    assert fractions(problem.rows.rdot(problem.repaired(alpha))) == transposed(A, repaired, problem.m)
+        assert (
+            sum(
+                (sign * a for sign, a, at in zip(s, repaired, k, strict=True) if at == threshold),
+                Fraction(0),
+            )
+            == 0
+        )
+    assert fractions(problem.rows.rdot(problem.repaired(alpha))) == transposed(
+        A, repaired, problem.m
+    )
 
 
 @given(problems_and_points(tuple(MARGIN_FAMILIES)), st.floats(0, 1))
@@ -213,9 +262,14 @@ def test_feasible_multipliers_are_hardly_moved(case: Any, share: float) -> None:
     for signs in problem.S.toarray().T:
         up, down = np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)
         paired = min(len(up), len(down))
-        feasible[up[:paired]] = feasible[down[:paired]] = np.minimum(feasible[up[:paired]], feasible[down[:paired]])
+        feasible[up[:paired]] = feasible[down[:paired]] = np.minimum(
+            feasible[up[:paired]], feasible[down[:paired]]
+        )
         feasible[up[paired:]], feasible[down[paired:]] = 0.0, 0.0
-    assert np.abs(problem.repaired(feasible) - feasible).max(initial=0.0) <= 1e-13 * feasible.max(initial=0.0) + 1e-279
+    assert (
+        np.abs(problem.repaired(feasible) - feasible).max(initial=0.0)
+        <= 1e-13 * feasible.max(initial=0.0) + 1e-279
+    )
 
 
 @given(problems_and_points(tuple(MARGIN_FAMILIES)))
@@ -230,11 +284,17 @@ def test_multipliers_out_of_balance_are_moved_by_no_more_than_that(case: Any) ->
 def test_what_is_not_finite_counts_as_zero() -> None:
     problem = ranking(np.arange(3.0)[:, None], np.arange(3))
     assert problem.repaired(np.array([np.nan, np.inf, 0.5])).tolist() == [0.0, 0.0, 0.5]
-    nothing = interval(problem, Point(beta=np.array([np.nan, 0.0, 0.0]), b=0.0, alpha=np.full(3, np.nan)))
+    nothing = interval(
+        problem, Point(beta=np.array([np.nan, 0.0, 0.0]), b=0.0, alpha=np.full(3, np.nan))
+    )
     assert (nothing.lower, nothing.upper) == (0.0, np.inf)
 
 
-@given(classification_data(max_points=6), kernels(), st.lists(st.sampled_from([0.0, 0.3, 1.0, 7.0]), min_size=6, max_size=6))
+@given(
+    classification_data(max_points=6),
+    kernels(),
+    st.lists(st.sampled_from([0.0, 0.3, 1.0, 7.0]), min_size=6, max_size=6),
+)
 def test_weights_bound_the_multipliers(data: Any, kernel: Kernel, weights: list[float]) -> None:
     """c_r = C weight_r; a row of weight 0 has multiplier 0."""
     X, y = data
@@ -262,7 +322,9 @@ def total_loss(problem: MarginProblem, f: np.ndarray, b: Fraction) -> Fraction:
 @given(
     st.one_of(
         st.builds(
-            lambda data, C, loss: classification(data.X, data.y, C, loss=loss, delta=0.3 if loss == "huberised_hinge" else None),
+            lambda data, C, loss: classification(
+                data.X, data.y, C, loss=loss, delta=0.3 if loss == "huberised_hinge" else None
+            ),
             classification_data(),
             scales(),
             st.sampled_from(["hinge", "squared_hinge", "huberised_hinge"]),
@@ -286,9 +348,17 @@ def test_the_best_bias_is_a_minimiser(problem: MarginProblem, data: st.DataObjec
     spread = max(map(abs, breakpoints), default=Fraction(0)) + 1
     tries = list(breakpoints)
     if problem.loss != "hinge":
-        tries += [Fraction(lower) + sign * spread * Fraction(1, 10**k) for k in range(1, 7) for sign in (1, -1)]
+        tries += [
+            Fraction(lower) + sign * spread * Fraction(1, 10**k)
+            for k in range(1, 7)
+            for sign in (1, -1)
+        ]
     least = min(total_loss(problem, f, b) for b in tries)
-    unit = Fraction(problem.C) * len(breakpoints) * (spread**2 if problem.loss == "squared_hinge" else spread)
+    unit = (
+        Fraction(problem.C)
+        * len(breakpoints)
+        * (spread**2 if problem.loss == "squared_hinge" else spread)
+    )
     for b in (lower, (lower + upper) / 2, upper):
         assert total_loss(problem, f, Fraction(b)) <= least + unit * Fraction(1, 10**12)
 
@@ -299,7 +369,9 @@ def test_the_interval_of_the_best_bias_is_all_of_it(case: Any, data: st.DataObje
     X, y = case
     assume(len(set(y)) == 2)
     problem = classification(X, y)
-    f = np.array(data.draw(st.lists(st.integers(-5, 5).map(float), min_size=problem.m, max_size=problem.m)))
+    f = np.array(
+        data.draw(st.lists(st.integers(-5, 5).map(float), min_size=problem.m, max_size=problem.m))
+    )
     lower, upper = problem.best_bias(f)
     least = total_loss(problem, f, Fraction(lower))
     assert total_loss(problem, f, Fraction(lower) - Fraction(1, 2)) > least
@@ -325,7 +397,9 @@ def test_pairs_are_counted_and_listed(data: Any) -> None:
     """As many, and the same, in the order of (preferred, other), as by looking at every two points."""
     X, y, qid = data
     query = np.zeros(len(y)) if qid is None else qid
-    expected = [(i, j) for i in range(len(y)) for j in range(len(y)) if query[i] == query[j] and y[i] > y[j]]
+    expected = [
+        (i, j) for i in range(len(y)) for j in range(len(y)) if query[i] == query[j] and y[i] > y[j]
+    ]
     rows = as_a(Pairs, ranking(X, y, qid).rows)
     assert list(zip(rows.preferred.tolist(), rows.other.tolist(), strict=True)) == expected
     assert rows.p == len(expected)
@@ -345,7 +419,9 @@ def test_many_pairs_are_counted_exactly() -> None:
 def symmetric_matrices(draw: st.DrawFn) -> np.ndarray:
     """Gram matrices of integer vectors, some singular, some with a changed entry, some scaled."""
     n, d = draw(st.integers(1, 5)), draw(st.integers(1, 5))
-    B = np.array(draw(st.lists(st.integers(-3, 3), min_size=n * d, max_size=n * d)), dtype=float).reshape(n, d)
+    B = np.array(
+        draw(st.lists(st.integers(-3, 3), min_size=n * d, max_size=n * d)), dtype=float
+    ).reshape(n, d)
     K = B @ B.T
     if draw(st.booleans()):
         i, j = draw(st.integers(0, n - 1)), draw(st.integers(0, n - 1))
@@ -378,7 +454,10 @@ def test_what_is_proved_positive_semidefinite_is(K: np.ndarray) -> None:
     assert is_positive_semidefinite([fractions(row) for row in problem.gram.dense])
 
 
-@pytest.mark.parametrize("K", [np.diag([1.0, -1e-3]), np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])])
+@pytest.mark.parametrize(
+    "K",
+    [np.diag([1.0, -1e-3]), np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])],
+)
 def test_an_indefinite_matrix_is_not_convex(K: np.ndarray) -> None:
     problem = classification(K, np.array([1.0, -1.0]), kernel=precomputed())
     assert not is_positive_semidefinite([fractions(row) for row in K])
@@ -397,7 +476,9 @@ def test_points_at_the_origin_need_no_shift() -> None:
     assert proven_shift(K) == 0.0
     K[1, 1] = 2.0
     assert proven_shift(K) == 0.0
-    found = solve(classification(np.zeros((2, 2)), [1.0, -1.0], 0.125, precomputed()), "smo", tol=1e-9)
+    found = solve(
+        classification(np.zeros((2, 2)), [1.0, -1.0], 0.125, precomputed()), "smo", tol=1e-9
+    )
     assert found.status is Status.OPTIMAL
     assert found.interval.relative_width <= 1e-12
 
@@ -407,7 +488,15 @@ def test_points_at_the_origin_need_no_shift() -> None:
     st.one_of(
         kernels(),
         st.sampled_from(
-            [rbf(50.0), rbf(1e-6), exponential(50.0), exponential(1e-6), polynomial(5, 0.1, 3.0), Intercept(rbf(50.0)), Intercept(rbf(0.1))]
+            [
+                rbf(50.0),
+                rbf(1e-6),
+                exponential(50.0),
+                exponential(1e-6),
+                polynomial(5, 0.1, 3.0),
+                Intercept(rbf(50.0)),
+                Intercept(rbf(0.1)),
+            ]
         ),
     ),
 )
@@ -426,16 +515,25 @@ def test_every_entry_is_within_its_bound(X: np.ndarray, kernel: Kernel) -> None:
     v = np.linspace(-1.0, 2.0, m)
     f, error = problem.gram.product(v)
     truth = apply(exact, fractions(v))
-    assert all(abs(a - b) <= e for a, b, e in zip(fractions(f), truth, fractions(error), strict=True))
+    assert all(
+        abs(a - b) <= e for a, b, e in zip(fractions(f), truth, fractions(error), strict=True)
+    )
 
 
 @given(
     features(max_points=4),
-    st.one_of(kernels(), st.sampled_from([rbf(50.0), exponential(50.0), polynomial(5, 0.1, 3.0), Intercept(rbf(0.1))])),
+    st.one_of(
+        kernels(),
+        st.sampled_from(
+            [rbf(50.0), exponential(50.0), polynomial(5, 0.1, 3.0), Intercept(rbf(0.1))]
+        ),
+    ),
 )
 @example(np.array([[1e6, 0.0], [1e6 + 0.5, 1e-3]]), rbf(1.0))
 @example(np.array([[1e6, 0.0], [1e6 + 0.5, 1e-3]]), exponential(1.0))
-def test_every_entry_in_extended_precision_is_within_a_smaller_bound(X: np.ndarray, kernel: Kernel) -> None:
+def test_every_entry_in_extended_precision_is_within_a_smaller_bound(
+    X: np.ndarray, kernel: Kernel
+) -> None:
     extended = classification(X, np.ones(len(X)), kernel=kernel).gram.extended
     if extended is None:  # the platform has none
         return
@@ -450,7 +548,9 @@ def test_every_entry_in_extended_precision_is_within_a_smaller_bound(X: np.ndarr
 
 
 @pytest.mark.parametrize("seed", [2, 4, 10, 13])
-def test_what_cancels_is_proven_in_extended_precision(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cancels_is_proven_in_extended_precision(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Contradicting pairs at C K of 1e7, whose coefficients cancel: bounds in float64 are wider than 1e-5."""
     rng = np.random.default_rng(seed)
     X, y = rng.integers(-3, 4, size=(8, 2)).astype(float), rng.integers(0, 2, 8).astype(float)
@@ -473,7 +573,9 @@ def test_large_costs_do_not_widen_an_interval_by_the_rounding_of_f() -> None:
 
 def test_values_are_computed_in_extended_precision_only_where_float64_is_too_rough() -> None:
     """Extended precision costs a hundred times as much, and of ordinary data it proves no more than is asked."""
-    problem = classification(np.random.default_rng(0).normal(size=(20, 3)), np.repeat([1.0, -1.0], 10), kernel=linear())
+    problem = classification(
+        np.random.default_rng(0).normal(size=(20, 3)), np.repeat([1.0, -1.0], 10), kernel=linear()
+    )
     v = np.linspace(-1.0, 1.0, 20)
     f, error = kernel_product(problem, v)
     in_float64, rough = present(problem.explicit).kernel_product(v)
@@ -493,7 +595,9 @@ def test_what_is_too_rough_is_measured_by_the_largest_target() -> None:
 
 
 @pytest.mark.parametrize("kernel", [rbf(0.5), polynomial(2, 1.0, 1.0)], ids=str)
-def test_the_quadratic_term_of_a_declaration_may_be_off_by_what_its_features_leave_out(kernel: Kernel) -> None:
+def test_the_quadratic_term_of_a_declaration_may_be_off_by_what_its_features_leave_out(
+    kernel: Kernel,
+) -> None:
     """1/2 beta'(K - L L')beta, computed in rationals, is within the bound, whether beta or the multipliers make it."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(9, 2)), np.where(np.arange(9) < 4, 1.0, -1.0)
@@ -503,7 +607,10 @@ def test_the_quadratic_term_of_a_declaration_may_be_off_by_what_its_features_lea
     assert problem.features_error > 0
     for coefficients in (beta, y * alpha):
         assert both >= problem.features_error * float(coefficients @ coefficients) / 2
-    largest = max(float(np.abs(b) @ problem.gram.product(b)[1]) + problem.features_error * float(b @ b) for b in (beta, y * alpha))
+    largest = max(
+        float(np.abs(b) @ problem.gram.product(b)[1]) + problem.features_error * float(b @ b)
+        for b in (beta, y * alpha)
+    )
     assert both <= largest
 
 
@@ -533,7 +640,9 @@ def test_two_points_one_margin() -> None:
     """x = 2 (+) and x = 0 (-): w = 1, b = -1, and the hard optimum 1/2 from any multiple of the right point."""
     problem = classification([[2.0], [0.0]], [1.0, -1.0], C=np.inf)
     for factor in (1.0, 0.01, 100.0):
-        proven = interval(problem, Point(w=np.array([factor]), b=-factor, alpha=np.full(2, 0.5 * factor)))
+        proven = interval(
+            problem, Point(w=np.array([factor]), b=-factor, alpha=np.full(2, 0.5 * factor))
+        )
         assert proven.lower <= 0.5 <= proven.upper
         if factor <= 1:
             assert proven.relative_width < 1e-12
@@ -555,7 +664,11 @@ def test_one_pair_in_closed_form(C: float, distance: float) -> None:
 
 def test_a_ray_proves_a_large_bound() -> None:
     """One point with both labels: no f separates, and any multiple of alpha = (1, 1) is a lower bound, without overflow."""
-    for X, kernel in (([[0.0], [0.0]], polynomial(1, 1.0, 0.0)), ([[0.3], [0.3]], linear()), ([[0.3], [0.3]], rbf(1.0))):
+    for X, kernel in (
+        ([[0.0], [0.0]], polynomial(1, 1.0, 0.0)),
+        ([[0.3], [0.3]], linear()),
+        ([[0.3], [0.3]], rbf(1.0)),
+    ):
         problem = classification(X, [1.0, -1.0], C=np.inf, kernel=kernel)
         assert 1e10 < interval(problem, Point(alpha=np.ones(2))).lower < np.inf
 
@@ -566,7 +679,9 @@ def near_points(seed: int) -> np.ndarray:
     return np.asarray(10.0 + 1e-4 * rng.normal(size=(5, 2)))
 
 
-@pytest.mark.parametrize("kernel", [linear(), polynomial(2, 1.0, 1.0), rbf(1.0)], ids=["linear", "polynomial", "rbf"])
+@pytest.mark.parametrize(
+    "kernel", [linear(), polynomial(2, 1.0, 1.0), rbf(1.0)], ids=["linear", "polynomial", "rbf"]
+)
 def test_bounds_hold_where_rounding_is_all_there_is(kernel: Kernel) -> None:
     """Here values of double precision lie on the wrong side of the exact ones about every second time."""
     wrong = 0
@@ -580,8 +695,16 @@ def test_bounds_hold_where_rounding_is_all_there_is(kernel: Kernel) -> None:
         w = np.asarray(problem.X.T @ beta)
         given = Point(w=w, b=0.0) if isinstance(kernel, Linear) else Point(beta=beta, b=0.0)
         K = gram(kernel, X)
-        f = apply([fractions(x) for x in X], fractions(w)) if isinstance(kernel, Linear) else apply(K, fractions(beta))
-        norm2 = inner(fractions(w), fractions(w)) if isinstance(kernel, Linear) else inner(fractions(beta), f)
+        f = (
+            apply([fractions(x) for x in X], fractions(w))
+            if isinstance(kernel, Linear)
+            else apply(K, fractions(beta))
+        )
+        norm2 = (
+            inner(fractions(w), fractions(w))
+            if isinstance(kernel, Linear)
+            else inner(fractions(beta), f)
+        )
         primal = exact_primal(problem, f, norm2, Fraction(0))
         assert primal <= Fraction(interval(problem, given).upper)
         values = problem.gram @ beta
@@ -603,20 +726,28 @@ def test_the_upper_bound_covers_the_rounding_of_f() -> None:
         assert exact <= Fraction(interval(problem, point).upper)
 
 
-@pytest.mark.parametrize("over", [ranking_vector_machine, one_norm_ranking], ids=["points", "pairs"])
-@pytest.mark.parametrize("kernel", [linear(), polynomial(2, 1.0, 1.0), rbf(1.0)], ids=["linear", "polynomial", "rbf"])
+@pytest.mark.parametrize(
+    "over", [ranking_vector_machine, one_norm_ranking], ids=["points", "pairs"]
+)
+@pytest.mark.parametrize(
+    "kernel", [linear(), polynomial(2, 1.0, 1.0), rbf(1.0)], ids=["linear", "polynomial", "rbf"]
+)
 def test_linear_bounds_hold_where_rounding_is_all_there_is(kernel: Kernel, over: Any) -> None:
     """The same for both sides of the linear programs, where prices exceed 1 by cancellation."""
     for seed in range(40):
         X, rng = near_points(seed), np.random.default_rng(seed)
         problem = over(X, rng.permutation(5), None, 1e10, kernel)
-        u, x = rng.integers(0, 2**20, problem.p) * 2.0**13, rng.integers(0, 2**10, problem.size).astype(float)  # on every grid
+        u, x = (
+            rng.integers(0, 2**20, problem.p) * 2.0**13,
+            rng.integers(0, 2**10, problem.size).astype(float),
+        )  # on every grid
         proven = interval(problem, OneNormPoint(x, u))
         exact = fractions(u)
         dual = sum(exact, Fraction(0)) / max(Fraction(1), *exact_prices(problem, exact))
         assert Fraction(proven.lower) <= dual
         primal = sum(fractions(x), Fraction(0)) + Fraction(problem.C) * sum(
-            (max(Fraction(0), 1 - margin) for margin in exact_margins(problem, fractions(x))), Fraction(0)
+            (max(Fraction(0), 1 - margin) for margin in exact_margins(problem, fractions(x))),
+            Fraction(0),
         )
         assert primal <= Fraction(proven.upper)
 
@@ -632,7 +763,10 @@ def test_a_gram_matrix_that_rounding_made_indefinite_is_shifted() -> None:
         assert shift is not None
         exact = [fractions(row) for row in K]
         indefinite += not is_positive_semidefinite(exact)
-        shifted = [[v + Fraction(shift) * (i == j) for j, v in enumerate(row)] for i, row in enumerate(exact)]
+        shifted = [
+            [v + Fraction(shift) * (i == j) for j, v in enumerate(row)]
+            for i, row in enumerate(exact)
+        ]
         assert is_positive_semidefinite(shifted)
         assert 0 < shift < 1e-12 * np.trace(K)
     assert indefinite > 10
@@ -669,9 +803,13 @@ def test_a_tube_that_is_hardly_missed_costs_hardly_more() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4))
-def test_the_error_of_an_inner_product_is_no_less_than_what_its_terms_are_off_by(seed: int, n: int) -> None:
+def test_the_error_of_an_inner_product_is_no_less_than_what_its_terms_are_off_by(
+    seed: int, n: int
+) -> None:
     r = np.random.default_rng(seed)
     v, off = r.normal(size=n), np.abs(r.normal(size=n)) * 10.0 ** r.integers(-9, 9)
-    exact = sum((abs(a) * e for a, e in zip(fractions(v), fractions(off), strict=True)), Fraction(0))
+    exact = sum(
+        (abs(a) * e for a, e in zip(fractions(v), fractions(off), strict=True)), Fraction(0)
+    )
     found = Fraction(inner_error(v, np.zeros(n), off))
     assert exact <= found <= exact * (1 + Fraction(2) ** -46)

@@ -1,6 +1,7 @@
 """Proven bounds where float64 underflows and overflows: against optima and values in rational numbers, compared as fractions.
 
-The values of a point are computed from the formulas in `oracles/rationals.py`; optima are `exact_optimum`'s.
+The values of a point are computed from the formulas in `oracles/rationals.py`; optima
+are `exact_optimum`'s.
 """
 
 from __future__ import annotations
@@ -96,7 +97,9 @@ def best(problem: Problem) -> tuple[Fraction | None, CanonicalPoint]:
         found = exact_optimum(problem, start=start)
     assert found.status in (Status.OPTIMAL, Status.INFEASIBLE)
     beta, alpha = (np.array([nearest(v) for v in values]) for values in (found.beta, found.alpha))
-    return found.value, problem.point(beta, alpha, 0.0 if found.bias[0] is None else nearest(found.bias[0]))
+    return found.value, problem.point(
+        beta, alpha, 0.0 if found.bias[0] is None else nearest(found.bias[0])
+    )
 
 
 def nearest(v: Fraction) -> float:
@@ -119,19 +122,35 @@ def finite(values: Any) -> Any:
 def cases(draw: st.DrawFn, families: list[str]) -> tuple[Problem, CanonicalPoint]:
     """A problem and any point: multipliers in units of C or of any size, coefficients and a bias of any size."""
     problem = draw(extreme_problems(draw(st.sampled_from(families))))
-    unit = draw(st.one_of(st.just(problem.C), extreme_scales())) if np.isfinite(problem.C) else draw(extreme_scales())
+    unit = (
+        draw(st.one_of(st.just(problem.C), extreme_scales()))
+        if np.isfinite(problem.C)
+        else draw(extreme_scales())
+    )
     with np.errstate(over="ignore"):
-        alpha = finite(np.abs(draw(st.lists(numbers, min_size=problem.p, max_size=problem.p))) * unit)
-        beta = finite(np.array(draw(st.lists(numbers, min_size=problem.size, max_size=problem.size))) * draw(extreme_scales()))
+        alpha = finite(
+            np.abs(draw(st.lists(numbers, min_size=problem.p, max_size=problem.p))) * unit
+        )
+        beta = finite(
+            np.array(draw(st.lists(numbers, min_size=problem.size, max_size=problem.size)))
+            * draw(extreme_scales())
+        )
         T = problem.T if isinstance(problem, MarginProblem) else 1
         size = draw(extreme_scales())
-        b = finite(np.array(draw(st.lists(numbers, min_size=T, max_size=T))) * size) if T > 1 else float(finite(draw(numbers) * size))
+        b = (
+            finite(np.array(draw(st.lists(numbers, min_size=T, max_size=T))) * size)
+            if T > 1
+            else float(finite(draw(numbers) * size))
+        )
     return problem, problem.point(beta, alpha, b)
 
 
 def without_some(problem: Problem, point: CanonicalPoint) -> list[CanonicalPoint]:
     """The point without its bias, so that the best one is taken, and its multipliers alone."""
-    return [replace(point, b=None) if isinstance(point, Point) else point, problem.point(None, point.multipliers)]
+    return [
+        replace(point, b=None) if isinstance(point, Point) else point,
+        problem.point(None, point.multipliers),
+    ]
 
 
 # Optima.
@@ -144,24 +163,44 @@ def test_an_interval_holds_the_exact_optimum_at_any_scale(family: str, data: st.
     problem, point = data.draw(cases([family]))
     assume(rational_kernel(problem.kernel))
     optimum, nearly = best(problem)
-    for p in (point, *without_some(problem, point), nearly, problem.point(None, nearly.multipliers)):
+    for p in (
+        point,
+        *without_some(problem, point),
+        nearly,
+        problem.point(None, nearly.multipliers),
+    ):
         within(problem, p, optimum)
 
 
 UNDERFLOWING: dict[str, Callable[[], Problem]] = {
     "ridge": lambda: classification([[1.0], [-1.0]], [1.0, -1.0], C=1e-165, loss="squared_hinge"),
-    "ridge of weights": lambda: classification([[1.0], [-1.0]], [1.0, -1.0], loss="squared_hinge", sample_weight=[1e-165] * 2),
+    "ridge of weights": lambda: classification(
+        [[1.0], [-1.0]], [1.0, -1.0], loss="squared_hinge", sample_weight=[1e-165] * 2
+    ),
     "ridge of pairs": lambda: ranking([[1.0], [2.0]], [0, 1], C=1e-165, loss="squared_hinge"),
-    "ridge, penalised bias": lambda: classification([[1.0], [-1.0]], [1.0, -1.0], C=1e-165, loss="squared_hinge", bias="penalized"),
-    "ridge of a tube": lambda: regression([[1.0], [2.0]], [1e-85, -1e-85], C=1e-80, epsilon=0.0, loss="squared_hinge"),
-    "targets": lambda: regression([[1.0], [2.0]], [1e-170, -1e-170], C=1e-30, epsilon=0.0, loss="squared_hinge"),
-    "product of costs": lambda: classification([[1.0]], [1.0], C=1e-200, sample_weight=[7e-124], bias=False),
-    "product of costs, squared": lambda: classification([[1.0]], [1.0], C=1e-200, sample_weight=[7e-124], bias=False, loss="squared_hinge"),
+    "ridge, penalised bias": lambda: classification(
+        [[1.0], [-1.0]], [1.0, -1.0], C=1e-165, loss="squared_hinge", bias="penalized"
+    ),
+    "ridge of a tube": lambda: regression(
+        [[1.0], [2.0]], [1e-85, -1e-85], C=1e-80, epsilon=0.0, loss="squared_hinge"
+    ),
+    "targets": lambda: regression(
+        [[1.0], [2.0]], [1e-170, -1e-170], C=1e-30, epsilon=0.0, loss="squared_hinge"
+    ),
+    "product of costs": lambda: classification(
+        [[1.0]], [1.0], C=1e-200, sample_weight=[7e-124], bias=False
+    ),
+    "product of costs, squared": lambda: classification(
+        [[1.0]], [1.0], C=1e-200, sample_weight=[7e-124], bias=False, loss="squared_hinge"
+    ),
     "entries of K": lambda: classification([[1e-170], [-1e-170]], [1.0, -1.0], C=1e300),
-    "entries of a polynomial": lambda: classification([[1e-60], [-1e-60]], [1.0, -1.0], C=1e300, kernel=polynomial(3, 1.0, 0.0)),
+    "entries of a polynomial": lambda: classification(
+        [[1e-60], [-1e-60]], [1.0, -1.0], C=1e300, kernel=polynomial(3, 1.0, 0.0)
+    ),
     "a program's prices": lambda: ranking_vector_machine([[1e-170], [3e-170]], [0, 1], C=1e300),
     "overflowing costs": lambda: replace(
-        classification([[1.0], [-1.0]], [1.0, 1.0], C=1e200, sample_weight=[1.0, 1.0], bias=False), weights=np.array([1e200, 1.0])
+        classification([[1.0], [-1.0]], [1.0, 1.0], C=1e200, sample_weight=[1.0, 1.0], bias=False),
+        weights=np.array([1e200, 1.0]),
     ),
     "overflowing entries": lambda: OVERFLOWING,
     "multipliers below 1e-280": lambda: classification([[1.0], [-1.0]], [1.0, -1.0], C=1e-300),
@@ -198,16 +237,27 @@ def test_a_tiny_optimum_is_bounded_closely(name: str) -> None:
 # Values of points.
 
 
-FAR_APART = replace(regression([[1.0], [-1.0]], [1.0, 2.0], 1.0, 0.1, rbf(1e-320)), X=np.array([[1e160], [-1e160]]))
+FAR_APART = replace(
+    regression([[1.0], [-1.0]], [1.0, 2.0], 1.0, 0.1, rbf(1e-320)), X=np.array([[1e160], [-1e160]])
+)
 """The squares of these points overflow: their constructor refuses them, and their bounds must be true none the less."""
-OVERFLOWING: OneNormProblem = replace(one_norm_ranking([[1.0], [3.0]], [0, 1]), X=np.array([[1e200], [3e200]]))
+OVERFLOWING: OneNormProblem = replace(
+    one_norm_ranking([[1.0], [3.0]], [0, 1]), X=np.array([[1e200], [3e200]])
+)
 """A ranking whose kernel values overflow, likewise."""
 
 
 @given(cases([family for family in MARGIN_FAMILIES if not family.endswith("hard")]))
-@example((classification([[1.0], [2e-170]], [1.0, -1.0], 1e-200, rbf(1e300)), Point(beta=np.array([1e200, -1.0]), alpha=np.ones(2), b=0.0)))
+@example(
+    (
+        classification([[1.0], [2e-170]], [1.0, -1.0], 1e-200, rbf(1e300)),
+        Point(beta=np.array([1e200, -1.0]), alpha=np.ones(2), b=0.0),
+    )
+)
 @example((FAR_APART, Point(beta=np.ones(2), alpha=np.ones(4), b=0.0)))
-def test_the_values_of_a_point_lie_between_its_two_intervals(case: tuple[MarginProblem, Point]) -> None:
+def test_the_values_of_a_point_lie_between_its_two_intervals(
+    case: tuple[MarginProblem, Point],
+) -> None:
     """inner upper <= U <= upper and lower <= L <= inner lower, U of beta and b as they are, L of the repaired multipliers."""
     problem, point = case
     assume(problem.weights is None or np.isfinite(problem.weights).all())
@@ -217,9 +267,14 @@ def test_the_values_of_a_point_lie_between_its_two_intervals(case: tuple[MarginP
     assert proven.lower == -inf or Fraction(proven.lower) <= dual
     assert inside.lower == inf or dual <= Fraction(inside.lower)
     if problem.explicit is not None:  # what is judged there is the rounded w
-        point = Point(w=np.array([v if np.isfinite(v) else 1.0 for v in weights_of(problem, point)]), b=point.b)
+        point = Point(
+            w=np.array([v if np.isfinite(v) else 1.0 for v in weights_of(problem, point)]),
+            b=point.b,
+        )
         w = fractions(point.w)
-        primal = exact_primal(problem, apply([fractions(x) for x in problem.X], w), inner(w, w), exact_bias(point.b))
+        primal = exact_primal(
+            problem, apply([fractions(x) for x in problem.X], w), inner(w, w), exact_bias(point.b)
+        )
     else:
         beta = fractions(problem.gram.merged(present(point.beta)))
         f = apply(gram(problem.kernel, problem.X), beta)
@@ -236,18 +291,28 @@ def weights_of(problem: MarginProblem, point: Point) -> Any:
 
 @given(cases(list(ONE_NORM)))
 @example((OVERFLOWING, OneNormPoint(np.ones(1), np.ones(1))))
-def test_the_values_of_a_point_of_a_linear_program(case: tuple[OneNormProblem, OneNormPoint]) -> None:
+def test_the_values_of_a_point_of_a_linear_program(
+    case: tuple[OneNormProblem, OneNormPoint],
+) -> None:
     """Likewise, at x >= 0 and multipliers on their grids."""
     problem, point = case
     proven, inside = interval(problem, point), inner_interval(problem, point)
-    u = fractions(round_to_dyadic_grid(present(point.u), np.full(problem.p, problem.C), problem.bias_signs))
+    u = fractions(
+        round_to_dyadic_grid(present(point.u), np.full(problem.p, problem.C), problem.bias_signs)
+    )
     dual = sum(u, Fraction(0)) / max(Fraction(1), *exact_prices(problem, u), Fraction(1))
     assert Fraction(proven.lower) <= dual
     assert inside.lower == inf or dual <= Fraction(inside.lower)
     x = np.maximum(present(point.x), 0.0)
     if problem.over == "rows":
         x = round_to_dyadic_grid(x, np.full(problem.size, inf), np.zeros(problem.size))
-    violated = sum((max(Fraction(0), 1 - margin) for margin in exact_margins(problem, fractions(x), Fraction(point.b or 0.0))), Fraction(0))
+    violated = sum(
+        (
+            max(Fraction(0), 1 - margin)
+            for margin in exact_margins(problem, fractions(x), Fraction(point.b or 0.0))
+        ),
+        Fraction(0),
+    )
     primal = sum(fractions(x), Fraction(0)) + Fraction(problem.C) * violated
     assert proven.upper == inf or primal <= Fraction(proven.upper)
     assert Fraction(inside.upper) <= primal
@@ -278,26 +343,37 @@ def nested(problem: Problem, point: CanonicalPoint) -> tuple[Interval, Interval]
 @pytest.mark.slow
 @pytest.mark.parametrize("family", sorted(ONE_BIAS))
 @given(st.data())
-def test_the_inner_interval_is_never_closer_than_the_proven_one(family: str, data: st.DataObject) -> None:
+def test_the_inner_interval_is_never_closer_than_the_proven_one(
+    family: str, data: st.DataObject
+) -> None:
     """Of any point, of multipliers alone, and where some rows are hard and some are not."""
     problem, point = data.draw(cases([family]))
     for p in (point, *without_some(problem, point)):
         nested(problem, p)
 
 
-@pytest.mark.parametrize("alpha", [[5e153, 1e154], [5e160, 1e161], [1e-170, 2e-170], [8e307, 8e307], [5e-324, 5e-324]])
+@pytest.mark.parametrize(
+    "alpha", [[5e153, 1e154], [5e160, 1e161], [1e-170, 2e-170], [8e307, 8e307], [5e-324, 5e-324]]
+)
 def test_hard_multipliers_are_scaled_before_their_norm_is_taken(alpha: list[float]) -> None:
     """The multiple is chosen once, at any size of the multipliers: from a norm that overflows it would be 0, or far too large."""
     problem = classification([[1.0], [-1.0]], [-1.0, 1.0], inf, bias=False)
     proven, inside = nested(problem, Point(alpha=np.array(alpha)))
-    assert Fraction(1, 2) - Fraction(1, 10**12) <= Fraction(proven.lower) <= Fraction(1, 2) <= Fraction(inside.lower)
+    assert (
+        Fraction(1, 2) - Fraction(1, 10**12)
+        <= Fraction(proven.lower)
+        <= Fraction(1, 2)
+        <= Fraction(inside.lower)
+    )
     assert inside.lower <= 0.5 + 1e-12
 
 
 @pytest.mark.parametrize("scale", [1e-86, 1.0])
 def test_hard_multipliers_of_a_constant_kernel(scale: float) -> None:
     """Nearly equal kernel values, whose norm is what rounding leaves: both ways it is taken of the same multipliers."""
-    problem = classification([[scale], [-scale]], [-1.0, 1.0], inf, polynomial(2, 1.0, 1.0), bias=False)
+    problem = classification(
+        [[scale], [-scale]], [-1.0, 1.0], inf, polynomial(2, 1.0, 1.0), bias=False
+    )
     nested(problem, Point(alpha=np.array([5e153, 1e154])))
 
 
@@ -332,9 +408,16 @@ def test_a_point_inside_a_tube_is_not_sought_beyond_float64() -> None:
     assert find_slater_point(tube) is not None
     assert find_slater_point(replace(tube, X=np.array([[1e308], [inf]]))) is None
     with np.errstate(all="ignore"):
-        assert find_slater_point(replace(tube, X=np.array([[1e200], [-1e200]]), kernel=polynomial(2, 1.0, 1.0))) is None
+        assert (
+            find_slater_point(
+                replace(tube, X=np.array([[1e200], [-1e200]]), kernel=polynomial(2, 1.0, 1.0))
+            )
+            is None
+        )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("equimargin.formulations.bounds.slater._least_squares", lambda design, y: np.zeros(7))
+        patch.setattr(
+            "equimargin.formulations.bounds.slater._least_squares", lambda design, y: np.zeros(7)
+        )
         with pytest.raises(ValueError, match="matmul"):
             find_slater_point(tube)
 
@@ -362,11 +445,17 @@ def test_the_proven_width_of_a_large_linear_program_follows_its_gap() -> None:
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize(("C", "weight"), [(1e-165, 1.0), (1e-300, 1e-20), (3e-200, 7e-124), (1e-8, 0.3), (1e300, 1e300)])
-def test_swept_pairs_are_bounded_as_listed_ones(loss: Any, C: float, weight: float, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("C", "weight"), [(1e-165, 1.0), (1e-300, 1e-20), (3e-200, 7e-124), (1e-8, 0.3), (1e300, 1e300)]
+)
+def test_swept_pairs_are_bounded_as_listed_ones(
+    loss: Any, C: float, weight: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Both hold the exact optimum of a few pairs, and of costs that underflow or overflow, too."""
     X, y = [[0.0], [1.0], [1.5], [3.0]], [0, 1, 0, 2]
-    problem = replace(ranking(X, y, None, C, loss=loss), weights=np.array([weight]))  # whose constructor refuses costs that overflow
+    problem = replace(
+        ranking(X, y, None, C, loss=loss), weights=np.array([weight])
+    )  # whose constructor refuses costs that overflow
     optimum, nearly = best(problem)
     monkeypatch.setattr("equimargin.formulations.rows.labelled.MANY", 0)
     swept = replace(ranking(X, y, None, C, loss=loss), weights=np.array([weight]))
@@ -377,7 +466,9 @@ def test_swept_pairs_are_bounded_as_listed_ones(loss: Any, C: float, weight: flo
     assert isinstance(swept.rows, LabelledPairs)
 
 
-def test_swept_pairs_that_must_be_met_beside_others_are_bounded_as_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_swept_pairs_that_must_be_met_beside_others_are_bounded_as_listed_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """One query is hard and one is soft, and f falls short of the hard margins: both upper bounds take the same multiple of it."""
     rng = np.random.default_rng(0)
     X = np.rint(8 * rng.normal(size=(20, 2))) / 8
@@ -404,7 +495,10 @@ def test_a_tube_with_a_bias_that_is_missed_by_little_costs_little() -> None:
 # The problem that is bounded.
 
 
-@given(st.floats(0, allow_nan=False), st.lists(st.one_of(st.floats(0, allow_nan=False), extreme_scales()), min_size=1, max_size=5))
+@given(
+    st.floats(0, allow_nan=False),
+    st.lists(st.one_of(st.floats(0, allow_nan=False), extreme_scales()), min_size=1, max_size=5),
+)
 @example(1e-200, [7e-124])
 @example(1.0, [5e-324, inf, 0.0])
 @example(inf, [0.0, 1.0])
@@ -436,17 +530,28 @@ def test_multipliers_near_the_smallest_float_lie_on_a_grid() -> None:
     """The subnormal floats are one."""
     alpha = np.array([5e-324, 1e-322, 3e-310])
     assert round_to_dyadic_grid(alpha, np.full(3, inf), np.zeros(3)).tolist() == alpha.tolist()
-    assert round_to_dyadic_grid(np.array([1e308, 1.0]), np.full(2, inf), np.zeros(2)).tolist() == [1e308, 0.0]
+    assert round_to_dyadic_grid(np.array([1e308, 1.0]), np.full(2, inf), np.zeros(2)).tolist() == [
+        1e308,
+        0.0,
+    ]
 
 
 @pytest.mark.parametrize(
-    "K", [[[5e-324, 1e-323], [1e-323, 5e-324]], [[1e-320, 1.1e-320], [1.1e-320, 1e-320]], [[1e-310, 1e-310], [1e-310, 1e-310]]]
+    "K",
+    [
+        [[5e-324, 1e-323], [1e-323, 5e-324]],
+        [[1e-320, 1.1e-320], [1.1e-320, 1e-320]],
+        [[1e-310, 1e-310], [1e-310, 1e-310]],
+    ],
 )
 def test_a_tiny_gram_matrix_is_shifted_until_it_is_positive_semidefinite(K: Any) -> None:
     """Its Cholesky factorisation underflows, and would find no pivot below 0."""
     shift = proven_shift(np.array(K))
     assert shift is not None
-    exact = [[Fraction(v) + Fraction(shift) * (i == j) for j, v in enumerate(row)] for i, row in enumerate(K)]
+    exact = [
+        [Fraction(v) + Fraction(shift) * (i == j) for j, v in enumerate(row)]
+        for i, row in enumerate(K)
+    ]
     assert is_positive_semidefinite(exact)
 
 
@@ -471,13 +576,21 @@ def test_entries_that_underflow_are_within_their_bound(kernel: Any, data: st.Dat
     with np.errstate(over="ignore"):
         X = finite(np.array([[1.0, -2.0], [0.3, 0.7], [1.0, -2.5]]) * scale)
         v = finite(np.array([1.0, -1.0, 0.7]) * unit)
-    problem = replace(classification(np.ones((3, 2)), np.ones(3), kernel=kernel), X=X)  # whose constructor refuses what overflows
+    problem = replace(
+        classification(np.ones((3, 2)), np.ones(3), kernel=kernel), X=X
+    )  # whose constructor refuses what overflows
     K = gram(kernel, X)
     with np.errstate(all="ignore"):
         f, error = problem.gram.product(v)
-        assert not np.isfinite(problem.gram.diagonal_bound) or Fraction(problem.gram.diagonal_bound) >= max(K[i][i] for i in range(3))
+        assert not np.isfinite(problem.gram.diagonal_bound) or Fraction(
+            problem.gram.diagonal_bound
+        ) >= max(K[i][i] for i in range(3))
     for value, bound, exact in zip(f.tolist(), error.tolist(), apply(K, fractions(v)), strict=True):
-        assert not np.isfinite(value) or bound == inf or abs(Fraction(value) - exact) <= Fraction(bound)
+        assert (
+            not np.isfinite(value)
+            or bound == inf
+            or abs(Fraction(value) - exact) <= Fraction(bound)
+        )
         assert not np.isnan(bound)
 
 
@@ -507,7 +620,10 @@ def test_an_overflow_proves_nothing() -> None:
     assert (proven.lower <= 5e-324, proven.upper) == (True, inf)
     assert relative_rounding_error(problem) == inf
     assert (
-        interval(replace(classification([[1.0], [-1.0]], [1.0, -1.0]), X=np.array([[1e200], [-1e200]])), Point(alpha=np.ones(2))).lower
+        interval(
+            replace(classification([[1.0], [-1.0]], [1.0, -1.0]), X=np.array([[1e200], [-1e200]])),
+            Point(alpha=np.ones(2)),
+        ).lower
         <= 5e-401
     )
     assert Interval(0.0, 1.0, inf).relative_width == 1.0
@@ -532,11 +648,17 @@ def test_every_operation_is_rounded_to_one_side(x: float, y: float, way: float) 
     assert not any(np.isnan(value) for value in results.values())
     if not np.isfinite([x, y]).all():
         return
-    exact = {"+": Fraction(x) + Fraction(y), "*": Fraction(x) * Fraction(y), "sum": Fraction(x) + Fraction(y) + 1}
+    exact = {
+        "+": Fraction(x) + Fraction(y),
+        "*": Fraction(x) * Fraction(y),
+        "sum": Fraction(x) + Fraction(y) + 1,
+    }
     exact |= {"/": Fraction(x) / Fraction(y)} if y else {}
     for operation, value in exact.items():
         bound = float(results[operation])
-        assert bound == way * inf or (np.isfinite(bound) and (Fraction(bound) - value) * int(way) >= 0), operation
+        assert bound == way * inf or (
+            np.isfinite(bound) and (Fraction(bound) - value) * int(way) >= 0
+        ), operation
 
 
 def test_a_nan_is_infinite_on_the_side_to_which_it_is_rounded() -> None:
@@ -547,19 +669,27 @@ def test_a_nan_is_infinite_on_the_side_to_which_it_is_rounded() -> None:
         assert max_or_inf(values) == inf
         assert max_or_inf(values[:1], 3.0) == 3.0
         assert sum_rounded(values, 1.0) == inf
-        assert sum_rounded(np.array([1e308, 1e308, -1e308]), -1.0) <= 1e308  # fsum overflows on its way
+        assert (
+            sum_rounded(np.array([1e308, 1e308, -1e308]), -1.0) <= 1e308
+        )  # fsum overflows on its way
         assert sqrt_rounded(2.0, 1.0) > 2**0.5 > sqrt_rounded(2.0, -1.0)
 
 
 def test_bounds_compare_by_no_function_that_drops_a_nan() -> None:
     """Of Python's own max and min, in the bounds, none may meet a number that has not been rounded to a side."""
     room = ROOT / "formulations" / "bounds"
-    source = "".join((room / name).read_text(encoding="utf-8") for name in ("evaluate.py", "intervals.py"))
+    source = "".join(
+        (room / name).read_text(encoding="utf-8") for name in ("evaluate.py", "intervals.py")
+    )
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     named = {ast.unparse(call.func) for call in calls}
     assert not named & {"np.fmax", "np.fmin", "np.nanmax", "np.nanmin", "np.clip"} - {"np.clip"}
     allowed = ("_lower", "_multiples", "intersected", "size", "relative_size")
-    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef) and node.name not in allowed]
+    functions = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef) and node.name not in allowed
+    ]
     for function in functions:
         used = {ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
         assert not used & {"max", "min"}, f"{function.name} uses {used & {'max', 'min'}}"
@@ -575,17 +705,28 @@ def test_sums_in_blocks_are_within_their_bound(n: int, seed: int) -> None:
         assert depth <= max(64, 2 * n**0.5 + 2)
         for row, value in zip(M, found.tolist(), strict=True):
             exact = inner(fractions(row), fractions(v))
-            bound = Fraction(depth, 2**53 - depth) * inner(fractions(np.abs(row)), fractions(np.abs(v)))
+            bound = Fraction(depth, 2**53 - depth) * inner(
+                fractions(np.abs(row)), fractions(np.abs(v))
+            )
             assert abs(Fraction(value) - exact) <= bound + n * SMALLEST
 
 
 def test_a_tube_that_is_missed_by_less_than_rounding_is_met() -> None:
     """The smallest share that is blended in is positive: 16 times nothing would be nothing for ever."""
-    K = np.array([[0.9, -0.3, -0.9, 0.0], [-0.3, 0.5, -0.1, -0.6], [-0.9, -0.1, 1.3, 0.6], [0.0, -0.6, 0.6, 0.9]])
+    K = np.array(
+        [
+            [0.9, -0.3, -0.9, 0.0],
+            [-0.3, 0.5, -0.1, -0.6],
+            [-0.9, -0.1, 1.3, 0.6],
+            [0.0, -0.6, 0.6, 0.9],
+        ]
+    )
     K[0, 1] = K[1, 0] = -0.30000000000000004
     K[1, 3] = K[3, 1] = -0.6000000000000001
     K[2, 3] = K[3, 2] = 0.6000000000000001
-    y = np.array([4.419244850803917e62, -6.628867276205876e62, -6.628867276205876e62, 6.628867276205876e62])
+    y = np.array(
+        [4.419244850803917e62, -6.628867276205876e62, -6.628867276205876e62, 6.628867276205876e62]
+    )
     problem = regression(K, y, C=np.inf, kernel=precomputed(), epsilon=6.628867276205876e62)
     zero = Point(beta=np.zeros(4), b=0.0, alpha=np.zeros(8))
     assert interval(problem, zero).lower == 0.0

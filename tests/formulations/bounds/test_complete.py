@@ -62,7 +62,9 @@ def test_all_ways_to_hand_in_a_function_are_one(family: str) -> None:
 def test_a_function_is_completed_by_multipliers_that_prove_its_optimum(family: str) -> None:
     problem = as_a(MarginProblem, sample_problem(family))
     found = solve(problem, tol=1e-12)
-    whole = complete(problem, {"w": present(found.w), "b": found.bias} if problem.bias else present(found.w))
+    whole = complete(
+        problem, {"w": present(found.w), "b": found.bias} if problem.bias else present(found.w)
+    )
     assert whole.point.alpha is None
     assert interval(problem, whole.both_sides).relative_width < 1e-5
     assert not np.isfinite(interval(problem, whole.point).lower)
@@ -77,7 +79,9 @@ def test_a_penalised_bias_is_the_last_weight() -> None:
 def test_canonical_points_and_parts_of_programs_are_taken() -> None:
     point = Point(w=np.ones(2), b=1.0)
     assert complete(SOFT, point).point.w is point.w
-    assert present(complete(PROGRAM, [1.0, 0.0, 2.0][: PROGRAM.size]).point.x).shape == (PROGRAM.size,)
+    assert present(complete(PROGRAM, [1.0, 0.0, 2.0][: PROGRAM.size]).point.x).shape == (
+        PROGRAM.size,
+    )
     both = complete(PROGRAM, {"x": np.zeros(PROGRAM.size), "u": np.zeros(PROGRAM.p)}).both_sides
     assert as_a(OneNormPoint, both).u is not None
     own = OneNormPoint(x=np.ones(PROGRAM.size), u=np.zeros(PROGRAM.p))
@@ -93,26 +97,68 @@ def test_canonical_points_and_parts_of_programs_are_taken() -> None:
 @pytest.mark.parametrize(
     ("problem", "handed_in", "words"),
     [
-        (SOFT, np.ones(3), r"the point's w must be a weight for each feature, of shape \(2,\), and is of shape \(3,\)"),
-        (SOFT, np.ones((1, 2)), r"w must be a weight for each feature, of shape \(2,\), and is of shape \(1, 2\)"),
-        (SOFT, [np.nan, 1.0], "w must be finite, and 1 of its 2 entries are nan: do the steps diverge"),
+        (
+            SOFT,
+            np.ones(3),
+            r"the point's w must be a weight for each feature, of shape \(2,\), and is of "
+            r"shape \(3,\)",
+        ),
+        (
+            SOFT,
+            np.ones((1, 2)),
+            r"w must be a weight for each feature, of shape \(2,\), and is of shape \(1, 2\)",
+        ),
+        (
+            SOFT,
+            [np.nan, 1.0],
+            "w must be finite, and 1 of its 2 entries are nan: do the steps diverge",
+        ),
         (SOFT, (np.ones(2), np.inf), "b must be finite, and it is inf"),
         (SOFT, "w", "the point's w must hold numbers, not 'w'"),
         (SOFT, None, "it is None: is a `return` missing"),
         (SOFT, {"w": None, "b": 1.0}, "there is neither a function nor multipliers"),
         (SOFT, (np.ones(2), 1.0, 2.0), r"a tuple must be \(w, b\), and this one has 3 entries"),
-        (SOFT, (np.ones(2), np.ones(3)), r"the point's b must be a number, of shape \(\), and is of shape \(3,\)"),
-        (SOFT, {"weights": np.ones(2)}, "the part 'weights' is unknown; the parts of .* svm.soft problem are w, beta, b, alpha, f"),
+        (
+            SOFT,
+            (np.ones(2), np.ones(3)),
+            r"the point's b must be a number, of shape \(\), and is of shape \(3,\)",
+        ),
+        (
+            SOFT,
+            {"weights": np.ones(2)},
+            "the part 'weights' is unknown; the parts of .* svm.soft problem are w, beta, "
+            "b, alpha, f",
+        ),
         (SOFT, {"b": 1.0}, "there is neither a function nor multipliers"),
         (SOFT, {}, "there is neither a function nor multipliers"),
         (SOFT, {"w": np.ones(2), "f": np.ones(3)}, "w and f are the same function twice"),
-        (SOFT, {"alpha": np.ones(2)}, r"alpha must be a multiplier for each row, of shape \(3,\), and is of shape \(2,\)"),
+        (
+            SOFT,
+            {"alpha": np.ones(2)},
+            r"alpha must be a multiplier for each row, of shape \(3,\), and is of shape \(2,\)",
+        ),
         (SOFT, OneNormPoint(x=np.ones(3)), "a OneNormPoint is no point of a svm.soft problem"),
         (BARE, (np.ones(2), 1.0), "b is 1, and the svm.nobias problem has no bias of its own"),
-        (PENALISED, np.ones(2), r"w must be a weight for each feature, of shape \(3,\), and is of shape \(2,\)"),
-        (CURVED, np.ones(2), r"an array is read as w, and the rbf kernel has no w: hand in .*'beta'"),
-        (TIED, {"f": [1.0, 2.0, 0.0]}, "the nearest function of the linear kernel differs from f by"),
-        (PROGRAM, np.ones(PROGRAM.size + 1), r"the point's x must be a coefficient for each of the pairs, of shape"),
+        (
+            PENALISED,
+            np.ones(2),
+            r"w must be a weight for each feature, of shape \(3,\), and is of shape \(2,\)",
+        ),
+        (
+            CURVED,
+            np.ones(2),
+            r"an array is read as w, and the rbf kernel has no w: hand in .*'beta'",
+        ),
+        (
+            TIED,
+            {"f": [1.0, 2.0, 0.0]},
+            "the nearest function of the linear kernel differs from f by",
+        ),
+        (
+            PROGRAM,
+            np.ones(PROGRAM.size + 1),
+            r"the point's x must be a coefficient for each of the pairs, of shape",
+        ),
         (PROGRAM, {"w": np.ones(2)}, "the parts of a point of this rank.onenorm problem are x, u"),
     ],
 )

@@ -13,7 +13,9 @@ from equimargin.solvers import solve
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.3)], ids=str)
-def test_the_intervals_are_narrow_and_hold_differences_of_proven_optima(kernel: Any, loss: Any) -> None:
+def test_the_intervals_are_narrow_and_hold_differences_of_proven_optima(
+    kernel: Any, loss: Any
+) -> None:
     """V(C) is concave in C: its derivative lies between the slopes of chords to the right and to the left. So it does in a weight."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
@@ -42,7 +44,9 @@ def test_the_intervals_are_narrow_and_hold_differences_of_proven_optima(kernel: 
 
 def test_a_row_that_costs_nothing_has_a_multiplier_of_0_and_counts_for_nothing() -> None:
     """The derivative in its weight is the loss that it has all the same."""
-    problem = classification([[1.0], [2.0]], [1.0, -1.0], 0.5, linear(), bias=False, sample_weight=[1.0, 0.0])
+    problem = classification(
+        [[1.0], [2.0]], [1.0, -1.0], 0.5, linear(), bias=False, sample_weight=[1.0, 0.0]
+    )
     found = solve(problem, tol=1e-13).sensitivity()
     assert found.targets[1][1] == 0.0
     assert found.cost == pytest.approx((0.5, 0.5), abs=1e-5)

@@ -15,7 +15,17 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
-from equimargin.formulations import MarginProblem, Point, classification, linear, one_norm_ranking, polynomial, ranking, rbf, regression
+from equimargin.formulations import (
+    MarginProblem,
+    Point,
+    classification,
+    linear,
+    one_norm_ranking,
+    polynomial,
+    ranking,
+    rbf,
+    regression,
+)
 from equimargin.formulations.bounds import stability
 from equimargin.formulations.bounds.sensitivity import sensitivity
 from equimargin.formulations.bounds.stability import Stability
@@ -41,7 +51,10 @@ def exact_values(problem: Any, beta: Any) -> list[Fraction]:
     if not problem.kernel.given:
         return apply(gram(problem.kernel, problem.X), list(beta))
     K = [fractions(row) for row in problem.X]
-    return [f + Fraction(problem.gram.shift) * b for f, b in zip(apply(K, list(beta)), beta, strict=True)]
+    return [
+        f + Fraction(problem.gram.shift) * b
+        for f, b in zip(apply(K, list(beta)), beta, strict=True)
+    ]
 
 
 def with_underflowing_costs(problem: Any) -> Any:
@@ -72,7 +85,10 @@ def test_the_exact_optimum_lies_within_all_bounds(case: Any) -> None:
     assert high is None or ball.bias[1] == np.inf or high <= Fraction(ball.bias[1])
     for b in (low, high):
         for value, least, most in zip(f, *ball.decisions(), strict=True):
-            assert b is None or ((least == -np.inf or Fraction(least) <= value + b) and (most == np.inf or value + b <= Fraction(most)))
+            assert b is None or (
+                (least == -np.inf or Fraction(least) <= value + b)
+                and (most == np.inf or value + b <= Fraction(most))
+            )
     found, hard = ball.rows(), np.isinf(problem.costs)
     for alpha, weight, where in zip(exact.alpha, problem.unit_weights, found, strict=True):
         assert where != -1 or alpha == 0
@@ -81,7 +97,10 @@ def test_the_exact_optimum_lies_within_all_bounds(case: Any) -> None:
     if not hard.any():
         least, most = sensitivity(ball).targets
         ends = zip(least, exact.alpha, most, strict=True)
-        assert all(Fraction(low) <= alpha and (high == np.inf or alpha <= Fraction(high)) for low, alpha, high in ends)
+        assert all(
+            Fraction(low) <= alpha and (high == np.inf or alpha <= Fraction(high))
+            for low, alpha, high in ends
+        )
     assert ball.counts() == ((found < 0).sum(), (found > 0).sum())
     i, j = np.divmod(np.arange(problem.m**2), problem.m)
     for one, other, sign in zip(i, j, ball.orders(i, j), strict=True):
@@ -89,7 +108,9 @@ def test_the_exact_optimum_lies_within_all_bounds(case: Any) -> None:
 
 
 @given(solved(), st.integers(0, 2**32 - 1), st.sampled_from((1e-9, 1e-3, 0.1, 3.0)))
-def test_functions_near_the_optimum_lie_within_the_bounds(case: Any, seed: int, size: float) -> None:
+def test_functions_near_the_optimum_lie_within_the_bounds(
+    case: Any, seed: int, size: float
+) -> None:
     """Functions of random coefficients near those of a good solution, with all of their best biases, at the eps that they have."""
     problem, solution = case
     assume(solution.dual is not None and not np.isinf(problem.costs).any())
@@ -125,7 +146,9 @@ def test_of_a_good_solution_nearly_everything_is_proven(kernel: Any, loss: Any) 
     assert (labels[labels != 0] == solution.predict(X[1::2])[labels != 0]).all()
     assert (ball.rows() != 0).mean() >= 0.7
     assert set(np.unique(ball.rows())) >= {-1, 1}
-    assert (solution.stability(0.05 * solution.value).signs(X[1::2]) == 0).sum() > (labels == 0).sum()
+    assert (solution.stability(0.05 * solution.value).signs(X[1::2]) == 0).sum() > (
+        labels == 0
+    ).sum()
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.25, 0.75])
@@ -138,10 +161,14 @@ def test_the_radius_is_the_distance_where_the_bound_is_tight(alpha: float) -> No
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_stability_where_costs_underflow_claims_no_multiplier_of_0(loss: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stability_where_costs_underflow_claims_no_multiplier_of_0(
+    loss: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """At f near 0 every row is violated, and has a multiplier above 0, however small."""
     X, y = np.array([[1.0], [2.0], [-1.0], [3.0]]), np.array([1.0, 2.0, 3.0, 1.0])
-    labelled_points = classification(X, np.sign(y - 1.5), 1e-200, loss=loss, bias=False, sample_weight=np.full(4, 1e-200))
+    labelled_points = classification(
+        X, np.sign(y - 1.5), 1e-200, loss=loss, bias=False, sample_weight=np.full(4, 1e-200)
+    )
     pairs = ranking(X, y, C=1e-200, loss=loss, query_weight={0: 1e-200})
     for problem in (labelled_points, pairs):
         assert min(exact_optimum(problem).alpha) > 0
@@ -166,7 +193,10 @@ def test_pairs_are_counted_as_they_are_listed(monkeypatch: pytest.MonkeyPatch) -
         with monkeypatch.context() as patched:
             patched.setattr(labelled, "MANY", 0)
             swept = ball.counts()
-        assert all(0.8 * one <= other <= one for one, other in zip(listed, swept, strict=True)), (listed, swept)
+        assert all(0.8 * one <= other <= one for one, other in zip(listed, swept, strict=True)), (
+            listed,
+            swept,
+        )
         assert min(swept) > 0
         rows: Any = solution.problem.rows
         queries = rows.query[rows.preferred]
@@ -191,14 +221,21 @@ def test_a_regression_and_a_problem_without_a_bias_have_bounds() -> None:
     least, most = ball.decisions(X)
     assert (most - least <= 1e-3).all()
     assert ball.bias[0] <= ball.bias[1] <= ball.bias[0] + 1e-3
-    assert solve(classification(X, np.sign(y), 1.0, linear(), bias=False)).stability().bias == (0.0, 0.0)
+    assert solve(classification(X, np.sign(y), 1.0, linear(), bias=False)).stability().bias == (
+        0.0,
+        0.0,
+    )
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("C", [1e-20, 1e-14])
-def test_the_bias_of_large_targets_beside_a_tiny_function_is_known_to_their_rounding(loss: Any, C: float) -> None:
+def test_the_bias_of_large_targets_beside_a_tiny_function_is_known_to_their_rounding(
+    loss: Any, C: float
+) -> None:
     """The breakpoints are the targets, but for f: nothing but their own rounding may widen the interval of the best bias."""
-    problem = regression([[1e-6], [2e-6], [3e-6]], [1e6 + 0.1, 1e6 + 0.2, 1e6 + 0.35], C, 0.0, linear(), loss=loss)
+    problem = regression(
+        [[1e-6], [2e-6], [3e-6]], [1e6 + 0.1, 1e6 + 0.2, 1e6 + 0.35], C, 0.0, linear(), loss=loss
+    )
     low, high = solve(problem, tol=1e-12).stability().bias
     for end in exact_optimum(problem).bias:
         assert end is not None
@@ -218,7 +255,9 @@ def test_the_bias_of_a_squared_hinge_is_as_narrow_as_the_ball() -> None:
 @pytest.mark.parametrize("label", [-1.0, 1.0])
 def test_one_class_bounds_the_bias_on_one_side(label: float) -> None:
     """Every bias beyond the last breakpoint is as good: on that side there is no bound, and on the other there is one."""
-    problem = classification([[1.0], [2.0], [4.0]], [label, label, -label], 1.0, linear(), sample_weight=[1.0, 1.0, 0.0])
+    problem = classification(
+        [[1.0], [2.0], [4.0]], [label, label, -label], 1.0, linear(), sample_weight=[1.0, 1.0, 0.0]
+    )
     low, high = solve(problem).stability().bias
     assert (np.isinf(low), np.isinf(high)) == (label < 0, label > 0)
     assert min(abs(low), abs(high)) == pytest.approx(1.0, abs=1e-3)
@@ -248,7 +287,9 @@ def test_what_is_asked_wrongly_is_refused() -> None:
     assert (given_one.stability().signs() != 0).any()
 
 
-def test_a_distance_in_the_space_of_a_kernel_is_hardly_more_than_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_distance_in_the_space_of_a_kernel_is_hardly_more_than_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """From the matrix where it is small enough.
 
     Otherwise by the triangle over 0, whose two sides are 1.

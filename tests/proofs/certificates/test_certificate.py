@@ -41,7 +41,10 @@ from equimargin.testing import margin_problems, sample_problem
 from families import OF_THE_CERTIFICATE
 from narrow import as_a
 
-XOR = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
+XOR = (
+    np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]),
+    np.array([-1.0, 1.0, -1.0, 1.0]),
+)
 KERNELS = (linear(), rbf(0.5), polynomial(2, 0.5, 1.0))
 SIDES = 1e-11
 """What the repair of hard rows may cost, relative."""
@@ -55,7 +58,9 @@ def check(document: dict[str, Any]) -> tuple[Fraction | float, Fraction | float]
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
-@pytest.mark.parametrize("family", [family for family in OF_THE_CERTIFICATE if family != "rank.hard"])
+@pytest.mark.parametrize(
+    "family", [family for family in OF_THE_CERTIFICATE if family != "rank.hard"]
+)
 def test_what_a_solution_proves_is_accepted(family: str, kernel: Kernel) -> None:
     problem = sample_problem(family, kernel)
     solution = solve(problem, tol=1e-9)
@@ -67,7 +72,11 @@ def test_what_a_solution_proves_is_accepted(family: str, kernel: Kernel) -> None
 def exact_problems() -> dict[str, Problem]:
     """Small problems of integers, one a family, and what is special: pairs, weights, a Gram matrix that is singular, hard pairs."""
     rng = np.random.default_rng(3)
-    X, y, levels = rng.integers(-3, 4, (12, 2)).astype(float), np.tile([1.0, -1.0], 6), np.repeat([0.0, 1.0, 2.0], 4)
+    X, y, levels = (
+        rng.integers(-3, 4, (12, 2)).astype(float),
+        np.tile([1.0, -1.0], 6),
+        np.repeat([0.0, 1.0, 2.0], 4),
+    )
     line = np.array([[0.0], [1.0], [3.0], [4.0]])
     problems: dict[str, Problem] = {
         family: sample_problem(family, linear(), seed=1, n=8)
@@ -82,10 +91,14 @@ def exact_problems() -> dict[str, Problem]:
         "polynomial": classification(X, y, 0.5, polynomial(2)),
         "singular Gram": classification(X @ X.T, y, 1.0, precomputed()),
         "penalised bias": classification(X, y, 0.5, bias="penalized"),
-        "penalised bias of a Gram matrix": classification(X @ X.T, y, 0.5, precomputed(), bias="penalized"),
+        "penalised bias of a Gram matrix": classification(
+            X @ X.T, y, 0.5, precomputed(), bias="penalized"
+        ),
         "pairs": ranking_from_pairs(X, np.array([[0, 1], [0, 1], [5, 2]]), 2.0),
         "weights": classification(X, y, 0.5, sample_weight=np.tile([1.0, 0.0, 2.0], 4)),
-        "mean of queries": ranking(X, levels, np.tile([0, 1], 6), 1.0, polynomial(2), per_query="mean"),
+        "mean of queries": ranking(
+            X, levels, np.tile([0, 1], 6), 1.0, polynomial(2), per_query="mean"
+        ),
         "no pairs": ranking(X, np.ones(12)),
         "one class": classification(X, np.ones(12)),
     }
@@ -128,11 +141,19 @@ def infeasible() -> dict[str, MarginProblem]:
     return {
         "labels": ranking(X, np.round(noisy), None, np.inf),
         "classes": classification(X, np.sign(noisy), np.inf, bias=False),
-        "pairs": ranking_from_pairs(X[:, :1], np.array([[4, 5], [0, 1], [1, 2], [2, 0], [0, 1]]), np.inf),
-        "beside soft rows": ranking_from_pairs(X, np.array([[5, 6], [0, 1], [1, 0]]), 1.0, pair_weight=[1.0, np.inf, np.inf]),
-        "soft twins": ranking_from_pairs(X, np.array([[0, 1], [0, 1], [1, 0]]), 1.0, pair_weight=[1.0, np.inf, np.inf]),
+        "pairs": ranking_from_pairs(
+            X[:, :1], np.array([[4, 5], [0, 1], [1, 2], [2, 0], [0, 1]]), np.inf
+        ),
+        "beside soft rows": ranking_from_pairs(
+            X, np.array([[5, 6], [0, 1], [1, 0]]), 1.0, pair_weight=[1.0, np.inf, np.inf]
+        ),
+        "soft twins": ranking_from_pairs(
+            X, np.array([[0, 1], [0, 1], [1, 0]]), 1.0, pair_weight=[1.0, np.inf, np.inf]
+        ),
         "equal points": ranking(twice, np.arange(11.0), None, np.inf, rbf(0.5)),
-        "polynomial": classification(np.round(X[:, :2]), np.sign(noisy), np.inf, polynomial(2), bias=False),
+        "polynomial": classification(
+            np.round(X[:, :2]), np.sign(noisy), np.inf, polynomial(2), bias=False
+        ),
     }
 
 
@@ -178,7 +199,9 @@ def test_a_forged_ray_is_rejected_by_the_writer_and_by_the_checker(name: str) ->
         ((), (), "do not cancel"),
     ],
 )
-def test_a_ray_of_another_form_is_refused_in_a_sentence(rows: Any, weights: Any, words: str) -> None:
+def test_a_ray_of_another_form_is_refused_in_a_sentence(
+    rows: Any, weights: Any, words: str
+) -> None:
     circle = ranking_from_pairs(np.array([[0.0], [1.0]]), np.array([[0, 1], [1, 0]]), np.inf)
     with pytest.raises(ValueError, match=words):
         certificate_of_ray(circle, FarkasRay(rows, weights, "made by hand"))
@@ -242,7 +265,9 @@ def test_a_point_proves_the_sides_that_it_has() -> None:
 
 
 def test_a_bound_beyond_all_doubles_is_a_rational() -> None:
-    problem = replace(classification(*XOR, 1.0, linear(), "hinge", False), C=1.7e308)  # which its constructor refuses
+    problem = replace(
+        classification(*XOR, 1.0, linear(), "hinge", False), C=1.7e308
+    )  # which its constructor refuses
     document = certificate_at(problem, Point(w=np.zeros(2), b=0.0, alpha=np.zeros(4)))
     assert check(document) == (0, 4 * Fraction(1.7e308))
 
@@ -252,7 +277,9 @@ def test_weights_of_every_size(weight: float) -> None:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(20, 2))
     weights = np.where(np.arange(20) < 2, weight, rng.uniform(0, 2, 20))
-    problem = classification(X, np.sign(X[:, 0] + 0.1), 0.3, rbf(1.0), "squared_hinge", sample_weight=weights)
+    problem = classification(
+        X, np.sign(X[:, 0] + 0.1), 0.3, rbf(1.0), "squared_hinge", sample_weight=weights
+    )
     solution = solve(problem, tol=1e-9)
     lower, upper = check(certificate(solution))
     assert float(upper) - float(lower) <= 1e-7 * solution.interval.size
@@ -273,7 +300,10 @@ def test_a_larger_gram_matrix_is_found_positive_semidefinite() -> None:
     ("problem", "reason"),
     [
         (classification(*XOR, kernel=sigmoid(1.0)), "not positive semidefinite"),
-        (classification(np.array([[0.0, 1.0], [1.0, 0.0]]), [1, -1], kernel=precomputed()), "not positive semidefinite"),
+        (
+            classification(np.array([[0.0, 1.0], [1.0, 0.0]]), [1, -1], kernel=precomputed()),
+            "not positive semidefinite",
+        ),
         (classification(*XOR, kernel=polynomial(33)), "polynomials of degree 32 at most, not 33$"),
         (ranking(np.ones((1500, 1)), np.arange(1500.0)), "at most 1,000,000 rows or pairs"),
     ],
@@ -308,34 +338,61 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert checker.main([str(tmp_path / "xor.json")]) == 0
 
 
-def test_nothing_is_written_that_the_checker_does_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_written_that_the_checker_does_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(checker, "LARGEST_FILE", 500)
     with pytest.raises(ValueError, match=r"bytes, and its checker reads 500$"):
-        write_certificate(certificate(solve(classification(*XOR, kernel=polynomial(2)))), tmp_path / "xor.json")
+        write_certificate(
+            certificate(solve(classification(*XOR, kernel=polynomial(2)))), tmp_path / "xor.json"
+        )
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_comparison_certifies_its_families(tmp_path: Path) -> None:
-    problems = [sample_problem("rank.l1"), sample_problem("rvm"), classification(*XOR, kernel=sigmoid(1.0))]
+    problems = [
+        sample_problem("rank.l1"),
+        sample_problem("rvm"),
+        classification(*XOR, kernel=sigmoid(1.0)),
+    ]
     result = compare(problems, solvers=["CLARABEL", "coordinate_descent", "linear_program", "smo"])
     outcome = result.certify(tmp_path / "certificates")
     assert list(outcome) == ["rank.l1", "rvm", "svm.soft"]
     assert str(outcome["svm.soft"]).startswith("the sigmoid kernel is not positive semidefinite")
-    assert sorted(path.name for path in (tmp_path / "certificates").iterdir()) == ["rank.l1.json", "rvm.json"]
+    assert sorted(path.name for path in (tmp_path / "certificates").iterdir()) == [
+        "rank.l1.json",
+        "rvm.json",
+    ]
     for family in result.families[:2]:
         lower, upper = checker.check(Path(outcome[family.id]).read_bytes())[1:]
-        assert float(upper - lower) <= family.interval.upper - family.interval.lower + SIDES * family.interval.size
+        assert (
+            float(upper - lower)
+            <= family.interval.upper - family.interval.lower + SIDES * family.interval.size
+        )
 
 
 def test_the_command_line_writes_and_checks(tmp_path: Path) -> None:
     runner = CliRunner()
     kernel = ["--kernel", "poly", "--degree", "2", "--gamma", "1", "--coef0", "1"]
-    options = [*kernel, "--family", "svm.soft", "--solver", "CLARABEL", "--solver", "smo", "--certify", str(tmp_path)]
+    options = [
+        *kernel,
+        "--family",
+        "svm.soft",
+        "--solver",
+        "CLARABEL",
+        "--solver",
+        "smo",
+        "--certify",
+        str(tmp_path),
+    ]
     answer = runner.invoke(app, ["compare", "xor", *options])
     assert (answer.exit_code, "svm.soft: certificate " in answer.stdout) == (0, True)
     file = tmp_path / "svm.soft.json"
     answer = runner.invoke(app, ["verify", str(file)])
-    assert (answer.exit_code, "ACCEPTED: svm.soft: the optimum is in [0.2" in answer.stdout) == (0, True)
+    assert (answer.exit_code, "ACCEPTED: svm.soft: the optimum is in [0.2" in answer.stdout) == (
+        0,
+        True,
+    )
     file.write_text(file.read_text().replace('"lower":0.2', '"lower":0.3', 1))
     answer = runner.invoke(app, ["verify", str(file)])
     assert (answer.exit_code, "REJECTED: " in answer.stdout) == (1, True)
@@ -348,7 +405,9 @@ def test_the_command_line_writes_and_checks(tmp_path: Path) -> None:
 @pytest.mark.parametrize("y", [[1, 1, -1], [-1, -1, 1], [1, -1, 1]])
 def test_a_certificate_states_the_function_that_intervals_judge(y: list[int]) -> None:
     """Coefficients of equal points are added in floats: at a slope of C = 1000 the rounding of that sum shows."""
-    solution = solve(classification(np.zeros((3, 1)), y, 1000.0, rbf(1.0), bias=False), "coordinate_descent")
+    solution = solve(
+        classification(np.zeros((3, 1)), y, 1000.0, rbf(1.0), bias=False), "coordinate_descent"
+    )
     lower, upper = check(certificate(solution))
     assert solution.lower <= lower <= upper <= solution.upper
 
@@ -357,11 +416,27 @@ def test_a_certificate_states_the_function_that_intervals_judge(y: list[int]) ->
 @given(st.data())
 def test_float64_bounds_contain_what_exact_arithmetic_proves(data: st.DataObject) -> None:
     """`interval` and the checker share nothing: the rounding bounds of one must cover the exact values of the other."""
-    family = data.draw(st.sampled_from([family for family in OF_THE_CERTIFICATE if family.split(".")[-1] not in ("hard", "nobias_hard")]))
+    family = data.draw(
+        st.sampled_from(
+            [
+                family
+                for family in OF_THE_CERTIFICATE
+                if family.split(".")[-1] not in ("hard", "nobias_hard")
+            ]
+        )
+    )
     problem = data.draw(margin_problems(family))
-    assume(not isinstance(problem, MarginProblem) or problem.weights is None or np.isfinite(problem.weights).all())
+    assume(
+        not isinstance(problem, MarginProblem)
+        or problem.weights is None
+        or np.isfinite(problem.weights).all()
+    )
     solution = solve(problem, tol=1e-7, max_iter=2000)
     assume(problem.kernel.positive_semidefinite and problem.convex)
     lower, upper = check(certificate(solution))
-    room = 2.0**-48 * solution.interval.size if isinstance(problem, MarginProblem) and problem.weights is not None else 0.0
+    room = (
+        2.0**-48 * solution.interval.size
+        if isinstance(problem, MarginProblem) and problem.weights is not None
+        else 0.0
+    )
     assert solution.lower - room <= lower <= upper <= solution.upper

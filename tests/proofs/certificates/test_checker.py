@@ -26,7 +26,13 @@ from equimargin.formulations import classification, linear, polynomial, precompu
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.proofs import certificate, checker, program_certificate, write_certificate
 from equimargin.solvers import exact_optimum, solve
-from equimargin.solvers.exact.program import Inconclusive, Infeasible, Optimum, Unbounded, program_optimum
+from equimargin.solvers.exact.program import (
+    Inconclusive,
+    Infeasible,
+    Optimum,
+    Unbounded,
+    program_optimum,
+)
 from equimargin.testing import sample_problem
 from families import OF_THE_CERTIFICATE
 from places import HANG
@@ -34,7 +40,9 @@ from places import HANG
 SOURCE = Path(checker.__file__)
 TREE = ast.parse(SOURCE.read_text(encoding="utf-8"))
 DESCRIPTION = SOURCE.with_name("certificate.md").read_text(encoding="utf-8")
-XOR = classification([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]], [-1, 1, -1, 1], 1.0, polynomial(2))
+XOR = classification(
+    [[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]], [-1, 1, -1, 1], 1.0, polynomial(2)
+)
 
 
 @cache
@@ -42,11 +50,17 @@ def sample(family: str, name: str = "linear") -> Any:
     """A certificate of a small problem of the family."""
     kernel = {"linear": linear(), "rbf": rbf(0.5), "polynomial": polynomial(2, 0.5, 1.0)}[name]
     problem = sample_problem(family, kernel, n=8)
-    return certificate(exact_optimum(problem), "proven") if family == "rank.hard" else certificate(solve(problem, tol=1e-9))
+    return (
+        certificate(exact_optimum(problem), "proven")
+        if family == "rank.hard"
+        else certificate(solve(problem, tol=1e-9))
+    )
 
 
 TOO_MUCH = "arithmetic_is_affordable does not hold: this is more arithmetic than the checker does"
-TOO_LONG = "common_denominator_is_short does not hold: the common denominator of some numbers is too long"
+TOO_LONG = (
+    "common_denominator_is_short does not hold: the common denominator of some numbers is too long"
+)
 
 
 def xor() -> Any:
@@ -108,7 +122,11 @@ def xor_path() -> Any:
         {"lambda": 8, "b": 0, "rows": [], "numerators": []},
         {"lambda": "1/1", "b": 0, "rows": places, "numerators": [1] * 4},
     ]
-    parts = {"problem": xor()["problem"], "path": {"denominator": 8, "points": points}, "claim": {"from": 1, "to": 16, "gap": 0}}
+    parts = {
+        "problem": xor()["problem"],
+        "path": {"denominator": 8, "points": points},
+        "claim": {"from": 1, "to": 16, "gap": 0},
+    }
     return {"schema": checker.PATH_SCHEMA, "semidefinite": "by theorem"} | parts | {"digests": {}}
 
 
@@ -138,11 +156,18 @@ def refusal_of(data: bytes) -> str:
 
 def stated(family: str, **parts: Any) -> dict[str, Any]:
     """A problem with a linear kernel and C = 1, as far as the parts do not say otherwise."""
-    return {"family": family, "kernel": {"name": "linear", "constant": 0}, "C": 1, "weights": None} | parts
+    return {
+        "family": family,
+        "kernel": {"name": "linear", "constant": 0},
+        "C": 1,
+        "weights": None,
+    } | parts
 
 
 def test_the_checker_is_one_file_of_the_standard_library() -> None:
-    modules = {name.name for node in ast.walk(TREE) if isinstance(node, ast.Import) for name in node.names}
+    modules = {
+        name.name for node in ast.walk(TREE) if isinstance(node, ast.Import) for name in node.names
+    }
     modules |= {str(node.module) for node in ast.walk(TREE) if isinstance(node, ast.ImportFrom)}
     assert {name.split(".")[0] for name in modules} <= sys.stdlib_module_names
 
@@ -152,7 +177,14 @@ def test_the_checker_is_plain_code() -> None:
     compared = [len(node.ops) for node in ast.walk(TREE) if isinstance(node, ast.Compare)]
     assert not any(isinstance(node, ast.NamedExpr) for node in ast.walk(TREE))
     assert max(compared) == 1
-    assert max(node.end_lineno - node.lineno + 1 for node in functions().values() if node.end_lineno is not None) <= 25
+    assert (
+        max(
+            node.end_lineno - node.lineno + 1
+            for node in functions().values()
+            if node.end_lineno is not None
+        )
+        <= 25
+    )
     assert max(depth(node) for node in functions().values()) <= 3
 
 
@@ -180,9 +212,16 @@ def test_every_condition_that_is_listed_is_a_function_of_its_name_and_in_its_pla
 
 
 def test_a_condition_rejects_by_its_name_and_nothing_else_rejects() -> None:
-    raising = {name for name, node in functions().items() if any(isinstance(part, ast.Raise) for part in ast.walk(node))}
+    raising = {
+        name
+        for name, node in functions().items()
+        if any(isinstance(part, ast.Raise) for part in ast.walk(node))
+    }
     assert raising == {"require"}
-    asked = {name: [call.args[1] for call in ast.walk(node) if is_require(call)] for name, node in functions().items()}
+    asked = {
+        name: [call.args[1] for call in ast.walk(node) if is_require(call)]
+        for name, node in functions().items()
+    }
     asked = {name: arguments for name, arguments in asked.items() if arguments}
     assert set(asked) == set(listed_conditions())
     for name, arguments in asked.items():
@@ -190,14 +229,18 @@ def test_a_condition_rejects_by_its_name_and_nothing_else_rejects() -> None:
 
 
 def is_require(node: ast.AST) -> TypeGuard[ast.Call]:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "require"
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "require"
+    )
 
 
 def test_the_limits_are_those_that_are_listed() -> None:
     limits = re.findall(r"^\| `([A-Z_]+)` \| ([0-9x^ ]+) \|", DESCRIPTION, re.MULTILINE)
     assert len(limits) >= 7
     for name, value in limits:
-        assert getattr(checker, name) == math.prod(int(base) ** int(power or 1) for base, power in re.findall(r"(\d+)(?:\^(\d+))?", value))
+        assert getattr(checker, name) == math.prod(
+            int(base) ** int(power or 1) for base, power in re.findall(r"(\d+)(?:\^(\d+))?", value)
+        )
 
 
 def test_the_checker_runs_on_its_own(tmp_path: Path) -> None:
@@ -216,20 +259,33 @@ def test_the_checker_runs_on_its_own(tmp_path: Path) -> None:
     bad = "bad.json: REJECTED: mode_is_known does not hold: the mode is neither proven nor exact"
     assert run("good.json", "bad.json") == (1, [good, bad])
     code, lines = run("nothing.json")
-    assert (code, lines) == (2, ["nothing.json: cannot be read: No such file or directory; give the path of a certificate"])
+    assert (code, lines) == (
+        2,
+        ["nothing.json: cannot be read: No such file or directory; give the path of a certificate"],
+    )
     code, lines = run(".")
-    assert (code, lines) == (2, [".: cannot be read: Is a directory; give the path of a certificate"])
+    assert (code, lines) == (
+        2,
+        [".: cannot be read: Is a directory; give the path of a certificate"],
+    )
 
 
 @pytest.mark.parametrize("arguments", [[], ["-h"], ["--help"]])
 def test_without_files_the_checker_says_how_it_is_used(arguments: list[str]) -> None:
-    answer = subprocess.run([sys.executable, "-I", str(SOURCE), *arguments], capture_output=True, text=True, timeout=HANG)
+    answer = subprocess.run(
+        [sys.executable, "-I", str(SOURCE), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+    )
     assert (answer.returncode, answer.stdout) == (1, "")
     assert "python3 -I checker.py FILE..." in answer.stderr
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-200])
-def test_what_is_printed_contains_the_claim(scale: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_printed_contains_the_claim(
+    scale: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """84/29 is below the nearest double; the hard margin of tiny features is beyond all doubles."""
     X = scale * np.array([[0.0], [1.0], [2.0], [3.0]])
     if scale == 1.0:
@@ -240,12 +296,24 @@ def test_what_is_printed_contains_the_claim(scale: float, tmp_path: Path, capsys
     assert optimum.value is not None
     write_certificate(certificate(optimum), tmp_path / "exact.json")
     assert checker.main([str(tmp_path / "exact.json")]) == 0
-    lower, upper = (float(end) for end in capsys.readouterr().out.rsplit("[", 1)[1].rstrip("]\n").split(", "))
+    lower, upper = (
+        float(end) for end in capsys.readouterr().out.rsplit("[", 1)[1].rstrip("]\n").split(", ")
+    )
     assert lower < optimum.value < upper
     assert math.nextafter(lower, math.inf) == upper
 
 
-@pytest.mark.parametrize("v", [Fraction(84, 29), Fraction(1, 4), Fraction(10**400), 1 / Fraction(10**400), -Fraction(10**400), math.inf])
+@pytest.mark.parametrize(
+    "v",
+    [
+        Fraction(84, 29),
+        Fraction(1, 4),
+        Fraction(10**400),
+        1 / Fraction(10**400),
+        -Fraction(10**400),
+        math.inf,
+    ],
+)
 def test_a_bound_is_rounded_outwards_whatever_its_size(v: Fraction | float) -> None:
     lower, upper = checker.outward(v, -1), checker.outward(v, 1)
     assert lower <= v <= upper
@@ -255,13 +323,29 @@ def test_a_bound_is_rounded_outwards_whatever_its_size(v: Fraction | float) -> N
 
 def test_a_refusal_beyond_all_doubles_is_a_sentence() -> None:
     document = xor() | {"claim": {"lower": "0x1" + "0" * 400, "upper": "0x1" + "0" * 400}}
-    assert refusal(document) == "lower_bound_is_proved does not hold: the dual point proves 0.25, less than the claimed lower bound inf"
+    assert (
+        refusal(document)
+        == "lower_bound_is_proved does not hold: the dual point proves 0.25, less than the "
+        "claimed lower bound inf"
+    )
 
 
 def test_exp_is_enclosed() -> None:
     rng = np.random.default_rng(0)
     with localcontext(prec=80):
-        for x in [0.0, 2.0**-60, 2.0**-9, 2.0**-8, 1.0, 66.0, 95.999, 96.0, 1e6, *rng.exponential(10.0, 300), *rng.exponential(0.01, 100)]:
+        for x in [
+            0.0,
+            2.0**-60,
+            2.0**-9,
+            2.0**-8,
+            1.0,
+            66.0,
+            95.999,
+            96.0,
+            1e6,
+            *rng.exponential(10.0, 300),
+            *rng.exponential(0.01, 100),
+        ]:
             numerator, denominator = float(x).as_integer_ratio()
             exact = (-Decimal(numerator) / Decimal(denominator)).exp() * 2**checker.EXP_BITS
             assert abs(checker.exp(numerator, denominator) - exact) <= checker.EXP_ERROR == 2
@@ -280,13 +364,19 @@ def test_no_changed_certificate_is_accepted_with_a_false_interval(family: str) -
             found = mutant.accepted(json.dumps(changed).encode())
             outcomes.add(found is None)
             if found is not None:
-                exact = known if changed["problem"] == document["problem"] else mutant.truth(changed["problem"])
+                exact = (
+                    known
+                    if changed["problem"] == document["problem"]
+                    else mutant.truth(changed["problem"])
+                )
                 assert not mutant.false(found, exact), (kind, found, exact)
         assert True in outcomes
 
 
 @pytest.mark.parametrize("family", ["svm.soft", "rank.l2", "rvm"])
-def test_hostile_documents_are_refused_in_a_sentence(family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hostile_documents_are_refused_in_a_sentence(
+    family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name, data in mutant.hostile(sample(family, "rbf")):
         (tmp_path / "hostile.json").write_bytes(data)
         assert checker.main([str(tmp_path / "hostile.json")]) == 1, name
@@ -296,9 +386,17 @@ def test_hostile_documents_are_refused_in_a_sentence(family: str, tmp_path: Path
 def test_a_refusal_is_printed_in_ascii(tmp_path: Path) -> None:
     """Whatever the file and its path contain, and wherever the line goes."""
     file = tmp_path / "\uff11.json"
-    file.write_text(json.dumps(mutant.signed(xor() | {"claim": {"lower": "\uff11\ud800", "upper": 1}})))
+    file.write_text(
+        json.dumps(mutant.signed(xor() | {"claim": {"lower": "\uff11\ud800", "upper": 1}}))
+    )
     command = [sys.executable, "-W", "error", str(SOURCE), str(file)]
-    answer = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": "ascii"}, capture_output=True, text=True, timeout=HANG)
+    answer = subprocess.run(
+        command,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+    )
     assert (answer.returncode, answer.stderr) == (1, "")
     assert "\\uff11.json: REJECTED: " in answer.stdout
 
@@ -320,14 +418,23 @@ def changed(*path: Any, to: Any) -> Callable[[Any], None]:
         (changed("claim", "lower", to="251/1000"), "above the upper one"),
         (changed("claim", "upper", to="251/1000"), "the claimed bounds are not equal"),
         (changed("claim", "upper", to="inf"), "the claimed bounds are not equal"),
-        (changed("claim", to={"lower": "inf", "upper": "inf"}), "less than the claimed lower bound"),
-        (changed("claim", to={"lower": "2/10", "upper": "2/10"}), "more than the claimed upper bound"),
+        (
+            changed("claim", to={"lower": "inf", "upper": "inf"}),
+            "less than the claimed lower bound",
+        ),
+        (
+            changed("claim", to={"lower": "2/10", "upper": "2/10"}),
+            "more than the claimed upper bound",
+        ),
         (changed("dual", "numerators", 0, to=2), "break s'alpha = 0"),
         (changed("dual", "numerators", 0, to=-1), "negative"),
         (changed("dual", "numerators", 0, to=0.5), "no integer"),
         (changed("dual", "rows", 0, to=3), "a row has two"),
         (changed("dual", "rows", 0, to=4), "an index is not one of 0 .. 3"),
-        (changed("dual", "denominator", to=0), "negative or no integer, or their denominator is not positive"),
+        (
+            changed("dual", "denominator", to=0),
+            "negative or no integer, or their denominator is not positive",
+        ),
         (changed("problem", "C", to=0.1), "above its cost"),
         (changed("problem", "C", to=-1), "C is not positive"),
         (changed("problem", "C", to="inf"), "infinite where the family is not hard"),
@@ -346,9 +453,18 @@ def changed(*path: Any, to: Any) -> Callable[[Any], None]:
         (changed("primal", "b", to="1/0"), "divided by 0"),
         (changed("primal", "b", to="1/2/3"), "not written p or p/q"),
         (changed("primal", to=None), "less than the claimed|more than the claimed"),
-        (changed("semidefinite", to="by factorisation"), "established by theorem, not as the document says"),
-        (changed("schema", to="equimargin-certificate/4"), "the schema is not equimargin-certificate/1 or equimargin-certificate/2"),
-        (changed("schema", to="equimargin-certificate/3"), "an object with the keys schema claim semidefinite problem path digests"),
+        (
+            changed("semidefinite", to="by factorisation"),
+            "established by theorem, not as the document says",
+        ),
+        (
+            changed("schema", to="equimargin-certificate/4"),
+            "the schema is not equimargin-certificate/1 or equimargin-certificate/2",
+        ),
+        (
+            changed("schema", to="equimargin-certificate/3"),
+            "an object with the keys schema claim semidefinite problem path digests",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(change: Callable[[Any], None], reason: str) -> None:
@@ -358,10 +474,14 @@ def test_what_is_wrong_is_said(change: Callable[[Any], None], reason: str) -> No
 
 
 def test_a_path_and_an_interval_have_their_own_schemas() -> None:
-    with pytest.raises(ValueError, match=r"the schema is not equimargin-certificate/1 or equimargin-certificate/2$"):
+    with pytest.raises(
+        ValueError, match=r"the schema is not equimargin-certificate/1 or equimargin-certificate/2$"
+    ):
         checker.check(json.dumps(xor() | {"schema": checker.PATH_SCHEMA}).encode())
     with pytest.raises(ValueError, match=r"the schema is not equimargin-certificate/3$"):
-        checker.check_path(json.dumps(mutant.signed(xor_path()) | {"schema": checker.SCHEMA}).encode())
+        checker.check_path(
+            json.dumps(mutant.signed(xor_path()) | {"schema": checker.SCHEMA}).encode()
+        )
 
 
 ALONE: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
@@ -369,38 +489,98 @@ ALONE: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
     "number_is_rational": (xor, changed("problem", "C", to=True)),
     "array_has_its_length": (xor, changed("problem", "features", 3, to=[1.0, -1.0, 0.0])),
     "indices_are_in_range": (xor, changed("dual", "rows", 3, to=-1)),
-    "common_denominator_is_short": (lambda: opened(xor()), changed("primal", "beta", 0, to="1/0x" + "f" * 65536)),
+    "common_denominator_is_short": (
+        lambda: opened(xor()),
+        changed("primal", "beta", 0, to="1/0x" + "f" * 65536),
+    ),
     "schema_is_known": (xor, changed("schema", to="equimargin-certificate/4")),
     "mode_is_known": (xor, changed("mode", to="proved")),
     "a_point_is_given": (lambda: opened(xor()) | {"primal": None}, changed("dual", to=None)),
-    "constant_is_zero_or_one": (lambda: opened(xor()), changed("problem", "kernel", "constant", to=2)),
-    "parameters_are_not_negative": (lambda: opened(xor()), changed("problem", "kernel", "coef0", to=-1)),
+    "constant_is_zero_or_one": (
+        lambda: opened(xor()),
+        changed("problem", "kernel", "constant", to=2),
+    ),
+    "parameters_are_not_negative": (
+        lambda: opened(xor()),
+        changed("problem", "kernel", "coef0", to=-1),
+    ),
     "degree_is_admitted": (lambda: opened(xor()), changed("problem", "kernel", "degree", to=33)),
     "gamma_is_positive": (lambda: opened(xor()), changed("problem", "kernel", "gamma", to=0)),
-    "features_are_given": (lambda: opened(sample("svm.soft")), lambda document: without_features(document)),
-    "labels_are_signs": (lambda: opened(xor()) | {"dual": None}, changed("problem", "labels", 0, to=0)),
-    "epsilon_is_not_negative": (lambda: opened(sample("svr.l1")), changed("problem", "epsilon", to=-1)),
-    "pairs_stand_alone": (lambda: opened(sample("rank.l1")) | {"dual": None}, changed("problem", "pairs", to=[[1, 0]])),
-    "cost_fits_the_family": (lambda: opened(xor()) | {"dual": None}, changed("problem", "C", to=-1)),
-    "weights_are_not_negative": (lambda: opened(xor()) | {"dual": None}, changed("problem", "weights", to=[1, 1, 1, -1])),
-    "one_norm_has_no_weights": (lambda: opened(sample("rvm")), changed("problem", "weights", to=[1])),
-    "gram_matrix_is_semidefinite": (lambda: opened(gram()), changed("problem", "features", 1, to=[5, 2])),
+    "features_are_given": (
+        lambda: opened(sample("svm.soft")),
+        lambda document: without_features(document),
+    ),
+    "labels_are_signs": (
+        lambda: opened(xor()) | {"dual": None},
+        changed("problem", "labels", 0, to=0),
+    ),
+    "epsilon_is_not_negative": (
+        lambda: opened(sample("svr.l1")),
+        changed("problem", "epsilon", to=-1),
+    ),
+    "pairs_stand_alone": (
+        lambda: opened(sample("rank.l1")) | {"dual": None},
+        changed("problem", "pairs", to=[[1, 0]]),
+    ),
+    "cost_fits_the_family": (
+        lambda: opened(xor()) | {"dual": None},
+        changed("problem", "C", to=-1),
+    ),
+    "weights_are_not_negative": (
+        lambda: opened(xor()) | {"dual": None},
+        changed("problem", "weights", to=[1, 1, 1, -1]),
+    ),
+    "one_norm_has_no_weights": (
+        lambda: opened(sample("rvm")),
+        changed("problem", "weights", to=[1]),
+    ),
+    "gram_matrix_is_semidefinite": (
+        lambda: opened(gram()),
+        changed("problem", "features", 1, to=[5, 2]),
+    ),
     "semidefiniteness_is_as_stated": (xor, changed("semidefinite", to="by factorisation")),
-    "multipliers_are_natural": (lambda: opened(xor()), changed("dual", "numerators", to=[-1, -1, -1, -1])),
+    "multipliers_are_natural": (
+        lambda: opened(xor()),
+        changed("dual", "numerators", to=[-1, -1, -1, -1]),
+    ),
     "rows_occur_once": (lambda: opened(xor()), changed("dual", "rows", to=[0, 1, 0, 1])),
     "coefficients_fit": (xor, lambda document: document["primal"]["beta"].append(1)),
     "multipliers_are_within_costs": (lambda: opened(xor()), changed("problem", "C", to=0.1)),
-    "prices_are_at_most_one": (lambda: opened(sample("rvm")), changed("problem", "features", 0, to=[1e6, 1e6, 1e6])),
+    "prices_are_at_most_one": (
+        lambda: opened(sample("rvm")),
+        changed("problem", "features", 0, to=[1e6, 1e6, 1e6]),
+    ),
     "multipliers_are_balanced": (lambda: opened(xor()), changed("dual", "numerators", 0, to=2)),
-    "bias_belongs_to_the_family": (lambda: opened(sample("svm.nobias")), changed("primal", "b", to=0.5)),
+    "bias_belongs_to_the_family": (
+        lambda: opened(sample("svm.nobias")),
+        changed("primal", "b", to=0.5),
+    ),
     "hard_rows_are_met": (lambda: opened(sample("svm.hard")), changed("primal", "w", 0, to=0)),
-    "entries_occur_once": (lambda: opened(quadratic()), lambda document: document["problem"]["A"].append([0, 0, 0])),
-    "entries_are_below_the_diagonal": (lambda: opened(linear_program()), changed("problem", "P", to=[[0, 1, 0]])),
-    "quadratic_part_is_semidefinite": (lambda: opened(quadratic()) | {"dual": None}, changed("problem", "P", 1, to=[1, 0, 3])),
-    "equations_are_met": (lambda: opened(quadratic()) | {"dual": None}, changed("problem", "b", 0, to=3)),
-    "slack_is_in_the_cone": (lambda: opened(quadratic()) | {"dual": None}, changed("problem", "h", 0, to=-9)),
+    "entries_occur_once": (
+        lambda: opened(quadratic()),
+        lambda document: document["problem"]["A"].append([0, 0, 0]),
+    ),
+    "entries_are_below_the_diagonal": (
+        lambda: opened(linear_program()),
+        changed("problem", "P", to=[[0, 1, 0]]),
+    ),
+    "quadratic_part_is_semidefinite": (
+        lambda: opened(quadratic()) | {"dual": None},
+        changed("problem", "P", 1, to=[1, 0, 3]),
+    ),
+    "equations_are_met": (
+        lambda: opened(quadratic()) | {"dual": None},
+        changed("problem", "b", 0, to=3),
+    ),
+    "slack_is_in_the_cone": (
+        lambda: opened(quadratic()) | {"dual": None},
+        changed("problem", "h", 0, to=-9),
+    ),
     "direction_descends_for_ever": (endless, changed("primal", "d", 0, to=-1)),
-    "multipliers_are_in_the_cone": (lambda: opened(linear_program()), changed("dual", "z", 2, to=-1)),
+    "multipliers_are_in_the_cone": (
+        lambda: opened(linear_program()),
+        changed("dual", "z", 2, to=-1),
+    ),
     "multipliers_separate": (empty, changed("dual", "z", 0, to=2)),
     "gradient_vanishes": (lambda: opened(quadratic()), changed("dual", "y", 0, to=7)),
     "lower_bound_is_proved": (gram, changed("claim", to={"lower": 2, "upper": "inf"})),
@@ -409,8 +589,14 @@ ALONE: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
     "claim_is_a_range_and_a_gap": (xor_path, changed("claim", "from", to=17)),
     "family_has_a_path": (without_loss, changed("problem", "family", to="svm.l2")),
     "costs_are_weights": (without_loss, changed("problem", "C", to=2)),
-    "lambdas_decrease": (xor_path, lambda document: document["path"]["points"].insert(1, document["path"]["points"][0])),
-    "gap_is_proved_at_points": (xor_path, lambda document: alone(document["path"]["points"], document["claim"])),
+    "lambdas_decrease": (
+        xor_path,
+        lambda document: document["path"]["points"].insert(1, document["path"]["points"][0]),
+    ),
+    "gap_is_proved_at_points": (
+        xor_path,
+        lambda document: alone(document["path"]["points"], document["claim"]),
+    ),
     "gap_is_proved_between_points": (xor_path, lambda document: document["path"]["points"].pop(1)),
     "path_covers_the_range": (xor_path, changed("claim", "to", to=17)),
 }
@@ -437,7 +623,9 @@ def data_of(document: Any, change: Callable[[Any], None]) -> bytes:
 
 
 @pytest.mark.parametrize("name", ALONE)
-def test_a_certificate_that_violates_one_condition_only_is_rejected_by_its_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_certificate_that_violates_one_condition_only_is_rejected_by_its_name(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without the change, and without the condition, it is accepted."""
     make, change = ALONE[name]
     document = make()
@@ -449,10 +637,14 @@ def test_a_certificate_that_violates_one_condition_only_is_rejected_by_its_name(
 
 
 def test_a_direction_along_which_the_objective_is_level_proves_nothing() -> None:
-    assert refusal_of(data_of(endless(), changed("primal", "d", 0, to=0))).startswith("direction_descends_for_ever does not hold: ")
+    assert refusal_of(data_of(endless(), changed("primal", "d", 0, to=0))).startswith(
+        "direction_descends_for_ever does not hold: "
+    )
 
 
-def test_a_product_with_the_points_counts_all_numbers_of_all_points(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_product_with_the_points_counts_all_numbers_of_all_points(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     counted: list[tuple[int, int]] = []
     monkeypatch.setattr(checker, "arithmetic_is_affordable", lambda *asked: counted.append(asked))
     space = checker.Space(linear=True, rows=[[1] * 7] * 5, unit=1, error=0, bits=11, first=[0] * 5)
@@ -471,7 +663,9 @@ def texts() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", texts())
-def test_a_text_that_violates_one_condition_only_is_rejected_by_its_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_that_violates_one_condition_only_is_rejected_by_its_name(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = texts()[name]
     assert refusal_of(data).startswith(f"{name} does not hold: ")
     monkeypatch.setattr(checker, name, lambda *parts: None)
@@ -483,18 +677,28 @@ def broken() -> dict[str, list[bytes]]:
     document, text = xor(), json.dumps(xor()).encode()
     return {
         "text_is_json": [text + b"}", b"[" * 100_000, b"\xff" + text, b""],
-        "integer_is_not_too_long": [text.replace(b'"denominator": 8', b'"denominator": ' + b"8" * 4301)],  # Python reads no longer ones
+        "integer_is_not_too_long": [
+            text.replace(b'"denominator": 8', b'"denominator": ' + b"8" * 4301)
+        ],  # Python reads no longer ones
         "denominator_is_positive": [data_of(document, changed("primal", "b", to="1/0"))],
-        "arithmetic_is_affordable": [data_of(document, changed("problem", "features", to=[[k] for k in range(30_000)]))],
-        "claim_is_an_interval": [data_of(document, changed("claim", to={"lower": "1/4", "upper": "1/5"}))],  # one would be unproved
+        "arithmetic_is_affordable": [
+            data_of(document, changed("problem", "features", to=[[k] for k in range(30_000)]))
+        ],
+        "claim_is_an_interval": [
+            data_of(document, changed("claim", to={"lower": "1/4", "upper": "1/5"}))
+        ],  # one would be unproved
         "family_is_known": [data_of(document, changed("problem", "family", to="svm.penalised"))],
-        "cones_fit": [data_of(quadratic(), changed("problem", "cones", to=sizes)) for sizes in ([0], [1, 1])],
+        "cones_fit": [
+            data_of(quadratic(), changed("problem", "cones", to=sizes)) for sizes in ([0], [1, 1])
+        ],
         "kernel_is_known": [data_of(document, changed("problem", "kernel", "name", to="sigmoid"))],
     }
 
 
 @pytest.mark.parametrize("name", broken())
-def test_a_certificate_that_cannot_be_read_on_is_rejected_by_the_name_of_the_condition(name: str) -> None:
+def test_a_certificate_that_cannot_be_read_on_is_rejected_by_the_name_of_the_condition(
+    name: str,
+) -> None:
     for data in broken()[name]:
         assert refusal_of(data).startswith(f"{name} does not hold: ")
 
@@ -505,7 +709,9 @@ def test_every_condition_is_violated_alone() -> None:
 
 @pytest.mark.parametrize("n", [3, 70])
 @pytest.mark.parametrize(("smallest", "holds"), [(-1e-9, False), (1e-9, True)])
-def test_a_gram_matrix_that_is_not_positive_semidefinite_is_refused(n: int, smallest: float, holds: bool) -> None:
+def test_a_gram_matrix_that_is_not_positive_semidefinite_is_refused(
+    n: int, smallest: float, holds: bool
+) -> None:
     rng = np.random.default_rng(n)
     Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
     K = (Q * np.append(rng.uniform(1, 2, n - 1), smallest)) @ Q.T
@@ -530,7 +736,9 @@ def test_a_large_gram_matrix_beyond_floats_is_refused_in_a_sentence(entry: float
         establish([[entry] * i + [1e-300] for i in range(70)])
 
 
-def test_a_factorisation_that_takes_too_long_is_refused_before_it_takes_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_factorisation_that_takes_too_long_is_refused_before_it_takes_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The table of a quadratic part of 9000 unknowns would take more than half a gigabyte."""
     one = (1, 1)
     P = checker.matrix([(1, 0, one), (0, 1, one), *((i, i, one) for i in range(9000))], 9000)
@@ -545,18 +753,45 @@ def test_a_zero_on_the_diagonal_asks_for_zeros_beside_it() -> None:
         establish([[0], [1, 0]])
 
 
-@pytest.mark.parametrize("text", ["1", "-1", "007", "-0x1f", "22/7", "0x16/0x7", "9" * 4300, "0x" + "f" * 65536])
+@pytest.mark.parametrize(
+    "text", ["1", "-1", "007", "-0x1f", "22/7", "0x16/0x7", "9" * 4300, "0x" + "f" * 65536]
+)
 def test_a_number_is_an_integer_or_a_fraction_of_integers(text: str) -> None:
     p, q = f"{text}/1".split("/")[:2]
-    assert checker.rational(text) == Fraction(int(p, 16 if "x" in p else 10), int(q, 16 if "x" in q else 10))
+    assert checker.rational(text) == Fraction(
+        int(p, 16 if "x" in p else 10), int(q, 16 if "x" in q else 10)
+    )
 
 
-STRANGE = ["\uff11", "\u0661", "1_0", " 1", "1 ", "1\n", "+1", "0b1", "0o7", "0X1", "0xF", "1.5", "1/-2", "1/", "/1", "", "inf", "NaN"]
+STRANGE = [
+    "\uff11",
+    "\u0661",
+    "1_0",
+    " 1",
+    "1 ",
+    "1\n",
+    "+1",
+    "0b1",
+    "0o7",
+    "0X1",
+    "0xF",
+    "1.5",
+    "1/-2",
+    "1/",
+    "/1",
+    "",
+    "inf",
+    "NaN",
+]
 
 
 @pytest.mark.parametrize("text", [*STRANGE, "9" * 4301, "0x" + "f" * 65537])
 def test_nothing_else_is_a_number(text: str) -> None:
-    with pytest.raises(ValueError, match=r"^number_is_rational does not hold: a number is .*, not written p or p/q, or too long$"):
+    with pytest.raises(
+        ValueError,
+        match=r"^number_is_rational does not hold: a number is .*, not written p or p/q, or too "
+        r"long$",
+    ):
         checker.rational(text)
 
 
@@ -566,26 +801,42 @@ def test_integers_are_exact_doubles_are_doubles_and_both_are_short() -> None:
     with pytest.raises(ValueError, match=r"the claimed lower bound is above the upper one"):
         checker.check(text.encode())
     for sign in ("", "-"):
-        with pytest.raises(ValueError, match=r"^integer_is_not_too_long does not hold: an integer has 4,301 digits$"):
+        with pytest.raises(
+            ValueError,
+            match=r"^integer_is_not_too_long does not hold: an integer has 4,301 digits$",
+        ):
             checker.check(text.replace(str(10**17 + 1), sign + "9" * 4301).encode())
-        assert "integer_is_not_too_long" not in refusal_of(text.replace(str(10**17 + 1), sign + "9" * 4300).encode())
+        assert "integer_is_not_too_long" not in refusal_of(
+            text.replace(str(10**17 + 1), sign + "9" * 4300).encode()
+        )
 
 
 def test_a_hard_row_must_be_met_exactly() -> None:
     document = sample("svm.hard")
-    document = document | {"primal": document["primal"] | {"w": [v * (1 - 1e-9) for v in document["primal"]["w"]]}}
-    assert refusal(document) == "hard_rows_are_met does not hold: the primal point violates a hard row"
+    document = document | {
+        "primal": document["primal"] | {"w": [v * (1 - 1e-9) for v in document["primal"]["w"]]}
+    }
+    assert (
+        refusal(document) == "hard_rows_are_met does not hold: the primal point violates a hard row"
+    )
 
 
 @pytest.mark.parametrize(("family", "most"), [("rvm", 1), ("rank.onenorm", Fraction(1, 4))])
 def test_the_prices_of_a_linear_program_must_be_met_exactly(family: str, most: Fraction) -> None:
     """Two points on a line at 0 and 1 (rvm: B = (0 1)), or at 0 and 2 (B = 4), and u <= 1 or 1/4."""
     points = [[0.0], [1.0 if family == "rvm" else 2.0]]
-    problem = checker.read_problem(stated(family, features=points, labels=[0, 1], queries=None, C=8, pairs=None))
+    problem = checker.read_problem(
+        stated(family, features=points, labels=[0, 1], queries=None, C=8, pairs=None)
+    )
     n, d = Fraction(most).as_integer_ratio()
-    assert checker.lower_bound(problem, {"rows": [0], "numerators": [n], "denominator": d}, False) == most
+    assert (
+        checker.lower_bound(problem, {"rows": [0], "numerators": [n], "denominator": d}, False)
+        == most
+    )
     with pytest.raises(ValueError, match=r"break B'u <= 1"):
-        checker.lower_bound(problem, {"rows": [0], "numerators": [n * 1000 + 1], "denominator": d * 1000}, False)
+        checker.lower_bound(
+            problem, {"rows": [0], "numerators": [n * 1000 + 1], "denominator": d * 1000}, False
+        )
 
 
 @pytest.mark.parametrize("part", ["problem", "points"])
@@ -627,26 +878,35 @@ def test_the_costs_have_a_common_denominator_or_are_refused(squared: bool) -> No
     assert [Fraction(cost, problem.costs.unit) for cost in problem.costs.numerators] == costs
     assert checker.upper_bound(problem, {"w": [0], "b": 0}) == sum(costs)
     alpha = {"rows": [0, 2], "numerators": [55, 105], "denominator": 231}
-    assert checker.lower_bound(problem, alpha, True) == Fraction(160, 231) - squared * sum(costs) / 4
+    assert (
+        checker.lower_bound(problem, alpha, True) == Fraction(160, 231) - squared * sum(costs) / 4
+    )
     if not squared:
         with pytest.raises(ValueError, match=r"above its cost"):
             checker.lower_bound(problem, alpha | {"numerators": [56, 105]}, True)
     weights = [f"1/{2**20_000 + k:#x}" for k in range(1, 60, 2)]
     with pytest.raises(ValueError, match=f"^{TOO_LONG}$"):
-        checker.read_problem(three | {"features": [[0]] * 30, "labels": [1] * 30, "weights": weights})
+        checker.read_problem(
+            three | {"features": [[0]] * 30, "labels": [1] * 30, "weights": weights}
+        )
 
 
 def test_inverse_costs_without_a_short_common_denominator_are_refused() -> None:
     """Their sum is needed in mode exact only."""
     weights = [hex(2**20_000 + k) for k in range(1, 60, 2)]
-    problem = checker.read_problem(stated("svm.nobias_l2", features=[[0]] * 30, labels=[1] * 30, weights=weights))
+    problem = checker.read_problem(
+        stated("svm.nobias_l2", features=[[0]] * 30, labels=[1] * 30, weights=weights)
+    )
     alpha = {"rows": list(range(30)), "numerators": [1] * 30, "denominator": 1}
     assert 30 - Fraction(1, 2**900) < checker.lower_bound(problem, alpha, False) < 30
     with pytest.raises(ValueError, match=f"^{TOO_LONG}$"):
         checker.lower_bound(problem, alpha, True)
 
 
-@pytest.mark.parametrize(("queries", "membership", "comparisons"), [([0, 0, 0, 2], 8, 10), ([0, 1, 2, 3], 16, 4), (None, 4, 16)])
+@pytest.mark.parametrize(
+    ("queries", "membership", "comparisons"),
+    [([0, 0, 0, 2], 8, 10), ([0, 1, 2, 3], 16, 4), (None, 4, 16)],
+)
 def test_the_work_of_listing_pairs_is_counted_before_it_is_done(
     queries: list[int] | None, membership: int, comparisons: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -660,10 +920,20 @@ def test_the_work_of_listing_pairs_is_counted_before_it_is_done(
 
 def test_pairs_beyond_number_are_refused() -> None:
     with pytest.raises(ValueError, match=f"^{TOO_MUCH}$"):
-        checker.read_problem(stated("rank.l1", features=[[0], [1]], labels=None, queries=None, pairs=[[1, 0]] * 1_600_000))
+        checker.read_problem(
+            stated(
+                "rank.l1",
+                features=[[0], [1]],
+                labels=None,
+                queries=None,
+                pairs=[[1, 0]] * 1_600_000,
+            )
+        )
 
 
-def test_the_end_of_memory_is_a_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_end_of_memory_is_a_refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def exhausted(data: bytes) -> Any:
         raise MemoryError
 
@@ -677,8 +947,12 @@ def test_a_bound_is_exact_to_the_last_digit() -> None:
     document = sample("svm.soft")
     lower, upper = document["claim"]["lower"], document["claim"]["upper"]
     assert checker.check(json.dumps(document).encode())[1:] == (Fraction(lower), Fraction(upper))
-    assert "less than the claimed" in refusal(document | {"claim": {"lower": math.nextafter(lower, upper), "upper": upper}})
-    assert "more than the claimed" in refusal(document | {"claim": {"lower": lower, "upper": math.nextafter(upper, lower)}})
+    assert "less than the claimed" in refusal(
+        document | {"claim": {"lower": math.nextafter(lower, upper), "upper": upper}}
+    )
+    assert "more than the claimed" in refusal(
+        document | {"claim": {"lower": lower, "upper": math.nextafter(upper, lower)}}
+    )
 
 
 def test_values_of_an_rbf_kernel_are_enclosed() -> None:
@@ -687,52 +961,92 @@ def test_values_of_an_rbf_kernel_are_enclosed() -> None:
     for _ in range(10):
         X, beta, y = rng.normal(size=(5, 2)), rng.normal(size=5), [1, -1, 1, -1, 1]
         kernel = {"name": "rbf", "constant": 0, "gamma": 0.7}
-        problem = checker.read_problem(stated("svm.soft", kernel=kernel, features=X.tolist(), labels=y, C=10**9))
+        problem = checker.read_problem(
+            stated("svm.soft", kernel=kernel, features=X.tolist(), labels=y, C=10**9)
+        )
         with localcontext(prec=80):
             K = [[_rbf(X[i], X[j], 0.7) for j in range(5)] for i in range(5)]
             f = [sum((K[i][j] * Decimal(beta[j]) for j in range(5)), Decimal(0)) for i in range(5)]
             norm2 = sum((Decimal(beta[i]) * f[i] for i in range(5)), Decimal(0))
-            exact = norm2 / 2 + 10**9 * sum((max(1 - y[i] * (f[i] + Decimal("0.25")), Decimal(0)) for i in range(5)), Decimal(0))
+            exact = norm2 / 2 + 10**9 * sum(
+                (max(1 - y[i] * (f[i] + Decimal("0.25")), Decimal(0)) for i in range(5)), Decimal(0)
+            )
             steps, unit = checker.common_denominator(v.as_integer_ratio() for v in beta.tolist())
             found = checker.function_of_points(problem.space, steps, unit)
-            assert all(abs(Decimal(v) - g * found.unit) <= found.error for v, g in zip(found.values, f, strict=False))
-            assert 0 <= Decimal(found.norm2.numerator) / found.norm2.denominator - norm2 < Decimal(2) ** -80
+            assert all(
+                abs(Decimal(v) - g * found.unit) <= found.error
+                for v, g in zip(found.values, f, strict=False)
+            )
+            assert (
+                0
+                <= Decimal(found.norm2.numerator) / found.norm2.denominator - norm2
+                < Decimal(2) ** -80
+            )
             upper = checker.upper_bound(problem, {"beta": beta.tolist(), "b": 0.25})
             assert 0 <= Decimal(upper.numerator) / upper.denominator - exact < Decimal(2) ** -50
             alpha = {"rows": [0, 1, 2, 3], "numerators": [3, 1, 1, 3], "denominator": 8}
             pull = [Decimal(3) / 8, -Decimal(1) / 8, Decimal(1) / 8, -Decimal(3) / 8]
-            dual = 1 - sum((pull[i] * K[i][j] * pull[j] for i in range(4) for j in range(4)), Decimal(0)) / 2
+            dual = (
+                1
+                - sum((pull[i] * K[i][j] * pull[j] for i in range(4) for j in range(4)), Decimal(0))
+                / 2
+            )
             lower = Fraction(checker.lower_bound(problem, alpha, False))
             assert 0 <= dual - Decimal(lower.numerator) / lower.denominator < Decimal(2) ** -80
 
 
 def _rbf(x: Any, z: Any, gamma: float) -> Decimal:
-    return (-Decimal(gamma) * sum((Decimal(a) - Decimal(b)) ** 2 for a, b in zip(x.tolist(), z.tolist(), strict=True))).exp()
+    return (
+        -Decimal(gamma)
+        * sum((Decimal(a) - Decimal(b)) ** 2 for a, b in zip(x.tolist(), z.tolist(), strict=True))
+    ).exp()
 
 
 def test_a_direction_of_finite_costs_is_no_ray() -> None:
     """Equal points of both classes: A'alpha = 0 and t'alpha > 0, which proves infeasibility only where slacks are forbidden."""
     alpha = {"rows": [0, 1], "numerators": [1, 1], "denominator": 1}
     for weights, proved in ((None, 2), (["inf", 1], 2), (["inf", "inf"], math.inf)):
-        problem = checker.read_problem(stated("svm.soft", features=[[1.0], [1.0]], labels=[1, -1], weights=weights))
+        problem = checker.read_problem(
+            stated("svm.soft", features=[[1.0], [1.0]], labels=[1, -1], weights=weights)
+        )
         assert checker.lower_bound(problem, alpha, False) == proved
 
 
 def test_the_coefficients_of_equal_points_are_added_up() -> None:
     """A circle of preferences through equal points cancels in an RBF kernel's space; through points that nearly equal it does not."""
-    assert checker.first_equal([[3, 1], [0, 1], [3, 1], [0, 2], [0, 1], [3, 1]]) == [0, 1, 0, 3, 1, 0]
-    circle, kernel = {"rows": [0, 1], "numerators": [1, 1], "denominator": 1}, {"name": "rbf", "constant": 0, "gamma": 0.5}
+    assert checker.first_equal([[3, 1], [0, 1], [3, 1], [0, 2], [0, 1], [3, 1]]) == [
+        0,
+        1,
+        0,
+        3,
+        1,
+        0,
+    ]
+    circle, kernel = (
+        {"rows": [0, 1], "numerators": [1, 1], "denominator": 1},
+        {"name": "rbf", "constant": 0, "gamma": 0.5},
+    )
     for last, proved in ((1.0, math.inf), (1.0 + 2.0**-52, 2)):
         features = [[1.0], [3.0], [last]]
         problem = checker.read_problem(
-            stated("rank.hard", kernel=kernel, features=features, labels=None, pairs=[[0, 1], [1, 2]], C="inf", queries=None)
+            stated(
+                "rank.hard",
+                kernel=kernel,
+                features=features,
+                labels=None,
+                pairs=[[0, 1], [1, 2]],
+                C="inf",
+                queries=None,
+            )
         )
         assert checker.lower_bound(problem, circle, False) <= proved
         assert (checker.lower_bound(problem, circle, False) == math.inf) == (proved == math.inf)
 
 
 def test_weights_of_zero_allow_no_multiplier() -> None:
-    problem = checker.read_problem(stated("svm.nobias_l2", features=[[1.0], [2.0]], labels=[1, -1], weights=[0, 1]))
+    problem = checker.read_problem(
+        stated("svm.nobias_l2", features=[[1.0], [2.0]], labels=[1, -1], weights=[0, 1])
+    )
     with pytest.raises(ValueError, match=r"above its cost"):
         checker.lower_bound(problem, {"rows": [0], "numerators": [1], "denominator": 8}, False)
     proved = checker.lower_bound(problem, {"rows": [1], "numerators": [1], "denominator": 2}, False)
@@ -741,9 +1055,13 @@ def test_weights_of_zero_allow_no_multiplier() -> None:
 
 def test_the_squared_terms_of_many_costs_are_rounded_up() -> None:
     weights = [1 / 3, 1 / 7, 0.1]
-    problem = checker.read_problem(stated("svm.nobias_l2", features=[[0.0]] * 3, labels=[1, 1, 1], weights=weights))
+    problem = checker.read_problem(
+        stated("svm.nobias_l2", features=[[0.0]] * 3, labels=[1, 1, 1], weights=weights)
+    )
     alpha = {"rows": [0, 1, 2], "numerators": [1, 2, 3], "denominator": 4}
-    exact = Fraction(6, 4) - sum(Fraction(k, 4) ** 2 / (4 * Fraction(w)) for k, w in zip((1, 2, 3), weights, strict=True))
+    exact = Fraction(6, 4) - sum(
+        Fraction(k, 4) ** 2 / (4 * Fraction(w)) for k, w in zip((1, 2, 3), weights, strict=True)
+    )
     assert checker.lower_bound(problem, alpha, True) == exact
     rounded = checker.lower_bound(problem, alpha, False)
     assert exact - Fraction(1, 2**390) < rounded < exact
@@ -751,10 +1069,16 @@ def test_the_squared_terms_of_many_costs_are_rounded_up() -> None:
 
 def test_the_exact_path_of_xor_is_proved_without_a_gap() -> None:
     proved = check(json.dumps(mutant.signed(xor_path())).encode())
-    assert proved == "svm.soft: for every lambda in [1.0, 16.0] the path's objective is above the optimum by at most 0.0 of it"
+    assert (
+        proved == "svm.soft: for every lambda in [1.0, 16.0] the path's objective is above the "
+        "optimum by at most 0.0 of it"
+    )
 
 
-@pytest.mark.parametrize(("to", "reason"), [(-1, "the gap is negative"), ("1/0", "divided by 0"), (True, "a number is missing")])
+@pytest.mark.parametrize(
+    ("to", "reason"),
+    [(-1, "the gap is negative"), ("1/0", "divided by 0"), (True, "a number is missing")],
+)
 def test_a_gap_is_a_number_that_is_not_negative(to: Any, reason: str) -> None:
     document = xor_path()
     document["claim"]["gap"] = to
@@ -801,7 +1125,9 @@ def test_an_error_of_the_kernel_counts_against_a_piece() -> None:
     problem = checker.read_problem(without_loss()["problem"])
     first, second = checker.list_of_knots(problem, without_loss()["path"])
     wrong = problem.space._replace(error=3)
-    larger = checker.curvature(wrong, first, second, Fraction(1, 2)) - checker.curvature(problem.space, first, second, Fraction(1, 2))
+    larger = checker.curvature(wrong, first, second, Fraction(1, 2)) - checker.curvature(
+        problem.space, first, second, Fraction(1, 2)
+    )
     assert larger == Fraction(5, 4) * Fraction(3, problem.space.unit) * Fraction(4 * 7, 8) ** 2
 
 

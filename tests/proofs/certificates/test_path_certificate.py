@@ -19,7 +19,16 @@ from typer.testing import CliRunner
 from campaigns import certificate_mutations as mutant
 from equimargin.cli.app import app
 from equimargin.data import load
-from equimargin.formulations import MarginProblem, classification, linear, one_norm_ranking, polynomial, ranking, rbf, regression
+from equimargin.formulations import (
+    MarginProblem,
+    classification,
+    linear,
+    one_norm_ranking,
+    polynomial,
+    ranking,
+    rbf,
+    regression,
+)
 from equimargin.proofs import checker, path_certificate, write_certificate
 from equimargin.proofs.certificates.problem import state
 from equimargin.solvers import RegularizationPath, regularization_path
@@ -27,7 +36,9 @@ from equimargin.testing import sample_problem
 from narrow import as_a
 from places import SHARED, example
 
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the folder of public data sets is not beside the repository")
+needs_shared = pytest.mark.skipif(
+    not SHARED.is_dir(), reason="the folder of public data sets is not beside the repository"
+)
 
 
 def path_of(problem: MarginProblem, lambda_min: float = 1e-2) -> RegularizationPath:
@@ -46,12 +57,28 @@ def proved(document: Any) -> checker.PathClaim:
 
 
 @settings(max_examples=20)
-@given(st.sampled_from(mutant.WITH_A_PATH), st.integers(0, 1000), st.sampled_from([0.1, 1e-2, 1e-5]), st.data())
-def test_every_lambda_has_an_objective_near_the_exact_optimum(family: str, seed: int, gap: float, data: st.DataObject) -> None:
+@given(
+    st.sampled_from(mutant.WITH_A_PATH),
+    st.integers(0, 1000),
+    st.sampled_from([0.1, 1e-2, 1e-5]),
+    st.data(),
+)
+def test_every_lambda_has_an_objective_near_the_exact_optimum(
+    family: str, seed: int, gap: float, data: st.DataObject
+) -> None:
     problem = of_family(family, seed)
     if data.draw(st.booleans()):
-        count = problem.p if family.startswith("svr") else problem.m if family.startswith("svm") else 1
-        problem = replace(problem, weights=np.array(data.draw(st.lists(st.sampled_from([0.5, 1.0, 0.3]), min_size=count, max_size=count))))
+        count = (
+            problem.p if family.startswith("svr") else problem.m if family.startswith("svm") else 1
+        )
+        problem = replace(
+            problem,
+            weights=np.array(
+                data.draw(
+                    st.lists(st.sampled_from([0.5, 1.0, 0.3]), min_size=count, max_size=count)
+                )
+            ),
+        )
     path = path_of(problem)
     if not len(path):
         return
@@ -65,13 +92,19 @@ def test_every_lambda_has_an_objective_near_the_exact_optimum(family: str, seed:
 
 PROBLEMS: dict[str, Callable[[], MarginProblem]] = {
     "svm.soft": lambda: classification(load("iris").scaled().X, load("iris").y, kernel=rbf(0.5)),
-    "svr.l1": lambda: regression(load("diabetes").scaled().X[:60], load("diabetes").y[:60], epsilon=10.0, kernel=rbf(0.1)),
-    "rank.l1": lambda: ranking(load("diabetes_ranking").X[:40], load("diabetes_ranking").y[:40], kernel=linear()),
+    "svr.l1": lambda: regression(
+        load("diabetes").scaled().X[:60], load("diabetes").y[:60], epsilon=10.0, kernel=rbf(0.1)
+    ),
+    "rank.l1": lambda: ranking(
+        load("diabetes_ranking").X[:40], load("diabetes_ranking").y[:40], kernel=linear()
+    ),
 }
 
 
 @pytest.mark.parametrize("family", PROBLEMS)
-def test_a_smaller_gap_takes_more_points_and_no_more_than_there_are_breakpoints(family: str) -> None:
+def test_a_smaller_gap_takes_more_points_and_no_more_than_there_are_breakpoints(
+    family: str,
+) -> None:
     path = path_of(PROBLEMS[family](), 1e-1)
     counts = []
     for gap in (1e-1, 1e-3, 1e-6):
@@ -98,7 +131,9 @@ def test_the_objective_of_the_file_is_that_of_the_path() -> None:
     knot = next(checker.list_of_knots(judge, document["path"]))
     assert point["lambda"] == path.lambdas[0]
     g = [v / knot.g.unit for v in knot.g.values[:-1]]
-    np.testing.assert_allclose(np.subtract(g, g[0]), path.g[0] - path.g[0][0], rtol=1e-5, atol=1e-6 * max(map(abs, g)))
+    np.testing.assert_allclose(
+        np.subtract(g, g[0]), path.g[0] - path.g[0][0], rtol=1e-5, atol=1e-6 * max(map(abs, g))
+    )
 
 
 def tampered(document: dict[str, Any], change: Callable[[Any], None]) -> dict[str, Any]:
@@ -109,10 +144,18 @@ def tampered(document: dict[str, Any], change: Callable[[Any], None]) -> dict[st
 
 
 CHANGES: dict[str, Callable[[Any], Any]] = {
-    "a multiplier": lambda document: document["path"]["points"][2]["numerators"].__setitem__(0, document["path"]["denominator"] // 2),
-    "a breakpoint": lambda document: document["path"]["points"][2].update({"lambda": 1.1 * document["path"]["points"][2]["lambda"]}),
-    "a bias": lambda document: document["path"]["points"][2].update(b=document["path"]["points"][2]["b"] + 1.0),
-    "a piece": lambda document: document["path"].update(points=document["path"]["points"][:2] + document["path"]["points"][6:]),
+    "a multiplier": lambda document: document["path"]["points"][2]["numerators"].__setitem__(
+        0, document["path"]["denominator"] // 2
+    ),
+    "a breakpoint": lambda document: document["path"]["points"][2].update(
+        {"lambda": 1.1 * document["path"]["points"][2]["lambda"]}
+    ),
+    "a bias": lambda document: document["path"]["points"][2].update(
+        b=document["path"]["points"][2]["b"] + 1.0
+    ),
+    "a piece": lambda document: document["path"].update(
+        points=document["path"]["points"][:2] + document["path"]["points"][6:]
+    ),
     "the end": lambda document: document["path"]["points"].pop(),
     "the gap": lambda document: document["claim"].update(gap=document["claim"]["gap"] / 10),
     "the range": lambda document: document["claim"].update({"from": document["claim"]["from"] / 2}),
@@ -136,7 +179,9 @@ def test_a_tampered_path_is_rejected(name: str) -> None:
 def test_no_changed_path_is_accepted_with_a_false_gap(family: str) -> None:
     rng = np.random.default_rng(len(family))
     document = path_certificate(path_of(of_family(family)), gap=1e-2)
-    outcomes = [mutant.path_outcome(changed, rng) for _, changed in mutant.mutations(document, rng, 60)]
+    outcomes = [
+        mutant.path_outcome(changed, rng) for _, changed in mutant.mutations(document, rng, 60)
+    ]
     assert mutant.OUTCOMES[0] in outcomes
     assert mutant.OUTCOMES[2] not in outcomes
 
@@ -166,7 +211,9 @@ def public(name: str) -> MarginProblem:
 
 @pytest.mark.slow
 @needs_shared
-@pytest.mark.parametrize(("name", "pairs"), [("Mixtures", 10_000), ("Auto", 18_711), ("mq2008", 499)])
+@pytest.mark.parametrize(
+    ("name", "pairs"), [("Mixtures", 10_000), ("Auto", 18_711), ("mq2008", 499)]
+)
 def test_public_data_have_certified_paths(name: str, pairs: int) -> None:
     problem = public(name)
     assert problem.p == pairs
@@ -175,7 +222,14 @@ def test_public_data_have_certified_paths(name: str, pairs: int) -> None:
     assert len(document["path"]["points"]) < 30 < 1000 < len(path)
     proved(document)
     with pytest.raises(ValueError, match=r"^gap_is_proved_between_points does not hold: "):
-        proved(tampered(document, lambda changed: changed["path"].update(points=without_middle(changed["path"]["points"]))))
+        proved(
+            tampered(
+                document,
+                lambda changed: changed["path"].update(
+                    points=without_middle(changed["path"]["points"])
+                ),
+            )
+        )
 
 
 def without_middle(points: list[Any]) -> list[Any]:
@@ -184,7 +238,11 @@ def without_middle(points: list[Any]) -> list[Any]:
     changes: dict[int, int] = {}
     for point in points[middle : later + 1]:
         changes |= dict(zip(point["rows"], point["numerators"], strict=True))
-    return [*points[:middle], points[later] | {"rows": list(changes), "numerators": list(changes.values())}, *points[later + 1 :]]
+    return [
+        *points[:middle],
+        points[later] | {"rows": list(changes), "numerators": list(changes.values())},
+        *points[later + 1 :],
+    ]
 
 
 def test_what_has_no_certified_path_is_a_sentence() -> None:
@@ -206,13 +264,24 @@ def test_the_command_line_certifies_and_checks(tmp_path: Path) -> None:
     options = ["--sample", "40", "--lambda-min", "0.1", "--certify", str(file)]
     answer = runner.invoke(app, ["path", "iris", *options, "--certify-gap", "0.01"])
     assert answer.exit_code == 0, answer.output
-    assert "prove a relative gap of 0.01 at every lambda from 0.1 to " in " ".join(answer.output.split())
+    assert "prove a relative gap of 0.01 at every lambda from 0.1 to " in " ".join(
+        answer.output.split()
+    )
     answer = runner.invoke(app, ["verify", str(file)])
-    assert (answer.exit_code, "ACCEPTED: svm.soft: for every lambda in [0.1, " in answer.output) == (0, True)
+    assert (
+        answer.exit_code,
+        "ACCEPTED: svm.soft: for every lambda in [0.1, " in answer.output,
+    ) == (0, True)
     file.write_text(file.read_text().replace('"gap":0.01', '"gap":0.001', 1))
     answer = runner.invoke(app, ["verify", str(file)])
-    assert (answer.exit_code, "REJECTED: digests" in answer.output or "REJECTED: gap_is" in answer.output) == (1, True)
+    assert (
+        answer.exit_code,
+        "REJECTED: digests" in answer.output or "REJECTED: gap_is" in answer.output,
+    ) == (1, True)
     answer = runner.invoke(app, ["path", "iris", "--family", "svm.onenorm", *options])
-    assert (answer.exit_code, "one-norm problem has no certificate" in " ".join(answer.output.split())) == (2, True)
+    assert (
+        answer.exit_code,
+        "one-norm problem has no certificate" in " ".join(answer.output.split()),
+    ) == (2, True)
     write_certificate(path_certificate(path_of(of_family("rank.l1"))), file)
     assert checker.main([str(file)]) == 0

@@ -33,13 +33,19 @@ def test_an_exact_outcome_is_accepted_as_one_number(program: Program) -> None:
 
 @given(programs(scaled=False), st.integers(0, 2**32 - 1))
 @settings(max_examples=60, deadline=None)
-def test_no_changed_certificate_is_accepted_with_a_false_interval(program: Program, seed: int) -> None:
+def test_no_changed_certificate_is_accepted_with_a_false_interval(
+    program: Program, seed: int
+) -> None:
     """A changed problem that is accepted is solved anew, from the certificate's own numbers."""
     outcome = program_optimum(program)
     assert isinstance(outcome, Optimum | Infeasible | Unbounded)
-    for kind, changed in mutant.mutations(program_certificate(program, outcome), np.random.default_rng(seed), 20):
+    for kind, changed in mutant.mutations(
+        program_certificate(program, outcome), np.random.default_rng(seed), 20
+    ):
         found = mutant.accepted(json.dumps(changed).encode())
-        assert found is None or not mutant.false(found, mutant.program_truth(changed["problem"])), kind
+        assert found is None or not mutant.false(found, mutant.program_truth(changed["problem"])), (
+            kind
+        )
 
 
 @given(programs())
@@ -48,7 +54,9 @@ def test_hostile_documents_are_refused(program: Program) -> None:
     outcome = program_optimum(program)
     assert isinstance(outcome, Optimum | Infeasible | Unbounded)
     text = json.dumps(program_certificate(program, outcome), separators=(",", ":"))
-    changed = [(kind, data) for kind, data in mutant.hostile(json.loads(text)) if data != text.encode()]
+    changed = [
+        (kind, data) for kind, data in mutant.hostile(json.loads(text)) if data != text.encode()
+    ]
     assert [kind for kind, data in changed if mutant.accepted(data) is not None] == []
 
 
@@ -68,7 +76,9 @@ def test_a_box_is_part_of_what_is_certified() -> None:
 
 
 def test_an_enclosure_of_another_program_is_refused() -> None:
-    program, other = (program_from_arrays(None, [-1.0, tiny], G=[[1.0, 0.0]], h=[1.0]) for tiny in (1e-9, 1e-8))
+    program, other = (
+        program_from_arrays(None, [-1.0, tiny], G=[[1.0, 0.0]], h=[1.0]) for tiny in (1e-9, 1e-8)
+    )
     for box in (None, [2.0, 3.0]):
         found = enclosure(other, box=box)
         program_certificate(other, found)
@@ -99,13 +109,19 @@ def singular(n: int, rank: int) -> Program:
 
 
 @pytest.mark.parametrize(("n", "rank"), [(65, 1), (70, 69), (150, 12)])
-def test_a_singular_matrix_of_many_unknowns_is_proved_by_as_many_pivots_as_its_rank(n: int, rank: int) -> None:
+def test_a_singular_matrix_of_many_unknowns_is_proved_by_as_many_pivots_as_its_rank(
+    n: int, rank: int
+) -> None:
     program = singular(n, rank)
     outcome = program_optimum(program)
     assert isinstance(outcome, Optimum)
     document = program_certificate(program, outcome)
     assert document["semidefinite"] == "by factorisation"
-    assert checker.check(json.dumps(document).encode()) == ("program", Fraction(-rank, 2), Fraction(-rank, 2))
+    assert checker.check(json.dumps(document).encode()) == (
+        "program",
+        Fraction(-rank, 2),
+        Fraction(-rank, 2),
+    )
 
 
 @pytest.mark.parametrize("place", [0, 700, -1])
@@ -125,7 +141,10 @@ def test_a_singular_matrix_that_is_changed_is_refused(place: int) -> None:
 
 def test_pivots_that_take_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their estimate counts all pivots so far: 5 are affordable here, and 69 are not."""
-    tables = [[[int(v) for v in row] for row in B @ B.T] for B in (np.random.default_rng(0).integers(-9, 10, (70, r)) for r in (5, 69))]
+    tables = [
+        [[int(v) for v in row] for row in B @ B.T]
+        for B in (np.random.default_rng(0).integers(-9, 10, (70, r)) for r in (5, 69))
+    ]
     monkeypatch.setattr(checker, "MOST_NANOSECONDS", 10**8)
     assert checker.has_no_negative_pivot(tables[0])
     with pytest.raises(ValueError, match="arithmetic_is_affordable does not hold"):

@@ -38,7 +38,10 @@ from equimargin.testing import HARD, get_task
 from narrow import present
 from oracles.own_entries import PRINTED
 
-POINTS, SCORES = np.array([[2.0, 0.5], [1.0, -1.25], [-0.5, 1.0], [-2.0, -0.25], [0.75, 0.0]]), np.array([2.0, 1.0, 0.0, 0.0, 1.0])
+POINTS, SCORES = (
+    np.array([[2.0, 0.5], [1.0, -1.25], [-0.5, 1.0], [-2.0, -0.25], [0.75, 0.0]]),
+    np.array([2.0, 1.0, 0.0, 0.0, 1.0]),
+)
 READ_OUTS = {"svm.hard.bias.as_printed", "rank.l2.value.as_printed", "ord.hard.rank_hard.unscaled"}
 """Misprints of how a solution is read, not of a problem: what they declare is right."""
 MISPRINTED = {
@@ -69,12 +72,26 @@ def grid(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return rng.integers(-40, 41, (4, 3)) / 8, rng.permutation([2.0, 1.0, 0.0, 0.0])
 
 
-def problem_of(family: str, kernel: Kernel, C: float = 0.5, data: tuple[np.ndarray, np.ndarray] = (POINTS, SCORES)) -> Problem:
+def problem_of(
+    family: str,
+    kernel: Kernel,
+    C: float = 0.5,
+    data: tuple[np.ndarray, np.ndarray] = (POINTS, SCORES),
+) -> Problem:
     """A problem on a grid, with numbers that every declaration computes with exactly."""
     points, scores = data
     task = get_task(family)
-    y = {"classification": np.sign(scores - 0.5), "regression": scores - 0.75, "ranking": scores, "ordinal": scores}[task]
-    settings: dict[str, Any] = {"X": points @ points.T if kernel.name == "precomputed" else points, "y": y, "kernel": kernel}
+    y = {
+        "classification": np.sign(scores - 0.5),
+        "regression": scores - 0.75,
+        "ranking": scores,
+        "ordinal": scores,
+    }[task]
+    settings: dict[str, Any] = {
+        "X": points @ points.T if kernel.name == "precomputed" else points,
+        "y": y,
+        "kernel": kernel,
+    }
     if family not in HARD:
         settings["C"] = C
     if task == "regression":
@@ -100,7 +117,10 @@ def declared(dual: str, problem: AnyProblem) -> Form:
 
 def are_one(first: Form, second: Form) -> bool:
     """Return True if the two forms are one, number by number."""
-    return RenamingSearch(ColourRefinement(first), ColourRefinement(second), Clock(SECONDS)).run() is not None
+    return (
+        RenamingSearch(ColourRefinement(first), ColourRefinement(second), Clock(SECONDS)).run()
+        is not None
+    )
 
 
 def reason_of(primal: str, dual: str, problem: AnyProblem) -> Reason | None:
@@ -123,7 +143,9 @@ def test_the_duals_of_all_primals_are_known() -> None:
 @pytest.mark.parametrize(("primal", "dual"), DUAL_OF.items())
 def test_the_derived_dual_is_the_declared_one(primal: str, dual: str) -> None:
     family = REGISTRY[primal].family
-    others = [polynomial(2, 0.5, 1.0), rbf(0.5), precomputed()] if takes_no_differences(family) else []
+    others = (
+        [polynomial(2, 0.5, 1.0), rbf(0.5), precomputed()] if takes_no_differences(family) else []
+    )
     for kernel in (linear(), *others):
         assert reason_of(primal, dual, problem_of(family, kernel)) is not None
     assert reason_of(primal, dual, problem_of(family, linear(), C=4.0)) is not None
@@ -133,22 +155,35 @@ def test_the_derived_dual_is_the_declared_one(primal: str, dual: str) -> None:
 def test_so_it_is_on_other_data(primal: str, dual: str) -> None:
     """Entry by entry both duals are polynomials in the data: equal at points drawn at random, they are equal."""
     for seed in (1, 2):
-        assert reason_of(primal, dual, problem_of(REGISTRY[primal].family, linear(), C=2.0, data=grid(seed))) is not None
+        assert (
+            reason_of(
+                primal, dual, problem_of(REGISTRY[primal].family, linear(), C=2.0, data=grid(seed))
+            )
+            is not None
+        )
 
 
-@pytest.mark.parametrize("primal", [id for id in DUAL_OF if "onenorm" in id or id.startswith("rvm")])
+@pytest.mark.parametrize(
+    "primal", [id for id in DUAL_OF if "onenorm" in id or id.startswith("rvm")]
+)
 def test_a_point_of_one_number_is_a_row_like_any_other(primal: str) -> None:
     """A price of such a point has one unknown w_j of a linear kernel: it is no bound, and no other price takes its place."""
     points = np.array([[2.0, 0.0], [0.0, -1.25], [0.0, 0.0], [-2.0, -0.25], [1.0, 0.0]])
     family = REGISTRY[primal].family
-    assert reason_of(primal, DUAL_OF[primal], problem_of(family, linear(), data=(points, SCORES))) is not None
+    assert (
+        reason_of(primal, DUAL_OF[primal], problem_of(family, linear(), data=(points, SCORES)))
+        is not None
+    )
 
 
 @pytest.mark.parametrize("primal", [id for id in DUAL_OF if id.endswith((".margin", ".beta"))])
 def test_a_row_of_one_number_is_a_bound(primal: str) -> None:
     """With one feature, rows and norms have one number; with two opposite ones a point of 0 has none."""
     family = REGISTRY[primal].family
-    for points in ([[-2.0], [-1.0], [0.0], [2.0]], [[-2.0, 2.0], [0.0, 0.0], [1.0, -1.0], [2.0, -2.0]]):
+    for points in (
+        [[-2.0], [-1.0], [0.0], [2.0]],
+        [[-2.0, 2.0], [0.0, 0.0], [1.0, -1.0], [2.0, -2.0]],
+    ):
         for scores in ([2.0, 0.0, 0.0, 1.0], [0.0, 2.0, 1.0, 0.0]):
             problem = problem_of(family, linear(), C=2.0, data=(np.array(points), np.array(scores)))
             assert reason_of(primal, DUAL_OF[primal], problem) is not None
@@ -158,7 +193,11 @@ def test_a_row_of_one_number_is_a_bound(primal: str) -> None:
 def test_a_misprint_is_no_dual(control: str) -> None:
     kernel = polynomial(2, 1.0, 1.0) if "differences" in control else linear()
     counterpart = MISPRINTED[control]
-    primal, dual = (counterpart, control) if REGISTRY[control].carries == "multipliers" else (control, counterpart)
+    primal, dual = (
+        (counterpart, control)
+        if REGISTRY[control].carries == "multipliers"
+        else (control, counterpart)
+    )
     problem = problem_of(REGISTRY[control].family, kernel)
     assert reason_of(primal, dual, problem) is None
     found = compare_at(problem, primal, dual, "exact", Clock(SECONDS), explain=False)
@@ -170,11 +209,18 @@ def test_every_control_is_judged() -> None:
 
 
 def test_a_dual_with_weights_has_a_box_for_every_row() -> None:
-    problem = classification(POINTS, np.sign(SCORES - 0.5), 0.5, sample_weight=[1.0, 4.0, 0.25, 1.0, 16.0])
+    problem = classification(
+        POINTS, np.sign(SCORES - 0.5), 0.5, sample_weight=[1.0, 4.0, 0.25, 1.0, 16.0]
+    )
     assert reason_of("svm.soft.primal", "svm.soft.dual", problem) is not None
-    assert reason_of("svm.l2.primal", "svm.l2.dual", replace(problem, loss="squared_hinge")) is not None
+    assert (
+        reason_of("svm.l2.primal", "svm.l2.dual", replace(problem, loss="squared_hinge"))
+        is not None
+    )
     ends = ColourRefinement(derived("svm.soft.primal", problem)).ends
-    assert [(fraction(low), fraction(high)) for low, high in ends] == [(Fraction(0), Fraction(c)) for c in (0.5, 2.0, 0.125, 0.5, 8.0)]
+    assert [(fraction(low), fraction(high)) for low, high in ends] == [
+        (Fraction(0), Fraction(c)) for c in (0.5, 2.0, 0.125, 0.5, 8.0)
+    ]
 
 
 def test_the_derived_dual_of_the_tutorial_is_its_equation() -> None:
@@ -189,19 +235,33 @@ def test_the_derived_dual_of_the_tutorial_is_its_equation() -> None:
     assert dual.shape == (5, 1, 10)
 
 
-@pytest.mark.parametrize("family", ["svm.soft", "svm.l2", "svr.l1", "rank.l1", "rvm", "rank.onenorm", "svm.onenorm"])
+@pytest.mark.parametrize(
+    "family", ["svm.soft", "svm.l2", "svr.l1", "rank.l1", "rvm", "rank.onenorm", "svm.onenorm"]
+)
 def test_one_number_changed_anywhere_is_seen(family: str) -> None:
     """A bound at 0 is the same with any positive factor; every other number is compared."""
     problem, ids = problem_of(family, linear()), (f"{family}.primal", f"{family}.dual")
     reason = present(reason_of(*ids, problem))
-    one, other = after(stated_form(ids[0], problem), reason.first), after(stated_form(ids[1], problem), reason.second)
+    one, other = (
+        after(stated_form(ids[0], problem), reason.first),
+        after(stated_form(ids[1], problem), reason.second),
+    )
     assert are_one(one, other)
-    changed = [replace(other, **{part: nudged(getattr(other, part))}) for part in ("H", "g", "E", "f") if getattr(other, part).size]
+    changed = [
+        replace(other, **{part: nudged(getattr(other, part))})
+        for part in ("H", "g", "E", "f")
+        if getattr(other, part).size
+    ]
     rows = [r for r, end in enumerate(other.f) if end != 0 or not other.bounds[r]]
     for r in rows[:1]:
-        F, f = np.vstack([np.delete(other.F, r, 0), nudged(other.F[r])]), np.append(np.delete(other.f, r), other.f[[r]])
+        F, f = (
+            np.vstack([np.delete(other.F, r, 0), nudged(other.F[r])]),
+            np.append(np.delete(other.f, r), other.f[[r]]),
+        )
         changed.append(replace(other, F=F, f=f))
-    assert not any(are_one(one, wrong) for wrong in [replace(other, constant=other.constant + 1), *changed])
+    assert not any(
+        are_one(one, wrong) for wrong in [replace(other, constant=other.constant + 1), *changed]
+    )
 
 
 def test_an_equation_is_put_into_a_quadratic() -> None:
@@ -222,7 +282,10 @@ def test_equations_are_compared_by_their_solutions() -> None:
 
 @pytest.mark.parametrize("family", ["svm.hard", "svm.nobias_hard", "rank.hard"])
 def test_at_the_margin_one_the_optimum_is_that_of_the_family(family: str) -> None:
-    points, scores = np.array([[2.0, 1.0], [0.5, 2.0], [-1.0, -1.0], [-2.0, 0.0]]), np.array([2.0, 1.0, 0.0, 0.0])
+    points, scores = (
+        np.array([[2.0, 1.0], [0.5, 2.0], [-1.0, -1.0], [-2.0, 0.0]]),
+        np.array([2.0, 1.0, 0.0, 0.0]),
+    )
     problem = problem_of(family, linear(), data=(points, scores))
     value = optimal_value(stated_form(f"{family}.margin", problem))
     assert value == optimal_value(stated_form(f"{family}.primal", problem))
@@ -235,7 +298,11 @@ def test_only_a_margin_over_the_unit_ball_is_scaled() -> None:
     rows = program_from_arrays(None, [-1, 0, 0], None, [], [[1, -2, 0], [0, 0, 1]], [0, 1])
     norm = np.array([array([0, 0, 1]), array([0, 1, 0])])
     right = at_margin_one(make_form(rows), norm)
-    assert (right.H.tolist(), right.E.tolist(), right.F.tolist()) == ([[0, 0], [0, 1]], [[1, 0]], [[1, -2]])
+    assert (right.H.tolist(), right.E.tolist(), right.F.tolist()) == (
+        [[0, 0], [0, 1]],
+        [[1, 0]],
+        [[1, -2]],
+    )
     half = at_margin_one(replace(make_form(rows), f=array([0, Fraction(1, 2)])), norm)
     assert half.H.tolist() == [[0, 0], [0, 4]]
     form = make_form(rows)

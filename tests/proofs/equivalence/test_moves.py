@@ -96,7 +96,9 @@ def test_an_unknown_whose_objective_may_decrease_is_neither_fixed_nor_left_out()
     falling = make_form(program_from_arrays(None, [-1], None, [], [[-1]], [0]))
     with pytest.raises(ValueError, match="the objective may decrease"):
         DominatedColumn(0).apply(falling)
-    coupled = make_form(program_from_arrays([[1, -1], [-1, 1]], [1, 0], None, [], [[-1, 0], [0, -1]], [0, 0]))
+    coupled = make_form(
+        program_from_arrays([[1, -1], [-1, 1]], [1, 0], None, [], [[-1, 0], [0, -1]], [0, 0])
+    )
     with pytest.raises(ValueError, match="the objective may decrease"):
         DominatedColumn(0).apply(coupled)
     free = make_form(program_from_arrays(None, [1], None, [], None, []))
@@ -120,10 +122,16 @@ def test_a_forcing_constraint_is_used_only_where_it_keeps_the_optimum(
 ) -> None:
     """The equation is a'x = 0, and some unknowns have lower bounds, some below 0: where x = 0 is not forced, the step refuses."""
     rows = [[-1 if j == k else 0 for j in range(3)] for k, _ in bounds]
-    given = program_from_arrays(np.eye(3), costs, [equation], [0], rows or None, [-low for _, low in bounds])
+    given = program_from_arrays(
+        np.eye(3), costs, [equation], [0], rows or None, [-low for _, low in bounds]
+    )
     lower = {k: max(low for j, low in bounds if j == k) for k, _ in bounds}
     used = [k for k in range(3) if equation[k]]
-    forced = used and len({equation[k] > 0 for k in used}) == 1 and all(lower.get(k, -1) >= 0 for k in used)
+    forced = (
+        used
+        and len({equation[k] > 0 for k in used}) == 1
+        and all(lower.get(k, -1) >= 0 for k in used)
+    )
     if not forced:
         with pytest.raises(ValueError, match="equation 0"):
             ForcingConstraint(0).apply(make_form(given))
@@ -142,9 +150,13 @@ def test_a_forcing_constraint_is_used_only_where_it_keeps_the_optimum(
     st.lists(st.integers(-1, 3), min_size=6, max_size=6),
 )
 @example([(0, 0, 1), (0, 1, -1), (1, 0, -1)], [0, 3, -5])
-def test_a_projection_has_the_optimum_of_its_program(rows: list[tuple[int, int, int]], ends: list[int]) -> None:
+def test_a_projection_has_the_optimum_of_its_program(
+    rows: list[tuple[int, int, int]], ends: list[int]
+) -> None:
     """The last unknown has no cost: without it and with it the exact optimum is one, and no point is feasible in one alone."""
-    given = program_from_arrays([[1, 0, 0], [0, 2, 0], [0, 0, 0]], [1, -1, 0], None, [], rows, ends[: len(rows)])
+    given = program_from_arrays(
+        [[1, 0, 0], [0, 2, 0], [0, 0, 0]], [1, -1, 0], None, [], rows, ends[: len(rows)]
+    )
     made = Projection(2).apply(make_form(given))
     assert made.n == 2
     assert optimal_value(program_optimum(program_of(made))) == optimal_value(program_optimum(given))
@@ -152,7 +164,10 @@ def test_a_projection_has_the_optimum_of_its_program(rows: list[tuple[int, int, 
 
 def program_of(form: Form) -> Any:
     """Return the program of a form of small dyadic numbers."""
-    H, F, E = (np.array([[float(fraction(v)) for v in row] for row in M]).reshape(len(M), form.n) for M in (form.H, form.F, form.E))
+    H, F, E = (
+        np.array([[float(fraction(v)) for v in row] for row in M]).reshape(len(M), form.n)
+        for M in (form.H, form.F, form.E)
+    )
     g, f, e = ([float(fraction(v)) for v in each] for each in (form.g, form.f, form.e))
     return program_from_arrays(H, g, E if len(E) else None, e, F if len(F) else None, f)
 
@@ -166,7 +181,13 @@ def optimal_value(found: Any) -> Any:
 def test_a_renaming_holds_only_if_every_number_agrees(wrong: str) -> None:
     one = fmpq(1)
     rows = tuple((r, one) for r in range(5))
-    right: dict[str, Any] = {"order": (0, 1, 2), "scales": (one,) * 3, "rows": rows, "equations": ((one,),), "back": ((one,),)}
+    right: dict[str, Any] = {
+        "order": (0, 1, 2),
+        "scales": (one,) * 3,
+        "rows": rows,
+        "equations": ((one,),),
+        "back": ((one,),),
+    }
     assert Renaming(**right).holds(form(), form())
     changes: dict[str, dict[str, Any]] = {
         "order": {"order": (1, 0, 2)},
@@ -191,7 +212,9 @@ def test_a_renaming_compares_every_part_of_a_form(part: str) -> None:
 
 def test_opposite_inequalities_and_other_constants_are_told_apart() -> None:
     one = fmpq(1)
-    up, down = (make_form(program_from_arrays(None, [0], None, [], [[way]], [way])) for way in (1, -1))
+    up, down = (
+        make_form(program_from_arrays(None, [0], None, [], [[way]], [way])) for way in (1, -1)
+    )
     assert Renaming((0,), (one,), ((0, one),), (), ()).holds(up, up)
     assert not Renaming((0,), (one,), ((0, -one),), (), ()).holds(up, down)
     more = ObjectiveMap(one, one).apply(up)
@@ -201,6 +224,15 @@ def test_opposite_inequalities_and_other_constants_are_told_apart() -> None:
 def test_an_equation_solved_for_an_unknown_leaves_its_constant_in_the_others() -> None:
     """x + w = 1 in x + 2 w + z = 5, 3 w <= 7 and w^2 / 2 leaves -x + z = 3, -3 x <= 4 and (1 - x)^2 / 2."""
     P = [[0, 0, 0], [0, 0, 0], [0, 0, 1]]
-    left = Elimination(0, 2).apply(make_form(program_from_arrays(P, [0, 0, 0], [[1, 0, 1], [1, 1, 2]], [1, 5], [[0, 0, 3]], [7])))
-    assert (left.E.tolist(), left.e.tolist(), left.F.tolist(), left.f.tolist()) == ([[-1, 1]], [3], [[-3, 0]], [4])
+    left = Elimination(0, 2).apply(
+        make_form(
+            program_from_arrays(P, [0, 0, 0], [[1, 0, 1], [1, 1, 2]], [1, 5], [[0, 0, 3]], [7])
+        )
+    )
+    assert (left.E.tolist(), left.e.tolist(), left.F.tolist(), left.f.tolist()) == (
+        [[-1, 1]],
+        [3],
+        [[-3, 0]],
+        [4],
+    )
     assert (left.H.tolist(), left.g.tolist(), left.constant) == ([[1, 0], [0, 0]], [-1, 0], HALF)

@@ -15,29 +15,46 @@ from hypothesis import strategies as st
 from equimargin.equivalence.instances import choose_instances, drawn
 from equimargin.proofs.equivalence import reason_for_all_data, stated
 from equimargin.proofs.equivalence.form import semidefinite_for_all, zeros
-from equimargin.proofs.equivalence.quotients import NotANumber, Quotient, divisor, nonnegative, positive
+from equimargin.proofs.equivalence.quotients import (
+    NotANumber,
+    Quotient,
+    divisor,
+    nonnegative,
+    positive,
+)
 from equimargin.solvers.exact.program.clock import Clock
 from narrow import present
 from oracles.reasons import assert_replays
 from problem_pairs import soft_dual_of_parameters, soft_of_parameters
 
-DATA = {"X": np.array([[1.0, 2.0], [0.0, 1.0], [3.0, -1.0]]), "y": np.array([1.0, -1.0, 1.0]), "C": 2.0}
+DATA = {
+    "X": np.array([[1.0, 2.0], [0.0, 1.0], [3.0, -1.0]]),
+    "y": np.array([1.0, -1.0, 1.0]),
+    "C": 2.0,
+}
 SECONDS = 60.0
 """Seconds that a reason may take here."""
 
 
 def for_all(a: Any, b: Any, data: Any = DATA) -> Any:
     clock = Clock(SECONDS)
-    return reason_for_all_data(stated(a, data, "fractions", clock), stated(b, data, "fractions", clock), clock)
+    return reason_for_all_data(
+        stated(a, data, "fractions", clock), stated(b, data, "fractions", clock), clock
+    )
 
 
 @settings(max_examples=15, deadline=None)
 @given(values=st.lists(st.integers(-3, 3), min_size=6, max_size=6), C=st.integers(0, 4))
-def test_a_reason_for_all_data_replays_at_any_values_of_the_parameters(values: list[int], C: int) -> None:
+def test_a_reason_for_all_data_replays_at_any_values_of_the_parameters(
+    values: list[int], C: int
+) -> None:
     """Zeros and equal points too, at which other steps would be shorter."""
     found = for_all(soft_of_parameters, soft_dual_of_parameters)
     data = {**DATA, "X": np.array(values, dtype=np.float64).reshape(3, 2), "C": float(C)}
-    first, second = (stated(f, data, "exact", Clock(SECONDS)) for f in (soft_of_parameters, soft_dual_of_parameters))
+    first, second = (
+        stated(f, data, "exact", Clock(SECONDS))
+        for f in (soft_of_parameters, soft_dual_of_parameters)
+    )
     assert present(found).names == ("C", "X")
     assert_replays(present(found).reason, first.program, second.program, opposite=True)
 
@@ -49,7 +66,10 @@ def test_a_parameter_that_no_row_is_left_of_is_no_obstacle() -> None:
         problem = soft_dual_of_parameters(d)
         (a,) = problem.variables()
         bound = cp.Parameter(nonneg=True, name="bound", value=1.0)
-        return cp.Problem(problem.objective, [*problem.constraints, a[np.zeros(3, dtype=bool)] <= bound * np.ones(0)])
+        return cp.Problem(
+            problem.objective,
+            [*problem.constraints, a[np.zeros(3, dtype=bool)] <= bound * np.ones(0)],
+        )
 
     assert present(for_all(soft_of_parameters, with_an_empty_row)).names == ("C", "X", "bound")
 
@@ -59,7 +79,9 @@ def _without_half(d: Any) -> Any:
     problem = soft_dual_of_parameters(d)
     X = next(parameter for parameter in problem.parameters() if parameter.name() == "X")
     (a,) = problem.variables()
-    return cp.Problem(cp.Maximize(cp.sum(a) - cp.sum_squares(X.T @ cp.multiply(d["y"], a))), problem.constraints)
+    return cp.Problem(
+        cp.Maximize(cp.sum(a) - cp.sum_squares(X.T @ cp.multiply(d["y"], a))), problem.constraints
+    )
 
 
 def _other_cost(d: Any) -> Any:
@@ -125,23 +147,38 @@ def test_a_scale_that_is_a_sum_of_parameters_is_claimed_of_no_data_but_those_dra
 
 def weighted(d: Any) -> Any:
     """A weight of every square: the quadratic term depends on parameters."""
-    X, c = cp.Parameter(d["X"].shape, name="X", value=d["X"]), cp.Parameter(2, nonneg=True, name="c", value=d["c"])
+    X, c = (
+        cp.Parameter(d["X"].shape, name="X", value=d["X"]),
+        cp.Parameter(2, nonneg=True, name="c", value=d["c"]),
+    )
     w = cp.Variable(2)
-    return cp.Problem(cp.Minimize(cp.sum(cp.multiply(c, cp.square(w))) / 2 + cp.sum(cp.pos(1 - X @ w))))
+    return cp.Problem(
+        cp.Minimize(cp.sum(cp.multiply(c, cp.square(w))) / 2 + cp.sum(cp.pos(1 - X @ w)))
+    )
 
 
 def weighted_dual(d: Any, factor: float = 1.0) -> Any:
-    X, c = cp.Parameter(d["X"].shape, name="X", value=d["X"]), cp.Parameter(2, nonneg=True, name="c", value=d["c"])
+    X, c = (
+        cp.Parameter(d["X"].shape, name="X", value=d["X"]),
+        cp.Parameter(2, nonneg=True, name="c", value=d["c"]),
+    )
     w, a = cp.Variable(2), cp.Variable(3)
     squares = factor * cp.sum(cp.multiply(c, cp.square(w))) / 2
-    return cp.Problem(cp.Maximize(cp.sum(a) - squares), [cp.multiply(c, w) == X.T @ a, a >= 0, a <= 1])
+    return cp.Problem(
+        cp.Maximize(cp.sum(a) - squares), [cp.multiply(c, w) == X.T @ a, a >= 0, a <= 1]
+    )
 
 
 def weighted_half(d: Any) -> Any:
     """The primal in v = 2 w."""
-    X, c = cp.Parameter(d["X"].shape, name="X", value=d["X"]), cp.Parameter(2, nonneg=True, name="c", value=d["c"])
+    X, c = (
+        cp.Parameter(d["X"].shape, name="X", value=d["X"]),
+        cp.Parameter(2, nonneg=True, name="c", value=d["c"]),
+    )
     v = cp.Variable(2)
-    return cp.Problem(cp.Minimize(cp.sum(cp.multiply(c, cp.square(v))) / 8 + cp.sum(cp.pos(1 - X @ v / 2))))
+    return cp.Problem(
+        cp.Minimize(cp.sum(cp.multiply(c, cp.square(v))) / 8 + cp.sum(cp.pos(1 - X @ v / 2)))
+    )
 
 
 def _weighted_twice(d: Any) -> Any:
@@ -161,14 +198,21 @@ WEIGHTS = {**DATA, "c": np.array([2.0, 3.0])}
 EVEN = {**DATA, "c": np.array([2.0, 2.0])}
 
 
-@pytest.mark.parametrize(("b", "kind"), [(weighted_dual, "B is the Lagrangian dual of A"), (weighted_half, "The two are one program")])
+@pytest.mark.parametrize(
+    ("b", "kind"),
+    [(weighted_dual, "B is the Lagrangian dual of A"), (weighted_half, "The two are one program")],
+)
 def test_reasons_hold_for_all_weights_of_the_quadratic_term(b: Any, kind: str) -> None:
     found = present(for_all(weighted, b, WEIGHTS))
     assert set(found.names) == {"c", "X"}
     assert found.above_zero == ()
     assert found.reason.kind == kind
     for weights in ([1.0, 4.0], [3.0, 3.0], [0.5, 7.0]):
-        data = {**WEIGHTS, "c": np.array(weights), "X": np.array([[0.0, 1.0], [2.0, 2.0], [-1.0, 0.0]])}
+        data = {
+            **WEIGHTS,
+            "c": np.array(weights),
+            "X": np.array([[0.0, 1.0], [2.0, 2.0], [-1.0, 0.0]]),
+        }
         first, second = (stated(f, data, "exact", Clock(SECONDS)) for f in (weighted, b))
         assert_replays(found.reason, first.program, second.program, opposite=b is weighted_dual)
         assert first.optimum == second.optimum
@@ -190,7 +234,10 @@ def ridged(d: Any) -> Any:
 def ridged_dual(d: Any, bound: float = 0.0, weight: float = 0.5) -> Any:
     """The dual in v, where a = C v: the unknowns are scaled by a parameter, and pivots are parameters."""
     v, C = cp.Variable(len(d["X"])), cp.Parameter(nonneg=True, name="C", value=d["C"])
-    return cp.Problem(cp.Maximize(C * (cp.sum(v) - weight * cp.sum_squares(d["X"].T @ v))), [v >= 0, (bound or C) * v <= 1])
+    return cp.Problem(
+        cp.Maximize(C * (cp.sum(v) - weight * cp.sum_squares(d["X"].T @ v))),
+        [v >= 0, (bound or C) * v <= 1],
+    )
 
 
 def _bounded_at_two(d: Any) -> Any:
@@ -209,8 +256,18 @@ def test_unknowns_may_be_scaled_by_a_parameter_that_is_above_zero(C: float) -> N
     assert (found.names, found.above_zero) == (("C",), ("C",))
     data = {**DATA, "C": C}
     first, second = (stated(f, data, "exact", Clock(SECONDS)) for f in (ridged, ridged_dual))
-    assert_replays(found.reason.mapped(lambda v: _number_at(v, Fraction(C))), first.program, second.program, opposite=True)
-    assert_replays(present(for_all(ridged, ridged_dual, data)).here, first.program, second.program, opposite=True)
+    assert_replays(
+        found.reason.mapped(lambda v: _number_at(v, Fraction(C))),
+        first.program,
+        second.program,
+        opposite=True,
+    )
+    assert_replays(
+        present(for_all(ridged, ridged_dual, data)).here,
+        first.program,
+        second.program,
+        opposite=True,
+    )
 
 
 def _number_at(v: Any, C: Fraction) -> Any:
@@ -236,12 +293,16 @@ def test_what_holds_at_one_value_is_not_claimed_of_all_above_zero(b: Any) -> Non
     assert for_all(ridged, b) is None
 
 
-TERMS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(-3, 3)), min_size=1, max_size=4)
+TERMS = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(-3, 3)), min_size=1, max_size=4
+)
 
 
 @settings(deadline=None)
 @given(TERMS, st.integers(0, 2), st.integers(1, 5))
-def test_quotients_compute_as_their_values_do(terms: list[tuple[int, int, int]], power: int, at: int) -> None:
+def test_quotients_compute_as_their_values_do(
+    terms: list[tuple[int, int, int]], power: int, at: int
+) -> None:
     u, p = fmpq_mpoly_ctx.get(("u0", "p1"), Ordering.lex).gens()
     made = sum((u**a * p**b * c for a, b, c in terms), 0 * u)
     one, other = Quotient(made, u**power), Quotient(u + p, u)
@@ -256,7 +317,9 @@ def test_quotients_compute_as_their_values_do(terms: list[tuple[int, int, int]],
     assert value(5 / Quotient(2 * u, u**0) / 3) == 5 / (2 * values[0]) / 3
     assert (one == other) is (one - other == 0)
     assert Quotient(made * u**2, u ** (power + 2)) == one
-    assert sum(factor * values[0] ** a * values[1] ** b for (a, b), factor in one.terms()) == value(one)
+    assert sum(factor * values[0] ** a * values[1] ** b for (a, b), factor in one.terms()) == value(
+        one
+    )
     with pytest.raises(NotANumber):
         1 / Quotient(p, u)
     with pytest.raises(NotANumber):
@@ -304,7 +367,9 @@ def test_a_quadratic_term_is_semidefinite_for_all_parameters_only_where_its_form
     assert not semidefinite_for_all(weights((s * s, plus), (1 + 0 * s, mixed)))
 
 
-@pytest.mark.parametrize("b", [_without_half, _other_cost, _with_value, _without_parameters, _not_affine])
+@pytest.mark.parametrize(
+    "b", [_without_half, _other_cost, _with_value, _without_parameters, _not_affine]
+)
 @pytest.mark.filterwarnings("ignore:You are solving a parameterized problem that is not DPP")
 def test_nothing_is_claimed_of_all_data_where_it_is_not_so(b: Any) -> None:
     assert for_all(soft_of_parameters, b) is None

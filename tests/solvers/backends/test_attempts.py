@@ -23,18 +23,28 @@ def overlapping(rows: int = 100) -> MarginProblem:
     """Two classes in three dimensions that overlap, so that most rows bind at a cost of 1."""
     random = np.random.default_rng(0)
     X = random.normal(size=(rows, 3))
-    return classification(X, np.where(X @ [1.0, -0.5, 0.2] + random.normal(size=rows) > 0, 1, -1), C=1.0)
+    return classification(
+        X, np.where(X @ [1.0, -0.5, 0.2] + random.normal(size=rows) > 0, 1, -1), C=1.0
+    )
 
 
 def polished(**others: float) -> SimpleNamespace:
     """A raw answer of OSQP that is polished to ten digits, but for some figures."""
-    figures = {"status_polish": 1, "prim_res": 1e-10, "dual_res": 1e-10, "duality_gap": -1e-10, "obj_val": -1.0}
+    figures = {
+        "status_polish": 1,
+        "prim_res": 1e-10,
+        "dual_res": 1e-10,
+        "duality_gap": -1e-10,
+        "obj_val": -1.0,
+    }
     return SimpleNamespace(info=SimpleNamespace(**figures | others))
 
 
 @pytest.mark.parametrize("id", ["svm.soft.primal", "svm.soft.dual", "svm.l2.dual"])
 def test_osqp_keeps_the_tolerance_that_was_asked_whichever_attempt_it_is(id: str) -> None:
-    problem = overlapping() if id.startswith("svm.soft") else replace(overlapping(), loss="squared_hinge")
+    problem = (
+        overlapping() if id.startswith("svm.soft") else replace(overlapping(), loss="squared_hinge")
+    )
     answer = solve_declaration(declare(id, problem), "OSQP", tol=1e-8)
     found = examine(problem, answer)
     assert answer.status is Status.OPTIMAL
@@ -42,7 +52,9 @@ def test_osqp_keeps_the_tolerance_that_was_asked_whichever_attempt_it_is(id: str
     assert found.accuracy.normwise < 1e-8
 
 
-def test_a_rough_answer_is_polished_where_iterations_alone_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rough_answer_is_polished_where_iterations_alone_take_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     declared, osqp = declare("svm.soft.dual", overlapping(200)), BACKENDS["OSQP"]
     answer = solve_declaration(declared, "OSQP")
     monkeypatch.setitem(BACKENDS, "OSQP", replace(osqp, ladder=osqp.ladder[-1:]))
@@ -53,9 +65,18 @@ def test_a_rough_answer_is_polished_where_iterations_alone_take_long(monkeypatch
 
 
 @pytest.mark.parametrize(
-    "figures", [{"status_polish": -1}, {"prim_res": 1e-4}, {"dual_res": 1e-4}, {"duality_gap": -1e-4}, {"obj_val": float("nan")}]
+    "figures",
+    [
+        {"status_polish": -1},
+        {"prim_res": 1e-4},
+        {"dual_res": 1e-4},
+        {"duality_gap": -1e-4},
+        {"obj_val": float("nan")},
+    ],
 )
-def test_an_answer_that_polishing_leaves_inaccurate_is_not_accepted(figures: dict[str, float]) -> None:
+def test_an_answer_that_polishing_leaves_inaccurate_is_not_accepted(
+    figures: dict[str, float],
+) -> None:
     first = BACKENDS["OSQP"].ladder[0]
     assert first.accepts(1e-9, polished())
     assert not first.accepts(1e-9, polished(**figures))
@@ -68,8 +89,14 @@ def test_the_next_attempt_follows_one_that_is_not_accepted(monkeypatch: pytest.M
         seen.append((raw, tol))
         return False
 
-    monkeypatch.setitem(BACKENDS, "OSQP", replace(BACKENDS["OSQP"], ladder=(Attempt(1e3, {"polishing": False}, never), Attempt(0.1))))
-    answer = solve_declaration(declare("svm.l2.dual", replace(overlapping(), loss="squared_hinge")), "OSQP", tol=1e-8)
+    monkeypatch.setitem(
+        BACKENDS,
+        "OSQP",
+        replace(BACKENDS["OSQP"], ladder=(Attempt(1e3, {"polishing": False}, never), Attempt(0.1))),
+    )
+    answer = solve_declaration(
+        declare("svm.l2.dual", replace(overlapping(), loss="squared_hinge")), "OSQP", tol=1e-8
+    )
     ((raw, tol),) = seen
     assert tol == pytest.approx(1e-5)
     assert answer.status is Status.OPTIMAL
@@ -79,11 +106,20 @@ def test_the_next_attempt_follows_one_that_is_not_accepted(monkeypatch: pytest.M
     assert np.abs(answer.raw.x - raw.x).max() > 1e-9
 
 
-def test_a_backend_of_which_no_attempt_is_accepted_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(BACKENDS, "OSQP", replace(BACKENDS["OSQP"], ladder=(Attempt(1.0, {}, lambda tol, raw: False),)))
+def test_a_backend_of_which_no_attempt_is_accepted_has_failed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(
+        BACKENDS,
+        "OSQP",
+        replace(BACKENDS["OSQP"], ladder=(Attempt(1.0, {}, lambda tol, raw: False),)),
+    )
     answer = solve_declaration(declare("svm.soft.dual", overlapping(20)), "OSQP")
     assert answer.status is Status.NUMERICAL_FAILURE
-    assert answer.reason == "its polishing did not make the accuracy that was asked of an answer of low accuracy"
+    assert (
+        answer.reason
+        == "its polishing did not make the accuracy that was asked of an answer of low accuracy"
+    )
     assert answer.point is None
 
 
@@ -95,7 +131,9 @@ def test_an_inaccurate_answer_that_keeps_the_tolerance_is_one_at_the_first_attem
     problem = one_norm_ranking(X @ X.T, y, kernel=precomputed())
     answer = solve_declaration(declare("rank.onenorm.primal", problem), "CLARABEL", tol=1e-8)
     assert answer.status is Status.OPTIMAL
-    assert "its point keeps the tolerance" in answer.reason, "Clarabel solves it outright: take another seed"
+    assert "its point keeps the tolerance" in answer.reason, (
+        "Clarabel solves it outright: take another seed"
+    )
     exact = solve(problem, tol=1e-9)
     assert answer.value == pytest.approx(exact.value, rel=2e-8)
 

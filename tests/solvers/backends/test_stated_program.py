@@ -53,13 +53,18 @@ def test_what_is_no_such_program_is_refused_with_the_reason() -> None:
         (cp.Problem(cp.Minimize(cp.square(k))), "does not compile"),
         (cp.Problem(cp.Maximize(cp.sum_squares(x))), "does not compile"),
         (cp.Problem(cp.Minimize(cp.sum(x)), [cp.FiniteSet(x, [1, 2])]), "to integer unknowns"),
-        (cp.Problem(cp.Minimize(cp.sum(x)), [x >= cp.Parameter(name="low")]), "parameter low of the problem must have a value"),
+        (
+            cp.Problem(cp.Minimize(cp.sum(x)), [x >= cp.Parameter(name="low")]),
+            "parameter low of the problem must have a value",
+        ),
         (cp.Problem(cp.Minimize(cp.sum_squares(cp.Variable(0)))), "does not compile"),
     ):
         with pytest.raises(ValueError, match=message):
             compile_program(problem)
     with pytest.raises(ValueError, match="same name"):
-        compile_program(cp.Problem(cp.Minimize(cp.sum_squares(x) + cp.sum_squares(cp.Variable(2, name="x")))))
+        compile_program(
+            cp.Problem(cp.Minimize(cp.sum_squares(x) + cp.sum_squares(cp.Variable(2, name="x"))))
+        )
 
 
 @pytest.mark.parametrize("kind", [cp.Minimize, cp.Maximize])
@@ -69,7 +74,9 @@ def test_a_problem_without_variables_is_a_program(kind: type[cp.Minimize | cp.Ma
     assert isinstance(outcome, Optimum)
     assert program.stated(outcome.value) == Fraction(7, 2)
     assert not program.columns
-    assert isinstance(program_optimum(compile_program(cp.Problem(kind(3), [cp.Constant(1) <= 0]))), Infeasible)
+    assert isinstance(
+        program_optimum(compile_program(cp.Problem(kind(3), [cp.Constant(1) <= 0]))), Infeasible
+    )
 
 
 def test_highs_gets_no_bounds_that_nobody_stated() -> None:
@@ -77,7 +84,11 @@ def test_highs_gets_no_bounds_that_nobody_stated() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the product 0 times inf that makes the wrong bounds
         data, chain, inverse = problem.get_problem_data("HIGHS", solver_opts={})
-    problem.unpack_results(chain.solve_via_data(problem, with_stated_bounds(problem, data, chain), False, False, {}), chain, inverse)
+    problem.unpack_results(
+        chain.solve_via_data(problem, with_stated_bounds(problem, data, chain), False, False, {}),
+        chain,
+        inverse,
+    )
     outcome = program_optimum(compile_program(example("cvxpy_bounds").hinge()))
     assert isinstance(outcome, Optimum)
     assert problem.value == pytest.approx(1.0)
@@ -113,10 +124,14 @@ def hinges() -> dict[str, cp.Expression]:
     }
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the product 0 times inf that makes the wrong bounds
+@pytest.mark.filterwarnings(
+    "ignore::RuntimeWarning"
+)  # the product 0 times inf that makes the wrong bounds
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("loss", hinges())
-def test_every_backend_has_the_exact_optimum_of_every_kind_of_hinge(loss: str, backend: str) -> None:
+def test_every_backend_has_the_exact_optimum_of_every_kind_of_hinge(
+    loss: str, backend: str
+) -> None:
     """HiGHS with the bounds that cvxpy derives is wrong on seven of these ten."""
     problem, entry = cp.Problem(cp.Minimize(hinges()[loss])), BACKENDS[backend]
     outcome = program_optimum(compile_program(problem))
@@ -124,10 +139,13 @@ def test_every_backend_has_the_exact_optimum_of_every_kind_of_hinge(loss: str, b
     options = entry.options(1e-8, 60.0, None)
     data, chain, inverse = problem.get_problem_data(backend, solver_opts=dict(options))
     data = with_stated_bounds(problem, data, chain)
-    # in a thread of its own, as everywhere: HiGHS 1.16 refuses a number of threads other than that of its first run in a thread
+    # in a thread of its own, as everywhere: HiGHS 1.16 refuses a number of threads
+    # other than that of its first run in a thread
     raw = interruptible(lambda: chain.solve_via_data(problem, data, False, False, dict(options)))
     problem.unpack_results(raw, chain, inverse)
-    assert problem.objective.args[0].value == pytest.approx(float(outcome.value), rel=1e-5, abs=1e-6)
+    assert problem.objective.args[0].value == pytest.approx(
+        float(outcome.value), rel=1e-5, abs=1e-6
+    )
 
 
 def test_highs_keeps_the_bounds_that_are_stated() -> None:

@@ -31,7 +31,10 @@ def assert_same_optimum(found: Solution, problem: MarginProblem) -> None:
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("costs", [COSTS, COSTS[::-1]], ids=["ascending", "descending"])
 def test_every_cost_has_its_own_optimum(loss: Any, costs: tuple[float, ...]) -> None:
-    problems = (classification(X, SIGNS, 1.0, rbf(0.5), loss), regression(X, TARGETS, 1.0, 0.4, rbf(0.5), loss))
+    problems = (
+        classification(X, SIGNS, 1.0, rbf(0.5), loss),
+        regression(X, TARGETS, 1.0, 0.4, rbf(0.5), loss),
+    )
     for problem in problems:
         for C, found in zip(costs, solve_grid(problem, costs, tol=1e-7), strict=True):
             assert isinstance(found.problem, MarginProblem)
@@ -54,7 +57,9 @@ def test_a_fold_of_a_tube_leaves_out_both_rows_of_a_point() -> None:
     held_out = np.arange(60) < 20
     problem = regression(X, TARGETS, 1.0, 0.1, rbf(0.5), sample_weight=weights)
     (solution,) = solve_grid(problem, [2.0], held_out, tol=1e-7)
-    assert_same_optimum(solution, regression(X[20:], TARGETS[20:], 2.0, 0.1, rbf(0.5), sample_weight=weights[20:]))
+    assert_same_optimum(
+        solution, regression(X[20:], TARGETS[20:], 2.0, 0.1, rbf(0.5), sample_weight=weights[20:])
+    )
 
 
 @pytest.mark.slow

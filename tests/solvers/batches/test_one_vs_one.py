@@ -42,27 +42,44 @@ def test_digits_are_libsvms() -> None:
     """The primal is strongly convex: 1/2 |f - f*|^2 <= gap, so that each side knows f(x) to sqrt(2 gap k(x, x)); k(x, x) = 1."""
     seen, new, digit = X[::2], X[1::2], DIGIT[::2]
     model = SVC(C=1.0, gamma=1 / 64, tol=1e-6, decision_function_shape="ovo").fit(seen, digit)
-    theirs = model.decision_function(new) - model.intercept_  # the bias may have an interval of its own
+    theirs = (
+        model.decision_function(new) - model.intercept_
+    )  # the bias may have an interval of its own
     found = one_vs_one(seen, digit, 1.0, rbf(1 / 64), tol=1e-8)
     assert len(found) == len(PAIRS)
     for (first, second), solution, values in zip(PAIRS, found, theirs.T, strict=True):
         problem = solution.problem
         assert isinstance(problem, MarginProblem)
-        peer = of_libsvm(model, problem, np.flatnonzero((digit == first) | (digit == second)), first, second)
+        peer = of_libsvm(
+            model, problem, np.flatnonzero((digit == first) | (digit == second)), first, second
+        )
         allowed = sum(np.sqrt(2 * absolute_gap(side)) for side in (solution, peer))
         assert solution.ok, solution.reason
         assert allowed < 0.01
-        assert np.abs(solution.decision_function(new) - solution.bias - values).max() <= allowed + 1e-12
+        assert (
+            np.abs(solution.decision_function(new) - solution.bias - values).max()
+            <= allowed + 1e-12
+        )
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_every_pair_is_the_problem_of_its_two_classes(loss: Any) -> None:
     few = np.flatnonzero(DIGIT < 4)[:200]
-    names, weights = np.array(["zero", "one", "two", "three"])[DIGIT[few]], np.random.default_rng(0).uniform(0.0, 2.0, len(few))
+    names, weights = (
+        np.array(["zero", "one", "two", "three"])[DIGIT[few]],
+        np.random.default_rng(0).uniform(0.0, 2.0, len(few)),
+    )
     found = one_vs_one(X[few], names, 2.0, rbf(1 / 64), loss, weights, tol=1e-8)
     for (first, second), solution in zip(combinations(sorted(set(names)), 2), found, strict=True):
         of = (names == first) | (names == second)
-        meant = classification(X[few][of], np.where(names[of] == first, 1, -1), 2.0, rbf(1 / 64), loss, sample_weight=weights[of])
+        meant = classification(
+            X[few][of],
+            np.where(names[of] == first, 1, -1),
+            2.0,
+            rbf(1 / 64),
+            loss,
+            sample_weight=weights[of],
+        )
         alone = solve(meant, tol=1e-8)
         assert solution.interval.relative_width <= 1.1e-8
         assert max(solution.lower, alone.lower) <= min(solution.upper, alone.upper)
@@ -72,10 +89,15 @@ def test_a_given_gram_matrix_is_proved_once() -> None:
     """And its parts have its shift, which two equal points need here."""
     Z, y = np.vstack([X[:60], X[:60]]), np.tile(DIGIT[:60] % 3, 2)
     K = classification(Z, np.ones(len(y)), kernel=linear()).gram.dense
-    for solution, features in zip(one_vs_one((K + K.T) / 2, y, 0.1, precomputed()), one_vs_one(Z, y, 0.1), strict=True):
+    for solution, features in zip(
+        one_vs_one((K + K.T) / 2, y, 0.1, precomputed()), one_vs_one(Z, y, 0.1), strict=True
+    ):
         given = solution.problem
         assert isinstance(given, MarginProblem)
-        assert given.shift == classification((K + K.T) / 2, np.ones(len(y)), kernel=precomputed()).shift
+        assert (
+            given.shift
+            == classification((K + K.T) / 2, np.ones(len(y)), kernel=precomputed()).shift
+        )
         assert present(given.shift) > 0
         assert solution.ok
         assert solution.value == pytest.approx(features.value, rel=1e-5)

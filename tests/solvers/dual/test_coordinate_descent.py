@@ -48,7 +48,15 @@ def test_no_bias_classification(C: float, kernel: Any, loss: LossName) -> None:
 @pytest.mark.parametrize("loss", LOSSES)
 def test_no_bias_classification_is_liblinears(loss: LossName) -> None:
     problem = classification(SCALED, LABELS, 0.1, loss=loss, bias=False)
-    model = LinearSVC(C=0.1, loss=loss, dual=True, tol=1e-10, max_iter=100_000, fit_intercept=False, random_state=0).fit(SCALED, LABELS)
+    model = LinearSVC(
+        C=0.1,
+        loss=loss,
+        dual=True,
+        tol=1e-10,
+        max_iter=100_000,
+        fit_intercept=False,
+        random_state=0,
+    ).fit(SCALED, LABELS)
     w = model.coef_[0]
     theirs = problem.primal(SCALED @ w, float(w @ w), 0.0)
     solution = checked(problem)
@@ -79,7 +87,10 @@ def test_the_value_scales(scale: float) -> None:
 def test_sparse_features_are_the_dense_ones() -> None:
     X, y, qid = some_ranking(60)
     X[np.abs(X) < 0.7] = 0.0
-    dense, thin = checked(ranking(X, y, qid), 1e-9), checked(ranking(sparse.csr_array(X), y, qid), 1e-9)
+    dense, thin = (
+        checked(ranking(X, y, qid), 1e-9),
+        checked(ranking(sparse.csr_array(X), y, qid), 1e-9),
+    )
     assert thin.value == pytest.approx(dense.value, rel=1e-8)
 
 
@@ -89,20 +100,28 @@ def test_entries_of_one_place_are_summed(loss: LossName) -> None:
     X = SCALED[:60]
     thirds, places = np.repeat(X.ravel() / 3, 3), np.tile(np.repeat(np.arange(30), 3), 60)
     split = sparse.csr_array((thirds.copy(), places, np.arange(0, 5401, 90)), X.shape)
-    thin, dense = (checked(classification(Z, LABELS[:60], 1.0, loss=loss, bias=False), 1e-9) for Z in (split, X))
+    thin, dense = (
+        checked(classification(Z, LABELS[:60], 1.0, loss=loss, bias=False), 1e-9)
+        for Z in (split, X)
+    )
     assert thin.value == pytest.approx(dense.value, rel=1e-8)
     assert np.array_equal(split.data, thirds), "the points given stay as they are"
 
 
 def test_the_linear_kernel_two_ways() -> None:
     X, y, qid = some_ranking(60)
-    by_w, by_values = checked(ranking(X, y, qid), 1e-9), checked(ranking(X, y, qid, kernel=polynomial(1, 1.0, 0.0)), 1e-9)
+    by_w, by_values = (
+        checked(ranking(X, y, qid), 1e-9),
+        checked(ranking(X, y, qid, kernel=polynomial(1, 1.0, 0.0)), 1e-9),
+    )
     assert by_w.value == pytest.approx(by_values.value, rel=1e-8)
 
 
 def test_a_bias_cancels_in_a_ranking() -> None:
     X, y, qid = some_ranking(60)
-    assert checked(ranking(X + 100.0, y, qid), 1e-8).value == pytest.approx(checked(ranking(X, y, qid), 1e-8).value, rel=1e-7)
+    assert checked(ranking(X + 100.0, y, qid), 1e-8).value == pytest.approx(
+        checked(ranking(X, y, qid), 1e-8).value, rel=1e-7
+    )
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -132,7 +151,9 @@ def test_contradicting_duplicates_and_triplicates() -> None:
     both = checked(classification(np.vstack([X, X]), np.concatenate([y, -y]), bias=False))
     assert both.value == pytest.approx(120.0)
     once = checked(classification(X, y, 3.0, rbf(0.1), bias=False), 1e-9)
-    thrice = checked(classification(np.tile(X, (3, 1)), np.tile(y, 3), 1.0, rbf(0.1), bias=False), 1e-9)
+    thrice = checked(
+        classification(np.tile(X, (3, 1)), np.tile(y, 3), 1.0, rbf(0.1), bias=False), 1e-9
+    )
     assert thrice.value == pytest.approx(once.value, rel=1e-8)
 
 
@@ -145,7 +166,10 @@ def test_weight_zero_removes_a_row(loss: LossName) -> None:
     whole = checked(classification(X, y, 1.0, loss=loss, bias=False, sample_weight=weights), 1e-9)
     part = checked(classification(X[kept], y[kept], 1.0, loss=loss, bias=False), 1e-9)
     assert whole.value == pytest.approx(part.value, rel=1e-8)
-    assert checked(classification(X, y, loss=loss, bias=False, sample_weight=np.zeros(60))).value == 0.0
+    assert (
+        checked(classification(X, y, loss=loss, bias=False, sample_weight=np.zeros(60))).value
+        == 0.0
+    )
 
 
 def test_warm_start() -> None:
@@ -153,7 +177,9 @@ def test_warm_start() -> None:
     solution = checked(problem, 1e-9)
     assert checked(problem, 1e-9, warm_start=solution).iterations == 0
     smaller = problem.with_cost(0.1)
-    assert checked(smaller, 1e-9, warm_start=solution).value == pytest.approx(checked(smaller, 1e-9).value, rel=1e-8)
+    assert checked(smaller, 1e-9, warm_start=solution).value == pytest.approx(
+        checked(smaller, 1e-9).value, rel=1e-8
+    )
 
 
 def test_limits_return_the_best_point_and_a_reason() -> None:
@@ -166,16 +192,31 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
     stopped = solve(problem, "coordinate_descent", callback=lambda *_: True)
     assert "callback" in stopped.reason
     unreachable = solve(ranking(*some_ranking(80)), "coordinate_descent", tol=1e-18, time_limit=60)
-    assert unreachable.status in (Status.NUMERICAL_FAILURE, Status.OPTIMAL)  # a gap of exactly 0 happens
+    assert unreachable.status in (
+        Status.NUMERICAL_FAILURE,
+        Status.OPTIMAL,
+    )  # a gap of exactly 0 happens
     assert unreachable.interval.relative_width < 1e-9
 
 
 def test_refusals() -> None:
-    assert "there is a bias" in str(coordinate_descent.REQUIREMENTS.refusal(classification(SCALED, LABELS)))
-    assert "infinite costs" in str(coordinate_descent.REQUIREMENTS.refusal(classification(SCALED, LABELS, np.inf, bias=False)))
-    assert "semidefinite" in str(coordinate_descent.REQUIREMENTS.refusal(classification(SCALED, LABELS, kernel=sigmoid(), bias=False)))
+    assert "there is a bias" in str(
+        coordinate_descent.REQUIREMENTS.refusal(classification(SCALED, LABELS))
+    )
+    assert "infinite costs" in str(
+        coordinate_descent.REQUIREMENTS.refusal(classification(SCALED, LABELS, np.inf, bias=False))
+    )
+    assert "semidefinite" in str(
+        coordinate_descent.REQUIREMENTS.refusal(
+            classification(SCALED, LABELS, kernel=sigmoid(), bias=False)
+        )
+    )
     big = np.random.default_rng(0).normal(size=(6001, 2))
-    assert "6,001 points" in str(coordinate_descent.REQUIREMENTS.refusal(classification(big, np.ones(6001), kernel=rbf(), bias=False)))
+    assert "6,001 points" in str(
+        coordinate_descent.REQUIREMENTS.refusal(
+            classification(big, np.ones(6001), kernel=rbf(), bias=False)
+        )
+    )
 
 
 @given(st.data())
@@ -191,10 +232,13 @@ def test_any_small_ranking(data: st.DataObject) -> None:
     checked(ranking_from_pairs(X, np.array(pairs, dtype=int).reshape(-1, 2), C, kernel, loss), 1e-8)
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the folder of public data sets is not beside the repository")
+@pytest.mark.skipif(
+    not DATA.is_dir(), reason="the folder of public data sets is not beside the repository"
+)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(
-    ("name", "rows", "C", "kernel"), [("mq2008/S1.txt", 300, 1.0, linear()), ("ohsumed-queries-1-6.txt", 120, 0.1, rbf(0.05))]
+    ("name", "rows", "C", "kernel"),
+    [("mq2008/S1.txt", 300, 1.0, linear()), ("ohsumed-queries-1-6.txt", 120, 0.1, rbf(0.05))],
 )
 def test_letor(name: str, rows: int, C: float, kernel: Any, loss: LossName) -> None:
     X, y, qid = load_svmlight_file(str(DATA / name), query_id=True)
@@ -207,19 +251,31 @@ def test_letor(name: str, rows: int, C: float, kernel: Any, loss: LossName) -> N
 def test_dense_and_sparse_features_are_alike(bias: Any, loss: LossName) -> None:
     X = np.where(np.abs(SCALED) > 0.5, SCALED, 0.0)
     X[:3] = 0.0
-    dense, thin = (checked(classification(F, LABELS, 0.1, loss=loss, bias=bias), 1e-9) for F in (X, sparse.csr_array(X)))
+    dense, thin = (
+        checked(classification(F, LABELS, 0.1, loss=loss, bias=bias), 1e-9)
+        for F in (X, sparse.csr_array(X))
+    )
     assert max(dense.lower, thin.lower) <= min(dense.upper, thin.upper)
-    assert dense.iterations == pytest.approx(thin.iterations, abs=2)  # sums are in another order, and a gap falls short of the tolerance
+    assert dense.iterations == pytest.approx(
+        thin.iterations, abs=2
+    )  # sums are in another order, and a gap falls short of the tolerance
 
 
 @pytest.mark.parametrize("thin", [False, True])
 def test_sweeps_over_some_rows_settle_them(thin: bool) -> None:
     rng = np.random.default_rng(0)
-    Y, rest, t, box = rng.normal(size=(40, 6)), rng.normal(size=6), np.ones(40), rng.uniform(0.1, 1.0, 40)
+    Y, rest, t, box = (
+        rng.normal(size=(40, 6)),
+        rng.normal(size=6),
+        np.ones(40),
+        rng.uniform(0.1, 1.0, 40),
+    )
     Y[5] = 0.0
     start = rng.uniform(size=40) * box
     features = sparse.csr_array(Y) if thin else Y
-    alpha, w, reached = solve_restricted(features, t, box, SweepIterate(start, rest + Y.T @ start), 1e-9, 10_000, lambda: False)
+    alpha, w, reached = solve_restricted(
+        features, t, box, SweepIterate(start, rest + Y.T @ start), 1e-9, 10_000, lambda: False
+    )
     u = t - Y @ (rest + Y.T @ alpha)
     assert reached
     assert ((alpha >= 0) & (alpha <= box)).all()
@@ -232,7 +288,15 @@ def test_sweeps_end_when_time_is_out_or_they_lead_nowhere(out_of_time: bool) -> 
     rng = np.random.default_rng(0)
     Y, box = rng.normal(size=(200, 3)), np.full(200, 1e6)
     start, rest = np.full(200, 5e5), np.zeros(3)
-    alpha, _, reached = solve_restricted(Y, np.ones(200), box, SweepIterate(start, rest + Y.T @ start), 1e-12, 20, lambda: out_of_time)
+    alpha, _, reached = solve_restricted(
+        Y,
+        np.ones(200),
+        box,
+        SweepIterate(start, rest + Y.T @ start),
+        1e-12,
+        20,
+        lambda: out_of_time,
+    )
     assert not reached
     assert ((alpha >= 0) & (alpha <= box)).all()
     assert (alpha == start).all() == out_of_time

@@ -17,7 +17,12 @@ from equimargin.formulations.bounds.intervals import inner_interval, interval
 from equimargin.formulations.declarations.formulation import declare
 from equimargin.formulations.kernels.kernel import linear, polynomial, rbf, sigmoid
 from equimargin.formulations.problem.choices import Bias
-from equimargin.formulations.problem.construct import classification, one_norm_ranking, ranking, ranking_from_pairs
+from equimargin.formulations.problem.construct import (
+    classification,
+    one_norm_ranking,
+    ranking,
+    ranking_from_pairs,
+)
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows import labelled as labelled_pairs
@@ -56,8 +61,12 @@ def test_a_huge_cost(kernel: Any) -> None:
 def test_clarabel_agrees(kernel: Any) -> None:
     problem = sample_problem("rank.l1", kernel)
     solution = checked(problem, 1e-9)
-    assert solution.value == pytest.approx(solve_declaration(declare("rank.oneslack", problem)).objective, rel=1e-6)
-    assert solution.value == pytest.approx(solve_declaration(declare("rank.l1.primal", problem)).objective, rel=1e-6)
+    assert solution.value == pytest.approx(
+        solve_declaration(declare("rank.oneslack", problem)).objective, rel=1e-6
+    )
+    assert solution.value == pytest.approx(
+        solve_declaration(declare("rank.l1.primal", problem)).objective, rel=1e-6
+    )
 
 
 def test_rows_of_any_kind() -> None:
@@ -118,7 +127,9 @@ def test_the_sweeps_subset_is_the_listed_one(seed: int, ties: bool) -> None:
     assert (alpha.to_array() <= rows.spread(costs)).all()
     assert rows.multipliers(alpha).gain() == pytest.approx(alpha.to_array().sum())
     assert rows.rdot(alpha) == pytest.approx(listed.rdot(alpha.to_array()))
-    assert alpha.ridge(costs) == pytest.approx(listed.multipliers(alpha.to_array()).ridge(rows.spread(costs)))
+    assert alpha.ridge(costs) == pytest.approx(
+        listed.multipliers(alpha.to_array()).ridge(rows.spread(costs))
+    )
     # the hinge is the gain of the subset less its pull on f
     whole = rows.mixed(np.ones(1), [subset], costs)
     assert slacks.hinge() == pytest.approx(whole.sum() - whole.pull() @ f)
@@ -139,24 +150,39 @@ def test_mixtures_are_feasible_and_their_bounds_hold(monkeypatch: pytest.MonkeyP
         assert float(sum(exact_mu)) >= min(scale, 1.0) * (1 - 1e-14)
         cost = [Fraction(c) for c in rows.spread(problem.group_costs).tolist()]
         here = [subset.listed() for subset in subsets]
-        exact = [cost[r] * sum((m for m, s in zip(exact_mu, here, strict=True) if s[r]), Fraction(0)) for r in range(rows.p)]
+        exact = [
+            cost[r] * sum((m for m, s in zip(exact_mu, here, strict=True) if s[r]), Fraction(0))
+            for r in range(rows.p)
+        ]
         assert all(a <= c for a, c in zip(exact, cost, strict=True))
         pulled = [Fraction(0)] * rows.m
         for i, j, a in zip(rows.preferred.tolist(), rows.other.tolist(), exact, strict=True):
             pulled[i], pulled[j] = pulled[i] + a, pulled[j] - a
-        error = sum(abs(Fraction(v) - e) for v, e in zip(alpha.pull().tolist(), pulled, strict=True))
+        error = sum(
+            abs(Fraction(v) - e) for v, e in zip(alpha.pull().tolist(), pulled, strict=True)
+        )
         assert error <= alpha.pull_error() <= 1e-12 * float(sum(exact))
         assert alpha.dual_bound(None, 1.0) <= sum(exact) <= alpha.dual_bound(None, -1.0)
         squares = sum((a * a / (4 * c) for a, c in zip(exact, cost, strict=True) if c), Fraction(0))
-        assert alpha.dual_bound(problem.group_costs, 1.0) <= sum(exact) - squares <= alpha.dual_bound(problem.group_costs, -1.0)
-        outer, inner = interval(problem, Point(alpha=alpha)), inner_interval(problem, Point(alpha=alpha))
+        assert (
+            alpha.dual_bound(problem.group_costs, 1.0)
+            <= sum(exact) - squares
+            <= alpha.dual_bound(problem.group_costs, -1.0)
+        )
+        outer, inner = (
+            interval(problem, Point(alpha=alpha)),
+            inner_interval(problem, Point(alpha=alpha)),
+        )
         assert outer.lower < inner.lower <= outer.lower + 1e-9 * outer.size
     dearer = problem.with_cost(0.2)
     assert dearer.repaired(alpha).sum() == pytest.approx(2 * alpha.sum())
     within = problem.repaired(alpha)  # below C x weight exactly, which `group_costs` has rounded
     assert within.sum() == pytest.approx(alpha.sum(), rel=1e-14)
     weights = present(problem.weights).tolist()
-    assert all(Fraction(v) <= Fraction(0.1) * Fraction(w) for v, w in zip(within.all_costs.tolist(), weights, strict=True))
+    assert all(
+        Fraction(v) <= Fraction(0.1) * Fraction(w)
+        for v, w in zip(within.all_costs.tolist(), weights, strict=True)
+    )
     assert problem.repaired(within) is within
 
 
@@ -180,7 +206,9 @@ def test_idle_constraints_change_no_optimum(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(cutting_plane, "ROUNDS_BEFORE_DROP", 5)
     dropped = checked(ranked(10.0), 1e-8)
     same_optimum(kept, dropped)
-    assert max(r.constraints for r in dropped.trajectory) < max(r.constraints for r in kept.trajectory)
+    assert max(r.constraints for r in dropped.trajectory) < max(
+        r.constraints for r in kept.trajectory
+    )
 
 
 def test_nasty_data() -> None:
@@ -193,7 +221,9 @@ def test_nasty_data() -> None:
     grid = ranking(np.round(X), y, qid)
     same_optimum(checked(grid, 1e-8), solve(grid, "huber", tol=1e-8))
     thin = np.where(np.abs(X) > 0.7, X, 0.0)
-    same_optimum(checked(ranking(sparse.csr_array(thin), y, qid), 1e-8), checked(ranking(thin, y, qid), 1e-8))
+    same_optimum(
+        checked(ranking(sparse.csr_array(thin), y, qid), 1e-8), checked(ranking(thin, y, qid), 1e-8)
+    )
 
 
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.2)], ids=lambda kernel: kernel.name)
@@ -203,8 +233,14 @@ def test_warm_start(kernel: Any) -> None:
     for start in (solution.point, Point(alpha=solution.dual), Point(beta=solution.beta)):
         warm = checked(problem, 1e-6, warm_start=start)
         assert warm.trajectory[0].upper <= solution.value * (1 + 1e-6)
-    same_optimum(checked(problem.with_cost(0.1), 1e-8, warm_start=solution), checked(problem.with_cost(0.1), 1e-8))
-    with pytest.raises(ValueError, match=r"the point's alpha must be a multiplier for each row, .* is of shape \(3,\)"):
+    same_optimum(
+        checked(problem.with_cost(0.1), 1e-8, warm_start=solution),
+        checked(problem.with_cost(0.1), 1e-8),
+    )
+    with pytest.raises(
+        ValueError,
+        match=r"the point's alpha must be a multiplier for each row, .* is of shape \(3,\)",
+    ):
         solve(problem, "cutting_plane", warm_start=Point(alpha=np.zeros(3)))
 
 
@@ -223,10 +259,14 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
 
 def test_refusals() -> None:
     X, y, qid = noisy_levels()
-    assert "square" in str(cutting_plane.REQUIREMENTS.refusal(ranking(X, y, qid, loss="squared_hinge")))
+    assert "square" in str(
+        cutting_plane.REQUIREMENTS.refusal(ranking(X, y, qid, loss="squared_hinge"))
+    )
     assert "linear program" in str(cutting_plane.REQUIREMENTS.refusal(one_norm_ranking(X, y, qid)))
     assert "hard rows" in str(cutting_plane.REQUIREMENTS.refusal(ranked(np.inf)))
-    assert "a bias, which is free" in str(cutting_plane.REQUIREMENTS.refusal(classification(X, np.where(y > 0, 1.0, -1.0))))
+    assert "a bias, which is free" in str(
+        cutting_plane.REQUIREMENTS.refusal(classification(X, np.where(y > 0, 1.0, -1.0)))
+    )
     assert "semidefinite" in str(cutting_plane.REQUIREMENTS.refusal(ranked(1.0, sigmoid())))
     assert solve(ranked()).solver == "coordinate_descent"
 
@@ -238,7 +278,9 @@ def test_any_small_problem(problem: MarginProblem) -> None:
         same_optimum(checked(problem, 1e-8), solve(problem, "coordinate_descent", tol=1e-8))
 
 
-@given(st.integers(0, 10_000), st.integers(1, 6), st.integers(1, 3), st.sampled_from([1e-6, 1.0, 1e6]))
+@given(
+    st.integers(0, 10_000), st.integers(1, 6), st.integers(1, 3), st.sampled_from([1e-6, 1.0, 1e6])
+)
 def test_quadratic_programs_over_the_simplex(seed: int, k: int, rank: int, scale: float) -> None:
     """No feasible point on a grid is better, and the gradient proves it, singular and zero matrices included."""
     rng = np.random.default_rng(seed)
@@ -260,8 +302,21 @@ def test_quadratic_programs_over_the_simplex(seed: int, k: int, rank: int, scale
 
 def test_a_constraint_that_is_kept_already_is_no_progress() -> None:
     """Where C K leaves float64 no digits, the one that is violated most is found again and again."""
-    x = [1.0246379171401465, 0.9605127104502799, -0.9420600262841961, 0.5112972199543138, 0.058, 0.2887, 0.1619]
+    x = [
+        1.0246379171401465,
+        0.9605127104502799,
+        -0.9420600262841961,
+        0.5112972199543138,
+        0.058,
+        0.2887,
+        0.1619,
+    ]
     pairs = [[2, 0], [3, 5], [6, 2], [5, 6], [6, 0], [0, 4], [3, 2], [0, 2]]
-    solution = solve(ranking_from_pairs(1e85 * np.array(x)[:, None], pairs, C=5.77), "cutting_plane", tol=1e-16, time_limit=20)
+    solution = solve(
+        ranking_from_pairs(1e85 * np.array(x)[:, None], pairs, C=5.77),
+        "cutting_plane",
+        tol=1e-16,
+        time_limit=20,
+    )
     assert present(solution.iterations) < 1000
     assert solution.lower <= solution.upper

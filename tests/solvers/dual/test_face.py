@@ -18,7 +18,11 @@ def test_it_ends_at_the_optimum_of_the_rows_inside(balanced: bool, seed: int) ->
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 12))
     B = rng.normal(size=(n, n + 5))
-    H, g, x = B @ B.T, 10.0 ** rng.uniform(-1, 2) * rng.normal(size=n), rng.uniform(0.01, 0.99, size=n)
+    H, g, x = (
+        B @ B.T,
+        10.0 ** rng.uniform(-1, 2) * rng.normal(size=n),
+        rng.uniform(0.01, 0.99, size=n),
+    )
     lower, upper = np.zeros(n), np.where(rng.random(n) < 0.3, np.inf, 1.0)
     end = maximise_on_face(H, g, x, lower, upper, balanced, 50, lambda: False)
     d = end - x
@@ -43,7 +47,11 @@ def test_a_matrix_that_rounding_has_spoilt_ends_the_climb(balanced: bool, seed: 
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 8))
     noise = 10.0 ** rng.uniform(-8, 8) * rng.integers(-3, 4, size=(n, n))
-    H, g, x = noise + noise.T - rng.choice([0.0, 10.0]) * np.eye(n), rng.normal(size=n), rng.uniform(0.01, 0.99, size=n)
+    H, g, x = (
+        noise + noise.T - rng.choice([0.0, 10.0]) * np.eye(n),
+        rng.normal(size=n),
+        rng.uniform(0.01, 0.99, size=n),
+    )
     with cpu_limit(20):
         end = maximise_on_face(H, g, x, np.zeros(n), np.ones(n), balanced, 50, lambda: False)
     d = end - x
@@ -55,7 +63,16 @@ def test_a_matrix_that_rounding_has_spoilt_ends_the_climb(balanced: bool, seed: 
 def test_a_matrix_of_no_numbers_leads_nowhere() -> None:
     x = np.array([0.2, 0.7])
     with cpu_limit(20):
-        end = maximise_on_face(np.full((2, 2), np.nan), np.ones(2), x, np.zeros(2), np.ones(2), False, 50, lambda: False)
+        end = maximise_on_face(
+            np.full((2, 2), np.nan),
+            np.ones(2),
+            x,
+            np.zeros(2),
+            np.ones(2),
+            False,
+            50,
+            lambda: False,
+        )
     assert end.tolist() == x.tolist()
 
 
@@ -66,5 +83,14 @@ def test_the_clock_is_asked_between_two_dampings() -> None:
         asked.append(1)
         return len(asked) == 3
 
-    maximise_on_face(-1e9 * np.eye(2), np.ones(2), np.array([0.2, 0.7]), np.zeros(2), np.ones(2), False, 50, out_of_time)
+    maximise_on_face(
+        -1e9 * np.eye(2),
+        np.ones(2),
+        np.array([0.2, 0.7]),
+        np.zeros(2),
+        np.ones(2),
+        False,
+        50,
+        out_of_time,
+    )
     assert len(asked) == 3

@@ -18,7 +18,12 @@ from sklearn.svm import SVC, SVR
 
 from equimargin.formulations.kernels.kernel import linear, polynomial, precomputed, rbf, sigmoid
 from equimargin.formulations.problem.choices import LossName
-from equimargin.formulations.problem.construct import classification, one_norm_ranking, ranking, regression
+from equimargin.formulations.problem.construct import (
+    classification,
+    one_norm_ranking,
+    ranking,
+    regression,
+)
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.formulations.rows.listed import Pairs
@@ -146,7 +151,9 @@ def test_degenerate_problems_are_zero(loss: LossName) -> None:
 def test_equal_points() -> None:
     y = [1.0, 1.0, -1.0]
     assert checked(classification(np.zeros((3, 2)), y)).value == pytest.approx(2.0)
-    assert checked(classification(np.zeros((3, 2)), y, loss="squared_hinge")).value == pytest.approx(8 / 3)
+    assert checked(
+        classification(np.zeros((3, 2)), y, loss="squared_hinge")
+    ).value == pytest.approx(8 / 3)
 
 
 def test_weight_zero_removes_a_row() -> None:
@@ -170,7 +177,10 @@ def test_squared_hinge(tol: float) -> None:
 def test_hard_margin_is_the_limit_of_a_large_cost(loss: LossName) -> None:
     hard = checked(classification(SCALED, LABELS, np.inf, rbf(1 / 30), loss), 1e-9)
     assert hard.dual is not None
-    soft = checked(classification(SCALED, LABELS, 2 * float(as_a(np.ndarray, hard.dual).max()), rbf(1 / 30)), 1e-9)
+    soft = checked(
+        classification(SCALED, LABELS, 2 * float(as_a(np.ndarray, hard.dual).max()), rbf(1 / 30)),
+        1e-9,
+    )
     assert hard.value == pytest.approx(soft.value, rel=1e-8)
 
 
@@ -215,7 +225,9 @@ def test_a_hard_margin_in_an_empty_space_ends(y: list[int]) -> None:
 
 
 def test_a_hard_problem_that_rounding_cannot_meet_ends_with_a_reason() -> None:
-    solution = solve(regression(SCALED[:30], LABELS[:30], np.inf, 0.0, rbf(1.0)), "smo", time_limit=20)
+    solution = solve(
+        regression(SCALED[:30], LABELS[:30], np.inf, 0.0, rbf(1.0)), "smo", time_limit=20
+    )
     assert not solution.ok
     assert solution.reason
 
@@ -231,7 +243,9 @@ def test_indefinite_kernels_end_at_a_stationary_point() -> None:
     assert solution.status is Status.STATIONARY
     assert solution.lower == -np.inf
     K = np.array([[0.0, 1.0, 0.5], [1.0, 0.0, 2.0], [0.5, 2.0, 0.0]])
-    assert solve(classification(K, [1, -1, 1], 1.0, precomputed()), "smo").status is Status.STATIONARY
+    assert (
+        solve(classification(K, [1, -1, 1], 1.0, precomputed()), "smo").status is Status.STATIONARY
+    )
 
 
 def test_a_precomputed_gram_is_its_kernel() -> None:
@@ -283,7 +297,9 @@ def test_a_solve_within_a_callback_changes_neither_result() -> None:
     def idle(*_: object) -> None:
         pass
 
-    alone, around = (solve(outer, "smo", tol=1e-6, callback=callback) for callback in (idle, nested))
+    alone, around = (
+        solve(outer, "smo", tol=1e-6, callback=callback) for callback in (idle, nested)
+    )
     for found, wanted in ((around, alone), (within[0], solve(inner, "smo", tol=1e-6))):
         assert (found.status, found.iterations) == (Status.OPTIMAL, wanted.iterations)
         assert found.value == pytest.approx(wanted.value, rel=1e-9)
@@ -291,7 +307,10 @@ def test_a_solve_within_a_callback_changes_neither_result() -> None:
 
 def test_threads_change_nothing_but_rounding() -> None:
     X, y = clusters(2500)
-    one, two = (solve(classification(X, y, 1.0, rbf(1 / 6)), "smo", tol=1e-8, n_jobs=n_jobs) for n_jobs in (1, 2))
+    one, two = (
+        solve(classification(X, y, 1.0, rbf(1 / 6)), "smo", tol=1e-8, n_jobs=n_jobs)
+        for n_jobs in (1, 2)
+    )
     assert one.ok
     assert two.ok
     assert two.value == pytest.approx(one.value, rel=1e-7)
@@ -304,7 +323,9 @@ def test_sparse_features_are_their_dense_ones(kernel: Any) -> None:
     sparse = pytest.importorskip("scipy.sparse")
     X = np.where(np.abs(SCALED) > 0.5, SCALED, 0.0)
     dense = checked(classification(X, LABELS, 1.0, kernel))
-    assert checked(classification(sparse.csr_array(X), LABELS, 1.0, kernel)).value == pytest.approx(dense.value, rel=1e-6)
+    assert checked(classification(sparse.csr_array(X), LABELS, 1.0, kernel)).value == pytest.approx(
+        dense.value, rel=1e-6
+    )
 
 
 def test_far_points_lose_no_digits() -> None:
@@ -337,7 +358,11 @@ def test_warm_start() -> None:
     assert present(again.iterations) <= 2
     smaller = checked(problem.with_cost(0.1), 1e-9, warm_start=solution)
     assert smaller.value == pytest.approx(checked(problem.with_cost(0.1), 1e-9).value, rel=1e-8)
-    with pytest.raises(ValueError, match=r"the point's alpha must be a multiplier for each row, of shape \(569,\), and is of shape \(3,\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"the point's alpha must be a multiplier for each row, of shape \(569,\), and is of "
+        r"shape \(3,\)",
+    ):
         solve(problem, "smo", warm_start=Point(alpha=np.zeros(3)))
 
 
@@ -370,12 +395,18 @@ def test_the_callback_sees_bounds_and_may_stop() -> None:
 
 
 def test_refusals() -> None:
-    assert "there is no bias" in str(smo.REQUIREMENTS.refusal(classification(SCALED, LABELS, bias=False)))
+    assert "there is no bias" in str(
+        smo.REQUIREMENTS.refusal(classification(SCALED, LABELS, bias=False))
+    )
     assert "there is no bias" in str(smo.REQUIREMENTS.refusal(ranking(SCALED, LABELS)))
-    assert "linear program" in str(smo.REQUIREMENTS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
+    assert "linear program" in str(
+        smo.REQUIREMENTS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9]))
+    )
     pairs = Pairs(np.array([0, 1]), np.array([1, 2]), 3)
     pairs.s = np.array([1.0, -1.0])
-    assert "more than one entry" in str(smo.REQUIREMENTS.refusal(MarginProblem(SCALED[:3], linear(), pairs)))
+    assert "more than one entry" in str(
+        smo.REQUIREMENTS.refusal(MarginProblem(SCALED[:3], linear(), pairs))
+    )
 
 
 @given(st.data())
@@ -385,7 +416,9 @@ def test_any_small_problem(data: st.DataObject) -> None:
     X = data.draw(st.lists(st.tuples(*[st.integers(-3, 3)] * 2), min_size=m, max_size=m), "X")
     kernel = data.draw(st.sampled_from([linear(), rbf(0.5), polynomial(2, 1.0, 1.0)]), "kernel")
     loss: LossName = data.draw(st.sampled_from(["hinge", "squared_hinge"]), "loss")
-    weights = data.draw(st.lists(st.sampled_from([0.0, 0.1, 1.0, 10.0]), min_size=m, max_size=m), "weights")
+    weights = data.draw(
+        st.lists(st.sampled_from([0.0, 0.1, 1.0, 10.0]), min_size=m, max_size=m), "weights"
+    )
     if data.draw(st.booleans(), "tube"):
         y = data.draw(st.lists(st.integers(-3, 3), min_size=m, max_size=m), "y")
         epsilon = data.draw(st.sampled_from([0.0, 0.5, 1.0]), "epsilon")
@@ -425,7 +458,11 @@ def test_regression_of_few_dimensions_and_huge_products() -> None:
     assert solution.relative_gap <= 1e-6
 
 
-@pytest.mark.parametrize("kernel", [rbf(0.1), rbf(3.0), polynomial(3, 0.2, 1.0), linear()], ids=["rbf", "narrow", "polynomial", "linear"])
+@pytest.mark.parametrize(
+    "kernel",
+    [rbf(0.1), rbf(3.0), polynomial(3, 0.2, 1.0), linear()],
+    ids=["rbf", "narrow", "polynomial", "linear"],
+)
 def test_products_in_float32_are_off_by_no_more_than_they_say(kernel: Any) -> None:
     """The bound decides which points are sure to cost nothing."""
     rng = np.random.default_rng(3)
@@ -450,14 +487,18 @@ def test_a_tube_as_wide_as_float64_ends_at_zero() -> None:
 def test_multipliers_that_prove_nothing_end_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """All pairs are at their ends and the violation is below 0, but the repaired multipliers are 0."""
     monkeypatch.setattr(MarginProblem, "repaired", lambda problem, alpha: np.zeros(problem.p))
-    found = solve(classification(np.arange(4.0)[:, None], [-1, -1, 1, 1], 1e-300), "smo", time_limit=60.0)
+    found = solve(
+        classification(np.arange(4.0)[:, None], [-1, -1, 1, 1], 1e-300), "smo", time_limit=60.0
+    )
     assert (found.status, found.iterations) == (Status.NUMERICAL_FAILURE, 2)
 
 
 @pytest.mark.parametrize("C", [1e-300, 1e-310, 1e-320])
 def test_multipliers_near_the_smallest_float_are_optimal(C: float) -> None:
     """The optimum is 4 C (1 - 2 C)."""
-    found = solve(classification(np.arange(4.0)[:, None], [-1, -1, 1, 1], C), "smo", time_limit=60.0)
+    found = solve(
+        classification(np.arange(4.0)[:, None], [-1, -1, 1, 1], C), "smo", time_limit=60.0
+    )
     assert found.status is Status.OPTIMAL
     assert found.lower <= 4 * C <= found.upper <= 1.01 * 4 * C
 
@@ -478,20 +519,35 @@ assert known >= {each["filepath"] for each in ThreadpoolController().info() if e
     subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=HANG)
 
 
-def test_few_points_of_a_large_cost_are_left_to_newton_after_as_many_steps_as_many_points_are() -> None:
+def test_few_points_of_a_large_cost_are_left_to_newton_after_as_many_steps_as_many_points_are() -> (
+    None
+):
     """Few points begin in float64, in which nothing ended the pair steps early: five times as many were taken."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 20))
-    found = solve(classification(X, np.where(X[:, 0] + rng.normal(size=100) > 0, 1.0, -1.0), 100.0), "smo", tol=1e-4)
+    found = solve(
+        classification(X, np.where(X[:, 0] + rng.normal(size=100) > 0, 1.0, -1.0), 100.0),
+        "smo",
+        tol=1e-4,
+    )
     assert found.ok
     assert found.iterations is not None
     assert found.iterations < 2 * smo.ROUGH_STEPS_PER_POINT * 100
 
 
-@given(st.sets(st.integers(0, 30), min_size=1), st.sets(st.integers(0, 30)), st.randoms(use_true_random=False))
-def test_points_that_stay_in_a_working_set_keep_their_places(new: set[int], old: set[int], order: Any) -> None:
+@given(
+    st.sets(st.integers(0, 30), min_size=1),
+    st.sets(st.integers(0, 30)),
+    st.randoms(use_true_random=False),
+)
+def test_points_that_stay_in_a_working_set_keep_their_places(
+    new: set[int], old: set[int], order: Any
+) -> None:
     """The others take the places that are left, so that only their rows and columns of the block are computed anew."""
-    points, before = np.array(sorted(new), dtype=np.intp), np.array(order.sample(sorted(old), len(old)), dtype=np.intp)
+    points, before = (
+        np.array(sorted(new), dtype=np.intp),
+        np.array(order.sample(sorted(old), len(old)), dtype=np.intp),
+    )
     seats, places = working_set.keep_positions(points, before)
     assert set(seats.tolist()) == new
     assert len(seats) == len(new)

@@ -45,7 +45,12 @@ def soft_margins(m: int) -> Program:
     margins = np.column_stack([-y * x, -y, -np.eye(m)])
     slacks = np.column_stack([np.zeros((m, 2)), -np.eye(m)])
     P = np.diag([1.0] + [0.0] * (m + 1))
-    return program_from_arrays(P, [0.0, 0.0, *[1.0] * m], G=np.vstack([margins, slacks]), h=np.append(-np.ones(m), np.zeros(m)))
+    return program_from_arrays(
+        P,
+        [0.0, 0.0, *[1.0] * m],
+        G=np.vstack([margins, slacks]),
+        h=np.append(-np.ones(m), np.zeros(m)),
+    )
 
 
 def test_questions_grow_with_the_system() -> None:
@@ -61,7 +66,16 @@ def test_questions_grow_with_the_system() -> None:
     assert counts[2] > 1.5 * counts[1]
 
 
-@pytest.mark.parametrize("way", [optimum_on_face, optimum_by_parametric_pivots, lower.by_slater, upper.by_slater, lower.by_residual])
+@pytest.mark.parametrize(
+    "way",
+    [
+        optimum_on_face,
+        optimum_by_parametric_pivots,
+        lower.by_slater,
+        upper.by_slater,
+        lower.by_residual,
+    ],
+)
 def test_a_clock_that_is_out_of_time_ends_the_work_at_its_next_question(way: Any) -> None:
     program = soft_margins(8)
     floats: Any = solve_in_floats(program, Clock(10.0))
@@ -89,7 +103,11 @@ def test_a_solution_leaves_the_time_for_its_check() -> None:
     """A solution of many digits is refused where the time that is left does not suffice to put it into its program."""
     program = soft_margins(3)
     long = [Fraction(1, 3**10_000)] * program.n
-    assert check_forecast(program.G, long) > 100 * check_forecast(program.G, [Fraction(1, 3)] * program.n) > 0
+    assert (
+        check_forecast(program.G, long)
+        > 100 * check_forecast(program.G, [Fraction(1, 3)] * program.n)
+        > 0
+    )
     right = program.G.times([Fraction(1, 3**50)] * program.n)
     clock = Asked()
     assert solution_near(program.G, right, [Fraction(0)] * program.n, clock) is not None
@@ -99,7 +117,10 @@ def test_a_solution_leaves_the_time_for_its_check() -> None:
 def given_matrix(m: int) -> MarginProblem:
     """A soft margin of m points with a given Gram matrix."""
     X = np.random.default_rng(m).normal(size=(m, 2))
-    return as_a(MarginProblem, given_gram(classification(X, np.where(np.arange(m) % 2, 1.0, -1.0), 1.0, rbf(1.0))))
+    return as_a(
+        MarginProblem,
+        given_gram(classification(X, np.where(np.arange(m) % 2, 1.0, -1.0), 1.0, rbf(1.0))),
+    )
 
 
 def test_the_proof_that_a_given_matrix_is_positive_semidefinite_is_forecast() -> None:
@@ -116,12 +137,23 @@ def test_the_proof_that_a_given_matrix_is_positive_semidefinite_is_forecast() ->
     assert ahead[2] > 8 * ahead[1] > 64 * ahead[0] > 0
 
 
-def test_no_optimum_is_claimed_where_the_time_does_not_suffice_for_that_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_optimum_is_claimed_where_the_time_does_not_suffice_for_that_proof(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     problem = given_matrix(10)
-    monkeypatch.setattr("equimargin.solvers.exact.program.semidefinite.forecast", lambda size, bits: 1e9)
+    monkeypatch.setattr(
+        "equimargin.solvers.exact.program.semidefinite.forecast", lambda size, bits: 1e9
+    )
     found = exact_optimum(problem, time_limit=60.0)
-    assert (found.status, found.value, found.pivots, found.bias) == (Status.TIME_LIMIT, None, 0, (None, None))
-    assert "the time limit of 60 s does not suffice for the characteristic polynomial" in found.reason
+    assert (found.status, found.value, found.pivots, found.bias) == (
+        Status.TIME_LIMIT,
+        None,
+        0,
+        (None, None),
+    )
+    assert (
+        "the time limit of 60 s does not suffice for the characteristic polynomial" in found.reason
+    )
     assert "not known" in found.semidefinite
     assert not any((*found.alpha, *found.beta))
     path = exact_path(problem, time_limit=60.0)

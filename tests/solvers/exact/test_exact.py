@@ -43,7 +43,10 @@ from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.simplex import OneNormSimplex, check_vertex
 from narrow import as_a, present
 
-XOR = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0, -1.0])
+XOR = (
+    np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]),
+    np.array([-1.0, 1.0, 1.0, -1.0]),
+)
 
 
 # Known optima.
@@ -66,7 +69,9 @@ def test_without_a_free_support_vector_every_bias_of_an_interval_is_optimal() ->
 
 
 def test_a_multiplier_and_its_slack_may_both_be_zero() -> None:
-    found = exact_optimum(classification([[-1.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [-1, 1, 1], C=np.inf))
+    found = exact_optimum(
+        classification([[-1.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [-1, 1, 1], C=np.inf)
+    )
     assert found.alpha == (Fraction(1, 2), Fraction(1, 2), Fraction(0))
 
 
@@ -84,14 +89,21 @@ def test_contradicting_points_have_a_ray() -> None:
 
 
 def test_no_pairs_have_the_optimum_zero() -> None:
-    for problem in (ranking([[1.0], [2.0]], [1, 1]), ranking_vector_machine([[1.0], [2.0]], [1, 1])):
+    for problem in (
+        ranking([[1.0], [2.0]], [1, 1]),
+        ranking_vector_machine([[1.0], [2.0]], [1, 1]),
+    ):
         found = exact_optimum(problem)
         assert (found.status, found.value, found.alpha) == (Status.OPTIMAL, Fraction(0), ())
 
 
 def test_the_ranking_vector_machine_of_the_catalogue() -> None:
     found = exact_optimum(ranking_vector_machine([[1.0], [2.0]], [1, 0], C=0.5))
-    assert (found.value, found.beta, found.alpha) == (Fraction(1, 2), (Fraction(0), Fraction(0)), (Fraction(1, 2),))
+    assert (found.value, found.beta, found.alpha) == (
+        Fraction(1, 2),
+        (Fraction(0), Fraction(0)),
+        (Fraction(1, 2),),
+    )
 
 
 def test_a_tube_is_as_wide_as_the_floats_say() -> None:
@@ -112,7 +124,15 @@ def test_degenerate_problems_hold_in_the_definitions(family: str) -> None:
 
 def test_more_pairs_than_points_with_a_weight_for_every_query() -> None:
     X = np.random.default_rng(0).integers(-3, 4, (12, 3)).astype(np.float64)
-    problem = ranking(X, np.tile(np.arange(6.0), 2), np.repeat([0, 1], 6), 0.25, linear(), "squared_hinge", query_weight={1: 3.0})
+    problem = ranking(
+        X,
+        np.tile(np.arange(6.0), 2),
+        np.repeat([0, 1], 6),
+        0.25,
+        linear(),
+        "squared_hinge",
+        query_weight={1: 3.0},
+    )
     for each in (problem, given_gram(replace(problem, kernel=rbf(0.5)))):
         found = exact_optimum(each, max_iter=1)
         assert (found.status, found.pivots) == (Status.OPTIMAL, 0)
@@ -126,7 +146,10 @@ def test_a_given_matrix_of_a_linear_program_is_left_as_it_is(tmp_path: Path) -> 
     y = np.where(X[:, 0] > 0, 1.0, -1.0)
     problem = one_norm_classification(X, y, kernel=rbf(1e-4))
     assert given_gram(classification(X, y, kernel=rbf(1e-4))).shift
-    for same in (given_gram(problem), one_norm_classification(problem.gram.dense, y, kernel=precomputed())):
+    for same in (
+        given_gram(problem),
+        one_norm_classification(problem.gram.dense, y, kernel=precomputed()),
+    ):
         assert same.shift == 0
         np.testing.assert_array_equal(same.gram.dense, problem.gram.dense)
         solution = solve(same)
@@ -138,14 +161,24 @@ def test_an_intercept_over_a_given_matrix_keeps_equal_points_apart() -> None:
     G = np.array([[2.0, 1.0], [2.0, 1.0], [0.0, 1.0], [-1.0, 1.0]])
     problem = classification(G @ G.T, [1, -1, 1, -1], 1000.0, precomputed(), bias="penalized")
     assert problem.kernel.given
-    assert problem.shift  # which is on the diagonal alone, so that rows of K that were equal no longer are
+    assert (
+        problem.shift
+    )  # which is on the diagonal alone, so that rows of K that were equal no longer are
     beta = np.array([1e6, -1e6, 1.0, 0.0])
     exact = nightly.Definition(problem).primal([Fraction(v) for v in beta.tolist()], Fraction(0))
     proven = interval(problem, Point(beta=beta, b=0.0))
-    assert Fraction(inner_interval(problem, Point(beta=beta, b=0.0)).upper) <= present(exact) <= Fraction(proven.upper)
+    assert (
+        Fraction(inner_interval(problem, Point(beta=beta, b=0.0)).upper)
+        <= present(exact)
+        <= Fraction(proven.upper)
+    )
     points = np.array([1, 3])
-    assert np.array_equal(problem.gram.block(points, points), problem.gram.dense[np.ix_(points, points)])
-    assert np.array_equal(problem.gram.part(points).dense, problem.gram.dense[np.ix_(points, points)])
+    assert np.array_equal(
+        problem.gram.block(points, points), problem.gram.dense[np.ix_(points, points)]
+    )
+    assert np.array_equal(
+        problem.gram.part(points).dense, problem.gram.dense[np.ix_(points, points)]
+    )
 
 
 def test_the_definitions_see_what_is_wrong_with_an_optimum() -> None:
@@ -194,13 +227,28 @@ def test_an_interval_that_misses_the_optimum_is_seen() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "family", ["svm.soft", "svm.l2", "svm.hard", "svm.nobias", "svr.l1", "svr.hard", "rank.l1", "rank.l2", "rank.hard"]
+    "family",
+    [
+        "svm.soft",
+        "svm.l2",
+        "svm.hard",
+        "svm.nobias",
+        "svr.l1",
+        "svr.hard",
+        "rank.l1",
+        "rank.l2",
+        "rank.hard",
+    ],
 )
 def test_pivots_reach_the_optimum_from_any_start(family: str) -> None:
     rng, pivots = np.random.default_rng(0), 0
     for i in range(8):
         problem = nightly.drawn(family, [11, nightly.FAMILIES.index(family), i])
-        starts = [np.zeros(problem.p), np.full(problem.p, 1e300), *(rng.exponential(10.0**k, problem.p) for k in (-2, 0, 2))]
+        starts = [
+            np.zeros(problem.p),
+            np.full(problem.p, 1e300),
+            *(rng.exponential(10.0**k, problem.p) for k in (-2, 0, 2)),
+        ]
         found = exact_optimum(problem)
         for start in starts:
             again = exact_optimum(problem, start=Point(alpha=start))
@@ -216,7 +264,12 @@ def test_the_simplex_method_reaches_the_optimum_from_any_basis(family: str) -> N
     for i in range(10):
         problem = nightly.drawn(family, [11, nightly.FAMILIES.index(family), i])
         found, n, p = exact_optimum(problem), problem.size, problem.p
-        for basis in (range(n, n + p), range(n + p, n + 2 * p), range(min(n, p)), [*range(n), *range(n, n + p)]):
+        for basis in (
+            range(n, n + p),
+            range(n + p, n + 2 * p),
+            range(min(n, p)),
+            [*range(n), *range(n, n + p)],
+        ):
             program = OneNormSimplex(as_a(OneNormProblem, problem), integral(problem), Clock(inf))
             assert check_vertex(program, program.solve(frozenset(basis))) == found.value
             pivots += program.pivots
@@ -228,7 +281,12 @@ def test_conditions_that_do_not_hold_are_an_error() -> None:
     numbers, eighth = integral(problem), Fraction(1, 8)
     assert check_optimality(numbers, as_fractions([eighth] * 4), Fraction(0)) == Fraction(1, 4)
     none = Fraction(0)
-    for alpha, b in (([eighth] * 4, eighth), ([eighth / 2] * 4, none), ([eighth, eighth, none, none], none), ([Fraction(-1)] * 4, none)):
+    for alpha, b in (
+        ([eighth] * 4, eighth),
+        ([eighth / 2] * 4, none),
+        ([eighth, eighth, none, none], none),
+        ([Fraction(-1)] * 4, none),
+    ):
         with pytest.raises(ArithmeticError):
             check_optimality(numbers, as_fractions(alpha), b)
 
@@ -242,20 +300,26 @@ def test_floats_are_dyadic(M: np.ndarray) -> None:
     assert [Fraction(int(z), unit) for z in Z.ravel()] == [Fraction(v) for v in M.ravel().tolist()]
 
 
-@pytest.mark.parametrize("kernel", [linear(), polynomial(3, 0.1, 0.3), precomputed()], ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize(
+    "kernel", [linear(), polynomial(3, 0.1, 0.3), precomputed()], ids=lambda kernel: kernel.name
+)
 @pytest.mark.parametrize("bias", [True, "penalized"])
 def test_kernels_are_evaluated_exactly(kernel: Kernel, bias: Bias) -> None:
     X = np.array([[0.1, 0.7], [0.7, 5.3]])
     problem = classification(X, [1, -1], 0.3, kernel, "squared_hinge", bias)
     numbers, at = integral(problem), nightly.Definition(problem)
     assert [[Fraction(v, numbers.unit) for v in row] for row in numbers.K.tolist()] == at.K
-    assert [Fraction(v, numbers.unit) for v in numbers.ridge.tolist()] == [1 / (2 * present(c)) for c in at.c]
+    assert [Fraction(v, numbers.unit) for v in numbers.ridge.tolist()] == [
+        1 / (2 * present(c)) for c in at.c
+    ]
 
 
 def test_a_given_rbf_gram_has_an_exact_optimum() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(70, 2))
-    problem = given_gram(classification(X, np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0), 10.0, rbf(1.0)))
+    problem = given_gram(
+        classification(X, np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0), 10.0, rbf(1.0))
+    )
     found = exact_optimum(problem)
     assert "Rump" in found.semidefinite
     assert found.value is not None
@@ -268,7 +332,11 @@ def test_a_given_matrix_must_be_positive_semidefinite() -> None:
     rows = classification(np.eye(2), [1, -1], kernel=precomputed())
     singular = replace(rows, X=np.array([[1.0, -1.0], [-1.0, 1.0]]), shift=0.0)
     assert "characteristic polynomial" in exact_optimum(singular).semidefinite
-    for K in ([[1.0, 2.0], [2.0, 1.0]], [[0.0, 1.0], [1.0, 5.0]], [[1.0, 1.0 + 2**-52], [1.0 + 2**-52, 1.0]]):
+    for K in (
+        [[1.0, 2.0], [2.0, 1.0]],
+        [[0.0, 1.0], [1.0, 5.0]],
+        [[1.0, 1.0 + 2**-52], [1.0 + 2**-52, 1.0]],
+    ):
         with pytest.raises(ValueError, match="positive semidefinite"):
             exact_optimum(replace(rows, X=np.array(K), shift=0.0))
 
@@ -278,13 +346,18 @@ def test_a_given_matrix_must_be_positive_semidefinite() -> None:
     [
         (classification([[0.0], [1.0]], [1, -1], kernel=rbf()), "not computed in fractions"),
         (classification([[0.0], [1.0]], [1, -1], kernel=sigmoid()), "not computed in fractions"),
-        (classification([[0.0], [1.0]], [1, -1], kernel=rbf(), bias="penalized"), "not computed in fractions"),
+        (
+            classification([[0.0], [1.0]], [1, -1], kernel=rbf(), bias="penalized"),
+            "not computed in fractions",
+        ),
         (classification(np.zeros((1501, 1)), np.ones(1501)), "1,501 points"),
         (ranking(np.zeros((1000, 1)), np.arange(1000)), "499,500 pairs"),
         (one_norm_ranking(np.zeros((100, 1)), np.arange(100)), "4,950 rows x 4,950 unknowns"),
     ],
 )
-def test_what_has_no_exact_optimum_is_refused_in_a_sentence(problem: Problem, sentence: str) -> None:
+def test_what_has_no_exact_optimum_is_refused_in_a_sentence(
+    problem: Problem, sentence: str
+) -> None:
     with pytest.raises(ValueError, match=sentence):
         exact_optimum(problem)
 
@@ -300,7 +373,10 @@ def hard_problem() -> MarginProblem:
 def test_a_limit_ends_the_pivots_with_feasible_multipliers() -> None:
     problem = hard_problem()
     start = Point(alpha=np.zeros(problem.p))
-    for limits, status in (({"max_iter": 2}, Status.ITERATION_LIMIT), ({"time_limit": 1e-9}, Status.TIME_LIMIT)):
+    for limits, status in (
+        ({"max_iter": 2}, Status.ITERATION_LIMIT),
+        ({"time_limit": 1e-9}, Status.TIME_LIMIT),
+    ):
         found = exact_optimum(problem, start=start, **limits)
         assert (found.status, found.value, found.ray) == (status, None, None)
         assert found.reason.strip()
@@ -316,7 +392,11 @@ def test_limits_hold_where_no_linear_system_is_solved() -> None:
     start = Point(alpha=np.zeros(problem.p))
     assert exact_optimum(problem, start=start, max_iter=problem.p).pivots == problem.p
     found = exact_optimum(problem, start=start, max_iter=problem.p - 1)
-    assert (found.status, found.pivots, sum(a > 0 for a in found.alpha)) == (Status.ITERATION_LIMIT, problem.p - 1, problem.p - 1)
+    assert (found.status, found.pivots, sum(a > 0 for a in found.alpha)) == (
+        Status.ITERATION_LIMIT,
+        problem.p - 1,
+        problem.p - 1,
+    )
     found = exact_optimum(problem, start=start, time_limit=1e-9)
     assert (found.status, found.pivots) == (Status.TIME_LIMIT, 0)
 
@@ -350,7 +430,9 @@ def test_only_an_optimum_of_a_linear_program_has_x_and_u() -> None:
     assert (margin.x, margin.u) == (None, None)
 
 
-def test_a_float_solver_that_spends_its_time_leaves_some_for_the_pivots(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_float_solver_that_spends_its_time_leaves_some_for_the_pivots(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     given: list[float] = []
 
     def spent(problem: MarginProblem, tol: float, time_limit: float) -> None:
@@ -371,14 +453,19 @@ def test_targets_near_the_end_of_float64_have_an_optimum(epsilon: float) -> None
 
 def test_a_cost_near_the_end_of_float64_has_an_optimum() -> None:
     """f = 0 nearly: the hinge of all four rows is 1, and C^2 is too small to be a float."""
-    found = exact_optimum(classification(np.arange(4.0)[:, None], [-1, -1, 1, 1], 1e-300), time_limit=20.0)
+    found = exact_optimum(
+        classification(np.arange(4.0)[:, None], [-1, -1, 1, 1], 1e-300), time_limit=20.0
+    )
     C = Fraction(1e-300)
     assert (found.status, found.value) == (Status.OPTIMAL, 4 * C - 8 * C**2)
 
 
 @pytest.mark.parametrize("limits", [{"max_iter": 0}, {"time_limit": 0.0}, {"time_limit": -1.0}])
 def test_limits_must_be_positive(limits: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"^(max_iter must be at least 1 and whole|time_limit must be a positive number), not "):
+    with pytest.raises(
+        ValueError,
+        match=r"^(max_iter must be at least 1 and whole|time_limit must be a positive number), not ",
+    ):
         exact_optimum(classification(*XOR), **limits)
 
 

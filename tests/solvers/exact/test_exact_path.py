@@ -13,7 +13,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from equimargin.data import load
-from equimargin.formulations import classification, one_norm_ranking, polynomial, ranking, rbf, regression
+from equimargin.formulations import (
+    classification,
+    one_norm_ranking,
+    polynomial,
+    ranking,
+    rbf,
+    regression,
+)
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.solvers import ExactPath, exact_optimum, exact_path, given_gram, regularization_path
 from equimargin.solvers.exact_limits import rational_kernel
@@ -66,7 +73,10 @@ def test_a_whole_path_is_the_exact_optimum_at_every_cost(family: str, data: st.D
         assert old.high == new.low
         assert tuple(old.f(new.low)) == tuple(new.f(new.low))
         for C in (new.low, new.low + 1 if new.high is None else (new.low + new.high) / 2):
-            assert all(0 <= a <= C * Fraction(w) for a, w in zip(path.alpha(C), path.problem.unit_weights.tolist(), strict=True))
+            assert all(
+                0 <= a <= C * Fraction(w)
+                for a, w in zip(path.alpha(C), path.problem.unit_weights.tolist(), strict=True)
+            )
 
 
 @pytest.mark.parametrize("family", HINGES)
@@ -75,7 +85,9 @@ def test_a_whole_path_is_the_exact_optimum_at_every_cost(family: str, data: st.D
 def test_float_breakpoints_are_the_exact_ones(family: str, data: st.DataObject) -> None:
     """Where f of the points makes a turn, the float path has a breakpoint; it may have more, where multipliers alone make one."""
     problem = drawn(data, family, tails=False)
-    assume(not problem.kernel.given)  # equal points are made different by its shift, in the sixteenth digit
+    assume(
+        not problem.kernel.given
+    )  # equal points are made different by its shift, in the sixteenth digit
     exact, floats = exact_path(problem), regularization_path(problem, 0.0)
     assume(floats.complete and len(floats.lambdas))
     lambdas = floats.lambdas[floats.lambdas > 0]
@@ -144,7 +156,10 @@ def test_no_pairs_have_one_piece() -> None:
 def test_points_that_depend_on_each_other_have_a_path() -> None:
     """Equal points share their multipliers in many ways; f has one path, that of a point of twice the weight."""
     X, y = [[1.0], [1.0], [-1.0], [-3.0]], [1, 1, -1, -1]
-    twice, heavy = exact_path(classification(X, y)), exact_path(classification(X[1:], y[1:], sample_weight=[2.0, 1.0, 1.0]))
+    twice, heavy = (
+        exact_path(classification(X, y)),
+        exact_path(classification(X[1:], y[1:], sample_weight=[2.0, 1.0, 1.0])),
+    )
     assert twice.breakpoints == heavy.breakpoints
     for C in (Fraction(1, 100), *twice.breakpoints, 10):
         assert twice.value(C) == heavy.value(C)
@@ -169,9 +184,18 @@ def test_time_and_pieces_end_a_path_with_a_sentence() -> None:
 @pytest.mark.parametrize(
     ("problem", "sentence"),
     [
-        (classification(LINE, [1, -1, 1], loss="squared_hinge"), "the squared hinge has breakpoints that are no rational numbers"),
-        (classification(LINE, [1, -1, 1], kernel=rbf(1.0)), "the rbf kernel is not computed in fractions"),
-        (classification(LINE, [1, -1, 1], sample_weight=[1.0, np.inf, 1.0]), "rows of infinite weight have no share of C"),
+        (
+            classification(LINE, [1, -1, 1], loss="squared_hinge"),
+            "the squared hinge has breakpoints that are no rational numbers",
+        ),
+        (
+            classification(LINE, [1, -1, 1], kernel=rbf(1.0)),
+            "the rbf kernel is not computed in fractions",
+        ),
+        (
+            classification(LINE, [1, -1, 1], sample_weight=[1.0, np.inf, 1.0]),
+            "rows of infinite weight have no share of C",
+        ),
         (one_norm_ranking(LINE, [1, 2, 3]), "`regularization_path`"),
         (regression(np.zeros((1501, 1)), np.zeros(1501)), "too large: 1,501 points"),
     ],

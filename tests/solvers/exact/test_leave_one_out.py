@@ -39,7 +39,9 @@ def test_the_error_is_that_of_an_optimum_for_every_point(family: str, data: st.D
 def some(bias: bool = True) -> MarginProblem:
     """Points of an integer grid, each with some label."""
     rng = np.random.default_rng(1)
-    return classification(rng.integers(-4, 5, (12, 2)), rng.choice([-1, 1], 12), kernel=polynomial(2), bias=bias)
+    return classification(
+        rng.integers(-4, 5, (12, 2)), rng.choice([-1, 1], 12), kernel=polynomial(2), bias=bias
+    )
 
 
 def changes(found: LeaveOneOutPath) -> list[tuple[int, int]]:
@@ -53,7 +55,9 @@ def test_steps_are_where_the_error_changes() -> None:
     assert (found.steps[0], found.stopped) == (Fraction(0), "")
     assert len(found.steps) > 5
     assert 0 < found.unchanged < 1
-    for before, at, after in zip(found.after_steps, found.at_steps[1:], found.after_steps[1:], strict=False):
+    for before, at, after in zip(
+        found.after_steps, found.at_steps[1:], found.after_steps[1:], strict=False
+    ):
         assert not before == at == after
     for low, high in [*pairwise(found.steps)][1::4]:
         middle = float((low + high) / 2)
@@ -89,7 +93,10 @@ def test_a_single_point_of_a_class_is_always_on_the_wrong_side() -> None:
 
 def test_points_with_no_multiplier_are_not_followed_again() -> None:
     """Far points that are on the right side have none, on the whole path but its beginning."""
-    X, y = [[-1.0], [1.0], *[[k] for k in range(-20, -3)], *[[k] for k in range(3, 20)]], [-1, 1, *[-1] * 17, *[1] * 17]
+    X, y = (
+        [[-1.0], [1.0], *[[k] for k in range(-20, -3)], *[[k] for k in range(3, 20)]],
+        [-1, 1, *[-1] * 17, *[1] * 17],
+    )
     problem = classification(X, y, bias=False)
     path = exact_path(problem)
     found = exact_leave_one_out(problem, path.breakpoints[-1] + 1)

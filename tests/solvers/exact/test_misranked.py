@@ -33,21 +33,30 @@ def replayed(found: LeastMisranked, D: list[list[Fraction]]) -> None:
     """The rays are rays, no smaller set of rows meets all of them, and w misorders no more than it says."""
     for ray in found.rays:
         assert all(v > 0 for v in ray.multipliers)
-        assert not any(sum(v * D[row][k] for row, v in zip(ray.rows, ray.multipliers, strict=True)) for k in range(len(D[0])))
+        assert not any(
+            sum(v * D[row][k] for row, v in zip(ray.rows, ray.multipliers, strict=True))
+            for k in range(len(D[0]))
+        )
     if found.lower:
         elements = sorted({row for ray in found.rays for row in ray.rows})
         fewer = combinations(elements, found.lower - 1)
         if len(elements) <= 14:
             assert not any(all(set(few) & set(ray.rows) for ray in found.rays) for few in fewer)
     if found.w is not None:
-        wrong = tuple(row for row, x in enumerate(D) if sum(a * b for a, b in zip(x, found.w, strict=True)) <= 0)
+        wrong = tuple(
+            row
+            for row, x in enumerate(D)
+            if sum(a * b for a, b in zip(x, found.w, strict=True)) <= 0
+        )
         assert wrong == found.misranked
         assert len(wrong) == found.least
 
 
 @settings(max_examples=15)
 @given(st.lists(st.tuples(*[st.integers(-2, 2)] * 3), min_size=2, max_size=6))
-def test_the_least_number_is_that_of_every_direction_of_the_plane(points: list[tuple[int, int, int]]) -> None:
+def test_the_least_number_is_that_of_every_direction_of_the_plane(
+    points: list[tuple[int, int, int]],
+) -> None:
     X, y = np.array([point[:2] for point in points], dtype=float), [point[2] for point in points]
     problem = ranking(X, y)
     found, D = least_misranked(problem), differences(problem)
@@ -59,8 +68,13 @@ def test_the_least_number_is_that_of_every_direction_of_the_plane(points: list[t
 @settings(max_examples=15)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=5))
 @example([(2, 2), (0, 1), (0, 0), (1, 1), (1, 0)])
-def test_with_an_rbf_kernel_it_is_that_of_every_order_of_the_different_points(points: list[tuple[int, int]]) -> None:
-    X, y = np.array([[point[0]] for point in points], dtype=float), np.array([point[1] for point in points])
+def test_with_an_rbf_kernel_it_is_that_of_every_order_of_the_different_points(
+    points: list[tuple[int, int]],
+) -> None:
+    X, y = (
+        np.array([[point[0]] for point in points], dtype=float),
+        np.array([point[1] for point in points]),
+    )
     problem = ranking(X, y, kernel=rbf(1.0))
     found = least_misranked(problem)
     place = np.unique(X[:, 0], return_inverse=True)[1]
@@ -69,7 +83,9 @@ def test_with_an_rbf_kernel_it_is_that_of_every_order_of_the_different_points(po
         of = list(ray.rows)
         assert sorted(place[rows.preferred[of]].tolist()) == sorted(place[rows.other[of]].tolist())
     assert found.proven
-    assert found.least == least_by_orders(list(zip(place[rows.preferred].tolist(), place[rows.other].tolist(), strict=True)))
+    assert found.least == least_by_orders(
+        list(zip(place[rows.preferred].tolist(), place[rows.other].tolist(), strict=True))
+    )
 
 
 def test_a_ranking_svm_misorders_no_fewer_and_no_more_than_its_slacks() -> None:
@@ -83,17 +99,28 @@ def test_a_ranking_svm_misorders_no_fewer_and_no_more_than_its_slacks() -> None:
         solution = solve(ranking(X, y, C=C))
         rows, f = as_a(Pairs, solution.problem.rows), solution.decision_function(X)
         margin = f[rows.preferred] - f[rows.other]
-        assert found.least <= (margin <= 0).sum() <= np.floor(np.maximum(1 - margin, 0).sum() + 1e-9)
+        assert (
+            found.least <= (margin <= 0).sum() <= np.floor(np.maximum(1 - margin, 0).sum() + 1e-9)
+        )
 
 
 def test_smallest_sets_that_meet_all() -> None:
     rng, clock = np.random.default_rng(1), Clock(30.0)
     for _ in range(20):
-        sets = [frozenset(rng.choice(7, size=rng.integers(1, 4), replace=False).tolist()) for _ in range(6)]
-        least = next(k for k in range(8) if any(all(set(few) & each for each in sets) for few in combinations(range(7), k)))
+        sets = [
+            frozenset(rng.choice(7, size=rng.integers(1, 4), replace=False).tolist())
+            for _ in range(6)
+        ]
+        least = next(
+            k
+            for k in range(8)
+            if any(all(set(few) & each for each in sets) for few in combinations(range(7), k))
+        )
         assert len(hitting_set(sets, clock)) == least
         assert disjoint(sets) <= least
-        assert [is_met_by_fewer(sets, k, clock) for k in range(1, 8)] == [k > least for k in range(1, 8)]
+        assert [is_met_by_fewer(sets, k, clock) for k in range(1, 8)] == [
+            k > least for k in range(1, 8)
+        ]
 
 
 def test_what_cannot_be_looked_at_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

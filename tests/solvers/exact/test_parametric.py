@@ -13,11 +13,22 @@ from hypothesis import strategies as st
 from campaigns.exact import maros_meszaros
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.proofs.enclosure import enclosure
-from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, optimum, parametric, program_optimum
+from equimargin.solvers.exact.program import (
+    Infeasible,
+    Optimum,
+    Unbounded,
+    optimum,
+    parametric,
+    program_optimum,
+)
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.face import Pair, optimum_on_face
 from equimargin.solvers.exact.program.floats import FloatSolution, solve_in_floats
-from equimargin.solvers.exact.program.parametric import UnboundedDirection, optimum_by_parametric_pivots, optimum_near
+from equimargin.solvers.exact.program.parametric import (
+    UnboundedDirection,
+    optimum_by_parametric_pivots,
+    optimum_near,
+)
 from equimargin.testing import programs
 from oracles.program_conditions import holds
 
@@ -48,7 +59,9 @@ def meeting(n: int, noise: float) -> Program:
     """min q'x over 2 n rows through about the corner 1 of n unknowns: a rounding of their ends makes them miss each other."""
     rng = np.random.default_rng(5)
     G = -rng.integers(1, 10, (2 * n, n)) / 10.0
-    return program_from_arrays(None, -G.sum(axis=0), G=G, h=G.sum(axis=1) + noise * rng.integers(-2, 3, 2 * n))
+    return program_from_arrays(
+        None, -G.sum(axis=0), G=G, h=G.sum(axis=1) + noise * rng.integers(-2, 3, 2 * n)
+    )
 
 
 @pytest.mark.slow
@@ -67,7 +80,9 @@ def test_rows_that_meet_in_one_point_but_for_a_rounding_take_pivots(noise: float
     assert found.lower == found.upper == outcome.value
 
 
-def test_an_infeasible_and_an_unbounded_program_end_in_rays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_infeasible_and_an_unbounded_program_end_in_rays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Floats that claim nothing are believed to be near an optimum: pivots find that there is none, and why."""
     monkeypatch.setattr(optimum, "solve_in_floats", lambda program, clock: anywhere(program, 1))
     infeasible = program_from_arrays([[1.0]], [0.0], G=[[1.0], [-1.0]], h=[-1.0, -1.0])
@@ -75,7 +90,9 @@ def test_an_infeasible_and_an_unbounded_program_end_in_rays(monkeypatch: pytest.
     assert isinstance(outcome, Infeasible)
     assert "exact pivots" in outcome.reason
     assert holds(infeasible, outcome)
-    unbounded = program_from_arrays([[1.0, 0.0], [0.0, 0.0]], [0.0, -1.0], G=[[0.0, -1.0], [1.0, 0.0]], h=[0.0, 1.0])
+    unbounded = program_from_arrays(
+        [[1.0, 0.0], [0.0, 0.0]], [0.0, -1.0], G=[[0.0, -1.0], [1.0, 0.0]], h=[0.0, 1.0]
+    )
     outcome = program_optimum(unbounded)
     assert isinstance(outcome, Unbounded)
     assert "exact pivots" in outcome.reason
@@ -91,11 +108,17 @@ def test_pivots_keep_their_time_limit() -> None:
         assert optimum_near(program, anywhere(program, 0), Clock(1e-6)) is None
 
 
-@pytest.mark.skipif(not maros_meszaros.FOLDER.is_dir(), reason="the Maros-Meszaros problems are not beside this checkout")
-@pytest.mark.parametrize(
-    ("name", "published"), [("QPCBLEND", "-7.8425431e-03"), ("QSHARE2B", "1.1703692e+04"), ("QISRAEL", "2.5347838e+07")]
+@pytest.mark.skipif(
+    not maros_meszaros.FOLDER.is_dir(),
+    reason="the Maros-Meszaros problems are not beside this checkout",
 )
-def test_degenerate_problems_of_maros_and_meszaros_have_their_published_optima(name: str, published: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "published"),
+    [("QPCBLEND", "-7.8425431e-03"), ("QSHARE2B", "1.1703692e+04"), ("QISRAEL", "2.5347838e+07")],
+)
+def test_degenerate_problems_of_maros_and_meszaros_have_their_published_optima(
+    name: str, published: str
+) -> None:
     outcome = program_optimum(maros_meszaros.problem(maros_meszaros.FOLDER / f"{name}.mat"))
     assert isinstance(outcome, Optimum)
     assert f"{float(outcome.value):.7e}" == published

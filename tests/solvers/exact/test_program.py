@@ -19,7 +19,15 @@ from campaigns.exact.program_kinds import HARD, KINDS
 from campaigns.runner import At, tried
 from equimargin.formulations.programs import Program, program_from_arrays, read
 from equimargin.formulations.programs.rational import Matrix
-from equimargin.solvers.exact.program import Inconclusive, Infeasible, Optimum, Unbounded, criss_cross, optimum, program_optimum
+from equimargin.solvers.exact.program import (
+    Inconclusive,
+    Infeasible,
+    Optimum,
+    Unbounded,
+    criss_cross,
+    optimum,
+    program_optimum,
+)
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.criss_cross import optimum_by_pivots
 from equimargin.solvers.exact.program.linear_system import solution_near
@@ -42,10 +50,22 @@ def test_every_program_is_decided_and_what_it_carries_proves_it(program: Program
 @given(programs(scaled=False))
 @settings(max_examples=100)
 def test_a_linear_program_ends_as_highs_says(program: Program) -> None:
-    linear = Program(Matrix(({},) * program.n, program.n), program.q, program.A, program.b, program.G, program.h)
-    A, G = (np.array(unfolded(M), dtype=np.float64).reshape(M.height, M.width) for M in (linear.A, linear.G))
+    linear = Program(
+        Matrix(({},) * program.n, program.n), program.q, program.A, program.b, program.G, program.h
+    )
+    A, G = (
+        np.array(unfolded(M), dtype=np.float64).reshape(M.height, M.width)
+        for M in (linear.A, linear.G)
+    )
     q, b, h = (np.array(v, dtype=np.float64) for v in (linear.q, linear.b, linear.h))
-    found = linprog(q, G if len(h) else None, h if len(h) else None, A if len(b) else None, b if len(b) else None, (None, None))
+    found = linprog(
+        q,
+        G if len(h) else None,
+        h if len(h) else None,
+        A if len(b) else None,
+        b if len(b) else None,
+        (None, None),
+    )
     outcome = program_optimum(linear)
     if found.status == 0:
         assert isinstance(outcome, Optimum)
@@ -80,8 +100,15 @@ def test_pivots_alone_find_an_optimum_exactly_where_there_is_one(program: Progra
 
 @pytest.mark.parametrize("n", [1, 3, 8, 12])
 def test_klee_and_mintys_cube_has_its_optimum_in_its_last_corner(n: int) -> None:
-    G = np.vstack([np.tril(2.0 ** np.add.outer(np.arange(n), 1 - np.arange(n)), -1) + np.eye(n), -np.eye(n)])
-    program = program_from_arrays(None, -(2.0 ** np.arange(n - 1, -1, -1)), G=G, h=np.append(5.0 ** np.arange(1, n + 1), np.zeros(n)))
+    G = np.vstack(
+        [np.tril(2.0 ** np.add.outer(np.arange(n), 1 - np.arange(n)), -1) + np.eye(n), -np.eye(n)]
+    )
+    program = program_from_arrays(
+        None,
+        -(2.0 ** np.arange(n - 1, -1, -1)),
+        G=G,
+        h=np.append(5.0 ** np.arange(1, n + 1), np.zeros(n)),
+    )
     outcome = program_optimum(program)
     assert isinstance(outcome, Optimum)
     assert outcome.value == -(5**n)
@@ -98,7 +125,12 @@ def test_the_projection_of_a_point_onto_a_plane(n: int) -> None:
     assert outcome.semidefinite.startswith("P is diagonal")
 
 
-@given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(small, min_size=n, max_size=n), min_size=n, max_size=n)), st.booleans())
+@given(
+    st.integers(1, 4).flatmap(
+        lambda n: st.lists(st.lists(small, min_size=n, max_size=n), min_size=n, max_size=n)
+    ),
+    st.booleans(),
+)
 @settings(max_examples=300)
 def test_semidefinite_is_what_the_principal_minors_say(B: list[list[int]], squared: bool) -> None:
     table = np.array(B)
@@ -128,14 +160,24 @@ def test_parts_that_do_not_fit_make_no_program() -> None:
     """The skew P has the eigenvalue 1 twice, and yet x'Px = -8 at (1, -1)."""
     one, q = Fraction(1), (Fraction(0),) * 2
     none, skew = Matrix((), 2), Matrix(({0: one, 1: 10 * one}, {1: one}), 2)
-    parts: dict[str, Any] = {"P": Matrix(({}, {}), 2), "q": q, "A": none, "b": (), "G": none, "h": ()}
+    parts: dict[str, Any] = {
+        "P": Matrix(({}, {}), 2),
+        "q": q,
+        "A": none,
+        "b": (),
+        "G": none,
+        "h": (),
+    }
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"P": Matrix(({}, {}), 3)}, "P is 2 x 3, and 2 x 2 was expected"),
         ({"P": skew}, "P is not symmetric"),
         ({"A": Matrix(({},), 2)}, "A is 1 x 2, and 0 x 2 was expected"),
         ({"G": Matrix(({0: one},), 2)}, "G is 1 x 2, and 0 x 2 was expected"),
         ({"G": Matrix(({2: one},), 2), "h": (one,)}, "a row of G has an entry beyond its columns"),
-        ({"A": Matrix(({0: 0 * one},), 2), "b": (one,)}, "a row of A has an entry beyond its columns or one that is 0"),
+        (
+            {"A": Matrix(({0: 0 * one},), 2), "b": (one,)},
+            "a row of A has an entry beyond its columns or one that is 0",
+        ),
         ({"cones": (1,)}, "G has 0 rows, and cones of"),
     ]
     assert isinstance(program_optimum(Program(**parts)), Optimum)
@@ -149,7 +191,9 @@ def test_parts_that_do_not_fit_make_no_program() -> None:
 @pytest.mark.parametrize("tiny", [5e-324, -2e-323])
 def test_no_float_but_0_is_read_as_0(tiny: float) -> None:
     assert read(tiny, "fractions") == Fraction(tiny) != 0
-    outcome = program_optimum(program_from_arrays([[1.0]], [0.0], [[tiny]], [0.0], reading="fractions"))
+    outcome = program_optimum(
+        program_from_arrays([[1.0]], [0.0], [[tiny]], [0.0], reading="fractions")
+    )
     assert isinstance(outcome, Optimum)
     assert outcome.value == 0
 
@@ -162,7 +206,9 @@ def test_every_pivot_asks_the_clock_for_the_time_that_the_last_one_took() -> Non
         def ask(self, work: str, ahead: float = 0.0) -> None:
             asked.append(ahead)
 
-    program = program_from_arrays(None, [-1, -1], G=[[1, 2], [2, 1], [-1, 0], [0, -1]], h=[3, 3, 0, 0])
+    program = program_from_arrays(
+        None, [-1, -1], G=[[1, 2], [2, 1], [-1, 0], [0, -1]], h=[3, 3, 0, 0]
+    )
     pivots = []
     plain = criss_cross._Dictionary._pivot
 
@@ -179,7 +225,9 @@ def test_every_pivot_asks_the_clock_for_the_time_that_the_last_one_took() -> Non
 
 
 def test_second_order_cones_are_left_undecided() -> None:
-    outcome = program_optimum(program_from_arrays(None, [1, 1], G=[[0, 0], [-1, 0], [0, -1]], h=[1, 0, 0], cones=[3]))
+    outcome = program_optimum(
+        program_from_arrays(None, [1, 1], G=[[0, 0], [-1, 0], [0, -1]], h=[1, 0, 0], cones=[3])
+    )
     assert isinstance(outcome, Inconclusive)
     assert outcome.cause == "cones"
 
@@ -197,8 +245,16 @@ def test_the_clock_ends_a_run_with_a_reason() -> None:
 def test_the_reading_decides_where_rounding_does(m: int) -> None:
     """One-class SVM at nu = 1: with fl(1/m) the m slacks cost less than rho gains, so that the program of the floats has no lower bound."""
     q = np.append(-1.0, np.full(m, 1 / m))
-    G, h = np.vstack([np.column_stack([np.ones(m), -np.eye(m)]), np.column_stack([np.zeros(m), -np.eye(m)])]), np.zeros(2 * m)
-    outcomes = [program_optimum(program_from_arrays(None, q, G=G, h=h, reading=reading)) for reading in ("exact", "fractions")]
+    G, h = (
+        np.vstack(
+            [np.column_stack([np.ones(m), -np.eye(m)]), np.column_stack([np.zeros(m), -np.eye(m)])]
+        ),
+        np.zeros(2 * m),
+    )
+    outcomes = [
+        program_optimum(program_from_arrays(None, q, G=G, h=h, reading=reading))
+        for reading in ("exact", "fractions")
+    ]
     short = m * Fraction(1 / m) < 1
     assert isinstance(outcomes[0], Unbounded if short else Optimum)
     assert isinstance(outcomes[1], Optimum)
@@ -225,17 +281,36 @@ def test_other_floats_and_wrong_numbers_are_read_as_they_are_or_refused() -> Non
 
 @given(st.data())
 @settings(max_examples=200)
-def test_a_system_of_any_rank_is_solved_near_a_point_or_has_no_solution(data: st.DataObject) -> None:
+def test_a_system_of_any_rank_is_solved_near_a_point_or_has_no_solution(
+    data: st.DataObject,
+) -> None:
     height, width, rank = (data.draw(st.integers(1, 6)) for _ in range(3))
-    left = fmpq_mat(height, rank, data.draw(st.lists(small, min_size=height * rank, max_size=height * rank)))
-    M = left * fmpq_mat(rank, width, data.draw(st.lists(small, min_size=rank * width, max_size=rank * width)))
+    left = fmpq_mat(
+        height, rank, data.draw(st.lists(small, min_size=height * rank, max_size=height * rank))
+    )
+    M = left * fmpq_mat(
+        rank, width, data.draw(st.lists(small, min_size=rank * width, max_size=rank * width))
+    )
     inside = fmpq_mat(width, 1, data.draw(st.lists(small, min_size=width, max_size=width)))
-    right = M * inside if data.draw(st.booleans()) else fmpq_mat(height, 1, data.draw(st.lists(small, min_size=height, max_size=height)))
-    rows = tuple({j: fraction(M[i, j]) for j in range(width) if M[i, j] != 0} for i in range(height))
-    ends, near = [fraction(v) for v in right.entries()], [Fraction(data.draw(small), 3) for _ in range(width)]
+    right = (
+        M * inside
+        if data.draw(st.booleans())
+        else fmpq_mat(height, 1, data.draw(st.lists(small, min_size=height, max_size=height)))
+    )
+    rows = tuple(
+        {j: fraction(M[i, j]) for j in range(width) if M[i, j] != 0} for i in range(height)
+    )
+    ends, near = (
+        [fraction(v) for v in right.entries()],
+        [Fraction(data.draw(small), 3) for _ in range(width)],
+    )
     preference = data.draw(st.sampled_from([None, [float(j) for j in range(width)]]))
     found = solution_near(Matrix(rows, width), ends, near, Clock(60.0), preference)
-    joined = fmpq_mat(height, width + 1, [v for i in range(height) for v in [*(M[i, j] for j in range(width)), right[i, 0]]])
+    joined = fmpq_mat(
+        height,
+        width + 1,
+        [v for i in range(height) for v in [*(M[i, j] for j in range(width)), right[i, 0]]],
+    )
     assert (found is not None) == (joined.rank() == M.rank())
     if found is not None:
         assert [sum((v * found[j] for j, v in row.items()), Fraction(0)) for row in rows] == ends
@@ -275,17 +350,36 @@ def test_a_night_finds_what_is_wrong() -> None:
     assert holds(program, outcome)
     assert not holds(program, replace(outcome, x=(Fraction(1),)))
     assert not holds(program, replace(outcome, value=outcome.value + 1))
-    assert list(nightly_programs.against_floats(program, replace(outcome, value=outcome.value + 1))) != []
+    assert (
+        list(nightly_programs.against_floats(program, replace(outcome, value=outcome.value + 1)))
+        != []
+    )
 
 
 PUBLISHED = {
-    **{"CVXQP1_S": 11590.7181, "CVXQP2_S": 8120.94048, "DPKLO1": 0.370096217, "DUALC1": 6155.25083, "GENHS28": 0.927173694},
-    **{"HS118": 664.820452, "HS21": -99.96, "HS35": 1 / 9, "HS76": -4.68181818, "QAFIRO": -1.59078179, "ZECEVIC2": -4.125},
+    **{
+        "CVXQP1_S": 11590.7181,
+        "CVXQP2_S": 8120.94048,
+        "DPKLO1": 0.370096217,
+        "DUALC1": 6155.25083,
+        "GENHS28": 0.927173694,
+    },
+    **{
+        "HS118": 664.820452,
+        "HS21": -99.96,
+        "HS35": 1 / 9,
+        "HS76": -4.68181818,
+        "QAFIRO": -1.59078179,
+        "ZECEVIC2": -4.125,
+    },
 }
 """Optima of Maros-Meszaros problems as their collection prints them."""
 
 
-@pytest.mark.skipif(not maros_meszaros.FOLDER.is_dir(), reason="the Maros-Meszaros problems are not beside this checkout")
+@pytest.mark.skipif(
+    not maros_meszaros.FOLDER.is_dir(),
+    reason="the Maros-Meszaros problems are not beside this checkout",
+)
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_problem_of_maros_and_meszaros_has_its_published_optimum(name: str) -> None:
     outcome = program_optimum(maros_meszaros.problem(maros_meszaros.FOLDER / f"{name}.mat"))
@@ -293,8 +387,13 @@ def test_a_problem_of_maros_and_meszaros_has_its_published_optimum(name: str) ->
     assert float(outcome.value) == pytest.approx(PUBLISHED[name], rel=1e-7)
 
 
-@pytest.mark.skipif(not maros_meszaros.FOLDER.is_dir(), reason="the Maros-Meszaros problems are not beside this checkout")
+@pytest.mark.skipif(
+    not maros_meszaros.FOLDER.is_dir(),
+    reason="the Maros-Meszaros problems are not beside this checkout",
+)
 def test_the_one_of_them_that_is_not_convex_is_refused() -> None:
-    outcome = program_optimum(maros_meszaros.problem(maros_meszaros.FOLDER / f"{maros_meszaros.NOT_CONVEX}.mat"))
+    outcome = program_optimum(
+        maros_meszaros.problem(maros_meszaros.FOLDER / f"{maros_meszaros.NOT_CONVEX}.mat")
+    )
     assert isinstance(outcome, Inconclusive)
     assert outcome.cause == "not convex"

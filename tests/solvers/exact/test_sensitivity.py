@@ -14,12 +14,31 @@ from campaigns.exact.differences import wrong_derivatives
 from campaigns.exact.near_optimal import best_bias, wrong_bounds
 from campaigns.exact.nightly import FAMILIES, Definition
 from campaigns.exact.nightly_stability import CAMPAIGN, derived, instance
-from equimargin.formulations import classification, linear, one_norm_ranking, polynomial, ranking, rbf, regression
+from equimargin.formulations import (
+    classification,
+    linear,
+    one_norm_ranking,
+    polynomial,
+    ranking,
+    rbf,
+    regression,
+)
 from equimargin.solvers import exact_optimum, given_gram
-from equimargin.solvers.exact.sensitivity import Cost, Feature, OneSidedDerivatives, Parameter, Target, Weight, exact_sensitivity
+from equimargin.solvers.exact.sensitivity import (
+    Cost,
+    Feature,
+    OneSidedDerivatives,
+    Parameter,
+    Target,
+    Weight,
+    exact_sensitivity,
+)
 from places import example
 
-XOR = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0, -1.0])
+XOR = (
+    np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]),
+    np.array([-1.0, 1.0, 1.0, -1.0]),
+)
 SOFT = [family for family in FAMILIES if not family.endswith(("hard", "onenorm", "rvm"))]
 ZERO = Fraction(0)
 
@@ -28,7 +47,9 @@ def test_one_point_whose_optimum_is_known_in_closed_form() -> None:
     """A point at x of label 1, no bias: f(x) = min(C x^2, 1) and V = C - C^2 x^2 / 2, then 1 / (2 x^2), with a kink of f at C x^2 = 1."""
 
     def at(C: float, parameter: Parameter, x: float = 2.0) -> Any:
-        return exact_sensitivity(classification([[x]], [1.0], C, linear(), bias=False), parameter, new=[[1.0]])
+        return exact_sensitivity(
+            classification([[x]], [1.0], C, linear(), bias=False), parameter, new=[[1.0]]
+        )
 
     inside, outside, edge = at(0.125, Cost()), at(1.0, Cost()), at(0.25, Cost())
     assert inside.value == OneSidedDerivatives(Fraction(1, 2), Fraction(1, 2))
@@ -70,7 +91,9 @@ def test_the_derivative_in_the_cost_is_the_sum_of_losses() -> None:
     f = [sum((w * Fraction(v) for w, v in zip(optimum.w, x, strict=True)), low) for x in X]
     losses = [max(1 - int(sign) * v, ZERO) for sign, v in zip(y, f, strict=True)]
     whole = sum((Fraction(w) * loss for w, loss in zip(weight, losses, strict=True)), ZERO)
-    assert exact_sensitivity(problem, Cost(), optimum=optimum).value == OneSidedDerivatives(whole, whole)
+    assert exact_sensitivity(problem, Cost(), optimum=optimum).value == OneSidedDerivatives(
+        whole, whole
+    )
     each = [exact_sensitivity(problem, Weight(i), optimum=optimum).value for i in range(4)]
     assert each == [OneSidedDerivatives(loss / 2, loss / 2) for loss in losses[:4]]
 
@@ -84,12 +107,22 @@ def test_the_bias_of_the_tutorials_xor_is_unique_on_one_side_alone() -> None:
 
 def test_a_weight_of_0_has_a_derivative_to_the_right_alone() -> None:
     """A row that costs nothing can only begin to cost something."""
-    problem = classification([[1.0], [2.0]], [1.0, -1.0], 0.5, linear(), bias=False, sample_weight=[1.0, 0.0])
+    problem = classification(
+        [[1.0], [2.0]], [1.0, -1.0], 0.5, linear(), bias=False, sample_weight=[1.0, 0.0]
+    )
     found = exact_sensitivity(problem, Weight(1))
     assert found.value == OneSidedDerivatives(None, Fraction(1, 2) * 2)
-    assert found.f == (OneSidedDerivatives(None, Fraction(-1)), OneSidedDerivatives(None, Fraction(-2)))
+    assert found.f == (
+        OneSidedDerivatives(None, Fraction(-1)),
+        OneSidedDerivatives(None, Fraction(-2)),
+    )
     assert not found.kink
-    squared = exact_sensitivity(classification([[1.0], [2.0]], [1.0, -1.0], 0.5, linear(), "squared_hinge", False, [1.0, 0.0]), Weight(1))
+    squared = exact_sensitivity(
+        classification(
+            [[1.0], [2.0]], [1.0, -1.0], 0.5, linear(), "squared_hinge", False, [1.0, 0.0]
+        ),
+        Weight(1),
+    )
     assert squared.value.right == Fraction(1, 2) * 4
     assert squared.value.left is None
 
@@ -104,7 +137,9 @@ def test_derivatives_are_the_limits_of_differences(family: str, seed: int) -> No
 
 
 @given(st.sampled_from(SOFT), st.integers(0, 2**32 - 1))
-def test_what_is_proven_of_all_functions_near_the_optimum_holds_of_drawn_ones(family: str, seed: int) -> None:
+def test_what_is_proven_of_all_functions_near_the_optimum_holds_of_drawn_ones(
+    family: str, seed: int
+) -> None:
     """Functions whose distance from the optimum is known exactly, and both ends of the exact optimum."""
     problem = instance(family, [seed])
     assert problem is None or not list(wrong_bounds(problem, [seed]))
@@ -120,14 +155,25 @@ def test_the_oracle_of_best_biases_finds_the_ends_of_exact_optima(squared: bool)
             exact, at = exact_optimum(problem), Definition(problem)
             low, high = best_bias(at, at.times_K(exact.beta))
             assert (low, high) == exact.bias
-            kinds.add("one" if low == high and low is not None else "two" if low is not None and high is not None else "open")
+            kinds.add(
+                "one"
+                if low == high and low is not None
+                else "two"
+                if low is not None and high is not None
+                else "open"
+            )
     assert kinds >= {"one", "open"} | (set() if squared else {"two"})
 
 
 @pytest.mark.parametrize("degree", [1, 2, 3])
-def test_multipliers_that_are_not_unique_are_chosen_with_the_curvature_of_the_kernel(degree: int) -> None:
+def test_multipliers_that_are_not_unique_are_chosen_with_the_curvature_of_the_kernel(
+    degree: int,
+) -> None:
     """Two equal points share a multiplier in any way until one of them moves."""
-    X, y = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 1.0], [-1.0, 0.5]]), np.array([1.0, 1.0, -1.0, -1.0])
+    X, y = (
+        np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 1.0], [-1.0, 0.5]]),
+        np.array([1.0, 1.0, -1.0, -1.0]),
+    )
     for C in (0.125, 1.0, 8.0):
         problem = classification(X, y, C, polynomial(degree, 0.5, 1.0))
         for point in range(4):
@@ -135,23 +181,35 @@ def test_multipliers_that_are_not_unique_are_chosen_with_the_curvature_of_the_ke
             assert not list(wrong_derivatives(found, np.array([[0.5, 0.5]])))
 
 
-def test_the_example_shows_a_derivative_that_the_function_has_nowhere(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_shows_a_derivative_that_the_function_has_nowhere(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """Of three ways to write it one gives each side, and one neither."""
     kinks = example("kinks")
     said = capsys.readouterr().out
     assert "C =  0.125: f grows by 8 to the left, by 0 to the right; a kink: True" in said
     assert [kinks.unrolled(0.125, share)[1] for share in kinks.TIES.values()] == [0.0, 4.0, 8.0]
     for C, slope in ((0.0625, 8.0), (1.0, 0.0)):
-        assert [kinks.unrolled(C, share)[1] for share in kinks.TIES.values()] == pytest.approx([slope] * 3)
+        assert [kinks.unrolled(C, share)[1] for share in kinks.TIES.values()] == pytest.approx(
+            [slope] * 3
+        )
 
 
 @pytest.mark.parametrize(
-    ("X", "y", "C"), [([[1, -2], [1, -2], [-1, 1]], [-1, -1, 1], 0.125), ([[0]] * 4 + [[-1], [-2]], [1, 1, 1, 1, 1, -1], 0.5)]
+    ("X", "y", "C"),
+    [
+        ([[1, -2], [1, -2], [-1, 1]], [-1, -1, 1], 0.125),
+        ([[0]] * 4 + [[-1], [-2]], [1, 1, 1, 1, 1, -1], 0.5),
+    ],
 )
-def test_the_curvature_of_the_kernel_decides_which_equal_point_keeps_its_multiplier(X: Any, y: Any, C: float) -> None:
+def test_the_curvature_of_the_kernel_decides_which_equal_point_keeps_its_multiplier(
+    X: Any, y: Any, C: float
+) -> None:
     """Instances at which f moves otherwise if half the second derivative of f at the moving point is taken for 0."""
     data = np.array(X, dtype=np.float64)
-    problem = classification(data, np.array(y, dtype=np.float64), C, polynomial(2, 1.0, 1.0), bias=False)
+    problem = classification(
+        data, np.array(y, dtype=np.float64), C, polynomial(2, 1.0, 1.0), bias=False
+    )
     found = exact_sensitivity(problem, Feature(2 if len(y) > 3 else 0, 0), data[-1:])
     assert not found.regular
     assert not list(wrong_derivatives(found, data[-1:]))
@@ -159,7 +217,9 @@ def test_the_curvature_of_the_kernel_decides_which_equal_point_keeps_its_multipl
 
 def test_of_the_optimal_biases_those_are_followed_that_stay_optimal() -> None:
     """Without a unique bias the row that becomes dearer chooses the end of the interval, to each side another one."""
-    problem = classification([[-2.0], [0.0], [-1.0]], [1.0, -1.0, -1.0], 1.0, linear(), sample_weight=[1.0, 0.5, 1.0])
+    problem = classification(
+        [[-2.0], [0.0], [-1.0]], [1.0, -1.0, -1.0], 1.0, linear(), sample_weight=[1.0, 0.5, 1.0]
+    )
     found = exact_sensitivity(problem, Weight(0))
     assert found.optimum.bias[0] != found.optimum.bias[1]
     assert found.f[0] == OneSidedDerivatives(Fraction(2), ZERO)
@@ -196,7 +256,11 @@ def test_what_is_asked_wrongly_is_refused() -> None:
         exact_sensitivity(classification(X, y, 1.0, rbf(1.0)), Cost())
     with pytest.raises(ValueError, match="the optimum is one of another problem"):
         exact_sensitivity(problem, Cost(), optimum=exact_optimum(classification(X, y, 2.0)))
-    for parameter, named in ((Weight(2), "the weight's index"), (Target(-1), "the target's index"), (Feature(2, 0), "the point")):
+    for parameter, named in (
+        (Weight(2), "the weight's index"),
+        (Target(-1), "the target's index"),
+        (Feature(2, 0), "the point"),
+    ):
         with pytest.raises(ValueError, match=f"{named} must be a whole number from 0 to 1"):
             exact_sensitivity(problem, parameter)
     with pytest.raises(ValueError, match="the column must be a whole number from 0 to 0, not 1"):
@@ -206,6 +270,10 @@ def test_what_is_asked_wrongly_is_refused() -> None:
         exact_sensitivity(given_one, Feature(0, 0))
     with pytest.raises(ValueError, match="not known at new points"):
         exact_sensitivity(given_one, Cost(), new=X)
-    with pytest.raises(ValueError, match="target's index must be a whole number from 0 to 1, not 3"):
+    with pytest.raises(
+        ValueError, match="target's index must be a whole number from 0 to 1, not 3"
+    ):
         exact_sensitivity(regression(X, y, 1.0), Target(3))
-    assert exact_sensitivity(ranking(X, y, None, 0.5), Weight(0)).f[0] == OneSidedDerivatives(ZERO, ZERO)
+    assert exact_sensitivity(ranking(X, y, None, 0.5), Weight(0)).f[0] == OneSidedDerivatives(
+        ZERO, ZERO
+    )

@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from scipy import sparse
 
-from equimargin.formulations import MarginProblem, classification, linear, polynomial, precomputed, ranking, ranking_from_pairs, rbf
+from equimargin.formulations import (
+    MarginProblem,
+    classification,
+    linear,
+    polynomial,
+    precomputed,
+    ranking,
+    ranking_from_pairs,
+    rbf,
+)
 from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.pair_multipliers import FewMultipliers
@@ -32,14 +41,32 @@ def degenerate(rng: Draws) -> MarginProblem | None:
     if rng.random() < 0.3:
         X[rng.integers(0, n, n // 2)] = X[rng.integers(0, n, n // 2)]
     score, kind = X @ rng.normal(size=d), int(rng.integers(0, 4))
-    kernel: Any = [linear(), linear(), rbf(0.5), polynomial(2, 1.0, 1.0), precomputed(), Intercept(linear())][int(rng.integers(0, 6))]
+    kernel: Any = [
+        linear(),
+        linear(),
+        rbf(0.5),
+        polynomial(2, 1.0, 1.0),
+        precomputed(),
+        Intercept(linear()),
+    ][int(rng.integers(0, 6))]
     features = X @ X.T if kernel.given else X
     task = int(rng.integers(0, 3))
     if task == 0:
-        y = [np.round(score, 1), rng.integers(0, 3, n), np.round(score + 1e-3 * rng.normal(size=n)), np.round(score)][kind]
-        return ranking(features, y, rng.integers(0, 3, n) if rng.random() < 0.3 else None, np.inf, kernel)
+        y = [
+            np.round(score, 1),
+            rng.integers(0, 3, n),
+            np.round(score + 1e-3 * rng.normal(size=n)),
+            np.round(score),
+        ][kind]
+        return ranking(
+            features, y, rng.integers(0, 3, n) if rng.random() < 0.3 else None, np.inf, kernel
+        )
     if task == 1:
-        y = np.where(score + (0.5 if kind == 1 else 0.0) * rng.normal(size=n) > (0.3 if kind == 0 else 0.0), 1.0, -1.0)
+        y = np.where(
+            score + (0.5 if kind == 1 else 0.0) * rng.normal(size=n) > (0.3 if kind == 0 else 0.0),
+            1.0,
+            -1.0,
+        )
         return classification(features, y, np.inf, kernel, bias=False)
     pairs = rng.integers(0, n, (int(rng.integers(1, 3 * n)), 2))
     if kind != 1:
@@ -68,14 +95,23 @@ def cancels(problem: MarginProblem, found: Solution) -> bool:
             place = tuple((problem.X[point] + 0.0).tolist())
             at[place] = at.get(place, 0) + value
         return not any(at.values())
-    return all(sum(value * entry(problem, point, other) for point, value in beta.items()) == 0 for other in beta)
+    return all(
+        sum(value * entry(problem, point, other) for point, value in beta.items()) == 0
+        for other in beta
+    )
 
 
 def entry(problem: MarginProblem, i: int, j: int) -> Fraction:
     """K_ij in rationals."""
     if problem.kernel.given:
         return Fraction(float(problem.X[i, j])) + (Fraction(problem.shift or 0.0) if i == j else 0)
-    product = sum((Fraction(float(a)) * Fraction(float(b)) for a, b in zip(problem.X[i], problem.X[j], strict=True)), Fraction(0))
+    product = sum(
+        (
+            Fraction(float(a)) * Fraction(float(b))
+            for a, b in zip(problem.X[i], problem.X[j], strict=True)
+        ),
+        Fraction(0),
+    )
     if problem.kernel.name == "polynomial":
         return (product + 1) ** 2
     return product + 1 if problem.kernel.name == "intercept" else product
@@ -108,10 +144,19 @@ def test_an_rbf_kernel_meets_every_order_without_a_circle(seed: int) -> None:
     """Queries on nine places, some of them shared: infeasible if and only if preferences, followed from place to place, lead back."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 12))
-    X, y, qid = rng.integers(0, 3, (n, 2)).astype(float), rng.integers(0, 3, n), rng.integers(0, 3, n)
+    X, y, qid = (
+        rng.integers(0, 3, (n, 2)).astype(float),
+        rng.integers(0, 3, n),
+        rng.integers(0, 3, n),
+    )
     problem = ranking(X, y, qid, np.inf, rbf(1.0))
     places = [tuple(x) for x in X.tolist()]
-    better = {(places[i], places[j]) for i in range(n) for j in range(n) if y[i] > y[j] and qid[i] == qid[j]}
+    better = {
+        (places[i], places[j])
+        for i in range(n)
+        for j in range(n)
+        if y[i] > y[j] and qid[i] == qid[j]
+    }
     reached = set(better)
     while more := {(a, d) for a, b in reached for c, d in better if b == c} - reached:
         reached |= more
@@ -158,7 +203,9 @@ def test_a_total_order_by_its_neighbours(kernel: Any) -> None:
     """Block pivots on the chain of neighbours: the first round of all pairs has nothing to add."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(200, 5))
-    found = solve(ranking(X, np.sin(X @ rng.normal(size=5)), None, np.inf, kernel), "dual_active_set")
+    found = solve(
+        ranking(X, np.sin(X @ rng.normal(size=5)), None, np.inf, kernel), "dual_active_set"
+    )
     assert found.ok
     assert len(found.trajectory) == 1
     assert found.interval.relative_width < 2e-6
@@ -205,7 +252,9 @@ def test_a_circle_of_many_points_is_followed_edge_by_edge() -> None:
     m = 20_000
     X = np.arange(float(m))[:, None]
     X[-1] = X[0]
-    chain = ranking_from_pairs(X, np.column_stack([np.arange(1, m), np.arange(m - 1)]), np.inf, rbf(1.0))
+    chain = ranking_from_pairs(
+        X, np.column_stack([np.arange(1, m), np.arange(m - 1)]), np.inf, rbf(1.0)
+    )
     found = solve(chain, "dual_active_set")
     assert found.status is Status.INFEASIBLE
     ray = present(found.ray)
@@ -241,7 +290,9 @@ def test_limits_end_a_run() -> None:
     problem = ranking(X, X @ rng.normal(size=20), None, np.inf)
     assert solve(problem, "dual_active_set", max_iter=1).status is Status.ITERATION_LIMIT
     assert solve(problem, "dual_active_set", time_limit=1e-9).status is Status.TIME_LIMIT
-    assert solve(problem, "dual_active_set", callback=lambda *_: True).status is Status.ITERATION_LIMIT
+    assert (
+        solve(problem, "dual_active_set", callback=lambda *_: True).status is Status.ITERATION_LIMIT
+    )
 
 
 def test_what_it_does_not_take() -> None:

@@ -7,7 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equimargin.formulations import MarginProblem, Point, classification, declare, interval, ranking, rbf
+from equimargin.formulations import (
+    MarginProblem,
+    Point,
+    classification,
+    declare,
+    interval,
+    ranking,
+    rbf,
+)
 from equimargin.formulations.bounds.intervals import inner_interval
 from equimargin.formulations.problem.choices import LOSSES, LossName
 from equimargin.formulations.rows import labelled
@@ -23,13 +31,25 @@ def mixed(seed: int, loss: LossName = "hinge") -> MarginProblem:
     rng = np.random.default_rng(seed)
     n, d = 24, 3 + seed % 3
     X = rng.normal(size=(n, d)) if seed % 2 else rng.integers(-2, 3, (n, d)).astype(float)
-    C, kernel, w = float(10.0 ** rng.integers(-2, 2)), rbf(0.5) if seed % 3 == 0 else None, rng.normal(size=d)
+    C, kernel, w = (
+        float(10.0 ** rng.integers(-2, 2)),
+        rbf(0.5) if seed % 3 == 0 else None,
+        rng.normal(size=d),
+    )
     clean = X @ w
     if seed % 5 == 4:
         clean = rng.permutation(clean)
     if seed % 4 < 3:
         qid = np.repeat([0, 1, 2], 8)
-        return ranking(X, np.where(qid == 0, np.round(clean), rng.integers(0, 3, n)), qid, C, kernel, loss, query_weight={0: np.inf})
+        return ranking(
+            X,
+            np.where(qid == 0, np.round(clean), rng.integers(0, 3, n)),
+            qid,
+            C,
+            kernel,
+            loss,
+            query_weight={0: np.inf},
+        )
     weights = np.repeat([np.inf, 0.0, 1.0], [6, 1, n - 7])
     y = np.where(clean + np.where(weights == 1.0, 0.8, 0.0) * rng.normal(size=n) > 0, 1.0, -1.0)
     return classification(X, y, C, kernel, loss, bias=False, sample_weight=weights)
@@ -51,7 +71,9 @@ def test_hard_rows_among_soft_ones(seed: int, loss: LossName) -> None:
         assert found.lower <= float(exact.value) * (1 + 1e-15)
         assert float(exact.value) * (1 - 1e-15) <= found.upper
     elif found.ok:
-        declared = interval(problem, present(solve_declaration(declare(f"{problem.family}.primal", problem)).point))
+        declared = interval(
+            problem, present(solve_declaration(declare(f"{problem.family}.primal", problem)).point)
+        )
         assert declared.lower <= found.upper
         assert found.lower <= declared.upper
     else:
@@ -62,7 +84,9 @@ def test_hard_rows_among_soft_ones(seed: int, loss: LossName) -> None:
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("seed", [1, 5, 6, 8, 10, 13])
-def test_pairs_that_nobody_lists(seed: int, loss: LossName, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_that_nobody_lists(
+    seed: int, loss: LossName, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same problem by sweeps over its pairs has an interval around the same optimum."""
     problem = mixed(seed, loss)
     listed = solve(problem, "penalty")
@@ -79,7 +103,10 @@ def test_pairs_that_nobody_lists(seed: int, loss: LossName, monkeypatch: pytest.
     assert inner.upper <= found.upper
 
 
-@pytest.mark.parametrize(("loss", "solver"), [("hinge", "cutting_plane"), ("hinge", "huber"), ("squared_hinge", "newton")])
+@pytest.mark.parametrize(
+    ("loss", "solver"),
+    [("hinge", "cutting_plane"), ("hinge", "huber"), ("squared_hinge", "newton")],
+)
 @pytest.mark.parametrize("seed", [1, 5, 10])
 def test_multipliers_that_are_not_stored_are_feasible_where_rows_are_hard(
     seed: int, loss: LossName, solver: str, monkeypatch: pytest.MonkeyPatch
@@ -94,13 +121,19 @@ def test_multipliers_that_are_not_stored_are_feasible_where_rows_are_hard(
     assert isinstance(found.dual, ImplicitMultipliers)
     alpha = swept.repaired(found.dual)
     assert np.isfinite(alpha.sum())
-    outer, inner = (bounds(swept, Point(alpha=alpha)).lower for bounds in (interval, inner_interval))
+    outer, inner = (
+        bounds(swept, Point(alpha=alpha)).lower for bounds in (interval, inner_interval)
+    )
     listed = alpha.to_array()
     own = listed[np.isinf(problem.costs)]
     exact = problem.dual(listed, problem.norm2(problem.rows.rdot(listed)))
     assert outer <= inner
     assert outer == pytest.approx(exact, rel=1e-6)
-    assert own.max() * (1 - 1e-6) <= alpha.largest(hard) <= max(own.max() * (1 + 1e-6), 50.0 * problem.C)
+    assert (
+        own.max() * (1 - 1e-6)
+        <= alpha.largest(hard)
+        <= max(own.max() * (1 + 1e-6), 50.0 * problem.C)
+    )
     assert present(examine_solution(swept, found).accuracy).arithmetic < 1e-9
 
 
@@ -115,7 +148,12 @@ def test_more_pairs_than_anybody_lists(loss: LossName) -> None:
     assert (found.solver, found.ok) == ("penalty", True)
     assert found.interval.relative_width < 2e-6
     contradicted = np.where(qid == 0, -y, y) + np.where(np.arange(4000) == 0, 7.0, 0.0)
-    assert solve(ranking(X, contradicted, qid, 1e-5, loss=loss, query_weight={0: np.inf, 1: np.inf})).status is Status.INFEASIBLE
+    assert (
+        solve(
+            ranking(X, contradicted, qid, 1e-5, loss=loss, query_weight={0: np.inf, 1: np.inf})
+        ).status
+        is Status.INFEASIBLE
+    )
 
 
 def test_it_is_what_auto_takes_and_keeps_its_limits() -> None:
@@ -124,13 +162,20 @@ def test_it_is_what_auto_takes_and_keeps_its_limits() -> None:
     assert found.solver == "penalty"
     assert found.ok
     assert solve(problem, max_iter=1, tol=1e-14).status is Status.ITERATION_LIMIT
-    assert solve(problem, time_limit=1e-9, tol=1e-14).status in (Status.TIME_LIMIT, Status.NUMERICAL_FAILURE)
+    assert solve(problem, time_limit=1e-9, tol=1e-14).status in (
+        Status.TIME_LIMIT,
+        Status.NUMERICAL_FAILURE,
+    )
     assert solve(problem, warm_start=found).value == pytest.approx(found.value, rel=1e-5)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize(("C", "weight"), [(1e-310, 1.0), (5e-324, 1.0), (1e-300, 1e-200), (1e300, 0.0)])
-def test_costs_next_to_the_ends_of_float64_leave_the_optimum_of_the_hard_rows(C: float, weight: float, loss: LossName) -> None:
+@pytest.mark.parametrize(
+    ("C", "weight"), [(1e-310, 1.0), (5e-324, 1.0), (1e-300, 1e-200), (1e300, 0.0)]
+)
+def test_costs_next_to_the_ends_of_float64_leave_the_optimum_of_the_hard_rows(
+    C: float, weight: float, loss: LossName
+) -> None:
     """A multiplier over C was infinite.
 
     The penalised problem was then the same once more, without end.

@@ -30,12 +30,16 @@ from narrow import as_a, present
 from optima import three_levels
 
 
-def classes(X: Any, y: Any, queries: Any = None, C: float = 1.0, kernel: Any = None, bias: bool = True) -> OneNormProblem:
+def classes(
+    X: Any, y: Any, queries: Any = None, C: float = 1.0, kernel: Any = None, bias: bool = True
+) -> OneNormProblem:
     """The levels above 0 against the others, whatever the queries are."""
     return one_norm_classification(X, np.where(np.asarray(y) > 0, 1.0, -1.0), C, kernel, bias)
 
 
-def classes_through_the_origin(X: Any, y: Any, queries: Any = None, C: float = 1.0, kernel: Any = None) -> OneNormProblem:
+def classes_through_the_origin(
+    X: Any, y: Any, queries: Any = None, C: float = 1.0, kernel: Any = None
+) -> OneNormProblem:
     """The same without a bias."""
     return classes(X, y, queries, C, kernel, bias=False)
 
@@ -84,7 +88,9 @@ def test_any_small_problem(data: st.DataObject) -> None:
 def test_a_given_matrix_and_given_pairs() -> None:
     X, y, qid = three_levels()
     K = rbf(0.2).block(X, X)
-    assert both_ways(ranking_vector_machine(K, y, qid, kernel=precomputed())).value == pytest.approx(
+    assert both_ways(
+        ranking_vector_machine(K, y, qid, kernel=precomputed())
+    ).value == pytest.approx(
         both_ways(ranking_vector_machine(X, y, qid, kernel=rbf(0.2))).value, rel=1e-7
     )
     pairs = np.random.default_rng(1).permuted(np.tile(np.arange(40), (60, 1)), axis=1)[:, :2]
@@ -116,7 +122,9 @@ def test_every_round_proves_both_sides(make: Any) -> None:
 
 @pytest.mark.parametrize("most", [1, 50])
 @pytest.mark.parametrize("make", [ranking_vector_machine, classes])
-def test_groups_that_are_put_together_change_nothing(make: Any, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_groups_that_are_put_together_change_nothing(
+    make: Any, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(column_generation, "MOST_GROUPS", most)
     monkeypatch.setattr(column_generation, "SINGLE_PAIRS", 3.0)
     both_ways(make(*three_levels(100), C=0.1, kernel=rbf(0.2)))
@@ -142,7 +150,9 @@ def test_groups_are_on_one_side_and_smaller_near_the_margin(margins: list[float]
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_a_warm_start_helps_along_c(make: Any) -> None:
-    problem = make(*three_levels(120), C=0.1 if make in RANKINGS else 3.0, kernel=rbf(0.2))  # below, no column of classes pays
+    problem = make(
+        *three_levels(120), C=0.1 if make in RANKINGS else 3.0, kernel=rbf(0.2)
+    )  # below, no column of classes pays
     near, there = by_columns(problem.with_cost(0.9 * problem.C)), by_columns(problem)
     again, on = by_columns(problem, warm_start=there), by_columns(problem, warm_start=near)
     assert again.iterations == 0
@@ -160,30 +170,54 @@ def test_no_pairs_and_one_class(make: Any) -> None:
 
 
 def test_refusals() -> None:
-    assert "quadratic" in str(column_generation.REQUIREMENTS.refusal(classification([[0.0], [1.0]], [1, -1])))
+    assert "quadratic" in str(
+        column_generation.REQUIREMENTS.refusal(classification([[0.0], [1.0]], [1, -1]))
+    )
     X = np.random.default_rng(0).normal(size=(7000, 2))
-    assert column_generation.REQUIREMENTS.refusal(ranking_vector_machine(X, np.repeat([0, 1], [6000, 1000]))) is None
-    assert "12,250,000 pairs" in str(column_generation.REQUIREMENTS.refusal(ranking_vector_machine(X, np.repeat([0, 1], 3500))))
+    assert (
+        column_generation.REQUIREMENTS.refusal(
+            ranking_vector_machine(X, np.repeat([0, 1], [6000, 1000]))
+        )
+        is None
+    )
+    assert "12,250,000 pairs" in str(
+        column_generation.REQUIREMENTS.refusal(ranking_vector_machine(X, np.repeat([0, 1], 3500)))
+    )
 
 
 def test_a_start_without_prices() -> None:
     problem = ranking_vector_machine(*three_levels(), kernel=rbf(0.2))
-    cold, warm = by_columns(problem), by_columns(problem, warm_start=OneNormPoint(np.zeros(40), np.zeros(problem.p)))
+    cold, warm = (
+        by_columns(problem),
+        by_columns(problem, warm_start=OneNormPoint(np.zeros(40), np.zeros(problem.p))),
+    )
     assert warm.ok
     assert max(warm.lower, cold.lower) <= min(warm.upper, cold.upper)
 
 
 def test_a_warm_start_of_another_problem() -> None:
-    with pytest.raises(ValueError, match=r"the point's x must be a coefficient for each of .*, of shape \(40,\), and is of shape \(3,\)"):
-        by_columns(ranking_vector_machine(*three_levels()), warm_start=OneNormPoint(np.ones(3), np.ones(4)))
-    with pytest.raises(ValueError, match=r"a Point is no point of a rvm problem: its points are OneNormPoint\(x, u\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"the point's x must be a coefficient for each of .*, of shape \(40,\), and is of "
+        r"shape \(3,\)",
+    ):
+        by_columns(
+            ranking_vector_machine(*three_levels()), warm_start=OneNormPoint(np.ones(3), np.ones(4))
+        )
+    with pytest.raises(
+        ValueError,
+        match=r"a Point is no point of a rvm problem: its points are OneNormPoint\(x, u\)",
+    ):
         by_columns(ranking_vector_machine(*three_levels()), warm_start=Point(beta=np.ones(40)))
 
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_limits_return_a_point_and_a_reason(make: Any) -> None:
     problem = make(*three_levels(100), kernel=rbf(0.2))
-    for limits, status in (({"max_iter": 1}, Status.ITERATION_LIMIT), ({"time_limit": 1e-6}, Status.TIME_LIMIT)):
+    for limits, status in (
+        ({"max_iter": 1}, Status.ITERATION_LIMIT),
+        ({"time_limit": 1e-6}, Status.TIME_LIMIT),
+    ):
         solution = by_columns(problem, **limits)
         assert solution.status is status
         assert "limit" in solution.reason

@@ -13,8 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from equimargin.formulations.kernels.kernel import Intercept, linear, polynomial, precomputed, rbf, sigmoid
-from equimargin.formulations.problem.construct import classification, one_norm_classification, one_norm_ranking, ranking_vector_machine
+from equimargin.formulations.kernels.kernel import (
+    Intercept,
+    linear,
+    polynomial,
+    precomputed,
+    rbf,
+    sigmoid,
+)
+from equimargin.formulations.problem.construct import (
+    classification,
+    one_norm_classification,
+    one_norm_ranking,
+    ranking_vector_machine,
+)
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint
 from equimargin.solvers.lp import linear_program
@@ -31,7 +43,9 @@ def test_highs_prints_nothing() -> None:
     """HiGHS 1.16 prints a banner from C++."""
     code = "from equimargin.solvers.lp.highs import quiet_highs; quiet_highs().run()"
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=HANG)
+    answer = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=HANG
+    )
     assert (answer.stdout, answer.stderr, answer.returncode) == ("", "", 0)
 
 
@@ -70,7 +84,9 @@ def test_the_value_scales(make: Any, scale: float) -> None:
 def test_what_is_beyond_highs_has_failed_and_is_not_unbounded() -> None:
     """u <= C K is no limit to HiGHS, which takes 1e20 and more for infinity."""
     twice = [[4e5, 0.0], [0.0, 4e5], [4e5, 0.0]]
-    solution = solve(one_norm_classification(twice, [1, -1, -1], 2.0, polynomial(2, 2.0, 1.0)), "linear_program")
+    solution = solve(
+        one_norm_classification(twice, [1, -1, -1], 2.0, polynomial(2, 2.0, 1.0)), "linear_program"
+    )
     assert solution.status is Status.NUMERICAL_FAILURE
     assert "HiGHS: Unbounded" in solution.reason
     # both classes at one point: a slack of 2 in all, or of 1 each
@@ -121,7 +137,9 @@ def test_limits_return_a_point_and_a_reason(make: Any) -> None:
 
 
 @pytest.mark.parametrize("limits", [{"max_iter": 1}, {"time_limit": 1e-6}])
-def test_a_run_that_a_limit_ended_solves_no_equations(limits: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_a_limit_ended_solves_no_equations(
+    limits: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """They took twenty seconds after a limit of ten, for a vertex that was none of the optimum."""
     monkeypatch.setattr("equimargin.solvers.lp.polish._solved_again", None)
     problem = ranking_vector_machine(*three_levels(200), kernel=rbf(0.2))
@@ -134,22 +152,40 @@ def test_more_rows_than_one_step_of_highs_takes_are_generated_column_by_column()
     """One step over 240,000 pairs took 17 CPU seconds, whatever the time limit was."""
     points = np.random.default_rng(0).normal(size=(460, 3))
     problem = ranking_vector_machine(points, np.arange(460.0), None, 1.0, rbf(0.2))
-    assert str(linear_program.REQUIREMENTS.refusal(problem)) == "too large: 105,570 pairs, the limit is 100,000"
+    assert (
+        str(linear_program.REQUIREMENTS.refusal(problem))
+        == "too large: 105,570 pairs, the limit is 100,000"
+    )
     assert solve(problem, tol=1e-3, time_limit=1e-3).solver == "column_generation"
 
 
 def test_the_callback_sees_the_end() -> None:
     seen: list[tuple[int, float, float, CanonicalPoint]] = []
-    solution = solve(ranking_vector_machine(*three_levels()), "linear_program", callback=lambda *shown: seen.append(shown))
-    assert [(iterations, point) for iterations, _, _, point in seen] == [(solution.iterations, solution.point)]
+    solution = solve(
+        ranking_vector_machine(*three_levels()),
+        "linear_program",
+        callback=lambda *shown: seen.append(shown),
+    )
+    assert [(iterations, point) for iterations, _, _, point in seen] == [
+        (solution.iterations, solution.point)
+    ]
 
 
 def test_refusals() -> None:
-    assert "quadratic" in str(linear_program.REQUIREMENTS.refusal(classification([[0.0], [1.0]], [1, -1])))
+    assert "quadratic" in str(
+        linear_program.REQUIREMENTS.refusal(classification([[0.0], [1.0]], [1, -1]))
+    )
     X = np.random.default_rng(0).normal(size=(7000, 2))
-    assert linear_program.REQUIREMENTS.refusal(ranking_vector_machine(X[:600], np.repeat([0, 1], 300), None, 1.0, rbf(0.2))) is None
+    assert (
+        linear_program.REQUIREMENTS.refusal(
+            ranking_vector_machine(X[:600], np.repeat([0, 1], 300), None, 1.0, rbf(0.2))
+        )
+        is None
+    )
     many = ranking_vector_machine(X[:2010], np.repeat([0, 1], [2000, 10]), None, 1.0, rbf(0.2))
-    assert "too large: 4,120,100 entries for 2,010 points and 20,000 pairs" in str(linear_program.REQUIREMENTS.refusal(many))
+    assert "too large: 4,120,100 entries for 2,010 points and 20,000 pairs" in str(
+        linear_program.REQUIREMENTS.refusal(many)
+    )
 
 
 def test_features_take_the_place_of_k_where_they_are_fewer() -> None:
@@ -159,7 +195,9 @@ def test_features_take_the_place_of_k_where_they_are_fewer() -> None:
     assert linear_program.entries(problem) == 4 * problem.p + 2 * 40 * 5
     wide = np.hstack([X, np.ones((40, 30))])
     assert linear_program.entries(ranking_vector_machine(wide, y, qid)) == 4 * problem.p + 40**2
-    assert linear_program.entries(ranking_vector_machine(csr_array(X * (X > 0)), y, qid)) == 4 * problem.p + 2 * np.count_nonzero(X > 0)
+    assert linear_program.entries(
+        ranking_vector_machine(csr_array(X * (X > 0)), y, qid)
+    ) == 4 * problem.p + 2 * np.count_nonzero(X > 0)
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -197,8 +235,15 @@ def test_any_small_ranking(data: st.DataObject) -> None:
 @pytest.mark.parametrize("name", ["linear_program", "column_generation"])
 def test_a_slack_of_rounding_is_not_priced_at_a_large_cost(name: str) -> None:
     """Points of one class that are almost one point: the simplex method leaves all of them slacks of 1e-10 or so, each of which costs C."""
-    X = [[1.4251014598402055e-05, 0.0], [-2.084098765778901e-06, 0.0], [-5.065151430753784e-07, 0.0], [1.4251014598402055e-05, 0.0]]
-    problem = one_norm_classification(X, [1, 1, 1, 1], 616588.0015436955, polynomial(2, 1.0, 1.0), bias=False)
+    X = [
+        [1.4251014598402055e-05, 0.0],
+        [-2.084098765778901e-06, 0.0],
+        [-5.065151430753784e-07, 0.0],
+        [1.4251014598402055e-05, 0.0],
+    ]
+    problem = one_norm_classification(
+        X, [1, 1, 1, 1], 616588.0015436955, polynomial(2, 1.0, 1.0), bias=False
+    )
     solution = solve(problem, name, tol=1e-8)
     assert solution.status is Status.OPTIMAL, solution.reason
     assert solution.upper - solution.lower <= 1e-7 * solution.upper

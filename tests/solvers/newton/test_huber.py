@@ -14,7 +14,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from equimargin.formulations.kernels.kernel import rbf, sigmoid
-from equimargin.formulations.problem.construct import classification, one_norm_ranking, ranking, regression
+from equimargin.formulations.problem.construct import (
+    classification,
+    one_norm_ranking,
+    ranking,
+    regression,
+)
 from equimargin.formulations.rows.loss import huberised_hinge
 from equimargin.solvers.newton import huber
 from equimargin.solvers.newton.start import Subsample
@@ -28,7 +33,9 @@ BIASES = (True, False, "penalized")
 
 def clusters(n: int, d: int, seed: int = 0) -> tuple[Any, Any]:
     """Overlapping clusters with noisy labels, standardised."""
-    X, y = make_classification(n, d, n_informative=d // 2, class_sep=1, flip_y=0.05, random_state=seed)
+    X, y = make_classification(
+        n, d, n_informative=d // 2, class_sep=1, flip_y=0.05, random_state=seed
+    )
     return StandardScaler().fit_transform(X), np.where(y > 0, 1.0, -1.0)
 
 
@@ -40,7 +47,9 @@ def test_as_many_rows_on_the_margin_as_features(tol: float) -> None:
 
 def test_classification_is_liblinears() -> None:
     problem = classification(SCALED, LABELS, 0.1, bias="penalized")
-    model = LinearSVC(C=0.1, loss="hinge", tol=1e-10, max_iter=1_000_000, intercept_scaling=1, random_state=0).fit(SCALED, LABELS)
+    model = LinearSVC(
+        C=0.1, loss="hinge", tol=1e-10, max_iter=1_000_000, intercept_scaling=1, random_state=0
+    ).fit(SCALED, LABELS)
     w = np.append(model.coef_[0], model.intercept_)
     theirs = problem.primal(SCALED @ w[:-1] + w[-1], float(w @ w), 0.0)
     solution = checked(problem, 1e-10)
@@ -56,7 +65,11 @@ def test_unscaled_features() -> None:
 def test_a_start_on_some_of_the_points_changes_no_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = clusters(3000, 10)
     score = X @ np.arange(10) + np.random.default_rng(0).normal(size=3000)
-    problems = [classification(X, y), regression(X, score, 1.0, 0.5), ranking(X[:300], np.digitize(score[:300], [0.0, 9.0]), None, 0.1)]
+    problems = [
+        classification(X, y),
+        regression(X, score, 1.0, 0.5),
+        ranking(X[:300], np.digitize(score[:300], [0.0, 9.0]), None, 0.1),
+    ]
     cold = [checked(problem, 1e-9) for problem in problems]
     monkeypatch.setattr(huber, "HINGE_SUBSAMPLE", Subsample(entries=1, points_per_feature=10))
     for problem, before in zip(problems, cold, strict=True):
@@ -76,29 +89,68 @@ def test_an_offset_of_the_targets_is_taken_by_the_bias() -> None:
 
 
 def test_refusals() -> None:
-    assert "no kink" in str(huber.REQUIREMENTS.refusal(classification(SCALED, LABELS, loss="squared_hinge")))
-    assert "linear program" in str(huber.REQUIREMENTS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
+    assert "no kink" in str(
+        huber.REQUIREMENTS.refusal(classification(SCALED, LABELS, loss="squared_hinge"))
+    )
+    assert "linear program" in str(
+        huber.REQUIREMENTS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9]))
+    )
     assert "hard rows" in str(huber.REQUIREMENTS.refusal(classification(SCALED, LABELS, np.inf)))
-    assert "semidefinite" in str(huber.REQUIREMENTS.refusal(classification(SCALED, LABELS, kernel=sigmoid())))
+    assert "semidefinite" in str(
+        huber.REQUIREMENTS.refusal(classification(SCALED, LABELS, kernel=sigmoid()))
+    )
 
 
 @given(st.floats(-10, 10), st.floats(1e-6, 10))
-def test_hubers_function_is_above_the_hinge_by_a_quarter_of_its_width_at_most(u: float, delta: float) -> None:
+def test_hubers_function_is_above_the_hinge_by_a_quarter_of_its_width_at_most(
+    u: float, delta: float
+) -> None:
     above = float(huberised_hinge(delta).value(np.array([u]))[0]) - max(u, 0.0)
     assert -1e-12 <= above <= delta / 4 + 1e-12
 
 
 def test_points_so_near_each_other_that_their_features_leave_something_out() -> None:
     """Multipliers of 8e5 make something of the eigenvalues at 1e-16 of the largest: the last steps are the kernel's own (nightly)."""
-    rows = "3543 3650 3463 3143 3303 3525 3516 3202 3225 3252 3001 3031 3012 3132 3001 3301 3215 3106 3320 3155 3135 3322 3502 3565 3054"
+    rows = (
+        "3543 3650 3463 3143 3303 3525 3516 3202 3225 3252 3001 3031 3012 3132 3001 3301 3215 "
+        "3106 3320 3155 3135 3322 3502 3565 3054"
+    )
     X = np.array([[int(digit) for digit in row] for row in rows.split()]) - 3
     y = np.array([3, 3, 0, 2, 0, -2, 2, 0, -2, -3, -1, 2, 2, 2, 3, 1, 2, 2, 1, 0, 0, -1, -1, 2, 2])
-    weights = [0.5, 1, 0.5, 1, 3, 3, 1, 3, 0.5, 0.5, 3, 1, 1, 3, 0.5, 0.5, 1, 1, 0.5, 3, 1, 0.5, 0.5, 1, 0.5]
+    weights = [
+        0.5,
+        1,
+        0.5,
+        1,
+        3,
+        3,
+        1,
+        3,
+        0.5,
+        0.5,
+        3,
+        1,
+        1,
+        3,
+        0.5,
+        0.5,
+        1,
+        1,
+        0.5,
+        3,
+        1,
+        0.5,
+        0.5,
+        1,
+        0.5,
+    ]
     checked(regression(X, y, 4e5, 0.5, rbf(2e-5), sample_weight=weights), 1e-8)
 
 
 @pytest.mark.parametrize("C", [1e-3, 1.0])
-def test_many_pairs_of_labels_are_listed_only_for_the_narrowest_gaps(C: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_pairs_of_labels_are_listed_only_for_the_narrowest_gaps(
+    C: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Sums over them are taken by sweeps; functions narrower and narrower around 0 do not lead to 1e-10, and listed multipliers do."""
     rng = np.random.default_rng(0)
     X = np.round(rng.random((300, 4)), 1)

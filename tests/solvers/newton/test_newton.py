@@ -14,7 +14,12 @@ from sklearn.svm import LinearSVC, LinearSVR
 from equimargin.formulations.kernels import features
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.kernels.kernel import rbf, sigmoid
-from equimargin.formulations.problem.construct import classification, one_norm_ranking, ranking, regression
+from equimargin.formulations.problem.construct import (
+    classification,
+    one_norm_ranking,
+    ranking,
+    regression,
+)
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
@@ -41,13 +46,17 @@ def squared(X: Any, y: Any, C: float = 1.0, **options: Any) -> MarginProblem:
 
 def test_classification_is_liblinears() -> None:
     problem = squared(SCALED, LABELS, 0.1, bias="penalized")
-    model = LinearSVC(C=0.1, dual=False, tol=1e-10, max_iter=10_000, intercept_scaling=1).fit(SCALED, LABELS)
+    model = LinearSVC(C=0.1, dual=False, tol=1e-10, max_iter=10_000, intercept_scaling=1).fit(
+        SCALED, LABELS
+    )
     w = np.append(model.coef_[0], model.intercept_)
     theirs = problem.primal(SCALED @ w[:-1] + w[-1], float(w @ w), 0.0)
     solution = checked(problem, 1e-10)
     assert solution.lower <= theirs * (1 + 1e-12)
     assert solution.upper <= theirs * (1 + 1e-10)
-    assert solution.decision_function(SCALED) == pytest.approx(model.decision_function(SCALED), abs=1e-5)
+    assert solution.decision_function(SCALED) == pytest.approx(
+        model.decision_function(SCALED), abs=1e-5
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 20.0])
@@ -55,12 +64,20 @@ def test_regression_is_liblinears(epsilon: float) -> None:
     X, y = DIABETES.data * 20, DIABETES.target - DIABETES.target.mean()
     problem = regression(X, y, 0.1, epsilon, loss="squared_hinge")
     model = LinearSVR(
-        C=0.1, epsilon=epsilon, loss="squared_epsilon_insensitive", dual=False, tol=1e-10, max_iter=10_000, fit_intercept=False
+        C=0.1,
+        epsilon=epsilon,
+        loss="squared_epsilon_insensitive",
+        dual=False,
+        tol=1e-10,
+        max_iter=10_000,
+        fit_intercept=False,
     ).fit(X, y)
     f = X @ model.coef_
     theirs = problem.primal(f, float(model.coef_ @ model.coef_), problem.bias_at(f))
     solution = checked(problem, 1e-10)
-    assert solution.lower <= theirs * (1 + 1e-12)  # theirs has no bias in training: no better than ours
+    assert solution.lower <= theirs * (
+        1 + 1e-12
+    )  # theirs has no bias in training: no better than ours
 
 
 def test_a_start_on_some_of_the_points_changes_no_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,23 +85,35 @@ def test_a_start_on_some_of_the_points_changes_no_optimum(monkeypatch: pytest.Mo
     weights = np.random.default_rng(0).uniform(0.0, 2.0, 3000)
     problem = squared(X, np.where(y > 0, 1.0, -1.0), sample_weight=weights)
     cold = checked(problem, 1e-10)
-    monkeypatch.setattr(newton, "SQUARED_HINGE_SUBSAMPLE", newton.SQUARED_HINGE_SUBSAMPLE._replace(entries=1))
+    monkeypatch.setattr(
+        newton, "SQUARED_HINGE_SUBSAMPLE", newton.SQUARED_HINGE_SUBSAMPLE._replace(entries=1)
+    )
     warm = checked(problem, 1e-10)
     same_optimum(cold, warm)
     assert present(warm.iterations) < present(cold.iterations)
     score = X[:300] @ np.arange(10)
     checked(ranking(X[:300], np.digitize(score, [0.0]), None, 0.1, loss="squared_hinge"))
-    monkeypatch.setattr(newton, "SQUARED_HINGE_SUBSAMPLE", Subsample(entries=1, points_per_feature=2))
-    checked(ranking(X[:300], np.digitize(score, [1e9]), None, 0.1, loss="squared_hinge"))  # no pairs at all
+    monkeypatch.setattr(
+        newton, "SQUARED_HINGE_SUBSAMPLE", Subsample(entries=1, points_per_feature=2)
+    )
+    checked(
+        ranking(X[:300], np.digitize(score, [1e9]), None, 0.1, loss="squared_hinge")
+    )  # no pairs at all
 
 
 def test_refusals() -> None:
     assert "kink" in str(newton.REQUIREMENTS.refusal(classification(SCALED, LABELS)))
-    assert "linear program" in str(newton.REQUIREMENTS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
+    assert "linear program" in str(
+        newton.REQUIREMENTS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9]))
+    )
     assert "hard rows" in str(newton.REQUIREMENTS.refusal(squared(SCALED, LABELS, np.inf)))
-    assert "semidefinite" in str(newton.REQUIREMENTS.refusal(squared(SCALED, LABELS, kernel=sigmoid())))
+    assert "semidefinite" in str(
+        newton.REQUIREMENTS.refusal(squared(SCALED, LABELS, kernel=sigmoid()))
+    )
     many = np.random.default_rng(0).normal(size=(MOST_POINTS + 1, 2))
-    assert "1,001 points" in str(newton.REQUIREMENTS.refusal(squared(many, np.ones(len(many)), kernel=rbf())))
+    assert "1,001 points" in str(
+        newton.REQUIREMENTS.refusal(squared(many, np.ones(len(many)), kernel=rbf()))
+    )
 
 
 def test_auto_takes_few_features_for_squares_and_many_points_as_well_for_the_hinge() -> None:
@@ -96,7 +125,12 @@ def test_auto_takes_few_features_for_squares_and_many_points_as_well_for_the_hin
     ):
         found = solve(squared(X, y)).solver, solve(classification(X, y)).solver
         assert found == names
-    assert solve(squared(tall, np.sign(tall[:, 0]), sample_weight=np.r_[np.inf, np.ones(1999)]), tol=1e-3).solver == "smo"
+    assert (
+        solve(
+            squared(tall, np.sign(tall[:, 0]), sample_weight=np.r_[np.inf, np.ones(1999)]), tol=1e-3
+        ).solver
+        == "smo"
+    )
 
 
 def test_a_penalised_bias_is_the_last_entry_of_w() -> None:
@@ -104,8 +138,12 @@ def test_a_penalised_bias_is_the_last_entry_of_w() -> None:
     solution = checked(problem, 1e-10)
     assert solution.w is not None
     assert solution.w.shape == (SCALED.shape[1] + 1,)
-    assert solution.decision_function(SCALED) == pytest.approx(SCALED @ solution.w[:-1] + solution.w[-1])
-    assert solution.decision_function(SCALED) == pytest.approx(problem.gram @ present(solution.beta), abs=1e-6)
+    assert solution.decision_function(SCALED) == pytest.approx(
+        SCALED @ solution.w[:-1] + solution.w[-1]
+    )
+    assert solution.decision_function(SCALED) == pytest.approx(
+        problem.gram @ present(solution.beta), abs=1e-6
+    )
 
 
 ROWS: list[Rows] = [
@@ -118,7 +156,9 @@ ROWS: list[Rows] = [
 @pytest.mark.parametrize("rows", ROWS, ids=lambda rows: type(rows).__name__)
 @pytest.mark.parametrize("constant", [False, True])
 @pytest.mark.parametrize("few", [0, features.ENTRIES_WITHOUT_BLAS], ids=["by BLAS", "compiled"])
-def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_an_optimiser_sees_of_the_rows(
+    rows: Rows, constant: bool, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Loss, gradient, Hessian and weighted Gram matrix, against the explicit matrix A and differences."""
     monkeypatch.setattr(features, "ENTRIES_WITHOUT_BLAS", few)
     rng = np.random.default_rng(0)
@@ -130,8 +170,12 @@ def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool, few: int
         Z = Explicit(X_given, constant)
         assert Z.squares == pytest.approx((stored**2).sum(axis=1))
         assert rows.gram_weighted(Z, D) == pytest.approx(stored.T @ A.T @ np.diag(D) @ A @ stored)
-        assert rows.gram_weighted(Z, D, single=True) == pytest.approx(stored.T @ A.T @ np.diag(D) @ A @ stored, abs=1e-5)
-        assert rows.gram_product(Z, D, v) == pytest.approx(stored.T @ A.T @ (D * (A @ (stored @ v))))
+        assert rows.gram_weighted(Z, D, single=True) == pytest.approx(
+            stored.T @ A.T @ np.diag(D) @ A @ stored, abs=1e-5
+        )
+        assert rows.gram_product(Z, D, v) == pytest.approx(
+            stored.T @ A.T @ (D * (A @ (stored @ v)))
+        )
     g, h = rng.normal(size=5), rng.normal(size=5)
     assert rows.slack(g) == pytest.approx(rows.t - A @ g)
     assert rows.s == pytest.approx(A @ np.ones(5))
@@ -146,7 +190,11 @@ def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool, few: int
         assert line.slope(phi, 0.0) == pytest.approx(change / (2 * step), abs=1e-6)
         assert -rows.rdot(seen.alpha) @ h == pytest.approx(line.slope(phi, 0.0))
         assert line.curvature(phi, 0.0) == pytest.approx(phi.slope * (h @ rows.hess_vec(seen.D, h)))
-        assert slacks.hinge() == pytest.approx(c @ np.maximum(u, 0.0)) == rows.slacks_by_row(g, c).hinge()
+        assert (
+            slacks.hinge()
+            == pytest.approx(c @ np.maximum(u, 0.0))
+            == rows.slacks_by_row(g, c).hinge()
+        )
         assert seen.loss == pytest.approx(c @ phi.value(u))
         assert seen.alpha == pytest.approx(c * phi.derivative(u))
         assert pytest.approx(c * phi.curved(u)) == seen.D
@@ -159,7 +207,10 @@ def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool, few: int
 def test_a_hessian_of_rows_in_float32_is_that_in_float64_but_for_its_rounding() -> None:
     """For costs of either size, equal or not, more rows than are gathered at a time, and a column of ones."""
     rng = np.random.default_rng(2)
-    Z, index = Explicit(rng.normal(size=(30_000, 10)), True), np.flatnonzero(rng.random(30_000) < 0.5)
+    Z, index = (
+        Explicit(rng.normal(size=(30_000, 10)), True),
+        np.flatnonzero(rng.random(30_000) < 0.5),
+    )
     for D in (np.full(len(index), 1e-3), rng.uniform(1.0, 1e3, len(index))):
         exact, single = (Z.gram(index, D, low) for low in (False, True))
         assert exact == pytest.approx(Z.rows(index).T @ (D[:, None] * Z.rows(index)))
@@ -167,7 +218,9 @@ def test_a_hessian_of_rows_in_float32_is_that_in_float64_but_for_its_rounding() 
 
 
 @pytest.mark.parametrize("bias", [False, True])
-def test_the_last_factor_is_corrected_for_the_rows_that_have_changed(bias: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_factor_is_corrected_for_the_rows_that_have_changed(
+    bias: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The corrected direction is that of a new factor, for classes and for a tube, whose points have two rows each."""
     X, y = make_classification(160, 40, n_informative=20, random_state=3)
     of, corrected, compared = hessian.NewtonSystem._of_rows, hessian.NewtonSystem._corrected, []
@@ -177,20 +230,29 @@ def test_the_last_factor_is_corrected_for_the_rows_that_have_changed(bias: bool,
         if solve is not None:
             fresh = hessian.NewtonSystem(system.problem, system.Z, system.R)
             progress = DualConvergenceMonitor("newton", system.problem, Limits(), 1)
-            compared.append((solve(v), of(fresh, seen, D, progress)(v), (D != present(system.factored).D).sum()))
+            compared.append(
+                (solve(v), of(fresh, seen, D, progress)(v), (D != present(system.factored).D).sum())
+            )
         return solve
 
     monkeypatch.setattr(hessian.NewtonSystem, "_corrected", beside_a_new_factor)
     monkeypatch.setattr(hessian, "FEWEST_CORRECTED_COLUMNS", 2)
     monkeypatch.setattr(hessian, "COLUMNS_PER_CORRECTION", 1)
-    for problem in (squared(X, 2.0 * y - 1.0, bias=bias), regression(X, X[:, 0] + y, 1.0, 0.1, loss="squared_hinge")):
+    for problem in (
+        squared(X, 2.0 * y - 1.0, bias=bias),
+        regression(X, X[:, 0] + y, 1.0, 0.1, loss="squared_hinge"),
+    ):
         assert solve(problem, "newton", tol=1e-10).ok
     assert any(changed > 0 for *_, changed in compared)
     for near, new, _ in compared:
         assert near == pytest.approx(new, rel=1e-3, abs=1e-3 * np.abs(new).max())
 
 
-@pytest.mark.parametrize("d", [features.FEWEST_LOOPED_COLUMNS - 1, features.FEWEST_LOOPED_COLUMNS + 3], ids=["by BLAS", "compiled"])
+@pytest.mark.parametrize(
+    "d",
+    [features.FEWEST_LOOPED_COLUMNS - 1, features.FEWEST_LOOPED_COLUMNS + 3],
+    ids=["by BLAS", "compiled"],
+)
 @pytest.mark.parametrize("count", [0, 1, 3, 4, 7, 20])
 def test_a_combination_of_points_is_that_of_those_with_a_coefficient(d: int, count: int) -> None:
     """Whatever is left over when points are taken four at a time, and in extended precision, too."""
@@ -207,7 +269,11 @@ def dependent(C: float, scale: float = 1.0, apart: float = 0.1) -> MarginProblem
     """A ranking of 300 features that are made of 8 factors, and of as much else as they are apart."""
     rng = np.random.default_rng(0)
     factors = rng.normal(size=(900, 8)) * np.geomspace(3, 0.3, 8)
-    X = scale * (factors @ rng.normal(size=(8, 300)) + apart * rng.normal(size=(900, 300))) * 10.0 ** rng.uniform(-0.5, 0.5, 300)
+    X = (
+        scale
+        * (factors @ rng.normal(size=(8, 300)) + apart * rng.normal(size=(900, 300)))
+        * 10.0 ** rng.uniform(-0.5, 0.5, 300)
+    )
     levels = np.digitize(factors @ rng.normal(size=8) + rng.normal(size=900), [-2.0, 0.0, 2.0])
     return ranking(X, levels, np.arange(900) % 60, loss="squared_hinge", C=C)
 
@@ -236,24 +302,32 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 @pytest.mark.parametrize("C", [1e-2, 1e-1])
-def test_conjugate_gradients_give_way_to_a_hessian_where_they_are_slow(C: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conjugate_gradients_give_way_to_a_hessian_where_they_are_slow(
+    C: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     done = noted(monkeypatch)
     checked(dependent(C), 1e-6)
     given_up = done.index((TRIED_PRODUCTS, False))
     assert all(enough for _, enough in done[:given_up])
     assert done[given_up + 1] is True
     assert len(done) > given_up + 2
-    assert all(enough and products < 2 * TRIED_PRODUCTS for products, enough in done[given_up + 2 :])
+    assert all(
+        enough and products < 2 * TRIED_PRODUCTS for products, enough in done[given_up + 2 :]
+    )
 
 
-def test_a_hessian_in_float32_gives_way_to_one_in_float64_where_only_its_rounding_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hessian_in_float32_gives_way_to_one_in_float64_where_only_its_rounding_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(hessian, "LARGEST_ROUGH", np.inf)
     done = noted(monkeypatch)
     solve(dependent(1e3, scale=1e6, apart=1e-5), "newton", max_iter=10)
     assert [step for step in done if isinstance(step, bool)][:2] == [True, False]
 
 
-def test_a_diagonal_that_is_too_large_is_summed_in_float64_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_diagonal_that_is_too_large_is_summed_in_float64_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     done = noted(monkeypatch)
     solve(dependent(1e3, scale=1e6), "newton", max_iter=10)
     assert next(step for step in done if isinstance(step, bool)) is False

@@ -43,7 +43,9 @@ class Method(NamedTuple):
         """Classification with the loss."""
         return classification(X, y, C, loss=self.loss, **options)
 
-    def valued(self, X: Any, y: Any, C: float = 1.0, epsilon: float = 0.1, **options: Any) -> MarginProblem:
+    def valued(
+        self, X: Any, y: Any, C: float = 1.0, epsilon: float = 0.1, **options: Any
+    ) -> MarginProblem:
         """Regression with the loss."""
         return regression(X, y, C, epsilon, loss=self.loss, **options)
 
@@ -60,7 +62,9 @@ def test_classification(method: Method, bias: Any, C: float, tol: float) -> None
     method.checked(method.signed(SCALED, LABELS, C, bias=bias), tol)
 
 
-@pytest.mark.parametrize("kernel", [linear(), rbf(0.2), polynomial(2, 0.1, 1.0)], ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize(
+    "kernel", [linear(), rbf(0.2), polynomial(2, 0.1, 1.0)], ids=lambda kernel: kernel.name
+)
 @each
 def test_it_agrees_with_the_other_solvers(method: Method, kernel: Any) -> None:
     rng = np.random.default_rng(0)
@@ -98,12 +102,17 @@ def test_fewer_points_than_features(method: Method, C: float) -> None:
 @pytest.mark.parametrize("share", [0.1, 1.0])
 @pytest.mark.parametrize("bias", BIASES)
 @each
-def test_sparse_features_and_conjugate_gradients(method: Method, bias: Any, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sparse_features_and_conjugate_gradients(
+    method: Method, bias: Any, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two fifths of the entries are stored: the solver stores all for itself, or does not."""
     monkeypatch.setattr(hessian, "DENSE_SHARE", share)
     thin = np.where(np.abs(SCALED) > 0.7, SCALED, 0.0)
     dense = method.checked(method.signed(thin, LABELS, bias=bias), method.tight)
-    same_optimum(dense, method.checked(method.signed(sparse.csr_array(thin), LABELS, bias=bias), method.tight))
+    same_optimum(
+        dense,
+        method.checked(method.signed(sparse.csr_array(thin), LABELS, bias=bias), method.tight),
+    )
     monkeypatch.setattr(hessian, "MOST_COLUMNS", 0)
     for X in (thin, sparse.csr_array(thin)):
         same_optimum(dense, method.checked(method.signed(X, LABELS, bias=bias), 1e-9))
@@ -117,20 +126,34 @@ def test_all_zero_costs_and_a_single_class(method: Method) -> None:
         assert nothing.value == 0.0
     assert checked(signed(SCALED, np.ones(len(LABELS)))).value == pytest.approx(0.0, abs=1e-12)
     assert checked(ranking(SCALED, np.ones(len(LABELS)), loss=method.loss)).value == 0.0
-    assert checked(method.valued(SCALED, 0.1 * LABELS, epsilon=0.5)).value <= (0.0 if method.loss == "hinge" else 1e-20)
+    assert checked(method.valued(SCALED, 0.1 * LABELS, epsilon=0.5)).value <= (
+        0.0 if method.loss == "hinge" else 1e-20
+    )
     checked(signed([[1.0, 2.0]], [1.0]))
-    at_one_place = {"hinge": 2.0, "squared_hinge": 8 / 3}  # two labels of one sign and one of the other, and no f to tell them apart
-    assert checked(signed(np.zeros((3, 2)), [1.0, 1.0, -1.0])).value == pytest.approx(at_one_place[method.loss])
+    at_one_place = {
+        "hinge": 2.0,
+        "squared_hinge": 8 / 3,
+    }  # two labels of one sign and one of the other, and no f to tell them apart
+    assert checked(signed(np.zeros((3, 2)), [1.0, 1.0, -1.0])).value == pytest.approx(
+        at_one_place[method.loss]
+    )
 
 
-@pytest.mark.parametrize(("kernel", "points"), [(linear(), 569), (rbf(0.5), 100)], ids=["linear", "rbf"])
+@pytest.mark.parametrize(
+    ("kernel", "points"), [(linear(), 569), (rbf(0.5), 100)], ids=["linear", "rbf"]
+)
 @each
 def test_contradicting_duplicates_and_triplicates(method: Method, kernel: Any, points: int) -> None:
     X, y = SCALED[:points], LABELS[:points]
-    both = method.checked(method.signed(np.vstack([X, X]), np.concatenate([y, -y]), kernel=kernel), method.tight)
+    both = method.checked(
+        method.signed(np.vstack([X, X]), np.concatenate([y, -y]), kernel=kernel), method.tight
+    )
     assert both.value == pytest.approx(2.0 * points)
     thrice = method.signed(np.tile(X, (3, 1)), np.tile(y, 3), 1.0, kernel=kernel)
-    same_optimum(method.checked(method.signed(X, y, 3.0, kernel=kernel), method.tight), method.checked(thrice, method.tight))
+    same_optimum(
+        method.checked(method.signed(X, y, 3.0, kernel=kernel), method.tight),
+        method.checked(thrice, method.tight),
+    )
 
 
 @each
@@ -151,7 +174,10 @@ def test_warm_start(method: Method, kernel: Any) -> None:
         other = problem.with_cost(C)
         same_optimum(method.checked(other, 1e-9), method.checked(other, 1e-9, warm_start=solution))
     assert present(method.checked(problem, 1e-9, warm_start=solution).iterations) <= 1
-    with pytest.raises(ValueError, match=r"the point's alpha must be a multiplier for each row, .* is of shape \(3,\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"the point's alpha must be a multiplier for each row, .* is of shape \(3,\)",
+    ):
         solve(problem, method.solver, warm_start=Point(alpha=np.zeros(3)))
 
 
@@ -171,23 +197,41 @@ def test_a_problem_without_a_bias_starts_from_one_with_a_bias(method: Method, ke
     assert with_bias.bias != 0.0
     problem = method.signed(SCALED, LABELS, 10.0, kernel=kernel, bias=False)
     same_optimum(method.checked(problem, 1e-8), method.checked(problem, 1e-8, warm_start=with_bias))
-    same_optimum(method.checked(problem, 1e-8), method.checked(problem, 1e-8, warm_start=Point(b=3.0)))
+    same_optimum(
+        method.checked(problem, 1e-8), method.checked(problem, 1e-8, warm_start=Point(b=3.0))
+    )
 
 
 @each
-def test_a_start_that_does_not_fit_is_refused_and_one_that_is_not_finite_counts_as_0(method: Method) -> None:
-    featured, kernel = method.signed(SCALED, LABELS), method.signed(SCALED, LABELS, kernel=rbf(1 / 30))
-    with pytest.raises(ValueError, match=r"the point's w must be a weight for each feature, of shape \(30,\), and is of shape \(2,\)"):
+def test_a_start_that_does_not_fit_is_refused_and_one_that_is_not_finite_counts_as_0(
+    method: Method,
+) -> None:
+    featured, kernel = (
+        method.signed(SCALED, LABELS),
+        method.signed(SCALED, LABELS, kernel=rbf(1 / 30)),
+    )
+    with pytest.raises(
+        ValueError,
+        match=r"the point's w must be a weight for each feature, of shape \(30,\), and is of "
+        r"shape \(2,\)",
+    ):
         solve(featured, method.solver, warm_start=Point(w=np.ones(2)))
     for problem in (featured, kernel):
-        with pytest.raises(ValueError, match=r"the point's beta must be .* of shape \(569,\), and is of shape \(3,\)"):
+        with pytest.raises(
+            ValueError,
+            match=r"the point's beta must be .* of shape \(569,\), and is of shape \(3,\)",
+        ):
             solve(problem, method.solver, warm_start=Point(beta=np.ones(3)))
         method.checked(problem, 1e-8, warm_start=Point(beta=np.full(len(LABELS), np.inf), b=np.nan))
 
 
 def test_huber_says_which_multipliers_do_not_fit() -> None:
     start = Point(beta=np.zeros(len(LABELS)), alpha=np.ones(3))
-    with pytest.raises(ValueError, match=r"the point's alpha must be a multiplier for each row, of shape \(569,\), and is of shape \(3,\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"the point's alpha must be a multiplier for each row, of shape \(569,\), and is of "
+        r"shape \(3,\)",
+    ):
         solve(classification(SCALED, LABELS), "huber", warm_start=start)
 
 
@@ -201,12 +245,18 @@ def test_limits_return_the_best_point_and_a_reason(method: Method) -> None:
     assert solve(problem, solver, time_limit=1e-6).status is Status.TIME_LIMIT
     assert "callback" in solve(problem, solver, callback=lambda *_: True).reason
     unreachable = solve(problem, solver, tol=1e-18)
-    assert unreachable.status in (Status.NUMERICAL_FAILURE, Status.OPTIMAL)  # a gap of exactly 0 happens
+    assert unreachable.status in (
+        Status.NUMERICAL_FAILURE,
+        Status.OPTIMAL,
+    )  # a gap of exactly 0 happens
     assert unreachable.interval.relative_width < method.narrowest
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", ["svm.l2", "svm.nobias_l2", "svr.l2", "rank.l2", "svm.soft", "svm.nobias", "svr.l1", "rank.l1"])
+@pytest.mark.parametrize(
+    "family",
+    ["svm.l2", "svm.nobias_l2", "svr.l2", "rank.l2", "svm.soft", "svm.nobias", "svr.l1", "rank.l1"],
+)
 def test_any_small_problem(family: str) -> None:
     """Degenerate data at moderate scales, with every kernel: the optimum is reached."""
     solver = SOLVERS["newton" if family.endswith("l2") else "huber"]
@@ -224,4 +274,7 @@ def test_any_small_problem(family: str) -> None:
 @given(order=st.permutations(range(30)), C=st.sampled_from([0.1, 10.0]))
 def test_the_order_of_points_does_not_matter(method: Method, order: list[int], C: float) -> None:
     X, y = SCALED[:30], LABELS[:30]
-    same_optimum(method.checked(method.signed(X, y, C), 1e-9), method.checked(method.signed(X[order], y[order], C), 1e-9))
+    same_optimum(
+        method.checked(method.signed(X, y, C), 1e-9),
+        method.checked(method.signed(X[order], y[order], C), 1e-9),
+    )

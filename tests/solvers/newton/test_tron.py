@@ -14,7 +14,12 @@ from scipy import sparse
 
 from equimargin.formulations.declarations.formulation import declare
 from equimargin.formulations.kernels.kernel import linear, polynomial, precomputed, rbf, sigmoid
-from equimargin.formulations.problem.construct import classification, one_norm_ranking, ranking, ranking_from_pairs
+from equimargin.formulations.problem.construct import (
+    classification,
+    one_norm_ranking,
+    ranking,
+    ranking_from_pairs,
+)
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows import labelled as labelled_pairs
@@ -62,24 +67,34 @@ def test_large_costs_of_a_linear_ranking(C: float) -> None:
 
 
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.4)], ids=lambda kernel: kernel.name)
-@pytest.mark.parametrize(("family", "form"), [("rank.l2", "rank.l2.primal"), ("svm.nobias_l2", "svm.nobias_l2.dual")])
+@pytest.mark.parametrize(
+    ("family", "form"), [("rank.l2", "rank.l2.primal"), ("svm.nobias_l2", "svm.nobias_l2.dual")]
+)
 def test_clarabel_agrees(family: str, form: str, kernel: Any) -> None:
     problem = sample_problem(family, kernel)
     solution = checked(problem, 1e-9)
-    assert solution.value == pytest.approx(solve_declaration(declare(form, problem)).objective, rel=1e-6)
+    assert solution.value == pytest.approx(
+        solve_declaration(declare(form, problem)).objective, rel=1e-6
+    )
 
 
 def test_every_rule_of_the_radius() -> None:
     """Lin, Weng and Keerthi's three intervals, the interpolation that chooses within them, and good steps to the boundary."""
     assert tron.resized(1.0, 1.0, -1.0, -3.0, 0.5, True) == 0.25  # a bad step: a is below sigma_1
-    assert tron.resized(1.0, 0.9, -1.0, -0.1, 0.5, False) == pytest.approx(0.9 / 2.2)  # a = 1 / (2 (0.1 + 1))
+    assert tron.resized(1.0, 0.9, -1.0, -0.1, 0.5, False) == pytest.approx(
+        0.9 / 2.2
+    )  # a = 1 / (2 (0.1 + 1))
     assert tron.resized(1.0, 2.0, -1.0, -0.1, 0.5, False) == 0.5  # sigma_2 Delta ends the interval
-    assert tron.resized(1.0, 1.0, -1.0, 0.1, 0.5, True) == 0.5  # rho = 0.2: a = 1 / 1.8, cut off at sigma_2 Delta
+    assert (
+        tron.resized(1.0, 1.0, -1.0, 0.1, 0.5, True) == 0.5
+    )  # rho = 0.2: a = 1 / 1.8, cut off at sigma_2 Delta
     assert tron.resized(1.0, 0.1, -1.0, 0.1, 0.5, False) == 0.25  # and from below at sigma_1 Delta
     assert tron.resized(1.0, 1.0, -1.0, 0.25, 0.5, True) == pytest.approx(2 / 3)  # rho = 0.5
     assert tron.resized(1.0, 0.1, -1.0, 0.25, 0.5, False) == 0.25
     assert tron.resized(1.0, 0.1, -1.0, 0.5, 0.5, False) == 1.0  # rho = 1: never smaller
-    assert tron.resized(1.0, 1.0, -1.0, 0.5, 0.5, True) == 4.0  # and as large as may be where the boundary was in the way
+    assert (
+        tron.resized(1.0, 1.0, -1.0, 0.5, 0.5, True) == 4.0
+    )  # and as large as may be where the boundary was in the way
     assert tron.resized(1.0, 1.0, -1.0, 1.1, 0.5, False) == 4.0  # no minimum on the line: sigma_3
 
 
@@ -93,21 +108,28 @@ def test_the_boundary_is_met(numbers: list[float], share: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "problem", [ranked(), ranked(1.0, rbf(0.5)), signed(SCALED, LABELS, 1.0, "penalized")], ids=["w", "beta", "signed"]
+    "problem",
+    [ranked(), ranked(1.0, rbf(0.5)), signed(SCALED, LABELS, 1.0, "penalized")],
+    ids=["w", "beta", "signed"],
 )
 def test_what_the_method_sees(problem: MarginProblem) -> None:
     """fun, grad and hess_vec against the printed objective and differences of it; the gap is half the squared norm of v - A'alpha."""
     rng = np.random.default_rng(1)
     n = problem.m if problem.explicit is None else problem.explicit.q
     v, s = 0.1 * rng.normal(size=n), rng.normal(size=n)
-    at, step = tron.objective(problem, Point(beta=v) if problem.explicit is None else Point(w=v)), 1e-6
+    at, step = (
+        tron.objective(problem, Point(beta=v) if problem.explicit is None else Point(w=v)),
+        1e-6,
+    )
     K = problem.gram.dense if problem.explicit is None else problem.explicit.stored
     M = K if problem.explicit is None else np.eye(n)
     u = problem.rows.t - problem.rows.dot(K @ v)
     assert at.fun == pytest.approx(v @ M @ v / 2 + problem.C * (np.maximum(u, 0) ** 2).sum())
     ahead, behind = at.moved(step * s), at.moved(-step * s)
     assert at.grad @ s == pytest.approx((ahead.fun - behind.fun) / (2 * step), rel=1e-6)
-    assert at.hess_vec(s) == pytest.approx((ahead.grad - behind.grad) / (2 * step), rel=1e-4, abs=1e-4 * np.abs(at.hess_vec(s)).max())
+    assert at.hess_vec(s) == pytest.approx(
+        (ahead.grad - behind.grad) / (2 * step), rel=1e-4, abs=1e-4 * np.abs(at.hess_vec(s)).max()
+    )
     delta = v - at.pull
     assert at.fun - at.dual == pytest.approx(delta @ M @ delta / 2)
 
@@ -121,7 +143,9 @@ def test_a_truncated_step_is_a_newton_step_within_its_residual() -> None:
     short, r, fewer, bounded = tron.truncated_step(at, float(np.linalg.norm(s)) / 2, lambda: False)
     assert bounded
     assert np.linalg.norm(short) == pytest.approx(np.linalg.norm(s) / 2)
-    assert r == pytest.approx(-at.grad - at.hess_vec(short), abs=1e-8 * float(np.linalg.norm(at.grad)))
+    assert r == pytest.approx(
+        -at.grad - at.hess_vec(short), abs=1e-8 * float(np.linalg.norm(at.grad))
+    )
     assert 1 <= fewer <= products
     still, _, none, _ = tron.truncated_step(at, 1.0, lambda: True)
     assert (none, np.abs(still).max()) == (0, 0.0)
@@ -156,7 +180,9 @@ def test_queries_weigh_and_pairs_are_listed_or_not(monkeypatch: pytest.MonkeyPat
         problem = ranked(1.0, **options)
         same_optimum(checked(problem, 1e-9), solve(problem, "coordinate_descent", tol=1e-9))
     rows = as_a(Pairs, ranked().rows)
-    listed = ranking_from_pairs(X, np.column_stack([rows.preferred, rows.other]), 1.0, loss="squared_hinge")
+    listed = ranking_from_pairs(
+        X, np.column_stack([rows.preferred, rows.other]), 1.0, loss="squared_hinge"
+    )
     same_optimum(checked(listed, 1e-9), checked(ranked(), 1e-9))
     array = checked(ranked(), 1e-9)
     assert isinstance(array.dual, np.ndarray)
@@ -180,7 +206,9 @@ def test_ten_million_pairs_and_more() -> None:
 
 def test_sparse_features_and_a_given_gram_matrix() -> None:
     thin = np.where(np.abs(SCALED) > 0.7, SCALED, 0.0)
-    same_optimum(checked(signed(thin, LABELS), 1e-9), checked(signed(sparse.csr_array(thin), LABELS), 1e-9))
+    same_optimum(
+        checked(signed(thin, LABELS), 1e-9), checked(signed(sparse.csr_array(thin), LABELS), 1e-9)
+    )
     X, y, qid = noisy_levels()
     given_gram = ranking(X @ X.T, y, qid, 0.01, precomputed(), "squared_hinge")
     same_optimum(checked(given_gram, 1e-8), checked(ranked(0.01), 1e-8))
@@ -191,10 +219,15 @@ def test_nasty_data() -> None:
     assert checked(ranking(X, np.ones(60), qid, loss="squared_hinge")).value == 0.0  # no pairs
     assert checked(signed(SCALED, LABELS, sample_weight=np.zeros(len(LABELS)))).value == 0.0
     assert checked(signed(np.zeros((3, 2)), [1.0, 1.0, -1.0])).value == pytest.approx(3.0)
-    both = ranking(np.vstack([X, X]), np.concatenate([y, -y]), None, 1.0, loss="squared_hinge")  # equal points of different levels
+    both = ranking(
+        np.vstack([X, X]), np.concatenate([y, -y]), None, 1.0, loss="squared_hinge"
+    )  # equal points of different levels
     same_optimum(checked(both, 1e-9), solve(both, "newton", tol=1e-9))
     grid = np.round(X)
-    same_optimum(checked(ranking(grid, y, qid, loss="squared_hinge"), 1e-9), solve(ranking(grid, y, qid, loss="squared_hinge"), tol=1e-9))
+    same_optimum(
+        checked(ranking(grid, y, qid, loss="squared_hinge"), 1e-9),
+        solve(ranking(grid, y, qid, loss="squared_hinge"), tol=1e-9),
+    )
     checked(signed(SCALED, np.ones(len(LABELS))))
 
 
@@ -205,8 +238,14 @@ def test_warm_start(kernel: Any) -> None:
     assert present(checked(problem, 1e-9, warm_start=solution).iterations) <= 1
     assert present(checked(problem, 1e-8, warm_start=Point(alpha=solution.dual)).iterations) <= 5
     assert present(checked(problem, 1e-8, warm_start=Point(beta=solution.beta)).iterations) <= 5
-    same_optimum(checked(problem.with_cost(1.0), 1e-9, warm_start=solution), checked(problem.with_cost(1.0), 1e-9))
-    with pytest.raises(ValueError, match=r"the point's alpha must be a multiplier for each row, .* is of shape \(3,\)"):
+    same_optimum(
+        checked(problem.with_cost(1.0), 1e-9, warm_start=solution),
+        checked(problem.with_cost(1.0), 1e-9),
+    )
+    with pytest.raises(
+        ValueError,
+        match=r"the point's alpha must be a multiplier for each row, .* is of shape \(3,\)",
+    ):
         solve(problem, "tron", warm_start=Point(alpha=np.zeros(3)))
 
 
@@ -218,7 +257,10 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
     assert solve(problem, "tron", time_limit=1e-6).status is Status.TIME_LIMIT
     assert "callback" in solve(problem, "tron", callback=lambda *_: True).reason
     unreachable = solve(ranked(), "tron", tol=1e-18)
-    assert unreachable.status in (Status.NUMERICAL_FAILURE, Status.OPTIMAL)  # a gap of exactly 0 happens
+    assert unreachable.status in (
+        Status.NUMERICAL_FAILURE,
+        Status.OPTIMAL,
+    )  # a gap of exactly 0 happens
     assert unreachable.interval.relative_width < 1e-9
 
 
@@ -268,10 +310,16 @@ def test_a_kink_90000_times_as_steep_on_one_side() -> None:
 
 def test_refusals_and_auto() -> None:
     assert "kink" in str(tron.REQUIREMENTS.refusal(classification(SCALED, LABELS, bias=False)))
-    assert "linear program" in str(tron.REQUIREMENTS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
+    assert "linear program" in str(
+        tron.REQUIREMENTS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9]))
+    )
     assert "hard rows" in str(tron.REQUIREMENTS.refusal(signed(SCALED, LABELS, np.inf)))
-    assert "a bias, which is free" in str(tron.REQUIREMENTS.refusal(signed(SCALED, LABELS, bias=True)))
-    assert "semidefinite" in str(tron.REQUIREMENTS.refusal(signed(SCALED, LABELS, kernel=sigmoid())))
+    assert "a bias, which is free" in str(
+        tron.REQUIREMENTS.refusal(signed(SCALED, LABELS, bias=True))
+    )
+    assert "semidefinite" in str(
+        tron.REQUIREMENTS.refusal(signed(SCALED, LABELS, kernel=sigmoid()))
+    )
     many = np.random.default_rng(0).normal(size=(6001, 1))
     only = signed(many, np.sign(many[:, 0]), kernel=rbf())
     assert next(registry._automatic(only)).name == "newton"

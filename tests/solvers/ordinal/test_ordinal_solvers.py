@@ -57,7 +57,9 @@ def test_interval_holds_the_exact_optimum_and_is_narrow(name: str, loss: Any, se
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("levels", [2, 3])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0, np.inf])
-def test_rows_that_are_all_hard_by_weight_have_a_hard_margin_at_any_cost(loss: Any, levels: int, C: float) -> None:
+def test_rows_that_are_all_hard_by_weight_have_a_hard_margin_at_any_cost(
+    loss: Any, levels: int, C: float
+) -> None:
     y = np.array([0.0, 1.0, 2.0, 2.0]).clip(max=levels - 1)
     problem = ordinal([[0.0], [3.0], [6.0], [10.0]], y, C, None, loss, sample_weight=[np.inf] * 4)
     found = run("hard_levels", problem)
@@ -99,7 +101,9 @@ def test_no_threshold_is_better_than_the_best_ones(loss: Any, seed: int) -> None
     """Values with ties; both ends of every interval are best."""
     rng = np.random.default_rng(seed)
     X, y = points(seed, 15)
-    problem = ordinal(X, y, 1.0, linear(), loss, rng.choice([0.5, 1.0, 3.0], 15) if seed % 2 else None)
+    problem = ordinal(
+        X, y, 1.0, linear(), loss, rng.choice([0.5, 1.0, 3.0], 15) if seed % 2 else None
+    )
     f = np.round(rng.normal(size=15) * 2) / 2
     lower, upper = problem.best_bias(f)
     least = problem.primal(f, 0.0, lower)
@@ -150,14 +154,35 @@ def test_a_callback_sees_points_with_thresholds_and_ends_the_run(name: str) -> N
 
 def test_newton_refuses_kernels_without_features_and_hard_rows() -> None:
     X, y = points(0)
-    assert str(SOLVERS["threshold_newton"].refusal(ordinal(X, y, kernel=rbf(1.0)))) == "the rbf kernel has no w"
+    assert (
+        str(SOLVERS["threshold_newton"].refusal(ordinal(X, y, kernel=rbf(1.0))))
+        == "the rbf kernel has no w"
+    )
     hard = ordinal(X, y, sample_weight=np.append(np.ones(39), np.inf))
-    assert [str(SOLVERS[name].refusal(hard)).partition(",")[0] for name in BOTH] == ["hard rows (infinite costs)"] * 2
+    assert [str(SOLVERS[name].refusal(hard)).partition(",")[0] for name in BOTH] == [
+        "hard rows (infinite costs)"
+    ] * 2
 
 
-@pytest.mark.parametrize("name", ["smo", "newton", "huber", "tron", "coordinate_descent", "homotopy", "penalty", "dual_active_set"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "smo",
+        "newton",
+        "huber",
+        "tron",
+        "coordinate_descent",
+        "homotopy",
+        "penalty",
+        "dual_active_set",
+    ],
+)
 def test_solvers_of_one_bias_refuse_thresholds(name: str) -> None:
-    for problem in (ordinal(*points(0)), ordinal(*points(0), loss="squared_hinge"), ordinal(*points(0), C=np.inf)):
+    for problem in (
+        ordinal(*points(0)),
+        ordinal(*points(0), loss="squared_hinge"),
+        ordinal(*points(0), C=np.inf),
+    ):
         assert SOLVERS[name].refusal(problem) is not None
 
 
@@ -185,39 +210,53 @@ def test_one_threshold_is_one_bias() -> None:
     assert isinstance(two.bias, float)
     assert two.bias == pytest.approx(signs.bias, abs=1e-3)
     assert two.value == pytest.approx(signs.value, rel=1e-9)
-    clear = np.abs(signs.decision_function(X)) > 1e-6  # one point is on the boundary, where the sign is rounding
+    clear = (
+        np.abs(signs.decision_function(X)) > 1e-6
+    )  # one point is on the boundary, where the sign is rounding
     assert clear.sum() >= 39
     assert two.predict(X)[clear].tolist() == ((signs.predict(X)[clear] + 1) / 2).tolist()
 
 
 @pytest.mark.parametrize("kind", ["squared", "hinge", "neighbours", "sum"])
-def test_smoothed_losses_are_the_machine_s_and_their_derivatives_are_those_along_a_line(kind: str) -> None:
+def test_smoothed_losses_are_the_machine_s_and_their_derivatives_are_those_along_a_line(
+    kind: str,
+) -> None:
     rng = np.random.default_rng(5)
     X, y = points(5)
     Z, cost = Explicit(X, False), np.ones(40)
     asked = with_all_thresholds(Z, y, cost, 3, kind == "squared")
     if kind in ("neighbours", "sum"):
-        asked = (with_neighbours if kind == "neighbours" else with_intervals)(Z, y.astype(int), cost, 3)
+        asked = (with_neighbours if kind == "neighbours" else with_intervals)(
+            Z, y.astype(int), cost, 3
+        )
     (f, df), (b, db) = rng.normal(size=(2, 40)), rng.normal(size=(2, asked.T))
     phi = LossSmoothing.of(asked)
     phi = phi.centred(phi.at(f, b).G, phi.order(b))
     sums = phi.at(f, b)
     short = np.maximum(asked.margin - asked.S * (f[:, None] - np.maximum.accumulate(b)), 0.0)
-    assert sums.loss == pytest.approx(float((asked.C * (short**2 if asked.squared else short)).sum()), rel=1e-12)
+    assert sums.loss == pytest.approx(
+        float((asked.C * (short**2 if asked.squared else short)).sum()), rel=1e-12
+    )
     assert np.abs(sums.beta - sums.G.sum(axis=0)).max() < 1e-12
     first, second = phi.along(f, b, df, db)
     by_b = -sums.G.sum(axis=1) - np.append(phi.order(b), 0.0) + np.append(0.0, phi.order(b))
     assert first == pytest.approx(-float(sums.beta @ df) - float(by_b @ db), rel=1e-9)
     t = 1e-7
-    assert second == pytest.approx((phi.along(f + t * df, b + t * db, df, db)[0] - first) / t, rel=1e-4)
+    assert second == pytest.approx(
+        (phi.along(f + t * df, b + t * db, df, db)[0] - first) / t, rel=1e-4
+    )
     A = phi.curvature(f, b)
     curved = float((A * (df - db[:, None]) ** 2).sum())
     assert second >= curved * (1 - 1e-12)
-    assert second == pytest.approx(curved + phi.tau * float((phi.order(b) > 0) @ (db[:-1] - db[1:]) ** 2), rel=1e-9)
+    assert second == pytest.approx(
+        curved + phi.tau * float((phi.order(b) > 0) @ (db[:-1] - db[1:]) ** 2), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("n", [100, 300])
-@pytest.mark.parametrize(("size", "C"), [(1.0, 1.0), (100.0, 1.0), (1e4, 1.0), (1.0, 1e4), (1e4, 1e-3)])
+@pytest.mark.parametrize(
+    ("size", "C"), [(1.0, 1.0), (100.0, 1.0), (1e4, 1.0), (1.0, 1e4), (1e4, 1e-3)]
+)
 def test_newton_ends_at_large_features_and_costs(size: float, C: float, n: int) -> None:
     """Steps of two multipliers do not, within millions of them."""
     X, y = points(1, n)
@@ -242,7 +281,9 @@ def test_machines_in_order_have_the_exact_optimum(seed: int, size: float) -> Non
     newton(machine, fit)
     assert fit.gap <= CLOSE
     short = np.maximum(1 - machine.S * ((X @ fit.w)[:, None] - fit.b), 0.0)
-    assert fit.w @ fit.w / 2 + (machine.C * short).sum() == pytest.approx(float(present(due.exact)), rel=1e-8, abs=1e-8)
+    assert fit.w @ fit.w / 2 + (machine.C * short).sum() == pytest.approx(
+        float(present(due.exact)), rel=1e-8, abs=1e-8
+    )
     assert (np.diff(fit.b) >= 0).all()
 
 
@@ -256,4 +297,6 @@ def test_what_underflows_is_counted(name: str, C: float) -> None:
 
 def test_every_form_of_hard_levels_out_of_order_has_no_optimum() -> None:
     problem = ordinal([[0.0], [1.0], [2.0]], [0, 2, 1], np.inf)
-    assert {proven(problem, name).lower for name in ("primal", "dual", "neighbours", "rank_hard")} == {np.inf}
+    assert {
+        proven(problem, name).lower for name in ("primal", "dual", "neighbours", "rank_hard")
+    } == {np.inf}

@@ -13,7 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equimargin.distributed import PartitionedProblem, PartitionedSolution, classification, ranking, solve
+from equimargin.distributed import (
+    PartitionedProblem,
+    PartitionedSolution,
+    classification,
+    ranking,
+    solve,
+)
 from equimargin.formulations import classification as classification_here
 from equimargin.formulations import ranking as ranking_here
 from equimargin.formulations.numeric.arrays import Array, Index
@@ -51,7 +57,11 @@ def points(draw: st.DrawFn, ranks: bool) -> Points:
         X[r.integers(0, n, n // 2)] = X[0]
     if draw(st.booleans()):
         X[:, 0] = 0.0
-    y = np.rint(r.normal(size=n)) if ranks else np.where(r.random(n) < draw(st.sampled_from([0.0, 0.3, 0.5])), -1.0, 1.0)
+    y = (
+        np.rint(r.normal(size=n))
+        if ranks
+        else np.where(r.random(n) < draw(st.sampled_from([0.0, 0.3, 0.5])), -1.0, 1.0)
+    )
     return Points(X, y, np.sort(r.integers(0, 6, n)))
 
 
@@ -65,7 +75,11 @@ def dealt(seed: int, groups: Index, parts: int, shuffled: bool) -> list[Index]:
 
 
 def bits(solution: PartitionedSolution) -> bytes:
-    return solution.w.tobytes() + np.array([solution.bias, solution.lower, solution.upper]).tobytes() + solution.reason.encode()
+    return (
+        solution.w.tobytes()
+        + np.array([solution.bias, solution.lower, solution.upper]).tobytes()
+        + solution.reason.encode()
+    )
 
 
 class Forgetful(LocalExecutor):
@@ -104,29 +118,52 @@ def check(problem: PartitionedProblem, same: PartitionedProblem, here: Any) -> P
 def objective(X: Array, u: Any, w: Array, C: float, squared: bool) -> Fraction:
     """The exact primal value; u : a function of exact decision values that lists the slacks."""
     weights = [Fraction(x) for x in w.tolist()]
-    f = [sum((Fraction(a) * b for a, b in zip(x, weights, strict=True)), Fraction(0)) for x in X.tolist()]
+    f = [
+        sum((Fraction(a) * b for a, b in zip(x, weights, strict=True)), Fraction(0))
+        for x in X.tolist()
+    ]
     losses = (max(slack, Fraction(0)) for slack in u(f))
-    return sum((b * b for b in weights), Fraction(0)) / 2 + Fraction(C) * sum((x * x if squared else x for x in losses), Fraction(0))
+    return sum((b * b for b in weights), Fraction(0)) / 2 + Fraction(C) * sum(
+        (x * x if squared else x for x in losses), Fraction(0)
+    )
 
 
-@given(points(ranks=False), st.integers(0, 2**32 - 1), st.integers(1, 7), COSTS, LOSSES, st.booleans())
-def test_a_classification_has_the_same_bits_and_a_true_interval(p: Points, seed: int, parts: int, C: float, loss: Any, bias: bool) -> None:
+@given(
+    points(ranks=False), st.integers(0, 2**32 - 1), st.integers(1, 7), COSTS, LOSSES, st.booleans()
+)
+def test_a_classification_has_the_same_bits_and_a_true_interval(
+    p: Points, seed: int, parts: int, C: float, loss: Any, bias: bool
+) -> None:
     X, y, _ = p.cut(dealt(seed, np.arange(len(p.y)), parts, shuffled=True))
     whole = classification([p.X], [p.y], C, loss, bias)
-    found = check(whole, classification(X, y, C, loss, bias), classification_here(p.X, p.y, C=C, loss=loss, bias=bias))
+    found = check(
+        whole,
+        classification(X, y, C, loss, bias),
+        classification_here(p.X, p.y, C=C, loss=loss, bias=bias),
+    )
 
     def slacks(f: list[Fraction]) -> list[Fraction]:
-        return [1 - Fraction(label) * (value + Fraction(found.bias)) for label, value in zip(p.y.tolist(), f, strict=True)]
+        return [
+            1 - Fraction(label) * (value + Fraction(found.bias))
+            for label, value in zip(p.y.tolist(), f, strict=True)
+        ]
 
     assert objective(p.X, slacks, found.w, C, loss == "squared_hinge") <= Fraction(found.upper)
 
 
 @given(points(ranks=True), st.integers(0, 2**32 - 1), st.integers(1, 7), COSTS, LOSSES)
-def test_a_ranking_has_the_same_bits_and_a_true_interval(p: Points, seed: int, parts: int, C: float, loss: Any) -> None:
+def test_a_ranking_has_the_same_bits_and_a_true_interval(
+    p: Points, seed: int, parts: int, C: float, loss: Any
+) -> None:
     X, y, qid = p.cut(dealt(seed, p.qid, parts, shuffled=True))
     whole = ranking([p.X], [p.y], [p.qid], C, loss)
     found = check(whole, ranking(X, y, qid, C, loss), ranking_here(p.X, p.y, p.qid, C=C, loss=loss))
-    better = [(i, j) for i in range(len(p.y)) for j in range(len(p.y)) if p.qid[i] == p.qid[j] and p.y[i] > p.y[j]]
+    better = [
+        (i, j)
+        for i in range(len(p.y))
+        for j in range(len(p.y))
+        if p.qid[i] == p.qid[j] and p.y[i] > p.y[j]
+    ]
 
     def slacks(f: list[Fraction]) -> list[Fraction]:
         return [1 - f[i] + f[j] for i, j in better]
@@ -139,7 +176,11 @@ def ordinary(ranks: bool, n: int = 2000, d: int = 6) -> Points:
     r = np.random.default_rng(3)
     X = r.normal(size=(n, d))
     score = X @ r.normal(size=d) + r.normal(size=n)
-    return Points(X, np.clip(np.rint(score), -2, 2) if ranks else np.where(score > 0.3, 1.0, -1.0), np.repeat(np.arange(n // 50), 50))
+    return Points(
+        X,
+        np.clip(np.rint(score), -2, 2) if ranks else np.where(score > 0.3, 1.0, -1.0),
+        np.repeat(np.arange(n // 50), 50),
+    )
 
 
 def problem_of(p: Points, parts: int, loss: Any, ranks: bool) -> PartitionedProblem:
@@ -156,11 +197,17 @@ def test_one_two_and_seven_partitions_have_the_same_bits(loss: str, ranks: bool)
     found = [solve(problem_of(p, parts, loss, ranks)) for parts in (1, 2, 7)]
     assert found[0].ok, found[0].reason
     assert len({bits(each) for each in found}) == 1
-    here = ranking_here(p.X, p.y, p.qid, C=1e-3, loss=loss) if ranks else classification_here(p.X, p.y, C=0.1, loss=loss)  # type: ignore[arg-type]
+    here = (
+        ranking_here(p.X, p.y, p.qid, C=1e-3, loss=loss)  # type: ignore[arg-type]
+        if ranks
+        else classification_here(p.X, p.y, C=0.1, loss=loss)  # type: ignore[arg-type]
+    )
     reference = solve_here(here, tol=1e-9)
     assert found[0].lower <= reference.upper
     assert reference.lower <= found[0].upper
-    assert found[0].decision_function(p.X) == pytest.approx(reference.decision_function(p.X), rel=1e-2, abs=2e-2)
+    assert found[0].decision_function(p.X) == pytest.approx(
+        reference.decision_function(p.X), rel=1e-2, abs=2e-2
+    )
 
 
 @pytest.mark.parametrize("ranks", [False, True], ids=["classification", "ranking"])
@@ -176,7 +223,10 @@ def test_partitions_that_are_gone_leave_the_best_point() -> None:
     problem = problem_of(ordinary(ranks=False), 2, "hinge", ranks=False)
     whole = solve(problem)
     found = solve(replace(problem, sums=LostAfter(problem.sums, 20)))
-    assert (found.status, found.reason) == (Status.NUMERICAL_FAILURE, "the cluster is gone; the best point so far is returned")
+    assert (found.status, found.reason) == (
+        Status.NUMERICAL_FAILURE,
+        "the cluster is gone; the best point so far is returned",
+    )
     assert whole.lower - 1e-6 <= found.upper < problem.whole.at_0
     assert found.lower <= whole.upper
     with pytest.raises(Lost, match="the cluster is gone"):
@@ -199,7 +249,10 @@ def test_a_run_ends_at_its_limits() -> None:
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_numbers_of_any_size_give_a_true_interval(loss: Any, size: float, C: float) -> None:
     X, y = np.array([[2.0], [1.0], [-1.0], [-3.0]]) * size, np.array([1.0, -1.0, 1.0, -1.0])
-    for found in (solve(classification([X], [y], C, loss), max_iter=30), solve(ranking([X], [y], [[0] * 4], C, loss), max_iter=30)):
+    for found in (
+        solve(classification([X], [y], C, loss), max_iter=30),
+        solve(ranking([X], [y], [[0] * 4], C, loss), max_iter=30),
+    ):
         assert -np.inf <= found.lower <= found.upper <= np.inf
         assert found.lower <= 4 * C
         assert found.upper >= 0.0
@@ -209,12 +262,20 @@ def test_numbers_of_any_size_give_a_true_interval(loss: Any, size: float, C: flo
 def asked(ranks: bool, loss: Any) -> tuple[Any, Any, list[tuple[Any, ...]]]:
     """A partition of its own, the sums of the same points, and questions to both."""
     p = ordinary(ranks)
-    problem = ranking([p.X], [p.y], [p.qid], 1e-3, loss) if ranks else classification([p.X], [p.y], 1e-3, loss)
+    problem = (
+        ranking([p.X], [p.y], [p.qid], 1e-3, loss)
+        if ranks
+        else classification([p.X], [p.y], 1e-3, loss)
+    )
     r = np.random.default_rng(0)
     smooth = SQUARED_HINGE if loss == "squared_hinge" else smoothed_hinge(2.0)
     points = [r.normal(size=len(problem.whole.top)) for _ in range(6)]
     partition = pickle.loads(pickle.dumps(problem.sums.partitions[0]))  # type: ignore[attr-defined]
-    return partition, problem.sums, [(question, problem.whole, v, smooth) for v in points for question in ("look", "hessian")]
+    return (
+        partition,
+        problem.sums,
+        [(question, problem.whole, v, smooth) for v in points for question in ("look", "hessian")],
+    )
 
 
 def same(some: Any, others: Any) -> bool:
@@ -225,14 +286,18 @@ def same(some: Any, others: Any) -> bool:
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_threads_may_ask_a_partition_at_once(ranks: bool, loss: str) -> None:
     partition, sums, questions = asked(ranks, loss)
-    wanted = [pickle.loads(pickle.dumps(sums.partitions[0])).answer(*question) for question in questions]
+    wanted = [
+        pickle.loads(pickle.dumps(sums.partitions[0])).answer(*question) for question in questions
+    ]
     with ThreadPoolExecutor(4) as threads:
         answers = list(threads.map(lambda question: partition.answer(*question), 5 * questions))
     assert all(same(answer, one) for answer, one in zip(answers, 5 * wanted, strict=True))
 
 
 @pytest.mark.parametrize("broken", ["gathered", "within"])
-def test_a_question_that_is_broken_off_leaves_nothing_of_it_behind(monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
+def test_a_question_that_is_broken_off_leaves_nothing_of_it_behind(
+    monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
     partition, sums, (first, _, second, *_) = asked(True, "hinge")
     before = partition.answer(*first)
     whole = getattr(ranked, broken)

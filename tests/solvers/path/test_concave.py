@@ -45,7 +45,11 @@ def by_search(X: Array, y: Array, C: float, F: Cost) -> float:
 @pytest.mark.parametrize("name", ["root", "log", "cut"])
 @pytest.mark.parametrize("seed", range(6))
 def test_it_is_the_least_value_of_all_w_and_b(seed: int, name: str) -> None:
-    costs: dict[str, Cost] = {"root": lambda u: u**0.3, "log": lambda u: np.log1p(5 * u), "cut": lambda u: np.minimum(u, 2.0)}
+    costs: dict[str, Cost] = {
+        "root": lambda u: u**0.3,
+        "log": lambda u: np.log1p(5 * u),
+        "cut": lambda u: np.minimum(u, 2.0),
+    }
     X, y = noisy(seed)
     C = (0.5, 2.0, 5.0)[seed % 3]
     path = regularization_path(classification(X, y), lambda_min=1e-5)
@@ -91,7 +95,9 @@ def test_its_cost_is_the_slope_at_its_sum_of_slacks() -> None:
 def test_concave_optimum_ends_at_its_tolerance_and_not_before(tol: float) -> None:
     """The relative difference is at most tol, and at most a hundred times smaller."""
     X, y = noisy(3, 30, 2)
-    found = concave_optimum(regularization_path(classification(X, y), lambda_min=1e-4), 2.0, lambda u: u**0.3, tol=tol)
+    found = concave_optimum(
+        regularization_path(classification(X, y), lambda_min=1e-4), 2.0, lambda u: u**0.3, tol=tol
+    )
     assert tol / 100 <= (found.value - found.lower) / found.value <= tol
 
 

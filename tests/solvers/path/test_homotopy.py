@@ -73,7 +73,9 @@ def test_a_path_ended_early_proves_what_its_point_can(family: str) -> None:
         assert found.lower <= best.upper
         assert best.lower <= found.upper < np.inf
         last = regularization_path(problem, 0.1, max_events=breakpoints).alphas[-1]
-        assert found.lower == pytest.approx(interval(problem, Point(alpha=10.0 * last)).lower, rel=1e-9)
+        assert found.lower == pytest.approx(
+            interval(problem, Point(alpha=10.0 * last)).lower, rel=1e-9
+        )
     assert shorter.relative_gap > longer.relative_gap > 1e-3
 
 
@@ -81,7 +83,10 @@ def test_the_callback_hears_every_breakpoint_and_the_end() -> None:
     problem = sample_problem("rank.l1", rbf(0.4), 1)
     heard: list[tuple[int, float, float, CanonicalPoint]] = []
     found = solve(problem, "homotopy", callback=lambda *said: heard.append(said))
-    assert [breakpoints for breakpoints, *_ in heard] == [*range(1, present(found.iterations) + 1), present(found.iterations)]
+    assert [breakpoints for breakpoints, *_ in heard] == [
+        *range(1, present(found.iterations) + 1),
+        present(found.iterations),
+    ]
     assert all(lower <= found.upper and found.lower <= upper for _, lower, upper, _ in heard)
     assert heard[-1][1:3] == pytest.approx((found.lower, found.upper), rel=1e-8)
     early = solve(problem, "homotopy", callback=lambda breakpoints, *_: breakpoints == 3)
@@ -103,9 +108,15 @@ def test_an_accuracy_that_no_path_has_is_not_claimed() -> None:
         (sample_problem("svm.hard"), "1 / C is 0 for a hard margin"),
         (sample_problem("svm.l2"), "paths are of the hinge"),
         (ranking_vector_machine([[0.0], [1.0]], [0, 1]), "it is a linear program"),
-        (classification([[0.0], [1.0]], [1, -1], kernel=sigmoid(1.0, -1.0)), "not positive semidefinite"),
+        (
+            classification([[0.0], [1.0]], [1, -1], kernel=sigmoid(1.0, -1.0)),
+            "not positive semidefinite",
+        ),
         (classification([[0.0], [1.0]], [1, -1], sample_weight=[1.0, np.inf]), "infinite weight"),
-        (ranking(np.zeros((1000, 1)), np.arange(1000.0)), "too large for an answer among others: 1,000 points and 499,500 rows"),
+        (
+            ranking(np.zeros((1000, 1)), np.arange(1000.0)),
+            "too large for an answer among others: 1,000 points and 499,500 rows",
+        ),
     ],
 )
 def test_what_it_does_not_take_it_says(problem: Problem, words: str) -> None:
@@ -120,11 +131,17 @@ def test_it_is_asked_for_by_name_and_compared(family: str) -> None:
     solvers = ["CLARABEL", "homotopy"]
     result = compare(problem, solvers=solvers)
     assert result.agree
-    assert [answer["agreement"] for answer in result.answers if answer["solver"] == "homotopy"] == ["agrees"]
+    assert [answer["agreement"] for answer in result.answers if answer["solver"] == "homotopy"] == [
+        "agrees"
+    ]
 
 
 def test_a_path_too_long_to_compare_is_skipped_with_its_reason() -> None:
-    result = compare(ranking(np.arange(1000.0)[:, None], np.arange(1000.0) % 500), solvers=["homotopy"], formulations="rank.l1.primal")
+    result = compare(
+        ranking(np.arange(1000.0)[:, None], np.arange(1000.0) % 500),
+        solvers=["homotopy"],
+        formulations="rank.l1.primal",
+    )
     (answer,) = result.answers
     assert (answer["agreement"], answer["status"]) == ("skipped", "too_large")
 
@@ -132,14 +149,25 @@ def test_a_path_too_long_to_compare_is_skipped_with_its_reason() -> None:
 def test_losses_below_float64_are_no_division_by_zero() -> None:
     """1e-4 times P(0) times lambda underflows."""
     K = np.diag([5e-324, 0.0, 5e-324])
-    problem = classification(K, [-1.0, 1.0, 1.0], C=1.6163430819642345e-165, kernel=precomputed(), bias="penalized")
+    problem = classification(
+        K, [-1.0, 1.0, 1.0], C=1.6163430819642345e-165, kernel=precomputed(), bias="penalized"
+    )
     solution = solve(problem, "homotopy", tol=1e-10)
     assert solution.lower <= solution.upper
 
 
-@pytest.mark.parametrize("X", [[[1.0, 2.0]], [[-1749676.5349930788, 3.9283351314891774e114, -0.0382266086665241]]])
+@pytest.mark.parametrize(
+    "X", [[[1.0, 2.0]], [[-1749676.5349930788, 3.9283351314891774e114, -0.0382266086665241]]]
+)
 def test_the_units_of_a_path_are_divided_by_one_at_a_time(X: list[list[float]]) -> None:
     """The product of this weight and this target underflows; one point alone leaves no differences."""
-    problem = regression(X, [0.0], C=1e-85, kernel=polynomial(1, 1.0, 0.0), epsilon=5e-151, sample_weight=[3.4097145787094e-310])
+    problem = regression(
+        X,
+        [0.0],
+        C=1e-85,
+        kernel=polynomial(1, 1.0, 0.0),
+        epsilon=5e-151,
+        sample_weight=[3.4097145787094e-310],
+    )
     solution = solve(problem, "homotopy", tol=1e-3, time_limit=1.0)
     assert solution.lower <= solution.upper

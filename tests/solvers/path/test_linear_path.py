@@ -23,7 +23,14 @@ from equimargin.formulations import (
     rbf,
 )
 from equimargin.solvers import OneNormPath, RegularizationPath, regularization_path
-from equimargin.solvers.path.linear.factor import add_column, add_row, drop_column, drop_row, empty, solved
+from equimargin.solvers.path.linear.factor import (
+    add_column,
+    add_row,
+    drop_column,
+    drop_row,
+    empty,
+    solved,
+)
 from equimargin.solvers.path.linear.near import AffineRows, first, least, misplaced, unlisted
 from narrow import as_a, present
 
@@ -58,7 +65,14 @@ def optimum(problem: OneNormProblem, lam: float) -> float:
     costs = np.concatenate([np.full(n, lam), np.zeros(len(free)), np.ones(p)])
     options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
     bounds = [*[(0, None)] * n, *free, *[(0, None)] * p]
-    found = linprog(costs, -np.hstack([M, np.eye(p)]), -np.ones(p), bounds=bounds, method="highs-ds", options=options)
+    found = linprog(
+        costs,
+        -np.hstack([M, np.eye(p)]),
+        -np.ones(p),
+        bounds=bounds,
+        method="highs-ds",
+        options=options,
+    )
     return float(found.fun)
 
 
@@ -87,7 +101,9 @@ def test_every_piece_is_optimal(seed: int) -> None:
 
 
 def test_x_is_constant_on_a_piece_and_u_is_affine() -> None:
-    problem = one_norm_ranking(np.random.default_rng(3).normal(size=(9, 2)), np.arange(9.0), kernel=rbf(0.5))
+    problem = one_norm_ranking(
+        np.random.default_rng(3).normal(size=(9, 2)), np.arange(9.0), kernel=rbf(0.5)
+    )
     path = regularization_path(problem)
     for t in range(1, len(path)):
         high, low = path.lambdas[t - 1] * (1 - 1e-12), path.lambdas[t]
@@ -116,7 +132,9 @@ def test_points_far_from_0_have_the_same_path_down_to_any_lambda(scale: float) -
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 2))
     y = np.where(X[:, 0] + rng.normal(size=30) / 2 > 0, 1.0, -1.0)
-    path, small = (regularization_path(one_norm_classification(factor * X, y), 1e-4) for factor in (scale, 1.0))
+    path, small = (
+        regularization_path(one_norm_classification(factor * X, y), 1e-4) for factor in (scale, 1.0)
+    )
     assert path.stopped == "lambda_min was reached"
     np.testing.assert_allclose(path.lambdas[:-1], scale**2 * small.lambdas[:-1], rtol=1e-9)
 
@@ -133,7 +151,9 @@ def test_the_last_piece_is_optimal_far_below_its_upper_end() -> None:
     """Kernel values of 4e-11 decide here which of the rows have slack, and the optimum falls with lambda."""
     X = np.arange(12.0)[:, None] * [1.0, 2.0, 1.0]
     y = np.isin(np.arange(12), [2, 3, 6, 7, 8, 10])
-    problem = ranking_vector_machine(X, y.astype(float), [0, 0, 0, 0, 1, 2, 1, 2, 2, 0, 2, 1], kernel=rbf(1.0))
+    problem = ranking_vector_machine(
+        X, y.astype(float), [0, 0, 0, 0, 1, 2, 1, 2, 2, 0, 2, 1], kernel=rbf(1.0)
+    )
     path = regularization_path(problem, 0.0)
     lam = float(path.lambdas[-2]) * 1e-3
     assert path.at(lam).value * lam == pytest.approx(optimum(problem, lam), rel=1e-9)
@@ -165,15 +185,25 @@ def test_looks_at_those_near_their_ends_see_what_looks_at_all_see(seed: int) -> 
         h = h + step * to
         way[row] = -way[row]
         lacks = 1.0 - rise(h)
-        assert misplaced(near, h) == pytest.approx(np.where(way > 0, np.maximum(-lacks, 0), np.maximum(lacks, 0)).sum(), abs=1e-12)
+        assert misplaced(near, h) == pytest.approx(
+            np.where(way > 0, np.maximum(-lacks, 0), np.maximum(lacks, 0)).sum(), abs=1e-12
+        )
         positive = unlisted(near.lines, rise(h) + rng.exponential(size=p), np.ones(p), m, 1e-9)
-        assert least(positive, h) == pytest.approx(min(0.0, float((positive.base - rise(h)).min())), abs=1e-13)
+        assert least(positive, h) == pytest.approx(
+            min(0.0, float((positive.base - rise(h)).min())), abs=1e-13
+        )
 
 
 def test_it_ends_where_it_is_told_and_says_so() -> None:
-    problem = one_norm_ranking(np.random.default_rng(5).normal(size=(12, 2)), np.arange(12.0), kernel=rbf(0.5))
+    problem = one_norm_ranking(
+        np.random.default_rng(5).normal(size=(12, 2)), np.arange(12.0), kernel=rbf(0.5)
+    )
     few = regularization_path(problem, max_events=5)
-    assert (len(few), few.complete, few.stopped) == (5, False, "the limit of events ended the path early")
+    assert (len(few), few.complete, few.stopped) == (
+        5,
+        False,
+        "the limit of events ended the path early",
+    )
     late = regularization_path(problem, time_limit=1e-9)
     assert (late.complete, late.stopped) == (False, "the time limit ended the path early")
     seen: list[int] = []
@@ -196,7 +226,9 @@ def test_a_saved_path_is_the_same(tmp_path: Path) -> None:
     path.save(tmp_path / "path.npz")
     again = OneNormPath.load(tmp_path / "path.npz")
     lams = np.geomspace(2 * path.lambdas[0], path.lambdas[-1], 9)
-    np.testing.assert_allclose(path.decision_function(X, lams), again.decision_function(X, lams), atol=1e-12)
+    np.testing.assert_allclose(
+        path.decision_function(X, lams), again.decision_function(X, lams), atol=1e-12
+    )
     for lam in lams.tolist():
         np.testing.assert_array_equal(present(point(path, lam).u), present(point(again, lam).u))
     assert again.problem.family == "svm.onenorm"
@@ -213,7 +245,11 @@ def test_a_path_decides_as_its_solutions_do() -> None:
     ):
         path = regularization_path(problem, 1e-2)
         for lam in np.geomspace(path.lambdas[0], path.lambdas[-1], 4).tolist():
-            np.testing.assert_allclose(path.decision_function(points, lam), path.at(lam).decision_function(points), atol=1e-12)
+            np.testing.assert_allclose(
+                path.decision_function(points, lam),
+                path.at(lam).decision_function(points),
+                atol=1e-12,
+            )
 
 
 @pytest.mark.slow
@@ -252,12 +288,18 @@ def test_a_solution_is_right_where_the_matrix_is_nearly_singular(transposed: boo
     for column in M.T:
         add_column(factors, column.copy())
     right, rest = np.ones(k), np.full(k, 2.0**-60)
-    entries = [[flint.fmpq(*v.as_integer_ratio()) for v in row] for row in (M.T if transposed else M).tolist()]
-    exact = flint.fmpq_mat(entries).solve(flint.fmpq_mat(k, 1, [flint.fmpq(1) + flint.fmpq(1, 2**60)] * k))
+    entries = [
+        [flint.fmpq(*v.as_integer_ratio()) for v in row]
+        for row in (M.T if transposed else M).tolist()
+    ]
+    exact = flint.fmpq_mat(entries).solve(
+        flint.fmpq_mat(k, 1, [flint.fmpq(1) + flint.fmpq(1, 2**60)] * k)
+    )
     found = solved(factors, right, rest, transposed)
     largest = max(abs(exact[i, 0]) for i in range(k))
     error, plain = (
-        max(abs(flint.fmpq(*v.as_integer_ratio()) - exact[i, 0]) for i, v in enumerate(y.tolist())) / largest
+        max(abs(flint.fmpq(*v.as_integer_ratio()) - exact[i, 0]) for i, v in enumerate(y.tolist()))
+        / largest
         for y in (found, np.linalg.solve(M.T if transposed else M, right))
     )
     assert plain > flint.fmpq(1, 2**34), "the matrix is no test: float64 alone solves it"

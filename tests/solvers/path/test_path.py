@@ -35,9 +35,22 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.kernels.kernel import Linear
 from equimargin.formulations.rows.listed import Signed, Tube
-from equimargin.solvers import RegularizationPath, Status, exact_optimum, regularization_path, solve, solve_declaration
+from equimargin.solvers import (
+    RegularizationPath,
+    Status,
+    exact_optimum,
+    regularization_path,
+    solve,
+    solve_declaration,
+)
 from equimargin.solvers.path.function import balanced, without_offset
-from equimargin.solvers.path.quadratic.active_set import Differences, PathWorkingSet, State, Subproblem, squared_lengths
+from equimargin.solvers.path.quadratic.active_set import (
+    Differences,
+    PathWorkingSet,
+    State,
+    Subproblem,
+    squared_lengths,
+)
 from equimargin.solvers.path.quadratic.trace import BREAKPOINTS_PER_PAGE, BreakpointKind
 from equimargin.solvers.path.result import Alphas
 from equimargin.testing import sample_problem
@@ -86,7 +99,10 @@ def test_other_solvers_agree_at_every_breakpoint(kind: str) -> None:
     assert compared >= 3 * instances
 
 
-@pytest.mark.parametrize(("family", "formulation"), [("svm.soft", "svm.soft.dual"), ("svr.l1", "svr.l1.dual"), ("rank.l1", "rank.l1.dual")])
+@pytest.mark.parametrize(
+    ("family", "formulation"),
+    [("svm.soft", "svm.soft.dual"), ("svr.l1", "svr.l1.dual"), ("rank.l1", "rank.l1.dual")],
+)
 def test_clarabel_agrees(family: str, formulation: str) -> None:
     path = regularization_path(sample(family, rbf(0.4)))
     for lam in (path.lambdas[0] * np.array([2.0, 0.7, 0.1, 0.01])).tolist():
@@ -132,9 +148,13 @@ def test_the_judge_sees_a_wrong_path() -> None:
     assert nightly.worst(path)[0] <= 1e-9
     for name in ("betas", "values_at_anchor"):
         assert nightly.worst(replace(path, **{name: getattr(path, name) * 1.01}))[0] > 1e-6
-    shifted = Alphas(path.alphas.first, path.alphas.starts, path.alphas.rows, path.alphas.values * 0.99)
+    shifted = Alphas(
+        path.alphas.first, path.alphas.starts, path.alphas.rows, path.alphas.values * 0.99
+    )
     assert nightly.worst(replace(path, alphas=shifted))[0] > 1e-6
-    outside = Alphas(path.alphas.first * 1.5, path.alphas.starts, path.alphas.rows, path.alphas.values)
+    outside = Alphas(
+        path.alphas.first * 1.5, path.alphas.starts, path.alphas.rows, path.alphas.values
+    )
     assert nightly.worst(replace(path, alphas=outside))[0] == np.inf
 
 
@@ -184,7 +204,9 @@ def test_the_campaign_sees_a_false_claim(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["classification", "regression", "ranking", "wide", "sparse", "precomputed"])
+@pytest.mark.parametrize(
+    "kind", ["classification", "regression", "ranking", "wide", "sparse", "precomputed"]
+)
 def test_an_offset_of_all_points_changes_no_answer(kind: str) -> None:
     """A linear kernel 4e6 away from 0: the same lambdas, and what `at` returns is as good as it says."""
     rng = np.random.default_rng(0)
@@ -203,10 +225,15 @@ def test_an_offset_of_all_points_changes_no_answer(kind: str) -> None:
         return classification(sparse.csr_array(X) if kind == "sparse" else X, y)
 
     first = float(regularization_path(problem(X), max_events=1).lambdas[0])
-    near, far = (regularization_path(problem(np.round((X + by) * 2.0**20) / 2.0**20), 0.2 * first) for by in (0.0, offset))
+    near, far = (
+        regularization_path(problem(np.round((X + by) * 2.0**20) / 2.0**20), 0.2 * first)
+        for by in (0.0, offset)
+    )
     assert far.complete
     k = min(len(near), len(far), 12)
-    np.testing.assert_allclose(far.lambdas[:k], near.lambdas[:k], rtol=1e-4 if kind == "precomputed" else 1e-5)
+    np.testing.assert_allclose(
+        far.lambdas[:k], near.lambdas[:k], rtol=1e-4 if kind == "precomputed" else 1e-5
+    )
     for t, lam in enumerate(far.lambdas[far.lambdas > 0].tolist()):
         at = far.at(lam)
         assert at.status is Status.OPTIMAL
@@ -223,7 +250,10 @@ def test_an_offset_of_all_targets_changes_no_answer(kernel: Kernel, offset: floa
     """A bias takes it up: the same lambdas and functions to the end, b so much more, and what `at` returns is as good as it says."""
     X, score = scattered(24)
     score = np.round(score * 2.0**18) / 2.0**18  # the offset is added without rounding
-    near, far = (regularization_path(regression(X, score + by, epsilon=0.125, kernel=kernel), 1e-2) for by in (0.0, offset))
+    near, far = (
+        regularization_path(regression(X, score + by, epsilon=0.125, kernel=kernel), 1e-2)
+        for by in (0.0, offset)
+    )
     assert near.complete
     assert far.complete
     np.testing.assert_allclose(far.lambdas, near.lambdas, rtol=1e-6)
@@ -233,12 +263,20 @@ def test_an_offset_of_all_targets_changes_no_answer(kernel: Kernel, offset: floa
         assert at.status is Status.OPTIMAL
         assert at.bias == pytest.approx(other.bias + offset, abs=1e-5)
         assert float(at.interval.relative_width) <= 1e-8
-        np.testing.assert_allclose(far.decision_function(X, lam), at.decision_function(X), atol=1e-5)
-        optimum = exact_optimum(at.problem, start=at.point).value if isinstance(kernel, Linear) else None
+        np.testing.assert_allclose(
+            far.decision_function(X, lam), at.decision_function(X), atol=1e-5
+        )
+        optimum = (
+            exact_optimum(at.problem, start=at.point).value if isinstance(kernel, Linear) else None
+        )
         if optimum is not None:
             problem, point = as_a(MarginProblem, at.problem), as_a(Point, at.point)
             excess = bounds.primal_value(Definition(problem), point) - optimum
-            assert 0 <= excess <= 10 * at.relative_gap * max(abs(float(optimum)), 1e-4 * at.problem.scale)
+            assert (
+                0
+                <= excess
+                <= 10 * at.relative_gap * max(abs(float(optimum)), 1e-4 * at.problem.scale)
+            )
 
 
 def test_targets_far_apart_lose_nothing_by_centring() -> None:
@@ -248,7 +286,11 @@ def test_targets_far_apart_lose_nothing_by_centring() -> None:
     offset, rows = without_offset(Tube(np.array([1e9 + 0.1, 1e9, 1.4e9]), 0.5))
     assert isinstance(rows, Tube)
     assert offset == 1e9 + 0.1
-    assert [Fraction(v) + Fraction(offset) for v in rows.y] == [Fraction(1e9 + 0.1), Fraction(1e9), Fraction(1.4e9)]
+    assert [Fraction(v) + Fraction(offset) for v in rows.y] == [
+        Fraction(1e9 + 0.1),
+        Fraction(1e9),
+        Fraction(1.4e9),
+    ]
 
 
 def test_an_answer_says_how_good_it_is() -> None:
@@ -265,10 +307,24 @@ def test_an_answer_says_how_good_it_is() -> None:
 def credit(n: int = 400) -> MarginProblem:
     """Like the German credit data as they come: an amount in the thousands beside ages, months, codes and yes or no."""
     rng = np.random.default_rng(0)
-    amount, months = np.round(np.exp(rng.normal(7.8, 0.8, n))), rng.choice([6, 12, 18, 24, 36, 48], n)
-    age, codes, bits = rng.integers(19, 75, n), rng.integers(1, 5, (n, 7)), rng.integers(0, 2, (n, 14))
+    amount, months = (
+        np.round(np.exp(rng.normal(7.8, 0.8, n))),
+        rng.choice([6, 12, 18, 24, 36, 48], n),
+    )
+    age, codes, bits = (
+        rng.integers(19, 75, n),
+        rng.integers(1, 5, (n, 7)),
+        rng.integers(0, 2, (n, 14)),
+    )
     X = np.column_stack([months, amount, age, codes, bits]).astype(float)
-    score = 0.03 * months + 1e-4 * amount - 0.02 * age - 0.4 * codes[:, 0] + 0.3 * bits[:, 0] + rng.normal(0, 1.2, n)
+    score = (
+        0.03 * months
+        + 1e-4 * amount
+        - 0.02 * age
+        - 0.4 * codes[:, 0]
+        + 0.3 * bits[:, 0]
+        + rng.normal(0, 1.2, n)
+    )
     return classification(X, np.where(score > np.quantile(score, 0.7), 1.0, -1.0))
 
 
@@ -285,14 +341,22 @@ def bundled(name: str) -> MarginProblem:
     """Data of scikit-learn as they come."""
     from sklearn import datasets
 
-    X, y = getattr(datasets, f"load_{name}")(return_X_y=True, **({"scaled": False} if name == "diabetes" else {}))
-    return regression(X, y, epsilon=10.0) if name == "diabetes" else classification(X, np.where(y == 1, 1.0, -1.0))
+    X, y = getattr(datasets, f"load_{name}")(
+        return_X_y=True, **({"scaled": False} if name == "diabetes" else {})
+    )
+    return (
+        regression(X, y, epsilon=10.0)
+        if name == "diabetes"
+        else classification(X, np.where(y == 1, 1.0, -1.0))
+    )
 
 
 @pytest.mark.parametrize("data", ["credit", "spill", "breast_cancer", "wine", "diabetes"])
 def test_raw_columns_are_followed_far_down(data: str) -> None:
     """To 1e-8 of lambda_0, where the largest |x|^2 over lambda is up to 1e14, or as far as there is anything to follow, and on to 0."""
-    problem = {"credit": credit, "spill": spill}[data]() if data in ("credit", "spill") else bundled(data)
+    problem = (
+        {"credit": credit, "spill": spill}[data]() if data in ("credit", "spill") else bundled(data)
+    )
     first = regularization_path(problem, max_events=1).lambdas[0]
     path = regularization_path(problem, 1e-8 * float(first))
     assert path.complete, path.stopped
@@ -320,7 +384,12 @@ def test_lambda_0_is_the_largest_margin_of_all_multipliers_at_one() -> None:
     g = problem.gram.dense @ problem.rows.rdot(np.ones(problem.p))
     assert path.lambdas[0] == pytest.approx(problem.rows.dot(g).max(), rel=1e-12)
     np.testing.assert_array_equal(path.alphas[0], np.ones(problem.p))
-    np.testing.assert_allclose(path.decision_function(X, 3 * path.lambdas[0]), g / (3 * path.lambdas[0]), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        path.decision_function(X, 3 * path.lambdas[0]),
+        g / (3 * path.lambdas[0]),
+        rtol=1e-9,
+        atol=1e-12,
+    )
 
 
 def test_f_is_affine_in_one_over_lambda_and_not_in_lambda() -> None:
@@ -357,7 +426,11 @@ def test_equations_16_and_17() -> None:
         eta = np.linalg.solve(P[inside] @ K @ P[inside].T, np.ones(inside.sum()))
         h = K @ P[inside].T @ eta
         lam, after, f = path.lambdas[t], path.lambdas[t + 1], path.g[t] / path.lambdas[t]
-        np.testing.assert_allclose((lam * f - lam * h + after * h) / after, path.g[t + 1] / after, atol=1e-7 * np.abs(f).max())
+        np.testing.assert_allclose(
+            (lam * f - lam * h + after * h) / after,
+            path.g[t + 1] / after,
+            atol=1e-7 * np.abs(f).max(),
+        )
         checked += 1
         entering = path.event_rows[(path.event_breakpoints == t + 1) & (path.event_kinds == 0)]
         for r in entering.tolist():
@@ -380,7 +453,9 @@ def test_targets_that_differ_by_rounding_alone() -> None:
 def test_four_pairs_on_a_margin_cycle() -> None:
     """Three ties force the fourth, so that P_I K P_I' is singular there: the algorithm as printed has no branch for it."""
     X = np.array([[0.0], [0.4], [1.1], [1.9]])
-    path = regularization_path(ranking_from_pairs(X, [[0, 2], [0, 3], [1, 2], [1, 3]], kernel=rbf(1.0)), 0.0)
+    path = regularization_path(
+        ranking_from_pairs(X, [[0, 2], [0, 3], [1, 2], [1, 3]], kernel=rbf(1.0)), 0.0
+    )
     assert path.complete
     assert nightly.worst(path)[0] <= 1e-9
 
@@ -447,18 +522,33 @@ def test_decision_values(kernel: Kernel) -> None:
         assert f.shape == (3, 7)
         for lam, row in zip(lams.tolist(), f, strict=True):
             np.testing.assert_allclose(path.decision_function(X_new, lam), row)
-            np.testing.assert_allclose(path.at(lam).decision_function(X_new), row, rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(path.values(X_new)[1] / path.lambdas[1], f[1], rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(path.values(X), path.g + path.biases[:, None], rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(
+                path.at(lam).decision_function(X_new), row, rtol=1e-9, atol=1e-9
+            )
+        np.testing.assert_allclose(
+            path.values(X_new)[1] / path.lambdas[1], f[1], rtol=1e-9, atol=1e-12
+        )
+        np.testing.assert_allclose(
+            path.values(X), path.g + path.biases[:, None], rtol=1e-9, atol=1e-9
+        )
         labels = path.predict(X_new, lams)
-        np.testing.assert_array_equal(labels, np.where(f >= 0, 1.0, -1.0) if path.problem.family.startswith("svm") else f)
+        np.testing.assert_array_equal(
+            labels, np.where(f >= 0, 1.0, -1.0) if path.problem.family.startswith("svm") else f
+        )
 
 
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.4)], ids=["linear", "rbf"])
 def test_points_and_lambdas_of_another_shape_are_refused(kernel: Kernel) -> None:
     X, score = scattered()
     path = regularization_path(classification(X, np.where(score > 0, 1.0, -1.0), kernel=kernel))
-    wrong = (X[:, :1], np.column_stack([X, X]), X[0], X[None], X[:, :1].tolist(), sparse.csr_array(X[:, :1]))
+    wrong = (
+        X[:, :1],
+        np.column_stack([X, X]),
+        X[0],
+        X[None],
+        X[:, :1].tolist(),
+        sparse.csr_array(X[:, :1]),
+    )
     for points in wrong:
         for ask in (
             path.values,
@@ -477,8 +567,12 @@ def test_points_and_lambdas_of_another_shape_are_refused(kernel: Kernel) -> None
 def test_a_sparse_gram_matrix_is_a_gram_matrix() -> None:
     X, score = scattered()
     K = X @ X.T
-    path = regularization_path(classification(sparse.csr_array(K), np.where(score > 0, 1.0, -1.0), kernel=precomputed()))
-    np.testing.assert_array_equal(path.decision_function(sparse.csr_array(K[:4]), 1.0), path.decision_function(K[:4], 1.0))
+    path = regularization_path(
+        classification(sparse.csr_array(K), np.where(score > 0, 1.0, -1.0), kernel=precomputed())
+    )
+    np.testing.assert_array_equal(
+        path.decision_function(sparse.csr_array(K[:4]), 1.0), path.decision_function(K[:4], 1.0)
+    )
     np.testing.assert_array_equal(precomputed().diagonal(sparse.csr_array(K)), np.diag(K))
 
 
@@ -504,7 +598,9 @@ def test_a_bias_that_is_an_interval() -> None:
 @pytest.mark.parametrize("weights", [None, [0.0, 2.0, 0.5, 1.0] * 5])
 def test_weights_are_the_boxes(weights: list[float] | None) -> None:
     X, score = scattered(20)
-    path = regularization_path(regression(X, score, epsilon=0.2, kernel=rbf(1.0), sample_weight=weights))
+    path = regularization_path(
+        regression(X, score, epsilon=0.2, kernel=rbf(1.0), sample_weight=weights)
+    )
     w = path.problem.unit_weights
     assert all((alpha >= 0).all() and (alpha <= w).all() for alpha in path.alphas)
     assert max(alpha.max() for alpha in path.alphas) == w.max()
@@ -525,7 +621,18 @@ def test_weights_are_the_boxes(weights: list[float] | None) -> None:
         regression([[0.0], [1.0]], [2.0, 2.0], epsilon=0.0),
         regression([[3.0]], [2.0]),
     ],
-    ids=["no pairs", "equal points", "cycle", "one class", "one point", "at 0", "weightless", "all in the tube", "constant", "single"],
+    ids=[
+        "no pairs",
+        "equal points",
+        "cycle",
+        "one class",
+        "one point",
+        "at 0",
+        "weightless",
+        "all in the tube",
+        "constant",
+        "single",
+    ],
 )
 def test_paths_without_breakpoints(problem: MarginProblem) -> None:
     """f is b alone: one entry, the same answer at every lambda, and it is the optimum."""
@@ -534,20 +641,30 @@ def test_paths_without_breakpoints(problem: MarginProblem) -> None:
     assert len(path) == 1
     for lam in (1e-3, 1.0, 1e3):
         assert path.at(lam).interval.relative_width <= 1e-9
-        np.testing.assert_allclose(path.at(lam).decision_function(problem.X) - path.at(lam).bias, 0.0, atol=1e-12)
+        np.testing.assert_allclose(
+            path.at(lam).decision_function(problem.X) - path.at(lam).bias, 0.0, atol=1e-12
+        )
 
 
 def test_the_end_at_lambda_0() -> None:
     """Separable: the hard margin's f from some lambda on, alpha in proportion to lambda. Otherwise alpha(0) is feasible, f constant."""
     X, score = scattered(15)
-    separable = regularization_path(classification(X, np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)), 0.0)
+    separable = regularization_path(
+        classification(X, np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)), 0.0
+    )
     assert separable.lambdas[-1] == 0.0
     np.testing.assert_array_equal(separable.alphas[-1], 0.0)
     hard = solve(separable.problem.with_cost(np.inf), tol=1e-9)
-    np.testing.assert_allclose(present(separable.at(separable.lambdas[-2] / 7).w), present(hard.w), rtol=1e-4)
+    np.testing.assert_allclose(
+        present(separable.at(separable.lambdas[-2] / 7).w), present(hard.w), rtol=1e-4
+    )
     noisy = regularization_path(ranking(X, score, kernel=linear()), 0.0)
     assert noisy.lambdas[-1] == 0.0
-    np.testing.assert_allclose(noisy.decision_function(X, noisy.lambdas[-2] / 7), noisy.decision_function(X, noisy.lambdas[-2]), rtol=1e-9)
+    np.testing.assert_allclose(
+        noisy.decision_function(X, noisy.lambdas[-2] / 7),
+        noisy.decision_function(X, noisy.lambdas[-2]),
+        rtol=1e-9,
+    )
 
 
 def test_a_lambda_min_above_lambda_0() -> None:
@@ -566,7 +683,10 @@ def test_kernels_features_and_a_penalised_bias() -> None:
     X, score = scattered(20)
     y = np.where(score > 0, 1.0, -1.0)
     dense = regularization_path(classification(X, y, kernel=linear()))
-    for other in (classification(X @ X.T, y, kernel=precomputed()), classification(sparse.csr_array(X), y, kernel=linear())):
+    for other in (
+        classification(X @ X.T, y, kernel=precomputed()),
+        classification(sparse.csr_array(X), y, kernel=linear()),
+    ):
         path = regularization_path(other)
         np.testing.assert_allclose(path.lambdas[:20], dense.lambdas[:20], rtol=1e-6)
     penalized = regularization_path(classification(X, y, kernel=polynomial(2), bias="penalized"))
@@ -580,11 +700,23 @@ def test_kernels_features_and_a_penalised_bias() -> None:
 def test_what_is_written_does_not_depend_on_the_pauses() -> None:
     """Over several pages: a callback that pauses at every breakpoint changes nothing; events add up to the sizes of the margin set."""
     X, score = scattered(120)
-    for problem in (ranking(X[:40], score[:40], kernel=rbf(1.0)), classification(X, np.where(score > 0, 1.0, -1.0), kernel=rbf(1.0))):
+    for problem in (
+        ranking(X[:40], score[:40], kernel=rbf(1.0)),
+        classification(X, np.where(score > 0, 1.0, -1.0), kernel=rbf(1.0)),
+    ):
         path = regularization_path(problem)
         paused = regularization_path(problem, callback=lambda *_: False)
         assert len(path) > 3 * BREAKPOINTS_PER_PAGE
-        for name in ("lambdas", "betas", "values_at_anchor", "gaps", "midpoint_gaps", "margins", "event_rows", "event_kinds"):
+        for name in (
+            "lambdas",
+            "betas",
+            "values_at_anchor",
+            "gaps",
+            "midpoint_gaps",
+            "margins",
+            "event_rows",
+            "event_kinds",
+        ):
             np.testing.assert_array_equal(getattr(paused, name), getattr(path, name))
         np.testing.assert_array_equal(np.array(list(paused.alphas)), np.array(list(path.alphas)))
         steps = np.where(path.event_kinds == BreakpointKind.ENTER, 1, -1)
@@ -601,7 +733,9 @@ def test_balanced_coefficients_cancel(digits: int) -> None:
     beta = rng.normal(size=1000) * 10.0 ** rng.integers(0, digits + 1, 1000)
     found = balanced(beta)
     smallest = int(np.abs(beta).argmin())
-    assert abs(sum((Fraction(value) for value in found.tolist()), Fraction(0))) <= Fraction(1, 2**52) * abs(Fraction(found[smallest]))
+    assert abs(sum((Fraction(value) for value in found.tolist()), Fraction(0))) <= Fraction(
+        1, 2**52
+    ) * abs(Fraction(found[smallest]))
     assert np.flatnonzero(found != beta).tolist() == [smallest]
 
 
@@ -655,9 +789,18 @@ def test_an_interrupt_and_a_time_limit_are_heard() -> None:
 @pytest.mark.parametrize(
     ("problem", "said"),
     [
-        (classification([[0.0], [1.0]], [1.0, -1.0], loss="squared_hinge"), "paths are of the hinge"),
-        (classification([[0.0], [1.0]], [1.0, -1.0], sample_weight=[1.0, np.inf]), "infinite weight"),
-        (classification([[0.0, 1.0], [1.0, 0.0]], [1.0, -1.0], kernel=precomputed()), "not positive semidefinite"),
+        (
+            classification([[0.0], [1.0]], [1.0, -1.0], loss="squared_hinge"),
+            "paths are of the hinge",
+        ),
+        (
+            classification([[0.0], [1.0]], [1.0, -1.0], sample_weight=[1.0, np.inf]),
+            "infinite weight",
+        ),
+        (
+            classification([[0.0, 1.0], [1.0, 0.0]], [1.0, -1.0], kernel=precomputed()),
+            "not positive semidefinite",
+        ),
         (classification(np.zeros((7000, 1)), np.ones(7000)), "7,000 points"),
     ],
 )
@@ -686,7 +829,11 @@ def test_bad_limits_are_refused(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("lam", [0.0, -1.0, np.nan, np.inf, 1e-12])
 def test_a_lambda_that_is_not_on_the_path_is_refused(lam: float) -> None:
     path = regularization_path(big(), max_events=5)
-    for ask in (path.at, path.bias_interval, lambda lam: path.decision_function(path.problem.X, lam)):
+    for ask in (
+        path.at,
+        path.bias_interval,
+        lambda lam: path.decision_function(path.problem.X, lam),
+    ):
         with pytest.raises(ValueError, match="lambda"):
             ask(lam)
 
@@ -713,13 +860,34 @@ def test_a_path_comes_back_from_its_file(tmp_path: Path) -> None:
         file = tmp_path / f"{number}.path"
         path.save(file)
         back = RegularizationPath.load(file)
-        for name in ("lambdas", "betas", "w", "values_at_anchor", "gaps", "midpoint_gaps", "margins", "event_rows"):
+        for name in (
+            "lambdas",
+            "betas",
+            "w",
+            "values_at_anchor",
+            "gaps",
+            "midpoint_gaps",
+            "margins",
+            "event_rows",
+        ):
             np.testing.assert_array_equal(getattr(back, name), getattr(path, name))
         assert all(np.array_equal(a, b) for a, b in zip(back.alphas, path.alphas, strict=True))
-        assert (back.stopped, back.complete, back.level, back.events) == (path.stopped, path.complete, path.level, path.events)
+        assert (back.stopped, back.complete, back.level, back.events) == (
+            path.stopped,
+            path.complete,
+            path.level,
+            path.events,
+        )
         lam = float(path.lambdas[0]) / 2
-        assert back.at(lam).value == pytest.approx(path.at(lam).value, rel=1e-12)  # sums of arrays at other addresses may round otherwise
-        np.testing.assert_allclose(back.decision_function(path.problem.X, lam), path.decision_function(path.problem.X, lam), 1e-12, 1e-12)
+        assert back.at(lam).value == pytest.approx(
+            path.at(lam).value, rel=1e-12
+        )  # sums of arrays at other addresses may round otherwise
+        np.testing.assert_allclose(
+            back.decision_function(path.problem.X, lam),
+            path.decision_function(path.problem.X, lam),
+            1e-12,
+            1e-12,
+        )
 
 
 def test_a_bad_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
@@ -749,7 +917,12 @@ def test_a_bad_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
     refused("unknown", about=np.array(json.dumps(about | {"kernel": ["Path"]})))
     refused("no numbers", about=np.array(json.dumps(about | {"kernel": ["RBF", "1"]})))
     for word in about:
-        refused(f"'{word}' is missing", about=np.array(json.dumps({name: value for name, value in about.items() if name != word})))
+        refused(
+            f"'{word}' is missing",
+            about=np.array(
+                json.dumps({name: value for name, value in about.items() if name != word})
+            ),
+        )
     for said, changed in (
         ("level is no finite number", {"level": "x"}),
         ("level is no finite number", {"level": None}),
@@ -787,7 +960,12 @@ def test_a_bad_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
     refused("", X=np.array([{}], dtype=object))
     path.save(file)
     content = file.read_bytes()
-    for damaged in (content[: len(content) // 2], content[:500] + bytes(200) + content[700:], b"no archive", b""):
+    for damaged in (
+        content[: len(content) // 2],
+        content[:500] + bytes(200) + content[700:],
+        b"no archive",
+        b"",
+    ):
         file.write_bytes(damaged)
         with pytest.raises(ValueError, match="no regularisation path"):
             RegularizationPath.load(file)
@@ -824,7 +1002,9 @@ def test_the_active_set_ends_at_the_minimum(balanced: bool, explicit: bool) -> N
         A = np.zeros((p, n + 1))
         A[np.arange(p), i] += 1.0
         A[np.arange(p), j] -= 1.0
-        c = A @ K @ rng.integers(-2, 3, n + 1)  # consistent: rows that depend on others have no slope of their own
+        c = (
+            A @ K @ rng.integers(-2, 3, n + 1)
+        )  # consistent: rows that depend on others have no slope of their own
         lower, upper = -rng.integers(0, 3, p).astype(float), rng.integers(0, 3, p).astype(float)
         state, W = State.at_0(of), PathWorkingSet(of)
         W.minimise(Subproblem(c, lower, upper, np.arange(p)), 1e-9, state, lambda: None)
@@ -857,7 +1037,9 @@ def test_answers_near_lambda_0_are_as_good_as_all_others() -> None:
 def test_a_complete_path_answers_at_every_lambda(kernel: Kernel) -> None:
     """Down to 1e-300 without a warning: optimal where alpha vanishes at 0; elsewhere a gap too large is announced."""
     X, score = scattered()
-    separable = regularization_path(classification(X, np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0), kernel=kernel), 0.0)
+    separable = regularization_path(
+        classification(X, np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0), kernel=kernel), 0.0
+    )
     mixed = regularization_path(classification(X, np.where(score > 0, 1.0, -1.0)), 0.0)
     for path in (separable, mixed):
         assert path.lambdas[-1] == 0.0
@@ -890,6 +1072,8 @@ def test_what_is_left_of_f_at_0_says_how_far_down_a_path_can_be_held(kind: str) 
 
 def test_kernel_values_beyond_all_floats_are_refused() -> None:
     with np.errstate(over="ignore", invalid="ignore"):
-        problem = MarginProblem(np.array([[1e160], [-1e160]]), linear(), Signed(np.array([1.0, -1.0])))  # no constructor makes it
+        problem = MarginProblem(
+            np.array([[1e160], [-1e160]]), linear(), Signed(np.array([1.0, -1.0]))
+        )  # no constructor makes it
         with pytest.raises(ValueError, match="kernel values are beyond all floats"):
             regularization_path(problem)

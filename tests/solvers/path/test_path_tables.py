@@ -10,7 +10,9 @@ import pytest
 import places
 from places import SHARED
 
-pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the folder of public data sets is not beside the repository")
+pytestmark = pytest.mark.skipif(
+    not SHARED.is_dir(), reason="the folder of public data sets is not beside the repository"
+)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +34,9 @@ def sets(example: ModuleType) -> Any:
         ("Cancer", (285, 142, 142), 284),
     ],
 )
-def test_its_splits_are_those_of_table_2(example: ModuleType, sets: Any, name: str, sizes: tuple[int, ...], pairs: int | None) -> None:
+def test_its_splits_are_those_of_table_2(
+    example: ModuleType, sets: Any, name: str, sizes: tuple[int, ...], pairs: int | None
+) -> None:
     """Whose columns of instances and constraints are swapped: a tree on n points has n - 1 edges."""
     parts = example.split(sets[name], 0)
     assert tuple(len(part.y) for part in parts) == sizes

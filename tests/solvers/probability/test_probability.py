@@ -34,9 +34,13 @@ def test_wlw_is_the_least_sum_of_squares_and_never_negative(r: Array) -> None:
     p, k = wlw(r), len(r)
     assert p.sum() == pytest.approx(1, abs=1e-12)
     assert (p >= 0).all()
-    M = np.array([r[j, i] * np.eye(k)[i] - r[i, j] * np.eye(k)[j] for i in range(k) for j in range(i + 1, k)])
+    M = np.array(
+        [r[j, i] * np.eye(k)[i] - r[i, j] * np.eye(k)[j] for i in range(k) for j in range(i + 1, k)]
+    )
     gradient = M.T @ M @ p
-    np.testing.assert_allclose(gradient, gradient.mean(), atol=1e-12)  # that of a minimum on 1'p = 1
+    np.testing.assert_allclose(
+        gradient, gradient.mean(), atol=1e-12
+    )  # that of a minimum on 1'p = 1
 
 
 @settings(max_examples=20)
@@ -47,7 +51,9 @@ def test_bradley_terry_is_the_optimum_of_cvxpy_and_meets_its_conditions(r: Array
     other = 1 - np.eye(k)
     np.testing.assert_allclose((mu * other).sum(axis=1), (r * other).sum(axis=1), atol=1e-8)
     theta = cp.Variable(k)
-    terms = [r[i, j] * cp.logistic(theta[j] - theta[i]) for i in range(k) for j in range(k) if i != j]
+    terms = [
+        r[i, j] * cp.logistic(theta[j] - theta[i]) for i in range(k) for j in range(k) if i != j
+    ]
     stated = cp.Problem(cp.Minimize(cp.sum(cp.hstack(terms))), [theta[0] == 0])
     stated.solve("CLARABEL")
     found = sum(r[i, j] * np.log1p(p[j] / p[i]) for i in range(k) for j in range(k) if i != j)
@@ -61,7 +67,9 @@ def test_couplings_give_back_what_is_consistent(given: list[float]) -> None:
     r[np.tril_indices(len(p), -1)] = 1 - r.T[np.tril_indices(len(p), -1)]
     np.testing.assert_allclose(wlw(r), p, atol=1e-10)
     np.testing.assert_allclose(bradley_terry(r), p, atol=1e-8)
-    np.testing.assert_allclose(bradley_terry(r, np.add.outer(np.arange(len(p)), np.arange(len(p))) + 1.0), p, atol=1e-8)
+    np.testing.assert_allclose(
+        bradley_terry(r, np.add.outer(np.arange(len(p)), np.arange(len(p))) + 1.0), p, atol=1e-8
+    )
 
 
 def test_couplings_of_many_points_at_once_are_those_of_each() -> None:
@@ -83,7 +91,9 @@ def test_a_sigmoid_is_the_optimum_of_cvxpy(seed: int, scale: float) -> None:
     n1, n2 = weight[~second].sum(), weight[second].sum()
     t = np.where(second, (n2 + 1) / (n2 + 2), 1 / (n1 + 2))
     z = cp.Variable() * f + cp.Variable()
-    stated = cp.Problem(cp.Minimize(cp.sum(cp.multiply(weight, cp.logistic(z) - cp.multiply(1 - t, z)))))
+    stated = cp.Problem(
+        cp.Minimize(cp.sum(cp.multiply(weight, cp.logistic(z) - cp.multiply(1 - t, z))))
+    )
     stated.solve("CLARABEL")
     assert found.value == pytest.approx(stated.value, rel=1e-7)
     copies = platt(np.repeat(scale * f, weight.astype(int)), np.repeat(second, weight.astype(int)))
@@ -121,7 +131,9 @@ def test_what_has_no_probabilities_is_a_sentence() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             platt(*arguments)
-    with pytest.raises(ValueError, match="class 7 has 1 row of positive weight: two are the fewest"):
+    with pytest.raises(
+        ValueError, match="class 7 has 1 row of positive weight: two are the fewest"
+    ):
         MarginClassifier(probability=True).fit([[0.0], [1.0], [2.0]], [3, 3, 7])
     assert not hasattr(MarginClassifier(), "predict_proba")
 
@@ -136,8 +148,12 @@ def test_probabilities_are_made_of_values_held_out() -> None:
     for label in (1, -1):
         fold[y == label] = np.arange((y == label).sum()) % 5
     for number in range(5):
-        alone = solve(classification(X[fold != number], y[fold != number], 10.0, rbf(1.0)), tol=1e-10)
-        np.testing.assert_allclose(values[fold == number], alone.decision_function(X[fold == number]), atol=1e-4)
+        alone = solve(
+            classification(X[fold != number], y[fold != number], 10.0, rbf(1.0)), tol=1e-10
+        )
+        np.testing.assert_allclose(
+            values[fold == number], alone.decision_function(X[fold == number]), atol=1e-4
+        )
     assert rows.of_first.tolist() == (y == 1).tolist()
     assert len(order) == len(values)
     inside = solve(problem, tol=1e-10).decision_function(X)

@@ -25,8 +25,12 @@ def test_all_threads_are_at_work_at_once(n_jobs: int) -> None:
     for _ in range(5):
         together, seen = threading.Barrier(n_jobs), set[int]()
 
-        def work(part: range, together: threading.Barrier = together, seen: set[int] = seen) -> None:
-            if threading.get_ident() not in seen:  # a thread that does all parts waits for the others in vain
+        def work(
+            part: range, together: threading.Barrier = together, seen: set[int] = seen
+        ) -> None:
+            if (
+                threading.get_ident() not in seen
+            ):  # a thread that does all parts waits for the others in vain
                 seen.add(threading.get_ident())
                 together.wait(timeout=60)
 

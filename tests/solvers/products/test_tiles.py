@@ -28,7 +28,10 @@ def _product(left: Any, rows: Any, first: int, panel: Any, E: Any) -> None:
 def test_rows_times_a_panel(precision: Any, features: int) -> None:
     """Also the last rows, of which there are fewer than a product takes: the last one stands in for the others."""
     rng = np.random.default_rng(features)
-    left, panel = rng.normal(size=(20, features)).astype(precision), rng.normal(size=(features, PANEL_COLUMNS)).astype(precision)
+    left, panel = (
+        rng.normal(size=(20, features)).astype(precision),
+        rng.normal(size=(features, PANEL_COLUMNS)).astype(precision),
+    )
     rows, E = rng.permutation(20)[:9], np.empty((ROWS, PANEL_COLUMNS), precision)
     for first in (0, 2, 6):
         _product(left, rows, first, panel, E)
@@ -49,7 +52,10 @@ def test_products_and_blocks_of_an_rbf_kernel(precision: Any, features: int, n_j
     rows = np.sort(rng.permutation(M)[:130])
     v, others = rng.normal(size=130), np.setdiff1d(np.arange(M), rows)
     for columns in (rows, rng.permutation(M), np.arange(M), others, others[:1], rows[1:], rows[:0]):
-        assert np.abs(used.product(rows, v, columns) - K[np.ix_(columns, rows)] @ v).max(initial=0.0) <= eps * np.abs(v).sum()
+        assert (
+            np.abs(used.product(rows, v, columns) - K[np.ix_(columns, rows)] @ v).max(initial=0.0)
+            <= eps * np.abs(v).sum()
+        )
         assert np.abs(used.block(rows, columns) - K[np.ix_(rows, columns)]).max(initial=0.0) <= eps
     square = used.block(rows, rows)
     assert np.abs(square - K[np.ix_(rows, rows)]).max() <= eps
@@ -73,7 +79,9 @@ def test_tiles_are_kept_when_much_of_the_matrix_has_been_computed() -> None:
             f = np.zeros(M)
             used.add_product(rows, v, f)
             assert np.abs(f - K[:, rows] @ v).max() <= eps
-            assert np.abs(used.product(rows, v, rows[5:]) - K[np.ix_(rows[5:], rows)] @ v).max() <= eps
+            assert (
+                np.abs(used.product(rows, v, rows[5:]) - K[np.ix_(rows[5:], rows)] @ v).max() <= eps
+            )
             assert np.abs(used.block(rows, rows) - K[np.ix_(rows, rows)]).max() <= eps
             assert used.block(rows, rows).dtype == used.dtype
             assert isinstance(used, KeptTiles)

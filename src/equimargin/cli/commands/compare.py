@@ -17,7 +17,13 @@ from equimargin.cli.options.posing import ProblemFields, brought, posed
 from equimargin.cli.options.reading import ReadFields
 from equimargin.cli.options.requests import with_requests
 from equimargin.cli.options.shared import OUTPUT, DataArgument, HTMLOption, JSONOption, PluginOption
-from equimargin.cli.output.errors import exit_after_interrupt, exit_interrupted, exit_with, report_errors, without_warnings_of_trackers
+from equimargin.cli.output.errors import (
+    exit_after_interrupt,
+    exit_interrupted,
+    exit_with,
+    report_errors,
+    without_warnings_of_trackers,
+)
 from equimargin.cli.output.files import STDOUT, check_writable, printed_apart, writing
 from equimargin.cli.output.screen import Screen
 from equimargin.request import ComparisonRequest
@@ -54,20 +60,42 @@ def compare(
     request: ComparisonRequest,
     draw: Annotated[
         int | None,
-        typer.Option(metavar="SEED", min=0, help="Draw the data of a plug-in's family in place of reading DATA."),
+        typer.Option(
+            metavar="SEED",
+            min=0,
+            help="Draw the data of a plug-in's family in place of reading DATA.",
+        ),
     ] = None,
-    wide: Annotated[bool, flag("--wide", "Print a table of 150 columns, one line for each answer.", OUTPUT)] = False,
+    wide: Annotated[
+        bool, flag("--wide", "Print a table of 150 columns, one line for each answer.", OUTPUT)
+    ] = False,
     explain: Annotated[
-        bool, flag("--explain", "Explain the words and marks of the page, and exit.", OUTPUT, callback=_explain, is_eager=True)
+        bool,
+        flag(
+            "--explain",
+            "Explain the words and marks of the page, and exit.",
+            OUTPUT,
+            callback=_explain,
+            is_eager=True,
+        ),
     ] = False,
     json: JSONOption = None,
     csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="CSV file of the answers; - for standard output.", rich_help_panel=OUTPUT)
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="CSV file of the answers; - for standard output.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     html: HTMLOption = None,
     certify: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Folder for a certificate of every family, FAMILY.json.", rich_help_panel=OUTPUT),
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder for a certificate of every family, FAMILY.json.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     plugin: PluginOption = None,
 ) -> None:
@@ -99,7 +127,11 @@ def compare(
             screen.headline(asked.headline)
             result = _followed(stream, screen)
         result = replace(result, data=asked.data, settings={**result.settings, **asked.settings})
-        for file, text in ((json, result.to_json), (csv, result.to_csv), (html, lambda: result.to_html(get_command(context)))):
+        for file, text in (
+            (json, result.to_json),
+            (csv, result.to_csv),
+            (html, lambda: result.to_html(get_command(context))),
+        ):
             if file is not None:
                 write(file, text())
         screen.end(result)
@@ -107,12 +139,20 @@ def compare(
             with printed_apart():
                 outcomes = result.certify(certify)
             for id, outcome in outcomes.items():
-                typer.echo(f"{id}: certificate {outcome}" if isinstance(outcome, Path) else f"{id}: no certificate: {outcome}")
+                typer.echo(
+                    f"{id}: certificate {outcome}"
+                    if isinstance(outcome, Path)
+                    else f"{id}: no certificate: {outcome}"
+                )
         if result.interrupted:
             files = _named(json, csv, html)
             written = f", written to {', '.join(files)}" if files else ""
             others_work = request.jobs != 1 and result.interrupted == BY_HAND
-            exit_after_interrupt(f"interrupted ({result.interrupted}): {result.done} of {result.total} answers{written}", others_work)
+            exit_after_interrupt(
+                f"interrupted ({result.interrupted}): {result.done} of {result.total} "
+                f"answers{written}",
+                others_work,
+            )
     exit_with(result.exit_code)
 
 
@@ -128,7 +168,9 @@ def _check_folder(certify: Path | None) -> None:
     if certify is None:
         return
     if certify == STDOUT:
-        raise ValueError("--certify writes a file of every family and takes a folder, not standard output (-)")
+        raise ValueError(
+            "--certify writes a file of every family and takes a folder, not standard output (-)"
+        )
     try:
         certify.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
@@ -150,7 +192,11 @@ def _no_answer_yet(*files: Path | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         names = _named(*files)
-        unwritten = f"; {' and '.join(names)} {'is' if len(names) == 1 else 'are'} not written" if names else ""
+        unwritten = (
+            f"; {' and '.join(names)} {'is' if len(names) == 1 else 'are'} not written"
+            if names
+            else ""
+        )
         exit_interrupted(f"interrupted before the first answer{unwritten}")
 
 

@@ -16,9 +16,25 @@ from equimargin.cli.output.files import check_writable
 if TYPE_CHECKING:
     from equimargin.formulations import Kernel
 
-_ARROWS = {"equivalence": "<->", "strong equivalence": "<=>", "rescaling": "<~>", "relaxation": "<=", "not equivalent": "=/="}
+_ARROWS = {
+    "equivalence": "<->",
+    "strong equivalence": "<=>",
+    "rescaling": "<~>",
+    "relaxation": "<=",
+    "not equivalent": "=/=",
+}
 """The sign between two linked formulations in a list, by the kind of the link."""
-OFTEN_MEANT = ("svm.soft", "svm.l2", "svm.hard", "rank.l1", "rank.l2", "rank.hard", "svr.l1", "svr.l2", "svr.hard")
+OFTEN_MEANT = (
+    "svm.soft",
+    "svm.l2",
+    "svm.hard",
+    "rank.l1",
+    "rank.l2",
+    "rank.hard",
+    "svr.l1",
+    "svr.l2",
+    "svr.hard",
+)
 """Families suggested first for an unknown name."""
 SHOWN_SEED = 1
 """The seed of the data that are shown of a family."""
@@ -57,7 +73,9 @@ def list_(
 
 
 def show(
-    id: Annotated[str, typer.Argument(metavar="ID", help="Of a formulation, a family, a solver or a kernel.")],
+    id: Annotated[
+        str, typer.Argument(metavar="ID", help="Of a formulation, a family, a solver or a kernel.")
+    ],
     plugin: PluginOption = None,
 ) -> None:
     """Show a formulation with its equation, source and links.
@@ -68,7 +86,14 @@ def show(
         typer.echo(_page(id))
 
 
-def graph(file: Annotated[Path, typer.Argument(metavar="FILE", help="To write: .svg or .png for a drawing, .dot for graphviz.")]) -> None:
+def graph(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="To write: .svg or .png for a drawing, .dot for graphviz."
+        ),
+    ],
+) -> None:
     """Draw the families and the links between their formulations."""
     with report_errors():
         check_writable(file)
@@ -78,10 +103,16 @@ def graph(file: Annotated[Path, typer.Argument(metavar="FILE", help="To write: .
 
 
 def atlas(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="To write: a new or an empty one.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="To write: a new or an empty one.")
+    ],
     pyodide: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Folder of npm's package pyodide, by which the page on certificates checks them in a browser."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder of npm's package pyodide, by which the page on certificates checks them "
+            "in a browser.",
+        ),
     ] = None,
     plugin: PluginOption = None,
 ) -> None:
@@ -109,9 +140,15 @@ def _listing(subject: str) -> Iterator[tuple[str, str]]:
         from equimargin.own.plugins import LOADED
 
         if not LOADED:
-            yield "none", "--plugin MODULE loads one, and so does a package that names it in its entry points"
+            yield (
+                "none",
+                "--plugin MODULE loads one, and so does a package that names it in its entry points",
+            )
         for plugin in LOADED.values():
-            yield plugin.module, f"{plugin.origin}: left out, {plugin.failure}" if plugin.failure else plugin.origin
+            yield (
+                plugin.module,
+                f"{plugin.origin}: left out, {plugin.failure}" if plugin.failure else plugin.origin,
+            )
     elif subject == "kernels":
         from equimargin.formulations.kernels.registry import KERNELS
 
@@ -125,17 +162,25 @@ def _listing(subject: str) -> Iterator[tuple[str, str]]:
     elif subject == "formulations":
         for entry in REGISTRY.values():
             sources = "; ".join(map(str, entry.sources))
-            yield entry.id, sources + (" [control]" if entry.control else "") + _origin(entry.module)
+            yield (
+                entry.id,
+                sources + (" [control]" if entry.control else "") + _origin(entry.module),
+            )
     elif subject == "solvers":
         from equimargin.solvers import BACKENDS, SOLVERS
 
         yield from ((name, "cvxpy backend for declared problems") for name in BACKENDS)
-        yield from ((solver.name, solver.algorithm + _origin(solver.module)) for solver in SOLVERS.values())
+        yield from (
+            (solver.name, solver.algorithm + _origin(solver.module)) for solver in SOLVERS.values()
+        )
     else:
         from equimargin.formulations import links
 
         for link in links.LINKS:
-            yield f"{link.a} {_ARROWS[link.kind]} {link.b}", f"[{link.kind}; {link.status}] {link.statement}"
+            yield (
+                f"{link.a} {_ARROWS[link.kind]} {link.b}",
+                f"[{link.kind}; {link.status}] {link.statement}",
+            )
 
 
 def _origin(module: str) -> str:
@@ -153,7 +198,10 @@ def _page(id: str) -> str:
     from equimargin.formulations.numeric.arguments import did_you_mean
     from equimargin.solvers import BACKENDS, SOLVERS
 
-    known = {name.lower(): name for name in (*OFTEN_MEANT, *REGISTRY, *FAMILIES, *SOLVERS, *BACKENDS, *KERNELS)}
+    known = {
+        name.lower(): name
+        for name in (*OFTEN_MEANT, *REGISTRY, *FAMILIES, *SOLVERS, *BACKENDS, *KERNELS)
+    }
     # Names are found in any case; a bundled data set only has a sentence, below.
     name = known.get(id.lower(), id)
     if name in REGISTRY:
@@ -167,9 +215,16 @@ def _page(id: str) -> str:
     if name in KERNELS:
         return "\n".join(_of_kernel(name, KERNELS[name]))
     if id in BUNDLED:
-        raise ValueError(f"{id} is a bundled data set, which has no page; `equimargin list data` describes it")
-    everything = "; `equimargin list formulations`, `list families`, `list solvers` and `list kernels` have all names"
-    raise ValueError(f"nothing is called {id!r}{did_you_mean(id, list(known.values())) or everything}")
+        raise ValueError(
+            f"{id} is a bundled data set, which has no page; `equimargin list data` describes it"
+        )
+    everything = (
+        "; `equimargin list formulations`, `list families`, `list solvers` and `list kernels` "
+        "have all names"
+    )
+    raise ValueError(
+        f"nothing is called {id!r}{did_you_mean(id, list(known.values())) or everything}"
+    )
 
 
 def _of_kernel(name: str, made: type[Kernel]) -> Iterator[str]:
@@ -177,8 +232,16 @@ def _of_kernel(name: str, made: type[Kernel]) -> Iterator[str]:
     from dataclasses import MISSING, fields
     from inspect import getdoc
 
-    parameters = [field.name if field.default is MISSING else f"{field.name} = {field.default:g}" for field in fields(made)]
-    yield from (f"{name}   (a kernel)", "", getdoc(made) or "", f"Parameters   {', '.join(parameters) or 'none'}")
+    parameters = [
+        field.name if field.default is MISSING else f"{field.name} = {field.default:g}"
+        for field in fields(made)
+    ]
+    yield from (
+        f"{name}   (a kernel)",
+        "",
+        getdoc(made) or "",
+        f"Parameters   {', '.join(parameters) or 'none'}",
+    )
     if not made.positive_semidefinite:
         yield "It is not positive semidefinite: no optimum is claimed with it."
 
@@ -197,11 +260,18 @@ def _of_formulation(id: str) -> Iterator[str]:
     yield from (f"  {source}: {source.full}" for source in entry.sources)
     for link in links.of(id):
         other = link.b if link.a == id else link.a
-        yield from ("", f"{link.kind.capitalize()}: {other}   [{link.status}]", f"  {link.statement}")
+        yield from (
+            "",
+            f"{link.kind.capitalize()}: {other}   [{link.status}]",
+            f"  {link.statement}",
+        )
         if link.conditions != "always":
             yield f"  Holds for {link.conditions}."
         if isinstance(link, links.NotEquivalent):
-            yield f"  On the counterexample {link.a} is worth {link.values[0]:.6g}, {link.b} {link.values[1]:.6g}."
+            yield (
+                f"  On the counterexample {link.a} is worth {link.values[0]:.6g}, {link.b} "
+                f"{link.values[1]:.6g}."
+            )
 
 
 def _of_family(id: str) -> Iterator[str]:
@@ -209,7 +279,10 @@ def _of_family(id: str) -> Iterator[str]:
     from equimargin.formulations import REGISTRY, links
     from equimargin.solvers import SOLVERS
 
-    entries = sorted((entry for entry in REGISTRY.values() if entry.family == id), key=lambda entry: entry.control)
+    entries = sorted(
+        (entry for entry in REGISTRY.values() if entry.family == id),
+        key=lambda entry: entry.control,
+    )
     latex = [f"LaTeX   {entries[0].latex}", ""] if entries[0].latex else []
     statement = ["", entries[0].statement] if entries[0].statement else []
     yield from (id, *statement, "", *latex, "Formulations")
@@ -220,7 +293,10 @@ def _of_family(id: str) -> Iterator[str]:
     yield from ("", "Specialised solvers")
     takers = [solver for solver in SOLVERS.values() if solver.takes(id)]
     never = " [a reference: auto never takes it]"
-    yield from (f"  {solver.name}: {solver.algorithm}{never if solver.reference else ''}" for solver in takers)
+    yield from (
+        f"  {solver.name}: {solver.algorithm}{never if solver.reference else ''}"
+        for solver in takers
+    )
     if not takers:
         yield "  none; exact_optimum takes small problems"
     yield from _data_of(id)
@@ -228,7 +304,10 @@ def _of_family(id: str) -> Iterator[str]:
     others = [link for link in links.LINKS if (link.a in ids) != (link.b in ids)]
     if others:
         yield from ("", "Links to other families")
-        yield from (f"  {link.a} {_ARROWS[link.kind]} {link.b}   [{link.kind}; {link.status}]" for link in others)
+        yield from (
+            f"  {link.a} {_ARROWS[link.kind]} {link.b}   [{link.kind}; {link.status}]"
+            for link in others
+        )
     yield from ("", "Documents")
     documents = {source.document: source.full for entry in entries for source in entry.sources}
     yield from (f"  {name}: {full}" for name, full in documents.items())
@@ -250,7 +329,11 @@ def _data_of(id: str) -> Iterator[str]:
     except ImportError:  # hypothesis is not there
         return
     said = in_json(drawn(family, SHOWN_SEED))
-    yield from ("", f"Data such as --draw {SHOWN_SEED} draws, and as a JSON file may hold them", f"  {said}")
+    yield from (
+        "",
+        f"Data such as --draw {SHOWN_SEED} draws, and as a JSON file may hold them",
+        f"  {said}",
+    )
 
 
 def _of_solver(name: str) -> Iterator[str]:
@@ -261,13 +344,21 @@ def _of_solver(name: str) -> Iterator[str]:
 
     entry = SOLVERS[name]
     order = [solver.name for solver in SOLVERS.values() if not solver.reference]
-    yield from (f"{name}   (a specialised solver)", f"  {entry.algorithm}", "", f"For      {', '.join(entry.families)}")
+    yield from (
+        f"{name}   (a specialised solver)",
+        f"  {entry.algorithm}",
+        "",
+        f"For      {', '.join(entry.families)}",
+    )
     if entry.reference:
         yield "auto     never takes it: it is there to be compared with"
     else:
         place = order.index(name)
         after = f"after {', '.join(order[:place])}" if place else "before all others"
-        yield f"auto     takes it if it takes the problem, and asks it {after}; solvers that suit the problem's size go first"
+        yield (
+            f"auto     takes it if it takes the problem, and asks it {after}; solvers that suit "
+            f"the problem's size go first"
+        )
     yield from (f"Source   {entry.module}", "", getdoc(getmodule(entry.function)) or "")
 
 
@@ -276,7 +367,19 @@ def _of_backend(name: str) -> Iterator[str]:
     from equimargin.solvers import BACKENDS
 
     backend = BACKENDS[name]
-    cones = "quadratic, linear and second-order cone programs" if backend.conic else "quadratic and linear programs"
-    where = "every program" if backend.suited == "any" else f"{backend.suited} programs, on others only by its name (--solver {name})"
-    yield from (f"{name}   (a cvxpy backend for declared problems)", f"  {cones}", f"  compared on {where}")
+    cones = (
+        "quadratic, linear and second-order cone programs"
+        if backend.conic
+        else "quadratic and linear programs"
+    )
+    where = (
+        "every program"
+        if backend.suited == "any"
+        else f"{backend.suited} programs, on others only by its name (--solver {name})"
+    )
+    yield from (
+        f"{name}   (a cvxpy backend for declared problems)",
+        f"  {cones}",
+        f"  compared on {where}",
+    )
     yield "  auto never takes it: it solves declarations (solve_declaration), not problems"

@@ -14,10 +14,26 @@ import typer
 
 from equimargin import __version__
 from equimargin.cli.group import get_command
-from equimargin.cli.options.posing import ProblemFields, TaskOption, data_record, headline, kernel_record, make_kernel
+from equimargin.cli.options.posing import (
+    ProblemFields,
+    TaskOption,
+    data_record,
+    headline,
+    kernel_record,
+    make_kernel,
+)
 from equimargin.cli.options.reading import ReadFields, loaded
 from equimargin.cli.options.requests import Without, with_requests
-from equimargin.cli.options.shared import DATA, NO_PAIRS, OUTPUT, PROBLEM, DataArgument, HTMLOption, JSONOption, PluginOption
+from equimargin.cli.options.shared import (
+    DATA,
+    NO_PAIRS,
+    OUTPUT,
+    PROBLEM,
+    DataArgument,
+    HTMLOption,
+    JSONOption,
+    PluginOption,
+)
 from equimargin.cli.output.errors import exit_interrupted, report_errors
 from equimargin.cli.output.files import check_writable, writing
 from equimargin.request import ANSWERS, LIMITS
@@ -37,46 +53,80 @@ def path(
     *,
     reading: ReadFields,
     posing: Annotated[ProblemFields, Without(("levels", "loss", "cost", "delta"))],
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the sample and of the folds.", rich_help_panel=DATA)] = 0,
+    seed: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=0, help="Seed of the sample and of the folds.", rich_help_panel=DATA
+        ),
+    ] = 0,
     task: TaskOption = None,
     family: Annotated[
         str | None,
         typer.Option(
-            metavar="ID", help="Family of the task, such as svm.nobias, svm.onenorm, rank.onenorm or rvm.", rich_help_panel=PROBLEM
+            metavar="ID",
+            help="Family of the task, such as svm.nobias, svm.onenorm, rank.onenorm or rvm.",
+            rich_help_panel=PROBLEM,
         ),
     ] = None,
     validate: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE|N", help="Choose the best lambda on the rows of a file, or by N folds of DATA.", rich_help_panel=ANSWERS
+            metavar="FILE|N",
+            help="Choose the best lambda on the rows of a file, or by N folds of DATA.",
+            rich_help_panel=ANSWERS,
         ),
     ] = None,
     metric: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="Metric of --validate: auto, pairwise_accuracy, ndcg@10, average_precision, ...", rich_help_panel=ANSWERS
+            metavar="NAME",
+            help="Metric of --validate: auto, pairwise_accuracy, ndcg@10, average_precision, ...",
+            rich_help_panel=ANSWERS,
         ),
     ] = "auto",
     lambda_min: Annotated[
-        float, typer.Option(metavar="LAMBDA", help="End of the path, lambda = 1/C; 0 for the whole path.", rich_help_panel=LIMITS)
+        float,
+        typer.Option(
+            metavar="LAMBDA",
+            help="End of the path, lambda = 1/C; 0 for the whole path.",
+            rich_help_panel=LIMITS,
+        ),
     ] = 1e-4,
     max_events: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Maximum number of breakpoints.", rich_help_panel=LIMITS)
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Maximum number of breakpoints.", rich_help_panel=LIMITS
+        ),
     ] = None,
-    time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="Time for each path.", rich_help_panel=LIMITS)] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Time for each path.", rich_help_panel=LIMITS),
+    ] = None,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Drawing of the path: .svg, .png or .pdf.", rich_help_panel=OUTPUT)
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Drawing of the path: .svg, .png or .pdf.", rich_help_panel=OUTPUT
+        ),
     ] = None,
-    save: Annotated[Path | None, typer.Option(metavar="FILE", help="The path itself: .npz.", rich_help_panel=OUTPUT)] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The path itself: .npz.", rich_help_panel=OUTPUT),
+    ] = None,
     certify: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Certificate for all lambdas from the first breakpoint to the last: .json.", rich_help_panel=OUTPUT
+            metavar="FILE",
+            help="Certificate for all lambdas from the first breakpoint to the last: .json.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     certify_gap: Annotated[
         float,
-        typer.Option(metavar="GAP", help="Relative gap between objective and optimum that the certificate claims.", rich_help_panel=OUTPUT),
+        typer.Option(
+            metavar="GAP",
+            help="Relative gap between objective and optimum that the certificate claims.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = 1e-3,
     json: JSONOption = None,
     html: HTMLOption = None,
@@ -104,17 +154,36 @@ def path(
         problem = _problem(rows, chosen, family, posing)
         if problem.p == 0:
             files = [str(file) for file in (json, html, save, plot, certify) if file is not None]
-            typer.echo(NO_PAIRS + (f" {' and '.join(files)} {'is' if len(files) == 1 else 'are'} not written." if files else ""))
+            typer.echo(
+                NO_PAIRS
+                + (
+                    f" {' and '.join(files)} {'is' if len(files) == 1 else 'are'} not written."
+                    if files
+                    else ""
+                )
+            )
             raise typer.Exit
         folds = _folds(validate)
         if folds is not None and (raw.weight is not None or raw.pairs is not None):
-            raise ValueError(f"--validate {folds}: folds know neither weights nor preferences; name a file to choose lambda on")
+            raise ValueError(
+                f"--validate {folds}: folds know neither weights nor preferences; name a "
+                f"file to choose lambda on"
+            )
         if folds is not None and posing.variant_arguments():
             option = "--bias penalized" if posing.bias else "--per-query mean"
-            raise ValueError(f"--validate {folds}: folds do not know {option}; name a file to choose lambda on")
+            raise ValueError(
+                f"--validate {folds}: folds do not know {option}; name a file to choose lambda on"
+            )
         if validate == "-" and "-" in (data, reading.preferences):
-            raise ValueError("standard input (-) can be read only once, and is named twice; name a file for --validate")
-        held_out = None if validate is None or folds is not None else _validation(validate, raw, problem, metric, reading)
+            raise ValueError(
+                "standard input (-) can be read only once, and is named twice; name a file "
+                "for --validate"
+            )
+        held_out = (
+            None
+            if validate is None or folds is not None
+            else _validation(validate, raw, problem, metric, reading)
+        )
         from equimargin.selection.along_path import NoBreakpoint, NothingToChoose, score_along
         from equimargin.selection.grids import grid, make_folds
         from equimargin.solvers import regularization_path
@@ -142,7 +211,9 @@ def path(
                         folds,
                         family=family,
                         epsilon=posing.epsilon,
-                        lambda_min=max(lambda_min, float(found.lambdas[-1])),  # no lambda that the path has not
+                        lambda_min=max(
+                            lambda_min, float(found.lambdas[-1])
+                        ),  # no lambda that the path has not
                         max_events=max_events,
                         time_limit=time_limit,
                         random_state=seed,
@@ -171,11 +242,18 @@ def path(
             "family": problem.family,
             "metric": metric,
         }
-        settings |= {"lambda_min": lambda_min, "max_events": max_events, "time_limit": time_limit, **posing.variant_record()}
+        settings |= {
+            "lambda_min": lambda_min,
+            "max_events": max_events,
+            "time_limit": time_limit,
+            **posing.variant_record(),
+        }
         if json is not None:
             write(json, _json(rows, found, None if curve is None else curve.best, settings))
         if html is not None:
-            write(html, _html(rows, found, notes, curve, validated_on, settings, get_command(context)))
+            write(
+                html, _html(rows, found, notes, curve, validated_on, settings, get_command(context))
+            )
         _write(found, title, curve, save, plot)
         _certify(found, certify, certify_gap)
     worst = max(found.gaps.max(), found.midpoint_gaps.max(initial=0.0))
@@ -189,7 +267,10 @@ def _family(named: str | None, posing: ProblemFields) -> str | None:
     A classification without a bias is one of its own.
     """
     if named is not None and posing.bias is not None:
-        raise ValueError(f"--bias {posing.bias}: --family {named} says itself whether there is a bias; leave one of the two options out")
+        raise ValueError(
+            f"--bias {posing.bias}: --family {named} says itself whether there is a bias; "
+            f"leave one of the two options out"
+        )
     return "svm.nobias" if posing.bias == "none" else named
 
 
@@ -200,10 +281,21 @@ def _problem(data: Data, kernel: Kernel, family: str | None, posing: ProblemFiel
 
     if data.pairs is None:
         return make_family_problem(
-            family, data.task, data.X, data.y, kernel, posing.epsilon, data.qid, **data.weights, **posing.variant_arguments()
+            family,
+            data.task,
+            data.X,
+            data.y,
+            kernel,
+            posing.epsilon,
+            data.qid,
+            **data.weights,
+            **posing.variant_arguments(),
         )
     if family not in (None, "rank.l1"):
-        raise ValueError(f"--family {family}: preferences make the problem rank.l1 alone; leave one of the two options out")
+        raise ValueError(
+            f"--family {family}: preferences make the problem rank.l1 alone; leave one of "
+            f"the two options out"
+        )
     return make_margin_problem_from_data(data, kernel=kernel)
 
 
@@ -214,7 +306,10 @@ def _folds(validate: str | None) -> int | None:
     except ValueError:
         return None
     if not (number >= 2 and number.is_integer()):
-        raise ValueError(f"--validate {validate}: folds are a whole number, 2 folds or more; put ./ before the name of a file")
+        raise ValueError(
+            f"--validate {validate}: folds are a whole number, 2 folds or more; put ./ "
+            f"before the name of a file"
+        )
     return int(number)
 
 
@@ -225,7 +320,9 @@ def _check_endings(plot: Path | None, save: Path | None) -> None:
         raise ValueError(f"{save}: the name of a path must end in .npz")
 
 
-def _validation(source: str, training: Data, problem: Problem, metric: str, reading: ReadFields) -> Data:
+def _validation(
+    source: str, training: Data, problem: Problem, metric: str, reading: ReadFields
+) -> Data:
     """The rows of another file, in the features of the training rows, scaled as these are.
 
     They are refused where they are no use.
@@ -250,7 +347,9 @@ def _validation(source: str, training: Data, problem: Problem, metric: str, read
     return data.scaled(by=training) if reading.scale else data
 
 
-def _summary(found: AnyPath, selected: SelectionResult | None, validated_on: str | None) -> Iterator[str]:
+def _summary(
+    found: AnyPath, selected: SelectionResult | None, validated_on: str | None
+) -> Iterator[str]:
     if not len(found):
         yield f"no breakpoint: {found.stopped}"
         return
@@ -258,23 +357,39 @@ def _summary(found: AnyPath, selected: SelectionResult | None, validated_on: str
 
     rows = "row" if found.problem.family.startswith("sv") else "pair"
     count = "1 breakpoint" if len(found) == 1 else f"{len(found):,} breakpoints"
-    yield f"{count} from lambda = {found.lambdas[0]:.6g} to {found.lambdas[-1]:.6g}, where {found.stopped}"
+    yield (
+        f"{count} from lambda = {found.lambdas[0]:.6g} to {found.lambdas[-1]:.6g}, where "
+        f"{found.stopped}"
+    )
     if isinstance(found, OneNormPath):
-        yield f"f is constant between them; {len(found) / found.problem.p:.3g} a {rows}, {found.sizes.max():,} rows on the margin at most"
+        yield (
+            f"f is constant between them; {len(found) / found.problem.p:.3g} a {rows}, "
+            f"{found.sizes.max():,} rows on the margin at most"
+        )
         yield f"relative gap at most {found.gaps.max():.1e} at all lambdas"
     else:
         half_way = found.midpoint_gaps.max(initial=0.0)
         changes = len(found.events) / found.problem.p
-        yield f"{changes:.3g} changes of the margin set for each {rows}; at most {found.margins.max():,} {rows}s in it at once"
-        yield f"relative gap at most {found.gaps.max():.1e} at breakpoints, {half_way:.1e} half way between them"
+        yield (
+            f"{changes:.3g} changes of the margin set for each {rows}; at most "
+            f"{found.margins.max():,} {rows}s in it at once"
+        )
+        yield (
+            f"relative gap at most {found.gaps.max():.1e} at breakpoints, {half_way:.1e} half "
+            f"way between them"
+        )
     if selected is not None:
         low, high = selected.interval
-        where = f"at lambda = {selected.lam:.6g} (C = {selected.C:.6g})" + (f" and all from {low:.6g} to {high:.6g}" if low < high else "")
+        where = f"at lambda = {selected.lam:.6g} (C = {selected.C:.6g})" + (
+            f" and all from {low:.6g} to {high:.6g}" if low < high else ""
+        )
         yield f"best {selected.metric} {selected.score:.6g} on {validated_on}: {where}"
     yield f"{found.seconds:.3f} s"
 
 
-def _write(found: AnyPath, title: str, curve: Curve | None, save: Path | None, plot: Path | None) -> None:
+def _write(
+    found: AnyPath, title: str, curve: Curve | None, save: Path | None, plot: Path | None
+) -> None:
     """The path and its drawing, where they are asked for."""
     if save is not None:
         found.save(save)
@@ -302,10 +417,15 @@ def _certify(found: AnyPath, file: Path | None, gap: float) -> None:
     write_certificate(document, file)
     claim, count = document["claim"], len(document["path"]["points"])
     points = "1 point proves" if count == 1 else f"{count:,} points prove"
-    typer.echo(f"  certificate {file}: {points} a relative gap of {gap:g} at every lambda from {claim['from']:.6g} to {claim['to']:.6g}")
+    typer.echo(
+        f"  certificate {file}: {points} a relative gap of {gap:g} at every lambda from "
+        f"{claim['from']:.6g} to {claim['to']:.6g}"
+    )
 
 
-def _json(data: Data, found: AnyPath, selected: SelectionResult | None, settings: dict[str, Any]) -> str:
+def _json(
+    data: Data, found: AnyPath, selected: SelectionResult | None, settings: dict[str, Any]
+) -> str:
     from equimargin.report.records import SCHEMA_VERSION
     from equimargin.solvers import OneNormPath
 
@@ -346,11 +466,23 @@ def _html(
 
     said = [*_summary(found, None, None), *notes]
     used = {"equimargin": __version__} | versions()
-    return path_page(found, said, data_record(data, found.problem), settings, used, command, curve, validated_on or "", data.columns)
+    return path_page(
+        found,
+        said,
+        data_record(data, found.problem),
+        settings,
+        used,
+        command,
+        curve,
+        validated_on or "",
+        data.columns,
+    )
 
 
 @contextmanager
-def _progress(lambda_min: float) -> Iterator[tuple[Callable[[int, float, float], None], Callable[[int, int], None]]]:
+def _progress(
+    lambda_min: float,
+) -> Iterator[tuple[Callable[[int, float, float], None], Callable[[int, int], None]]]:
     """Two functions to call after every breakpoint and every fold.
 
     A bar shows the progress on a terminal, and an interrupt says it.
@@ -370,7 +502,11 @@ def _progress(lambda_min: float) -> Iterator[tuple[Callable[[int, float, float],
             where, first = f"{breakpoints:,} breakpoints, lambda = {lam:.4g}", first or lam
             if time.monotonic() - shown > 0.1:
                 shown = time.monotonic()
-                share = log(first / lam) / log(first / lambda_min) if 0 < lambda_min < first and lam > 0 else 0.0
+                share = (
+                    log(first / lam) / log(first / lambda_min)
+                    if 0 < lambda_min < first and lam > 0
+                    else 0.0
+                )
                 bar.update(line, completed=share, description=where)
 
         def folded(done: int, total: int) -> None:

@@ -32,14 +32,26 @@ SEPARATING_EXAMPLES = 300
 """Instances that `refute` draws: it asks no reasons, and has time for more than `same`."""
 RELATED_EXAMPLES = 25
 """Instances that `suggest` draws for a pair: a family has many pairs."""
-A_PROBLEM = "Id of a formulation (see `list formulations`), or MODULE:FUNCTION, from data to a cvxpy problem"
+A_PROBLEM = (
+    "Id of a formulation (see `list formulations`), or MODULE:FUNCTION, from data to a cvxpy "
+    "problem"
+)
 ProblemArgument = Annotated[str, typer.Argument(metavar="A", help=f"{A_PROBLEM}.")]
-DrawsOption = Annotated[int, typer.Option(metavar="N", help="Instances on which a reason is sought.")]
+DrawsOption = Annotated[
+    int, typer.Option(metavar="N", help="Instances on which a reason is sought.")
+]
 StrategyOption = Annotated[
-    str | None, typer.Option(metavar="MODULE:STRATEGY", help="Hypothesis strategy of the data that both take; by default the family's.")
+    str | None,
+    typer.Option(
+        metavar="MODULE:STRATEGY",
+        help="Hypothesis strategy of the data that both take; by default the family's.",
+    ),
 ]
 DrawSeedOption = Annotated[int, typer.Option(min=0, help="Seed of the instances.")]
-WithoutOption = Annotated[str | None, typer.Option("--without", metavar="weights", help="Leave out what the documents do not have.")]
+WithoutOption = Annotated[
+    str | None,
+    typer.Option("--without", metavar="weights", help="Leave out what the documents do not have."),
+]
 DistinctOption = Annotated[bool, flag("--distinct", "Only instances without two equal points.")]
 FiniteOption = Annotated[bool, flag("--finite", "Only a difference of two finite optima counts.")]
 SecondsOption = Annotated[float, typer.Option(metavar="SECONDS", help="Time for the whole answer.")]
@@ -48,7 +60,12 @@ SecondsOption = Annotated[float, typer.Option(metavar="SECONDS", help="Time for 
 def verify(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Certificates.")],
     prove: Annotated[
-        bool, flag("--prove", "Also write each as a theorem in a Coq file next to it, and check it by Coq if it is installed.")
+        bool,
+        flag(
+            "--prove",
+            "Also write each as a theorem in a Coq file next to it, and check it by Coq if "
+            "it is installed.",
+        ),
     ] = False,
 ) -> None:
     """Check certificates.
@@ -79,7 +96,10 @@ def _asked_of_the_program(files: list[str]) -> int:
     from equimargin.proofs.coq import COVERED, CheckerAnswer, NotProved, answer, built
 
     if (program := built()) is None:
-        typer.echo("Checked by checker.py. To check by the proved checker too, build it: python -m equimargin.proofs.coq (needs Coq).")
+        typer.echo(
+            "Checked by checker.py. To check by the proved checker too, build it: python -m "
+            "equimargin.proofs.coq (needs Coq)."
+        )
         return 0
     answers = []
     for file in files:
@@ -89,10 +109,16 @@ def _asked_of_the_program(files: list[str]) -> int:
             typer.echo(f"{file}: {reason}")
         else:
             if answers[-1] is CheckerAnswer.REJECTED:
-                typer.echo(f"{file}: REJECTED by the program that is proved, and accepted by checker.py: one is wrong, please report it")
+                typer.echo(
+                    f"{file}: REJECTED by the program that is proved, and accepted by "
+                    f"checker.py: one is wrong, please report it"
+                )
     accepted, unread = answers.count(CheckerAnswer.ACCEPTED), answers.count(CheckerAnswer.UNREAD)
     not_read = f", and does not read {unread}: {COVERED}" if unread else ""
-    typer.echo(f"Checked by checker.py, and by the program that is proved, which accepts {accepted} of {len(files)}{not_read}.")
+    typer.echo(
+        f"Checked by checker.py, and by the program that is proved, which accepts "
+        f"{accepted} of {len(files)}{not_read}."
+    )
     return 1 if CheckerAnswer.REJECTED in answers else 0
 
 
@@ -101,8 +127,14 @@ def _proved(file: str) -> bool:
     from equimargin.proofs.coq import NotProved, condition, prove
 
     try:
-        theorem, given = prove(Path(file), partial(typer.echo, err=True)), condition(Path(file).read_bytes())
-        typer.echo(f"{file}: PROVED: Coq has checked the theorem {theorem}, which rests on no axiom{given and f'; it holds {given}'}")
+        theorem, given = (
+            prove(Path(file), partial(typer.echo, err=True)),
+            condition(Path(file).read_bytes()),
+        )
+        typer.echo(
+            f"{file}: PROVED: Coq has checked the theorem {theorem}, which rests on no "
+            f"axiom{given and f'; it holds {given}'}"
+        )
     except NotProved as reason:
         typer.echo(f"{file}: NOT PROVED: {reason}")
         return False
@@ -116,34 +148,63 @@ def audit(
         Path,
         typer.Argument(
             metavar="MODEL",
-            help="LIBSVM or LIBLINEAR model, NPZ/JSON with scikit-learn's coefficients (the keys are listed below), or with --trust a "
+            help="LIBSVM or LIBLINEAR model, NPZ/JSON with scikit-learn's coefficients (the keys "
+            "are listed below), or with --trust a "
             "joblib or pickle file.",
         ),
     ],
     *,
     data: Annotated[
-        str, typer.Option(metavar="DATA", help="The data that the model was trained on, as it saw them: a bundled name or a file.")
+        str,
+        typer.Option(
+            metavar="DATA",
+            help="The data that the model was trained on, as it saw them: a bundled name or a file.",
+        ),
     ],
     cost: Annotated[
-        float | None, typer.Option("-C", metavar="COST", help="C of the model's problem, where the model does not say it.")
+        float | None,
+        typer.Option(
+            "-C", metavar="COST", help="C of the model's problem, where the model does not say it."
+        ),
     ] = None,
-    epsilon: Annotated[float | None, typer.Option(help="epsilon of the model's problem, where the model does not say it.")] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(help="epsilon of the model's problem, where the model does not say it."),
+    ] = None,
     class_weight: Annotated[
         str | None,
-        typer.Option(metavar="SMALLER,LARGER", help="Factors of C for the labels of a LIBSVM or LIBLINEAR model (-wi); 1,1 by default."),
+        typer.Option(
+            metavar="SMALLER,LARGER",
+            help="Factors of C for the labels of a LIBSVM or LIBLINEAR model (-wi); 1,1 by default.",
+        ),
     ] = None,
-    free_bias: Annotated[bool, flag("--free-bias", "Bias of a LIBLINEAR model outside the norm (-R).")] = False,
+    free_bias: Annotated[
+        bool, flag("--free-bias", "Bias of a LIBLINEAR model outside the norm (-R).")
+    ] = False,
     trust: Annotated[
         bool,
-        flag("--trust", "Read a pickled estimator, whose file may run any program: only if you trust it."),
+        flag(
+            "--trust",
+            "Read a pickled estimator, whose file may run any program: only if you trust it.",
+        ),
     ] = False,
     nearest_rows: Annotated[
-        bool, flag("--nearest-rows", "Take rounded support vectors of a file to be the nearest rows of the data.")
+        bool,
+        flag(
+            "--nearest-rows",
+            "Take rounded support vectors of a file to be the nearest rows of the data.",
+        ),
     ] = False,
     scale: ScaleOption = False,
-    reading: Annotated[ReadFields, Without(("query", "best", "preferences", "scale", "sample", "seed"))],
-    tol: Annotated[float, typer.Option(help="Relative accuracy asked of the solver that brackets the optimum.")] = 1e-9,
-    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of that solver.")] = 60.0,
+    reading: Annotated[
+        ReadFields, Without(("query", "best", "preferences", "scale", "sample", "seed"))
+    ],
+    tol: Annotated[
+        float, typer.Option(help="Relative accuracy asked of the solver that brackets the optimum.")
+    ] = 1e-9,
+    time_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Time limit of that solver.")
+    ] = 60.0,
     html: HTMLOption = None,
 ) -> None:
     """Prove how far a model of another program is from its optimum.
@@ -171,20 +232,48 @@ def audit(
 
         with warnings.catch_warnings(record=True) as said:
             known = read_trusted(model, trust)
-        known = stated(known, None if class_weight is None else _two_numbers("--class-weight", class_weight), free_bias)
+        known = stated(
+            known,
+            None if class_weight is None else _two_numbers("--class-weight", class_weight),
+            free_bias,
+        )
         for warning in said:
-            typer.echo(f"equimargin: {model.name}: {' '.join(str(warning.message).split())}", err=True)
+            typer.echo(
+                f"equimargin: {model.name}: {' '.join(str(warning.message).split())}", err=True
+            )
         rows = load(data, task=known.claimed.task, **reading.how)
         rows = rows.scaled() if scale else rows
         typer.echo(rows.describe())
         X = _as_its_pipeline_takes_them(known, rows)
-        found = examine(known, X, rows.y, cost, epsilon, rows.weight, tol=tol, time_limit=time_limit, nearest_rows=nearest_rows)
+        found = examine(
+            known,
+            X,
+            rows.y,
+            cost,
+            epsilon,
+            rows.weight,
+            tol=tol,
+            time_limit=time_limit,
+            nearest_rows=nearest_rows,
+        )
         typer.echo(str(found))
         if html is not None:
             settings = {"data": data, "C": cost, "epsilon": epsilon, "scale": scale, "trust": trust}
-            settings |= {"class_weight": class_weight, "free_bias": free_bias, "nearest_rows": nearest_rows}
+            settings |= {
+                "class_weight": class_weight,
+                "free_bias": free_bias,
+                "nearest_rows": nearest_rows,
+            }
             settings |= {"tol": tol, "time_limit": time_limit}
-            write(html, _page(found, {"model": model.name, "read_as": rows.describe()}, settings, get_command(context)))
+            write(
+                html,
+                _page(
+                    found,
+                    {"model": model.name, "read_as": rows.describe()},
+                    settings,
+                    get_command(context),
+                ),
+            )
 
 
 def _two_numbers(option: str, text: str) -> tuple[float, float]:
@@ -192,7 +281,9 @@ def _two_numbers(option: str, text: str) -> tuple[float, float]:
     try:
         first, second = map(float, text.split(","))
     except ValueError:
-        raise ValueError(f"{option} takes two numbers with a comma between them, such as 1,5, not {text!r}") from None
+        raise ValueError(
+            f"{option} takes two numbers with a comma between them, such as 1,5, not {text!r}"
+        ) from None
     return first, second
 
 
@@ -212,7 +303,9 @@ def _as_its_pipeline_takes_them(model: Model, rows: Data) -> Any:
         return rows.X
     missing = [name for name in names if name not in rows.columns]
     if missing:
-        raise ValueError(f"the pipeline was fitted on a column {missing[0]!r}, which the data do not have")
+        raise ValueError(
+            f"the pipeline was fitted on a column {missing[0]!r}, which the data do not have"
+        )
     ordered = rows.X[:, [rows.columns.index(name) for name in names]]
     try:
         from pandas import DataFrame
@@ -223,10 +316,21 @@ def _as_its_pipeline_takes_them(model: Model, rows: Data) -> Any:
 
 
 def same(
-    a: Annotated[str, typer.Argument(metavar="A", help=f"{A_PROBLEM}; or the id of a family, alone, for all of its formulations.")],
+    a: Annotated[
+        str,
+        typer.Argument(
+            metavar="A",
+            help=f"{A_PROBLEM}; or the id of a family, alone, for all of its formulations.",
+        ),
+    ],
     b: Annotated[str | None, typer.Argument(metavar="[B]", help="The other problem.")] = None,
     counterexample: Annotated[
-        bool, flag("--counterexample", "Only search for the smallest instance with different optima; B is by default A's family.")
+        bool,
+        flag(
+            "--counterexample",
+            "Only search for the smallest instance with different optima; B is by default "
+            "A's family.",
+        ),
     ] = False,
     data: StrategyOption = None,
     plugin: PluginOption = None,
@@ -235,7 +339,8 @@ def same(
         int | None,
         typer.Option(
             metavar="N",
-            help=f"Instances that are drawn to find a difference; by default 100, {RELATED_EXAMPLES} for each pair of a family, "
+            help=f"Instances that are drawn to find a difference; by default 100, "
+            f"{RELATED_EXAMPLES} for each pair of a family, "
             f"{SEPARATING_EXAMPLES} with --counterexample.",
         ),
     ] = None,
@@ -257,15 +362,38 @@ def same(
     Exit status: 0 EQUAL; 1 DIFFERENT; 4 UNDECIDED; 2 bad usage or input; 130 interrupted.
     """
     if counterexample:
-        return refute(a, b, data, plugin, examples or SEPARATING_EXAMPLES, seed, without, distinct, finite, json, time_limit)
+        return refute(
+            a,
+            b,
+            data,
+            plugin,
+            examples or SEPARATING_EXAMPLES,
+            seed,
+            without,
+            distinct,
+            finite,
+            json,
+            time_limit,
+        )
     if b is None:
-        return suggest(_family_named(a), data, plugin, draws, examples or RELATED_EXAMPLES, seed, time_limit)
+        return suggest(
+            _family_named(a), data, plugin, draws, examples or RELATED_EXAMPLES, seed, time_limit
+        )
     with report_errors(), _asking():
         check_writable(json)
         from equimargin.equivalence import same as judge
 
         first, second, strategy = _asked(a, b, data, without, distinct)
-        found = judge(first, second, strategy, draws=draws, examples=examples or 100, seed=seed, finite=finite, seconds=time_limit)
+        found = judge(
+            first,
+            second,
+            strategy,
+            draws=draws,
+            examples=examples or 100,
+            seed=seed,
+            finite=finite,
+            seconds=time_limit,
+        )
         _answer(found, json)
     return None
 
@@ -280,16 +408,30 @@ def _family_named(name: str) -> str:
 
         if name not in REGISTRY and ":" not in name:
             return name
-        family = f", or the family {REGISTRY[name].family} for all of its formulations" if name in REGISTRY else ""
-        raise ValueError(f"{name} is one problem; name the one to compare it with{family}, or search with --counterexample")
+        family = (
+            f", or the family {REGISTRY[name].family} for all of its formulations"
+            if name in REGISTRY
+            else ""
+        )
+        raise ValueError(
+            f"{name} is one problem; name the one to compare it with{family}, or search "
+            f"with --counterexample"
+        )
 
 
 def refute(
     a: ProblemArgument,
-    b: Annotated[str | None, typer.Argument(metavar="[B]", help="The other one; by default the definition of A's family.")] = None,
+    b: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[B]", help="The other one; by default the definition of A's family."
+        ),
+    ] = None,
     data: StrategyOption = None,
     plugin: PluginOption = None,
-    examples: Annotated[int, typer.Option(metavar="N", help="Instances that are drawn.")] = SEPARATING_EXAMPLES,
+    examples: Annotated[
+        int, typer.Option(metavar="N", help="Instances that are drawn.")
+    ] = SEPARATING_EXAMPLES,
     seed: DrawSeedOption = 0,
     without: WithoutOption = None,
     distinct: DistinctOption = False,
@@ -307,17 +449,39 @@ def refute(
         from equimargin.equivalence import refute as search
 
         first, second, strategy = _asked(a, b, data, without, distinct)
-        _answer(search(first, second, strategy, examples=examples, seed=seed, finite=finite, seconds=time_limit), json)
+        _answer(
+            search(
+                first,
+                second,
+                strategy,
+                examples=examples,
+                seed=seed,
+                finite=finite,
+                seconds=time_limit,
+            ),
+            json,
+        )
 
 
 def suggest(
-    family: Annotated[str, typer.Argument(metavar="FAMILY", help="The id of a family (see `list families`).")],
-    data: Annotated[str | None, typer.Option(metavar="MODULE:STRATEGY", help="Other data than the family's own, a strategy.")] = None,
+    family: Annotated[
+        str, typer.Argument(metavar="FAMILY", help="The id of a family (see `list families`).")
+    ],
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:STRATEGY", help="Other data than the family's own, a strategy."
+        ),
+    ] = None,
     plugin: PluginOption = None,
     draws: DrawsOption = 8,
-    examples: Annotated[int, typer.Option(metavar="N", help="Instances that are drawn to find a difference.")] = RELATED_EXAMPLES,
+    examples: Annotated[
+        int, typer.Option(metavar="N", help="Instances that are drawn to find a difference.")
+    ] = RELATED_EXAMPLES,
     seed: DrawSeedOption = 0,
-    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For all pairs together.")] = 600.0,
+    time_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", help="For all pairs together.")
+    ] = 600.0,
 ) -> None:
     """Print the relations between the formulations of a family: `same FAMILY`.
 
@@ -336,17 +500,31 @@ def suggest(
 
         def said(a: str, b: str, why: str) -> None:
             verdicts.append(why)
-            more = f"; `equimargin same {a} {b} --counterexample` shows one" if why == "DIFFERENT" else ""
+            more = (
+                f"; `equimargin same {a} {b} --counterexample` shows one"
+                if why == "DIFFERENT"
+                else ""
+            )
             if why != OUT_OF_TIME:
                 typer.echo(f"# {a} and {b}: nothing to suggest, {why}{more}")
 
         drawn = None if data is None else strategy(data)
         found = 0
-        for relation in relations(family, drawn, draws=draws, examples=examples, seed=seed, seconds=time_limit, passed_over=said):
+        for relation in relations(
+            family,
+            drawn,
+            draws=draws,
+            examples=examples,
+            seed=seed,
+            seconds=time_limit,
+            passed_over=said,
+        ):
             found += 1
             typer.echo(str(relation))
         late = verdicts.count(OUT_OF_TIME)
-        ended = f"; {late} were not asked about when the time was over (--time-limit)" if late else ""
+        ended = (
+            f"; {late} were not asked about when the time was over (--time-limit)" if late else ""
+        )
         typer.echo(f"# {family}: {found} of {found + len(verdicts)} pairs have a relation{ended}")
     raise typer.Exit(1 if "DIFFERENT" in verdicts else UNDECIDED if verdicts else 0)
 
@@ -373,7 +551,9 @@ def _asking() -> Iterator[None]:
             set_hypothesis_home_dir(None)
 
 
-def _asked(a: str, b: str | None, data: str | None, without: str | None, distinct: bool) -> tuple[Statement, Statement, object]:
+def _asked(
+    a: str, b: str | None, data: str | None, without: str | None, distinct: bool
+) -> tuple[Statement, Statement, object]:
     """Return two problems and the strategy of their data, by their names."""
     from equimargin.equivalence.instances import choose_instances, restricted
     from equimargin.equivalence.names import statement, strategy
@@ -382,7 +562,9 @@ def _asked(a: str, b: str | None, data: str | None, without: str | None, distinc
     first, second = statement(a), definition(statement(a)) if b is None else statement(b)
     drawn = None if data is None else strategy(data)
     if without is not None or distinct:
-        drawn = restricted(choose_instances(first, second) if drawn is None else drawn, without, distinct)
+        drawn = restricted(
+            choose_instances(first, second) if drawn is None else drawn, without, distinct
+        )
     return first, second, drawn
 
 

@@ -35,23 +35,39 @@ def shrink(
         str,
         typer.Argument(
             metavar="FILE|SEED",
-            help="Data as `compare` takes them, the JSON file of a failing case, or a seed from which instances of a family are drawn.",
+            help="Data as `compare` takes them, the JSON file of a failing case, or a seed from "
+            "which instances of a family are drawn.",
         ),
     ],
     *,
     reading: ReadFields,
-    examples: Annotated[int, typer.Option(metavar="N", min=1, help="Instances to draw from SEED.", rich_help_panel=DATA)] = EXAMPLES,
+    examples: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, help="Instances to draw from SEED.", rich_help_panel=DATA),
+    ] = EXAMPLES,
     posing: Annotated[ProblemFields, Without(("levels", "delta"))],
     request: Annotated[ComparisonRequest, Without(("patient", "jobs", "include_controls"))],
     slow: Annotated[
         float | None,
-        typer.Option(metavar="RATIO", help="Also find answers that take so many times as long as the fastest.", rich_help_panel=ANSWERS),
+        typer.Option(
+            metavar="RATIO",
+            help="Also find answers that take so many times as long as the fastest.",
+            rich_help_panel=ANSWERS,
+        ),
         Behind("solvers"),
     ] = None,
-    total_time: Annotated[float, typer.Option(metavar="SECONDS", help="Time for the search.", rich_help_panel=LIMITS)] = 60.0,
+    total_time: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Time for the search.", rich_help_panel=LIMITS)
+    ] = 60.0,
     json: Annotated[
         Path,
-        typer.Option("--json", "--output", metavar="FILE", help="File of the failing case; - for output.", rich_help_panel=OUTPUT),
+        typer.Option(
+            "--json",
+            "--output",
+            metavar="FILE",
+            help="File of the failing case; - for output.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = Path("finding.json"),
     plugin: PluginOption = None,
 ) -> None:
@@ -76,9 +92,13 @@ def shrink(
             if source.isdecimal() and not Path(source).exists():
                 problems: Iterable[AnyProblem] = _drawn(int(source), posing.family or [], examples)
             else:
-                asked_for = brought(context, source, posing.family, None) or posed(source, reading, posing)
+                asked_for = brought(context, source, posing.family, None) or posed(
+                    source, reading, posing
+                )
                 problems = asked_for.problems
-            plugins = tuple(str(Path(name).resolve()) if name.endswith(".py") else name for name in plugin or [])
+            plugins = tuple(
+                str(Path(name).resolve()) if name.endswith(".py") else name for name in plugin or []
+            )
             with printed_apart():
                 found = _first(problems, request, slow, total_time, plugins)
         if found is None:
@@ -100,7 +120,9 @@ def _asked(request: ComparisonRequest, slow: bool) -> ComparisonRequest:
     solvers = request.wanted if request.wanted == ["*"] else [*request.wanted, ACCURATE, *SOLVERS]
     controls = names_control(request.formulations)
     # the total time is that of the search, not of one comparison
-    return replace(request, solvers=solvers, include_controls=controls, patient=slow, total_time=None)
+    return replace(
+        request, solvers=solvers, include_controls=controls, patient=slow, total_time=None
+    )
 
 
 def _fits(name: str | None, patterns: Iterable[Any]) -> bool:
@@ -109,13 +131,18 @@ def _fits(name: str | None, patterns: Iterable[Any]) -> bool:
 
 
 def _first(
-    problems: Iterable[AnyProblem], request: ComparisonRequest, slow: float | None, seconds: float, plugins: tuple[str, ...]
+    problems: Iterable[AnyProblem],
+    request: ComparisonRequest,
+    slow: float | None,
+    seconds: float,
+    plugins: tuple[str, ...],
 ) -> tuple[Shrunk, str] | None:
     """Return the gravest wanted finding on some problems, made small, and a sentence about the search; None where there is none.
 
     Parameters
     ----------
-    slow : from which ratio on an answer is slow.
+    slow : float | None
+        From which ratio on an answer is slow.
     """
     from equimargin.formulations import REGISTRY
     from equimargin.shrink.finding import KINDS, compared, findings
@@ -129,10 +156,14 @@ def _first(
             continue
         family = compared(problem, asked)
         wanted = (
-            each for each in findings(family, slow) if _fits(each.formulation, request.formulations) and _fits(each.solver, request.wanted)
+            each
+            for each in findings(family, slow)
+            if _fits(each.formulation, request.formulations) and _fits(each.solver, request.wanted)
         )
         finding = next(wanted, None)
-        if finding is not None and (gravest is None or KINDS.index(finding.kind) < KINDS.index(gravest[2].kind)):
+        if finding is not None and (
+            gravest is None or KINDS.index(finding.kind) < KINDS.index(gravest[2].kind)
+        ):
             gravest = problem, family, finding
         if gravest is not None and gravest[2].kind == KINDS[0]:
             break
@@ -144,7 +175,8 @@ def _drawn(seed: int, patterns: list[str], examples: int) -> Iterator[AnyProblem
 
     Raises
     ------
-    ValueError : no family is named, or one that has no instances to be drawn.
+    ValueError
+        No family is named, or one that has no instances to be drawn.
     """
     from equimargin.own.data import list_family_names, match_families
     from equimargin.own.instances import drawn

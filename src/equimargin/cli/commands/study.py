@@ -14,7 +14,12 @@ import typer
 from equimargin.cli.group import get_command
 from equimargin.cli.options.names import flag, named
 from equimargin.cli.options.shared import HTMLOption, load_plugins
-from equimargin.cli.output.errors import exit_interrupted, exit_with, report_errors, without_warnings_of_trackers
+from equimargin.cli.output.errors import (
+    exit_interrupted,
+    exit_with,
+    report_errors,
+    without_warnings_of_trackers,
+)
 from equimargin.cli.output.files import STDOUT, check_writable, printed_apart, writing
 from equimargin.cli.output.screen import columns, console, unread_output_kept
 from equimargin.report.words import PAGE_COLUMNS
@@ -39,28 +44,67 @@ WITH_OTHERS = 4
 
 def study(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The plan, a TOML file; to look at a study its database will do.")],
-    resume: Annotated[bool, flag("--resume", "Go on with what is missing, beside other processes if there are any.")] = False,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="The plan, a TOML file; to look at a study its database will do."
+        ),
+    ],
+    resume: Annotated[
+        bool,
+        flag("--resume", "Go on with what is missing, beside other processes if there are any."),
+    ] = False,
     database: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The database; by default FILE with the ending .sqlite in place of its own.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The database; by default FILE with the ending .sqlite in place of its own.",
+        ),
     ] = None,
     executor: Annotated[
         str,
-        named(("local", "joblib", "dask"), "Where answers are computed: {} (this process, processes of this machine, a Dask cluster)."),
+        named(
+            ("local", "joblib", "dask"),
+            "Where answers are computed: {} (this process, processes of this machine, a "
+            "Dask cluster).",
+        ),
     ] = "local",
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", help="Processes of joblib, or of a Dask cluster of this machine; by default one a processor.")
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Processes of joblib, or of a Dask cluster of this machine; by default one a "
+            "processor.",
+        ),
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Of a running Dask cluster, such as tcp://10.0.0.1:8786.")
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Of a running Dask cluster, such as tcp://10.0.0.1:8786."
+        ),
     ] = None,
     memory: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="What an answer may take beside the data, such as 500M or 2G; no limit by default.")
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="What an answer may take beside the data, such as 500M or 2G; no limit by default.",
+        ),
     ] = None,
-    status: Annotated[bool, flag("--status", "Run nothing; show how far the study is, in a terminal until it ends.")] = False,
+    status: Annotated[
+        bool,
+        flag("--status", "Run nothing; show how far the study is, in a terminal until it ends."),
+    ] = False,
     html: HTMLOption = None,
-    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the answers as CSV; - is standard output.")] = None,
-    parquet: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the answers as Parquet, which takes pyarrow.")] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            "--csv", metavar="FILE", help="Write the answers as CSV; - is standard output."
+        ),
+    ] = None,
+    parquet: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the answers as Parquet, which takes pyarrow."),
+    ] = None,
 ) -> None:
     """Run an experiment from a TOML file, and keep every answer.
 
@@ -71,8 +115,17 @@ def study(
         if status or html or csv or parquet:
             from equimargin.study import Study
 
-            if resume or executor != "local" or jobs is not None or scheduler is not None or memory is not None:
-                raise ValueError("--status, --html, --csv and --parquet run nothing: leave out what is of running, or give two commands")
+            if (
+                resume
+                or executor != "local"
+                or jobs is not None
+                or scheduler is not None
+                or memory is not None
+            ):
+                raise ValueError(
+                    "--status, --html, --csv and --parquet run nothing: leave out what is "
+                    "of running, or give two commands"
+                )
             _keep_apart((html, csv, parquet), (file, where))
             _show(Study(where), html, csv, parquet, get_command(context))
             if status:
@@ -100,15 +153,21 @@ def _keep_apart(written: Sequence[Path | None], kept: Sequence[Path]) -> None:
 
     Raises
     ------
-    ValueError : a file that is to be written is the plan, the database, or what SQLite keeps beside it.
+    ValueError
+        A file that is to be written is the plan, the database, or what SQLite keeps
+        beside it.
     """
     beside = [path.with_name(path.name + end) for path in kept for end in ("", "-wal", "-shm")]
     for path in written:
         if path is not None and path.resolve() in [each.resolve() for each in beside]:
-            raise ValueError(f"{path} is the study itself, and would be lost: name another file to write")
+            raise ValueError(
+                f"{path} is the study itself, and would be lost: name another file to write"
+            )
 
 
-def _show(study: Study, html: Path | None, csv: Path | None, parquet: Path | None, command: str) -> None:
+def _show(
+    study: Study, html: Path | None, csv: Path | None, parquet: Path | None, command: str
+) -> None:
     """Write what there is of a study."""
     check_writable(html, csv, parquet)
     if parquet == STDOUT:
@@ -137,7 +196,9 @@ def _executor(name: str, jobs: int | None, scheduler: str | None, memory: str | 
 
     Raises
     ------
-    ValueError : options that do not belong together, or that are no numbers of processes or of bytes.
+    ValueError
+        Options that do not belong together, or that are no numbers of processes or of
+        bytes.
     """
     from joblib import cpu_count  # of those that this process may use
 
@@ -146,9 +207,15 @@ def _executor(name: str, jobs: int | None, scheduler: str | None, memory: str | 
 
     limit = None if memory is None else parse_bytes(memory)
     if scheduler is not None and name != "dask":
-        raise ValueError(f"--scheduler is of a Dask cluster, and --executor is {name}; say --executor dask")
+        raise ValueError(
+            f"--scheduler is of a Dask cluster, and --executor is {name}; say --executor dask"
+        )
     if jobs is not None and (name == "local" or scheduler is not None):
-        what = "the local executor is one process" if scheduler is None else "the cluster has workers of its own"
+        what = (
+            "the local executor is one process"
+            if scheduler is None
+            else "the cluster has workers of its own"
+        )
         raise ValueError(f"--jobs does not go with it: {what}; leave it out")
     if jobs is not None and jobs < 1:
         raise ValueError(f"--jobs must be a number of processes, at least 1, not {jobs}")
@@ -158,7 +225,9 @@ def _executor(name: str, jobs: int | None, scheduler: str | None, memory: str | 
     many = jobs or cpu_count()
     if name == "dask":
         return of_dask(scheduler, many, limit)
-    return of_joblib(1 if name == "local" else many, limit)  # a library that finds no memory may end its process
+    return of_joblib(
+        1 if name == "local" else many, limit
+    )  # a library that finds no memory may end its process
 
 
 def _run(file: Path, where: Path, resume: bool, executor: Executor) -> None:
@@ -169,20 +238,31 @@ def _run(file: Path, where: Path, resume: bool, executor: Executor) -> None:
     from equimargin.study.results import Study
 
     if _is_database(file):
-        raise ValueError(f"{file} is the database of a study, and its answers are run by its plan: give the TOML file (--database {file})")
+        raise ValueError(
+            f"{file} is the database of a study, and its answers are run by its plan: give "
+            f"the TOML file (--database {file})"
+        )
     plan = read_plan(file)
     if where.resolve() == file.resolve():
-        raise ValueError(f"{file} is the plan, and cannot be its own database; rename it, or name a database (--database FILE)")
+        raise ValueError(
+            f"{file} is the plan, and cannot be its own database; rename it, or name a "
+            f"database (--database FILE)"
+        )
     if not resume:
         _refuse_begun(where)
     asked = grid(plan)
     with Database(where, writes=True) as opened:
         opened.enter(plan.name, plan.text, asked)
-        typer.echo(f"{plan.name}: {len(asked)} answer{'' if len(asked) == 1 else 's'}, kept in {where}")
+        typer.echo(
+            f"{plan.name}: {len(asked)} answer{'' if len(asked) == 1 else 's'}, kept in {where}"
+        )
         _work(opened, executor, Study(where))
     progress = Study(where).progress()
     if not progress.complete:
-        typer.echo("What is missing is leased by other processes; --status shows them, --resume runs what they leave.")
+        typer.echo(
+            "What is missing is leased by other processes; --status shows them, --resume "
+            "runs what they leave."
+        )
         exit_with(WITH_OTHERS)
 
 
@@ -191,16 +271,26 @@ def _refuse_begun(where: Path) -> None:
 
     Raises
     ------
-    ValueError : it has answers already, or somebody is at work on it.
+    ValueError
+        It has answers already, or somebody is at work on it.
     """
     from equimargin.study.results import Study
 
-    if not where.exists() or where.stat().st_size == 0:  # empty: a process was ended between making the file and its tables
+    if (
+        not where.exists() or where.stat().st_size == 0
+    ):  # empty: a process was ended between making the file and its tables
         return
     progress = Study(where).progress()
     if progress.total("answered") or progress.holders:
-        advice = "--resume runs what the plan newly asks for" if progress.complete else "--resume runs what is missing"
-        raise ValueError(f"{where} has {progress.sentence}; {advice}, and --database FILE begins anew in another file")
+        advice = (
+            "--resume runs what the plan newly asks for"
+            if progress.complete
+            else "--resume runs what is missing"
+        )
+        raise ValueError(
+            f"{where} has {progress.sentence}; {advice}, and --database FILE begins anew in "
+            f"another file"
+        )
 
 
 def _work(opened: Database, executor: Executor, study: Study) -> None:
@@ -258,5 +348,11 @@ def _table(progress: Progress) -> Any:
     for name in ("asked", "answered", "at work", "solved", "failed", "skipped"):
         table.add_column(name, justify="right")
     for row in progress.sets:
-        table.add_row(row["data"], *(str(row[name]) for name in ("asked", "answered", "leased", "solved", "failed", "skipped")))
+        table.add_row(
+            row["data"],
+            *(
+                str(row[name])
+                for name in ("asked", "answered", "leased", "solved", "failed", "skipped")
+            ),
+        )
     return table

@@ -23,7 +23,11 @@ def warm_up() -> None:
 
         from equimargin.comparison import compare
         from equimargin.formulations import linear, rbf
-        from equimargin.formulations.numeric.jit import cache_directory, compile_eagerly, measure_compile_seconds
+        from equimargin.formulations.numeric.jit import (
+            cache_directory,
+            compile_eagerly,
+            measure_compile_seconds,
+        )
         from equimargin.problems import make_problems_from_arrays
         from equimargin.solvers import SOLVERS
 
@@ -33,12 +37,21 @@ def warm_up() -> None:
         score = X[:, 0] + random.normal(size=ROWS)
         levels, queries = np.arange(ROWS) % LEVELS, np.arange(ROWS) // (ROWS // 5)
         for kernel in (linear(), rbf(1.0)):
-            problems = make_problems_from_arrays(X, np.sign(score), kernel=kernel) + make_problems_from_arrays(
-                X, score, kernel=kernel, task="regression"
+            problems = make_problems_from_arrays(
+                X, np.sign(score), kernel=kernel
+            ) + make_problems_from_arrays(X, score, kernel=kernel, task="regression")
+            problems += make_problems_from_arrays(
+                X, score * 0 + levels, kernel=kernel, task="ranking", qid=queries
             )
-            problems += make_problems_from_arrays(X, score * 0 + levels, kernel=kernel, task="ranking", qid=queries)
             with compile_eagerly():
                 compare(problems, solvers=list(SOLVERS), patient=True)
         directory = cache_directory()
-        kept = f"kept in {directory}" if directory else "kept nowhere, as no folder for them can be written"
-        typer.echo(f"kernels compiled or found in {measure_compile_seconds():.1f} of {time.perf_counter() - started:.1f} s, {kept}")
+        kept = (
+            f"kept in {directory}"
+            if directory
+            else "kept nowhere, as no folder for them can be written"
+        )
+        typer.echo(
+            f"kernels compiled or found in {measure_compile_seconds():.1f} of "
+            f"{time.perf_counter() - started:.1f} s, {kept}"
+        )

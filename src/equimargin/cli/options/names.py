@@ -13,9 +13,12 @@ def match_prefix(text: str, names: Sequence[str]) -> str:
 
     Raises
     ------
-    typer.BadParameter : none of them, or several.
+    typer.BadParameter
+        None of them, or several.
     """
-    found = [name for name in names if name == text.lower()] or [name for name in names if name.startswith(text.lower())]
+    found = [name for name in names if name == text.lower()] or [
+        name for name in names if name.startswith(text.lower())
+    ]
     if len(found) != 1:
         from equimargin.formulations.numeric.arguments import did_you_mean, one_of_these
 

@@ -66,21 +66,30 @@ class ProblemFields:
         str | None,
         typer.Option(
             metavar="LEVELS",
-            help="Labels of an ordinal regression, comma-separated, lowest first; by default numbers, ascending.",
+            help="Labels of an ordinal regression, comma-separated, lowest first; by default "
+            "numbers, ascending.",
             rich_help_panel=PROBLEM,
         ),
     ] = None
     family: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATTERN", help="Only these families, * and ? allowed; may be given again.", rich_help_panel=PROBLEM),
+        typer.Option(
+            metavar="PATTERN",
+            help="Only these families, * and ? allowed; may be given again.",
+            rich_help_panel=PROBLEM,
+        ),
     ] = None
-    loss: Annotated[str | None, named(("hinge", "squared_hinge"), "Loss of a slack: {}; by default both.", PROBLEM)] = None
+    loss: Annotated[
+        str | None,
+        named(("hinge", "squared_hinge"), "Loss of a slack: {}; by default both.", PROBLEM),
+    ] = None
     kernel: Annotated[
         str,
         typer.Option(
             parser=_kernel_named,
             metavar="NAME",
-            help="Kernel: linear, poly, rbf, precomputed (the features are the Gram matrix) or another of `list kernels`.",
+            help="Kernel: linear, poly, rbf, precomputed (the features are the Gram matrix) or "
+            "another of `list kernels`.",
             rich_help_panel=PROBLEM,
             autocompletion=_kernels_begun,
         ),
@@ -91,37 +100,61 @@ class ProblemFields:
             "--gamma",  # typer 0.27 would call it after its metavar
             parser=_gamma,
             metavar="GAMMA",
-            help="A number, scale for 1/(d var(X)) of d features, the default of poly, rbf and sigmoid, or auto for 1/d.",
+            help="A number, scale for 1/(d var(X)) of d features, the default of poly, rbf and "
+            "sigmoid, or auto for 1/d.",
             rich_help_panel=PROBLEM,
         ),
     ] = None
-    degree: Annotated[int | None, typer.Option(metavar="N", help="Of poly; by default 3.", rich_help_panel=PROBLEM)] = None
+    degree: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Of poly; by default 3.", rich_help_panel=PROBLEM),
+    ] = None
     coef0: Annotated[
-        float | None, typer.Option(metavar="X", help="Constant of poly and sigmoid; by default 0.", rich_help_panel=PROBLEM)
+        float | None,
+        typer.Option(
+            metavar="X", help="Constant of poly and sigmoid; by default 0.", rich_help_panel=PROBLEM
+        ),
     ] = None
     cost: Annotated[
         float,
-        typer.Option("-C", "--cost", metavar="COST", help="Cost of a unit of slack; inf for a hard margin.", rich_help_panel=PROBLEM),
+        typer.Option(
+            "-C",
+            "--cost",
+            metavar="COST",
+            help="Cost of a unit of slack; inf for a hard margin.",
+            rich_help_panel=PROBLEM,
+        ),
     ] = 1.0
     epsilon: Annotated[
         float,
-        typer.Option(metavar="EPSILON", help="Half the width of the regression tube, in units of the target.", rich_help_panel=PROBLEM),
+        typer.Option(
+            metavar="EPSILON",
+            help="Half the width of the regression tube, in units of the target.",
+            rich_help_panel=PROBLEM,
+        ),
     ] = 0.1
     delta: Annotated[
         float | None,
         typer.Option(
-            metavar="DELTA", help="Half the width of the parabola of svm.huberised_hinge; by default 0.5.", rich_help_panel=PROBLEM
+            metavar="DELTA",
+            help="Half the width of the parabola of svm.huberised_hinge; by default 0.5.",
+            rich_help_panel=PROBLEM,
         ),
     ] = None
     per_query: Annotated[
         str | None,
-        named(("sum", "mean"), "Loss of a query in a ranking: {} of the losses of its pairs; by default sum.", PROBLEM),
+        named(
+            ("sum", "mean"),
+            "Loss of a query in a ranking: {} of the losses of its pairs; by default sum.",
+            PROBLEM,
+        ),
     ] = None
     bias: Annotated[
         str | None,
         named(
             ("free", "none", "penalized"),
-            "Bias of a classification: {} (part of the norm); by default `compare` takes the first two and `path` the first.",
+            "Bias of a classification: {} (part of the norm); by default `compare` takes "
+            "the first two and `path` the first.",
             PROBLEM,
         ),
     ] = None
@@ -129,15 +162,25 @@ class ProblemFields:
     def check(self, data: Data) -> None:
         """Refuse what the problems of the data do not have."""
         if self.bias is not None and data.task != "classification":
-            raise ValueError(f"--bias is for classification: {BIAS_ELSEWHERE[data.task]}; leave it out")
+            raise ValueError(
+                f"--bias is for classification: {BIAS_ELSEWHERE[data.task]}; leave it out"
+            )
         if self.per_query is None:
             return
         if data.task != "ranking":
-            raise ValueError(f"--per-query is for a ranking by query, and the task is {data.task}; leave it out")
+            raise ValueError(
+                f"--per-query is for a ranking by query, and the task is {data.task}; leave it out"
+            )
         if data.pairs is not None:
-            raise ValueError("--per-query is for labels: the pairs of --preferences have weights of their own; leave one of the two out")
+            raise ValueError(
+                "--per-query is for labels: the pairs of --preferences have weights of "
+                "their own; leave one of the two out"
+            )
         if data.qid is None:
-            raise ValueError("--per-query: the data have no queries; name the column that has them (--query COLUMN), or leave it out")
+            raise ValueError(
+                "--per-query: the data have no queries; name the column that has them "
+                "(--query COLUMN), or leave it out"
+            )
 
     @property
     def losses(self) -> tuple[LossName, ...]:
@@ -162,8 +205,16 @@ class ProblemFields:
     def variant_in_words(self) -> str:
         """Return the clause of a heading on queries and the bias, after the kernel."""
         if self.bias is not None:
-            return {"free": ", a free bias", "none": ", no bias", "penalized": ", a penalised bias"}[self.bias]
-        return "" if self.per_query is None else f", the {self.per_query} of the losses of a query's pairs"
+            return {
+                "free": ", a free bias",
+                "none": ", no bias",
+                "penalized": ", a penalised bias",
+            }[self.bias]
+        return (
+            ""
+            if self.per_query is None
+            else f", the {self.per_query} of the losses of a query's pairs"
+        )
 
 
 def make_kernel(posing: ProblemFields, rows: Data) -> Kernel:
@@ -188,8 +239,15 @@ def make_kernel(posing: ProblemFields, rows: Data) -> Kernel:
     own = list_parameters(posing.kernel)
     wrong = [parameter for parameter in given if parameter not in own]
     if wrong:
-        has = f"has {' and '.join(f'--{parameter}' for parameter in own)}" if own else "has no parameters"
-        raise ValueError(f"--{wrong[0]} is not for the {posing.kernel} kernel, which {has}; leave it out, or choose another --kernel")
+        has = (
+            f"has {' and '.join(f'--{parameter}' for parameter in own)}"
+            if own
+            else "has no parameters"
+        )
+        raise ValueError(
+            f"--{wrong[0]} is not for the {posing.kernel} kernel, which {has}; leave it "
+            f"out, or choose another --kernel"
+        )
     return named_kernel(posing.kernel, rows.X, rows.weight, given)
 
 
@@ -240,7 +298,11 @@ def headline(data: Data, problem: Problem, kernel: Kernel, posing: ProblemFields
     posing : ProblemFields
         Options on the problems.
     """
-    shift = f", diagonal shifted by {problem.shift:.3g} to be provably positive semidefinite" if problem.shift else ""
+    shift = (
+        f", diagonal shifted by {problem.shift:.3g} to be provably positive semidefinite"
+        if problem.shift
+        else ""
+    )
     return f"{described(data, problem)}; {in_words(kernel)}{shift}{posing.variant_in_words()}"
 
 
@@ -269,7 +331,12 @@ def in_words(kernel: Kernel) -> str:
 
 HUBERISED = "svm.huberised_hinge"
 """The family that is compared only where it is named, because its loss has a width of its own."""
-OF_ROWS = [each.name for request in (ProblemFields, ReadFields) for each in fields(request) if each.name != "family"]
+OF_ROWS = [
+    each.name
+    for request in (ProblemFields, ReadFields)
+    for each in fields(request)
+    if each.name != "family"
+]
 """The names of the options that user-defined families do not have.
 
 They are about rows of features and the problems made of them.
@@ -311,7 +378,12 @@ def posed(source: str, reading: ReadFields, posing: ProblemFields) -> Comparison
     posing.check(rows)
     settings: dict[str, Any] = {"task": rows.task, "kernel": kernel_record(kernel)}
     settings |= {"loss": posing.loss, "C": posing.cost, "epsilon": posing.epsilon}
-    settings |= {"scale": reading.scale, "sample": reading.sample, "seed": reading.seed, **posing.variant_record()}
+    settings |= {
+        "scale": reading.scale,
+        "sample": reading.sample,
+        "seed": reading.seed,
+        **posing.variant_record(),
+    }
     settings |= {} if posing.delta is None else {"delta": posing.delta}
     if rows.task == "ordinal":
         return _of_levels(rows, kernel, posing, settings)
@@ -319,11 +391,15 @@ def posed(source: str, reading: ReadFields, posing: ProblemFields) -> Comparison
     if problems[0].p == 0:
         typer.echo(NO_PAIRS)
         raise typer.Exit
-    said = f"{headline(rows, problems[0], kernel, posing)}, C={posing.cost:g}{_left_out(rows, posing)}"
+    said = (
+        f"{headline(rows, problems[0], kernel, posing)}, C={posing.cost:g}{_left_out(rows, posing)}"
+    )
     return ComparisonInput(problems, said, data_record(rows, problems[0]), settings)
 
 
-def _of_levels(rows: Data, kernel: Kernel, posing: ProblemFields, settings: dict[str, Any]) -> ComparisonInput:
+def _of_levels(
+    rows: Data, kernel: Kernel, posing: ProblemFields, settings: dict[str, Any]
+) -> ComparisonInput:
     """Return the problems of an ordinal regression at the rows of a file.
 
     Raises
@@ -334,16 +410,29 @@ def _of_levels(rows: Data, kernel: Kernel, posing: ProblemFields, settings: dict
     from equimargin.comparison.choice import matching
     from equimargin.problems import make_ordinal_problems
 
-    problems = make_ordinal_problems(rows.X, rows.y.astype(int), posing.cost, kernel, posing.losses, rows.weight)
+    problems = make_ordinal_problems(
+        rows.X, rows.y.astype(int), posing.cost, kernel, posing.losses, rows.weight
+    )
     chosen = matching(posing.family or ["*"], [problem.family for problem in problems], "family")
     read_as = rows.describe()
     m, d = rows.X.shape
-    record = {"name": rows.name, "task": rows.task, "rows": m, "features": d, "pairs_or_rows": m, "read_as": read_as}
+    record = {
+        "name": rows.name,
+        "task": rows.task,
+        "rows": m,
+        "features": d,
+        "pairs_or_rows": m,
+        "read_as": read_as,
+    }
     said = f"{read_as}; {in_words(kernel)}, C={posing.cost:g}"
-    return ComparisonInput([problem for problem in problems if problem.family in chosen], said, record, settings)
+    return ComparisonInput(
+        [problem for problem in problems if problem.family in chosen], said, record, settings
+    )
 
 
-def brought(context: typer.Context, data: str | None, patterns: list[str] | None, draw: int | None) -> ComparisonInput | None:
+def brought(
+    context: typer.Context, data: str | None, patterns: list[str] | None, draw: int | None
+) -> ComparisonInput | None:
     """Return the problems of user-defined families, or None.
 
     They are those that the patterns name where data are drawn, or that are named in full.
@@ -355,25 +444,49 @@ def brought(context: typer.Context, data: str | None, patterns: list[str] | None
     """
     if patterns is None and draw is None:
         if data is not None and data.endswith(".json"):
-            raise ValueError(f"{data}: a JSON file has the data of a family from elsewhere; say of which: --family ID")
+            raise ValueError(
+                f"{data}: a JSON file has the data of a family from elsewhere; say of "
+                f"which: --family ID"
+            )
         return None
     from equimargin.own.data import list_family_names, load_problem, match_families
 
     _check_names(patterns or [])
     families = match_families(patterns or [])
-    named = [pattern for pattern in patterns or [] if any(pattern.lower() == family.id.lower() for family in families)]
+    named = [
+        pattern
+        for pattern in patterns or []
+        if any(pattern.lower() == family.id.lower() for family in families)
+    ]
     if draw is None and (not named or len(named) < len(patterns or [])):
         return None
     if not families:
-        raise ValueError(f"--draw needs --family with the name of a family from elsewhere; known: {list_family_names()}")
+        raise ValueError(
+            f"--draw needs --family with the name of a family from elsewhere; known: "
+            f"{list_family_names()}"
+        )
     sources = {name: context.get_parameter_source(name) for name in OF_ROWS}
-    given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    given = [
+        name
+        for name, source in sources.items()
+        if source is not None and source.name == "COMMANDLINE"
+    ]
     if given:
-        raise ValueError(f"--{given[0].replace('_', '-')} is not for {families[0].id}: its data say all that it needs")
+        raise ValueError(
+            f"--{given[0].replace('_', '-')} is not for {families[0].id}: its data say all "
+            f"that it needs"
+        )
     with printed_apart():
         found = [load_problem(family, data, draw) for family in families]
     said = "; ".join(line for _, line in found)
-    record = {"name": data or f"seed {draw}", "task": None, "rows": None, "features": None, "pairs_or_rows": None, "read_as": said}
+    record = {
+        "name": data or f"seed {draw}",
+        "task": None,
+        "rows": None,
+        "features": None,
+        "pairs_or_rows": None,
+        "read_as": said,
+    }
     settings = {"task": None, "kernel": None, "scale": False, "sample": None, "seed": draw or 0}
     return ComparisonInput([problem for problem, _ in found], said, record, settings)
 
@@ -386,7 +499,10 @@ def _check_names(patterns: Sequence[str]) -> None:
     known = tuple(FAMILIES)
     for name in patterns:
         if not set("*?[") & set(name) and name.lower() not in {id.lower() for id in known}:
-            near = did_you_mean(name, known) or "; `equimargin list families` has all, and --plugin MODULE brings others"
+            near = (
+                did_you_mean(name, known)
+                or "; `equimargin list families` has all, and --plugin MODULE brings others"
+            )
             raise ValueError(f"unknown family {name!r}{near}")
 
 
@@ -398,20 +514,35 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
     from equimargin.problems import make_margin_problem_from_data, make_problems_from_data
 
     wanted, of_hinges = posing.family, data.task == "classification" and posing.loss is None
-    problems = make_problems_from_data(data, posing.cost, kernel, posing.epsilon, posing.losses, **posing.variant_arguments())
+    problems = make_problems_from_data(
+        data, posing.cost, kernel, posing.epsilon, posing.losses, **posing.variant_arguments()
+    )
     usual = [problem.family for problem in problems]
-    if of_hinges and any(_matching(pattern, [*usual, HUBERISED]) == [HUBERISED] for pattern in wanted or []):
+    if of_hinges and any(
+        _matching(pattern, [*usual, HUBERISED]) == [HUBERISED] for pattern in wanted or []
+    ):
         own = {"delta": 0.5 if posing.delta is None else posing.delta, **posing.variant_arguments()}
-        problems.append(make_margin_problem_from_data(data, posing.cost, kernel, posing.epsilon, "huberised_hinge", **own))
+        problems.append(
+            make_margin_problem_from_data(
+                data, posing.cost, kernel, posing.epsilon, "huberised_hinge", **own
+            )
+        )
     elif posing.delta is not None:
-        raise ValueError(f"--delta is of the huberised hinge: name that family, --family {HUBERISED}, or leave it out")
+        raise ValueError(
+            f"--delta is of the huberised hinge: name that family, --family {HUBERISED}, or "
+            f"leave it out"
+        )
     if posing.bias is not None:
         problems = [problem for problem in problems if problem.bias == (posing.bias == "free")]
     if wanted is None:
         return problems
     from equimargin.comparison.choice import matching
 
-    chosen = matching(wanted, [problem.family for problem in problems], f"family{posing.variant_in_words().replace(',', ' with', 1)}")
+    chosen = matching(
+        wanted,
+        [problem.family for problem in problems],
+        f"family{posing.variant_in_words().replace(',', ' with', 1)}",
+    )
     return [problem for problem in problems if problem.family in chosen]
 
 

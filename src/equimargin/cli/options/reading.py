@@ -14,8 +14,22 @@ if TYPE_CHECKING:
     from equimargin.data import Data, ReadOptions
 
 
-ScaleOption = Annotated[bool, flag("--scale", "Bring every feature to mean 0 and deviation 1 over all rows.", DATA)]
-COLUMNS_AND_WORDS = ("target", "query", "weight", "drop", "header", "sep", "decimal", "missing", "na", "categorical", "best")
+ScaleOption = Annotated[
+    bool, flag("--scale", "Bring every feature to mean 0 and deviation 1 over all rows.", DATA)
+]
+COLUMNS_AND_WORDS = (
+    "target",
+    "query",
+    "weight",
+    "drop",
+    "header",
+    "sep",
+    "decimal",
+    "missing",
+    "na",
+    "categorical",
+    "best",
+)
 """The options that `data.load` takes as they are."""
 
 
@@ -27,27 +41,34 @@ class ReadFields:
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Target column of a table; by default label, target, relevance, class or y, else the last.",
+            help="Target column of a table; by default label, target, relevance, class or y, "
+            "else the last.",
             rich_help_panel=DATA,
         ),
     ] = None
     query: Annotated[
         str | None,
         typer.Option(
-            metavar="COLUMN", help="Query column of a table; by default qid, query or query_id; '' for none.", rich_help_panel=DATA
+            metavar="COLUMN",
+            help="Query column of a table; by default qid, query or query_id; '' for none.",
+            rich_help_panel=DATA,
         ),
     ] = None
     weight: Annotated[
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Column of factors of each row's cost; by default sample_weight, or weight in a table whose target or query column has "
+            help="Column of factors of each row's cost; by default sample_weight, or weight in a "
+            "table whose target or query column has "
             "a name that --target or --query finds by default; '' for none.",
             rich_help_panel=DATA,
         ),
     ] = None
     drop: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="Column to leave out; may be given again.", rich_help_panel=DATA)
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", help="Column to leave out; may be given again.", rich_help_panel=DATA
+        ),
     ] = None
     header: Annotated[
         bool | None,
@@ -60,18 +81,32 @@ class ReadFields:
     ] = None
     sep: Annotated[
         str | None,
-        typer.Option(metavar="MARK", help="Separator of a table's fields: one character, tab or whitespace.", rich_help_panel=DATA),
+        typer.Option(
+            metavar="MARK",
+            help="Separator of a table's fields: one character, tab or whitespace.",
+            rich_help_panel=DATA,
+        ),
     ] = None
-    decimal: Annotated[str, typer.Option(metavar="MARK", help="Decimal point of a table: . or a comma.", rich_help_panel=DATA)] = "."
+    decimal: Annotated[
+        str,
+        typer.Option(
+            metavar="MARK", help="Decimal point of a table: . or a comma.", rich_help_panel=DATA
+        ),
+    ] = "."
     missing: Annotated[
         str | None,
-        named(("drop", "mean"), "Treatment of missing entries: {} (drop the rows, or take the mean of the feature).", DATA),
+        named(
+            ("drop", "mean"),
+            "Treatment of missing entries: {} (drop the rows, or take the mean of the feature).",
+            DATA,
+        ),
     ] = None
     na: Annotated[
         list[str] | None,
         typer.Option(
             metavar="WORD",
-            help="Word for a missing entry; may be given again. By default NA, N/A, nan, null, none, ?, - and . are; '' for no word. "
+            help="Word for a missing entry; may be given again. By default NA, N/A, nan, null, "
+            "none, ?, - and . are; '' for no word. "
             "An empty entry is always missing.",
             rich_help_panel=DATA,
         ),
@@ -80,16 +115,21 @@ class ReadFields:
         str | None,
         named(
             ("one-hot", "codes", "drop"),
-            "Columns of words: {} (an indicator of every word, its place in alphabetical order, or left out).",
+            "Columns of words: {} (an indicator of every word, its place in alphabetical "
+            "order, or left out).",
             DATA,
         ),
     ] = None
-    best: Annotated[str | None, named(("highest", "lowest"), "Best label of a ranking: {}; by default highest.", PROBLEM)] = None
+    best: Annotated[
+        str | None,
+        named(("highest", "lowest"), "Best label of a ranking: {}; by default highest.", PROBLEM),
+    ] = None
     preferences: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Pairs of rows in place of the target: preferred, other[, query][, weight]; rows by DATA's column id, or from 0.",
+            help="Pairs of rows in place of the target: preferred, other[, query][, weight]; "
+            "rows by DATA's column id, or from 0.",
             rich_help_panel=DATA,
         ),
     ] = None
@@ -97,10 +137,15 @@ class ReadFields:
     sample: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, help="Rows to take at random; of a ranking whole queries, the last one cut.", rich_help_panel=DATA
+            metavar="N",
+            min=1,
+            help="Rows to take at random; of a ranking whole queries, the last one cut.",
+            rich_help_panel=DATA,
         ),
     ] = None
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the sample.", rich_help_panel=DATA)] = 0
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Seed of the sample.", rich_help_panel=DATA)
+    ] = 0
 
     @property
     def how(self) -> ReadOptions:
@@ -108,7 +153,9 @@ class ReadFields:
         return cast("ReadOptions", {name: getattr(self, name) for name in COLUMNS_AND_WORDS})
 
 
-def loaded(source: str, reading: ReadFields, task: str | None, kernel: str, levels: str | None = None) -> Data:
+def loaded(
+    source: str, reading: ReadFields, task: str | None, kernel: str, levels: str | None = None
+) -> Data:
     """Return the data that the options name, not yet scaled.
 
     Parameters
@@ -129,9 +176,15 @@ def loaded(source: str, reading: ReadFields, task: str | None, kernel: str, leve
     ordered = None if levels is None else [level.strip() for level in levels.split(",")]
     data = load(source, task=task, preferences=reading.preferences, levels=ordered, **reading.how)
     if kernel == "precomputed" and (reading.scale or reading.sample is not None):
-        raise ValueError("--scale and --sample do not go with --kernel precomputed: the Gram matrix is taken as it is")
+        raise ValueError(
+            "--scale and --sample do not go with --kernel precomputed: the Gram matrix is "
+            "taken as it is"
+        )
     if reading.sample is not None:
         data = data.sampled(reading.sample, reading.seed)
     if data.task == "classification" and len(set(data.y.tolist())) < 2:
-        raise ValueError(f"the {len(data.y)} sampled rows are of one class, and one class cannot be classified; sample more rows")
+        raise ValueError(
+            f"the {len(data.y)} sampled rows are of one class, and one class cannot be "
+            f"classified; sample more rows"
+        )
     return data

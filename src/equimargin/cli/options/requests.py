@@ -1,6 +1,7 @@
 """Commands whose parameters are dataclasses: every field is an option.
 
-Classes called ...Fields are options of the command line, those called ...Options keyword arguments in Python.
+Classes called ...Fields are options of the command line, those called ...Options
+keyword arguments in Python.
 """
 
 from __future__ import annotations
@@ -41,10 +42,25 @@ def with_requests(command: Callable[..., None]) -> Callable[..., None]:
         Command with the parameters that typer reads, and dataclasses.
     """
     own, hints = signature(command).parameters, get_type_hints(command, include_extras=True)
-    requests: dict[str, Any] = {name: kind for name in own if is_dataclass(kind := (get_args(hints[name]) or (hints[name],))[0])}
-    options = {name: [each for each in fields(kind) if each.name not in _left_out(hints[name])] for name, kind in requests.items()}
-    behind = {mark.name: name for name in own for mark in get_args(hints[name])[1:] if isinstance(mark, Behind)}
-    placed = {*behind.values(), *(each.name for of_request in options.values() for each in of_request)}
+    requests: dict[str, Any] = {
+        name: kind
+        for name in own
+        if is_dataclass(kind := (get_args(hints[name]) or (hints[name],))[0])
+    }
+    options = {
+        name: [each for each in fields(kind) if each.name not in _left_out(hints[name])]
+        for name, kind in requests.items()
+    }
+    behind = {
+        mark.name: name
+        for name in own
+        for mark in get_args(hints[name])[1:]
+        if isinstance(mark, Behind)
+    }
+    placed = {
+        *behind.values(),
+        *(each.name for of_request in options.values() for each in of_request),
+    }
 
     def parameter(name: str) -> Parameter:
         return own[name].replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name])
@@ -64,7 +80,9 @@ def with_requests(command: Callable[..., None]) -> Callable[..., None]:
         with report_errors():
             for name, kind in requests.items():
                 said = {each.name: values[each.name] for each in options[name]}
-                given[name] = kind(**{option: value for option, value in said.items() if value is not None})
+                given[name] = kind(
+                    **{option: value for option, value in said.items() if value is not None}
+                )
         command(**given)
 
     shown = list(parameters())
@@ -87,4 +105,6 @@ def _option(field: Field[Any], request: type) -> Parameter:
     option = dict(field.metadata)
     names, kind = option.pop("names"), option.pop("kind")
     default = typer.Option(None if kind else field.default, *names, **option)
-    return Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind or type(field.default))
+    return Parameter(
+        field.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind or type(field.default)
+    )

@@ -17,17 +17,29 @@ DataArgument = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="Bundled name (see `list data`), file (svmlight/LETOR, CSV, TSV, any table as text, NPZ, Parquet; gz, bz2, xz), or - "
+        help="Bundled name (see `list data`), file (svmlight/LETOR, CSV, TSV, any table as text, "
+        "NPZ, Parquet; gz, bz2, xz), or - "
         "for standard input.",
     ),
 ]
 
 JSONOption = Annotated[
     Path | None,
-    typer.Option("--json", "--output", metavar="FILE", help="JSON file of all figures; - for standard output.", rich_help_panel=OUTPUT),
+    typer.Option(
+        "--json",
+        "--output",
+        metavar="FILE",
+        help="JSON file of all figures; - for standard output.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 
-HTMLOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Page for a browser; - for standard output.", rich_help_panel=OUTPUT)]
+HTMLOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Page for a browser; - for standard output.", rich_help_panel=OUTPUT
+    ),
+]
 
 
 def load_plugins(names: list[str] | None) -> list[str] | None:
@@ -49,9 +61,13 @@ PluginOption = Annotated[
         metavar="MODULE",
         callback=load_plugins,
         is_eager=True,
-        help="Module, or file ending in .py, whose import enters families, kernels and solvers; may be given again.",
+        help="Module, or file ending in .py, whose import enters families, kernels and solvers; "
+        "may be given again.",
     ),
 ]
 
-NO_PAIRS = "No preference pairs: within every query all rows have the same label, so there is nothing to rank."
+NO_PAIRS = (
+    "No preference pairs: within every query all rows have the same label, so there is nothing "
+    "to rank."
+)
 """What a command prints for a ranking without pairs."""

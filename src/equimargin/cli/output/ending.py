@@ -24,7 +24,11 @@ def error_sentence(error: OSError) -> str:
     error : OSError
         Error of the system.
     """
-    return str(error) if error.filename or not error.strerror else f"the output cannot be written: {error.strerror}"
+    return (
+        str(error)
+        if error.filename or not error.strerror
+        else f"the output cannot be written: {error.strerror}"
+    )
 
 
 def read_no_more(out: IO[Any]) -> None:

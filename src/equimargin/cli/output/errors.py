@@ -36,7 +36,10 @@ def report_errors() -> Iterator[None]:
             raise
         exit_usage_error("drawing data needs hypothesis: pip install hypothesis")
     except MemoryError as error:
-        exit_usage_error(f"the memory is not enough ({error or 'no word on how much'}); take fewer rows (--sample) or features (--drop)")
+        exit_usage_error(
+            f"the memory is not enough ({error or 'no word on how much'}); take fewer rows "
+            f"(--sample) or features (--drop)"
+        )
     except KeyboardInterrupt:
         exit_interrupted("interrupted")
 

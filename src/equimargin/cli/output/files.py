@@ -33,7 +33,10 @@ def check_writable(*paths: Path | None) -> None:
         except OSError as error:
             raise ValueError(f"{path} cannot be written: {error.strerror or error}") from None
     if paths.count(STDOUT) > 1:
-        raise ValueError("two records would go to standard output (-), which holds one; name a file for all but one")
+        raise ValueError(
+            "two records would go to standard output (-), which holds one; name a file for "
+            "all but one"
+        )
     files = [path.resolve() for path in named]
     for file in files:
         if files.count(file) > 1:
@@ -45,7 +48,8 @@ def _open_once(path: Path) -> None:
 
     Raises
     ------
-    OSError : it cannot be opened.
+    OSError
+        It cannot be opened.
     """
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise OSError("it is a folder" if path.is_dir() else "its folder does not exist")
@@ -67,7 +71,8 @@ def writing(*paths: Path | None) -> Iterator[Callable[[Path, str], None]]:
 
     Raises
     ------
-    BrokenPipeError : at the end, where nobody has read standard output.
+    BrokenPipeError
+        At the end, where nobody has read standard output.
     """
     lasting = _Lasting(sys.stdout)
     out: Any = lasting if any(paths) else sys.stdout

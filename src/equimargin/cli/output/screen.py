@@ -26,7 +26,10 @@ NARROWEST = 20
 class Screen:
     """Standard output: a terminal, where what is at work is redrawn below what is finished, or a pipe, where lines only follow.
 
-    wide : whether families are shown as wide tables.
+    Parameters
+    ----------
+    wide : bool
+        Whether families are shown as wide tables.
     """
 
     def __init__(self, wide: bool) -> None:
@@ -47,14 +50,21 @@ class Screen:
 
             from equimargin.formulations.numeric.jit import compiling_announced
 
-            # Only this thread draws: a second one that draws while a block is printed would move
-            # the cursor over its lines.
+            # Only this thread draws: a second one that draws while a block is printed
+            # would move the cursor over its lines.
             self._while_live.enter_context(unread_output_kept())
-            self._live = self._while_live.enter_context(Live(console=self.console, auto_refresh=False, transient=True))
+            self._live = self._while_live.enter_context(
+                Live(console=self.console, auto_refresh=False, transient=True)
+            )
             self._while_live.enter_context(compiling_announced(self._announce_compiling))
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._while_live.close()
 
     def headline(self, text: str) -> None:
@@ -82,7 +92,9 @@ class Screen:
             self._family(family)
         from equimargin.report.page import closing
 
-        self._print(list(found.view.below_tables) if self.wide else closing(found.view, self._style()))
+        self._print(
+            list(found.view.below_tables) if self.wide else closing(found.view, self._style())
+        )
 
     def _family(self, family: FamilyView) -> None:
         if family.id in self._printed:
@@ -92,7 +104,11 @@ class Screen:
 
         if self.wide:
             self.console.print(wide_table(family))
-        self._print([*(f"  {line}" for line in family.details), ""] if self.wide else [*block(family, self._style()), ""])
+        self._print(
+            [*(f"  {line}" for line in family.details), ""]
+            if self.wide
+            else [*block(family, self._style()), ""]
+        )
 
     def _announce(self, family: FamilyView, tol: float) -> None:
         """One line on an optimum that is proven while others are still to be asked."""
@@ -105,7 +121,12 @@ class Screen:
     def _announce_compiling(self, seconds: float) -> None:
         """Show that code is compiled now and once only, and for about how long."""
         if self._live is not None and self._found is not None:
-            self._live.update(self._at_work(self._found, f"compiling code of a solver, about {seconds:.1f} s, once"), refresh=True)
+            self._live.update(
+                self._at_work(
+                    self._found, f"compiling code of a solver, about {seconds:.1f} s, once"
+                ),
+                refresh=True,
+            )
 
     def _at_work(self, found: Comparison, doing: str = "") -> Any:
         """What is not finished yet, and how far the comparison is, as a terminal shows it."""
@@ -120,13 +141,18 @@ class Screen:
         room = max(self.console.height - 3 - bool(doing), 1)
         lines[room:] = []
         lines += [doing[: self.width]] if doing else []
-        how_far = f"{found.done} of {found.total} answers, {found.seconds:.0f} s; Ctrl-C ends with what there is"
+        how_far = (
+            f"{found.done} of {found.total} answers, {found.seconds:.0f} s; Ctrl-C ends with "
+            f"what there is"
+        )
         return Text("\n".join([*lines, how_far[: self.width]]))
 
     def _style(self) -> Any:
         from equimargin.report.page import Style, name_columns
 
-        return Style(self.width, self.ascii, name_columns(self._found.families if self._found else ()))
+        return Style(
+            self.width, self.ascii, name_columns(self._found.families if self._found else ())
+        )
 
     def _print(self, lines: list[str]) -> None:
         for line in lines:

@@ -44,8 +44,14 @@ def assign_roles(columns: Columns, request: Request) -> Table:
     if request.categorical == "drop" and words:
         rest = [at for at in roles.features if at not in words]
         if not rest:
-            raise DataError(f"{columns.where}: all feature columns hold words; encode them ({columns.option('categorical', 'one-hot')})")
-        roles, words = roles._replace(features=rest, dropped=sorted([*roles.dropped, *words])), set()
+            raise DataError(
+                f"{columns.where}: all feature columns hold words; encode them "
+                f"({columns.option('categorical', 'one-hot')})"
+            )
+        roles, words = (
+            roles._replace(features=rest, dropped=sorted([*roles.dropped, *words])),
+            set(),
+        )
     if request.categorical is not None:
         _check_names_of_words(columns, roles.features, words)
     notes = (*columns.notes, *_notes(columns, roles, request.missing))
@@ -55,7 +61,9 @@ def assign_roles(columns: Columns, request: Request) -> Table:
     m = len(columns.numbers)
     # Errors are collected: one message then names every column that needs a decision.
     read = Conversion(columns)
-    y: NDArray[Any] | None = np.zeros(m) if roles.target is None else read(read_target, roles.target, task)
+    y: NDArray[Any] | None = (
+        np.zeros(m) if roles.target is None else read(read_target, roles.target, task)
+    )
     features = {at: read(read_feature, at, request, at in words) for at in roles.features}
     qid = None if roles.query is None else read(read_queries, roles.query)
     weight = None if roles.weight is None else read(read_weights, roles.weight)
@@ -64,7 +72,10 @@ def assign_roles(columns: Columns, request: Request) -> Table:
     blocks = [block for block in features.values() if block is not None]
     names = tuple(name for block in blocks for name in block.names)
     X = np.concatenate([block.X for block in blocks], axis=1, out=np.empty((m, len(names))))
-    target, query, weights = (None if at is None else columns.names[at] for at in (roles.target, roles.query, roles.weight))
+    target, query, weights = (
+        None if at is None else columns.names[at]
+        for at in (roles.target, roles.query, roles.weight)
+    )
     origin = Origin(
         header=columns.header,
         target=target,
@@ -75,28 +86,62 @@ def assign_roles(columns: Columns, request: Request) -> Table:
         left_out=0 if kept is None else int(np.count_nonzero(~kept)),
         notes=notes,
         categorical=request.categorical,
-        categories={columns.names[at]: block.categories for at, block in features.items() if block is not None and block.categories},
+        categories={
+            columns.names[at]: block.categories
+            for at, block in features.items()
+            if block is not None and block.categories
+        },
     )
-    return Table(X, y, qid, weight, names, kept=None if kept is None else np.flatnonzero(kept), origin=origin, ids=ids)
+    return Table(
+        X,
+        y,
+        qid,
+        weight,
+        names,
+        kept=None if kept is None else np.flatnonzero(kept),
+        origin=origin,
+        ids=ids,
+    )
 
 
-def _joined(columns: Columns, errors: Mapping[int, DataError], words: set[int], request: Request) -> DataError:
+def _joined(
+    columns: Columns, errors: Mapping[int, DataError], words: set[int], request: Request
+) -> DataError:
     """Return one error for all unusable columns, grouped by the option that decides."""
     places = sorted(errors)
     undecided = {
-        f"words in {{}} ({columns.option('categorical', 'one-hot')}, codes or drop)": words if request.categorical is None else set(),
+        f"words in {{}} ({columns.option('categorical', 'one-hot')}, codes or drop)": words
+        if request.categorical is None
+        else set(),
         f"missing entries in {{}} ({columns.option('missing', 'drop')}, or mean for features)": {
-            at for at in places if isinstance(errors[at], MissingEntry) or (request.missing is None and columns.gaps(at).any())
+            at
+            for at in places
+            if isinstance(errors[at], MissingEntry)
+            or (request.missing is None and columns.gaps(at).any())
         },
-        f"decimal commas in {{}} ({columns.option('decimal', ',')})": {at for at in places if isinstance(errors[at], DecimalComma)},
+        f"decimal commas in {{}} ({columns.option('decimal', ',')})": {
+            at for at in places if isinstance(errors[at], DecimalComma)
+        },
     }
-    parts = [what.format(", ".join(shown(columns.names[at]) for at in sorted(of))) for what, of in undecided.items() if of]
-    others = [errors[at] for at in places if type(errors[at]) is DataError and not (at in words and request.categorical is None)]
+    parts = [
+        what.format(", ".join(shown(columns.names[at]) for at in sorted(of)))
+        for what, of in undecided.items()
+        if of
+    ]
+    others = [
+        errors[at]
+        for at in places
+        if type(errors[at]) is DataError and not (at in words and request.categorical is None)
+    ]
     parts += [str(error).removeprefix(columns.where)[2:] for error in others]
     # A single error keeps its class and its own message.
     if len(errors) == len(parts) == 1:
         return errors[places[0]]
-    what = f"{len(errors)} columns need a decision" if len(errors) > 1 else f"1 column needs {len(parts)} decisions"
+    what = (
+        f"{len(errors)} columns need a decision"
+        if len(errors) > 1
+        else f"1 column needs {len(parts)} decisions"
+    )
     return DataError(f"{columns.where}: {what}: {'; '.join(parts)}")
 
 
@@ -106,27 +151,50 @@ def _ids(columns: Columns, at: int) -> tuple[str, ...]:
     for row, name in enumerate(map(format_row_name, columns.entries[at])):
         if first.setdefault(name, row) != row:
             before = f"{columns.unit} {columns.numbers[first[name]]}"
-            raise DataError(f"{columns.place(row, at)}: the id {shown(name)} is that of {before} already; make every id another")
+            raise DataError(
+                f"{columns.place(row, at)}: the id {shown(name)} is that of {before} "
+                f"already; make every id another"
+            )
     return tuple(first)
 
 
 def _notes(columns: Columns, roles: Roles, missing: Missing | None) -> list[str]:
     """Return sentences on what the user may have meant otherwise."""
-    names = [columns.names[at] for at in roles.features if columns.names[at].lower() == FAINT_WEIGHT_NAME]
-    given = [] if roles.id is None else [f"`{columns.names[roles.id]}` is what preferences call the rows"]
-    notes = given + [f"`{name}` is a feature ({columns.option('weight', name)} makes it the weight of the rows)" for name in names]
+    names = [
+        columns.names[at] for at in roles.features if columns.names[at].lower() == FAINT_WEIGHT_NAME
+    ]
+    given = (
+        []
+        if roles.id is None
+        else [f"`{columns.names[roles.id]}` is what preferences call the rows"]
+    )
+    notes = given + [
+        f"`{name}` is a feature ({columns.option('weight', name)} makes it the weight of the rows)"
+        for name in names
+    ]
     taken = [columns.names[at] for at in roles.features]
-    notes += [f"{count} features are named `{name}`" for name, count in Counter(taken).items() if count > 1]
+    notes += [
+        f"{count} features are named `{name}`"
+        for name, count in Counter(taken).items()
+        if count > 1
+    ]
     for role in (roles.target, roles.query):
-        # With the usual words for missing entries, one of them among words may have been a label.
+        # With the usual words for missing entries, one of them among words may have
+        # been a label.
         if role is not None and missing == "drop" and columns.na == MISSING:
             words = " and ".join(f"`{word}`" for word in columns.absent_among_words(role) if word)
             option = columns.option("na", "")
-            notes += [f"{words} of `{columns.names[role]}` left out as missing ({option} keeps it)"] if words else []
+            notes += (
+                [f"{words} of `{columns.names[role]}` left out as missing ({option} keeps it)"]
+                if words
+                else []
+            )
     return notes
 
 
-def _without_missing(columns: Columns, roles: Roles, missing: Missing | None) -> tuple[Columns, NDArray[np.bool_] | None]:
+def _without_missing(
+    columns: Columns, roles: Roles, missing: Missing | None
+) -> tuple[Columns, NDArray[np.bool_] | None]:
     """The rows without a missing entry, and which rows these are, where such rows are to be left out."""
     if missing != "drop":
         return columns, None
@@ -135,9 +203,15 @@ def _without_missing(columns: Columns, roles: Roles, missing: Missing | None) ->
         if at is not None:
             kept &= ~columns.gaps(at)
     if not kept.any():
-        raise DataError(f"{columns.where}: every row has a missing entry, so that none is left; drop the columns that are mostly empty")
+        raise DataError(
+            f"{columns.where}: every row has a missing entry, so that none is left; drop "
+            f"the columns that are mostly empty"
+        )
     rows = np.flatnonzero(kept).tolist()
-    entries = tuple(values[kept] if isinstance(values, np.ndarray) else [values[row] for row in rows] for values in columns.entries)
+    entries = tuple(
+        values[kept] if isinstance(values, np.ndarray) else [values[row] for row in rows]
+        for values in columns.entries
+    )
     return replace(columns, entries=entries, numbers=[columns.numbers[row] for row in rows]), kept
 
 
@@ -145,11 +219,15 @@ def _holds_words(columns: Columns, at: int, request: Request) -> bool:
     """Return True for a feature of words alone, or of words in the data to be joined."""
     if request.like is not None:
         known = request.like.origin
-        return columns.names[at] in (known.dropped if known.categorical == "drop" else known.categories)
+        return columns.names[at] in (
+            known.dropped if known.categorical == "drop" else known.categories
+        )
     entries = columns.entries[at]
     if isinstance(entries, np.ndarray):
         return False
-    present = {entry for entry, gap in zip(entries, columns.gaps(at).tolist(), strict=True) if not gap}
+    present = {
+        entry for entry, gap in zip(entries, columns.gaps(at).tolist(), strict=True) if not gap
+    }
     return columns.are_words(present) and all(number(pointed(entry)) is None for entry in present)
 
 
@@ -163,6 +241,7 @@ def _check_names_of_words(columns: Columns, features: list[int], words: set[int]
         if counts[columns.names[at]] > 1:
             name, drop = shown(columns.names[at]), columns.option("drop", f"column {at + 1}")
             raise DataError(
-                f"{columns.where}: {counts[columns.names[at]]} features are named {name}, and one holds words to encode; "
+                f"{columns.where}: {counts[columns.names[at]]} features are named {name}, "
+                f"and one holds words to encode; "
                 f"give them different names, or drop one ({drop})"
             )

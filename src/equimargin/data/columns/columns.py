@@ -21,10 +21,27 @@ Entries = Sequence[str] | NDArray[Any]
 class Columns:
     """A table column by column.
 
-    where : how sentences call the table.  names : of the columns.  entries : as many columns.
-    unit, numbers : how sentences call the rows: "line" 7, or "row" 3.  header : whether the names are the first row of a text; None of
-    what is no text.  in_python : whether the table can only come from Python, so that options are keyword arguments.
-    decimal : the decimal point of text.  na : the words that stand for a missing entry, in lower case.  notes : how the text was read.
+    Parameters
+    ----------
+    where : str
+        How sentences call the table.
+    names : tuple[str, ...]
+        Of the columns.
+    entries : tuple[Entries, ...]
+        As many columns.
+    unit, numbers
+        How sentences call the rows: "line" 7, or "row" 3.
+    header : bool | None
+        Whether the names are the first row of a text; None of what is no text.
+    in_python : bool
+        Whether the table can only come from Python, so that options are keyword
+        arguments.
+    decimal : str
+        The decimal point of text.
+    na : tuple[str, ...]
+        The words that stand for a missing entry, in lower case.
+    notes : tuple[str, ...]
+        How the text was read.
     """
 
     where: str
@@ -45,11 +62,19 @@ class Columns:
     def gaps(self, at: int) -> NDArray[np.bool_]:
         """Which entries of a column are missing, (m,): NaN, one of the words, or a number that is one of them."""
         entries = self.entries[at]
-        values = [value for word in self.na if (value := self.number(word)) is not None and not math.isnan(value)]
+        values = [
+            value
+            for word in self.na
+            if (value := self.number(word)) is not None and not math.isnan(value)
+        ]
         if isinstance(entries, np.ndarray):
             missing = np.isnan(entries)
             return np.asarray(missing | np.isin(entries, values) if values else missing)
-        absent = {entry for entry in set(entries) if entry.lower() in self.na or (values and self.number(entry) in values)}
+        absent = {
+            entry
+            for entry in set(entries)
+            if entry.lower() in self.na or (values and self.number(entry) in values)
+        }
         return np.array([entry in absent for entry in entries], dtype=np.bool_)
 
     def place(self, row: int, column: int) -> str:

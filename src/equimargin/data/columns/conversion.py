@@ -59,26 +59,41 @@ def read_target(columns: Columns, at: int, task: str | None) -> NDArray[Any]:
         if words and (task in ("classification", "ordinal") or len(levels) == 2):
             return np.array(entries)
         if words:
-            remedy = f"of labels a classification takes two, and these are {len(levels)}: supply rows of two of them, or"
-    y = _floats(columns, at, f"{remedy} name another target column ({columns.option('target', 'COLUMN')})")
+            remedy = (
+                f"of labels a classification takes two, and these are {len(levels)}: supply "
+                f"rows of two of them, or"
+            )
+    y = _floats(
+        columns, at, f"{remedy} name another target column ({columns.option('target', 'COLUMN')})"
+    )
     if task == "regression":
         return y
     try:
-        labels = entries.tolist() if isinstance(entries, np.ndarray) else map(pointed, entries) if columns.decimal == "," else entries
+        labels = (
+            entries.tolist()
+            if isinstance(entries, np.ndarray)
+            else map(pointed, entries)
+            if columns.decimal == ","
+            else entries
+        )
         return exact_labels(labels, y)
     except ValueError as reason:
-        raise DataError(f"{columns.where}: the target {shown(columns.names[at])} {reason}") from None
+        raise DataError(
+            f"{columns.where}: the target {shown(columns.names[at])} {reason}"
+        ) from None
 
 
 def _no_label(columns: Columns, row: int, at: int) -> MissingEntry:
     text = str(columns.entries[at][row])
     hint = (
-        f"; if it is a label, say what is missing instead ({columns.option('na', '')}: only what is empty)"
+        f"; if it is a label, say what is missing instead ({columns.option('na', '')}: only "
+        f"what is empty)"
         if columns.number(text) is None and text
         else ""
     )
     return MissingEntry(
-        f"{columns.place(row, at)}: {shown(text)} stands for a missing entry; give it a label, or leave such rows out "
+        f"{columns.place(row, at)}: {shown(text)} stands for a missing entry; give it a "
+        f"label, or leave such rows out "
         f"({columns.option('missing', 'drop')}){hint}"
     )
 
@@ -86,11 +101,14 @@ def _no_label(columns: Columns, row: int, at: int) -> MissingEntry:
 def read_weights(columns: Columns, at: int) -> NDArray[np.float64]:
     """Return the weights of the rows, (m,)."""
     name = columns.names[at]
-    weights = _floats(columns, at, f"correct it, or read the column as a feature ({columns.option('weight', '')})")
+    weights = _floats(
+        columns, at, f"correct it, or read the column as a feature ({columns.option('weight', '')})"
+    )
     negative = np.flatnonzero(weights < 0)
     if len(negative):
         raise DataError(
-            f"{columns.place(int(negative[0]), at)}: {weights[negative[0]]:g} is no weight, which is at least 0; correct it, or read "
+            f"{columns.place(int(negative[0]), at)}: {weights[negative[0]]:g} is no weight, "
+            f"which is at least 0; correct it, or read "
             f"{shown(name)} as a feature ({columns.option('weight', '')})"
         )
     return weights
@@ -101,32 +119,56 @@ def read_feature(columns: Columns, at: int, request: Request, is_words: bool) ->
     name, fill = columns.names[at], request.missing == "mean"
     if not is_words or request.categorical is None:
         remedy = _feature_remedy(columns, at)
-        remedy += f", or encode words or leave them out ({columns.option('categorical', 'one-hot')}, codes or drop)" if is_words else ""
+        remedy += (
+            f", or encode words or leave them out "
+            f"({columns.option('categorical', 'one-hot')}, codes or drop)"
+            if is_words
+            else ""
+        )
         return EncodedColumn((name,), _floats(columns, at, remedy, fill)[:, np.newaxis], ())
     words, gaps = [format_row_name(entry) for entry in columns.entries[at]], columns.gaps(at)
     known = None if request.like is None else request.like.origin.categories.get(name)
-    # A gap is wrong unless it is filled, a word only if the data to be joined do not have it.
-    wrong = [row for row, word in enumerate(words) if (gaps[row] and not fill) or not (gaps[row] or known is None or word in known)]
+    # A gap is wrong unless it is filled, a word only if the data to be joined do not
+    # have it.
+    wrong = [
+        row
+        for row, word in enumerate(words)
+        if (gaps[row] and not fill) or not (gaps[row] or known is None or word in known)
+    ]
     if wrong:
         row = wrong[0]
         if gaps[row]:
-            raise MissingEntry(f"{columns.place(row, at)}: {shown(words[row])} stands for a missing entry; {_missing_hint(columns)}")
-        raise DataError(f"{columns.place(row, at)}: {shown(words[row])} is none of the categories {listed(known or ())}; leave the row out")
+            raise MissingEntry(
+                f"{columns.place(row, at)}: {shown(words[row])} stands for a missing entry; "
+                f"{_missing_hint(columns)}"
+            )
+        raise DataError(
+            f"{columns.place(row, at)}: {shown(words[row])} is none of the categories "
+            f"{listed(known or ())}; leave the row out"
+        )
     try:
         return encode(name, words, gaps, request.categorical, known)
     except DataError as reason:
-        raise DataError(f"{columns.where}, column {shown(name)}: {reason}; drop it ({columns.option('drop', name)})") from None
+        raise DataError(
+            f"{columns.where}, column {shown(name)}: {reason}; drop it "
+            f"({columns.option('drop', name)})"
+        ) from None
 
 
 def _missing_hint(columns: Columns) -> str:
-    return f"{columns.option('missing', 'drop')} leaves such rows out, {columns.option('missing', 'mean')} fills in means of features"
+    return (
+        f"{columns.option('missing', 'drop')} leaves such rows out, "
+        f"{columns.option('missing', 'mean')} fills in means of features"
+    )
 
 
 def _feature_remedy(columns: Columns, at: int) -> str:
     return f"correct it or drop the column ({columns.option('drop', columns.names[at])})"
 
 
-def _floats(columns: Columns, at: int, remedy: str, fill: bool | None = None) -> NDArray[np.float64]:
+def _floats(
+    columns: Columns, at: int, remedy: str, fill: bool | None = None
+) -> NDArray[np.float64]:
     """The numbers of a column, (m,), all finite.
 
     Parameters
@@ -139,20 +181,28 @@ def _floats(columns: Columns, at: int, remedy: str, fill: bool | None = None) ->
     if isinstance(entries, np.ndarray):
         values = entries.astype(np.float64)
     else:
-        values = np.array([math.nan if value is None else value for value in map(columns.number, entries)])
+        values = np.array(
+            [math.nan if value is None else value for value in map(columns.number, entries)]
+        )
     values[gaps] = math.nan
     wrong = ~np.isfinite(values) & ~(gaps & bool(fill))
     if wrong.any():
-        # A missing entry is named only where no entry is bad: options leave missing ones out, and
-        # must not hide the others.
+        # A missing entry is named only where no entry is bad: options leave missing
+        # ones out, and must not hide the others.
         row = int(np.flatnonzero(wrong & ~gaps if (wrong & ~gaps).any() else wrong)[0])
         text = str(entries[row])
         hint = _comma_hint(columns, text)
         kind = DecimalComma if columns.option("decimal", ",") in hint else DataError
         if gaps[row]:
             kind = MissingEntry
-            hint = f"; {columns.option('missing', 'drop')} leaves such rows out" if fill is None else f"; {_missing_hint(columns)}"
-        raise kind(f"{columns.place(row, at)}: {shown(text)} is not a finite number; {remedy}{hint}")
+            hint = (
+                f"; {columns.option('missing', 'drop')} leaves such rows out"
+                if fill is None
+                else f"; {_missing_hint(columns)}"
+            )
+        raise kind(
+            f"{columns.place(row, at)}: {shown(text)} is not a finite number; {remedy}{hint}"
+        )
     return values
 
 
@@ -173,16 +223,23 @@ def read_queries(columns: Columns, at: int) -> NDArray[np.int64]:
     gaps = np.flatnonzero(columns.gaps(at))
     if len(gaps):
         place = f"{columns.where}, {columns.unit} {columns.numbers[gaps[0]]}"
-        hint = f"give every row a query, or leave such rows out ({columns.option('missing', 'drop')})"
+        hint = (
+            f"give every row a query, or leave such rows out ({columns.option('missing', 'drop')})"
+        )
         raise MissingEntry(f"{place}: this row has no query and others have one; {hint}")
     entries = columns.entries[at]
     if not isinstance(entries, np.ndarray):
-        return encode_queries([pointed(entry) for entry in entries] if columns.decimal == "," else entries)
+        return encode_queries(
+            [pointed(entry) for entry in entries] if columns.decimal == "," else entries
+        )
     if entries.dtype == np.int64:
         return entries
     if not (np.abs(entries) < EXACT_INTEGERS).all():
         name = shown(columns.names[at])
-        raise DataError(f"{columns.where}, column {name}: float64 does not tell queries from 2**53 on apart; renumber them")
+        raise DataError(
+            f"{columns.where}, column {name}: float64 does not tell queries from 2**53 on "
+            f"apart; renumber them"
+        )
     return encode_queries([repr(entry) for entry in entries.tolist()])
 
 

@@ -23,15 +23,21 @@ class EncodedColumn(NamedTuple):
     categories: tuple[str, ...]
 
 
-def encode(name: str, words: Sequence[str], gaps: NDArray[np.bool_], how: str, known: tuple[str, ...] | None) -> EncodedColumn:
+def encode(
+    name: str,
+    words: Sequence[str],
+    gaps: NDArray[np.bool_],
+    how: str,
+    known: tuple[str, ...] | None,
+) -> EncodedColumn:
     """Return a column of words as numbers.
 
     Parameters
     ----------
     name : str
         Name of the column.
-    words : sequence of m str
-        Entries of the column.
+    words : Sequence[str]
+        Sequence of m str Entries of the column.
     gaps : ndarray of shape (m,)
         True for missing entries, which become NaN in all columns.
     how : str
@@ -46,11 +52,17 @@ def encode(name: str, words: Sequence[str], gaps: NDArray[np.bool_], how: str, k
         If more than 1,000 words would get an indicator each; the message is a predicate of the
         column.
     """
-    categories = known or tuple(sorted({word for word, gap in zip(words, gaps.tolist(), strict=True) if not gap}))
+    categories = known or tuple(
+        sorted({word for word, gap in zip(words, gaps.tolist(), strict=True) if not gap})
+    )
     if how == "one-hot" and len(categories) > MAX_CATEGORIES:
-        raise DataError(f"holds {len(categories):,} different words, and one-hot takes {MAX_CATEGORIES:,}")
+        raise DataError(
+            f"holds {len(categories):,} different words, and one-hot takes {MAX_CATEGORIES:,}"
+        )
     place = {word: float(at) for at, word in enumerate(categories)}
-    codes = np.array([math.nan if gap else place[word] for word, gap in zip(words, gaps.tolist(), strict=True)])[:, np.newaxis]
+    codes = np.array(
+        [math.nan if gap else place[word] for word, gap in zip(words, gaps.tolist(), strict=True)]
+    )[:, np.newaxis]
     if how == "codes":
         return EncodedColumn((name,), codes, categories)
     indicators = np.where(np.isnan(codes), math.nan, codes == np.arange(len(categories)))

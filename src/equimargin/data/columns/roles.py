@@ -54,7 +54,11 @@ class Roles(NamedTuple):
 def find_roles(columns: Columns, request: Request) -> Roles:
     """Return the places of the columns of each role, asked for or recognised."""
     names, like = columns.names, request.like
-    dropped = [_position(columns, name, "dropped") for name in request.drop if like is None or name in names]
+    dropped = [
+        _position(columns, name, "dropped")
+        for name in request.drop
+        if like is None or name in names
+    ]
     asked = {role: _asked(columns, role, request) for role in ("target", "query", "weight")}
     _check_asked(columns, asked, dropped)
     free = [at for at in range(len(names)) if at not in (*dropped, *asked.values())]
@@ -66,8 +70,12 @@ def find_roles(columns: Columns, request: Request) -> Roles:
         if target is None:
             target = _recognised(columns, "target", recognised, free)
     if weight is None and request.weight is None:
-        known = query is not None or (target is not None and names[target].lower() in (*TARGET_NAMES, FAINT_TARGET_NAME))
-        weight = _recognised(columns, "weight", (WEIGHT_NAME, FAINT_WEIGHT_NAME) if known else (WEIGHT_NAME,), free)
+        known = query is not None or (
+            target is not None and names[target].lower() in (*TARGET_NAMES, FAINT_TARGET_NAME)
+        )
+        weight = _recognised(
+            columns, "weight", (WEIGHT_NAME, FAINT_WEIGHT_NAME) if known else (WEIGHT_NAME,), free
+        )
     id = _recognised(columns, "id", (ID_NAME,), free) if request.ranked_by_pairs else None
     if request.ranked_by_pairs:
         dropped += [at for at in (target, weight) if at is not None]
@@ -75,7 +83,10 @@ def find_roles(columns: Columns, request: Request) -> Roles:
     elif target is None and free:
         target, target_by = free.pop(), "last"
     if not free:
-        raise DataError(f"{columns.where}: there is no feature column beside {listed(names)}; supply at least one")
+        raise DataError(
+            f"{columns.where}: there is no feature column beside {listed(names)}; supply at "
+            f"least one"
+        )
     return Roles(target, target_by, query, weight, free, dropped, id)
 
 
@@ -84,7 +95,11 @@ def _check_asked(columns: Columns, asked: Mapping[str, int | None], dropped: lis
     for role, at in asked.items():
         others = [other for other, place in asked.items() if place == at and other != role]
         if at is not None and (others or at in dropped):
-            what = f"as {role} and as {others[0]}; name two different columns" if others else f"as {role} and to be dropped; choose one"
+            what = (
+                f"as {role} and as {others[0]}; name two different columns"
+                if others
+                else f"as {role} and to be dropped; choose one"
+            )
             raise DataError(f"{columns.where}: column {shown(columns.names[at])} is named {what}")
 
 
@@ -107,10 +122,19 @@ def _position(columns: Columns, name: str, role: str) -> int:
     if not places and by_place and int(by_place[1]) <= len(columns.names):
         return int(by_place[1]) - 1
     if not places:
-        raise DataError(f"{columns.where}: there is no column {shown(name)} to be {what}; the columns are {listed(columns.names)}")
+        raise DataError(
+            f"{columns.where}: there is no column {shown(name)} to be {what}; the columns "
+            f"are {listed(columns.names)}"
+        )
     if len(places) > 1:
-        which = " or ".join(columns.option("drop" if role == "dropped" else role, f"column {at + 1}") for at in places)
-        raise DataError(f"{columns.where}: {len(places)} columns are named {shown(name)}, {what}; say which by its place ({which})")
+        which = " or ".join(
+            columns.option("drop" if role == "dropped" else role, f"column {at + 1}")
+            for at in places
+        )
+        raise DataError(
+            f"{columns.where}: {len(places)} columns are named {shown(name)}, {what}; say "
+            f"which by its place ({which})"
+        )
     return places[0]
 
 
@@ -120,8 +144,13 @@ def _recognised(columns: Columns, role: str, names: Sequence[str], free: list[in
     if len(found) > 1:
         several = listed([columns.names[at] for at in found])
         first = columns.names[found[0]]
-        example = columns.option(role, first if columns.names.count(first) == 1 else f"column {found[0] + 1}")
-        raise DataError(f"{columns.where}: columns {several} could each be the {role}; say which with {role} ({example})")
+        example = columns.option(
+            role, first if columns.names.count(first) == 1 else f"column {found[0] + 1}"
+        )
+        raise DataError(
+            f"{columns.where}: columns {several} could each be the {role}; say which with "
+            f"{role} ({example})"
+        )
     if not found:
         return None
     free.remove(found[0])

@@ -1,9 +1,10 @@
 """Tables as text, a row a line, with commas, semicolons, tabs or other white space between the fields.
 
-A line that begins with # is a remark, but for two cases.  The last one above the rows holds the
-names of the columns if it has as many fields as they and the row below it holds no names, as
-numpy.savetxt writes it.  Below the first row, where something other than white space separates the
-fields, a line with as many fields as the first row is a row.
+A line that begins with # is a remark, but for two cases.  The last one above the rows
+holds the names of the columns if it has as many fields as they and the row below it
+holds no names, as numpy.savetxt writes it.  Below the first row, where something other
+than white space separates the fields, a line with as many fields as the first row is a
+row.
 """
 
 from __future__ import annotations
@@ -72,14 +73,18 @@ def read_delimited(file: File, request: Request, whitespace: bool) -> Columns:
         text = file.content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = file.content.count(b"\n", 0, error.start) + 1
-        raise DataError(f"{file.where}, line {line}: the text is not UTF-8; save the file as UTF-8") from None
+        raise DataError(
+            f"{file.where}, line {line}: the text is not UTF-8; save the file as UTF-8"
+        ) from None
     # A StringIO takes twice the time to find the lines of the text.
     lines_of_text = io.TextIOWrapper(io.BytesIO(file.content), "utf-8").readlines()
     sep, told = request.sep, EXCEL_SEPARATOR.match(text)
     if told:
         sep, text, lines_of_text[0] = sep or told[1], "\n" + text[told.end() :], "\n"
     separator = _asked_separator(file.where, sep, request.decimal)
-    separator = separator or (" " if whitespace else _seen_separator(lines_of_text, request.decimal))
+    separator = separator or (
+        " " if whitespace else _seen_separator(lines_of_text, request.decimal)
+    )
     numbers = _numbers(file.where, lines_of_text, separator, request)
     if numbers is not None:
         return numbers
@@ -98,7 +103,15 @@ def read_delimited(file: File, request: Request, whitespace: bool) -> Columns:
             raise DataError(f"{file.where}: there is no row below the header; supply at least one")
     notes = _notes(records.remarks, None if named is None else named[0])
     return Columns(
-        file.where, tuple(names), tuple(columns), "line", lines, named is not None, decimal=request.decimal, na=request.na, notes=notes
+        file.where,
+        tuple(names),
+        tuple(columns),
+        "line",
+        lines,
+        named is not None,
+        decimal=request.decimal,
+        na=request.na,
+        notes=notes,
     )
 
 
@@ -111,30 +124,58 @@ def _numbers(where: str, lines: list[str], separator: str, request: Request) -> 
     like = request.like
     gaps_are_numbers = any(map(is_finite, request.na))
     encoded = like is not None and bool(like.origin.categories)
-    if len(lines) <= HEAD or request.decimal != "." or gaps_are_numbers or request.ranked_by_pairs or encoded:
+    if (
+        len(lines) <= HEAD
+        or request.decimal != "."
+        or gaps_are_numbers
+        or request.ranked_by_pairs
+        or encoded
+    ):
         return None
     try:
         records = _records(where, "".join(lines[:HEAD]), separator)
         named = _names(where, records, request)
     except DataError:
         return None
-    names = [f"column {at}" for at in range(1, len(records.columns) + 1)] if named is None else named[1]
+    names = (
+        [f"column {at}" for at in range(1, len(records.columns) + 1)] if named is None else named[1]
+    )
     # Years are names or data by all that stands below them.
     years = named is None and are_years([number(column[0]) or 0.0 for column in records.columns])
     if len(names) == 1 or "" in names or years:
         return None
-    skipped = records.lines[0] if named is not None and named[0] == records.lines[0] else records.lines[0] - 1
+    skipped = (
+        records.lines[0]
+        if named is not None and named[0] == records.lines[0]
+        else records.lines[0] - 1
+    )
     X = _by_numpy(lines[skipped:], separator)
-    if X is None or X.shape != (len(lines) - skipped, len(names)) or not _are_whole(X, names, request):
+    if (
+        X is None
+        or X.shape != (len(lines) - skipped, len(names))
+        or not _are_whole(X, names, request)
+    ):
         return None
     notes = _notes(records.remarks, None if named is None else named[0])
     lines_of_rows = range(skipped + 1, len(lines) + 1)
-    return Columns(where, tuple(names), tuple(np.asfortranarray(X).T), "line", lines_of_rows, named is not None, na=request.na, notes=notes)
+    return Columns(
+        where,
+        tuple(names),
+        tuple(np.asfortranarray(X).T),
+        "line",
+        lines_of_rows,
+        named is not None,
+        na=request.na,
+        notes=notes,
+    )
 
 
 def _are_whole(X: NDArray[np.float64], names: list[str], request: Request) -> bool:
     """Return True if all columns that may be queries are among the names and hold whole numbers."""
-    asked = {request.query, None if request.like is None else request.like.origin.query} - {None, ""}
+    asked = {request.query, None if request.like is None else request.like.origin.query} - {
+        None,
+        "",
+    }
     queries = [at for at, name in enumerate(names) if name in asked or name.lower() in QUERY_NAMES]
     return asked <= {*names} and not (X[:, queries] % 1).any()
 
@@ -142,7 +183,9 @@ def _are_whole(X: NDArray[np.float64], names: list[str], request: Request) -> bo
 def _by_numpy(lines: list[str], separator: str) -> NDArray[np.float64] | None:
     """Return rows of finite numbers that float64 tells apart, or None."""
     try:
-        X = np.loadtxt(lines, delimiter=None if separator == " " else separator, comments=None, ndmin=2)
+        X = np.loadtxt(
+            lines, delimiter=None if separator == " " else separator, comments=None, ndmin=2
+        )
     except ValueError:
         return None
     return X if (np.abs(X) < EXACT_INTEGERS).all() else None
@@ -153,7 +196,10 @@ def _asked_separator(where: str, sep: str | None, decimal: str) -> str | None:
         return None
     separator = SEPARATORS.get(sep, sep)
     if len(separator) != 1 or separator in '\r\n"+-' or separator.isalnum() or separator == decimal:
-        raise DataError(f"{where}: {sep!r} cannot separate fields; give one character that stands in no number, tab or whitespace")
+        raise DataError(
+            f"{where}: {sep!r} cannot separate fields; give one character that stands in no "
+            f"number, tab or whitespace"
+        )
     return separator
 
 
@@ -194,7 +240,8 @@ def _split(where: str, text: str, separator: str, quote: str) -> Records:
 
     Raises
     ------
-    DataError : no row, open quotes, rows with unequally many fields.
+    DataError
+        No row, open quotes, rows with unequally many fields.
     """
     lines: list[int] = []
     rows: list[list[str]] = []
@@ -220,17 +267,29 @@ def _split(where: str, text: str, separator: str, quote: str) -> Records:
                 lines.append(reader.line_num)
                 rows.append([field.strip() for field in fields])
     except csv.Error as error:
-        raise DataError(f"{where}, line {reader.line_num}: {one_line(error)}; correct the quotes or the line") from None
+        raise DataError(
+            f"{where}, line {reader.line_num}: {one_line(error)}; correct the quotes or the line"
+        ) from None
     if not rows:
         raise DataError(f"{where}: the file holds no row but comments; supply at least one")
     _check_widths(where, lines, [len(row) for row in rows])
-    fitting = [(place, fields) for place, fields in remarks.items() if place < lines[0] and len(fields) == len(rows[0])]
-    return Records(lines, list(zip(*rows, strict=True)), fitting[-1] if fitting else None, list(remarks))
+    fitting = [
+        (place, fields)
+        for place, fields in remarks.items()
+        if place < lines[0] and len(fields) == len(rows[0])
+    ]
+    return Records(
+        lines, list(zip(*rows, strict=True)), fitting[-1] if fitting else None, list(remarks)
+    )
 
 
 def _quotes(text: str, separator: str) -> list[str]:
     """Return the quotes that may enclose fields: a single one first if it encloses one in the first two rows, last if in others."""
-    rows = (line for line in io.StringIO(text, newline=None) if line.strip() and not line.lstrip().startswith("#"))
+    rows = (
+        line
+        for line in io.StringIO(text, newline=None)
+        if line.strip() and not line.lstrip().startswith("#")
+    )
     first = list(islice(rows, 2))
     mark = r"\s" if separator == " " else re.escape(separator)
     single = re.compile(rf"(?:^|{mark})[^\S\n]*'[^'\n]*'[^\S\n]*(?:{mark}|$)", re.MULTILINE)
@@ -260,9 +319,15 @@ def _check_widths(where: str, lines: list[int], widths: list[int]) -> None:
     if odd is None:
         return
     if widths[0] == 1 and len(widths) > 2 and len(set(widths[1:])) == 1:
-        raise DataError(f"{where}, line {lines[0]}: this row has 1 field and all below it {widths[1]}; remove the line if it is a title")
+        raise DataError(
+            f"{where}, line {lines[0]}: this row has 1 field and all below it {widths[1]}; "
+            f"remove the line if it is a title"
+        )
     counted = "1 field" if widths[odd] == 1 else f"{widths[odd]} fields"
-    raise DataError(f"{where}, line {lines[odd]}: the row has {counted} and the first row {widths[0]}; correct the line")
+    raise DataError(
+        f"{where}, line {lines[odd]}: the row has {counted} and the first row {widths[0]}; "
+        f"correct the line"
+    )
 
 
 def _check_one_field(where: str, column: tuple[str, ...]) -> None:
@@ -271,7 +336,10 @@ def _check_one_field(where: str, column: tuple[str, ...]) -> None:
     for mark in sorted(marks):
         if len({field.count(mark) for field in column}) == 1:
             said = shlex.quote("whitespace" if mark.isspace() else mark)
-            raise DataError(f"{where}: every row is one field; if {mark!r} separates fields, say so: --sep {said} (in Python sep=...)")
+            raise DataError(
+                f"{where}: every row is one field; if {mark!r} separates fields, say so: "
+                f"--sep {said} (in Python sep=...)"
+            )
 
 
 def _names(where: str, records: Records, request: Request) -> tuple[int, list[str]] | None:
@@ -279,7 +347,8 @@ def _names(where: str, records: Records, request: Request) -> tuple[int, list[st
 
     Raises
     ------
-    DataError : the first row may hold names as well as data.
+    DataError
+        The first row may hold names as well as data.
     """
     if request.header is False:
         return None
@@ -298,7 +367,8 @@ def _names(where: str, records: Records, request: Request) -> tuple[int, list[st
         return first
     if looks is None and records.remark is None:
         raise DataError(
-            f"{where}, line {first[0]}: the first row may be column names or data; say which: --header or --no-header "
+            f"{where}, line {first[0]}: the first row may be column names or data; say "
+            f"which: --header or --no-header "
             "(in Python header=...)"
         )
     return records.remark
@@ -308,18 +378,28 @@ def _as_they_look(columns: list[tuple[str, ...]], decimal: str) -> list[tuple[st
     """The columns with points for decimal commas, also for those that nobody spoke of: they are refused later, with what to do."""
     if decimal == "," or not any("," in field for column in columns for field in column):
         return [tuple(map(pointed, column)) for column in columns] if decimal == "," else columns
-    return [tuple(pointed(field) if number(field) is None else field for field in column) for column in columns]
+    return [
+        tuple(pointed(field) if number(field) is None else field for field in column)
+        for column in columns
+    ]
 
 
 def _all_named(where: str, line: int, fields: list[str], request: Request) -> list[str]:
     """Names of all columns: one without a name is refused, unless it is dropped."""
     names = [field or f"column {at}" for at, field in enumerate(fields, start=1)]
-    unnamed = [name for field, name in zip(fields, names, strict=True) if not field and name not in request.drop]
+    unnamed = [
+        name
+        for field, name in zip(fields, names, strict=True)
+        if not field and name not in request.drop
+    ]
     if unnamed:
         have, them = ("has", "it") if len(unnamed) == 1 else ("have", "them")
         only = "it only counts the rows" if len(unnamed) == 1 else "they are empty"
         drop = " ".join(f"--drop {shlex.quote(name)}" for name in unnamed)
-        raise DataError(f"{where}, line {line}: {', '.join(unnamed)} {have} no name; name {them}, or drop {them} if {only} ({drop})")
+        raise DataError(
+            f"{where}, line {line}: {', '.join(unnamed)} {have} no name; name {them}, or "
+            f"drop {them} if {only} ({drop})"
+        )
     return names
 
 
@@ -328,6 +408,10 @@ def _notes(remarks: list[int], named: int | None) -> tuple[str, ...]:
     skipped = [line for line in remarks if line != named]
     notes = [f"the names are behind the # of line {named}"] if named in remarks else []
     if skipped:
-        what = f"line {skipped[0]} is a remark" if len(skipped) == 1 else f"{len(skipped)} lines are remarks"
+        what = (
+            f"line {skipped[0]} is a remark"
+            if len(skipped) == 1
+            else f"{len(skipped)} lines are remarks"
+        )
         notes.append(f"{what} (#)")
     return tuple(notes)

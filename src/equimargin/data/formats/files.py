@@ -82,7 +82,10 @@ def open_source(source: str | os.PathLike[str]) -> File:
             break
     content = content.removeprefix(BYTE_ORDER_MARK)
     if not content or content.isspace():
-        raise DataError(f"{where}: {'nothing came in' if standard else 'the file is empty'}; supply at least one row")
+        raise DataError(
+            f"{where}: {'nothing came in' if standard else 'the file is empty'}; supply at "
+            f"least one row"
+        )
     return File(where, name, suffixes[-1] if suffixes else "", content)
 
 
@@ -96,26 +99,42 @@ def _bytes_of(path: Path) -> bytes:
         from equimargin.formulations.numeric.arguments import did_you_mean
 
         near = did_you_mean(str(path), list(BUNDLED)) or f"; bundled are {', '.join(BUNDLED)}"
-        raise DataError(f"{path}: there is no such file and no such bundled data set{near}") from None
+        raise DataError(
+            f"{path}: there is no such file and no such bundled data set{near}"
+        ) from None
     except (OSError, ValueError) as error:  # ValueError: a path with a NUL character
-        raise DataError(f"{path}: cannot be read ({one_line(error)}); check the path and its permissions") from None
+        raise DataError(
+            f"{path}: cannot be read ({one_line(error)}); check the path and its permissions"
+        ) from None
 
 
 def _decompressed(where: str, content: bytes, module: str) -> bytes:
     try:
         with import_module(module).open(io.BytesIO(content)) as stream:
             inside: bytes = stream.read(LARGEST_CONTENT + 1)
-    except Exception as error:  # every one of the modules has errors of its own, and a Python may be built without it
-        raise DataError(f"{where}: cannot be decompressed by {module} ({one_line(error)}); the file is damaged or cut short") from None
+    # every one of the modules has errors of its own, and a Python may be built without
+    # it
+    except Exception as error:
+        raise DataError(
+            f"{where}: cannot be decompressed by {module} ({one_line(error)}); the file is "
+            f"damaged or cut short"
+        ) from None
     if len(inside) > LARGEST_CONTENT:
-        raise DataError(f"{where}: comes to more than {LARGEST_CONTENT:,} bytes when decompressed; decompress it first if that is meant")
+        raise DataError(
+            f"{where}: comes to more than {LARGEST_CONTENT:,} bytes when decompressed; "
+            f"decompress it first if that is meant"
+        )
     return inside
 
 
 def detect_format(file: File, sep: str | None = None, decimal: str = ".") -> str:
     """Tell the format by the content; the extension decides only where the content fits none.
 
-    sep, decimal : as in `ReadOptions`; what separates fields is asked for of a table as text alone.
+    Parameters
+    ----------
+    sep, decimal
+        As in `ReadOptions`; what separates fields is asked for of a table as text
+        alone.
     """
     known = _binary_kind(file)
     if known is not None:
@@ -137,7 +156,8 @@ def detect_format(file: File, sep: str | None = None, decimal: str = ".") -> str
     if file.suffix in (".svm", ".svmlight", ".libsvm", ".letor"):
         return "svmlight"
     raise DataError(
-        f"{where}: the file is neither svmlight (label index:value ...) nor CSV nor NPZ nor Parquet nor a table with white space between "
+        f"{where}: the file is neither svmlight (label index:value ...) nor CSV nor NPZ nor "
+        f"Parquet nor a table with white space between "
         "its fields; convert it to one, or say what separates the fields with --sep"
     )
 
@@ -147,7 +167,8 @@ def _binary_kind(file: File) -> str | None:
 
     Raises
     ------
-    DataError : a format that is not read.
+    DataError
+        A format that is not read.
     """
     content, where = file.content, file.where
     if file.suffix in SPREADSHEETS:
@@ -162,7 +183,9 @@ def _binary_kind(file: File) -> str | None:
     if file.suffix in (".pkl", ".pickle", ".joblib"):
         raise DataError(f"{where}: the file {PICKLE}")
     if b"\0" in content:
-        raise DataError(f"{where}: the file is binary and no NPZ archive; supply svmlight, CSV, NPZ or Parquet")
+        raise DataError(
+            f"{where}: the file is binary and no NPZ archive; supply svmlight, CSV, NPZ or Parquet"
+        )
     return None
 
 
@@ -184,5 +207,7 @@ def _is_spaced(content: bytes) -> bool:
             rows.append(fields)
         if len(rows) == 2:
             first, second = rows
-            return len(first) == len(second) > 1 and any(number(field) is not None for field in second)
+            return len(first) == len(second) > 1 and any(
+                number(field) is not None for field in second
+            )
     return False

@@ -25,26 +25,40 @@ def has_header(columns: Sequence[tuple[str, ...]], na: Sequence[str]) -> bool | 
 
     Parameters
     ----------
-    columns : sequence of tuple of str
-        The fields with the first row, decimal points for commas.
-    na : sequence of str
-        The words that stand for a missing entry.
+    columns : Sequence[tuple[str, ...]]
+        Sequence of tuple of str The fields with the first row, decimal points for
+        commas.
+    na : Sequence[str]
+        Sequence of str The words that stand for a missing entry.
     """
     numbers = [column for column in columns if is_finite(column[0])]
-    words = [column for column in columns if not is_finite(column[0]) and column[0].lower() not in na]
+    words = [
+        column for column in columns if not is_finite(column[0]) and column[0].lower() not in na
+    ]
     if len(columns[0]) == 1:
         return len(words) > len(numbers)
     labels = [column for column in words if column[0] in column[1:]]
-    names = [column for column in words if column[0] not in column[1:] and is_finite(_below(column, na))]
+    names = [
+        column for column in words if column[0] not in column[1:] and is_finite(_below(column, na))
+    ]
     values = [float(column[0]) for column in numbers]
-    ordered = len(set(values)) == len(values) and values in (sorted(values), sorted(values, reverse=True))
+    ordered = len(set(values)) == len(values) and values in (
+        sorted(values),
+        sorted(values, reverse=True),
+    )
     if len(names) > len(numbers) or (names and ordered and not labels):
         return True
-    if not labels and are_years(values) and not any(all(map(_is_year, _numbers_below(column))) for column in numbers):
+    if (
+        not labels
+        and are_years(values)
+        and not any(all(map(_is_year, _numbers_below(column))) for column in numbers)
+    ):
         return True
     if not names:
         # as programs name columns
-        counted = len(values) > 1 and values in ([float(k + by) for k in range(len(values))] for by in (0, 1))
+        counted = len(values) > 1 and values in (
+            [float(k + by) for k in range(len(values))] for by in (0, 1)
+        )
         missing = len(words) + len(numbers) < len(columns)
         if labels or missing or not ordered or any(len(set(column[1:])) == 1 for column in words):
             return False
@@ -72,7 +86,12 @@ def _is_year(value: float) -> bool:
 def are_years(values: Sequence[float]) -> bool:
     """Return True if three numbers or more are years in equal steps."""
     steps = {after - before for before, after in pairwise(values)}
-    return len(values) >= MIN_YEARS and len(steps) == 1 and steps != {0.0} and all(map(_is_year, values))
+    return (
+        len(values) >= MIN_YEARS
+        and len(steps) == 1
+        and steps != {0.0}
+        and all(map(_is_year, values))
+    )
 
 
 def _within(column: tuple[str, ...]) -> bool:

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from equimargin.data.columns.assignment import assign_roles
 from equimargin.data.columns.columns import Columns
-from equimargin.data.columns.roles import FAINT_TARGET_NAME, FAINT_WEIGHT_NAME, QUERY_NAMES, TARGET_NAMES, WEIGHT_NAME
+from equimargin.data.columns.roles import (
+    FAINT_TARGET_NAME,
+    FAINT_WEIGHT_NAME,
+    QUERY_NAMES,
+    TARGET_NAMES,
+    WEIGHT_NAME,
+)
 from equimargin.data.formats.files import File
 from equimargin.data.formats.frames import read_entries
 from equimargin.data.table import Request, Table
@@ -35,16 +41,24 @@ def read_npz(file: File, request: Request) -> Table:
 
     Raises
     ------
-    DataError : a damaged archive, no array X or no target, arrays that have no meaning, or whose shapes do not fit.
+    DataError
+        A damaged archive, no array X or no target, arrays that have no meaning, or
+        whose shapes do not fit.
     """
     where, (arrays, request) = file.where, _arrays(file, request)
     X = arrays.pop("X")
     for name, array in (("X", X), *arrays.items()):
         _check_array(where, name, array, len(np.atleast_1d(X)))
     if not len(X):
-        raise DataError(f"{where}: there are {X.shape[0]} rows and {X.shape[1]} features; supply at least one of each")
+        raise DataError(
+            f"{where}: there are {X.shape[0]} rows and {X.shape[1]} features; supply at "
+            f"least one of each"
+        )
     names = (*arrays, *(f"X[:, {j}]" for j in range(X.shape[1])))
-    entries = tuple(read_entries(where, name, array) for name, array in zip(names, (*arrays.values(), *X.T), strict=True))
+    entries = tuple(
+        read_entries(where, name, array)
+        for name, array in zip(names, (*arrays.values(), *X.T), strict=True)
+    )
     columns = Columns(where, names, entries, "row", range(len(X)), na=request.na)
     return assign_roles(columns, request)._replace(columns=None)
 
@@ -53,32 +67,53 @@ def _meant(request: Request, names: list[str]) -> Request:
     """The request, without what it says of columns of a table that these rows join, and with the weights, which are no feature here."""
     weights = [name for name in names if name.lower() in WEIGHTS]
     if request.like is not None:
-        absent: dict[str, Any] = {role: None for role in ROLES if getattr(request, role) not in (*names, "")}
+        absent: dict[str, Any] = {
+            role: None for role in ROLES if getattr(request, role) not in (*names, "")
+        }
         request = replace(request, **absent)
-    return replace(request, weight=weights[0]) if request.weight is None and len(weights) == 1 and not request.ranked_by_pairs else request
+    return (
+        replace(request, weight=weights[0])
+        if request.weight is None and len(weights) == 1 and not request.ranked_by_pairs
+        else request
+    )
 
 
 def _arrays(file: File, request: Request) -> tuple[dict[str, NDArray[Any]], Request]:
     """The arrays by name, but for those that are dropped, and what is asked of them."""
-    from equimargin.formulations.numeric.archive import Archive  # not with the door: it brings numba
+    from equimargin.formulations.numeric.archive import (
+        Archive,
+    )  # not with the door: it brings numba
 
     where = file.where
     try:
         archive = Archive(file.content)
         names = [name for name in archive if name not in request.drop]
-        request = replace(_meant(request, names), drop=tuple(name for name in request.drop if name not in archive))
+        request = replace(
+            _meant(request, names), drop=tuple(name for name in request.drop if name not in archive)
+        )
         asked = [name for role in ROLES if (name := getattr(request, role))]
-        unknown = [name for name in names if name != "X" and name not in asked and name.lower() not in KNOWN]
+        unknown = [
+            name
+            for name in names
+            if name != "X" and name not in asked and name.lower() not in KNOWN
+        ]
         arrays = {name: archive[name] for name in names if name not in unknown}
     except ValueError as error:
         raise DataError(
-            f"{where}: cannot be read as an NPZ archive of plain arrays ({one_line(error)}); save numeric arrays X and y with numpy.savez"
+            f"{where}: cannot be read as an NPZ archive of plain arrays "
+            f"({one_line(error)}); save numeric arrays X and y with numpy.savez"
         ) from None
-    if "X" not in arrays or not (request.ranked_by_pairs or request.target or any(name.lower() in TARGETS for name in arrays)):
-        raise DataError(f"{where}: the archive needs the arrays X and y and has {listed(names) or 'none'}; save them under these names")
+    if "X" not in arrays or not (
+        request.ranked_by_pairs or request.target or any(name.lower() in TARGETS for name in arrays)
+    ):
+        raise DataError(
+            f"{where}: the archive needs the arrays X and y and has "
+            f"{listed(names) or 'none'}; save them under these names"
+        )
     if unknown:
         raise DataError(
-            f"{where}: nothing is known of the arrays {listed(unknown)}; give them one of the names {', '.join(KNOWN)}, or leave them out "
+            f"{where}: nothing is known of the arrays {listed(unknown)}; give them one of "
+            f"the names {', '.join(KNOWN)}, or leave them out "
             f"(--drop {shlex.quote(unknown[0])})"
         )
     return arrays, request
@@ -89,6 +124,12 @@ def _check_array(where: str, name: str, array: NDArray[Any], rows: int) -> None:
     if array.ndim != dimensions or array.dtype.kind not in ("biuf" if name == "X" else "biufU"):
         one = "dimension" if array.ndim == 1 else "dimensions"
         wanted = "numbers in 2 dimensions" if name == "X" else "numbers or text in 1 dimension"
-        raise DataError(f"{where}: the array {name} has {array.ndim} {one} and type {array.dtype}; save {wanted}")
+        raise DataError(
+            f"{where}: the array {name} has {array.ndim} {one} and type {array.dtype}; save "
+            f"{wanted}"
+        )
     if len(array) != rows:
-        raise DataError(f"{where}: the array {name} has {len(array)} rows and X has {rows}; save as many of each")
+        raise DataError(
+            f"{where}: the array {name} has {len(array)} rows and X has {rows}; save as "
+            f"many of each"
+        )

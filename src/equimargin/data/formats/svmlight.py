@@ -43,22 +43,25 @@ def read_svmlight(file: File, request: Request) -> Table:
 
     where, like = file.where, request.like
     text = COMMENT.sub(b"", file.content) if b"#" in file.content else file.content
-    # Queries are read here: scikit-learn's own reading of them copies the array at every row, and
-    # drops missing ones silently.
+    # Queries are read here: scikit-learn's own reading of them copies the array at
+    # every row, and drops missing ones silently.
     queries = QUERY.findall(text) if b"qid" in text else []
     try:
         X, y = load_svmlight_file(io.BytesIO(text), zero_based=True)
         qid = np.array([int(query) for query in queries], dtype=np.int64)
     except (ValueError, OverflowError) as error:
         raise _svmlight_fault(where, text, one_line(error)) from None
-    # What scikit-learn takes without a word: rows without a query among rows with one, "qidx:1",
-    # "1_0:2", nan and inf.
+    # What scikit-learn takes without a word: rows without a query among rows with one,
+    # "qidx:1", "1_0:2", nan and inf.
     whole = text.count(b"qid") == len(queries) and len(queries) in (0, len(y)) and b"_" not in text
     if not (whole and np.isfinite(y).all() and np.isfinite(X.data).all()):
         raise _svmlight_fault(where, text, "a value is irregular")
     if X.shape[1] > MOST_FEATURES:
         held = len(np.unique(X.indices))
-        raise DataError(f"{where}: features go to number {X.shape[1] - 1}, and rows hold {held} of them; number these from 1 on")
+        raise DataError(
+            f"{where}: features go to number {X.shape[1] - 1}, and rows hold {held} of "
+            f"them; number these from 1 on"
+        )
     if X.nnz == 0:
         raise DataError(f"{where}: no row holds an index:value; supply at least one feature")
     notes = ["read as svmlight (--sep reads a table)"] if file.suffix in TABLE_SUFFIXES else []
@@ -66,13 +69,26 @@ def read_svmlight(file: File, request: Request) -> Table:
     if numbered:
         X.data[X.indices == 0] = 0.0
         X.eliminate_zeros()
-        notes += ["0: numbers the rows, as LIBSVM has it beside a precomputed kernel (--kernel precomputed)"] if like is None else []
+        notes += (
+            [
+                "0: numbers the rows, as LIBSVM has it beside a precomputed kernel "
+                "(--kernel precomputed)"
+            ]
+            if like is None
+            else []
+        )
     least = int(numbered or X.indices.min() > 0)
     first = least if like is None or like.first is None else like.first
     if like is not None and least < first:
-        raise DataError(f"{where}: features are counted from 0 and those of {like.name} from 1; count them from the same")
+        raise DataError(
+            f"{where}: features are counted from 0 and those of {like.name} from 1; count "
+            f"them from the same"
+        )
     if not least and like is None:
-        notes.append(f"features are counted from 0, because line {_first_line_with_zero(text)} has a feature 0")
+        notes.append(
+            f"features are counted from 0, because line {_first_line_with_zero(text)} has a "
+            f"feature 0"
+        )
     X.indices -= first
     X.resize(X.shape[0], max(X.shape[1] - first, 0 if like is None else like.X.shape[1]))
     dense = numbered or np.count_nonzero(X.data) >= SPARSE_BELOW * X.shape[0] * X.shape[1]
@@ -96,7 +112,9 @@ def _is_precomputed(X: Any) -> bool:
     The first one numbers the rows, and the others are a symmetric matrix.
     """
     m = X.shape[0]
-    if X.shape[1] != m + 1 or not np.array_equal(X[:, [0]].toarray().ravel(), np.arange(1.0, m + 1)):
+    if X.shape[1] != m + 1 or not np.array_equal(
+        X[:, [0]].toarray().ravel(), np.arange(1.0, m + 1)
+    ):
         return False
     K = X[:, 1:].toarray()
     return np.allclose(K, K.T, atol=1e-8 * float(np.abs(K).max()))
@@ -134,13 +152,20 @@ def _svmlight_fault(where: str, text: bytes, reason: str) -> DataError:
         asks = len(tokens) > 1 and tokens[1].startswith("qid")
         first = first or (number, asks)
         if fault is None and asks != first[1]:
-            fault = f"this row has {'a' if asks else 'no'} qid and line {first[0]} has {'one' if first[1] else 'none'}"
+            fault = (
+                f"this row has {'a' if asks else 'no'} qid and line {first[0]} has "
+                f"{'one' if first[1] else 'none'}"
+            )
         if fault is not None:
             sep = "tab" if b"\t" in line else "whitespace"
             return DataError(
-                f"{where}, line {number}: {fault}; correct or remove the line (it is read as svmlight; --sep {sep} reads a table)"
+                f"{where}, line {number}: {fault}; correct or remove the line (it is read "
+                f"as svmlight; --sep {sep} reads a table)"
             )
-    return DataError(f"{where}: cannot be read as svmlight ({reason}); correct the file, or say what separates fields of a table (--sep)")
+    return DataError(
+        f"{where}: cannot be read as svmlight ({reason}); correct the file, or say what "
+        f"separates fields of a table (--sep)"
+    )
 
 
 def _row_fault(tokens: list[str]) -> str | None:

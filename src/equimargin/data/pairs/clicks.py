@@ -23,7 +23,12 @@ from equimargin.data.words import DataError, listed
 class Preferences:
     """Pairs of rows with weights, for `ranking_from_pairs(X, pairs, pair_weight=weight)`; `+` adds the weights of equal pairs.
 
-    pairs : (p, 2) rows (preferred, other), each pair once, in ascending order.  weight : (p,) in how many lists each was told.
+    Parameters
+    ----------
+    pairs : NDArray[np.int64] of shape (p, 2)
+        Rows (preferred, other), each pair once, in ascending order.
+    weight : NDArray[np.float64] of shape (p,)
+        In how many lists each was told.
     """
 
     pairs: NDArray[np.int64]
@@ -31,7 +36,9 @@ class Preferences:
 
     def __add__(self, more: Preferences) -> Preferences:
         """Contradictory pairs both stay, each with its weight: the hinge pays for both."""
-        pairs, place = np.unique(np.concatenate([self.pairs, more.pairs]), axis=0, return_inverse=True)
+        pairs, place = np.unique(
+            np.concatenate([self.pairs, more.pairs]), axis=0, return_inverse=True
+        )
         weight = np.bincount(place.ravel(), np.concatenate([self.weight, more.weight]), len(pairs))
         return Preferences(pairs, weight.astype(np.float64))
 
@@ -48,26 +55,48 @@ def preferences(shown: Sequence[int], clicked: Collection[int]) -> Preferences:
 
     Parameters
     ----------
-    shown : rows of the features, in the order in which they were shown, the first at the top.  clicked : some of them.
+    shown : Sequence[int]
+        Rows of the features, in the order in which they were shown, the first at the
+        top.
+    clicked : Collection[int]
+        Some of them.
 
     Returns
     -------
-    Preferences : of weight 1 each. Those of further lists are added to them by `+`.
+    Preferences
+        Of weight 1 each. Those of further lists are added to them by `+`.
 
     Raises
     ------
-    DataError : a row that is no whole number from 0 on, that is shown twice, or that was clicked and not shown.
+    DataError
+        A row that is no whole number from 0 on, that is shown twice, or that was
+        clicked and not shown.
 
     Source: W, application of Ranking SVM; T. Joachims, Optimizing search engines using clickthrough data (2002), algorithm 1.
     """
     order, chosen = _rows(shown, "shown"), set(_rows(clicked, "clicked"))
-    twice = sorted({row for row in order if order.count(row) > 1}) if len(set(order)) < len(order) else []
+    twice = (
+        sorted({row for row in order if order.count(row) > 1})
+        if len(set(order)) < len(order)
+        else []
+    )
     if twice:
-        raise DataError(f"the rows {listed(twice)} are shown twice in one list; keep the place where they were seen")
+        raise DataError(
+            f"the rows {listed(twice)} are shown twice in one list; keep the place where "
+            f"they were seen"
+        )
     missing = sorted(chosen - set(order))
     if missing:
-        raise DataError(f"the rows {listed(missing)} were clicked and not shown; supply the list that was shown")
-    pairs = [(row, above) for place, row in enumerate(order) if row in chosen for above in order[:place] if above not in chosen]
+        raise DataError(
+            f"the rows {listed(missing)} were clicked and not shown; supply the list that was shown"
+        )
+    pairs = [
+        (row, above)
+        for place, row in enumerate(order)
+        if row in chosen
+        for above in order[:place]
+        if above not in chosen
+    ]
     return Preferences(np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2), np.ones(len(pairs)))
 
 
@@ -78,6 +107,12 @@ def _rows(given: object, name: str) -> list[int]:
 
 
 def _row(row: object) -> int:
-    if isinstance(row, bool | np.bool_) or not isinstance(row, int | np.integer) or not 0 <= row < 2**63:
-        raise DataError(f"{row!r} is no row of the features; rows are whole numbers below 2^63, counted from 0")
+    if (
+        isinstance(row, bool | np.bool_)
+        or not isinstance(row, int | np.integer)
+        or not 0 <= row < 2**63
+    ):
+        raise DataError(
+            f"{row!r} is no row of the features; rows are whole numbers below 2^63, counted from 0"
+        )
     return int(row)

@@ -1,9 +1,11 @@
 """Preferences between the rows of a feature file: a table `preferred,other[,query][,weight]`, a pair in each of its rows.
 
-`preferred` and `other` are the entries of the feature file's column `id`, which then is no feature.  Where it has none, they are numbers of
-its rows, counted from 0, its header not among them.  Rows of two queries
-cannot be a pair, whether it is the feature file that has queries or this one.  A weight is a factor of C in [0, inf], 1 without the
-column; a pair of an infinite weight must be met.  A pair may come several times, and then costs what its weights are together.
+`preferred` and `other` are the entries of the feature file's column `id`, which then is
+no feature.  Where it has none, they are numbers of its rows, counted from 0, its header
+not among them.  Rows of two queries cannot be a pair, whether it is the feature file
+that has queries or this one.  A weight is a factor of C in [0, inf], 1 without the
+column; a pair of an infinite weight must be met.  A pair may come several times, and
+then costs what its weights are together.
 """
 
 from __future__ import annotations
@@ -23,27 +25,47 @@ NAMES: Final = ("preferred", "other", "query", "weight")
 """The columns of a preference file, of which the last two may be absent."""
 
 
-def read_pairs(columns: Columns, table: Table, rows: int) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+def read_pairs(
+    columns: Columns, table: Table, rows: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
     """Read pairs of rows, (p, 2), (preferred, other), and their weights, (p,) or None, but for pairs with a row that was left out.
 
     Parameters
     ----------
-    columns : the preference file.  table : the feature file.  rows : how many rows that had, those left out among them.
+    columns : Columns
+        The preference file.
+    table : Table
+        The feature file.
+    rows : int
+        How many rows that had, those left out among them.
 
     Raises
     ------
-    DataError : other columns, an entry that is no row, a row preferred to itself, two queries in a pair, a weight outside [0, inf].
+    DataError
+        Other columns, an entry that is no row, a row preferred to itself, two queries
+        in a pair, a weight outside [0, inf].
     """
     unknown = [name for name in columns.names if name.lower() not in NAMES]
     at = {name.lower(): place for place, name in enumerate(columns.names)}
     if unknown or not {"preferred", "other"} <= set(at) or len(at) < len(columns.names):
-        raise DataError(f"{columns.where}: the columns are {listed(columns.names)} and must be preferred,other[,query][,weight]")
+        raise DataError(
+            f"{columns.where}: the columns are {listed(columns.names)} and must be "
+            f"preferred,other[,query][,weight]"
+        )
     row_of = None if table.ids is None else {name: row for row, name in enumerate(table.ids)}
     sides = [at[side] for side in NAMES[:2]]
-    pairs = np.column_stack([_rows(columns, side, rows) if row_of is None else _rows_by_id(columns, side, row_of) for side in sides])
+    pairs = np.column_stack(
+        [
+            _rows(columns, side, rows) if row_of is None else _rows_by_id(columns, side, row_of)
+            for side in sides
+        ]
+    )
     same = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
     if len(same):
-        raise DataError(f"{_line(columns, same[0])}: row {pairs[same[0], 0]} is preferred to itself; correct or remove the line")
+        raise DataError(
+            f"{_line(columns, same[0])}: row {pairs[same[0], 0]} is preferred to itself; "
+            f"correct or remove the line"
+        )
     if "query" in at:
         _check_queries(columns, at["query"], pairs)
     weights = _weights(columns, at["weight"]) if "weight" in at else None
@@ -59,7 +81,10 @@ def read_pairs(columns: Columns, table: Table, rows: int) -> tuple[NDArray[np.in
     if table.qid is not None:
         torn = np.flatnonzero(table.qid[pairs[:, 0]] != table.qid[pairs[:, 1]])
         if len(torn):
-            raise DataError(f"{_line(columns, lines[torn[0]])}: the two rows are of different queries; correct or remove the line")
+            raise DataError(
+                f"{_line(columns, lines[torn[0]])}: the two rows are of different queries; "
+                f"correct or remove the line"
+            )
     return pairs, weights
 
 
@@ -67,9 +92,18 @@ def _rows(columns: Columns, at: int, rows: int) -> NDArray[np.int64]:
     """The rows that a column names, (p,)."""
     found = []
     for pair, entry in enumerate(columns.entries[at]):
-        row = integer(entry) if isinstance(entry, str) else int(entry) if entry == entry // 1 else None
+        row = (
+            integer(entry)
+            if isinstance(entry, str)
+            else int(entry)
+            if entry == entry // 1
+            else None
+        )
         if row is None or not 0 <= row < rows:
-            raise DataError(f"{columns.place(pair, at)}: {shown(entry)} is no row; the rows are counted from 0 to {rows - 1}")
+            raise DataError(
+                f"{columns.place(pair, at)}: {shown(entry)} is no row; the rows are counted "
+                f"from 0 to {rows - 1}"
+            )
         found.append(row)
     return np.array(found, dtype=np.int64)
 
@@ -80,7 +114,10 @@ def _rows_by_id(columns: Columns, at: int, row_of: Mapping[str, int]) -> NDArray
     for pair, entry in enumerate(columns.entries[at]):
         name = format_row_name(entry)
         if name not in row_of:
-            raise DataError(f"{columns.place(pair, at)}: {shown(name)} is the id of no row; the feature file's column `id` has them")
+            raise DataError(
+                f"{columns.place(pair, at)}: {shown(name)} is the id of no row; the feature "
+                f"file's column `id` has them"
+            )
         found.append(row_of[name])
     return np.array(found, dtype=np.int64)
 
@@ -88,11 +125,16 @@ def _rows_by_id(columns: Columns, at: int, row_of: Mapping[str, int]) -> NDArray
 def _check_queries(columns: Columns, at: int, pairs: NDArray[np.int64]) -> None:
     texts = [str(entry) for entry in columns.entries[at]]
     known: dict[int, tuple[int, str]] = {}
-    for pair, (*query, rows) in enumerate(zip(encode_queries(texts).tolist(), texts, pairs.tolist(), strict=True)):
+    for pair, (*query, rows) in enumerate(
+        zip(encode_queries(texts).tolist(), texts, pairs.tolist(), strict=True)
+    ):
         for row in rows:
             before, text = known.setdefault(row, tuple(query))
             if before != query[0]:
-                raise DataError(f"{columns.place(pair, at)}: row {row} is of query {shown(text)} in a line before; correct the line")
+                raise DataError(
+                    f"{columns.place(pair, at)}: row {row} is of query {shown(text)} in a "
+                    f"line before; correct the line"
+                )
 
 
 def _weights(columns: Columns, at: int) -> NDArray[np.float64]:
@@ -101,7 +143,10 @@ def _weights(columns: Columns, at: int) -> NDArray[np.float64]:
     for pair, entry in enumerate(columns.entries[at]):
         weight = number(entry) if isinstance(entry, str) else float(entry)
         if weight is None or not weight >= 0:
-            raise DataError(f"{columns.place(pair, at)}: {shown(entry)} is no weight of a pair; supply a number from 0 to inf")
+            raise DataError(
+                f"{columns.place(pair, at)}: {shown(entry)} is no weight of a pair; supply "
+                f"a number from 0 to inf"
+            )
         found.append(weight)
     return np.array(found)
 

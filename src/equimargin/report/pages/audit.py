@@ -19,7 +19,13 @@ LEFT, ROW, TOP = 122.0, 30.0, 8.0
 """Units at the left for names, those in height of an interval, and those above the first."""
 
 
-def audit_page(found: Audit, data: Mapping[str, Any], settings: Mapping[str, Any], versions: Mapping[str, str], command: str = "") -> str:
+def audit_page(
+    found: Audit,
+    data: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    versions: Mapping[str, str],
+    command: str = "",
+) -> str:
     """Return the text of the page; other parameters are those of `comparison_page`."""
     kind, sentence = verdict(found)
     return rendered(
@@ -42,17 +48,32 @@ def verdict(found: Audit) -> tuple[str, str]:
     """Return the verdict on a model as a word (agree, undecided or above) and as a sentence."""
     least, most = found.relative_excess
     if most <= AS_GOOD_AS_OPTIMAL:
-        return "agree", f"As good as optimal: at most {most:.2g} above the optimum, relative to it, proven."
+        return (
+            "agree",
+            f"As good as optimal: at most {most:.2g} above the optimum, relative to it, proven.",
+        )
     if least > 0:
-        how_far = f"{most:.2g}" if f"{least:.2g}" == f"{most:.2g}" else f"between {least:.2g} and {most:.2g}"
+        how_far = (
+            f"{most:.2g}"
+            if f"{least:.2g}" == f"{most:.2g}"
+            else f"between {least:.2g} and {most:.2g}"
+        )
         return "above", f"Not optimal: {how_far} above the optimum, relative to it, proven."
-    return "undecided", f"At most {most:.2g} above the optimum, relative to it; that it is above at all is not proven."
+    return (
+        "undecided",
+        f"At most {most:.2g} above the optimum, relative to it; that it is above at all is "
+        f"not proven.",
+    )
 
 
 def _figures(found: Audit) -> dict[str, str]:
     """Return what is proven, by its name."""
     (least, most), (low, high) = found.excess, found.relative_excess
-    own = f"{found.own_relative_excess:.3g}" if math.isfinite(found.own.lower) else "nothing: it has no multipliers"
+    own = (
+        f"{found.own_relative_excess:.3g}"
+        if math.isfinite(found.own.lower)
+        else "nothing: it has no multipliers"
+    )
     return {
         "optimum of the problem": _ends(found.optimum),
         "objective of the model": _ends(found.objective),
@@ -65,7 +86,9 @@ def _figures(found: Audit) -> dict[str, str]:
 def _problem(found: Audit) -> dict[str, str]:
     """Return the problem that the model claims to solve."""
     problem = found.problem
-    kernel = ", ".join(f"{name} {getattr(value, 'name', value)}" for name, value in vars(problem.kernel).items())
+    kernel = ", ".join(
+        f"{name} {getattr(value, 'name', value)}" for name, value in vars(problem.kernel).items()
+    )
     facts = {
         "model": found.source,
         "family": problem.family,
@@ -75,7 +98,9 @@ def _problem(found: Audit) -> dict[str, str]:
         "C": f"{problem.C:g}",
     }
     facts |= {"support vectors": found.vectors} if found.vectors else {}
-    return facts | ({"assumed, as the model does not say it": found.assumed} if found.assumed else {})
+    return facts | (
+        {"assumed, as the model does not say it": found.assumed} if found.assumed else {}
+    )
 
 
 def _ends(interval: Interval) -> str:
@@ -89,7 +114,12 @@ def _picture(found: Audit) -> Picture:
     middle = center(optimum) or 0.0
     rows = [("optimum", optimum), ("this model", found.objective)]
     rows += [("its own proof", found.own)] if math.isfinite(found.own.lower) else []
-    ends = [abs(side - middle) / size for _, interval in rows for side in (interval.lower, interval.upper) if math.isfinite(side)]
+    ends = [
+        abs(side - middle) / size
+        for _, interval in rows
+        for side in (interval.lower, interval.upper)
+        if math.isfinite(side)
+    ]
     exponents = [math.floor(math.log10(end)) for end in ends if end > 0] or [FINEST]
     scale = SignedScale.of(min(exponents), max(exponents) + 1, LEFT, PICTURE_WIDTH - 18)
     bottom = TOP + ROW * len(rows)
@@ -99,8 +129,17 @@ def _picture(found: Audit) -> Picture:
         said = f"{name}: {_ends(interval)}"
         elements.append(text(name, LEFT - 10, y + 3.5, "row", "end", said))
         if interval is found.objective:
-            elements.append(symbol(("diamond", True), scale.place((interval.upper - middle) / size), y, "c0", said))
-        elements += bar((interval.lower - middle) / size, (interval.upper - middle) / size, scale, y, title=said)
+            elements.append(
+                symbol(
+                    ("diamond", True), scale.place((interval.upper - middle) / size), y, "c0", said
+                )
+            )
+        elements += bar(
+            (interval.lower - middle) / size, (interval.upper - middle) / size, scale, y, title=said
+        )
     said = "; ".join(f"{name} in {_ends(interval)}" for name, interval in rows)
-    caption = "Bars are proven intervals; right is above the optimum. An arrow goes on beyond the picture."
+    caption = (
+        "Bars are proven intervals; right is above the optimum. An arrow goes on beyond the "
+        "picture."
+    )
     return Picture("excess", "The model and the optimum", said, bottom + 34, elements, caption)

@@ -18,7 +18,11 @@ from equimargin.report.words import MARKS, MEANINGS
 
 
 def comparison_page(
-    view: ComparisonView, data: Mapping[str, Any], settings: Mapping[str, Any], versions: Mapping[str, str], command: str = ""
+    view: ComparisonView,
+    data: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    versions: Mapping[str, str],
+    command: str = "",
 ) -> str:
     """Return the text of the page.
 
@@ -46,7 +50,11 @@ def comparison_page(
         verdict=view.verdict,
         view=view,
         overview=[(name, name in WORDS) for name in OVERVIEW],
-        sections=[(f"family-{k}", family, intervals(family, f"family-{k}")) for k, family in enumerate(view.families, 1) if family.optimum],
+        sections=[
+            (f"family-{k}", family, intervals(family, f"family-{k}"))
+            for k, family in enumerate(view.families, 1)
+            if family.optimum
+        ],
         groups=[*_groups(view)],
         times=times(view.families),
         columns=[(name, name in WORDS) for name in ("family", *COLUMNS)],
@@ -58,10 +66,14 @@ def comparison_page(
     )
 
 
-def _groups(view: ComparisonView) -> Iterator[tuple[str, list[AnswerView | None], dict[str, list[AnswerView | None]]]]:
+def _groups(
+    view: ComparisonView,
+) -> Iterator[tuple[str, list[AnswerView | None], dict[str, list[AnswerView | None]]]]:
     """Yield id, answers of specialised solvers and answers to each formulation, by family."""
     for family in view.families:
-        rows = {label: [row.get(name) for name in view.solvers] for label, row in family.rows.items()}
+        rows = {
+            label: [row.get(name) for name in view.solvers] for label, row in family.rows.items()
+        }
         shown = {label: row for label, row in rows.items() if any(row)}
         if shown:
             yield family.id, shown.pop("", [None] * len(view.solvers)), shown
@@ -70,5 +82,8 @@ def _groups(view: ComparisonView) -> Iterator[tuple[str, list[AnswerView | None]
 def _row(family: str, answer: AnswerView) -> list[Cell]:
     """Return the row of an answer, with its mark before the word."""
     marked = f"{MARKS[answer.agreement][0]} {answer.agreement}"
-    cells = (replace(cell, text=marked) if cell.kind == str(answer.agreement) else cell for cell in answer.cells)
+    cells = (
+        replace(cell, text=marked) if cell.kind == str(answer.agreement) else cell
+        for cell in answer.cells
+    )
     return [Cell.word(family), *cells]

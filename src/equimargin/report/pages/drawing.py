@@ -1,7 +1,8 @@
 """Pictures of a page as lists of elements of SVG, which the template writes with everything escaped.
 
-A picture is PICTURE_WIDTH units wide and as wide as its place on the page, so that it is drawn about in its own size on a telephone.
-Whatever a colour says is also said by a shape or by the pattern of a line.
+A picture is PICTURE_WIDTH units wide and as wide as its place on the page, so that it
+is drawn about in its own size on a telephone. Whatever a colour says is also said by a
+shape or by the pattern of a line.
 """
 
 from __future__ import annotations
@@ -85,23 +86,46 @@ class Picture:
     """Symbols, each with a word."""
 
 
-def symbol(kind: tuple[str, bool], x: float, y: float, style: str, title: str = "", radius: float = RADIUS) -> Element:
+def symbol(
+    kind: tuple[str, bool], x: float, y: float, style: str, title: str = "", radius: float = RADIUS
+) -> Element:
     """Return a symbol, one of SYMBOLS, around a place, with the class of its colour."""
     shape, filled = kind
     place = f"translate({round(x, 2)} {round(y, 2)}) scale({radius})"
-    attributes = {"d": SHAPES[shape], "transform": place, "class": f"symbol {'filled' if filled else 'hollow'} {style}"}
+    attributes = {
+        "d": SHAPES[shape],
+        "transform": place,
+        "class": f"symbol {'filled' if filled else 'hollow'} {style}",
+    }
     return Element("path", attributes, title=title)
 
 
-def text(words: str, x: float, y: float, style: str = "", anchor: str = "start", title: str = "") -> Element:
+def text(
+    words: str, x: float, y: float, style: str = "", anchor: str = "start", title: str = ""
+) -> Element:
     """Return words whose base line begins, or ends, at a place."""
-    attributes: dict[str, str | float] = {"x": round(x, 2), "y": round(y, 2), "text-anchor": anchor, "class": style}
+    attributes: dict[str, str | float] = {
+        "x": round(x, 2),
+        "y": round(y, 2),
+        "text-anchor": anchor,
+        "class": style,
+    }
     return Element("text", attributes, words, title)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, style: str, title: str = "") -> Element:
     """Return a straight line."""
-    return Element("line", {"x1": round(x1, 2), "y1": round(y1, 2), "x2": round(x2, 2), "y2": round(y2, 2), "class": style}, title=title)
+    return Element(
+        "line",
+        {
+            "x1": round(x1, 2),
+            "y1": round(y1, 2),
+            "x2": round(x2, 2),
+            "y2": round(y2, 2),
+            "class": style,
+        },
+        title=title,
+    )
 
 
 def curve(points: Sequence[tuple[float, float]], style: str, title: str = "") -> Element:

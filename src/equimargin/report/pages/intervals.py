@@ -8,7 +8,17 @@ from collections.abc import Iterator, Sequence
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs import Agreement
 from equimargin.report.answers import AnswerView
-from equimargin.report.pages.drawing import OF_AGREEMENT, PICTURE_WIDTH, RADIUS, Element, Picture, across, line, symbol, text
+from equimargin.report.pages.drawing import (
+    OF_AGREEMENT,
+    PICTURE_WIDTH,
+    RADIUS,
+    Element,
+    Picture,
+    across,
+    line,
+    symbol,
+    text,
+)
 from equimargin.report.pages.scales import FINEST, SignedScale
 from equimargin.report.view import FamilyView
 from equimargin.report.words import cut
@@ -36,21 +46,46 @@ def intervals(family: FamilyView, name: str) -> Picture | None:
     middle = center(interval)
     if not shown or middle is None or not family.judged.feasible:
         return None
-    figures = [(answer.judgement.lower, answer.judgement.evidence.value, answer.judgement.upper) for answer in shown]
+    figures = [
+        (answer.judgement.lower, answer.judgement.evidence.value, answer.judgement.upper)
+        for answer in shown
+    ]
     places = [tuple((value - middle) / interval.size for value in values) for values in figures]
     scale = _scale(interval, [place for values in places for place in values])
     bottom = 8 + ROW * len(shown)
-    elements = [*_shade(interval, middle, scale, bottom), *across(scale, 4, bottom, "relative distance from the optimum")]
+    elements = [
+        *_shade(interval, middle, scale, bottom),
+        *across(scale, 4, bottom, "relative distance from the optimum"),
+    ]
     for k, (answer, (lower, claim, upper)) in enumerate(zip(shown, places, strict=True)):
         elements += _answer(answer, lower, claim, upper, scale, 4 + ROW * (k + 0.5) + 2)
-    present = [agreement for agreement in Agreement if any(answer.agreement is agreement for answer in shown)]
+    present = [
+        agreement
+        for agreement in Agreement
+        if any(answer.agreement is agreement for answer in shown)
+    ]
     verbs = {Agreement.INACCURATE: "is inaccurate"}
-    legend = [(symbol(OF_AGREEMENT[each], 8, 8, each), f"claim of an answer that {verbs.get(each, each)}") for each in present]
-    said = "; ".join(f"{_name(answer)} {answer.agreement}, width {answer.judgement.relative_width:.0e}" for answer in shown)
-    return Picture(f"{name}-intervals", f"Proven intervals and claims of {family.id}", said, bottom + 34, elements, legend=legend)
+    legend = [
+        (symbol(OF_AGREEMENT[each], 8, 8, each), f"claim of an answer that {verbs.get(each, each)}")
+        for each in present
+    ]
+    said = "; ".join(
+        f"{_name(answer)} {answer.agreement}, width {answer.judgement.relative_width:.0e}"
+        for answer in shown
+    )
+    return Picture(
+        f"{name}-intervals",
+        f"Proven intervals and claims of {family.id}",
+        said,
+        bottom + 34,
+        elements,
+        legend=legend,
+    )
 
 
-def bar(lower: float, upper: float, scale: SignedScale, y: float, style: str = "own", title: str = "") -> Iterator[Element]:
+def bar(
+    lower: float, upper: float, scale: SignedScale, y: float, style: str = "own", title: str = ""
+) -> Iterator[Element]:
     """Yield a proven interval, with a cap at each end, or an arrow beyond the picture.
 
     Parameters
@@ -66,7 +101,11 @@ def bar(lower: float, upper: float, scale: SignedScale, y: float, style: str = "
     title : str
         Words that a pointer on it shows.
     """
-    left, right, middle = scale.place(lower), scale.place(upper), min(max(scale.place(0.0), scale.place(lower)), scale.place(upper))
+    left, right, middle = (
+        scale.place(lower),
+        scale.place(upper),
+        min(max(scale.place(0.0), scale.place(lower)), scale.place(upper)),
+    )
     yield line(left, y, middle, y, f"bar {style}", title)
     yield line(middle, y, right, y, "bar own", title)
     for x, value, arrow in ((left, lower, "left"), (right, upper, "right")):
@@ -91,17 +130,35 @@ def _scale(interval: Interval, values: Sequence[float]) -> SignedScale:
     return SignedScale.of(least, most, LEFT, PICTURE_WIDTH - 18)
 
 
-def _shade(interval: Interval, middle: float, scale: SignedScale, bottom: float) -> Iterator[Element]:
+def _shade(
+    interval: Interval, middle: float, scale: SignedScale, bottom: float
+) -> Iterator[Element]:
     """Yield the shade of what all answers prove together."""
-    left, right = (scale.place((side - middle) / interval.size) for side in (interval.lower, interval.upper))
+    left, right = (
+        scale.place((side - middle) / interval.size) for side in (interval.lower, interval.upper)
+    )
     width = max(right - left, 1.0)
-    yield Element("rect", {"x": round(left, 2), "y": 4, "width": round(width, 2), "height": bottom - 4, "class": "shade"})
+    yield Element(
+        "rect",
+        {
+            "x": round(left, 2),
+            "y": 4,
+            "width": round(width, 2),
+            "height": bottom - 4,
+            "class": "shade",
+        },
+    )
 
 
-def _answer(answer: AnswerView, lower: float, claim: float, upper: float, scale: SignedScale, y: float) -> Iterator[Element]:
+def _answer(
+    answer: AnswerView, lower: float, claim: float, upper: float, scale: SignedScale, y: float
+) -> Iterator[Element]:
     """Yield the row of an answer: its name, its bar and its claim."""
     j, name = answer.judgement, _name(answer)
-    said = f"{name}: proven to be in [{j.lower:.12g}, {j.upper:.12g}], claims {j.evidence.value:.12g}, {j.agreement}"
+    said = (
+        f"{name}: proven to be in [{j.lower:.12g}, {j.upper:.12g}], claims "
+        f"{j.evidence.value:.12g}, {j.agreement}"
+    )
     yield text(cut(name, LETTERS), LEFT - 8, y + 3.5, "row", "end", said)
     yield from bar(lower, upper, scale, y, j.lower_kind or "family", said)
     if not math.isnan(claim):

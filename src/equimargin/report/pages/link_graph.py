@@ -1,6 +1,7 @@
 """The graph of links: formulations by their names, and links as arcs at the right of these.
 
-A link is a pattern of its line and a sign in its middle, by its kind. Arcs that overlap run in lanes of their own, and none crosses a name.
+A link is a pattern of its line and a sign in its middle, by its kind. Arcs that overlap
+run in lanes of their own, and none crosses a name.
 """
 
 from __future__ import annotations
@@ -13,7 +14,14 @@ from equimargin.formulations import REGISTRY, Formulation
 from equimargin.formulations.links.kinds import Link
 from equimargin.formulations.links.table import LINKS
 from equimargin.proofs import Agreement
-from equimargin.report.pages.drawing import OF_AGREEMENT, PICTURE_WIDTH, Element, Picture, symbol, text
+from equimargin.report.pages.drawing import (
+    OF_AGREEMENT,
+    PICTURE_WIDTH,
+    Element,
+    Picture,
+    symbol,
+    text,
+)
 from equimargin.report.view import FamilyView
 from equimargin.report.words import cut
 
@@ -21,8 +29,16 @@ from equimargin.report.words import cut
 class Kind(NamedTuple):
     """How a kind of link is drawn.
 
-    sign : in the middle of its line.  meaning : what it says of the optima.  color : seen on white and on black.
-    dashes : units of line and of gap, "" where there is no gap.
+    Parameters
+    ----------
+    sign : str
+        In the middle of its line.
+    meaning : str
+        What it says of the optima.
+    color : str
+        Seen on white and on black.
+    dashes : str
+        Units of line and of gap, "" where there is no gap.
     """
 
     sign: str
@@ -59,11 +75,18 @@ LETTERS = 32
 LANE = 14.0
 """Units between two arcs side by side, where there is room."""
 CAPTION = (
-    "Arcs are links, each with the sign of its kind. The symbol after a formulation is what the referee says of its answers. "
+    "Arcs are links, each with the sign of its kind. The symbol after a formulation is what "
+    "the referee says of its answers. "
     "One in italics is a control, which is wrong on purpose or a look-alike."
 )
 """How the graph of a comparison is read."""
-SEVERITY = (Agreement.DISAGREES, Agreement.FAILED, Agreement.INACCURATE, Agreement.AGREES, Agreement.SKIPPED)
+SEVERITY = (
+    Agreement.DISAGREES,
+    Agreement.FAILED,
+    Agreement.INACCURATE,
+    Agreement.AGREES,
+    Agreement.SKIPPED,
+)
 """Agreements, the one that a reader must see most first."""
 Address = Callable[[str | Link], str]
 """Where the name of a family or of a formulation, or a link, leads."""
@@ -76,7 +99,10 @@ def link_graph(families: Sequence[FamilyView]) -> Picture | None:
 
 
 def draw_links(
-    families: Sequence[str], caption: str = "", said: Mapping[str, Agreement] | None = None, address: Address | None = None
+    families: Sequence[str],
+    caption: str = "",
+    said: Mapping[str, Agreement] | None = None,
+    address: Address | None = None,
 ) -> Picture:
     """Draw the formulations of some families, and the links between them.
 
@@ -100,21 +126,36 @@ def draw_links(
             elements.append(_word(subject, 0, y - 5, "head", font_size=14))
         for family in members:
             y += HEAD
-            elements.append(_leading(_word(family, 8, y - 5, "head", title=family), address, family))
+            elements.append(
+                _leading(_word(family, 8, y - 5, "head", title=family), address, family)
+            )
             for entry in family_members(family):
                 style, shown = "row control" if entry.control else "row", cut(entry.id, LETTERS)
-                elements.append(_leading(_word(shown, end, y + ROW / 2 + 3.5, style, "end", title=entry.id), address, entry.id))
+                elements.append(
+                    _leading(
+                        _word(shown, end, y + ROW / 2 + 3.5, style, "end", title=entry.id),
+                        address,
+                        entry.id,
+                    )
+                )
                 if said is not None:
                     agreement = said.get(entry.id, Agreement.SKIPPED)
                     mark = OF_AGREEMENT[agreement]
-                    elements.append(symbol(mark, NAMES - 8, y + ROW / 2, str(agreement), f"{entry.id}: {agreement}"))
+                    elements.append(
+                        symbol(
+                            mark, NAMES - 8, y + ROW / 2, str(agreement), f"{entry.id}: {agreement}"
+                        )
+                    )
                 places[entry.id] = y + ROW / 2
                 y += ROW
     links = links_between(families)
     elements = [*_arcs(links, places, address), *elements]
     for name in (name for name in KINDS if any(link.kind == name for link in links)):
         y += ROW
-        elements += [_line([(8, y), (38, y)], name), _word(KINDS[name].sign, 23, y + 4, "sign", "middle", font_size=12)]
+        elements += [
+            _line([(8, y), (38, y)], name),
+            _word(KINDS[name].sign, 23, y + 4, "sign", "middle", font_size=12),
+        ]
         elements.append(_word(f"{name}: {KINDS[name].meaning}", 46, y + 3.5))
     words = "; ".join(f"{link.a} {KINDS[link.kind].sign} {link.b}" for link in links)
     return Picture("links", "Links between the formulations", words, y + ROW, elements, caption)
@@ -129,8 +170,15 @@ def by_subject(families: Sequence[str]) -> dict[str, list[str]]:
         Their ids.
     """
     subject_of = {family: SUBJECTS.get(family.partition(".")[0], OTHERS) for family in families}
-    order = [subject for subject in dict.fromkeys([*SUBJECTS.values(), OTHERS]) if subject in subject_of.values()]
-    return {subject: [family for family in families if subject_of[family] == subject] for subject in order}
+    order = [
+        subject
+        for subject in dict.fromkeys([*SUBJECTS.values(), OTHERS])
+        if subject in subject_of.values()
+    ]
+    return {
+        subject: [family for family in families if subject_of[family] == subject]
+        for subject in order
+    }
 
 
 def family_members(family: str) -> list[Formulation]:
@@ -141,7 +189,10 @@ def family_members(family: str) -> list[Formulation]:
     family : str
         Its id.
     """
-    return sorted((entry for entry in REGISTRY.values() if entry.family == family), key=lambda entry: entry.control)
+    return sorted(
+        (entry for entry in REGISTRY.values() if entry.family == family),
+        key=lambda entry: entry.control,
+    )
 
 
 def links_between(families: Sequence[str]) -> list[Link]:
@@ -166,13 +217,22 @@ def _said(families: Sequence[FamilyView]) -> Mapping[str, Agreement]:
     return said
 
 
-def _arcs(links: Sequence[Link], places: Mapping[str, float], address: Address | None) -> Iterator[Element]:
+def _arcs(
+    links: Sequence[Link], places: Mapping[str, float], address: Address | None
+) -> Iterator[Element]:
     """Yield the arcs, the longest first; each in the nearest lane without one that overlaps, short ones first."""
     lanes: list[list[tuple[float, float]]] = []
     routed = []
     for link in sorted(links, key=lambda link: abs(places[link.a] - places[link.b])):
         top, bottom = sorted((places[link.a], places[link.b]))
-        lane = next((k for k, spans in enumerate(lanes) if all(bottom < low or top > high for low, high in spans)), len(lanes))
+        lane = next(
+            (
+                k
+                for k, spans in enumerate(lanes)
+                if all(bottom < low or top > high for low, high in spans)
+            ),
+            len(lanes),
+        )
         lanes[lane:] = lanes[lane:] or [[]]
         lanes[lane].append((top, bottom))
         routed.append((link, lane, top, bottom))
@@ -180,21 +240,49 @@ def _arcs(links: Sequence[Link], places: Mapping[str, float], address: Address |
     for link, lane, top, bottom in reversed(routed):
         x = NAMES + step * (lane + 1)
         said = f"{link.kind}: {link.a} {KINDS[link.kind].sign} {link.b}. {link.statement}"
-        path = [(NAMES, top), (x - 5, top), (x, top), (x, top + 5), (x, bottom - 5), (x, bottom), (x - 5, bottom), (NAMES, bottom)]
+        path = [
+            (NAMES, top),
+            (x - 5, top),
+            (x, top),
+            (x, top + 5),
+            (x, bottom - 5),
+            (x, bottom),
+            (x - 5, bottom),
+            (NAMES, bottom),
+        ]
         reach = [_line(path, link.kind, stroke_width=7, stroke_opacity=0)] if address else []
-        sign = _word(KINDS[link.kind].sign, x, (top + bottom) / 2 + 4, "sign", "middle", font_size=12)
-        yield _leading(Element("g", children=[*reach, _line(path, link.kind), sign], title=said), address, link)
+        sign = _word(
+            KINDS[link.kind].sign, x, (top + bottom) / 2 + 4, "sign", "middle", font_size=12
+        )
+        yield _leading(
+            Element("g", children=[*reach, _line(path, link.kind), sign], title=said), address, link
+        )
 
 
 def _leading(element: Element, address: Address | None, to: str | Link) -> Element:
     """The element, as a link where there is an address."""
-    return element if address is None else Element("a", {"href": address(to), "aria-label": element.title}, children=[element])
+    return (
+        element
+        if address is None
+        else Element("a", {"href": address(to), "aria-label": element.title}, children=[element])
+    )
 
 
-def _word(words: str, x: float, y: float, style: str = "row", anchor: str = "start", title: str = "", font_size: float = 11) -> Element:
+def _word(
+    words: str,
+    x: float,
+    y: float,
+    style: str = "row",
+    anchor: str = "start",
+    title: str = "",
+    font_size: float = 11,
+) -> Element:
     """Words in a style: its class, and attributes for pages without a style sheet."""
     drawn = text(words, x, y, style, anchor, title)
-    looks: dict[str, str | float] = {"font-size": font_size, "font-weight": "bold" if style in ("head", "sign") else "normal"}
+    looks: dict[str, str | float] = {
+        "font-size": font_size,
+        "font-weight": "bold" if style in ("head", "sign") else "normal",
+    }
     looks["font-style"] = "italic" if style.endswith("control") else "normal"
     if style == "sign":
         looks |= {"stroke": "var(--ground, #fff)", "stroke-width": 3, "paint-order": "stroke"}
@@ -203,7 +291,16 @@ def _word(words: str, x: float, y: float, style: str = "row", anchor: str = "sta
 
 def _line(points: Sequence[tuple[float, float]], kind: str, **more: float) -> Element:
     """A line through two points, or an arc through eight with rounded corners."""
-    path = "".join(f"{letter}{round(x, 2)} {round(y, 2)}" for letter, (x, y) in zip("MLQ LQ L", points, strict=False))
-    drawn: dict[str, str | float] = {"d": path, "class": "arc", "fill": "none", "stroke": KINDS[kind].color, "stroke-width": 1.4}
+    path = "".join(
+        f"{letter}{round(x, 2)} {round(y, 2)}"
+        for letter, (x, y) in zip("MLQ LQ L", points, strict=False)
+    )
+    drawn: dict[str, str | float] = {
+        "d": path,
+        "class": "arc",
+        "fill": "none",
+        "stroke": KINDS[kind].color,
+        "stroke-width": 1.4,
+    }
     drawn["stroke-dasharray"] = KINDS[kind].dashes or "none"
     return Element("path", drawn | {name.replace("_", "-"): value for name, value in more.items()})

@@ -9,7 +9,17 @@ import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.report.cell import Cell
-from equimargin.report.pages.drawing import PICTURE_WIDTH, Element, Picture, across, curve, line, symbol, text, upwards
+from equimargin.report.pages.drawing import (
+    PICTURE_WIDTH,
+    Element,
+    Picture,
+    across,
+    curve,
+    line,
+    symbol,
+    text,
+    upwards,
+)
 from equimargin.report.pages.rendering import rendered
 from equimargin.report.pages.scales import LinearScale, LogarithmicScale, Scale
 from equimargin.report.path_lines import (
@@ -74,8 +84,8 @@ def path_page(
         Versions of what it was computed with.
     command : str
         What runs it again in a shell; empty where it was run from Python.
-    scores : Curve or None
-        Scores on validation points, where there are any.
+    scores : Curve | None
+        Curve or None Scores on validation points, where there are any.
     validated_on : str
         Those points, in words.
     columns : Sequence[str] or None
@@ -84,7 +94,12 @@ def path_page(
     kind, sentence = verdict(path)
     pictures: list[Picture] = []
     if (path.lambdas > 0).any():
-        pictures += [_functions(path, columns), *([_scores(path, scores, validated_on)] if scores else []), _margins(path), _gaps(path)]
+        pictures += [
+            _functions(path, columns),
+            *([_scores(path, scores, validated_on)] if scores else []),
+            _margins(path),
+            _gaps(path),
+        ]
     shown = _spread(len(path))
     return rendered(
         "path.html",
@@ -100,7 +115,9 @@ def path_page(
         pictures_of=pictures,
         columns=[(name, False) for name in COLUMNS],
         count=len(path),
-        table_caption="All breakpoints" if len(path) <= ROWS else f"{len(shown)} of {len(path):,} breakpoints, spread evenly over all",
+        table_caption="All breakpoints"
+        if len(path) <= ROWS
+        else f"{len(shown)} of {len(path):,} breakpoints, spread evenly over all",
         rows=[[*_cells(path, t)] for t in shown],
         between=between_breakpoints(path),
         roundings=roundings_of_gaps(path),
@@ -111,8 +128,15 @@ def verdict(path: AnyPath) -> tuple[str, str]:
     """The verdict on a path in a word (agree, disagree or unfinished) and in a sentence."""
     worst = float(np.max(np.concatenate([path.gaps, path.midpoint_gaps])))
     if not worst <= OPTIMAL_GAP:
-        return "disagree", f"A relative gap of {worst:.1e} is too large to trust the path; up to {OPTIMAL_GAP:g} is called optimal."
-    known = f"from lambda = {path.lambdas[0]:.4g} to {path.lambdas[-1]:.4g}, with relative gaps of at most {worst:.1e}"
+        return (
+            "disagree",
+            f"A relative gap of {worst:.1e} is too large to trust the path; up to "
+            f"{OPTIMAL_GAP:g} is called optimal.",
+        )
+    known = (
+        f"from lambda = {path.lambdas[0]:.4g} to {path.lambdas[-1]:.4g}, with relative gaps of "
+        f"at most {worst:.1e}"
+    )
     if not path.complete:
         return "unfinished", f"The path ended early: {path.stopped}. It is known {known}."
     return "agree", f"The whole path is known {known}."
@@ -120,19 +144,29 @@ def verdict(path: AnyPath) -> tuple[str, str]:
 
 def _spread(count: int) -> list[int]:
     """Return at most ROWS indices, evenly spread."""
-    return np.unique(np.linspace(0, count - 1, min(count, ROWS)).astype(np.intp)).tolist() if count else []
+    return (
+        np.unique(np.linspace(0, count - 1, min(count, ROWS)).astype(np.intp)).tolist()
+        if count
+        else []
+    )
 
 
 def _best(scores: Curve, where: str) -> str:
     """The best lambda in a sentence."""
     best = scores.best
     name = best.metric.replace("_", " ")
-    return f"The best {name} on {where} is {best.score:.6g}, at C = {1 / best.lam:.6g} (lambda = {best.lam:.6g})."
+    return (
+        f"The best {name} on {where} is {best.score:.6g}, at C = {1 / best.lam:.6g} (lambda = "
+        f"{best.lam:.6g})."
+    )
 
 
 def _cells(path: AnyPath, t: int) -> Iterator[Cell]:
     """The row of a breakpoint."""
-    lam, half_way = float(path.lambdas[t]), float(path.midpoint_gaps[t]) if t < len(path.midpoint_gaps) else None
+    lam, half_way = (
+        float(path.lambdas[t]),
+        float(path.midpoint_gaps[t]) if t < len(path.midpoint_gaps) else None,
+    )
     yield Cell.of(t + 1, ",")
     yield Cell.of(lam, ".6g")
     yield Cell.of(1 / lam if lam else float("inf"), ".6g")
@@ -164,16 +198,26 @@ def _functions(path: AnyPath, columns: Sequence[str] | None) -> Picture:
     """The coefficients of a linear kernel, else the decision values at training points."""
     lams = lambdas(path, *ends(path), KNOTS)
     values = coefficients(path, lams)
-    return _decision_values(path, lams) if values is None else _coefficients(path, lams, values, columns)
+    return (
+        _decision_values(path, lams)
+        if values is None
+        else _coefficients(path, lams, values, columns)
+    )
 
 
-def _coefficients(path: AnyPath, lams: Array, values: Array, columns: Sequence[str] | None) -> Picture:
+def _coefficients(
+    path: AnyPath, lams: Array, values: Array, columns: Sequence[str] | None
+) -> Picture:
     """The coefficients, of which the largest at the end are named at the right.
 
     No two names are written over each other.
     """
     d = values.shape[1]
-    names = list(columns) if columns is not None and len(columns) == d else [f"feature {j + 1}" for j in range(d)]
+    names = (
+        list(columns)
+        if columns is not None and len(columns) == d
+        else [f"feature {j + 1}" for j in range(d)]
+    )
     named = np.argsort(-np.abs(values[-1]))[:NAMED].tolist()
     y = _upwards(values)
     x, elements = _axes(path, y, "coefficients", RIGHT - ROOM)
@@ -184,10 +228,23 @@ def _coefficients(path: AnyPath, lams: Array, values: Array, columns: Sequence[s
     at = [y.place(values[-1, j]) for j in named]
     for j, end, place in zip(named, at, _apart(at), strict=True):
         elements.append(line(x.place(lams[-1]), end, RIGHT - ROOM + 8, place, "edge"))
-        elements.append(text(cut(names[j], LETTERS), RIGHT - ROOM + 10, place + 3.5, "row", title=names[j]))
+        elements.append(
+            text(cut(names[j], LETTERS), RIGHT - ROOM + 10, place + 3.5, "row", title=names[j])
+        )
     said = "; ".join(f"{names[j]} ends at {values[-1, j]:.4g}" for j in named)
-    some = "" if d <= NAMED else f" The {NAMED} largest at the end are named; the other {d - NAMED} are thin."
-    return Picture("functions", "Coefficients along the path", said, BOTTOM + 34, elements, f"Every coefficient over lambda.{some}")
+    some = (
+        ""
+        if d <= NAMED
+        else f" The {NAMED} largest at the end are named; the other {d - NAMED} are thin."
+    )
+    return Picture(
+        "functions",
+        "Coefficients along the path",
+        said,
+        BOTTOM + 34,
+        elements,
+        f"Every coefficient over lambda.{some}",
+    )
 
 
 def _apart(places: Sequence[float]) -> list[float]:
@@ -212,12 +269,39 @@ def _decision_values(path: AnyPath, lams: Array) -> Picture:
     x, elements = _axes(path, y, "decision values")
     for i in shown.tolist():
         k = levels.index(y_of[i]) if few else 0
-        elements.append(curve(_along(x, lams, y, values[:, i]), f"c{k} dash{k}" if few else "other", f"row {i}, label {y_of[i]:g}"))
-    legend = [(line(0, 8, 16, 8, f"curve c{k} dash{k}"), f"label {level:g}") for k, level in enumerate(levels)] if few else []
-    some = "every training point" if len(shown) == len(y_of) else f"{len(shown)} of {len(y_of):,} training points, spread over the labels"
+        elements.append(
+            curve(
+                _along(x, lams, y, values[:, i]),
+                f"c{k} dash{k}" if few else "other",
+                f"row {i}, label {y_of[i]:g}",
+            )
+        )
+    legend = (
+        [
+            (line(0, 8, 16, 8, f"curve c{k} dash{k}"), f"label {level:g}")
+            for k, level in enumerate(levels)
+        ]
+        if few
+        else []
+    )
+    some = (
+        "every training point"
+        if len(shown) == len(y_of)
+        else f"{len(shown)} of {len(y_of):,} training points, spread over the labels"
+    )
     less = " The median of all is subtracted." if path.problem.rows.invariant else ""
-    said = f"At the end they go from {values[-1, shown].min():.4g} to {values[-1, shown].max():.4g}."
-    return Picture("functions", "Decision values along the path", said, BOTTOM + 34, elements, f"f(x) + b of {some}.{less}", legend)
+    said = (
+        f"At the end they go from {values[-1, shown].min():.4g} to {values[-1, shown].max():.4g}."
+    )
+    return Picture(
+        "functions",
+        "Decision values along the path",
+        said,
+        BOTTOM + 34,
+        elements,
+        f"f(x) + b of {some}.{less}",
+        legend,
+    )
 
 
 def _scores(path: AnyPath, scores: Curve, where: str) -> Picture:
@@ -229,9 +313,20 @@ def _scores(path: AnyPath, scores: Curve, where: str) -> Picture:
     elements.append(curve(_along(x, lams, y, values), "c0"))
     at = x.place(chosen.lam)
     best = f"best: {chosen.score:.6g} at lambda = {chosen.lam:.4g}"
-    elements += [line(at, TOP, at, BOTTOM, "edge"), symbol(("diamond", True), at, y.place(chosen.score), "disagrees", best)]
+    elements += [
+        line(at, TOP, at, BOTTOM, "edge"),
+        symbol(("diamond", True), at, y.place(chosen.score), "disagrees", best),
+    ]
     legend = [(symbol(("diamond", True), 8, 8, "disagrees"), best)]
-    return Picture("scores", f"Scores on {where}", best, BOTTOM + 34, elements, f"The {name} on {where} over lambda.", legend)
+    return Picture(
+        "scores",
+        f"Scores on {where}",
+        best,
+        BOTTOM + 34,
+        elements,
+        f"The {name} on {where} over lambda.",
+        legend,
+    )
 
 
 def _margins(path: AnyPath) -> Picture:
@@ -241,7 +336,14 @@ def _margins(path: AnyPath) -> Picture:
     x, elements = _axes(path, y, "rows in the margin set")
     elements.append(curve(_along(x, lams, y, rows), "c0"))
     said = f"At most {path.margins.max():,} rows."
-    return Picture("margins", "Size of the margin set along the path", said, BOTTOM + 34, elements, "The rows that lie on their margin.")
+    return Picture(
+        "margins",
+        "Size of the margin set along the path",
+        said,
+        BOTTOM + 34,
+        elements,
+        "The rows that lie on their margin.",
+    )
 
 
 def _gaps(path: AnyPath) -> Picture:
@@ -252,14 +354,33 @@ def _gaps(path: AnyPath) -> Picture:
         ("at a breakpoint", ("circle", True), "c0", path.lambdas[here], path.gaps[here]),
         ("half way to the next", ("cross", False), "c1", between, path.midpoint_gaps[half_way]),
     )
-    y = LogarithmicScale.of([*path.gaps[here], *path.midpoint_gaps[half_way], OPTIMAL_GAP], BOTTOM, TOP)
+    y = LogarithmicScale.of(
+        [*path.gaps[here], *path.midpoint_gaps[half_way], OPTIMAL_GAP], BOTTOM, TOP
+    )
     x, elements = _axes(path, y, f"relative gap, {roundings_of_gaps(path)}")
-    elements.append(line(LEFT, y.place(OPTIMAL_GAP), RIGHT, y.place(OPTIMAL_GAP), "edge", f"{OPTIMAL_GAP:g}: what is called optimal"))
+    elements.append(
+        line(
+            LEFT,
+            y.place(OPTIMAL_GAP),
+            RIGHT,
+            y.place(OPTIMAL_GAP),
+            "edge",
+            f"{OPTIMAL_GAP:g}: what is called optimal",
+        )
+    )
     for _, kind, look, lams, gaps in kinds:
         for t in _spread(len(lams)):
             said = f"{gaps[t]:.1e} at lambda = {lams[t]:.4g}"
             elements.append(symbol(kind, x.place(lams[t]), y.place(gaps[t]), look, said, 2.2))
     legend = [(symbol(kind, 8, 8, look), words) for words, kind, look, _, _ in kinds]
-    said = f"At most {path.gaps.max():.1e} at breakpoints and {path.midpoint_gaps.max(initial=0.0):.1e} half way between them."
-    caption = f"Every answer of the path is within its gap of the optimum. Up to {OPTIMAL_GAP:g}, the broken line, it is called optimal."
-    return Picture("gaps", "Relative gaps along the path", said, BOTTOM + 34, elements, caption, legend)
+    said = (
+        f"At most {path.gaps.max():.1e} at breakpoints and "
+        f"{path.midpoint_gaps.max(initial=0.0):.1e} half way between them."
+    )
+    caption = (
+        f"Every answer of the path is within its gap of the optimum. Up to {OPTIMAL_GAP:g}, the "
+        f"broken line, it is called optimal."
+    )
+    return Picture(
+        "gaps", "Relative gaps along the path", said, BOTTOM + 34, elements, caption, legend
+    )

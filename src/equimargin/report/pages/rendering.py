@@ -1,9 +1,10 @@
 """A page from its template: everything escaped, one file with all that it needs.
 
-Names of files, columns and classes may hold anything, and come out as text. A policy in the page's
-head lets the browser run the page's own script and use its own style sheet, both named by their
-digests, and load nothing at all. What is not ASCII becomes a character reference, so that the page
-reads the same whatever a pipe or a server takes its encoding for.
+Names of files, columns and classes may hold anything, and come out as text. A policy in
+the page's head lets the browser run the page's own script and use its own style sheet,
+both named by their digests, and load nothing at all. What is not ASCII becomes a
+character reference, so that the page reads the same whatever a pipe or a server takes
+its encoding for.
 """
 
 from __future__ import annotations
@@ -24,7 +25,13 @@ FOLDER = "templates"
 """The folder of the templates, the style sheet and the script, beside this file."""
 
 
-def rendered(template: str, command: str, settings: Mapping[str, Any], versions: Mapping[str, str], **parts: Any) -> str:
+def rendered(
+    template: str,
+    command: str,
+    settings: Mapping[str, Any],
+    versions: Mapping[str, str],
+    **parts: Any,
+) -> str:
     """Return the text of a page.
 
     Parameters
@@ -45,7 +52,8 @@ def rendered(template: str, command: str, settings: Mapping[str, Any], versions:
     text = environment.get_template(template).render(
         style=style,
         script=script,
-        policy=f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {_digest(style)}; script-src {_digest(script)}",
+        policy=f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src "
+        f"{_digest(style)}; script-src {_digest(script)}",
         command=command,
         settings=list(_spelled(plain(settings))),
         posed=_posed(settings),
@@ -65,7 +73,9 @@ def drawn(picture: Picture, macro: str = "picture") -> str:
     macro : str
         "picture" with its caption, or "svg" alone.
     """
-    return str(getattr(templates(_text).get_template("pictures.html").module, macro)(picture)).strip()
+    return str(
+        getattr(templates(_text).get_template("pictures.html").module, macro)(picture)
+    ).strip()
 
 
 def templates(text: Callable[[str], str]) -> Environment:
@@ -78,7 +88,13 @@ def templates(text: Callable[[str], str]) -> Environment:
     """
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    return Environment(loader=FunctionLoader(text), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return Environment(
+        loader=FunctionLoader(text),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 def _text(name: str) -> str:
@@ -98,8 +114,12 @@ def _posed(settings: Mapping[str, Any]) -> str:
     """
     said = []
     if settings.get("kernel"):
-        parameters = ", ".join(f"{name} = {value:.6g}" for name, value in settings["kernel"].items() if name != "name")
-        said.append(f"{settings['kernel']['name']} kernel{f' with {parameters}' if parameters else ''}")
+        parameters = ", ".join(
+            f"{name} = {value:.6g}" for name, value in settings["kernel"].items() if name != "name"
+        )
+        said.append(
+            f"{settings['kernel']['name']} kernel{f' with {parameters}' if parameters else ''}"
+        )
     if settings.get("C") is not None:
         said.append(f"C = {settings['C']:g}")
     return ", ".join(said)
@@ -109,7 +129,12 @@ def _spelled(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield settings as words."""
     for name, value in settings.items():
         if isinstance(value, Mapping):
-            yield name, ", ".join(str(each) if key == "name" else f"{key} {each}" for key, each in value.items())
+            yield (
+                name,
+                ", ".join(
+                    str(each) if key == "name" else f"{key} {each}" for key, each in value.items()
+                ),
+            )
         elif isinstance(value, list | tuple):
             yield name, ", ".join(map(str, value))
         elif isinstance(value, bool):

@@ -53,7 +53,11 @@ class LinearScale(Scale):
 
     def ticks(self) -> Iterator[tuple[float, str]]:
         step = 10.0 ** math.floor(math.log10((self.high - self.low) / MOST_TICKS))
-        step *= next(factor for factor in (1, 2, 5, 10) if (self.high - self.low) / (factor * step) <= MOST_TICKS)
+        step *= next(
+            factor
+            for factor in (1, 2, 5, 10)
+            if (self.high - self.low) / (factor * step) <= MOST_TICKS
+        )
         for k in range(math.ceil(self.low / step), math.floor(self.high / step) + 1):
             yield self.place(k * step), f"{k * step:.10g}"
 
@@ -95,7 +99,9 @@ class SignedScale(Scale):
 
     def _share(self, value: float) -> float:
         decades, size = self.high - self.low + 1, abs(value)
-        away = size / 10.0**self.low if size <= 10.0**self.low else 1.0 + math.log10(size) - self.low
+        away = (
+            size / 10.0**self.low if size <= 10.0**self.low else 1.0 + math.log10(size) - self.low
+        )
         return 0.5 + math.copysign(min(away, decades) / decades, value) / 2
 
     def ticks(self) -> Iterator[tuple[float, str]]:

@@ -6,7 +6,16 @@ import math
 from collections.abc import Sequence
 
 from equimargin.proofs import Judgement
-from equimargin.report.pages.drawing import PICTURE_WIDTH, SYMBOLS, Picture, across, line, symbol, text, upwards
+from equimargin.report.pages.drawing import (
+    PICTURE_WIDTH,
+    SYMBOLS,
+    Picture,
+    across,
+    line,
+    symbol,
+    text,
+    upwards,
+)
 from equimargin.report.pages.scales import LogarithmicScale
 from equimargin.report.view import FamilyView
 
@@ -19,26 +28,43 @@ SHORTEST_SECONDS = 1e-4
 COLOURS = 6
 """Colours of the style sheet; a symbol has one beside its shape."""
 CAPTION = (
-    "Down is more accurate, left is faster. A point is an answer: the seconds of its solving, and the relative width of the interval "
-    "that it proves; a backend's interval is that of its point after exact repair. Compiling is not counted."
+    "Down is more accurate, left is faster. A point is an answer: the seconds of its "
+    "solving, and the relative width of the interval "
+    "that it proves; a backend's interval is that of its point after exact repair. "
+    "Compiling is not counted."
 )
 """Explanation of the picture."""
 
 
 def times(families: Sequence[FamilyView]) -> Picture | None:
     """Return the picture; None where no answer has a time."""
-    answers = [(family.id, answer) for family in families for answer in family.answers if answer.seconds]
+    answers = [
+        (family.id, answer) for family in families for answer in family.answers if answer.seconds
+    ]
     if not answers:
         return None
-    solvers = list(dict.fromkeys(answer.run.solver for _, answer in sorted(answers, key=lambda each: not each[1].label)))
+    solvers = list(
+        dict.fromkeys(
+            answer.run.solver for _, answer in sorted(answers, key=lambda each: not each[1].label)
+        )
+    )
     right = PICTURE_WIDTH - 14
     widths = [answer.judgement.relative_width for _, answer in answers]
     x = LogarithmicScale.of([_seconds(answer.judgement) for _, answer in answers], LEFT, right)
     y = LogarithmicScale.of(widths, BOTTOM - EDGE, TOP)
-    elements = [*across(x, TOP - EDGE, BOTTOM, "seconds of solving"), *upwards(y, LEFT, right, "relative width of what is proven")]
-    for there, where, words in ((0.0 in widths, BOTTOM, "exact"), (math.inf in widths, TOP - EDGE, "no bound")):
+    elements = [
+        *across(x, TOP - EDGE, BOTTOM, "seconds of solving"),
+        *upwards(y, LEFT, right, "relative width of what is proven"),
+    ]
+    for there, where, words in (
+        (0.0 in widths, BOTTOM, "exact"),
+        (math.inf in widths, TOP - EDGE, "no bound"),
+    ):
         if there:
-            elements += [line(LEFT, where, right, where, "edge"), text(words, LEFT - 5, where + 3.5, "tick", "end")]
+            elements += [
+                line(LEFT, where, right, where, "edge"),
+                text(words, LEFT - 5, where + 3.5, "tick", "end"),
+            ]
     looks = {name: (SYMBOLS[k % len(SYMBOLS)], f"c{k % COLOURS}") for k, name in enumerate(solvers)}
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in solvers}
     for (family, answer), width in zip(answers, widths, strict=True):
@@ -49,7 +75,15 @@ def times(families: Sequence[FamilyView]) -> Picture | None:
         found[answer.run.solver].append((seconds, width))
     legend = [(symbol(shape, 8, 8, colour), name) for name, (shape, colour) in looks.items()]
     said = "; ".join(_of_solver(name, *zip(*pairs, strict=True)) for name, pairs in found.items())
-    return Picture("times", "Time against proven width, of every answer", said, BOTTOM + 34, elements, CAPTION, legend)
+    return Picture(
+        "times",
+        "Time against proven width, of every answer",
+        said,
+        BOTTOM + 34,
+        elements,
+        CAPTION,
+        legend,
+    )
 
 
 def _seconds(j: Judgement) -> float:
@@ -59,4 +93,7 @@ def _seconds(j: Judgement) -> float:
 
 def _of_solver(name: str, seconds: Sequence[float], widths: Sequence[float]) -> str:
     """Return the ranges of the times and widths of a solver, in words."""
-    return f"{name}: {min(seconds):.2g} to {max(seconds):.2g} s, widths from {min(widths):.0e} to {max(widths):.0e}"
+    return (
+        f"{name}: {min(seconds):.2g} to {max(seconds):.2g} s, widths from {min(widths):.0e} to "
+        f"{max(widths):.0e}"
+    )

@@ -1,0 +1,24 @@
+"""Statements of a source by its lines: the name of a changed place, whatever its number or layout."""
+
+from __future__ import annotations
+
+import ast
+
+
+def statements_by_line(text: str) -> dict[int, str]:
+    """Return the innermost statement of every line, on one line; of a compound one its header.
+
+    Parameters
+    ----------
+    text : str
+        Source of a program.
+    """
+    lines = text.splitlines()
+    statements = {number: line.strip() for number, line in enumerate(lines, 1)}
+    for node in ast.walk(ast.parse(text)):  # outer statements come first
+        if isinstance(node, ast.stmt):
+            body = getattr(node, "body", None)
+            last = max(node.lineno, body[0].lineno - 1) if body else node.end_lineno or node.lineno
+            whole = " ".join(" ".join(lines[node.lineno - 1 : last]).split())
+            statements.update(dict.fromkeys(range(node.lineno, last + 1), whole))
+    return statements
