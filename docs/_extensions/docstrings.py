@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 SECTION = re.compile(r"^(Parameters|Returns|Raises|Attributes|Yields)$")
+"""Headings of sections that consist of entries."""
+HEADING = re.compile(r"^(References|Notes|See Also|Examples)$")
+"""Headings of sections that consist of text."""
 HEAD = re.compile(r"^([\w*]+(?:, [\w*]+)*)(?: : (.+))?$")
 """The first line of an entry: names, and their type."""
 
@@ -31,7 +34,7 @@ def rewrite(app: Sphinx, what: str, name: str, found: Any, options: Any, lines: 
 
 
 def restructured(lines: list[str]) -> Iterator[str]:
-    """The lines of a docstring in reStructuredText."""
+    """Yield the lines of a docstring in reStructuredText."""
     in_section = False
     for empty, group in groupby(lines, key=lambda line: not line.strip()):
         block = list(group)
@@ -40,6 +43,9 @@ def restructured(lines: list[str]) -> Iterator[str]:
         elif SECTION.match(block[0]) and len(block) > 1 and set(block[1]) == {"-"}:
             in_section = True
             yield from (f"**{block[0]}**", "", *items(block[2:]))
+        elif HEADING.match(block[0]) and len(block) > 1 and set(block[1]) == {"-"}:
+            in_section = False
+            yield from (f"**{block[0]}**", "", *restructured(block[2:]))
         elif block[0].lstrip().startswith(">>>"):
             yield from (line.strip() for line in block)
         elif block[0].startswith(" ") and not in_section:

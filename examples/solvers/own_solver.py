@@ -1,16 +1,12 @@
-"""A solver of one's own
-=======================
+"""A user-defined solver
+=====================
 
-A solver of one's own: dual coordinate ascent for the hinge without a bias, checked
-against the printed problems.
+Dual coordinate ascent for the hinge without a bias, checked against the printed problems.
 
     max  t'alpha - 1/2 alpha'Q alpha    s.t.  0 <= alpha_r <= c_r        Q = A K A'
 
-One row after the other goes to its best multiplier while the others stay:
-alpha_r + (t - Q alpha)_r / Q_rr, cut off at the ends of its box.
-
-Run it: ``python examples/solvers/own_solver.py``.
-What is wrong (try Q_rr / 2, or leave out the cut) ends in a sentence that says so.
+Each step maximises over one multiplier: alpha_r + (t - Q alpha)_r / Q_rr, clipped to its bounds.
+Run it: ``python examples/solvers/own_solver.py``. A fault (try Q_rr / 2) ends with a message.
 """
 
 import numpy as np
@@ -21,7 +17,7 @@ from equimargin.solvers.progress import DualConvergenceMonitor, initial_multipli
 from equimargin.testing import check_solver
 
 SMALLEST_CURVATURE = 1e-300
-"""Takes the place of Q_rr = 0: a row without curvature goes to one end of its box."""
+"""Replaces Q_rr = 0: a row without curvature moves to one of its bounds."""
 
 
 @solver(
@@ -40,7 +36,7 @@ SMALLEST_CURVATURE = 1e-300
     ),
 )
 def ascent(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
-    """Sweeps over all rows, the gap after each."""
+    """Sweep over all rows; compute the gap after each sweep."""
     progress = DualConvergenceMonitor("ascent", problem, limits, limits.max_iter or 10_000)
     A, t, c = problem.rows.matrix, problem.rows.t, problem.costs
     Q = A @ problem.gram.dense @ A.T
@@ -49,10 +45,8 @@ def ascent(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     while not progress.show(alpha, sweeps):
         slope = t - Q @ alpha
         for r in range(problem.p):
-            step = (
-                np.clip(alpha[r] + slope[r] / max(Q[r, r], SMALLEST_CURVATURE), 0.0, c[r])
-                - alpha[r]
-            )
+            newton = slope[r] / max(Q[r, r], SMALLEST_CURVATURE)
+            step = np.clip(alpha[r] + newton, 0.0, c[r]) - alpha[r]
             alpha[r] += step
             slope -= step * Q[r]
         sweeps += 1
