@@ -151,7 +151,7 @@ class PairSlacks(PairSums, Slacks):
     def _near(self, steps: int) -> bool:
         """Return True if errors of `steps` units in u change less than rounding does.
 
-        The errors are in every u of all pairs.
+        Both change the sum of c u^2; every u has such an error.
         """
         every = self.costs @ self.rows.pairs_of[self.rows.queries]
         return bool((steps * self.unit) ** 2 * every <= self.square_error(self.on_grid(1.0)))
