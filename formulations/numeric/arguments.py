@@ -52,10 +52,12 @@ def check_number(value: object, name: str, wanted: str, accepted: Callable[[floa
         If the value is no number or is not accepted.
     """
     one = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
-    # float() of an integer outside the float64 range raises OverflowError.
     with suppress(OverflowError):
         if (
-            is_number(one) and not isinstance(one, bool | np.bool_) and accepted(float(one))  # type: ignore[arg-type]
+            is_number(one)
+            and not isinstance(one, bool | np.bool_)
+            # float() of an integer outside the float64 range raises OverflowError.
+            and accepted(float(one))  # type: ignore[arg-type]
         ):
             return float(one)  # type: ignore[arg-type]
     raise ValueError(f"{name} must be {wanted}, not {format_value(value)}")

@@ -44,7 +44,8 @@ def round_to_dyadic_grid(alpha: Array, box: Array, s: Array) -> Array:
 def on_grid_by_threshold(alpha: Array, box: Array, s: Array, k: Index, T: int) -> Array:
     """Return multipliers on a dyadic grid with s'alpha = 0 for each threshold.
 
-    The sum is over the rows of the threshold. Multipliers of a threshold that cannot be balanced are 0.
+    The sum is over the rows of the threshold. Multipliers of a threshold that cannot be
+    balanced are 0.
 
     Parameters
     ----------
