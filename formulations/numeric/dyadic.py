@@ -17,8 +17,8 @@ from equimargin.formulations.numeric.rounding import SMALLEST
 def round_to_dyadic_grid(alpha: Array, box: Array, s: Array) -> Array:
     """Return multipliers on a dyadic grid with 0 <= alpha <= box and s'alpha = 0.
 
-    Both hold exactly, and the grid is so coarse that any sum of the multipliers is exact
-    in float64.
+    Both hold exactly, and the grid is so coarse that any sum of the multipliers is
+    exact in float64.
 
     Parameters
     ----------

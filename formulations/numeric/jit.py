@@ -465,7 +465,7 @@ def measure_compile_seconds() -> float:
 def run_seconds() -> float:
     """Return the seconds of a clock that stops while kernels are compiled.
 
-    It stops while the calling thread waits for kernels. Only differences are meaningful.
+    The clock is that of the calling thread. Only differences are meaningful.
     """
     return time.perf_counter() - measure_compile_seconds()
 

@@ -8,7 +8,7 @@
 The earlier multipliers are not sent. They are a function of the points at which they
 were computed, from which a partition recomputes them if it has lost them:
 
-    a <- min((a + slope_k u(v_k))_+, 1)     for every centre (v_k, slope_k), from a = 1/2
+    a <- min((a + slope_k u(v_k))_+, 1)   for every centre (v_k, slope_k), from a = 1/2
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from equimargin.formulations.numeric.rounding import round_toward
 from equimargin.formulations.rows.base import Rows
 
 GATHERED_ROWS = 256
-"""Points whose features are gathered for one matrix product, few enough for the cache."""
+"""Points whose features are gathered for one matrix product; they fit the cache."""
 LISTED_PAIRS = 10_000_000
 """Maximum pairs that are listed explicitly: their indices alone take 160 MB."""
 

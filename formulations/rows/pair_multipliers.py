@@ -2,7 +2,8 @@
 
 They have three forms: the derivative of a smooth loss at some f, feasible by
 construction; the multipliers (2.8) of Kuo, Lee and Lin, convex combinations of sets of
-violated pairs k; and nonzero multipliers of a few pairs, with which an active-set method ends.
+violated pairs k; and nonzero multipliers of a few pairs, with which an active-set method
+ends.
 
     alpha_ij = c phi'(u_ij)
     alpha_ij = c sum of mu_k over the sets k with the pair (i, j)

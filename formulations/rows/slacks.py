@@ -136,7 +136,7 @@ class Slacks(ABC):
         """
 
     def listed(self) -> RowSlacks | None:
-        """Return these slacks if they are arrays of one number per row, None otherwise."""
+        """Return these slacks if they are arrays of one number per row, or None."""
         return None
 
 
