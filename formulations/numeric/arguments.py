@@ -195,7 +195,7 @@ def check_reals(values: object, name: str) -> Array:
         with np.errstate(over="ignore"):
             return np.asarray(given, dtype=np.float64)
     except OverflowError:
-        raise ValueError(f"{name} holds a number beyond float64") from None
+        raise ValueError(f"{name} holds a number outside the float64 range") from None
 
 
 def check_weights(values: object, m: int, name: str) -> Array:

@@ -75,8 +75,8 @@ def _weights(problem: MarginProblem) -> dict[str, Any]:
         above, below = np.split(weights, 2)
         if not np.array_equal(above, below):
             raise ValueError(
-                "the two sides of the tube have weights of their own, which `regression` "
-                "does not take"
+                "the two sides of the tube have different weights; `regression` accepts "
+                "equal weights only"
             )
         return {"sample_weight": above}
     if not isinstance(problem.rows, Pairs):

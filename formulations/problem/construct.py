@@ -561,7 +561,7 @@ def make_family_problem(
     }
     if family not in problems:
         weighted = any(given is not None for name, given in weights.items() if name != "bias")
-        unweighted = "; families with a norm of one know no weights" if weighted else ""
+        unweighted = "; one-norm families accept no weights" if weighted else ""
         known = f"known of a {task} with the hinge: {', '.join(problems)}{unweighted}"
         raise ValueError(
             f"unknown family {family!r}{did_you_mean(family, list(problems))}; {known}"

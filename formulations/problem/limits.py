@@ -151,8 +151,8 @@ def check_float64_range(
     )
     if np.isfinite(C) and not np.isfinite(C * largest):
         raise ValueError(
-            f"C = {C:g} times the weight {largest:g} is too large for float64; rows that "
-            f"must be met have weight inf"
+            f"C = {C:g} times the weight {largest:g} is too large for float64; use "
+            f"weight inf for hard rows"
         )
     # The slack at f = 0 is t_r, which is 1 except in a tube.
     worst = max(float(rows.t.max()), 0.0) if tube else 1.0

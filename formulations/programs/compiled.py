@@ -95,7 +95,7 @@ def _compiled(problem: Any) -> tuple[Any, Any, Any]:
     ):
         raise ValueError(
             "the problem is not convex: cvxpy compiles a part of it, such as a FiniteSet, "
-            "to integer unknowns"
+            "to integer variables"
         )
     others = [
         name

@@ -87,15 +87,15 @@ class Program:
                 )
             if not all(0 <= j < M.width and v != 0 for row in M.rows for j, v in row.items()):
                 raise ValueError(
-                    f"a row of {name} has an entry beyond its columns or one that is 0: "
-                    f"give only those that are not 0"
+                    f"a row of {name} has an entry outside its columns or a zero; "
+                    f"give nonzero entries only"
                 )
         if not self.P.symmetric:
             raise ValueError("P is not symmetric: give (P + P') / 2, which has the same x'Px")
         # `inequalities` is negative if the cones have more rows than G.
         if any(size < 1 for size in self.cones) or self.inequalities < 0:
             raise ValueError(
-                f"G has {len(self.h)} rows, and cones of {list(self.cones)} of them were asked for"
+                f"cones of {list(self.cones)} rows do not fit G, which has {len(self.h)} rows"
             )
 
     @property

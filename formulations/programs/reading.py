@@ -47,7 +47,7 @@ def read(value: float | int | Fraction, reading: Reading = "exact") -> Fraction:
     if isinstance(value, Fraction):
         return value
     if isinstance(value, float) and not isfinite(value):
-        raise ValueError(f"the numbers of a program are finite, and one is {value}")
+        raise ValueError(f"the numbers of a program must be finite, not {value}")
     return (
         _near_fraction(float(value))
         if isinstance(value, float) and reading == "fractions"

@@ -121,8 +121,8 @@ class CountedPairs(Pairs):
     def _listed(self) -> tuple[Index, Index]:  # type: ignore[override]
         if self.p > LISTED_PAIRS:
             raise ValueError(
-                f"{self.p:,} preference pairs are more than the {LISTED_PAIRS:,} that are "
-                f"listed one by one"
+                f"{self.p:,} preference pairs are more than the {LISTED_PAIRS:,} that can "
+                f"be listed explicitly"
             )
         level, place = self.level[self.active], np.arange(len(self.active))
         # Index of the first point of each point's query.

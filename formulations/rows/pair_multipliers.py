@@ -51,7 +51,7 @@ class ImplicitMultipliers(Multipliers):
         self, rows: GroupedRows, phi: Loss, costs: Array, biased: bool
     ) -> ImplicitMultipliers:
         if not self.rows.same(rows):
-            raise ValueError("these multipliers are of other pairs than the problem's")
+            raise ValueError("the multipliers belong to other pairs than the problem's")
         return self.within_box(phi, costs)
 
     @abstractmethod
@@ -173,7 +173,7 @@ class PairMultipliers(ImplicitMultipliers):
 
     def __init__(self, slacks: PairSums, phi: Loss) -> None:
         if isinstance(phi.width, np.ndarray):
-            raise ValueError("the loss of implicit pairs has one width for all")
+            raise ValueError("implicit pairs need one loss width for all")
         self.rows, self.slacks, self.phi = slacks.rows, slacks, phi
         self.high = slacks.on_grid(1.0 + phi.width)
         self.low = (
