@@ -31,12 +31,12 @@ class Registry(Mapping[str, T]):
         self._modules: dict[str, str] = dict(modules or {})
 
     def __getitem__(self, name: str) -> T:
-        found = self._values[name]
-        if found is None:
+        value = self._values[name]
+        if value is None:
             import_module(self._modules[name])
-            found = self._values[name]
-        assert found is not None, f"importing {self._modules[name]} enters no {self.kind} {name!r}"
-        return found
+            value = self._values[name]
+        assert value is not None, f"importing {self._modules[name]} enters no {self.kind} {name!r}"
+        return value
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

@@ -97,23 +97,23 @@ def _steps(alpha: Array, box: Array, s: Array, steps: Array, ends: Array) -> tup
         return 1.0, 0.0
     # The sum is below 2^51 units, and below 2^53 after any balancing.
     unit = max(math.ldexp(1.0, math.frexp(total)[1] - 51), SMALLEST)
-    most, excess = 4.0 * (top / unit), 0.0
+    max_steps, excess = 4.0 * (top / unit), 0.0
     for r in range(alpha.size):
         end, step = np.floor(box[r] / unit), np.rint(steps[r] / unit)
-        ends[r] = end if end < most else np.floor(most)
+        ends[r] = end if end < max_steps else np.floor(max_steps)
         steps[r] = step if step < ends[r] else ends[r]
         excess += steps[r] * s[r]
     if excess == 0.0:
         return unit, excess
     # Find the row with the largest distance to the nearer bound.
-    widest, found = -1.0, 0
+    widest, row = -1.0, 0
     for r in range(alpha.size):
-        room = steps[r] if 2.0 * steps[r] < ends[r] else ends[r] - steps[r]
-        if s[r] != 0.0 and room > widest:
-            widest, found = room, r
+        distance = steps[r] if 2.0 * steps[r] < ends[r] else ends[r] - steps[r]
+        if s[r] != 0.0 and distance > widest:
+            widest, row = distance, r
     if widest < abs(excess):
         return unit, excess
-    steps[found] -= excess * s[found]
+    steps[row] -= excess * s[row]
     return unit, 0.0
 
 
@@ -132,9 +132,12 @@ def _balance(steps: Array, ends: Array, s: Array, excess: float) -> Array:
         s'steps, not 0.
     """
     direction = math.copysign(1.0, excess)
-    room = np.where(s == direction, steps, np.where(s == -direction, ends - steps, 0.0))
+    distance = np.where(s == direction, steps, np.where(s == -direction, ends - steps, 0.0))
     order = np.argsort(-np.minimum(steps, ends - steps))
-    there = room[order]
+    sorted_distance = distance[order]
     taken = np.zeros_like(steps)
-    taken[order] = np.minimum(np.maximum(abs(excess) - (np.cumsum(there) - there), 0.0), there)
+    taken[order] = np.minimum(
+        np.maximum(abs(excess) - (np.cumsum(sorted_distance) - sorted_distance), 0.0),
+        sorted_distance,
+    )
     return taken * (s * direction)

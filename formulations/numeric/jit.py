@@ -175,14 +175,16 @@ def _brief(
     # numba calls this if nothing is compiled for the arguments, and calls its result
     # with them.
     compile_for = dispatcher._compile_for_args
-    kept = functools.cache(lambda: is_compiled(dispatcher))
-    most = functools.cache(lambda: ENTRIES_PER_BYTE * _size(dispatcher))
+    is_cached = functools.cache(lambda: is_compiled(dispatcher))
+    max_work = functools.cache(lambda: ENTRIES_PER_BYTE * _size(dispatcher))
     done = 0.0
 
     def chosen(*arguments: Any) -> Any:
         nonlocal done
         done += before(arguments)
-        return compile_for(*arguments) if done > most() or _at_once or kept() else interpreted
+        return (
+            compile_for(*arguments) if done > max_work() or _at_once or is_cached() else interpreted
+        )
 
     @np.errstate(all="ignore")
     def interpreted(*arguments: Any) -> Any:
@@ -260,11 +262,11 @@ def _size(kernel: Any, but: Callable[[Any], bool] = lambda called: False) -> int
     sizes: dict[Any, int] = {}
     waiting = [kernel]
     while waiting:
-        here = waiting.pop()
-        sizes[here] = len(here.py_func.__code__.co_code)
+        current = waiting.pop()
+        sizes[current] = len(current.py_func.__code__.co_code)
         waiting += [
             called
-            for _, called in _called(here)
+            for _, called in _called(current)
             if hasattr(called, "py_func") and called not in sizes and not but(called)
         ]
     return sum(sizes.values())
@@ -481,9 +483,9 @@ def is_compiled(kernel: Callable[..., Any]) -> bool:
         Kernel of a decorator of this module.
     """
     dispatcher: Any = kernel
-    kept = dispatcher._cache
+    cache = dispatcher._cache
     return bool(dispatcher.signatures) or (
-        isinstance(kept, _Cache) and bool(kept._cache_file._load_index())
+        isinstance(cache, _Cache) and bool(cache._cache_file._load_index())
     )
 
 

@@ -94,9 +94,11 @@ def multiply_rounded(x: Any, y: Any, way: float) -> Any:
     way : float
         1 for upper bounds, -1 for lower bounds.
     """
-    found = x * y
-    infinite = np.isinf(found) & (np.isinf(x) | np.isinf(y))
-    return np.where((x == 0) | (y == 0), 0.0, np.where(infinite, found, round_toward(found, way)))
+    product = x * y
+    infinite = np.isinf(product) & (np.isinf(x) | np.isinf(y))
+    return np.where(
+        (x == 0) | (y == 0), 0.0, np.where(infinite, product, round_toward(product, way))
+    )
 
 
 def divide_rounded(x: Any, y: Any, way: float) -> Any:
@@ -122,9 +124,9 @@ def add_rounded(x: Any, y: Any, way: float) -> Any:
     way : float
         1 for upper bounds, -1 for lower bounds.
     """
-    found = x + y
-    infinite = np.isinf(found) & (np.isinf(x) | np.isinf(y))
-    return np.where((x == 0) | (y == 0) | infinite, found, round_toward(found, way))
+    total = x + y
+    infinite = np.isinf(total) & (np.isinf(x) | np.isinf(y))
+    return np.where((x == 0) | (y == 0) | infinite, total, round_toward(total, way))
 
 
 def sum_rounded(values: Array, way: float) -> float:
@@ -139,10 +141,10 @@ def sum_rounded(values: Array, way: float) -> float:
     """
     try:
         # fsum rounds once, and is infinite only if a value is.
-        found = math.fsum(values.tolist())
+        total = math.fsum(values.tolist())
     except (OverflowError, ValueError):
-        found = math.nan
-    return found if found == 0 or math.isinf(found) else float(round_toward(found, way))
+        total = math.nan
+    return total if total == 0 or math.isinf(total) else float(round_toward(total, way))
 
 
 def sqrt_rounded(x: float, way: float) -> float:
@@ -168,8 +170,8 @@ def max_or_inf(values: Array, least: float = 0.0) -> float:
     least : float
         Lower bound of the result.
     """
-    found = float(np.max(values, initial=least))
-    return math.inf if math.isnan(found) else found
+    largest = float(np.max(values, initial=least))
+    return math.inf if math.isnan(largest) else largest
 
 
 @np.errstate(all="ignore")
@@ -188,16 +190,16 @@ def bound_products(x: Array, y: Array) -> tuple[Array, Array]:
     lower, upper : ndarray
         Bounds of the products.
     """
-    found = np.where((x == 0) | (y == 0), 0.0, x * y)
+    product = np.where((x == 0) | (y == 0), 0.0, x * y)
     # True for powers of two, with which products are exact unless they leave the range.
     shifts = (np.frexp(x)[0] == 0.5) | (np.frexp(y)[0] == 0.5)
     # `>`: a product that is rounded up to tiny is not exact.
-    normal = (found > np.finfo(np.float64).tiny) & np.isfinite(found)
+    normal = (product > np.finfo(np.float64).tiny) & np.isfinite(product)
     exact = (
         (x == 0) | (y == 0) | (x == 1) | (y == 1) | np.isinf(x) | np.isinf(y) | (shifts & normal)
     )
-    return np.where(exact, found, np.nextafter(found, 0.0)), np.where(
-        exact, found, np.nextafter(found, np.inf)
+    return np.where(exact, product, np.nextafter(product, 0.0)), np.where(
+        exact, product, np.nextafter(product, np.inf)
     )
 
 
@@ -225,7 +227,7 @@ def multiply_with_depth(A: Any, v: Array) -> tuple[Array, int]:
     if n <= SHORT_SUM or is_sparse(A):
         return np.asarray(A @ v), n
     size = math.isqrt(n - 1) + 1
-    found = np.asarray(A[:, :size] @ v[:size])
+    product = np.asarray(A[:, :size] @ v[:size])
     for start in range(size, n, size):
-        found += A[:, start : start + size] @ v[start : start + size]
-    return found, size + -(-n // size)
+        product += A[:, start : start + size] @ v[start : start + size]
+    return product, size + -(-n // size)

@@ -179,11 +179,11 @@ class Partition(ABC):
         make : callable
             Function that computes the value.
         """
-        found = self._kept.pop(name, None)
-        if found is None or found[0] != key:
-            found = key, make()
-        self._kept[name] = found
-        value: Kept = found[1]
+        entry = self._kept.pop(name, None)
+        if entry is None or entry[0] != key:
+            entry = key, make()
+        self._kept[name] = entry
+        value: Kept = entry[1]
         return value
 
 
@@ -214,12 +214,12 @@ def _largest(X: Array) -> Array:
     ValueError
         If a number is NaN or too large.
     """
-    found = np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0))
+    sizes = np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0))
     # `not <=` rather than `>`: the maximum of a column with a NaN is NaN.
-    if not (found <= LARGEST_NUMBER).all():
+    if not (sizes <= LARGEST_NUMBER).all():
         i, j = np.argwhere(~(np.abs(X) <= LARGEST_NUMBER))[0]
         raise ValueError(
             f"X holds {X[i, j]} at row {i}, column {j}; it must hold numbers of at most "
             f"{LARGEST_NUMBER:.0e} in size"
         )
-    return np.asarray(found)
+    return np.asarray(sizes)

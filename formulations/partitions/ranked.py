@@ -75,16 +75,16 @@ class RankedPartition(Partition):
         )
 
     def look(self, whole: GlobalStats, v: Array, loss: SmoothLoss) -> list[Array]:
-        at = self._sorted(whole, v)
+        ordered = self._sorted(whole, v)
         numbers, columns = whole.grids(v, loss)
-        thresholds = *at.thresholds(loss), at.one
+        thresholds = *ordered.thresholds(loss), ordered.one
         sums, beta = np.zeros((2, 2)), self.memory.array("beta", self.y.shape)
         beta[:] = 0.0
-        within = tuple(at.within(tau) for tau in thresholds)
-        scale = np.array([loss.slope, at.unit])
+        within = tuple(ordered.within(tau) for tau in thresholds)
+        scale = np.array([loss.slope, ordered.unit])
         _fold(
-            at.order,
-            at.points.z,
+            ordered.order,
+            ordered.points.z,
             within,
             np.array(thresholds),
             scale,
@@ -96,14 +96,14 @@ class RankedPartition(Partition):
         return [sums, folded_rows(self.X, beta, columns)]
 
     def hessian(self, whole: GlobalStats, v: Array, loss: SmoothLoss) -> list[Array]:
-        at, q = self._sorted(whole, v), len(v)
-        high, low = at.thresholds(loss)
+        ordered, q = self._sorted(whole, v), len(v)
+        high, low = ordered.thresholds(loss)
         H = np.zeros((2, q, q))
-        if len(at.order):
-            degree = self.memory.array("degree", at.order.shape, np.int64)
-            np.subtract(at.within(high).degree, at.within(low).degree, out=degree)
-            graph = PairGraph(at.points, high, low, degree)
-            _integer_laplacian(self.X, at.order, whole.integer_scale(), graph, H)
+        if len(ordered.order):
+            degree = self.memory.array("degree", ordered.order.shape, np.int64)
+            np.subtract(ordered.within(high).degree, ordered.within(low).degree, out=degree)
+            graph = PairGraph(ordered.points, high, low, degree)
+            _integer_laplacian(self.X, ordered.order, whole.integer_scale(), graph, H)
         return [H]
 
     def _sorted(self, whole: GlobalStats, v: Array) -> SortedQueries:
@@ -192,14 +192,14 @@ class SortedQueries:
             n, k = len(self.order), len(self.points.levels)
             of_points = self.memory.array(f"within threshold {len(self._within)}", (3, n), np.int64)
             degree, balance, pull = of_points
-            found = ThresholdSums(
+            sums = ThresholdSums(
                 degree, balance, pull, np.zeros(k), np.zeros(k), np.zeros(k, dtype=np.int64)
             )
             if n and tau > BELOW_ALL_PAIRS:
-                within(self.points, tau, found)
+                within(self.points, tau, sums)
             else:
                 of_points[:] = 0
-            self._within[tau] = found
+            self._within[tau] = sums
         return self._within[tau]
 
 
@@ -257,10 +257,13 @@ def _integer_laplacian(X: Array, order: Index, scale: Array, graph: PairGraph, H
         graph.points.levels,
     )
     high, low, degree = graph.high, graph.low, graph.degree
-    d, most, deepest = X.shape[1], 0, 0
+    d, max_points, max_levels = X.shape[1], 0, 0
     for q in range(levels.size):
-        most, deepest = max(most, starts[q + 1] - starts[q]), max(deepest, levels[q])
-    T, here = np.zeros((deepest + 2, d)), np.empty((most, d))
+        max_points, max_levels = (
+            max(max_points, starts[q + 1] - starts[q]),
+            max(max_levels, levels[q]),
+        )
+    T, integers = np.zeros((max_levels + 2, d)), np.empty((max_points, d))
     A, S, filled = np.empty((BLOCK_PAIR_ROWS, d)), np.empty((BLOCK_PAIR_ROWS, d)), 0
     for q in range(levels.size):
         a, b, k = starts[q], starts[q + 1], levels[q]
@@ -268,22 +271,22 @@ def _integer_laplacian(X: Array, order: Index, scale: Array, graph: PairGraph, H
         for t in range(a, b):
             x = X[order[t]]
             for e in range(d):
-                here[t - a, e] = np.rint(x[e] * scale[e])
+                integers[t - a, e] = np.rint(x[e] * scale[e])
         # T holds the sums of z by level over z_t - high < z_p <= z_t - low (decision
         # values).
         p = taken = b - 1
         for t in range(b - 1, a - 1, -1):
             while p >= a and z[p] > z[t] - high:
-                _add_row(T, np.int64(level[p]) + 1, k, here[p - a])
+                _add_row(T, np.int64(level[p]) + 1, k, integers[p - a])
                 p -= 1
             while taken > p and z[taken] > z[t] - low:
-                _take_row(T, np.int64(level[taken]) + 1, k, here[taken - a])
+                _take_row(T, np.int64(level[taken]) + 1, k, integers[taken - a])
                 taken -= 1
             if degree[t] == 0:
                 continue
             left, right, weight = A[filled], S[filled], np.float64(degree[t])
             for e in range(d):
-                left[e], right[e] = here[t - a, e], weight * here[t - a, e]
+                left[e], right[e] = integers[t - a, e], weight * integers[t - a, e]
             r = np.int64(level[t])
             while r > 0:
                 node = T[r]

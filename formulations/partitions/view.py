@@ -126,13 +126,13 @@ def _interval(
         moved, ridge = slack * whole.at_0, 0.0
     rounded = 1 + gamma_n(len(v) + 64)
     upper = (float(v[:d] @ v[:d]) / 2 + total + total_error + moved) * rounded
-    taken = (
+    subtracted = (
         gain_error
         + float(size[:d] @ size[:d]) / 2
         + ridge
         + float(size[d:].sum()) * _largest_bias(whole, upper)
     ) * rounded
-    lower = gain - taken - 4 * UNIT * (abs(gain) + taken)
+    lower = gain - subtracted - 4 * UNIT * (abs(gain) + subtracted)
     return Interval(
         lower if math.isfinite(lower) else -math.inf,
         upper if math.isfinite(upper) else math.inf,

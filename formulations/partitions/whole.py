@@ -168,11 +168,11 @@ class GlobalStats:
             Grid of the columns of sum a_r z_r.
         """
         widest = self.widest(v, loss)
-        most = min(loss.slope * widest, loss.top)
+        max_derivative = min(loss.slope * widest, loss.top)
         numbers = 4 * self.largest * np.array([loss.slope * widest, widest * widest])
         # Terms of points in no pair are 0.
         terms = min(self.points, (1 + self.ranks) * self.rows)
-        return grid(numbers, terms), grid(self.top * most * self.largest, terms)
+        return grid(numbers, terms), grid(self.top * max_derivative * self.largest, terms)
 
     def integer_bits(self) -> int:
         """Return the bits of a feature in a Hessian of integers.
@@ -230,17 +230,19 @@ def merge_stats(
         If partitions have different numbers of columns, or share a query; the message
         has their numbers.
     """
-    columns = [len(each.top) - bias for each in facts]
+    columns = [len(stats.top) - bias for stats in facts]
     for k, d in enumerate(columns):
         if d != columns[0]:
             raise ValueError(
                 f"partition {k} has {d} columns and partition 0 has {columns[0]}; all must "
                 f"have the same columns"
             )
-    _check_queries([each.queries for each in facts])
-    top = np.max([each.top for each in facts], axis=0)
-    points, rows = sum(each.points for each in facts), sum(each.rows for each in facts)
-    return GlobalStats(points, rows, max(each.largest for each in facts), top, C, loss, bias, ranks)
+    _check_queries([stats.queries for stats in facts])
+    top = np.max([stats.top for stats in facts], axis=0)
+    points, rows = sum(stats.points for stats in facts), sum(stats.rows for stats in facts)
+    return GlobalStats(
+        points, rows, max(stats.largest for stats in facts), top, C, loss, bias, ranks
+    )
 
 
 def _check_queries(queries: list[NDArray[Any]]) -> None:
@@ -251,12 +253,12 @@ def _check_queries(queries: list[NDArray[Any]]) -> None:
     ValueError
         If one is in several.
     """
-    if len({each.dtype.kind in "US" for each in queries if len(each)}) > 1:
+    if len({ids.dtype.kind in "US" for ids in queries if len(ids)}) > 1:
         raise ValueError(
             "qid must hold numbers alone or text alone, and differs between partitions"
         )
     names = np.concatenate(queries)
-    partition = np.repeat(np.arange(len(queries)), [len(each) for each in queries])
+    partition = np.repeat(np.arange(len(queries)), [len(ids) for ids in queries])
     order = np.argsort(names, kind="stable")
     twice = np.flatnonzero(names[order][1:] == names[order][:-1])
     if len(twice):

@@ -241,8 +241,8 @@ def ranking(
     et al.), (6), (8).
     """
     X, kernel, names = _features(X, kernel)
-    rows, asked = _pairs(X, y, qid)
-    weights = _query_weights(rows, asked, per_query, query_weight)
+    rows, query_names = _pairs(X, y, qid)
+    weights = _query_weights(rows, query_names, per_query, query_weight)
     C = cost(C)
     chosen = check_choice(loss, "loss", LOSSES)
     check_float64_range(rows, C, make_loss(chosen), weights)
@@ -373,28 +373,34 @@ def ordinal(
     (2005), section 3.
     """
     X, kernel, names = _features(X, kernel)
-    found = numbers(y, X.shape[0], "y")
-    if (found != np.floor(found)).any() or found.min() < 0 or (levels is None and found.max() < 1):
+    labels = numbers(y, X.shape[0], "y")
+    if (
+        (labels != np.floor(labels)).any()
+        or labels.min() < 0
+        or (levels is None and labels.max() < 1)
+    ):
         raise ValueError(
             "y must hold levels, whole numbers from 0 on, and not only 0: with one level "
             "there is no threshold"
         )
-    if found.max() * len(found) > MOST_ROWS:
+    if labels.max() * len(labels) > MOST_ROWS:
         raise ValueError(
-            f"y has the level {found.max():g}: {len(found):,} points and as many thresholds "
+            f"y has the level {labels.max():g}: {len(labels):,} points and as many thresholds "
             f"are more than {MOST_ROWS:,} rows; "
             "number the levels from 0 without gaps"
         )
-    levels = int(found.max()) + 1 if levels is None else check_count(levels, "levels")
-    if levels < 2 or found.max() >= levels:
+    levels = int(labels.max()) + 1 if levels is None else check_count(levels, "levels")
+    if levels < 2 or labels.max() >= levels:
         raise ValueError(
             f"levels must be at least 2 and above every level of y, not {levels}; the "
-            f"largest level is {found.max():g}"
+            f"largest level is {labels.max():g}"
         )
     weights = (
-        None if sample_weight is None else check_weights(sample_weight, len(found), "sample_weight")
+        None
+        if sample_weight is None
+        else check_weights(sample_weight, len(labels), "sample_weight")
     )
-    rows, C = Levels(found, levels - 1), cost(C)
+    rows, C = Levels(labels, levels - 1), cost(C)
     chosen = check_choice(loss, "loss", LOSSES)
     check_float64_range(rows, C, make_loss(chosen), weights)
     return MarginProblem(
@@ -556,8 +562,10 @@ def make_family_problem(
     if family is None:
         return make_margin_problem(task, X, y, 1.0, kernel, "hinge", epsilon, qid, **weights)
     problems = {
-        each.family: each
-        for each in make_task_problems(task, X, y, 1.0, kernel, ("hinge",), epsilon, qid, **weights)
+        problem.family: problem
+        for problem in make_task_problems(
+            task, X, y, 1.0, kernel, ("hinge",), epsilon, qid, **weights
+        )
     }
     if family not in problems:
         weighted = any(given is not None for name, given in weights.items() if name != "bias")
@@ -600,10 +608,10 @@ def one_norm_classification(
     Document T (Yu and Kim), section 5.1 (no formula).
     O. L. Mangasarian, Generalized support vector machines (2000).
     """
-    posed = classification(
+    problem = classification(
         X, y, finite_cost(C), kernel, bias=_bias(bias, "one_norm_classification")
     )
-    return _one_norm_of(posed, posed.bias, "rows")
+    return _one_norm_of(problem, problem.bias, "rows")
 
 
 def ranking_vector_machine(

@@ -104,13 +104,13 @@ def check_kernel_range(X: Features, kernel: Kernel, largest: float) -> None:
             sizes = np.maximum(sizes, squared_norms(X))
     if not sizes.max() <= LARGEST_KERNEL:
         row = int(np.flatnonzero(~(sizes <= LARGEST_KERNEL))[0])
-        what = (
+        subject = (
             "the Gram matrix has entries"
             if kernel.given
             else "the square of its length, or its kernel value, is"
         )
         raise ValueError(
-            f"X is too large for float64 at row {row}: {what} above {LARGEST_KERNEL:.1e}; "
+            f"X is too large for float64 at row {row}: {subject} above {LARGEST_KERNEL:.1e}; "
             f"divide X by a constant"
         )
 

@@ -239,11 +239,11 @@ class MarginProblem(CanonicalProblem):
         return self.own_point(point)
 
     def values(self, point: CanonicalPoint) -> tuple[float, float]:
-        at = self.own_point(point)
-        f, norm2 = self._evaluated(at)
-        primal = self.primal(f, norm2, self.bias_at(f) if at.b is None else at.b)
-        return primal, -np.inf if at.alpha is None else self.dual(
-            at.alpha, self.norm2(self.rows.rdot(at.alpha))
+        own = self.own_point(point)
+        f, norm2 = self._evaluated(own)
+        primal = self.primal(f, norm2, self.bias_at(f) if own.b is None else own.b)
+        return primal, -np.inf if own.alpha is None else self.dual(
+            own.alpha, self.norm2(self.rows.rdot(own.alpha))
         )
 
     def _evaluated(self, point: Point) -> tuple[Array, float]:
@@ -521,13 +521,13 @@ class MarginProblem(CanonicalProblem):
         """
         values, vectors = np.linalg.eigh(self.gram.dense)
         largest = max(float(values.max(initial=0.0)), 0.0)
-        kept = values > SPAN_TOLERANCE * largest
-        missed = float(np.abs(values[~kept]).max(initial=0.0)) + 16 * UNIT * largest
+        is_kept = values > SPAN_TOLERANCE * largest
+        missed = float(np.abs(values[~is_kept]).max(initial=0.0)) + 16 * UNIT * largest
         # K = 0: return a column of zeros, because cvxpy rejects squares of empty
         # variables.
-        if not kept.any():
+        if not is_kept.any():
             return np.zeros((self.m, 1)), np.ones(1), missed
-        return vectors[:, kept], np.sqrt(values[kept]), missed
+        return vectors[:, is_kept], np.sqrt(values[is_kept]), missed
 
     def features(self) -> Features:
         """Return explicit features Z (m, q), or else L (m, r) with K = L L'.

@@ -123,25 +123,25 @@ class OneNormProblem(CanonicalProblem):
     @property
     def parts(self) -> dict[str, tuple[tuple[int, ...], str]]:
         row = "pair" if isinstance(self.rows, Pairs) else "row"
-        what = "points" if self.over == "points" else f"{row}s"
+        unit = "points" if self.over == "points" else f"{row}s"
         bias = {"b": ((), "a number")} if self.bias else {}
         return {
-            "x": ((self.size,), f"a coefficient for each of the {what}"),
+            "x": ((self.size,), f"a coefficient for each of the {unit}"),
             **bias,
             "u": ((self.p,), f"a multiplier for each {row}"),
         }
 
     def function(self, point: CanonicalPoint) -> Point:
-        at = self.own_point(point)
+        own = self.own_point(point)
         return Point(
-            beta=None if at.x is None else self.coefficients(at.x), b=at.b if self.bias else 0.0
+            beta=None if own.x is None else self.coefficients(own.x), b=own.b if self.bias else 0.0
         )
 
     def values(self, point: CanonicalPoint) -> tuple[float, float]:
-        at = self.own_point(point)
-        return np.inf if at.x is None else self.primal(
-            at.x, at.b
-        ), -np.inf if at.u is None else self.dual(at.u)
+        own = self.own_point(point)
+        return np.inf if own.x is None else self.primal(
+            own.x, own.b
+        ), -np.inf if own.u is None else self.dual(own.u)
 
     def with_cost(self, C: float) -> OneNormProblem:
         """Return the same problem at another cost.

@@ -87,8 +87,8 @@ def _compiled(problem: Any) -> tuple[Any, Any, Any]:
                 "CLARABEL", solver_opts={}
             )
     except Exception as reason:
-        said = " ".join(str(reason).split())[:200] or type(reason).__name__
-        raise ValueError(f"cvxpy does not compile the problem: {said}") from reason
+        text = " ".join(str(reason).split())[:200] or type(reason).__name__
+        raise ValueError(f"cvxpy does not compile the problem: {text}") from reason
     if any(
         unknown.attributes["boolean"] or unknown.attributes["integer"]
         for unknown in data["param_prob"].variables

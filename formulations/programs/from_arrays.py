@@ -117,15 +117,15 @@ def matrix(M: Any, height: int, width: int, name: str, reading: Reading) -> Matr
     """
     if M is None:
         return Matrix(({},) * height, width)
-    found = _sparse_rows(M, reading) if hasattr(M, "tocsr") else _dense_rows(M, reading)
-    wide = (
+    rows = _sparse_rows(M, reading) if hasattr(M, "tocsr") else _dense_rows(M, reading)
+    columns = (
         M.shape[1]
         if hasattr(M, "shape") and len(M.shape) == 2
         else max((len(row) for row in M), default=width)
     )
-    if (len(found), wide) != (height, width) and (len(found), height) != (0, 0):
-        raise ValueError(f"{name} is {len(found)} x {wide}, and {height} x {width} was expected")
-    return Matrix(found, width)
+    if (len(rows), columns) != (height, width) and (len(rows), height) != (0, 0):
+        raise ValueError(f"{name} is {len(rows)} x {columns}, and {height} x {width} was expected")
+    return Matrix(rows, width)
 
 
 def _dense_rows(M: Any, reading: Reading) -> tuple[Row, ...]:

@@ -58,10 +58,10 @@ class Matrix:
     @cached_property
     def integers(self) -> list[tuple[list[tuple[int, int]], int]]:
         """Integers of every row, with columns, and the row's common denominator."""
-        found = []
+        result = []
         for row in self.rows:
             unit = lcm(*{entry.denominator for entry in row.values()})
-            found.append(
+            result.append(
                 (
                     [
                         (j, entry.numerator * (unit // entry.denominator))
@@ -70,7 +70,7 @@ class Matrix:
                     unit,
                 )
             )
-        return found
+        return result
 
     def times(self, x: Sequence[Fraction]) -> list[Fraction]:
         """Return M x.

@@ -191,14 +191,14 @@ def find_columns(
         cvxpy's reductions.
     """
     starts, replaced = data["param_prob"].var_id_to_col, _replaced(chain)
-    found = {}
+    columns = {}
     for name, variable in variables.items():
         start = starts.get(replaced.get(variable.id, variable.id))
         if start is not None and not any(
             variable.attributes[attribute] for attribute in REDUCING_ATTRIBUTES
         ):
-            found[name] = slice(start, start + variable.size)
-    return found
+            columns[name] = slice(start, start + variable.size)
+    return columns
 
 
 def with_stated_bounds(problem: Any, data: Mapping[str, Any], chain: Any) -> dict[str, Any]:

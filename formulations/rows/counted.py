@@ -309,12 +309,12 @@ class PairSums:
             Threshold in units of the grid.
         """
         if tau not in self._within:
-            found = make_empty_sums(len(self.order), len(self.costs))
+            sums = make_empty_sums(len(self.order), len(self.costs))
             if len(self.order) and tau > BELOW_ALL_PAIRS:
-                self._sweep(tau, found)
-                np.multiply(found.total, self.unit, out=found.total)
-                np.multiply(found.square, self.unit**2, out=found.square)
-            self._within[tau] = found
+                self._sweep(tau, sums)
+                np.multiply(sums.total, self.unit, out=sums.total)
+                np.multiply(sums.square, self.unit**2, out=sums.square)
+            self._within[tau] = sums
         return self._within[tau]
 
     def _sweep(self, tau: int, found: ThresholdSums) -> None:

@@ -195,8 +195,8 @@ class Pairs(Rows):
 
         r = np.arange(self.p)
         entries = np.concatenate([np.ones(self.p), -np.ones(self.p)])
-        where = np.concatenate([r, r]), np.concatenate([self.preferred, self.other])
-        return sparse.csr_array((entries, where), shape=(self.p, self.m))
+        positions = np.concatenate([r, r]), np.concatenate([self.preferred, self.other])
+        return sparse.csr_array((entries, positions), shape=(self.p, self.m))
 
     def gram_of_rows(self, Z: Explicit, D: Array, single: bool = False) -> Array:
         from scipy import sparse
@@ -222,8 +222,10 @@ class Pairs(Rows):
     def part(self, points: Index) -> tuple[Any, Any]:
         place = np.full(self.m, -1)
         place[points] = np.arange(len(points))
-        kept = np.flatnonzero((place[self.preferred] >= 0) & (place[self.other] >= 0))
-        return Pairs(place[self.preferred[kept]], place[self.other[kept]], len(points)), kept
+        selected = np.flatnonzero((place[self.preferred] >= 0) & (place[self.other] >= 0))
+        return Pairs(
+            place[self.preferred[selected]], place[self.other[selected]], len(points)
+        ), selected
 
 
 def gram_of_points(Z: Explicit, D: Array, single: bool) -> Array:

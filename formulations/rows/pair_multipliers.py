@@ -202,16 +202,16 @@ class PairMultipliers(ImplicitMultipliers):
 
     def largest(self, chosen: NDArray[np.bool_]) -> float:
         _, margins = self.rows.least_margins(self.slacks.f)
-        most = self.slacks.costs * self.phi.derivative(1.0 - margins)
-        return float(most[chosen[self.rows.queries]].max(initial=0.0))
+        bounds = self.slacks.costs * self.phi.derivative(1.0 - margins)
+        return float(bounds[chosen[self.rows.queries]].max(initial=0.0))
 
     def sumsq(self) -> float:
         """Return the sum of alpha^2."""
         return self._squares(self.slacks.costs**2)
 
     def ridge(self, costs: Array) -> float:
-        own, asked = self.slacks.costs, costs[self.rows.queries]
-        shares = np.divide(own, asked, out=np.ones(len(own)), where=(asked != own) & (asked > 0))
+        own, wanted = self.slacks.costs, costs[self.rows.queries]
+        shares = np.divide(own, wanted, out=np.ones(len(own)), where=(wanted != own) & (wanted > 0))
         return self._squares(own * shares) / 4
 
     def _squares(self, weights: Array) -> float:
@@ -245,19 +245,19 @@ class PairMultipliers(ImplicitMultipliers):
         high, low = (
             float(slacks.costs @ slacks.within(tau).total) for tau in (self.high, self.low)
         )
-        off = gamma_n(len(slacks.costs) + 32) * slope * (high + low)
+        error = gamma_n(len(slacks.costs) + 32) * slope * (high + low)
         value = self.sum()
         if costs is not None:
             soft = slacks.at_costs(np.where(np.isinf(costs), 0.0, slacks.all_costs))
             ridge = self.ridge(np.where(np.isinf(costs), np.inf, slacks.all_costs))
-            off += (
+            error += (
                 slope**2 * (soft.square_error(self.high) + soft.square_error(self.low))
                 + 32 * UNIT * ridge
             )
             value -= ridge
         # Underflow of a product with a cost, times the factor that follows.
         underflow = 4 * (1 + slope) ** 2 * (len(slacks.costs) + 4) * SMALLEST
-        return float(round_toward(value - way * (off + 16 * UNIT * abs(value) + underflow), -way))
+        return float(round_toward(value - way * (error + 16 * UNIT * abs(value) + underflow), -way))
 
     def _of_pair(self, preferred: int, other: int) -> float:
         u = 1.0 - self.slacks.f[preferred] + self.slacks.f[other]

@@ -122,22 +122,22 @@ class PairSlacks(PairSums, Slacks):
         way : float
             1 for an upper bound, -1 for a lower bound.
         """
-        off = 2.02 * (error + 4 * UNIT * self.reach + self.unit)
+        slack_error = 2.02 * (error + 4 * UNIT * self.reach + self.unit)
         # The error of f is too large for a sweep: assume the worst slack for every
         # pair.
-        if not 1.0 + off + 2 * self.unit <= WIDEST_THRESHOLD:
+        if not 1.0 + slack_error + 2 * self.unit <= WIDEST_THRESHOLD:
             if way < 0:
                 return 0.0
-            most = round_toward(1.0 + off + 2.02 * self.reach, way)
+            max_slack = round_toward(1.0 + slack_error + 2.02 * self.reach, way)
             worst = sum_rounded(
                 multiply_rounded(self.costs, self.rows.pairs_of[self.rows.queries], way), way
             )
             return float(
-                multiply_rounded(multiply_rounded(worst, most, way), most, way)
+                multiply_rounded(multiply_rounded(worst, max_slack, way), max_slack, way)
                 if squared
-                else multiply_rounded(worst, most, way)
+                else multiply_rounded(worst, max_slack, way)
             )
-        steps = 1 + int(np.ceil(off / self.unit))
+        steps = 1 + int(np.ceil(slack_error / self.unit))
         if squared and self._near(steps):
             return self._squares_near(steps, way)
         tau = self.on_grid(1.0) + int(way) * steps

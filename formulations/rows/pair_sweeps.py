@@ -511,7 +511,7 @@ def laplacian_gram(
     )
     high, low, degree = graph.high, graph.low, graph.degree
     d = X.shape[1]
-    T, here = (
+    T, differences = (
         np.zeros((_largest(levels) + 2, d), A.dtype),
         np.empty((_largest(starts[1:] - starts[:-1]), d), A.dtype),
     )
@@ -521,19 +521,19 @@ def laplacian_gram(
         if costs[q] == 0.0:
             continue
         T[: k + 1] = 0.0
-        _take_from_first(X, order[a:b], here)
+        _take_from_first(X, order[a:b], differences)
         # T holds the sums of x by level over z_t - high < z_p <= z_t - low.
         p = taken = b - 1
         for t in range(b - 1, a - 1, -1):
             while p >= a and z[p] > z[t] - high:
-                _add_row(T, np.int64(level[p]) + 1, k, here[p - a])
+                _add_row(T, np.int64(level[p]) + 1, k, differences[p - a])
                 p -= 1
             while taken > p and z[taken] > z[t] - low:
-                _take_row(T, np.int64(level[taken]) + 1, k, here[taken - a])
+                _take_row(T, np.int64(level[taken]) + 1, k, differences[taken - a])
                 taken -= 1
             if degree[t] == 0:
                 continue
-            own, left, right = here[t - a], A[filled], S[filled]
+            own, left, right = differences[t - a], A[filled], S[filled]
             cost, half = costs[q], 0.5 * degree[t]
             for e in range(d):
                 left[e], right[e] = cost * own[e], half * own[e]
@@ -599,13 +599,13 @@ def laplacian_gram_by_buckets(
         p, taken, stop = b - 1, b - 1, b
         while stop > a:
             start = max(a, stop - GATHERED_ROWS)
-            at = z[(start + stop - 1) // 2]
-            while p >= a and z[p] > at - high:
+            middle = z[(start + stop - 1) // 2]
+            while p >= a and z[p] > middle - high:
                 x, cell = X[order[p]], cells[bucket[p]]
                 for e in range(d):
                     cell[e] += x[e] - centre[e]
                 p -= 1
-            while taken > p and z[taken] > at - low:
+            while taken > p and z[taken] > middle - low:
                 x, cell = X[order[taken]], cells[bucket[taken]]
                 for e in range(d):
                     cell[e] -= x[e] - centre[e]
@@ -619,9 +619,9 @@ def laplacian_gram_by_buckets(
                 left, right = A[t - start], S[t - start]
                 below, above = sums[at_bucket], sums[at_bucket if whole else at_bucket + 1]
                 for e in range(d):
-                    here = x[e] - centre[e]
-                    left[e] = cost * here
-                    right[e] = half * here - 0.5 * (below[e] + above[e])
+                    difference = x[e] - centre[e]
+                    left[e] = cost * difference
+                    right[e] = half * difference - 0.5 * (below[e] + above[e])
             H += A[: stop - start].T @ S[: stop - start]
             stop = start
     return H + H.T
