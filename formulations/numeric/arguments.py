@@ -306,7 +306,7 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
         Known names.
     """
     lower, text = (
-        {option.lower(): option for option in sorted(known, key=lambda option: option.count("."))},
+        {option.lower(): option for option in sorted(known, key=lambda each: each.count("."))},
         name.lower(),
     )
     begun = [option for option in lower if text and option.startswith(text)]
