@@ -306,14 +306,14 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
         Known names.
     """
     lower, text = (
-        {option.lower(): option for option in sorted(known, key=lambda each: each.count("."))},
+        {each.lower(): each for each in sorted(known, key=lambda each: each.count("."))},
         name.lower(),
     )
-    begun = [option for option in lower if text and option.startswith(text)]
-    parts = [option for option in lower if text in option.split(".")]
+    begun = [each for each in lower if text and each.startswith(text)]
+    parts = [each for each in lower if text in each.split(".")]
     spelled = difflib.get_close_matches(text, lower, n=SUGGESTIONS)
     near = [*dict.fromkeys([*begun, *parts, *spelled])][:SUGGESTIONS]
-    return f"; did you mean {one_of_these([lower[option] for option in near])}?" if near else ""
+    return f"; did you mean {one_of_these([lower[each] for each in near])}?" if near else ""
 
 
 def one_of_these(names: Sequence[str]) -> str:
