@@ -359,9 +359,9 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 
         Parameters
         ----------
-        signature : array-like
+        signature : tuple of numba types
             Argument types.
-        context : array-like
+        context : numba context
             Numba's target context.
         """
         rtsys.initialize(context)

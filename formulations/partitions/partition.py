@@ -120,7 +120,7 @@ class Partition(ABC):
         ----------
         question : str
             Name of the method.
-        *arguments : array-like
+        *arguments : object
             Arguments of the method.
         """
         with self._asked:

@@ -439,7 +439,7 @@ def make_margin_problem(
         Half the width of the tube of a regression.
     qid : array-like of shape (m,), optional
         Queries of a ranking.
-    **weights : array-like
+    **weights : keyword arguments
         sample_weight and bias, or per_query and query_weight, as the constructor of the
         task accepts them.
 
@@ -494,7 +494,7 @@ def make_task_problems(
         Half the width of the tube of a regression.
     qid : array-like of shape (m,), optional
         Queries of a ranking.
-    **weights : array-like
+    **weights : keyword arguments
         As in `make_margin_problem`.
 
     Raises
@@ -551,7 +551,7 @@ def make_family_problem(
         Half the width of the tube of a regression.
     qid : array-like of shape (m,), optional
         Queries of a ranking.
-    **weights : array-like
+    **weights : keyword arguments
         As in `make_margin_problem`.
 
     Raises
