@@ -364,7 +364,7 @@ def test_a_solver_that_fails_or_hangs_ends_no_comparison(own: Family[ProgramProb
             ),
             "complex variable 'Z'",
         ),
-        (lambda d: _one_of_two(cp.Variable(name="x")), "to integer unknowns"),
+        (lambda d: _one_of_two(cp.Variable(name="x")), "to integer variables"),
         (
             lambda d: cp.Problem(
                 cp.Minimize(cp.Variable(name="x")), [cp.Parameter(name="low") <= 1]
