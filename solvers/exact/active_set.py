@@ -25,7 +25,9 @@ rows, which stay where they started and never become more. There are finitely ma
 choices of these rows, and none occurs twice because q has decreased. One row makes at
 most one move more than T has rows.
 
-References ---------- J. Nocedal, S. Wright. Numerical Optimization, section 16.5.
+References
+----------
+J. Nocedal, S. Wright. Numerical Optimization, section 16.5.
 
 R. Fletcher. Practical Methods of Optimization, section 10.3.
 """

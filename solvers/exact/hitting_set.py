@@ -2,8 +2,10 @@
 
     min 1'z    s.t.  sum over r in S of z_r >= 1 for every set S,  z binary
 
-References ---------- G. Codato, M. Fischetti. Combinatorial Benders' cuts for
-mixed-integer linear programming. 2006 (master problem).
+References
+----------
+G. Codato, M. Fischetti. Combinatorial Benders' cuts for mixed-integer linear
+programming. 2006 (master problem).
 """
 
 from __future__ import annotations

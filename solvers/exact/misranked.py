@@ -12,7 +12,9 @@ Both sides are proven without floats: the lower bound by rays in rational number
 search in integers, the upper bound by a rational w, or, with an RBF kernel, by an
 acyclic preference graph.
 
-References ---------- T (83).
+References
+----------
+T (83).
 
 G. Codato, M. Fischetti. Combinatorial Benders' cuts for mixed-integer linear
 programming. 2006.

@@ -6,7 +6,9 @@ Gram matrix. A float solution determines which rows are at a bound, one linear s
 rationals gives the multipliers, and every optimality condition is then checked. If the
 float solution was wrong, exact pivots continue from it.
 
-References ---------- proofs/catalogue.md (canonical forms).
+References
+----------
+proofs/catalogue.md (canonical forms).
 
 T. Koch. The final NETLIB-LP results. 2004 (exact pivots after a float solution).
 """

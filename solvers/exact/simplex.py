@@ -17,8 +17,10 @@ the sign of 1 - (B x)_r. If x_S >= 0 does not hold, the method starts from x = 0
 1. It terminates because every pivot takes the first column that can enter and the first
 that can leave.
 
-References ---------- R. G. Bland. New finite pivoting rules for the simplex method.
-Mathematics of Operations Research 2 (1977).
+References
+----------
+R. G. Bland. New finite pivoting rules for the simplex method. Mathematics of Operations
+Research 2 (1977).
 
 V. Chvátal. Linear Programming. 1983, chapter 3.
 """

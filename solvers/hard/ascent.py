@@ -12,8 +12,10 @@ If the first term is the smaller, its row leaves S, and row n continues. The dua
 increases with every row that enters, so that no S occurs twice. If z = 0 and no r_s >
 0, then -r and 1 are a ray along which the dual is unbounded: no f satisfies these rows.
 
-References ---------- D. Goldfarb, A. Idnani. A numerically stable dual method for
-solving strictly convex quadratic programs. 1983.
+References
+----------
+D. Goldfarb, A. Idnani. A numerically stable dual method for solving strictly convex
+quadratic programs. 1983.
 """
 
 from __future__ import annotations

@@ -8,9 +8,11 @@ rows with alpha_r < 0 and the inactive rows with a margin below 1 change sides, 
 once. After three rounds without fewer wrong rows only the last wrong row changes sides,
 which guarantees termination.
 
-References ---------- L. F. Portugal, J. J. Judice, L. N. Vicente. A comparison of block
-pivoting and interior-point algorithms for linear least squares problems with
-nonnegative variables. 1994.
+References
+----------
+L. F. Portugal, J. J. Judice, L. N. Vicente. A comparison of block pivoting and
+interior-point algorithms for linear least squares problems with nonnegative variables.
+1994.
 """
 
 from __future__ import annotations

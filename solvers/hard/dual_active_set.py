@@ -18,8 +18,10 @@ eigenvalues are all rounding. The run then ends with a proven lower bound. A fin
 upper bound would need the smallest eigenvalue. The bounds that follow from the
 distances of points decrease like exp(-1 / (gamma distance^2)) and would be useless.
 
-References ---------- D. Goldfarb, A. Idnani. A numerically stable dual method for
-solving strictly convex quadratic programs. 1983.
+References
+----------
+D. Goldfarb, A. Idnani. A numerically stable dual method for solving strictly convex
+quadratic programs. 1983.
 
 T (84)-(85).
 """

@@ -19,8 +19,10 @@ an exact f. The lower bound needs no extrapolation: it is largest at the optimal
 The problem is infeasible if and only if its hard rows are, which the dual active-set
 method decides first.
 
-References ---------- O. L. Mangasarian, R. R. Meyer. Nonlinear perturbation of linear
-programs. 1979 (exact penalties).
+References
+----------
+O. L. Mangasarian, R. R. Meyer. Nonlinear perturbation of linear programs. 1979 (exact
+penalties).
 
 A. V. Fiacco, G. P. McCormick. Nonlinear programming. 1968, section 5.4 (extrapolation).
 

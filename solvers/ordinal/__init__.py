@@ -6,6 +6,8 @@
 The thresholds b_0, ..., b_{L-2} lie between the levels 0, ..., L - 1; s_ik is 1 if the
 level of point i is above k, and -1 otherwise.
 
-References ---------- W. Chu, S. S. Keerthi. New approaches to support vector ordinal
-regression. ICML 2005, section 3.
+References
+----------
+W. Chu, S. S. Keerthi. New approaches to support vector ordinal regression. ICML 2005,
+section 3.
 """

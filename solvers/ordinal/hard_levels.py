@@ -5,8 +5,10 @@ The ranking requires f(x_i) - f(x_j) >= 1 for all y_i > y_j. Twice its f has mar
 The multiplier a of a pair becomes 2 a for the two rows (i, k) and (j, k) of the
 threshold k = y_j, so that A'alpha is doubled as well, and S'alpha = 0.
 
-References ---------- A. Shashua, A. Levin. Ranking with large margin principle: two
-approaches. NIPS 15 (2003), section 2.
+References
+----------
+A. Shashua, A. Levin. Ranking with large margin principle: two approaches. NIPS 15
+(2003), section 2.
 """
 
 from __future__ import annotations

@@ -21,8 +21,10 @@ these sigma as a matrix A, of one row per point and one column per threshold,
     H = [ I + Z' D Z    -Z' A               ]
         [ -A' Z         diag(A' 1) + order  ]
 
-References ---------- O. L. Mangasarian. A finite Newton method for classification.
-Optimization Methods and Software 17 (2002).
+References
+----------
+O. L. Mangasarian. A finite Newton method for classification. Optimization Methods and
+Software 17 (2002).
 
 R. T. Rockafellar. Augmented Lagrangians and applications of the proximal point
 algorithm in convex programming. Mathematics of Operations Research 1 (1976).

@@ -8,7 +8,9 @@ that line is optimal. The remaining intervals on both sides are treated likewise
 C near their middle. There are finitely many lines, and finitely many C whose optimum
 does not determine one, so that the method terminates.
 
-References ---------- Document P, section 5.
+References
+----------
+Document P, section 5.
 
 T. Hastie, S. Rosset, R. Tibshirani, J. Zhu. The entire regularization path for the
 support vector machine. 2004.

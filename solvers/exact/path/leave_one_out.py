@@ -8,9 +8,10 @@ segment the value of the excluded point is linear in C, and its roots are the st
 E. E is counted twice: at least the points that are on the wrong side for every optimal
 bias, at most those that are on no side or on the wrong one for some optimal bias.
 
-References ---------- O. Chapelle, V. Vapnik, O. Bousquet, S. Mukherjee. Choosing
-multiple parameters for support vector machines. 2002, section 3 (points with a
-multiplier of 0).
+References
+----------
+O. Chapelle, V. Vapnik, O. Bousquet, S. Mukherjee. Choosing multiple parameters for
+support vector machines. 2002, section 3 (points with a multiplier of 0).
 """
 
 from __future__ import annotations

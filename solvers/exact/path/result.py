@@ -56,8 +56,6 @@ class ExactPath:
         Reason why segments are missing, as a sentence; empty if none is.
     seconds : float
         Wall time in seconds.
-    Source: document P, section 5.
-
     References
     ----------
     Document P, section 5.

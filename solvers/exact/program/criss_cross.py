@@ -10,8 +10,9 @@ free,
 M is positive semidefinite and therefore sufficient, so that the method terminates. All
 numbers of a dictionary are integers over one denominator.
 
-References ---------- S. Zionts. The criss-cross method for solving linear programming
-problems. 1969.
+References
+----------
+S. Zionts. The criss-cross method for solving linear programming problems. 1969.
 
 D. den Hertog, C. Roos, T. Terlaky. The linear complementarity problem, sufficient
 matrices, and the criss-cross method. 1993.

@@ -1,7 +1,9 @@
 """Integer linear systems by flint: p-adic lifting, and pivot columns modulo a prime.
 
-References ---------- J. Dixon. Exact solution of linear equations using p-adic
-expansions. Numerische Mathematik 40 (1982).
+References
+----------
+J. Dixon. Exact solution of linear equations using p-adic expansions. Numerische
+Mathematik 40 (1982).
 """
 
 from __future__ import annotations

@@ -7,8 +7,10 @@ p-adic lifting; the other variables keep their given values. Independence modulo
 implies independence in rationals. If the prime hides a dependency, a row remains
 unsatisfied, so that every row is checked.
 
-References ---------- J. Dixon. Exact solution of linear equations using p-adic
-expansions. Numerische Mathematik 40 (1982).
+References
+----------
+J. Dixon. Exact solution of linear equations using p-adic expansions. Numerische
+Mathematik 40 (1982).
 """
 
 from __future__ import annotations

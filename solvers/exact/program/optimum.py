@@ -7,7 +7,9 @@ decide if the program is infeasible or unbounded (`rays`), and exact pivots find
 optimum of a small one (`criss_cross`). Every result has been checked: a feasible point
 and feasible multipliers with equal values, or a ray.
 
-References ---------- R. T. Rockafellar. Convex Analysis. 1970 (the three cases).
+References
+----------
+R. T. Rockafellar. Convex Analysis. 1970 (the three cases).
 
 G. Gaertner, S. Schoenherr. An efficient, exact, and generic quadratic programming
 solver. 2000 (exact optima of small programs).

@@ -13,8 +13,10 @@ none does, the growth is a ray, and there is no optimum. A pivot takes three exa
 systems, and there are about as many pivots as negative values: few, if rows meet in one
 point within rounding.
 
-References ---------- R. W. Cottle. Monotone solutions of the parametric linear
-complementarity problem. Mathematical Programming 3 (1972).
+References
+----------
+R. W. Cottle. Monotone solutions of the parametric linear complementarity problem.
+Mathematical Programming 3 (1972).
 
 G. B. Dantzig. Linear Programming and Extensions. 1963, section 11.3 (linear programs).
 """

@@ -12,7 +12,9 @@ bound alpha', which minimises
 where beta_i too is chosen, among the multipliers of maximum gain, if a point moves. The
 function's derivative is the same for all solutions.
 
-References ---------- A. Shapiro, as in `tangent`.
+References
+----------
+A. Shapiro, as in `tangent`.
 
 J. F. Bonnans, A. Shapiro. Perturbation Analysis of Optimization Problems. 2000, section
 5.2.

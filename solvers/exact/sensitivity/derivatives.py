@@ -10,7 +10,9 @@ follow from Danskin's theorem,
 the sum of losses for C. Those of f follow from a linear system on its segment, or a
 quadratic program at a breakpoint (`tangent`, `degenerate`).
 
-References ---------- J. M. Danskin. The theory of max-min. 1966.
+References
+----------
+J. M. Danskin. The theory of max-min. 1966.
 
 A. Shapiro. Sensitivity analysis of nonlinear programs. 1988.
 """

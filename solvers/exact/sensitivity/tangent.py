@@ -17,8 +17,10 @@ of a point x that moves. The slack u_r of a row then moves by
 and s'alpha' = 0. These are the conditions of a convex quadratic program in alpha', and
 of a linear system if no row is of the last two kinds.
 
-References ---------- A. Shapiro. Sensitivity analysis of nonlinear programs and
-differentiability properties of metric projections. 1988.
+References
+----------
+A. Shapiro. Sensitivity analysis of nonlinear programs and differentiability properties
+of metric projections. 1988.
 """
 
 from __future__ import annotations
