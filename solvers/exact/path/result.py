@@ -56,6 +56,7 @@ class ExactPath:
         Reason why segments are missing, as a sentence; empty if none is.
     seconds : float
         Wall time in seconds.
+
     References
     ----------
     Document P, section 5.
