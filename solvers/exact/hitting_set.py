@@ -40,21 +40,23 @@ def hitting_set(sets: Sets, clock: Clock) -> frozenset[int]:
     if not sets:
         return frozenset()
     elements = sorted(set().union(*sets))
-    place = {element: at for at, element in enumerate(elements)}
-    rows = [number for number, each in enumerate(sets) for _ in each]
-    columns = [place[element] for each in sets for element in each]
+    place = {element: k for k, element in enumerate(elements)}
+    rows = [number for number, subset in enumerate(sets) for _ in subset]
+    columns = [place[element] for subset in sets for element in subset]
     A = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(sets), len(elements)))
-    every = LinearConstraint(A, 1, np.inf)
+    hits_every = LinearConstraint(A, 1, np.inf)
     limits = {"time_limit": max(clock.left, 0.1)}
     ones = np.ones(len(elements))
-    found = interruptible(
-        lambda: milp(ones, integrality=ones, bounds=Bounds(0, 1), constraints=every, options=limits)
+    result = interruptible(
+        lambda: milp(
+            ones, integrality=ones, bounds=Bounds(0, 1), constraints=hits_every, options=limits
+        )
     )
-    if found.x is None:
+    if result.x is None:
         return _greedy(sets)
     # HiGHS computes in floats: a result that does not hit every set is replaced.
-    chosen = frozenset(elements[at] for at in np.flatnonzero(found.x > 0.5))
-    return chosen if all(chosen & each for each in sets) else _greedy(sets)
+    chosen = frozenset(elements[k] for k in np.flatnonzero(result.x > 0.5))
+    return chosen if all(chosen & subset for subset in sets) else _greedy(sets)
 
 
 def disjoint(sets: Sets) -> int:
@@ -69,9 +71,9 @@ def disjoint(sets: Sets) -> int:
     """
     taken: set[int] = set()
     count = 0
-    for each in sorted(sets, key=len):
-        if not each & taken:
-            taken |= each
+    for subset in sorted(sets, key=len):
+        if not subset & taken:
+            taken |= subset
             count += 1
     return count
 
@@ -107,11 +109,11 @@ def is_met_by_fewer(sets: Sets, size: int, clock: Clock) -> bool:
         if budget == 0 or not all(left) or disjoint(left) > budget:
             return False
         branched = min(left, key=len)
-        refused: set[int] = set()
+        excluded: set[int] = set()
         for element in sorted(branched):
-            if met([each - refused for each in left if element not in each], budget - 1):
+            if met([subset - excluded for subset in left if element not in subset], budget - 1):
                 return True
-            refused.add(element)
+            excluded.add(element)
         return False
 
     return met(list(sets), size - 1) if size > 0 else False
@@ -122,10 +124,10 @@ def _greedy(sets: Sets) -> frozenset[int]:
     left, chosen = list(sets), set[int]()
     while left:
         counts: dict[int, int] = {}
-        for each in left:
-            for element in each:
+        for subset in left:
+            for element in subset:
                 counts[element] = counts.get(element, 0) + 1
         best = max(sorted(counts), key=lambda element: counts[element])
         chosen.add(best)
-        left = [each for each in left if best not in each]
+        left = [subset for subset in left if best not in subset]
     return frozenset(chosen)

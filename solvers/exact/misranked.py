@@ -234,11 +234,11 @@ def _rays_beside(
     left = [row for row in range(p) if row not in guess]
     while True:
         clock.ask("another ray")
-        found = oracle(left, clock)
-        if isinstance(found, PairOrder):
-            return found
-        rays[frozenset(found.rows)] = found
-        heaviest = found.rows[max(range(len(found.rows)), key=lambda at: found.multipliers[at])]
+        result = oracle(left, clock)
+        if isinstance(result, PairOrder):
+            return result
+        rays[frozenset(result.rows)] = result
+        heaviest = result.rows[max(range(len(result.rows)), key=lambda at: result.multipliers[at])]
         left = [row for row in left if row != heaviest]
 
 
@@ -266,8 +266,13 @@ class _Differences:
         If no row is orthogonal to the sum, it misorders at most half of the rows.
         """
         w = tuple(sum(column, Fraction(0)) for column in zip(*self.rows, strict=True))
-        both = [w, tuple(-v for v in w)] if self.rows else [(Fraction(0),) * self.floats.shape[1]]
-        return min((self._judged(each) for each in both), key=lambda found: len(found.misranked))
+        candidates = (
+            [w, tuple(-v for v in w)] if self.rows else [(Fraction(0),) * self.floats.shape[1]]
+        )
+        return min(
+            (self._judged(weights) for weights in candidates),
+            key=lambda found: len(found.misranked),
+        )
 
     def answer(self, rows: Sequence[int], clock: Clock) -> RankingRay | PairOrder:
         """Return a ray of these rows, or a w that orders them.
@@ -284,18 +289,18 @@ class _Differences:
         """
         if not rows:
             return PairOrder(tuple(range(len(self.rows))), (Fraction(0),) * self.floats.shape[1])
-        still = next((row for row in rows if not any(self.rows[row])), None)
-        if still is not None:
-            return RankingRay((still,), (Fraction(1),))
-        held = self._vertex(rows)
-        if held:
-            ray = self._circuit(held)
+        zero_row = next((row for row in rows if not any(self.rows[row])), None)
+        if zero_row is not None:
+            return RankingRay((zero_row,), (Fraction(1),))
+        support = self._vertex(rows)
+        if support:
+            ray = self._circuit(support)
             if ray is not None:
                 return ray
         else:
-            found = self._ordered(tuple(map(Fraction, self._direction(rows))), rows)
-            if found is not None:
-                return found
+            order = self._ordered(tuple(map(Fraction, self._direction(rows))), rows)
+            if order is not None:
+                return order
         return self._exact(rows, clock)
 
     def _vertex(self, rows: Sequence[int]) -> list[int]:
@@ -307,15 +312,15 @@ class _Differences:
 
         A = np.vstack([self.floats[rows].T, np.ones(len(rows))])
         b = np.append(np.zeros(len(A) - 1), 1.0)
-        found = interruptible(
+        result = interruptible(
             lambda: linprog(np.zeros(len(rows)), A_eq=A, b_eq=b, method="highs-ds")
         )
         return (
             []
-            if found.x is None
+            if result.x is None
             else [
                 row
-                for row, share in zip(rows, found.x.tolist(), strict=True)
+                for row, share in zip(rows, result.x.tolist(), strict=True)
                 if share > SMALLEST_SHARE
             ]
         )
@@ -327,7 +332,7 @@ class _Differences:
         d = self.floats.shape[1]
         A = np.hstack([-self.floats[rows], np.ones((len(rows), 1))])
         ends = [(-1.0, 1.0)] * d + [(None, 1.0)]
-        found = interruptible(
+        result = interruptible(
             lambda: linprog(
                 np.append(np.zeros(d), -1.0),
                 A_ub=A,
@@ -336,7 +341,7 @@ class _Differences:
                 method="highs-ds",
             )
         )
-        return [0.0] * d if found.x is None else list(found.x[:d].tolist())
+        return [0.0] * d if result.x is None else list(result.x[:d].tolist())
 
     def _circuit(self, support: Sequence[int]) -> RankingRay | None:
         """Return the ray with this support, if it is unique; otherwise None."""
@@ -352,8 +357,8 @@ class _Differences:
 
     def _ordered(self, w: Vector, rows: Sequence[int]) -> PairOrder | None:
         """Return the result of w, if it orders all of these rows; otherwise None."""
-        found = self._judged(w)
-        return None if set(found.misranked) & set(rows) else found
+        order = self._judged(w)
+        return None if set(order.misranked) & set(rows) else order
 
     def _judged(self, w: Vector) -> PairOrder:
         """Return the pairs that w misorders, in rational numbers."""
@@ -372,16 +377,16 @@ class _Differences:
             (Fraction(-1),) * len(rows),
         )
         # The objective is 0, so that the result is an ordering w or a ray z.
-        found = program_optimum(program, max(clock.left, 1e-3))
-        if isinstance(found, Optimum):
-            ordered = self._ordered(found.x, rows)
+        result = program_optimum(program, max(clock.left, 1e-3))
+        if isinstance(result, Optimum):
+            ordered = self._ordered(result.x, rows)
             if ordered is not None:
                 return ordered
-        if isinstance(found, Infeasible):
-            held = [(row, z) for row, z in zip(rows, found.z, strict=True) if z > 0]
-            return RankingRay(tuple(row for row, _ in held), tuple(z for _, z in held))
+        if isinstance(result, Infeasible):
+            support = [(row, z) for row, z in zip(rows, result.z, strict=True) if z > 0]
+            return RankingRay(tuple(row for row, _ in support), tuple(z for _, z in support))
         raise OutOfTime(
-            f"no ray was found: {getattr(found, 'reason', 'the exact program gave neither')}"
+            f"no ray was found: {getattr(result, 'reason', 'the exact program gave neither')}"
         )
 
 

@@ -268,11 +268,11 @@ class _Run:
         if ray is not None:
             return _infeasible(self.judge, self.rows, ray, self.trajectory)
         multipliers = self.rows.multipliers(pool.keys[chosen], state.ray.weights)
-        found = (
+        reason = (
             "rows that double precision takes for dependent, which is not proved: no function "
             "meets the rows, or only a very large one"
         )
-        self.judge.end(Status.NUMERICAL_FAILURE, found)
+        self.judge.end(Status.NUMERICAL_FAILURE, reason)
         point = self.problem.point(np.zeros(self.problem.m), multipliers, 0.0)
         return replace(
             self.judge.solution(),
@@ -288,8 +288,8 @@ def _infeasible(
     """Return the solution of hard rows with an exact ray and the ray's multipliers."""
     problem = judge.problem
     assert isinstance(problem, MarginProblem)
-    these = "this hard row" if len(ray) == 1 else f"these {len(ray)} hard rows together"
-    judge.end(Status.INFEASIBLE, f"no function meets {these}: {ray.reason}")
+    rows_text = "this hard row" if len(ray) == 1 else f"these {len(ray)} hard rows together"
+    judge.end(Status.INFEASIBLE, f"no function meets {rows_text}: {ray.reason}")
     keys = np.array([row[0] if len(row) == 1 else row[0] * problem.m + row[1] for row in ray.rows])
     largest = max(ray.weights)
     alpha = rows.multipliers(keys, np.array([weight / largest for weight in ray.weights]))

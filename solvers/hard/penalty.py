@@ -119,9 +119,9 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         # and its rows hard once more.
         penalised = replace(problem, C=1.0, weights=np.where(hard, cost, problem.group_costs))
         tol = max(SHARE * limits.tol / GROWTH**iteration, TIGHTEST)
-        found = solve(penalised, tol=tol, time_limit=_seconds(judge), warm_start=start)
+        solution = solve(penalised, tol=tol, time_limit=_seconds(judge), warm_start=start)
         iteration += 1
-        start, cost = problem.own_point(found.point), GROWTH * cost
+        start, cost = problem.own_point(solution.point), GROWTH * cost
         last, alpha = _sides(problem, start)
         met = [_met(problem, rows, v, alpha) for v in (last, _extrapolated(before, last))]
         point = min(met, key=lambda point: problem.values(point)[0])

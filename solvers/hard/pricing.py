@@ -235,10 +235,10 @@ class ListedRows(HardRows):
 
     def violated(self, f: Array, below: float, most: int) -> Index:
         margins = self._margins(f)
-        found = np.flatnonzero(margins < below)
-        if len(found) > most:
-            found = found[np.argpartition(margins[found], most)[:most]]
-        return np.unique(self.keys[found])
+        places = np.flatnonzero(margins < below)
+        if len(places) > most:
+            places = places[np.argpartition(margins[places], most)[:most]]
+        return np.unique(self.keys[places])
 
     def take(self, keys: Index) -> RowSubset:
         return self._taken[self._places(keys)]
@@ -296,20 +296,20 @@ class LabelledRows(HardRows):
     def violated(self, f: Array, below: float, most: int) -> Index:
         worst, margins = self.pairs.least_margins(f)
         worst = worst[self._used & (margins < below)]
-        found = np.empty((FOUND_PAIRS, 2), dtype=np.int64)
+        near = np.empty((FOUND_PAIRS, 2), dtype=np.int64)
         pairs = self.pairs
         f = np.ascontiguousarray(f, dtype=np.float64)
         count = _near(
-            pairs.active, pairs.level, pairs.starts, self._used, f, POINTS_OF_A_LEVEL, below, found
+            pairs.active, pairs.level, pairs.starts, self._used, f, POINTS_OF_A_LEVEL, below, near
         )
-        found = found[:count]
+        near = near[:count]
         if count > most:
-            z = f[found[:, 0]] - f[found[:, 1]]
-            found = found[np.argpartition(z, most)[:most]]
+            z = f[near[:, 0]] - f[near[:, 1]]
+            near = near[np.argpartition(z, most)[:most]]
         if len(worst) > most:
             z = f[worst[:, 0]] - f[worst[:, 1]]
             worst = worst[np.argpartition(z, most)[:most]]
-        both = np.concatenate([worst, found])
+        both = np.concatenate([worst, near])
         return np.unique(both[:, 0] * self.m + both[:, 1])
 
     def take(self, keys: Index) -> RowSubset:

@@ -70,12 +70,12 @@ def _solve(problem: MarginProblem, limits: Limits) -> Solution:
                 n, 4 * low, 4 * high, _doubled(problem, ranked, at)
             ),
         )
-    found = SOLVERS["dual_active_set"].run(ranked, limits, None)
+    solution = SOLVERS["dual_active_set"].run(ranked, limits, None)
     return replace(
-        found,
+        solution,
         problem=problem,
         solver="hard_levels",
-        point=_doubled(problem, ranked, found.point),
+        point=_doubled(problem, ranked, solution.point),
         trajectory=(),
     )
 

@@ -72,8 +72,8 @@ def by_newton(problem: ProgramProblem) -> Any:
     d = problem.data
     if unbounded(d):
         return -np.inf
-    found = solved(d, with_intervals)
-    return {"w": found["w"], "a": found["b"][::2], "b": found["b"][1::2]}
+    point = solved(d, with_intervals)
+    return {"w": point["w"], "a": point["b"][::2], "b": point["b"][1::2]}
 
 
 class OrderedRun:

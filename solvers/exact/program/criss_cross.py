@@ -83,10 +83,10 @@ def optimum_by_pivots(program: Program, clock: Clock) -> Pair | None:
         _with_shift(_dense(rows), free),
     )
     M = np.block([[P, R.T], [-R, np.full((len(R), len(R)), Fraction(0))]])
-    found = _Dictionary(M, np.array([*q, *ends], dtype=object)).solve(clock)
-    if found is None:
+    solution = _Dictionary(M, np.array([*q, *ends], dtype=object)).solve(clock)
+    if solution is None:
         return None
-    v, w = found
+    v, w = solution
     n = program.n
     shift = v[n] if free else Fraction(0)
     x = [v[j] if j in signed else v[j] - shift for j in range(n)]
@@ -166,13 +166,13 @@ class _Dictionary:
 
 def _signed(program: Program) -> dict[int, int]:
     """Return the nonnegative variables, each with its row a x_j <= 0, a < 0."""
-    found: dict[int, int] = {}
+    rows: dict[int, int] = {}
     for i, (row, end) in enumerate(zip(program.G.rows, program.h, strict=True)):
         if len(row) == 1 and end == 0:
             ((j, a),) = row.items()
             if a < 0:
-                found.setdefault(j, i)
-    return found
+                rows.setdefault(j, i)
+    return rows
 
 
 def _total(A: Matrix) -> dict[int, Fraction]:

@@ -137,14 +137,14 @@ def on_face(
     """
     right = [*negative(program.q), *program.b, *(program.h[i] for i in tight)]
     near = [*on_grid(floats.x), *on_grid(floats.y), *on_grid(floats.z[list(tight)])]
-    found = solution_near(_system(program, tight), right, near, clock)
-    if found is None:
+    solution = solution_near(_system(program, tight), right, near, clock)
+    if solution is None:
         return None
     n, m = program.n, len(program.b)
-    z = dict(zip(tight, found[n + m :], strict=True))
+    z = dict(zip(tight, solution[n + m :], strict=True))
     return Pair(
-        tuple(found[:n]),
-        tuple(found[n : n + m]),
+        tuple(solution[:n]),
+        tuple(solution[n : n + m]),
         tuple(z.get(i, Fraction(0)) for i in range(len(program.h))),
     )
 

@@ -107,12 +107,12 @@ def solve_in_floats(program: Program, clock: Clock) -> FloatSolution | None:
         solver = clarabel.DefaultSolver(
             P, q, rows, ends, [cone for cone in cones if cone.dim], settings
         )
-        found = interruptible(solver.solve, seconds=2 * seconds + 1)
+        solution = interruptible(solver.solve, seconds=2 * seconds + 1)
     except (OverflowError, TimeoutError, ValueError):
         return None
-    z, s, status = np.array(found.z), np.array(found.s), str(found.status)
+    z, s, status = np.array(solution.z), np.array(solution.s), str(solution.status)
     return FloatSolution(
-        np.array(found.x),
+        np.array(solution.x),
         z[:m],
         z[m:],
         s[m:],

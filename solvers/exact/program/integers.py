@@ -48,8 +48,8 @@ def regular_solution(matrix: Any, right: Sequence[int], bits: int, clock: Clock)
 
     size = matrix.nrows()
     clock.ask(WORK, forecast(size, bits))
-    found = matrix.solve(fmpz_mat(size, 1, list(right))).entries() if size else []
-    return [Fraction(int(v.p), int(v.q)) for v in found]
+    solution = matrix.solve(fmpz_mat(size, 1, list(right))).entries() if size else []
+    return [Fraction(int(v.p), int(v.q)) for v in solution]
 
 
 def forecast(size: int, bits: int) -> float:
@@ -76,10 +76,10 @@ def pivot_columns(matrix: Any) -> list[int]:
         Matrix modulo a prime.
     """
     echelon, rank = matrix.rref()
-    found, column = [], 0
+    columns, column = [], 0
     for row in range(rank):
         while int(echelon[row, column]) == 0:
             column += 1
-        found.append(column)
+        columns.append(column)
         column += 1
-    return found
+    return columns

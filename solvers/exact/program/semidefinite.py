@@ -66,7 +66,7 @@ def blocks(P: Matrix) -> list[list[int]]:
     P : Matrix of shape (n, n)
         Symmetric matrix.
     """
-    found, seen = [], set[int]()
+    result, seen = [], set[int]()
     for start, row in enumerate(P.rows):
         if start in seen or not row:
             continue
@@ -77,8 +77,8 @@ def blocks(P: Matrix) -> list[list[int]]:
                 block.add(i)
                 waiting += P.rows[i]
         seen |= block
-        found.append(sorted(block))
-    return found
+        result.append(sorted(block))
+    return result
 
 
 def _dense_block(P: Matrix, block: list[int]) -> list[list[int]]:

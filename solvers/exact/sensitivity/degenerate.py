@@ -239,12 +239,12 @@ def _least(
         return []
     n = len(q)
     program = Program(_sparse(P, n), tuple(q), _sparse(A, n), tuple(b), _sparse(G, n), tuple(h))
-    found = program_optimum(program, seconds)
-    if not isinstance(found, Optimum):
+    outcome = program_optimum(program, seconds)
+    if not isinstance(outcome, Optimum):
         raise ArithmeticError(
-            f"the program of a derivative has no optimum that was found: {found.reason}"
+            f"the program of a derivative has no optimum that was found: {outcome.reason}"
         )
-    return list(found.x)
+    return list(outcome.x)
 
 
 def _sparse(M: Table, width: int) -> Matrix:
