@@ -147,7 +147,7 @@ def least_misranked(problem: MarginProblem, seconds: float = 60.0) -> LeastMisra
     if problem.p > MOST_PAIRS:
         raise ValueError(
             f"least_misranked: {problem.p:,} pairs are too many for exact rays; "
-            f"{MOST_PAIRS:,} are the most"
+            f"the limit is {MOST_PAIRS:,}"
         )
     if not isinstance(problem.kernel, Linear | RBF):
         raise ValueError(
@@ -184,8 +184,7 @@ Oracle = Callable[[Sequence[int], Clock], RankingRay | PairOrder]
 def _search(best: PairOrder, p: int, oracle: Oracle, clock: Clock) -> LeastMisranked:
     rays: dict[frozenset[int], RankingRay] = {}
     reason = (
-        "every smallest set of pairs that meets all rays was found, and the other pairs can be "
-        "ordered"
+        "a smallest set of pairs that meets all rays was found, and all other pairs can be ordered"
     )
     try:
         while True:

@@ -392,7 +392,7 @@ def semidefinite(problem: Problem, numbers: IntegerProblem, clock: Clock) -> str
         If the proof would take too long.
     """
     if isinstance(problem, OneNormProblem):
-        return "a linear program asks nothing of K"
+        return "a linear program needs no condition on K"
     if not problem.kernel.given:
         return f"the {problem.kernel.name} kernel is positive semidefinite by construction"
     if problem.m <= CHARACTERISTIC_POINTS:
@@ -447,8 +447,8 @@ def gram_in_integers(kernel: Kernel, X: Features, shift: float) -> tuple[Integer
         )
     elif not isinstance(kernel, Linear):
         raise TypeError(
-            f"{kernel!r} is said to be rational in `exact_limits`, and its values are not "
-            f"computed here"
+            f"{kernel!r} is rational according to `exact_limits`, but its exact values are not "
+            f"implemented"
         )
     return K, unit
 

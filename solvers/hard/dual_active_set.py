@@ -79,7 +79,7 @@ The remaining gap is then due to other rows.
 TOO_LARGE = (
     "the multipliers are so large that the rounding of kernel values moves margins by more "
     "than that; "
-    "the rows can be met, because their points differ and no preferences go round in a circle"
+    "the rows are feasible, because their points differ and the preferences have no cycle"
 )
 """Reason why double precision reaches no smaller gap, and what is known nevertheless."""
 ROUNDED = 0.1
@@ -93,7 +93,7 @@ def _soft_rows(problem: MarginProblem) -> Refusal | None:
     if not can_price_rows(problem):
         return Refusal("its rows are neither classified points nor pairs")
     if ((problem.group_costs > 0) & np.isfinite(problem.group_costs)).any():
-        return Refusal("some rows are soft, and this method meets every row")
+        return Refusal("some rows are soft; this method needs hard rows only")
     return None
 
 
@@ -179,7 +179,7 @@ class _Run:
             if not len(new):
                 judge.end(
                     Status.NUMERICAL_FAILURE,
-                    f"{_reached(judge)}, and double precision meets the active rows no better",
+                    f"{_reached(judge)}, and double precision satisfies the active rows no better",
                 )
                 break
             if len(pool.keys) > max(LARGEST_POOL, 2 * len(pool.face.S)):
@@ -269,8 +269,8 @@ class _Run:
             return _infeasible(self.judge, self.rows, ray, self.trajectory)
         multipliers = self.rows.multipliers(pool.keys[chosen], state.ray.weights)
         reason = (
-            "rows that double precision takes for dependent, which is not proved: no function "
-            "meets the rows, or only a very large one"
+            "the rows are dependent in double precision, which is not proved: no function "
+            "satisfies them, or only a very large one"
         )
         self.judge.end(Status.NUMERICAL_FAILURE, reason)
         point = self.problem.point(np.zeros(self.problem.m), multipliers, 0.0)

@@ -191,7 +191,7 @@ def _passed(leaving: Index, entered: Index) -> FarkasRay:
     return FarkasRay(
         tuple(pairs),
         (1,) * len(pairs),
-        "the preferences go round in a circle of points, equal points taken as one",
+        "the preferences have a cycle of points, with equal points taken as one",
     )
 
 

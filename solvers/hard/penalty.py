@@ -71,7 +71,7 @@ def _mixed(problem: MarginProblem) -> Refusal | None:
     if not can_price_rows(problem):
         return Refusal("its rows are neither classified points nor pairs")
     if not (np.isinf(problem.group_costs).any() and np.isfinite(problem.C)):
-        return Refusal("it is for hard rows, of infinite weight, among soft ones")
+        return Refusal("the problem must have both hard rows, of infinite weight, and soft rows")
     return None
 
 
@@ -112,7 +112,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         if not np.isfinite(cost):
             judge.end(
                 Status.NUMERICAL_FAILURE,
-                "hard rows would have to cost more than double precision holds",
+                "the cost of hard rows exceeds the float64 range",
             )
             break
         # With C = 1 the weights are the costs. A cost over a tiny C would be infinite,

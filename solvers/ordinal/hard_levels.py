@@ -33,7 +33,7 @@ def _soft_rows(problem: MarginProblem) -> Refusal | None:
     if not isinstance(problem.rows, Levels):
         return without_levels(problem)
     if not np.isinf(problem.group_costs).all():
-        return Refusal("rows that are not hard, which the ranking does not have")
+        return Refusal("some rows are soft; this method needs hard rows only")
     pairs = pairs_of_levels(problem).p
     if pairs > LISTED_PAIRS:
         return Refusal(

@@ -146,13 +146,12 @@ def check_path(problem: Any) -> None:
     """
     if not isinstance(problem, MarginProblem):
         raise ValueError(
-            "an exact path is of a problem with a margin; of a one-norm problem there is "
-            "`regularization_path`"
+            "an exact path needs a margin problem; for a one-norm problem use `regularization_path`"
         )
     if problem.loss != "hinge":
         raise ValueError(
-            f"an exact path is of the hinge: that of the {problem.phi.words} has "
-            f"breakpoints that are no rational numbers"
+            f"an exact path needs the hinge: the path of the {problem.phi.words} has "
+            f"irrational breakpoints"
         )
     if np.isinf(problem.unit_weights).any():
         raise ValueError("rows of infinite weight have no share of C")

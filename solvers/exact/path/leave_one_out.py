@@ -145,7 +145,7 @@ def exact_leave_one_out(
     """
     check_path(problem)
     if not isinstance(problem.rows, Signed):
-        raise ValueError("a leave-one-out error is of a classification")
+        raise ValueError("a leave-one-out error needs a classification")
     clock, started = (
         Clock(inf if time_limit is None else positive(time_limit, "time_limit")),
         time.perf_counter(),

@@ -136,7 +136,7 @@ def piece_around(state: ActiveSet, weights: Fractions, C: Fraction) -> ExactPiec
             else (-numbers.s[first] * g[first][0], -numbers.s[first] * g[first][1])
         )
     if (numbers.s * alpha).sum() != 0 or (numbers.s * d).sum() != 0:
-        raise ArithmeticError("the multipliers do not stay in balance")
+        raise ArithmeticError("the path violates s'alpha = 0")
     # C may move until a row reaches a bound, or no bias is optimal any more.
     rooms = list(_rooms(state, alpha, C * weights, d, weights)) + list(_dual_rooms(state, g, bias))
     left = min((room for room, _ in rooms if room is not None), default=C)

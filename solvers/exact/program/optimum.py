@@ -39,7 +39,7 @@ Second-order cones, a P that is not semidefinite, the time limit, or no face wit
 optimum was found.
 """
 NO_FACE = (
-    "no face of the solution in floats is optimal, nor one that pivots from there reach in half "
+    "no face of the float solution is optimal, nor any face that pivots from it reach in half "
     "of the time"
 )
 """Message for a program whose optimum is not found near a float solution."""
@@ -210,7 +210,7 @@ def _decided(program: Program, convex: str, clock: Clock) -> Outcome:
     if program.is_recession_ray(steepest.x):
         _require(program.is_feasible(x))
         return Unbounded(
-            x, steepest.x, "a feasible point and a ray along which the objective decreases for ever"
+            x, steepest.x, "a feasible point and a ray along which the objective is unbounded below"
         )
     pair = optimum_by_pivots(program, clock)
     if pair is None:

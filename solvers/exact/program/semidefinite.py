@@ -34,7 +34,7 @@ def semidefinite(P: Matrix, clock: Clock) -> str:
     if not P.symmetric:
         raise ValueError("P is not symmetric: give (P + P') / 2, which has the same x'Px")
     if not any(P.rows):
-        return "a linear program asks nothing of P"
+        return "P is 0: the program is linear"
     if all(set(row) <= {i} for i, row in enumerate(P.rows)):
         if all(v >= 0 for row in P.rows for v in row.values()):
             return (

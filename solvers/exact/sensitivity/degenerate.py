@@ -242,7 +242,7 @@ def _least(
     outcome = program_optimum(program, seconds)
     if not isinstance(outcome, Optimum):
         raise ArithmeticError(
-            f"the program of a derivative has no optimum that was found: {outcome.reason}"
+            f"the quadratic program of a derivative was not solved: {outcome.reason}"
         )
     return list(outcome.x)
 

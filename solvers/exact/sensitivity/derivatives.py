@@ -150,8 +150,7 @@ def exact_sensitivity(
     """
     if not isinstance(problem, MarginProblem):
         raise ValueError(
-            "derivatives are known of margin problems: a linear program may have many "
-            "optimal functions"
+            "derivatives need a margin problem: a linear program may have many optimal functions"
         )
     if np.isinf(problem.costs).any():
         raise ValueError(
@@ -164,9 +163,9 @@ def exact_sensitivity(
     if optimum is None:
         optimum = exact_optimum(problem, time_limit)
     elif optimum.problem is not problem:
-        raise ValueError("the optimum is one of another problem")
+        raise ValueError("the optimum must be that of `problem`, not of another problem")
     if optimum.status is not Status.OPTIMAL:
-        raise ArithmeticError(f"there is no exact optimum to start from: {optimum.reason}")
+        raise ArithmeticError(f"derivatives need an exact optimum: {optimum.reason}")
     numbers = integral(problem)
     base = _base(problem, numbers, optimum)
     way = direction(problem, numbers, parameter, points)
@@ -192,7 +191,7 @@ def _new_points(problem: MarginProblem, new: Any) -> list[list[Fraction]]:
     if new is None:
         return []
     if problem.kernel.given:
-        raise ValueError("f of a given Gram matrix is not known at new points")
+        raise ValueError("f of a precomputed Gram matrix is not known at new points")
     return rationals(dense(new_points(new, problem.X, problem.feature_names)))
 
 

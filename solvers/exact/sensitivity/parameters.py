@@ -86,7 +86,7 @@ def check_parameter(problem: MarginProblem, parameter: Parameter) -> None:
         )
     elif isinstance(parameter, Feature):
         if problem.kernel.given:
-            raise ValueError("a given Gram matrix has no features that could move")
+            raise ValueError("a precomputed Gram matrix has no features to differentiate")
         _within(parameter.point, problem.m, "the point")
         _within(parameter.column, problem.X.shape[1], "the column")
 
