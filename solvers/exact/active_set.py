@@ -14,8 +14,8 @@ that g_T stays 0. When g_i becomes 0, i joins T. When a row of T reaches its bou
 first, it leaves T, and i moves on. When i reaches its own other bound, it stays there.
 With a bias the last row of T cannot leave unless i replaces it. If T is empty, two rows
 violate: one gives the largest lower end of b, the other the smallest upper end; one of
-them is put into T first. If nothing stops i, the direction d has H d = 0, s'd = 0, d >=
-0 and t'd > 0: it is a ray, and the primal is infeasible.
+them is put into T first. If nothing stops i, the direction d has H d = 0, s'd = 0,
+d >= 0 and t'd > 0: it is a ray, and the primal is infeasible.
 
 The method terminates for every choice of rows. T is strictly inside, or is the one row
 that violates together with i and moves inwards like it. Every move therefore has a

@@ -115,8 +115,8 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
                 "the cost of hard rows exceeds the float64 range",
             )
             break
-        # With C = 1 the weights are the costs. A cost over a tiny C would be infinite,
-        # and its rows hard once more.
+        # With C = 1 the weights are the costs. A cost over a tiny C would overflow,
+        # and its rows would be hard again.
         penalised = replace(problem, C=1.0, weights=np.where(hard, cost, problem.group_costs))
         tol = max(SHARE * limits.tol / GROWTH**iteration, TIGHTEST)
         solution = solve(penalised, tol=tol, time_limit=_seconds(judge), warm_start=start)

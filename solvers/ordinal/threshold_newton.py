@@ -93,6 +93,6 @@ class _ThresholdMonitor:
         alpha = np.zeros((self.problem.T, self.problem.m))
         alpha[:, self.kept] = np.abs(G).T
         point = Point(w=w, b=-b if self.problem.T > 1 else -float(b[0]), alpha=alpha.ravel())
-        # A dual value of -inf is one that was not computed, while hinges are smoothed:
-        # that is no lack of progress.
+        # A dual value of -inf was not computed because hinges are still smoothed. The
+        # step counts as progress.
         return self.judge.weigh(point, *values, iterations, moved=not np.isfinite(values[1]))

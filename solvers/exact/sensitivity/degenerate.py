@@ -7,7 +7,7 @@ all changes of alpha without a change of f. The bounds that are active for all o
 bound alpha', which minimises
 
     1/2 |A'alpha' + beta_i psi|^2 + beta_i (1/2 d^2 f(x) / dx_k^2) - g'alpha'
-    [ + the ridge of the squared hinge ]
+    [ + the quadratic dual term of the squared hinge ]
 
 where beta_i too is chosen, among the multipliers of maximum gain, if a point moves. The
 function's derivative is the same for all solutions.
