@@ -13,9 +13,9 @@ rows with neither; they are as many as S, and B_TS is nonsingular:
     B_TS' u_T = c_S - (B'u)_S over the other rows.
 
 A basis with x_S >= 0 becomes feasible when each row outside T takes xi_r or eta_r by
-the sign of 1 - (B x)_r. If x_S >= 0 does not hold, the method starts from x = 0, xi =
-1. It terminates because every pivot takes the first column that can enter and the first
-that can leave.
+the sign of 1 - (B x)_r. If x_S >= 0 does not hold, the method starts from x = 0,
+xi = 1. It terminates because every pivot takes the first column that can enter and the
+first that can leave.
 
 References
 ----------

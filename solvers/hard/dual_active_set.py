@@ -8,9 +8,9 @@ active rows until f satisfies the pool. At the optimum of a pool 1'alpha = |f|^2
 over its minimum margin m satisfies all rows, so that the relative gap is 1 - m^2: a
 minimum margin of 1 - 5e-7 proves 1e-6.
 
-The rows are infeasible if and only if they have a ray, sum_r a_r A_r phi = 0 with a >=
-0. A ray found in floats is proved in rational numbers, or for an RBF kernel by a cycle
-of the preferences (`exact_ray.py`).
+The rows are infeasible if and only if they have a ray, sum_r a_r A_r phi = 0 with
+a >= 0. A ray found in floats is proved in rational numbers, or for an RBF kernel by a
+cycle of the preferences (`exact_ray.py`).
 
 With an RBF kernel and no cycle the rows are feasible, but |f|^2 may exceed double
 precision: 2,000 ordered points at gamma = 0.1 have a Gram matrix whose small
