@@ -270,7 +270,7 @@ X, Y = np.arange(4.0)[:, None], [-1, -1, 1, 1]
         ),
         (
             lambda: exact_path(as_a(MarginProblem, sample_problem(FAMILY)), 0.1, 1.0),
-            "an exact path is of the hinge",
+            "an exact path needs the hinge",
         ),
         (
             lambda: cost_grid.solve_grid(as_a(MarginProblem, sample_problem(FAMILY)), [1.0]),

@@ -186,7 +186,7 @@ def test_time_and_pieces_end_a_path_with_a_sentence() -> None:
     [
         (
             classification(LINE, [1, -1, 1], loss="squared_hinge"),
-            "the squared hinge has breakpoints that are no rational numbers",
+            "the squared hinge has irrational breakpoints",
         ),
         (
             classification(LINE, [1, -1, 1], kernel=rbf(1.0)),
