@@ -149,7 +149,7 @@ class FunctionForm:
 
     @property
     def spread(self) -> float:
-        """Maximum distance of the row means of K, which centring subtracts, from their mean.
+        """Maximum distance of the row means of K, subtracted by centring, from their mean.
 
         It is 0 for features, which lose nothing.
         """
@@ -318,7 +318,7 @@ class FunctionForm:
 
     @cached_property
     def _lossy(self) -> bool:
-        """True if computed entries of K count as rounded: rational ones that are not given.
+        """True if computed entries of K count as rounded: rational, and not given.
 
         All others count as exact in float64.
         """
