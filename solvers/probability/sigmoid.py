@@ -5,7 +5,7 @@
 
 t_i = (n2 + 1) / (n2 + 2) in the second class and 1 / (n1 + 2) in the first, not 1 and
 0: so the minimum is attained, even for separable classes. f_i must be values of points
-that f was not trained on.
+that were held out when f was trained.
 
 Source: J. Platt, Probabilistic outputs for support vector machines (2000); H.-T. Lin,
 C.-J. Lin, R. C. Weng, A note on Platt's probabilistic outputs for support vector
