@@ -161,9 +161,7 @@ def concave_optimum(
     def cost(s: Array) -> Array:
         values = np.asarray(F(np.maximum(s, 0.0)), dtype=np.float64)
         if values.shape != s.shape or not np.isfinite(values).all():
-            raise ValueError(
-                "F must return a finite number for each of an array of sums of slacks, 0 among them"
-            )
+            raise ValueError("F must return a finite number for every sum of slacks, including 0")
         return C * values
 
     last = float(pieces.q[-1].sum()) / 2
@@ -241,6 +239,5 @@ def _check_concave(c0: Array, cm: Array, c1: Array) -> None:
         raise ValueError("F falls: a larger sum of slacks must not cost less")
     if (cm < (c0 + c1) / 2 - size).any():
         raise ValueError(
-            "F is not concave: for a convex one the family svm.general has the problem, "
-            "which is convex then"
+            "F is not concave; for a convex F solve the convex problem of the family svm.general"
         )

@@ -144,12 +144,12 @@ def refusal(problem: Any) -> Refusal | None:
     if isinstance(problem, OneNormProblem):
         return linear.refusal(problem)
     if not isinstance(problem, MarginProblem) or problem.loss != "hinge":
-        return Refusal("paths are of the hinge")
+        return Refusal("paths exist for the hinge loss only")
     if problem.hard.any():
-        return Refusal("rows of infinite weight have no share of C")
+        return Refusal("rows of infinite weight have no path, as C does not scale them")
     unmet = REQUIREMENTS.refusal(problem)
     if unmet is None and not np.isfinite(problem.gram.dense).all():
-        return Refusal("kernel values are beyond all floats")
+        return Refusal("kernel values are outside the float64 range")
     return unmet
 
 

@@ -51,14 +51,14 @@ def no_path_to_C(problem: MarginProblem) -> Refusal | None:
         return Refusal("lambda = 1 / C is 0 for a hard margin")
     if not SMALLEST_LAMBDA <= 1 / problem.C < np.inf:
         return Refusal(
-            f"lambda = 1 / C = {1 / problem.C:g} is on no path: they are followed from "
-            f"{SMALLEST_LAMBDA:g} to what float64 holds"
+            f"lambda = 1 / C = {1 / problem.C:g} is on no path: a path begins at the "
+            f"largest float64 and ends at {SMALLEST_LAMBDA:g}"
         )
     refusal = path.refusal(problem)
     if refusal is None and problem.p * (problem.m**2 + problem.p) > LONGEST_PATH:
         size = f"{problem.m:,} points and {problem.p:,} rows"
         return Refusal(
-            f"too large for an answer among others: {size}",
+            f"too large for a comparison of solvers: {size}",
             instead="regularization_path follows them",
             too_large=True,
         )
@@ -68,7 +68,7 @@ def no_path_to_C(problem: MarginProblem) -> Refusal | None:
 REQUIREMENTS = Requirements(
     MarginProblem,
     losses=("hinge",),
-    why={"squared_hinge": "has no path of straight pieces: paths are of the hinge"},
+    why={"squared_hinge": "has no piecewise linear path: paths exist for the hinge loss only"},
     also=no_path_to_C,
 )
 

@@ -442,7 +442,7 @@ class RegularizationPath:
         """Return the path that a file contains."""
         problem = unpacked(words, arrays)
         if not isinstance(problem, MarginProblem) or problem.loss != "hinge" or problem.hard.any():
-            raise ValueError("its problem is no hinge's, or has rows of infinite weight")
+            raise ValueError("the problem must have hinge loss and finite weights")
         _fitting(arrays, problem)
         alphas = Alphas(*(arrays[f"alpha_{name}"] for name in ARRAYS_OF_ALPHA))
         return cls(
@@ -517,13 +517,13 @@ def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None
         if not (kind.kind == "i" if name in INTEGER_ARRAYS else kind == np.float64):
             raise ValueError(f"{name} is of type {kind}")
         if not np.isfinite(arrays[name]).all():
-            raise ValueError(f"{name} holds numbers that are not finite")
+            raise ValueError(f"{name} must be finite")
     if not (np.diff(arrays["lambdas"]) <= 0).all() or (arrays["lambdas"] < 0).any():
         raise ValueError("lambdas do not decrease")
     # Consecutive starts delimit the changes of each breakpoint and cover all of them.
     starts = arrays["alpha_starts"]
     if starts[0] != 0 or starts[-1] != changes or (np.diff(starts) < 0).any():
-        raise ValueError("alpha_starts do not say which changes belong to which breakpoint")
+        raise ValueError(f"alpha_starts must go from 0 to {changes} without a decrease")
     for name, end in (
         ("alpha_rows", problem.p),
         ("event_rows", problem.p),
@@ -541,5 +541,5 @@ def _told(words: Mapping[str, Any]) -> dict[str, Any]:
         if not (is_number(told[name]) and np.isfinite(told[name])):
             raise ValueError(f"{name} is no finite number: {told[name]!r}")
     if not isinstance(told["stopped"], str) or not isinstance(told["complete"], bool):
-        raise ValueError("stopped and complete do not say how it ended")
+        raise ValueError("stopped must be a string, and complete true or false")
     return told

@@ -68,7 +68,7 @@ def held_out_values(
     """
     problem = solution.problem
     if not isinstance(problem, MarginProblem):
-        raise TypeError("held-out values are those of a classification")
+        raise TypeError("held-out values exist for classifications only")
     used = np.flatnonzero(problem.unit_weights > 0)
     of_first = problem.rows.s[used] > 0
     counts = int(of_first.sum()), int((~of_first).sum())
@@ -76,8 +76,8 @@ def held_out_values(
         if count < 2:
             rows = f"{count} row of positive weight" if count == 1 else "no row of positive weight"
             raise ValueError(
-                f"probabilities are made of values held out, and class {name} has {rows}: "
-                f"two are the fewest"
+                f"class {name} has {rows}; probabilities need at least two a class, "
+                f"for values held out"
             )
     folds = min(FOLDS, *counts)
     fold = np.empty(len(used), dtype=np.int64)

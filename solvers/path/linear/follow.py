@@ -61,7 +61,7 @@ def refusal(problem: OneNormProblem) -> Refusal | None:
     """
     unmet = REQUIREMENTS.refusal(problem)
     if unmet is None and not np.isfinite(problem.gram.dense).all():
-        return Refusal("kernel values are beyond all floats")
+        return Refusal("kernel values are outside the float64 range")
     return unmet
 
 

@@ -276,7 +276,7 @@ class OneNormPath:
         """Return the path that a file contains."""
         problem = unpacked(words, arrays)
         if not isinstance(problem, OneNormProblem):
-            raise ValueError("its problem is no one-norm program")
+            raise ValueError("the problem must be a one-norm program")
         held = {name: arrays[f"path_{name}"] for name in ARRAYS}
         wrong = [
             name
@@ -294,7 +294,7 @@ class OneNormPath:
         }
         wrong += [name for name, length in lengths.items() if len(held[name]) != length]
         if wrong:
-            raise ValueError(f"its {wrong[0]} does not fit the others")
+            raise ValueError(f"{wrong[0]} has a type or length that does not fit the other arrays")
         return cls(
             problem,
             **held,

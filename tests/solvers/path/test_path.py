@@ -791,7 +791,7 @@ def test_an_interrupt_and_a_time_limit_are_heard() -> None:
     [
         (
             classification([[0.0], [1.0]], [1.0, -1.0], loss="squared_hinge"),
-            "paths are of the hinge",
+            "paths exist for the hinge loss only",
         ),
         (
             classification([[0.0], [1.0]], [1.0, -1.0], sample_weight=[1.0, np.inf]),
@@ -1075,5 +1075,5 @@ def test_kernel_values_beyond_all_floats_are_refused() -> None:
         problem = MarginProblem(
             np.array([[1e160], [-1e160]]), linear(), Signed(np.array([1.0, -1.0]))
         )  # no constructor makes it
-        with pytest.raises(ValueError, match="kernel values are beyond all floats"):
+        with pytest.raises(ValueError, match="kernel values are outside the float64 range"):
             regularization_path(problem)
