@@ -1,4 +1,4 @@
-"""Sums over all partitions: an interface, and its implementation in this process.
+"""Interface for sums over all partitions, and its in-process implementation.
 
 A request is the name of a method of `Partition` and its arguments. The sums are exact
 in any order (`order_free.py`), so that they may be added in the order of arrival.

@@ -1,4 +1,4 @@
-"""Thread pool that distributes the parts of one product.
+"""Thread pool for the parts of one product.
 
 Every thread takes the next part as soon as it is done with one, because parts take
 different times. The caller's own thread works, too. Each other thread has its own

@@ -1,4 +1,4 @@
-"""Lists of the rows, or columns, of a program that are near their ends.
+"""Rows or columns near their bounds; others are skipped until f moves by their distance.
 
     left_r(h) = base_r - (sign_r (h_i - h_j) + s_r h_last),        way_r left_r >= 0,   s in [-1, 1]
 
