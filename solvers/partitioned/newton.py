@@ -54,10 +54,9 @@ DAMPINGS = (0.0, *(10.0**k for k in range(-13, 1)))
 Rounding may have made it indefinite.
 """
 STALENESS = 64.0
-"""Assumed growth of the gradient left by a matrix from one step by it to the next.
+"""Assumed ratio of the gradient left by a reused matrix to that left by its last step.
 
-As a fraction of the gradient's part of the gap. A step by its own matrix is the first;
-10 to 50 were observed.
+Both are fractions of the gradient's part of the gap; 10 to 50 were observed.
 """
 GRADIENT_LEFT = 0.25
 """Fraction of the requested gap that the gradient may leave after a reused matrix."""
@@ -285,17 +284,17 @@ class PartitionedRun:
 
     def verdict(self) -> tuple[Status, str] | None:
         """Return the status and reason to stop, or None."""
-        found, limits = self.so_far, self.limits
-        width = found.proven.relative_width
-        reached = f"proven relative width {width:.2e} after {counted(found.steps, 'iteration')}"
+        run, limits = self.so_far, self.limits
+        width = run.proven.relative_width
+        reached = f"proven relative width {width:.2e} after {counted(run.steps, 'iteration')}"
         most = limits.max_iter or MOST_STEPS
         if width <= limits.tol:
             return Status.OPTIMAL, f"{reached}, {limits.tol:.0e} was asked"
         if limits.time_limit is not None and run_seconds() - self.started > limits.time_limit:
             return Status.TIME_LIMIT, f"the time limit of {limits.time_limit:g} s: {reached}"
-        if found.steps >= most:
+        if run.steps >= most:
             return Status.ITERATION_LIMIT, f"the limit of {counted(most, 'iteration')}: {reached}"
-        if found.stale >= STALE_STEPS:
+        if run.stale >= STALE_STEPS:
             return (
                 Status.NUMERICAL_FAILURE,
                 f"no progress in {STALE_STEPS} iterations: {reached}, {limits.tol:.0e} was asked",
@@ -312,12 +311,12 @@ class PartitionedRun:
         reason : str
             Sentence for the user.
         """
-        found, d = self.so_far, self.whole.columns
+        run, d = self.so_far, self.whole.columns
         name = "newton" if self.whole.loss == "squared_hinge" else "huber"
-        w, bias = found.best.v[:d], float(found.best.v[d:].sum())
+        w, bias = run.best.v[:d], float(run.best.v[d:].sum())
         seconds = run_seconds() - self.started
         return PartitionedSolution(
-            w, bias, found.proven, name, status, reason, found.steps, found.rounds, seconds
+            w, bias, run.proven, name, status, reason, run.steps, run.rounds, seconds
         )
 
 

@@ -105,10 +105,12 @@ class Budget:
         gap : float
             Its relative gap.
         """
-        asked = self.callback is not None and self.callback(breakpoints, lam * self.unit, gap)
+        callback_stops = self.callback is not None and self.callback(
+            breakpoints, lam * self.unit, gap
+        )
         if lam <= self.lambda_min:
             return PathStop.REACHED
-        if asked:
+        if callback_stops:
             return PathStop.CALLBACK
         if breakpoints == self.most:
             return PathStop.LIMIT

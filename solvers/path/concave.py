@@ -197,15 +197,17 @@ def concave_optimum(
 
 
 def _pieces(path: RegularizationPath, lambdas: Array) -> _Pieces:
-    """Return the segments of the path, after the one from f = 0 to the first breakpoint."""
+    """Return the segments of the path; the first one begins at f = 0."""
     costs = np.concatenate([[0.0], 1 / lambdas])
     inside = (costs[:-1] + costs[1:]) / 2
     ends, middles = (
         [_measured(path, 1 / c) for c in costs[1:]],
         [_measured(path, 1 / c) for c in inside],
     )
+    # s is affine on a segment: extrapolate it to f = 0.
     origin = (0.0, 2 * middles[0][1] - ends[0][1])
-    n, s = (np.array(each) for each in zip(origin, *ends, strict=True))
+    n, s = (np.array(column) for column in zip(origin, *ends, strict=True))
+    # |f|^2 is quadratic on a segment, given at both ends and in the middle.
     m = np.array([middle[0] for middle in middles])
     q2 = 2 * (n[:-1] + n[1:] - 2 * m)
     q = np.column_stack([n[:-1], n[1:] - n[:-1] - q2, q2])
@@ -215,8 +217,8 @@ def _pieces(path: RegularizationPath, lambdas: Array) -> _Pieces:
 def _measured(path: RegularizationPath, lam: float) -> tuple[float, float]:
     """Return |f|^2 and s at a lambda."""
     solution = path.at(lam)
-    at = evaluate(path.problem, path.problem.function(path.problem.own_point(solution.point)))
-    return at.norm2, path.problem.with_cost(1.0).primal(at.f, 0.0, solution.bias)
+    values = evaluate(path.problem, path.problem.function(path.problem.own_point(solution.point)))
+    return values.norm2, path.problem.with_cost(1.0).primal(values.f, 0.0, solution.bias)
 
 
 def _norms(q: Array, u: Array) -> Array:

@@ -138,7 +138,7 @@ class FunctionForm:
 
     @property
     def shift(self) -> Array:
-        """Vector, shape (k,), whose product with a function the bias loses on uncentring."""
+        """Vector s, shape (k,): uncentring a function v decreases the bias by s'v."""
         if self.features is None:
             return self._means.astype(np.float64)
         if self.explicit:

@@ -536,10 +536,10 @@ def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None
 
 def _told(words: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that a file contains as JSON; ValueError if a type is wrong."""
-    told = {name: words[name] for name in FIELDS_IN_JSON}
+    fields = {name: words[name] for name in FIELDS_IN_JSON}
     for name in ("level", "seconds"):
-        if not (is_number(told[name]) and np.isfinite(told[name])):
-            raise ValueError(f"{name} is no finite number: {told[name]!r}")
-    if not isinstance(told["stopped"], str) or not isinstance(told["complete"], bool):
+        if not (is_number(fields[name]) and np.isfinite(fields[name])):
+            raise ValueError(f"{name} is no finite number: {fields[name]!r}")
+    if not isinstance(fields["stopped"], str) or not isinstance(fields["complete"], bool):
         raise ValueError("stopped must be a string, and complete true or false")
-    return told
+    return fields

@@ -155,8 +155,8 @@ def _vector_at(builder: Any, pointer: Any, v: int, vector: Any) -> Any:
 
 def _repeated(builder: Any, number: Any, vector: Any) -> Any:
     """Return the vector with all entries equal to a number."""
-    nothing, index = ir.Constant(vector, ir.Undefined), ir.IntType(32)
+    undefined, index = ir.Constant(vector, ir.Undefined), ir.IntType(32)
     places = ir.Constant(ir.VectorType(index, vector.count), [0] * vector.count)
     return builder.shuffle_vector(
-        builder.insert_element(nothing, number, index(0)), nothing, places
+        builder.insert_element(undefined, number, index(0)), undefined, places
     )

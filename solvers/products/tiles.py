@@ -115,7 +115,7 @@ class Tiles:
 
     @property
     def dear(self) -> bool:
-        """True if half of K gives all of it, and computing is much slower than reading."""
+        """True if K needs half of its entries, each much slower to compute than to read."""
         return False
 
     def expect(self, rows: int) -> None:

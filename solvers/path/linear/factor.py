@@ -238,6 +238,7 @@ def _once(of: Factors, right: Array, transposed: bool) -> Array:
     """
     Qt, R, r = of.Qt, of.R, len(right)
     y = np.zeros(r)
+    # M = Q R: y = Q R'^-1 right if transposed, else y = R^-1 Q' right.
     if transposed:
         left = right.copy()
         for i in range(r):

@@ -199,12 +199,12 @@ class OneNormPath:
         point = OneNormPoint(
             x, self._multipliers(t, float(lam)) / float(lam), b if problem.bias else None
         )
-        found = Solution(problem, "path", point, Status.OPTIMAL, "", t + 1, self.seconds)
+        solution = Solution(problem, "path", point, Status.OPTIMAL, "", t + 1, self.seconds)
         # The gap in float64 may be small by rounding alone: use the proven width.
-        width = found.interval.relative_width
+        width = solution.interval.relative_width
         status = Status.OPTIMAL if width <= OPTIMAL_GAP else Status.NUMERICAL_FAILURE
         return replace(
-            found,
+            solution,
             status=status,
             reason=f"lambda = {float(lam):.6g} on the path, at a proven relative width of "
             f"{width:.1e}",
@@ -277,13 +277,13 @@ class OneNormPath:
         problem = unpacked(words, arrays)
         if not isinstance(problem, OneNormProblem):
             raise ValueError("the problem must be a one-norm program")
-        held = {name: arrays[f"path_{name}"] for name in ARRAYS}
+        fields = {name: arrays[f"path_{name}"] for name in ARRAYS}
         wrong = [
             name
             for name, kind in ARRAYS.items()
-            if held[name].ndim != 1 or held[name].dtype.kind != kind
+            if fields[name].ndim != 1 or fields[name].dtype.kind != kind
         ]
-        T, entries = len(held["lambdas"]), len(held["values"])
+        T, entries = len(fields["lambdas"]), len(fields["values"])
         lengths = {
             "gaps": T,
             "starts": T + 1,
@@ -292,12 +292,12 @@ class OneNormPath:
             "lower": entries,
             "low": problem.p,
         }
-        wrong += [name for name, length in lengths.items() if len(held[name]) != length]
+        wrong += [name for name, length in lengths.items() if len(fields[name]) != length]
         if wrong:
             raise ValueError(f"{wrong[0]} has a type or length that does not fit the other arrays")
         return cls(
             problem,
-            **held,
+            **fields,
             stopped=words["stopped"],
             complete=words["complete"],
             seconds=words["seconds"],

@@ -202,6 +202,7 @@ def _add(sums: Array, rests: Array, factor: float, K: Array, row: int) -> None:
     """Add a signed power of 2 times a row of K to sums, and the rounding to `rests`."""
     for i in range(K.shape[1]):
         new = factor * K[row, i]
+        # TwoSum: total plus the term added to `rests` is sums[i] + new exactly.
         total = sums[i] + new
         part = total - sums[i]
         rests[i] += (sums[i] - (total - part)) + (new - part)
@@ -350,6 +351,7 @@ def _right(
         costs[a] = 1.0 if J[a] < len(columns.i) else 0.0
         pull, cost = _price(columns, sums, J[a]), lam[0] * costs[a]
         right[a] = cost - pull
+        # TwoSum: right[a] + rest[a] = cost - pull, with the stored rounding errors.
         part = right[a] - cost
         rest[a] = (
             (cost - (right[a] - part))
@@ -445,10 +447,10 @@ def _due(of: LinearPathProgram, basis: PathBasis, u: Array, p: Array) -> tuple[f
 
 @jit
 def _bound(low: float, u: Array, least_cost: float, lam: float) -> float:
-    """Return the lower bound by u at lambda: its sum over the factor for feasibility.
+    """Return the lower bound at lambda by u, scaled to be feasible.
 
-    The factor follows from the least reduced cost of B'u. At lambda = 0 there is no
-    bound.
+    u is divided by a factor that follows from the least reduced cost of B'u. At lambda
+    = 0 the bound is infinite, so that no gap is counted.
 
     Parameters
     ----------
@@ -612,6 +614,7 @@ def advance(of: LinearPathProgram, basis: PathBasis, record: Record, lambda_min:
         if not (np.isfinite(u).all() and np.isfinite(p).all()):
             return SINGULAR
         step, column, row = _due(of, basis, u, p)
+        # lambda - step as the sum of two floats, `due` and `rest`.
         rounded = basis.lam[0] - step
         rest = ((basis.lam[0] - rounded) - step) + basis.lam[1]
         due = rounded + rest

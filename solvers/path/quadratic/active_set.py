@@ -415,6 +415,7 @@ def solve_over(
         r = rows[k]
         x[k] = -(g[of.i[r]] - g[of.j[r]] + c[r] + level * of.s[r])
     forward(W.L, size, x)
+    # With b = -slopes, rise = s'Q^-1 b / s'Q^-1 s keeps s'x: x holds L^-1 b.
     rise = 0.0
     if of.s[rows[0]] != 0.0:
         top, bottom = 0.0, 0.0
@@ -797,6 +798,7 @@ def leave(W: WorkingSetFactor, place: int) -> None:
         W.rows[a] = W.rows[a + 1]
         for e in range(a + 2):
             L[a, e] = L[a + 1, e]
+        # Givens rotations of columns e and e + 1 remove the entry right of the diagonal.
         left = L[a, place]
         for e in range(place, a):
             right = L[a, e + 1]

@@ -303,6 +303,7 @@ class ParametricQP:
     def _newton_step(self) -> None:
         """Solve for zero residuals over W, with s'alpha = 0 if the program requires it."""
         at, rows = self.at, self.W.members
+        # Q_WW d + level s = -r, with s'd = -s'alpha; beta at the origin is -s'alpha.
         missing = -at.r[rows]
         if self.program.balanced:
             s = self.program.of.s[rows]

@@ -602,6 +602,7 @@ def measure(
         for k in range(start, end):
             v, a, w = r[k], here.alpha[k], rows.w[k]
             above, below = larger(v, 0.0), larger(-v, 0.0)
+            # gap: alpha_r (r_r)_+ + (w_r - alpha_r) (-r_r)_+; doubt: r_r plus or minus noise.
             gap += a * above + (w - a) * below
             doubt += a * larger(v + noise, 0.0) + (w - a) * larger(noise - v, 0.0)
             loss += w * below
