@@ -227,6 +227,8 @@ class RBFTiles(Tiles):
 
     Parameters
     ----------
+    gram, unit, crew
+        As in `Tiles`.
     left : Block of shape (m, d + 2)
         Features of the rows.
     """
