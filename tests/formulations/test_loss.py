@@ -266,7 +266,7 @@ X, Y = np.arange(4.0)[:, None], [-1, -1, 1, 1]
         ),
         (
             lambda: regularization_path(as_a(MarginProblem, sample_problem(FAMILY))),
-            "paths are of the hinge",
+            "paths exist for the hinge loss only",
         ),
         (
             lambda: exact_path(as_a(MarginProblem, sample_problem(FAMILY)), 0.1, 1.0),

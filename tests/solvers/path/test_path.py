@@ -791,7 +791,7 @@ def test_an_interrupt_and_a_time_limit_are_heard() -> None:
     [
         (
             classification([[0.0], [1.0]], [1.0, -1.0], loss="squared_hinge"),
-            "paths are of the hinge",
+            "paths exist for the hinge loss only",
         ),
         (
             classification([[0.0], [1.0]], [1.0, -1.0], sample_weight=[1.0, np.inf]),
@@ -909,7 +909,7 @@ def test_a_bad_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
     refused("finite", betas=np.full_like(path.betas, np.nan))
     refused("must be in", alpha_rows=arrays["alpha_rows"] + 100)
     refused("must be in", event_kinds=arrays["event_kinds"] + 3)
-    refused("which changes", alpha_starts=arrays["alpha_starts"][::-1])
+    refused("without a decrease", alpha_starts=arrays["alpha_starts"][::-1])
     refused("finite numbers", X=np.full_like(path.problem.X, np.inf))
     refused("do not fit", y=np.zeros(12))
     refused("weights", weights=-np.ones(12))
@@ -927,9 +927,9 @@ def test_a_bad_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
         ("level is no finite number", {"level": "x"}),
         ("level is no finite number", {"level": None}),
         ("seconds is no finite number", {"seconds": True}),
-        ("how it ended", {"complete": "no"}),
-        ("how it ended", {"stopped": 5}),
-        ("no hinge", {"loss": "squared_hinge"}),
+        ("complete true or false", {"complete": "no"}),
+        ("stopped must be a string", {"stopped": 5}),
+        ("must have hinge loss", {"loss": "squared_hinge"}),
         ("gamma must be positive", {"kernel": ["RBF", -1]}),
         ("degree must be", {"kernel": ["Polynomial", 2.5, 1.0, 1.0]}),
         ("", {"kernel": ["RBF", 1.0, 2.0]}),
@@ -1075,5 +1075,5 @@ def test_kernel_values_beyond_all_floats_are_refused() -> None:
         problem = MarginProblem(
             np.array([[1e160], [-1e160]]), linear(), Signed(np.array([1.0, -1.0]))
         )  # no constructor makes it
-        with pytest.raises(ValueError, match="kernel values are beyond all floats"):
+        with pytest.raises(ValueError, match="kernel values are outside the float64 range"):
             regularization_path(problem)

@@ -132,7 +132,7 @@ def test_what_has_no_probabilities_is_a_sentence() -> None:
         with pytest.raises(ValueError, match=message):
             platt(*arguments)
     with pytest.raises(
-        ValueError, match="class 7 has 1 row of positive weight: two are the fewest"
+        ValueError, match="class 7 has 1 row of positive weight; probabilities need at least two"
     ):
         MarginClassifier(probability=True).fit([[0.0], [1.0], [2.0]], [3, 3, 7])
     assert not hasattr(MarginClassifier(), "predict_proba")
