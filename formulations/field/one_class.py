@@ -1,8 +1,9 @@
-"""One-class SVM: a half-space away from the origin that holds most of the points.
+"""One-class SVM: a half-space away from the origin that contains most of the points.
 
-Source: B. Schölkopf, J. Platt, J. Shawe-Taylor, A. Smola, R. Williamson, Estimating the
-support of a high-dimensional distribution, Neural Computation 13 (2001), equations
-(3)-(4) and (11).
+References
+----------
+B. Schölkopf, J. Platt, J. Shawe-Taylor, A. Smola, R. Williamson, Estimating the support
+of a high-dimensional distribution, Neural Computation 13 (2001), (3)-(4) and (11).
 """
 
 from __future__ import annotations
