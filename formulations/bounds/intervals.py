@@ -373,10 +373,10 @@ def _needed(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float) -> A
 
 
 def _scaled_upper(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float) -> float:
-    """Return U at the smallest multiple of (f, b) that satisfies all hard rows, whose t is 1.
+    """Return U at the smallest multiple of (f, b) satisfying all hard rows, with t = 1.
 
     U is inf if no multiple does. Outward the multiple is a float that is large enough;
-    inward it is only known to lie between two.
+    inward it is only known to lie between two floats.
     """
     hard, t = _hard(problem), problem.rows.t
     # Margins t_r - u_r, rounded down in the outward direction and up in the inward one.

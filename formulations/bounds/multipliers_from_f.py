@@ -2,7 +2,7 @@
 
 These formulations are K (3.12), (3.13), (3.14), (3.15).
 
-At the optimum alpha_r = c_r loss'(u_r) wherever the loss has a derivative. The squared
+At the optimum alpha_r = c_r loss'(u_r) if the loss has a derivative there. The squared
 hinge and the huberised hinge have one everywhere. For the hinge alpha_r = c_r where
 u_r > 0, and alpha_r = 0 where u_r < 0. The multipliers alpha_M of the rows on the
 margin, u_r = 0, are those that reproduce f,

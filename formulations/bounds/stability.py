@@ -507,7 +507,7 @@ def _farthest(problem: MarginProblem) -> float:
 
 
 def _signs(least: Array, most: Array) -> Signs:
-    """Return 1 where both are above 0, -1 where both are below, 0 elsewhere."""
+    """Return 1 if both are above 0, -1 if both are below, and 0 otherwise, (n,)."""
     return np.asarray((least > 0).astype(np.int8) - (most < 0).astype(np.int8))
 
 

@@ -400,7 +400,8 @@ def _value_as_printed(v: Mapping[str, Any], d: Symbols) -> FormulaValue:
 @rank_l2.formulation(
     "value.as_printed",
     Source("K", "(B.1) as printed, + p_beta without C"),
-    latex=r"\tfrac12\beta^\top Q\beta + C(A_\beta Q\beta)^\top(A_\beta Q\beta - 2e_\beta) + p_\beta",
+    latex=r"\tfrac12\beta^\top Q\beta"
+    r" + C(A_\beta Q\beta)^\top(A_\beta Q\beta - 2e_\beta) + p_\beta",
     control=True,
     printed=_value_as_printed,
     **COEFFICIENTS,
