@@ -117,7 +117,7 @@ class Completion(CompletedPoint):
     def alpha(self) -> Array:
         """Multipliers, (p,), recovered from f if the point has none."""
         if self._multipliers is None:
-            raise ValueError("too many rows lie on the margin to make multipliers from f")
+            raise ValueError("too many rows lie on the margin to recover multipliers from f")
         return np.asarray(self._multipliers)
 
     @cached_property
@@ -195,14 +195,14 @@ class OneNormCompletion(CompletedPoint):
     def x(self) -> Array:
         """x >= 0, (size,)."""
         if self.point.x is None:
-            raise ValueError("the point of the linear program has no primal side")
+            raise ValueError("the point of the linear program has no variables x")
         return self.point.x
 
     @property
     def u(self) -> Array:
         """Multipliers u, (p,)."""
         if self.point.u is None:
-            raise ValueError("the point of the linear program has no dual side")
+            raise ValueError("the point of the linear program has no multipliers u")
         return self.point.u
 
     @cached_property

@@ -67,8 +67,8 @@ def parse_point(problem: Problem, given: Any) -> CanonicalPoint:
     point = _finite(problem.own_point(Point(**parts)))
     if np.any(point.b) and not problem.bias:
         reason = (
-            f"the {problem.family} problem has no bias of its own: leave b out, or pose the "
-            f"problem with one"
+            f"the {problem.family} problem has no free bias; leave b out, or use a problem with "
+            f"a bias"
         )
         raise ValueError(f"b is {point.b:g}, and {reason}")
     return point if values is None else _of_values(problem, values, point)
@@ -79,7 +79,7 @@ def _parts(problem: Problem, given: Any) -> dict[str, Any]:
     quadratic = isinstance(problem, MarginProblem)
     # A user's own solver without a `return` yields None.
     if given is None:
-        raise ValueError("it is None: is a `return` missing?")
+        raise ValueError("the point is None: is a `return` missing?")
     if isinstance(given, CanonicalPoint):
         return {
             name: part for name, part in vars(problem.own_point(given)).items() if part is not None
@@ -102,14 +102,12 @@ def _parts(problem: Problem, given: Any) -> dict[str, Any]:
         )
         refuse = "a solver for linear kernels alone says so by Requirements(..., linear=True)"
         raise ValueError(
-            f"an array is read as w, and the {problem.kernel.name} kernel has no w: hand in "
+            f"an array is read as w, and the {problem.kernel.name} kernel has no w: pass "
             f"{other}; {refuse}"
         )
     functions = [name for name in ("w", "beta", "f") if name in parts]
     if len(functions) > 1:
-        raise ValueError(
-            f"{' and '.join(functions)} are the same function twice; hand in one of them"
-        )
+        raise ValueError(f"{' and '.join(functions)} are one function twice; pass one of them")
     unknown = [name for name in parts if name not in known]
     if unknown or not set(parts) - {"b"}:
         what = (
@@ -138,8 +136,7 @@ def _of_values(problem: MarginProblem, values: Any, point: Point) -> Point:
     f = check_reals(values, "f")
     if f.shape != (problem.m,):
         raise ValueError(
-            f"f must be a value for each of the points, of shape ({problem.m},), and is of "
-            f"shape {f.shape}"
+            f"f must be the values at the points, of shape ({problem.m},), not of shape {f.shape}"
         )
     _finite_part("f", f)
     features = np.asarray(dense(problem.features()))

@@ -254,8 +254,8 @@ class Stability:
             square = kernel.diagonal_bound(problem.X) + problem.gram.shift
         elif kernel.given:
             raise ValueError(
-                "of new points of a given Gram matrix k(x, x) is not known; leave X out for "
-                "the training points"
+                "k(x, x) of new points is unknown for a given Gram matrix; leave X out for the "
+                "training points"
             )
         else:
             points = new_points(X, problem.X, problem.feature_names)
@@ -312,13 +312,11 @@ def stability(problem: Problem, point: CanonicalPoint, eps: float = 0.0) -> Stab
     """
     if not isinstance(problem, MarginProblem):
         raise ValueError(
-            "stability is known of margin problems: a linear program may have many optimal "
-            "functions"
+            "stability needs a margin problem; a linear program may have many optimal functions"
         )
     if problem.loss not in LOSSES:
         raise ValueError(
-            f"stability is known of the hinge and the squared hinge, and the loss is the "
-            f"{problem.phi.words}"
+            f"stability needs the loss hinge or squared hinge, not the {problem.phi.words}"
         )
     point, eps = (
         problem.own_point(point),
@@ -326,8 +324,8 @@ def stability(problem: Problem, point: CanonicalPoint, eps: float = 0.0) -> Stab
     )
     if point.alpha is None:
         raise ValueError(
-            "the point has no multipliers, which the ball is around; a Solution makes them "
-            "from its f"
+            "the point has no multipliers, which define the centre of the ball; a Solution "
+            "recovers them from its f"
         )
     multipliers = problem.rows.multipliers(problem.repaired(point.alpha))
     lower = dual_value(problem, multipliers, OUTWARD) if problem.convex else -np.inf

@@ -121,8 +121,8 @@ def matrix(value: Any, name: str, data: Mapping[str, Any]) -> Array:
     found = _numbers(value, name)
     if found.ndim != 2 or found.size == 0:
         raise ValueError(
-            f"{name} must be of a row for every point and a column for every feature, and "
-            f"is of shape {np.shape(value)}"
+            f"{name} must be a matrix with points in rows and features in columns, not of "
+            f"shape {np.shape(value)}"
         )
     return found
 
@@ -151,7 +151,7 @@ def vector(value: Any, name: str, data: Mapping[str, Any]) -> Array:
     """
     found = _numbers(value, name)
     if found.ndim != 1 or found.size == 0:
-        raise ValueError(f"{name} must be numbers in a row, and is of shape {np.shape(value)}")
+        raise ValueError(f"{name} must be a one-dimensional array, not of shape {np.shape(value)}")
     return found
 
 
@@ -180,7 +180,7 @@ def targets(value: Any, name: str, data: Mapping[str, Any]) -> Array:
     found, m = _numbers(value, name), len(data["X"])
     if found.shape != (m,):
         raise ValueError(
-            f"{name} must be {m} numbers, one for every row of X, and is of shape {np.shape(value)}"
+            f"{name} must be {m} numbers, one for every row of X, not of shape {np.shape(value)}"
         )
     return found
 

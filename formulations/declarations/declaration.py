@@ -188,8 +188,8 @@ class Declaration:
         name = changed[0]
         if len(changed) > 1 or name not in COSTS or not isinstance(declared, CanonicalProblem):
             raise ValueError(
-                f"the cost alone may be changed after a problem has been declared, and the "
-                f"parameters changed are {', '.join(changed)}: "
+                f"only the cost may change after a declaration, and the parameters changed are "
+                f"{', '.join(changed)}: "
                 "declare the changed problem anew"
             )
         if name == HARD_AT_0:

@@ -271,7 +271,7 @@ class Family(Generic[P]):
             raise ValueError(
                 f"{id!r} needs to_canonical, a map from its variables to the family's "
                 f"point, and carries='function' or 'multipliers', "
-                "the side of the point that its variables are"
+                "the part of the point that its variables represent"
             )
 
         def enter(function: F) -> F:
@@ -279,13 +279,13 @@ class Family(Generic[P]):
             if FAMILIES.get(self.id) is not self:
                 if control:
                     raise ValueError(
-                        f"{id!r} is the first formulation of its family, its definition, "
-                        f"and that cannot be wrong on purpose"
+                        f"{id!r} is the first formulation of its family, and so its "
+                        f"definition, which cannot be a control"
                     )
                 self._enter(stated.__module__)
             if id in REGISTRY:
                 raise ValueError(
-                    f"{id!r} is entered already, by {REGISTRY[id].module}; take another "
+                    f"{id!r} is registered already, by {REGISTRY[id].module}; take another "
                     f"name, or `del REGISTRY[{id!r}]` first"
                 )
             EDITIONS[id] += 1
@@ -346,6 +346,6 @@ def check_name(name: str) -> None:
     """
     if not re.fullmatch(r"[^\W\d_][\w.-]*", name):
         raise ValueError(
-            f"{format_value(name)} is no name here: names consist of letters, digits, _, - "
+            f"{format_value(name)} is no valid name: names consist of letters, digits, _, - "
             f"and dots, and begin with a letter"
         )

@@ -173,11 +173,11 @@ class Formulation:
             twice = {name for name in names if names.count(name) > 1}
             if twice:
                 raise ValueError(
-                    f"{self.id} has two {kind} called {min(twice)!r}: give each a name of "
-                    f"its own, as in cp.Variable(n, name='w')"
+                    f"{self.id} has two {kind} called {min(twice)!r}: give each a unique "
+                    f"name, as in cp.Variable(n, name='w')"
                 )
         if problem.is_mixed_integer():
-            raise ValueError(f"{self.id} has integer variables: only convex problems are judged")
+            raise ValueError(f"{self.id} has integer variables; only convex problems are supported")
         unreal = [variable.name() for variable in problem.variables() if variable.is_complex()]
         if unreal:
             raise ValueError(

@@ -98,7 +98,7 @@ class ProgramProblem(AnyProblem):
         if not found:
             raise LookupError(
                 f"the family {self.family} has no formulation, or importing its module "
-                f"{self.module} does not enter it"
+                f"{self.module} does not register it"
             )
         return found
 
@@ -213,7 +213,7 @@ class ProgramProblem(AnyProblem):
         point : object
             Initial point passed by the user.
         """
-        raise ValueError(f"solvers of the family {self.family} take no point to start from")
+        raise ValueError(f"solvers of the family {self.family} take no initial point")
 
     @property
     def note(self) -> str:

@@ -98,7 +98,7 @@ def of_every_two(r: ArrayLike) -> Array:
 
 def _check_pairs(value: Any, name: str, data: Data) -> None:
     if np.ndim(value) != 2:
-        raise ValueError(f"{name} must be a square matrix, and is of shape {np.shape(value)}")
+        raise ValueError(f"{name} must be a square matrix, not of shape {np.shape(value)}")
     of_every_two(value)
 
 

@@ -41,7 +41,7 @@ def _check_groups(value: Any, name: str, data: Data) -> None:
     d = data["X"].shape[1]
     if np.shape(value) != (d,):
         raise ValueError(
-            f"{name} must be {d} numbers, one for every feature, and is of shape {np.shape(value)}"
+            f"{name} must be {d} numbers, one for every feature, not of shape {np.shape(value)}"
         )
 
 

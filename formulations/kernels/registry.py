@@ -68,14 +68,14 @@ def kernel(name: str) -> Callable[[K], K]:
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ValueError(
-            f"the name of a kernel is small letters, digits and underscores, not "
+            f"the name of a kernel is lower-case letters, digits and underscores, not "
             f"{format_value(name)}"
         )
 
     def enter(made: K) -> K:
         # A module that is loaded again may replace its kernel.
         if name in RESERVED or (name in KERNELS and KERNELS.module_of(name) != made.__module__):
-            raise ValueError(f"a kernel {name!r} is entered already; take another name")
+            raise ValueError(f"a kernel {name!r} is registered already; take another name")
         if not (isinstance(made, type) and Kernel in made.__bases__ and is_dataclass(made)):
             raise ValueError(
                 f"the kernel {name} must be a dataclass with Kernel, and no kernel of the "

@@ -125,8 +125,7 @@ class StrongEquivalence(Equivalence):
 
 @dataclass(frozen=True, kw_only=True)
 class Rescaling(Equivalence):
-    """One problem at two parameters, its objective multiplied: one optimum, two scales.
-    """
+    """One problem at two parameters, its objective multiplied: one optimum, two scales."""
 
     kind = "rescaling"
 

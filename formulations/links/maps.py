@@ -138,7 +138,7 @@ def critical_cost(problem: MarginProblem, point: Point) -> float:
     ends = np.concatenate([np.zeros(k), at.w + slack, slack - at.w])
     found = linprog(np.append(np.zeros(k), 1.0), limits, ends, balance, np.zeros(1), method="highs")
     if found.status != 0:
-        raise ValueError("the point is not accurate enough to tell the rows on the margin")
+        raise ValueError("the point is too inaccurate to determine the rows on the margin")
     return float(found.x[-1])
 
 

@@ -82,8 +82,8 @@ class Path:
         for link, forwards in self.steps:
             if not forwards and link.problem is not same_problem:
                 raise ValueError(
-                    f"the link from {link.a} to {link.b} goes one way: its problem does not "
-                    f"say which it came from"
+                    f"the link from {link.a} to {link.b} has one direction: the problem of "
+                    f"{link.b} does not determine that of {link.a}"
                 )
             problems.append(link.problem(problems[-1]) if forwards else problems[-1])
         return problems
