@@ -186,12 +186,12 @@ def relative_rounding_error(problem: Problem, alpha: AnyMultipliers | None = Non
     most = max_or_inf(finite) or (problem.C if np.isfinite(problem.C) else 0.0)
     if len(finite) < len(problem.group_costs) and alpha is not None:
         hard = np.isinf(problem.group_costs)
-        own = (
+        size = (
             alpha.largest(hard)
             if isinstance(alpha, ImplicitMultipliers)
             else np.abs(np.nan_to_num(alpha))[problem.rows.spread(hard)]
         )
-        most = max_or_inf(np.atleast_1d(own), most)
+        most = max_or_inf(np.atleast_1d(size), most)
     square = (
         max_or_inf(np.abs(problem.gram.diagonal))
         if Z is None

@@ -94,21 +94,21 @@ def _parts(problem: Problem, given: Any) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         given = {"w" if quadratic else "x": given}
     parts: dict[str, Any] = {name: part for name, part in given.items() if part is not None}
-    known = [*problem.parts, "f"] if quadratic else list(problem.parts)
-    if quadratic and "w" in given and "w" not in known:
-        other = (
+    names = [*problem.parts, "f"] if quadratic else list(problem.parts)
+    if quadratic and "w" in given and "w" not in names:
+        alternatives = (
             "{'beta': beta}, its coefficients, {'f': f}, its values at the points, or {'alpha': "
             "alpha}, the multipliers"
         )
-        refuse = "a solver for linear kernels alone says so by Requirements(..., linear=True)"
+        requirement = "a solver for linear kernels alone says so by Requirements(..., linear=True)"
         raise ValueError(
             f"an array is read as w, and the {problem.kernel.name} kernel has no w: pass "
-            f"{other}; {refuse}"
+            f"{alternatives}; {requirement}"
         )
     functions = [name for name in ("w", "beta", "f") if name in parts]
     if len(functions) > 1:
         raise ValueError(f"{' and '.join(functions)} are one function twice; pass one of them")
-    unknown = [name for name in parts if name not in known]
+    unknown = [name for name in parts if name not in names]
     if unknown or not set(parts) - {"b"}:
         what = (
             f"the part {format_value(unknown[0])} is unknown"
@@ -116,7 +116,7 @@ def _parts(problem: Problem, given: Any) -> dict[str, Any]:
             else "there is neither a function nor multipliers"
         )
         raise ValueError(
-            f"{what}; the parts of a point of this {problem.family} problem are {', '.join(known)}"
+            f"{what}; the parts of a point of this {problem.family} problem are {', '.join(names)}"
         )
     return parts
 
@@ -141,11 +141,14 @@ def _of_values(problem: MarginProblem, values: Any, point: Point) -> Point:
     _finite_part("f", f)
     features = np.asarray(dense(problem.features()))
     w = np.asarray(np.linalg.lstsq(features, f, rcond=None)[0], dtype=np.float64)
-    off, size = float(np.abs(features @ w - f).max(initial=0.0)), float(np.abs(f).max(initial=0.0))
-    if off > OUTSIDE_THE_SPACE * max(size, problem.rows.largest_target):
+    distance, size = (
+        float(np.abs(features @ w - f).max(initial=0.0)),
+        float(np.abs(f).max(initial=0.0)),
+    )
+    if distance > OUTSIDE_THE_SPACE * max(size, problem.rows.largest_target):
         nearest = (
             f"the nearest function of the {problem.kernel.name} kernel differs from f by "
-            f"{off:.1e} at a point"
+            f"{distance:.1e} at a point"
         )
         raise ValueError(
             f"{nearest}, where f is up to {size:.1e}; f are the values at the points "

@@ -244,26 +244,26 @@ def _upper(
 
     Hard rows are satisfied by repair. See `evaluate` for rough.
     """
-    at, unknown = evaluate(problem, point, rough), np.inf if way > 0 else 0.0
-    if not np.isfinite(at.f).all() or (problem.rows.p > LISTED_PAIRS and not problem.swept):
+    evaluation, unknown = evaluate(problem, point, rough), np.inf if way > 0 else 0.0
+    if not np.isfinite(evaluation.f).all() or (problem.rows.p > LISTED_PAIRS and not problem.swept):
         return unknown
     if isinstance(problem.rows, LabelledPairs) and problem.swept:
-        return _swept_upper(problem, problem.rows, at, point.alpha, way)
-    b = problem.bias_at(at.f) if point.b is None else point.b
+        return _swept_upper(problem, problem.rows, evaluation, point.alpha, way)
+    b = problem.bias_at(evaluation.f) if point.b is None else point.b
     if not np.isfinite(b).all():
         return unknown
-    hard, most = _hard(problem), _needed(problem, at, b, OUTWARD)
-    missed = bool((most[hard] > 0).any())
-    if missed and not isinstance(problem.rows, Tube):
-        return _scaled_upper(problem, at, b, way)
-    u = most if way > 0 else _needed(problem, at, b, way)
+    hard, most = _hard(problem), _needed(problem, evaluation, b, OUTWARD)
+    violated = bool((most[hard] > 0).any())
+    if violated and not isinstance(problem.rows, Tube):
+        return _scaled_upper(problem, evaluation, b, way)
+    u = most if way > 0 else _needed(problem, evaluation, b, way)
     losses = _losses(problem, u, way)
-    own = _at_least_0(add_rounded(_half_norm2(at, way), losses, way))
-    if rough > 0.0 and _extended(problem) and _is_rough(problem, at, b, most):
+    value = _at_least_0(add_rounded(_half_norm2(evaluation, way), losses, way))
+    if rough > 0.0 and _extended(problem) and _is_rough(problem, evaluation, b, most):
         return _upper(problem, point, way, 0.0)
-    met = _met(problem, point, most, b) if missed else None
+    repaired = _met(problem, point, most, b) if violated else None
     # Inward the point may satisfy its hard rows without repair.
-    return own if met is None else float(np.minimum(own, _upper(problem, met, way)))
+    return value if repaired is None else float(np.minimum(value, _upper(problem, repaired, way)))
 
 
 def _swept_upper(
@@ -294,9 +294,11 @@ def _swept_upper(
     if way < 0 and not least - noise >= 1.0:
         return _at_least_0(norm)
     f = factor * at.f
-    off = multiply_rounded(factor, error, way) + 2 * UNIT * max_or_inf(np.abs(f))
-    slacks, away = _slacks_near(rows, f, soft, alpha, off)
-    return _at_least_0(add_rounded(norm, slacks.loss_bound(problem.squared, off + away, way), way))
+    error_of_f = multiply_rounded(factor, error, way) + 2 * UNIT * max_or_inf(np.abs(f))
+    slacks, slack_error = _slacks_near(rows, f, soft, alpha, error_of_f)
+    return _at_least_0(
+        add_rounded(norm, slacks.loss_bound(problem.squared, error_of_f + slack_error, way), way)
+    )
 
 
 def _slacks_near(
@@ -306,11 +308,11 @@ def _slacks_near(
 
     The sorted slacks of the multipliers are reused if their f is within `error`.
     """
-    own = alpha.slacks if isinstance(alpha, PairMultipliers) else None
-    if isinstance(own, PairSlacks) and own.rows is rows:
-        away = float(round_toward(max_or_inf(np.abs(f - own.f)), OUTWARD))
-        if away <= error:
-            return own.at_costs(costs), away
+    sorted_slacks = alpha.slacks if isinstance(alpha, PairMultipliers) else None
+    if isinstance(sorted_slacks, PairSlacks) and sorted_slacks.rows is rows:
+        distance = float(round_toward(max_or_inf(np.abs(f - sorted_slacks.f)), OUTWARD))
+        if distance <= error:
+            return sorted_slacks.at_costs(costs), distance
     return rows.slacks(f, costs), 0.0
 
 
@@ -321,10 +323,10 @@ def _is_rough(problem: MarginProblem, at: Evaluation, b: AnyBias, most: Array) -
     of one point.
     """
     losses = _losses(problem, most, OUTWARD)
-    own = _at_least_0(add_rounded(_half_norm2(at, OUTWARD), losses, OUTWARD))
-    shown = losses - _losses(problem, _needed(problem, at, b, INWARD), INWARD)
+    value = _at_least_0(add_rounded(_half_norm2(at, OUTWARD), losses, OUTWARD))
+    spread = losses - _losses(problem, _needed(problem, at, b, INWARD), INWARD)
     return bool(
-        shown > LARGEST_LOSS_ERROR * max_or_inf(np.array([own]), SIZE_FLOOR * problem.scale)
+        spread > LARGEST_LOSS_ERROR * max_or_inf(np.array([value]), SIZE_FLOOR * problem.scale)
     )
 
 
@@ -380,18 +382,20 @@ def _scaled_upper(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float
     """
     hard, t = _hard(problem), problem.rows.t
     # Margins t_r - u_r, rounded down in the outward direction and up in the inward one.
-    reached, other = (add_rounded(t, -_needed(problem, at, b, side), -side) for side in (way, -way))
+    reached, reached_opposite = (
+        add_rounded(t, -_needed(problem, at, b, side), -side) for side in (way, -way)
+    )
     if not reached[hard].min() > 0:
         return np.inf
     factor = max_or_inf(divide_rounded(1.0, reached[hard], way), 1.0)
     margins = multiply_rounded(factor, reached, -way)
     if way < 0:
-        far = (
-            max_or_inf(divide_rounded(1.0, other[hard], 1), 1.0)
-            if other[hard].min() > 0
+        largest = (
+            max_or_inf(divide_rounded(1.0, reached_opposite[hard], 1), 1.0)
+            if reached_opposite[hard].min() > 0
             else np.inf
         )
-        margins = np.maximum(margins, multiply_rounded(far, reached, 1))
+        margins = np.maximum(margins, multiply_rounded(largest, reached, 1))
     u = np.where(hard, 0.0, add_rounded(t, -margins, way))
     norm = multiply_rounded(multiply_rounded(factor, factor, way), _half_norm2(at, way), way)
     return _at_least_0(add_rounded(norm, _losses(problem, u, way), way))
@@ -421,13 +425,13 @@ def _met(problem: MarginProblem, point: Point, u: Array, b: float) -> Point | No
         return None
     hard = _hard(problem)
     room = -_needed(problem, evaluate(problem, inside), float(inside.b or 0.0), OUTWARD)
-    short = hard & (u > 0)
+    violated = hard & (u > 0)
     if not room[hard].min() > 0:
         return None
     # For theta below the unit roundoff, 1 - theta rounds to 1.
-    needed = max_or_inf(u[short] / (u[short] + room[short]), UNIT)
+    least = max_or_inf(u[violated] / (u[violated] + room[violated]), UNIT)
     # Twice the needed theta covers its own rounding.
-    theta = 2 * needed
+    theta = 2 * least
     while theta < 1.0:
         blend = _blended(problem, Point(w=point.w, beta=point.beta, b=b), inside, theta)
         if not (
@@ -462,13 +466,13 @@ def _lower(problem: MarginProblem, alpha: ArrayLike | Multipliers, way: float) -
     alpha = np.asarray(alpha)
     if not alpha.any():
         return dual_value(problem, multipliers, way)
-    own = _power_of_two(max_or_inf(alpha))
+    multiple_given = _power_of_two(max_or_inf(alpha))
     # The division is exact, as the multipliers lie on a dyadic grid.
-    shape = alpha / own
+    shape = alpha / multiple_given
     gain, _ = problem.rows.multipliers(shape).proven(HINGE, problem.group_costs_within, OUTWARD)
     if not gain > 0:
         return dual_value(problem, multipliers, way)
-    multiples = _multiples(problem, shape, gain, own)
+    multiples = _multiples(problem, shape, gain, multiple_given)
     return max(
         dual_value(problem, problem.rows.multipliers(problem.repaired(multiple * shape)), way)
         for multiple in multiples
@@ -559,8 +563,8 @@ def _half_norm2_of(problem: MarginProblem, multipliers: Multipliers, way: float)
     # The coefficients of equal points are summed, with rounding.
     if problem.explicit is None:
         error += gamma_n(problem.m) * float(np.abs(beta).sum())
-    off = multiply_rounded(1.01 * error, sqrt_rounded(problem.gram.diagonal_bound, 1), 1)
-    norm = np.maximum(add_rounded(sqrt_rounded(2 * half, way), way * off, way), 0.0)
+    norm_error = multiply_rounded(1.01 * error, sqrt_rounded(problem.gram.diagonal_bound, 1), 1)
+    norm = np.maximum(add_rounded(sqrt_rounded(2 * half, way), way * norm_error, way), 0.0)
     return float(multiply_rounded(0.5, multiply_rounded(norm, norm, way), way))
 
 

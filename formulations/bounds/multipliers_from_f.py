@@ -97,10 +97,15 @@ def _hinge_multipliers(
         target = _in_features(problem, point) - np.asarray(features.T @ problem.rows.rdot(alpha))
         weight = max(float(np.abs(span).max(initial=0.0)), 1e-300)
         system = np.vstack([span, weight * problem.S[margin].toarray().T])
-        wanted = np.append(target, -weight * (problem.S.T @ alpha))
+        right_side = np.append(target, -weight * (problem.S.T @ alpha))
         method = "bvls" if len(margin) < 200 else "trf"
         alpha[margin] = lsq_linear(
-            system, wanted, (0.0, problem.box[margin]), method=method, tol=1e-14, lsmr_tol="auto"
+            system,
+            right_side,
+            (0.0, problem.box[margin]),
+            method=method,
+            tol=1e-14,
+            lsmr_tol="auto",
         ).x
     return np.asarray(problem.repaired(alpha))
 

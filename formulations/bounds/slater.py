@@ -70,11 +70,11 @@ def _chebyshev(design: Array, y: Array) -> Array | None:
     m, n = design.shape
     ones = np.ones((m, 1))
     rows = np.block([[-design, -ones], [design, -ones]])
-    found = linprog(
+    result = linprog(
         np.append(np.zeros(n), 1.0),
         rows,
         np.concatenate([-y, y]),
         bounds=[(None, None)] * n + [(0, None)],
         method="highs",
     )
-    return np.asarray(found.x[:-1]) if found.status == 0 else None
+    return np.asarray(result.x[:-1]) if result.status == 0 else None

@@ -329,19 +329,17 @@ def stability(problem: Problem, point: CanonicalPoint, eps: float = 0.0) -> Stab
         )
     multipliers = problem.rows.multipliers(problem.repaired(point.alpha))
     lower = dual_value(problem, multipliers, OUTWARD) if problem.convex else -np.inf
-    beta, off = multipliers.pull(), multipliers.pull_error()
+    beta, error = multipliers.pull(), multipliers.pull_error()
     if problem.explicit is None:
-        off += gamma_n(problem.m) * float(np.abs(beta).sum())
+        error += gamma_n(problem.m) * float(np.abs(beta).sum())
     gap = float(np.maximum(add_rounded(interval(problem, point).upper, -lower, 1), 0.0))
     radius = _sum(
         sqrt_rounded(2 * gap, 1),
         sqrt_rounded(float(multiply_rounded(2.0, eps, 1)), 1),
-        multiply_rounded(1.01 * off, sqrt_rounded(problem.gram.diagonal_bound, 1), 1),
+        multiply_rounded(1.01 * error, sqrt_rounded(problem.gram.diagonal_bound, 1), 1),
     )
-    found = Stability(problem, np.asarray(beta), radius, (0.0, 0.0))
-    return (
-        found if problem.rows.invariant or not problem.bias else replace(found, bias=_bias(found))
-    )
+    ball = Stability(problem, np.asarray(beta), radius, (0.0, 0.0))
+    return ball if problem.rows.invariant or not problem.bias else replace(ball, bias=_bias(ball))
 
 
 def _bias(ball: Stability) -> tuple[AnyBias, AnyBias]:
@@ -420,8 +418,8 @@ def _least_bias(v: Array, s: Array, least: Array, most: Array, squared: bool) ->
     passed, left = np.cumsum(rising), float(falling.sum()) - np.cumsum(falling)
     noise = gamma_n(4 * len(v) + 16) * float(rising.sum() + falling.sum())
     if not squared:
-        before = np.flatnonzero(passed - left + 2 * noise < 0)
-        return float(v[min(before[-1] + 1, len(v) - 1)] if len(before) else v[0])
+        negative = np.flatnonzero(passed - left + 2 * noise < 0)
+        return float(v[min(negative[-1] + 1, len(v) - 1)] if len(negative) else v[0])
     centre = v[len(v) // 2]
     z = v - centre
     D = (
@@ -430,10 +428,10 @@ def _least_bias(v: Array, s: Array, least: Array, most: Array, squared: bool) ->
         - (float((falling * z).sum()) - np.cumsum(falling * z) - left * z)
     )
     D = D + 4 * noise * float(np.abs(z).max()) + 4 * len(v) * SMALLEST
-    before = np.flatnonzero(D < 0)
-    if not len(before):
+    negative = np.flatnonzero(D < 0)
+    if not len(negative):
         return float(v[0])
-    k = int(before[-1])
+    k = int(negative[-1])
     slope = float(passed[k] + np.where(s > 0, most, 0.0)[k + 1 :].sum() + 2 * noise)
     b = add_rounded(v[k], divide_rounded(-D[k], slope, -1), -1)
     return float(min(b, v[k + 1])) if k + 1 < len(v) else float(b)
@@ -449,31 +447,31 @@ def _distances(problem: MarginProblem, i: Any, j: Any) -> Array:
         out = np.empty(len(i))
         size = max(1_000_000 // X.shape[1], 1)
         for start in range(0, len(i), size):
-            here = slice(start, start + size)
-            D = X[i[here]] - X[j[here]]
+            part = slice(start, start + size)
+            D = X[i[part]] - X[j[part]]
             squares = np.asarray(
                 D.multiply(D).sum(axis=1)
                 if problem.explicit.sparse
                 else np.einsum("ij,ij->i", D, D),
                 dtype=np.float64,
             )
-            out[here] = np.sqrt(squares.ravel())
+            out[part] = np.sqrt(squares.ravel())
         return np.asarray(round_toward(out * (1 + gamma_n(X.shape[1] + 8)), 1) + 1e-150)
     norms = _norms(problem)
-    apart = np.asarray(round_toward(norms[i] + norms[j], 1))
+    bound = np.asarray(round_toward(norms[i] + norms[j], 1))
     if problem.m > STORED_ROWS:
-        return apart
+        return bound
     K = problem.gram.dense
-    off, k = problem.kernel.rounding(problem.X, problem.X, K, np.ones(problem.m)), K.diagonal()
+    error, k = problem.kernel.rounding(problem.X, problem.X, K, np.ones(problem.m)), K.diagonal()
     squares = (
         k[i]
         + k[j]
         - 2 * K[i, j]
-        + 1.01 * (3 * off[i] + off[j])
+        + 1.01 * (3 * error[i] + error[j])
         + 16 * UNIT * (np.abs(k[i]) + np.abs(k[j]))
     )
     return np.asarray(
-        np.minimum(apart, round_toward(np.sqrt(np.maximum(round_toward(squares, 1), 0.0)), 1))
+        np.minimum(bound, round_toward(np.sqrt(np.maximum(round_toward(squares, 1), 0.0)), 1))
     )
 
 
@@ -511,13 +509,17 @@ def _signs(least: Array, most: Array) -> Signs:
 
 def _points(index: Any, m: int) -> Index:
     """Check indices of training points, and return them, (n,)."""
-    found = np.asarray(index)
-    if found.ndim != 1 or found.dtype.kind not in "iu" or not ((found >= 0) & (found < m)).all():
+    indices = np.asarray(index)
+    if (
+        indices.ndim != 1
+        or indices.dtype.kind not in "iu"
+        or not ((indices >= 0) & (indices < m)).all()
+    ):
         raise ValueError(
             f"points must be given by their indices, whole numbers from 0 to {m - 1} in one "
             f"dimension"
         )
-    return found.astype(np.intp)
+    return indices.astype(np.intp)
 
 
 def _sum(*parts: Any) -> float:

@@ -118,13 +118,13 @@ def matrix(value: Any, name: str, data: Mapping[str, Any]) -> Array:
     ValueError
         If the value is no such matrix.
     """
-    found = _numbers(value, name)
-    if found.ndim != 2 or found.size == 0:
+    X = _numbers(value, name)
+    if X.ndim != 2 or X.size == 0:
         raise ValueError(
             f"{name} must be a matrix with points in rows and features in columns, not of "
             f"shape {np.shape(value)}"
         )
-    return found
+    return X
 
 
 def vector(value: Any, name: str, data: Mapping[str, Any]) -> Array:
@@ -149,10 +149,10 @@ def vector(value: Any, name: str, data: Mapping[str, Any]) -> Array:
     ValueError
         If the value is no such array.
     """
-    found = _numbers(value, name)
-    if found.ndim != 1 or found.size == 0:
+    v = _numbers(value, name)
+    if v.ndim != 1 or v.size == 0:
         raise ValueError(f"{name} must be a one-dimensional array, not of shape {np.shape(value)}")
-    return found
+    return v
 
 
 def targets(value: Any, name: str, data: Mapping[str, Any]) -> Array:
@@ -177,12 +177,12 @@ def targets(value: Any, name: str, data: Mapping[str, Any]) -> Array:
     ValueError
         If the value is no such array.
     """
-    found, m = _numbers(value, name), len(data["X"])
-    if found.shape != (m,):
+    y, m = _numbers(value, name), len(data["X"])
+    if y.shape != (m,):
         raise ValueError(
             f"{name} must be {m} numbers, one for every row of X, not of shape {np.shape(value)}"
         )
-    return found
+    return y
 
 
 def classes(k: int | None = None) -> Part:
@@ -202,10 +202,10 @@ def classes(k: int | None = None) -> Part:
     wanted = "counted from 0 without a gap" if k is None else " or ".join(map(str, range(k)))
 
     def check(value: Any, name: str, data: Mapping[str, Any]) -> None:
-        found = np.unique(targets(value, name, data))
-        wrong = found[~np.isin(found, np.arange(len(found) if k is None else k))]
-        if len(wrong):
-            raise ValueError(f"{name} must hold classes, {wanted}, and holds {wrong[0]:g}")
+        labels = np.unique(targets(value, name, data))
+        invalid = labels[~np.isin(labels, np.arange(len(labels) if k is None else k))]
+        if len(invalid):
+            raise ValueError(f"{name} must hold classes, {wanted}, and holds {invalid[0]:g}")
 
     return check
 
@@ -246,7 +246,7 @@ def _numbers(value: Any, name: str) -> Array:
     """
     if not isinstance(value, np.ndarray):
         raise ValueError(f"{name} must be a numpy array, not a {type(value).__name__}")
-    found = check_reals(value, name)
-    if not np.isfinite(found).all():
+    numbers = check_reals(value, name)
+    if not np.isfinite(numbers).all():
         raise ValueError(f"{name} must hold finite numbers")
-    return found
+    return numbers

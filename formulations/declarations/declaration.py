@@ -193,17 +193,17 @@ class Declaration:
                 "declare the changed problem anew"
             )
         if name == HARD_AT_0:
-            wanted, least = "a finite number, at least 0", 0.0
+            condition, least = "a finite number, at least 0", 0.0
         else:
-            wanted, least = "a finite number above 0", np.nextafter(0.0, 1.0)
+            condition, least = "a finite number above 0", np.nextafter(0.0, 1.0)
         value = check_number(
-            parameters[name], f"the parameter {name}", wanted, lambda v: least <= v < np.inf
+            parameters[name], f"the parameter {name}", condition, lambda v: least <= v < np.inf
         )
         C = (self.cost or COSTS[name])(value)
         if "canonical" not in self._made or self._made["canonical"].C != C:
             self._made["canonical"] = declared.with_cost(C)
-        made: Problem = self._made["canonical"]
-        return made
+        problem: Problem = self._made["canonical"]
+        return problem
 
     @property
     def parameter_values(self) -> dict[str, Any]:

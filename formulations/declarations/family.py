@@ -168,14 +168,14 @@ class Family(Generic[P]):
                 self.check(data)
             except (ValueError, Quit) as reason:
                 raise ValueError(f"data of {self.id}: {reason}") from None
-        made: Any = (
+        problem: Any = (
             ProgramProblem(self.id, data, self.module)
             if self.problem is None
             else self.problem(**data)
         )
-        if made.family != self.id:
-            raise ValueError(f"these data make a problem of {made.family}, not of {self.id}")
-        return cast(P, made)
+        if problem.family != self.id:
+            raise ValueError(f"these data make a problem of {problem.family}, not of {self.id}")
+        return cast(P, problem)
 
     def with_data_of(self, problem: CanonicalProblem) -> P:
         """Return the problem of this canonical family with the data of another problem.
@@ -208,13 +208,13 @@ class Family(Generic[P]):
         unknown = [name for name in given if name not in signature(self.constructor).parameters]
         if unknown:
             raise ValueError(f"{self.id} takes no {' and no '.join(unknown)}")
-        made: Any = self(given)
+        result: Any = self(given)
         if not any(
-            isinstance(problem.rows, kind) and isinstance(made.rows, kind)
+            isinstance(problem.rows, kind) and isinstance(result.rows, kind)
             for kind in (Signed, Tube, Pairs, Levels)
         ):
             raise ValueError(f"{self.id} takes other data than {problem.family}")
-        return cast(P, made)
+        return cast(P, result)
 
     def __repr__(self) -> str:
         """Return the id and the formulations as text."""
@@ -317,17 +317,17 @@ class Family(Generic[P]):
 
         It replaces an earlier family of its id from the module.
         """
-        before = FAMILIES.get(self.id)
+        previous = FAMILIES.get(self.id)
         self.module = module
         FAMILIES.enter(self.id, self, module)
-        if before is not None:
+        if previous is not None:
             for name in [
                 name
                 for name, entry in REGISTRY.items()
                 if (entry.family, entry.module) == (self.id, module)
             ]:
                 del REGISTRY[name]
-            for forget in before.when_replaced:
+            for forget in previous.when_replaced:
                 forget()
 
 

@@ -129,8 +129,8 @@ class Formulation:
         )
         if undeclarable is not None or self.applies is None:
             return undeclarable
-        said = self.applies(formulation_data(problem))
-        return said if said is None or isinstance(said, Refusal) else Refusal(str(said))
+        reason = self.applies(formulation_data(problem))
+        return reason if reason is None or isinstance(reason, Refusal) else Refusal(str(reason))
 
     def problem_of(self, data: Any) -> cp.Problem:
         """Return the cvxpy problem at these data.
@@ -170,18 +170,20 @@ class Formulation:
             ("unknowns", [*variables, *parameters]),
             ("constraints", constraint_names(problem)),
         ):
-            twice = {name for name in names if names.count(name) > 1}
-            if twice:
+            duplicates = {name for name in names if names.count(name) > 1}
+            if duplicates:
                 raise ValueError(
-                    f"{self.id} has two {kind} called {min(twice)!r}: give each a unique "
+                    f"{self.id} has two {kind} called {min(duplicates)!r}: give each a unique "
                     f"name, as in cp.Variable(n, name='w')"
                 )
         if problem.is_mixed_integer():
             raise ValueError(f"{self.id} has integer variables; only convex problems are supported")
-        unreal = [variable.name() for variable in problem.variables() if variable.is_complex()]
-        if unreal:
+        complex_names = [
+            variable.name() for variable in problem.variables() if variable.is_complex()
+        ]
+        if complex_names:
             raise ValueError(
-                f"{self.id} has the complex variable {unreal[0]!r}: write its real and "
+                f"{self.id} has the complex variable {complex_names[0]!r}: write its real and "
                 f"imaginary parts as two variables"
             )
         if not (isinstance(data, Symbols) and data.as_printed) and not problem.is_dcp():
@@ -262,10 +264,10 @@ class Formulation:
             if symbols is None or self.to_canonical is None:
                 return Point()
             values = DeclarationValues(declared.values, declared.multiplier)
-            found: CanonicalPoint = self.to_canonical(
+            point: CanonicalPoint = self.to_canonical(
                 values, symbols.at_parameters(declared.parameter_values)
             )
-            return found
+            return point
 
         def value(objective: Any, parameters: Mapping[str, Any]) -> Any:
             if symbols is None:

@@ -94,13 +94,13 @@ class ProgramProblem(AnyProblem):
         """
         if self.module and not any(entry.family == self.family for entry in REGISTRY.values()):
             import_module(self.module)
-        found = {id: entry for id, entry in REGISTRY.items() if entry.family == self.family}
-        if not found:
+        entries = {id: entry for id, entry in REGISTRY.items() if entry.family == self.family}
+        if not entries:
             raise LookupError(
                 f"the family {self.family} has no formulation, or importing its module "
                 f"{self.module} does not register it"
             )
-        return found
+        return entries
 
     @property
     def definition(self) -> Formulation:

@@ -309,9 +309,9 @@ class Symbols:
         Symbols
             Shallow copy.
         """
-        changed = copy(self)
-        changed.C = C
-        return changed
+        result = copy(self)
+        result.C = C
+        return result
 
     def at_parameters(self, parameters: Mapping[str, Any]) -> Symbols:
         """Return the symbols at the cost of a parameter, or unchanged without one.
@@ -522,5 +522,5 @@ class DeclarationValues(Mapping[str, Any]):
         ndarray or None
             None if the constraint has no multiplier.
         """
-        found = self._multiplier(constraint)
-        return None if found is None else found * factor
+        value = self._multiplier(constraint)
+        return None if value is None else value * factor

@@ -39,30 +39,30 @@ def kept_from_quitting() -> Iterator[None]:
     KeyboardInterrupt
         If the user interrupts.
     """
-    heard: list[int] = []
-    before = signal.getsignal(signal.SIGINT)
-    listens = threading.current_thread() is threading.main_thread() and callable(before)
+    signals: list[int] = []
+    previous = signal.getsignal(signal.SIGINT)
+    can_listen = threading.current_thread() is threading.main_thread() and callable(previous)
 
     def listen(number: int, frame: Any) -> None:
-        heard.append(number)
-        assert callable(before)
-        before(number, frame)
+        signals.append(number)
+        assert callable(previous)
+        previous(number, frame)
 
     try:
-        if listens:
+        if can_listen:
             signal.signal(signal.SIGINT, listen)
         yield
     except (Exception, GeneratorExit):
         raise
     except BaseException as ended:
-        if heard or _is_of_a_handler(ended):
+        if signals or _is_of_a_handler(ended):
             raise
         raise Quit(
             f"it raises {type(ended).__name__}({', '.join(map(repr, ended.args))})"
         ).with_traceback(ended.__traceback__) from None
     finally:
-        if listens and signal.getsignal(signal.SIGINT) is listen:
-            signal.signal(signal.SIGINT, before)
+        if can_listen and signal.getsignal(signal.SIGINT) is listen:
+            signal.signal(signal.SIGINT, previous)
 
 
 def _is_of_a_handler(raised: BaseException) -> bool:

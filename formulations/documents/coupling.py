@@ -88,12 +88,12 @@ def of_every_two(r: ArrayLike) -> Array:
         raise ValueError(
             f"r must be square matrices of two classes or more, not of shape {R.shape}"
         )
-    other = ~np.eye(R.shape[-1], dtype=bool)
-    if not ((R >= 0) & (R <= 1))[..., other].all():
+    off_diagonal = ~np.eye(R.shape[-1], dtype=bool)
+    if not ((R >= 0) & (R <= 1))[..., off_diagonal].all():
         raise ValueError("r must hold probabilities, numbers from 0 to 1")
-    if (np.abs(R + np.swapaxes(R, -1, -2) - 1) > NO_SUM)[..., other].any():
+    if (np.abs(R + np.swapaxes(R, -1, -2) - 1) > NO_SUM)[..., off_diagonal].any():
         raise ValueError("r_ij + r_ji must be 1 for every two classes")
-    return np.where(other, np.clip(R, TOO_SURE, 1 - TOO_SURE), 0.0)
+    return np.where(off_diagonal, np.clip(R, TOO_SURE, 1 - TOO_SURE), 0.0)
 
 
 def _check_pairs(value: Any, name: str, data: Data) -> None:

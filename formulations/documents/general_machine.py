@@ -169,9 +169,9 @@ def soft(d: Data) -> cp.Problem:
     for tau = 1 and sigma = 1 or 2.
     """
     w, b = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(name="b")
-    short = cp.pos(1 - cp.multiply(_labels(d), d["X"] @ w + b))
+    slacks = cp.pos(1 - cp.multiply(_labels(d), d["X"] @ w + b))
     return cp.Problem(
-        cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(_power(short, d["sigma"])))
+        cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(_power(slacks, d["sigma"])))
     )
 
 

@@ -230,9 +230,9 @@ def nobias_l2_dual(d: Symbols) -> cp.Problem:
 def _printed_oneslack(v: Mapping[str, Any], d: Symbols) -> FormulaValue:
     """Evaluate all 2^p constraints by the most violated one: c_ij = 1 if 1 - w.phi_ij > 0."""
     weight = d.problem.unit_weights
-    short = np.maximum(weight - weight * (d.A @ (d.X @ v["w"])), 0.0).sum()
+    largest = np.maximum(weight - weight * (d.A @ (d.X @ v["w"])), 0.0).sum()
     return FormulaValue(
-        v["w"] @ v["w"] / 2 + v.get("C", d.C) * v["xi"], {"subset": short - v["xi"]}
+        v["w"] @ v["w"] / 2 + v.get("C", d.C) * v["xi"], {"subset": largest - v["xi"]}
     )
 
 

@@ -67,8 +67,8 @@ def drawn(**parameters: list[float]) -> Any:
     def with_more(of: tuple[Data, list[float] | None, bool]) -> Data:
         data, factors, gap = of
         y = data["y"]
-        more = {} if factors is None else {"weights": np.array(factors[: len(y)])}
-        return data | more | {"y": np.where((y == 1) & (y.max() > 1) & gap, 2, y)}
+        weights_part = {} if factors is None else {"weights": np.array(factors[: len(y)])}
+        return data | weights_part | {"y": np.where((y == 1) & (y.max() > 1) & gap, 2, y)}
 
     return st.tuples(few, weights, st.booleans()).map(with_more)
 

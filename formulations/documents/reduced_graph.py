@@ -126,10 +126,10 @@ def reduction_factor(y: ArrayLike, qid: ArrayLike | None = None, loss: LossName 
     sizes = np.bincount(graph.level)
     query = np.cumsum(graph.bottom) - 1
     total = np.bincount(query, sizes).astype(np.int64)
-    upto = np.cumsum(sizes) - np.append(0, np.cumsum(total)[:-1])[query]
-    beyond = total[query] - upto
-    within = np.where(sizes > 1, beyond, 0)
-    across = np.where(graph.top, 0, upto * (1 + np.append(beyond[1:], 0)))
+    points_up_to = np.cumsum(sizes) - np.append(0, np.cumsum(total)[:-1])[query]
+    points_above = total[query] - points_up_to
+    within = np.where(sizes > 1, points_above, 0)
+    across = np.where(graph.top, 0, points_up_to * (1 + np.append(points_above[1:], 0)))
     length = np.bincount(query)[query] if loss == "squared_hinge" else 1
     return int((length * np.maximum(within, across)).max(initial=1))
 

@@ -71,10 +71,10 @@ def _violated_subsets(problem: MarginProblem) -> Array:
     for _ in range(MOST_CUTS):
         chosen = np.array(subsets)
         w, xi = _over_subsets(chosen @ D, chosen @ weight, problem.C)
-        short = weight - D @ w
-        if np.maximum(short, 0.0).sum() - xi <= CUT_TOLERANCE * (1 + abs(xi)):
+        violations = weight - D @ w
+        if np.maximum(violations, 0.0).sum() - xi <= CUT_TOLERANCE * (1 + abs(xi)):
             return chosen
-        subsets.append((short > 0).astype(np.float64))
+        subsets.append((violations > 0).astype(np.float64))
     raise ValueError(str(refuse_size(f"{MOST_CUTS} subsets of the 1-slack form are not enough")))
 
 
@@ -108,5 +108,5 @@ def _over_subsets(cuts: Array, least: Array, C: float) -> tuple[Array, float]:
             "not declared: the problem is too badly scaled for the cutting planes of the "
             "1-slack form"
         )
-    found = np.array(answer.x)
-    return found[:d], float(found[d])
+    x = np.array(answer.x)
+    return x[:d], float(x[d])

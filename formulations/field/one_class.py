@@ -34,10 +34,10 @@ one_class = Family(
 
 def _printed(v: Mapping[str, Any], d: Data) -> FormulaValue:
     X, m = d["X"], len(d["X"])
-    missing = v["rho"] - v["xi"] - X @ v["w"]
+    violations = v["rho"] - v["xi"] - X @ v["w"]
     return FormulaValue(
         v["w"] @ v["w"] / 2 + v["xi"].sum() / (d["nu"] * m) - v["rho"],
-        {"margins": missing, "slacks": -v["xi"]},
+        {"margins": violations, "slacks": -v["xi"]},
     )
 
 

@@ -80,12 +80,12 @@ class Exponential(Kernel):
         if not 4 * sum(largest) < np.inf:
             return np.full(X.shape[0], float(v.sum()) * 1.01)
         exponents = -np.log(K, where=K > 0, out=np.zeros_like(K))
-        off = (
+        relative_error = (
             1.02 * gamma_n(d + 8, unit) * np.maximum(exponents, 0.0)
             + 10 * unit
             + 2 * self.gamma * np.sqrt(d * SMALLEST)
         )
-        bound: Array = np.minimum(K * off, 1.01) @ v + (16 * v.sum() + len(v)) * SMALLEST
+        bound: Array = np.minimum(K * relative_error, 1.01) @ v + (16 * v.sum() + len(v)) * SMALLEST
         return bound
 
     def diagonal_bound(self, X: Features) -> Array:

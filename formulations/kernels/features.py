@@ -134,8 +134,8 @@ class Explicit:
             Product.
         """
         f = np.empty(self.m)
-        for here, part in self._absolute():
-            f[here] = part @ size[: self.d]
+        for rows, part in self._absolute():
+            f[rows] = part @ size[: self.d]
         if self.constant:
             f += size[self.d]
         return f
@@ -154,8 +154,8 @@ class Explicit:
             Product.
         """
         w = np.zeros(self.q)
-        for here, part in self._absolute():
-            w[: self.d] += part.T @ size[here]
+        for rows, part in self._absolute():
+            w[: self.d] += part.T @ size[rows]
         w[self.d :] = size.sum()
         return w
 
@@ -232,12 +232,12 @@ class Explicit:
         f, error : ndarray of shape (m,)
             Product and its error bound.
         """
-        w, off = self.combination(v)
+        w, w_error = self.combination(v)
         f, error = self.values(w)
-        reach = (1 + gamma_n(self.q + 2)) * self.absolute_dot(off) + 4 * np.count_nonzero(
-            off
+        reach = (1 + gamma_n(self.q + 2)) * self.absolute_dot(w_error) + 4 * np.count_nonzero(
+            w_error
         ) * SMALLEST
-        return f, round_toward((error + reach) * (1 + gamma_n(4)), 1) if off.any() else error
+        return f, round_toward((error + reach) * (1 + gamma_n(4)), 1) if w_error.any() else error
 
     def rows(self, index: Index) -> Any:
         """Return the rows Z[index].
@@ -301,11 +301,11 @@ class Explicit:
             H = np.zeros((self.q, self.q))
             _few_products(self.X, index, D, H)
             return H
-        more = D > 0.0
-        if more.all():
+        positive = D > 0.0
+        if positive.all():
             return self._squared(index, D, single)
-        return self._squared(index[more], D[more], single) - self._squared(
-            index[~more], -D[~more], single
+        return self._squared(index[positive], D[positive], single) - self._squared(
+            index[~positive], -D[~positive], single
         )
 
     def _squared(self, index: Index, D: Array, single: bool) -> Array:
@@ -327,13 +327,13 @@ class Explicit:
                 np.empty((self.d, self.d), precision),
             )
             for start in range(0, len(index), size):
-                here, root = index[start : start + size], roots[start : start + size]
+                part, root = index[start : start + size], roots[start : start + size]
                 # Consecutive unscaled rows need no copy.
-                if unit is not None and not single and here[-1] - here[0] == len(here) - 1:
-                    B = self.X[here[0] : here[-1] + 1]
+                if unit is not None and not single and part[-1] - part[0] == len(part) - 1:
+                    B = self.X[part[0] : part[-1] + 1]
                 else:
                     B = buffer[: len(root)]
-                    _scaled_rows(self.X, here, root, B)
+                    _scaled_rows(self.X, part, root, B)
                 H[: self.d, : self.d] += np.matmul(B.T, B, out=products)
                 H[: self.d, self.d :] += (root @ B)[:, None]
             H[self.d :, : self.d] = H[: self.d, self.d :].T
@@ -419,11 +419,15 @@ def check_columns(X: Any, names: tuple[str, ...] | None) -> None:
     given = column_names(X)
     if given is None or names is None or given == names:
         return
-    at = next(at for at, (one, other) in enumerate(zip(given, names, strict=True)) if one != other)
-    what = "in another order than" if sorted(given) == sorted(names) else "not"
+    place = next(
+        place
+        for place, (name, expected) in enumerate(zip(given, names, strict=True))
+        if name != expected
+    )
+    relation = "in another order than" if sorted(given) == sorted(names) else "not"
     raise ValueError(
-        f"the columns of X are {what} those of the problem (column {at} is {given[at]!r} "
-        f"and must be {names[at]!r}); "
+        f"the columns of X are {relation} those of the problem (column {place} is {given[place]!r} "
+        f"and must be {names[place]!r}); "
         "give the same columns in the same order, or an array"
     )
 
@@ -507,10 +511,10 @@ def _appended(X: Features, m: int) -> Features:
     from scipy import sparse
 
     ends = X.indptr[1:] + np.arange(m, dtype=X.indptr.dtype)
-    here = np.ones(X.nnz + m, dtype=np.bool_)
-    here[ends] = False
+    is_stored = np.ones(X.nnz + m, dtype=np.bool_)
+    is_stored[ends] = False
     indices, data = np.full(X.nnz + m, X.shape[1], dtype=X.indices.dtype), np.ones(X.nnz + m)
-    indices[here], data[here] = X.indices, X.data
+    indices[is_stored], data[is_stored] = X.indices, X.data
     return sparse.csr_array(
         (data, indices, np.append(X.indptr[:1], ends + 1)), shape=(m, X.shape[1] + 1)
     )
@@ -553,15 +557,15 @@ def _combined_in_numpy(X: Array, index: Index, c: Array, w: Array) -> None:
 @fast
 def _combined_rows(X: Array, index: Index, c: Array, w: Array) -> None:
     """Write X[index]'c into w, (d,), four rows at a time."""
-    whole = index.size - index.size % 4
+    full = index.size - index.size % 4
     w[:] = 0.0
-    for k in range(0, whole, 4):
+    for k in range(0, full, 4):
         x, y, z, v = X[index[k]], X[index[k + 1]], X[index[k + 2]], X[index[k + 3]]
         cx, cy, cz, cv = c[k], c[k + 1], c[k + 2], c[k + 3]
         # w += c_k x_k + ... + c_{k+3} x_{k+3}.
         for j in range(w.size):
             w[j] += cx * x[j] + cy * y[j] + cz * z[j] + cv * v[j]
-    for k in range(whole, index.size):
+    for k in range(full, index.size):
         x, cx = X[index[k]], c[k]
         for j in range(w.size):
             w[j] += cx * x[j]

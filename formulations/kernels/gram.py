@@ -135,9 +135,9 @@ class Gram:
             X = np.ascontiguousarray(self.X + 0.0)
             hashes = (X.view(np.uint64) * odd).sum(axis=1, dtype=np.uint64)
         _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
-        found = first[inverse]
-        differ = (X[found] != X).sum(axis=1)
-        return np.where(np.asarray(differ).ravel() == 0, found, np.arange(self.m))
+        candidates = first[inverse]
+        differ = (X[candidates] != X).sum(axis=1)
+        return np.where(np.asarray(differ).ravel() == 0, candidates, np.arange(self.m))
 
     def merged(self, v: Array) -> Array:
         """Return coefficients with those of equal points summed.
@@ -263,8 +263,8 @@ class Gram:
         for start in range(0, self.m, TILE_ROWS):
             rows = slice(start, min(start + TILE_ROWS, self.m))
             K = self.kernel.block(self.X[rows], self.X[columns])
-            own = np.flatnonzero(place[rows] >= 0)
-            K[own, place[rows][own]] = self.diagonal[rows][own]
+            diagonal = np.flatnonzero(place[rows] >= 0)
+            K[diagonal, place[rows][diagonal]] = self.diagonal[rows][diagonal]
             yield rows, K
 
 

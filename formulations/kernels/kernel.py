@@ -304,16 +304,16 @@ class RBF(Kernel):
             16 * v.sum() + len(v)
         ) * SMALLEST
         # No square or difference of squares has overflowed.
-        known = 4 * reach < np.inf
+        is_finite = 4 * reach < np.inf
         bound: Array
-        if known and self._far(Z, x, z):
+        if is_finite and self._far(Z, x, z):
             spread = -K * np.log(K, where=K > 0, out=np.zeros_like(K))
             bound = 1.02 * gamma_n(d + 6, unit) * (np.maximum(spread, 0.0) @ v) + nearly
             return bound
         share = 2.02 * gamma_n(d + 10, unit)
         worst = share * self.gamma * reach
         # exp(e) - 1 is not close to e: only 0 <= k <= 1 is known.
-        if not (known and worst <= 1.0):
+        if not (is_finite and worst <= 1.0):
             return np.full(len(x), float(v.sum()) * 1.01)
         bound = np.exp(worst) * share * (self.gamma * x * Kv + K @ (self.gamma * z * v)) + nearly
         return bound
@@ -419,8 +419,8 @@ class Intercept(Kernel):
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         unit = find_unit(K)
         # Bound of |k|, from the computed k + 1.
-        within = np.abs(K - 1.0) + 2 * unit * np.abs(K)
-        bound: Array = self.kernel.rounding(X, Z, within, v) + 4 * unit * (np.abs(K) @ v + v.sum())
+        size = np.abs(K - 1.0) + 2 * unit * np.abs(K)
+        bound: Array = self.kernel.rounding(X, Z, size, v) + 4 * unit * (np.abs(K) @ v + v.sum())
         return bound
 
     def diagonal_bound(self, X: Features) -> Array:

@@ -85,10 +85,10 @@ def kernel(name: str) -> Callable[[K], K]:
             raise ValueError(
                 f"the kernel {name} has no {', '.join(sorted(made.__abstractmethods__))}"
             )
-        other = [field.name for field in fields(made) if field.name not in PARAMETERS]
-        if other:
+        invalid = [field.name for field in fields(made) if field.name not in PARAMETERS]
+        if invalid:
             raise ValueError(
-                f"the kernel {name} has the parameter {other[0]}; it may have "
+                f"the kernel {name} has the parameter {invalid[0]}; it may have "
                 f"{', '.join(PARAMETERS)}"
             )
         KERNELS.enter(name, made, made.__module__)
@@ -201,10 +201,10 @@ def named_kernel(
     if isinstance(kernel, Kernel):
         return kernel
     chosen = kernel_class(kernel)
-    wrong = [name for name in given if name not in list_parameters(kernel)]
-    if wrong:
+    unknown = [name for name in given if name not in list_parameters(kernel)]
+    if unknown:
         raise ValueError(
-            f"the kernel {kernel} has no {wrong[0]}; it has "
+            f"the kernel {kernel} has no {unknown[0]}; it has "
             f"{', '.join(list_parameters(kernel)) or 'no parameters'}"
         )
     # Given values precede scikit-learn's defaults, which precede those of the class.

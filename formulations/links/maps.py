@@ -72,10 +72,10 @@ def to_function(problem: MarginProblem, point: Point) -> Point:
     Point
         Point without multipliers.
     """
-    at = Completion(problem, point)
+    completed = Completion(problem, point)
     if isinstance(problem.kernel, Linear):
-        return Point(w=at.w, b=at.b)
-    return Point(beta=at.beta, b=at.b)
+        return Point(w=completed.w, b=completed.b)
+    return Point(beta=completed.beta, b=completed.b)
 
 
 def to_multipliers(problem: MarginProblem, point: Point) -> Point:
@@ -123,23 +123,25 @@ def critical_cost(problem: MarginProblem, point: Point) -> float:
     """
     from scipy.optimize import linprog
 
-    at = Completion(problem, point)
+    completed = Completion(problem, point)
     features = problem.features()
-    margin = np.flatnonzero(at.u > -1e-6)
+    margin = np.flatnonzero(completed.u > -1e-6)
     rows = problem.rows.matrix[margin] @ features
     span = dense(rows).T
     k = len(margin)
-    slack = 1e-6 * max(float(np.abs(at.w).max(initial=0.0)), 1e-300)
+    slack = 1e-6 * max(float(np.abs(completed.w).max(initial=0.0)), 1e-300)
     balance = np.append(problem.bias_signs[margin], 0.0)[None, :]
-    equal = np.hstack([span, np.zeros((len(at.w), 1))])
+    equal = np.hstack([span, np.zeros((len(completed.w), 1))])
     limits = np.vstack(
         [np.hstack([np.eye(k), -problem.unit_weights[margin][:, None]]), equal, -equal]
     )
-    ends = np.concatenate([np.zeros(k), at.w + slack, slack - at.w])
-    found = linprog(np.append(np.zeros(k), 1.0), limits, ends, balance, np.zeros(1), method="highs")
-    if found.status != 0:
+    ends = np.concatenate([np.zeros(k), completed.w + slack, slack - completed.w])
+    result = linprog(
+        np.append(np.zeros(k), 1.0), limits, ends, balance, np.zeros(1), method="highs"
+    )
+    if result.status != 0:
         raise ValueError("the point is too inaccurate to determine the rows on the margin")
-    return float(found.x[-1])
+    return float(result.x[-1])
 
 
 def given_multipliers(alpha: Array | None) -> Array:
@@ -261,10 +263,10 @@ def halved(problem: MarginProblem, point: Point, factor: float) -> Point:
     Point
         Point without a bias.
     """
-    at = to_function(problem, point)
+    function = to_function(problem, point)
     return Point(
-        w=None if at.w is None else factor * at.w,
-        beta=None if at.beta is None else factor * at.beta,
+        w=None if function.w is None else factor * function.w,
+        beta=None if function.beta is None else factor * function.beta,
         b=None,
     )
 

@@ -116,25 +116,27 @@ def path(a: str, b: str) -> Path:
     chains: dict[str, tuple[tuple[Equivalence, bool], ...]] = {a: ()}
     queue = deque([a])
     while queue:
-        here = queue.popleft()
+        current = queue.popleft()
         for link in LINKS:
             if not isinstance(link, Equivalence):
                 continue
             for start, end, forwards in ((link.a, link.b, True), (link.b, link.a, False)):
                 if (
-                    start == here
+                    start == current
                     and end not in chains
                     and (forwards or link.problem is same_problem)
                 ):
-                    chains[end] = (*chains[here], (link, forwards))
+                    chains[end] = (*chains[current], (link, forwards))
                     queue.append(end)
     if b not in chains:
-        known = [
+        statements = [
             link.statement
             for link in LINKS
             if isinstance(link, NotEquivalent) and {link.a, link.b} == {a, b}
         ]
-        raise ValueError(f"{a} and {b} are not linked" + (f": {known[0]}" if known else ""))
+        raise ValueError(
+            f"{a} and {b} are not linked" + (f": {statements[0]}" if statements else "")
+        )
     return Path(chains[b])
 
 
