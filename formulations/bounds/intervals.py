@@ -176,7 +176,7 @@ def interval(problem: Problem, point: CanonicalPoint) -> Interval:
     -------
     Interval
         lower = -inf without alpha or without a positive semidefinite kernel; upper = inf
-        without f and alpha, or if no repair satisfies a hard row.
+        without f and alpha, without such a kernel, or if no repair satisfies a hard row.
 
     Raises
     ------

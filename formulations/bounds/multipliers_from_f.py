@@ -77,6 +77,7 @@ def recover_multipliers(problem: MarginProblem, point: Point) -> Array | None:
 def _hinge_multipliers(
     problem: MarginProblem, point: Point, u: Array, width: float
 ) -> Array | None:
+    # Imported here: no other function of the module needs scipy.optimize.
     from scipy.optimize import lsq_linear
 
     hard = np.isinf(problem.costs)

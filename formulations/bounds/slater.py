@@ -65,6 +65,7 @@ def _least_squares(design: Array, y: Array) -> Array | None:
 
 
 def _chebyshev(design: Array, y: Array) -> Array | None:
+    # Imported here: only a hard tube needs scipy.optimize.
     from scipy.optimize import linprog
 
     m, n = design.shape

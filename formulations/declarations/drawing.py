@@ -35,6 +35,7 @@ def points(
     hypothesis.strategies.SearchStrategy
         Strategy of `Data`.
     """
+    # Imported here: hypothesis is needed only if data are generated.
     from hypothesis import strategies as st
 
     @st.composite

@@ -49,6 +49,7 @@ NO_SUM = 1e-12
 
 def _drawn() -> Any:
     """Return a strategy of three or four classes, with eighths as probabilities."""
+    # Imported here: hypothesis is needed only if data are generated.
     from hypothesis import strategies as st
 
     @st.composite

@@ -43,6 +43,7 @@ They are the hinge, its square, the square of its sum, a concave F, and a power 
 
 def _drawn() -> Any:
     """Return a strategy of points of two classes, C, sigma and tau."""
+    # Imported here: hypothesis is needed only if data are generated.
     from hypothesis import strategies as st
 
     few = points(labels=2, least=2, C=[1.0, 0.5, 2.0])

@@ -52,6 +52,7 @@ def drawn(**parameters: list[float]) -> Any:
     hypothesis.strategies.SearchStrategy
         Strategy of `Data`.
     """
+    # Imported here: hypothesis is needed only if data are generated.
     from hypothesis import strategies as st
 
     few = st.sampled_from([2, 3, 4]).flatmap(

@@ -84,6 +84,7 @@ def _over_subsets(cuts: Array, least: Array, C: float) -> tuple[Array, float]:
     CLARABEL is called directly, because cvxpy takes longer to compile the problem. An
     inaccurate solution suffices, because the next cut removes its violation.
     """
+    # Imported here: no other function of the module needs CLARABEL.
     import clarabel
     from scipy import sparse
 

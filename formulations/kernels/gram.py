@@ -330,6 +330,7 @@ def proven_shift(K: Array) -> float | None:
     ----------
     S. M. Rump, Verification of positive definiteness, BIT 46 (2006), Corollary 2.4.
     """
+    # Imported here: no other function of the module needs scipy.linalg.
     from scipy.linalg import LinAlgError, cho_factor
 
     # A row of zeros has a zero on the diagonal.

@@ -606,6 +606,7 @@ def squared_distances(X: Array, Z: Array) -> Array:
         Squared distances.
     """
     if X.dtype == np.float64:
+        # Imported here: only these distances need scipy.spatial.
         from scipy.spatial.distance import cdist
 
         return np.asarray(cdist(X, Z, "sqeuclidean"))

@@ -162,8 +162,8 @@ def named_kernel(
 ) -> Kernel:
     """Return the kernel of a name for the points X, or the given kernel.
 
-        linear       x.z                   poly     (gamma x.z + coef0)^degree
-        rbf          exp(-gamma |x - z|^2)     sigmoid  tanh(gamma x.z + coef0)
+        linear       x.z                     poly     (gamma x.z + coef0)^degree
+        rbf          exp(-gamma |x - z|^2)   sigmoid  tanh(gamma x.z + coef0)
         exponential  exp(-gamma |x - z|)
 
     The command line, studies and the estimators find kernels by this function.

@@ -121,6 +121,7 @@ def critical_cost(problem: MarginProblem, point: Point) -> float:
     ValueError
         If the point is too inaccurate to determine the rows on the margin.
     """
+    # Imported here: no other function of the module needs scipy.optimize.
     from scipy.optimize import linprog
 
     completed = Completion(problem, point)
