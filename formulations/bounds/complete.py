@@ -268,7 +268,7 @@ def complete(problem: Problem, given: Any) -> Completion | OneNormCompletion:
     ------
     ValueError
         If `given` is no point of the problem; the message states the expected form. The
-        entries of a canonical point are not checked.
+        values of a canonical point are used unchanged.
 
     References
     ----------

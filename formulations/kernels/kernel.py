@@ -203,8 +203,8 @@ class Polynomial(Kernel):
         return k
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        # The error of the base is gamma_{d+3} of that of |x| and |z|, plus (gamma d + 1) eta
-        # for underflow: u / 2 of a base that is not too small.
+        # The error of the base is gamma_{d+3} times the base at |x| and |z|, plus
+        # (gamma d + 1) eta for underflow: u / 2 times a base that is not too small.
         bound: Array = (
             self.degree * gamma_n(X.shape[1] + 8, find_unit(K)) * self.magnitude(X, Z, K, v)
             + 16 * SMALLEST * v.sum()
@@ -277,8 +277,8 @@ class RBF(Kernel):
         """Bound the rounding of |x - z|^2, by expansion or by differences, and of its exponential.
 
         By expansion the error of |x - z|^2 is gamma_{d+10} (|x| + |z|)^2 <= 2
-        gamma_{d+10} (|x|^2 + |z|^2). By differences it is gamma_{d+6} of the value,
-        which is -log k / gamma, plus 3 d eta for underflow. The error of libm's exp is
+        gamma_{d+10} (|x|^2 + |z|^2). By differences it is gamma_{d+6} times the
+        value, which is -log k / gamma, plus 3 d eta for underflow. The error of libm's exp is
         4 ulp, which are 4 eta below 2^-1022.
 
         Parameters
