@@ -457,7 +457,7 @@ def test_constraints_may_be_changed_between_solves() -> None:
 def test_an_id_is_registered_once() -> None:
     entry = REGISTRY["svm.soft.dual"]
     sentence = (
-        r"^'svm.soft.dual' is entered already, by equimargin.formulations.documents.yu_kim; "
+        r"^'svm.soft.dual' is registered already, by equimargin.formulations.documents.yu_kim; "
         r"take another name"
     )
     with pytest.raises(ValueError, match=sentence):

@@ -483,8 +483,8 @@ def test_a_kernel_that_cannot_be_one_is_refused() -> None:
         gamma: float = 1.0
 
     for name, made, said in (
-        ("Big", Unfinished, "small letters, digits and underscores"),
-        ("rbf", Unfinished, "entered already"),
+        ("Big", Unfinished, "lower-case letters, digits and underscores"),
+        ("rbf", Unfinished, "registered already"),
         ("wide", Wide, "no kernel of the project, as its base"),
         ("number", float, "must be a dataclass with Kernel"),
         ("unfinished", Unfinished, "has no block, diagonal, diagonal_bound, rounding"),
