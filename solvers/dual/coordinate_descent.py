@@ -1,19 +1,26 @@
 """Dual coordinate descent for margin problems without a bias.
 
-    max  t'alpha - 1/2 |A'alpha|_K^2 [ - sum_r alpha_r^2 / (4 c_r) ]    s.t.  0 <= alpha <= c  [ alpha >= 0 ]
+    max  t'alpha - 1/2 |A'alpha|_K^2 [ - sum_r alpha_r^2 / (4 c_r) ]
+    s.t. 0 <= alpha <= c  [ alpha >= 0 ]
 
-Sweeps visit the rows in random order and move one multiplier at a time (`sweeps.py`). A
-row that stays at a bound is left out for a while. f is held as w where the kernel has
-explicit features, and by its values at the points otherwise; neither A X nor A K A' is
-ever formed for all rows. Where many multipliers strictly inside their bounds depend on
-each other, single rows take long; from time to time Newton's method on these rows
-(`newton_on_face.py`) therefore solves for all of them at once.
+1. Sweeps visit the rows in random order and change one multiplier at a time
+(`sweeps.py`). A row that stays at a bound is skipped for a while.
 
-Source: C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, A dual
-coordinate descent method for large-scale linear SVM (ICML 2008), Algorithms 1 and 3,
-over the rows of document K (2.4); C. W. Cryer, The solution of a quadratic programming
-problem using systematic overrelaxation, SIAM Journal on Control 9 (1971), for omega in
-(0, 2).
+2. Newton's method on the free rows (`newton_on_face.py`) solves for all of them at
+once, from time to time: single rows are slow if many free multipliers depend on each
+other.
+
+f is represented by w if the kernel has explicit features, and otherwise by its values
+at the points; neither A X nor A K A' is ever formed for all rows.
+
+References
+----------
+C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan. A dual coordinate
+descent method for large-scale linear SVM. ICML 2008, Algorithms 1 and 3, here over the
+rows of document K, (2.4).
+
+C. W. Cryer. The solution of a quadratic programming problem using systematic
+overrelaxation. SIAM Journal on Control 9 (1971), for omega in (0, 2).
 """
 
 from __future__ import annotations
@@ -58,18 +65,28 @@ from equimargin.solvers.solution import Limits, Solution, relative_gap
 from equimargin.solvers.threads import one_thread
 
 SHUFFLE_SEED = 0
-"""Seed of the random orders, which makes runs repeatable."""
+"""Seed of the random orders, so that runs are repeatable."""
 GAP_WORK = 80
-"""Computations of f that the sweeps between two gaps cost at least, unless what the rows add to it says that the tolerance is reached.
-After a gap a sweep visits all rows again, which costs as much as several computations
-of f.
+"""Minimum work between two gaps, in computations of f.
+
+A gap is computed earlier if the rows' contributions indicate the tolerance. After a gap
+a sweep visits all rows again, which costs as much as several computations of f.
 """
 SWEEPS_BETWEEN_COUNTS = 10
-"""Sweeps after which the free rows are counted, to see whether Newton's method on them pays: before, rows still go from bound to bound."""
+"""Number of sweeps after which the free rows are counted for Newton's method.
+
+Earlier, rows still move from bound to bound.
+"""
 SETTLED_PULL = 0.01
-"""Share of the largest pull in the first sweep. When no row that is still visited is pulled harder, the gap is computed."""
+"""Share of the first sweep's largest pull at which the gap is computed.
+
+No row that is still visited then has a larger pull.
+"""
 SWEEP_SPEED = 10
-"""Multiplications of a sweep in the time of one that a factorisation's worth is measured in; a face's matrix is paid by the same."""
+"""Multiplications of a sweep in the time of one multiplication of a factorisation.
+
+The matrix of a face is accounted for at the same rate.
+"""
 
 
 REQUIREMENTS = Requirements(
@@ -94,7 +111,7 @@ REQUIREMENTS = Requirements(
     requires=REQUIREMENTS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
-    """Repeat until the gap is small enough: sweep, compute the gap, apply Newton's method to the free rows, compute the gap."""
+    """Alternate sweeps and Newton's method on the free rows until the gap is small enough."""
     progress = DualConvergenceMonitor(
         "coordinate_descent", problem, limits, limits.max_iter or 100_000
     )
@@ -116,7 +133,22 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
 
 
 def after_sweeps(problem: MarginProblem, sweeps: int, progress: DualConvergenceMonitor) -> Array:
-    """The multipliers (p,) after some sweeps over all rows from 0, of a problem that meets REQUIREMENTS."""
+    """Return the multipliers after some sweeps over all rows from 0.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem that satisfies REQUIREMENTS.
+    sweeps : int
+        Number of sweeps.
+    progress : DualConvergenceMonitor
+        Convergence monitor, for the time limit.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+        Multipliers.
+    """
     dual, spent = Dual.of(problem), DescentCounters()
     at = SweepIterate(
         np.zeros(problem.p), np.zeros(problem.m if problem.explicit is None else problem.explicit.q)
@@ -132,20 +164,22 @@ def after_sweeps(problem: MarginProblem, sweeps: int, progress: DualConvergenceM
 
 @dataclass(frozen=True, eq=False)
 class Dual:
-    """What the method reads of a problem.
+    """Data of a problem that the method reads.
 
     Parameters
     ----------
+    problem : MarginProblem
+        Problem to solve.
     rows : RowArrays
         A, targets, bounds and curvatures.
     ridge : ndarray of shape (p,)
-        Of the squared hinge.
+        Quadratic dual term of the squared hinge.
     X : StoredRows
-        Features as compiled code sees them, or rows of K.
-    movable : Order
-        The rows whose bounds differ.
+        Features in the form of compiled code, or rows of K.
+    movable : ndarray of int
+        Rows whose bounds differ.
     row_work : int
-        Multiplications for a row; with K only rows that move cost them.
+        Multiplications for a row; with K only for rows that move.
     """
 
     problem: MarginProblem
@@ -157,7 +191,13 @@ class Dual:
 
     @classmethod
     def of(cls, problem: MarginProblem) -> Dual:
-        """The dual of a problem that meets REQUIREMENTS."""
+        """Return the dual of a problem.
+
+        Parameters
+        ----------
+        problem : MarginProblem
+            Problem that satisfies REQUIREMENTS.
+        """
         A, Z, box, t = problem.rows.matrix, problem.explicit, problem.box, problem.rows.t
         ridge = np.zeros(problem.p)
         if problem.loss == "squared_hinge":
@@ -180,25 +220,25 @@ class Dual:
 
     @property
     def function_work(self) -> int:
-        """Multiplications that f at all points takes."""
+        """Multiplications of computing f at all points."""
         Z = self.problem.explicit
         return self.problem.m**2 if Z is None else 2 * Z.entries
 
 
 @dataclass(eq=False)
 class DescentCounters:
-    """What a run has spent, and what it has seen.
+    """Work and statistics of a run.
 
     Parameters
     ----------
     sweeps : int
-        Passes so far.
+        Sweeps so far.
     work : int
-        Multiplications in them since Newton's method was last tried.
+        Multiplications of sweeps since the last attempt of Newton's method.
     violation : float
-        The largest u_r that a row could follow, in the last sweep over all of them.
-    rng : np.random.Generator
-        Of the random orders.
+        Largest pull |u_r| in the last sweep over all rows.
+    rng : Generator
+        Random generator of the orders.
     """
 
     sweeps: int = 0
@@ -208,20 +248,20 @@ class DescentCounters:
 
 
 def _function(progress: DualConvergenceMonitor) -> Array:
-    """f of the point last shown, freshly computed: w, or its values at the points."""
+    """Return the recomputed f of the last evaluated point: w, or its values at the points."""
     shown = progress.shown
-    return (
-        shown.f if shown.w is None else shown.w.copy()
-    )  # sweeps change it in place, and the point shown keeps its w
+    # Sweeps change w in place, and the evaluated point keeps its own.
+    return shown.f if shown.w is None else shown.w.copy()
 
 
 def _sweep_on(
     dual: Dual, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor
 ) -> None:
-    """Sweep until another look at the gap pays: first over all rows, then over those that have not settled at a bound.
+    """Sweep until computing the gap pays: over all rows, then over those not settled.
 
-    It pays once the gap seems to be small enough, and where Newton's method is to follow. What each row adds to the gap is known when the
-    row is visited, and so is by how much the dual value has risen.
+    It pays if the gap is estimated to be small enough, and before Newton's method. The
+    rows' contributions to the gap and the increase of the dual value are known from the
+    visits.
     """
     order, low, high = dual.movable.copy(), -np.inf, np.inf
     start, done, value, limits = spent.work, 0, progress.dual, progress.limits
@@ -255,7 +295,10 @@ def _pass(
     spent: DescentCounters,
     progress: DualConvergenceMonitor,
 ) -> tuple[Order, SweepResult]:
-    """Sweep once in random order, and look at the clock from time to time: the rows that have not settled, and what the sweep found."""
+    """Sweep once in random order; return the unsettled rows and the sweep's statistics.
+
+    The clock is checked from time to time.
+    """
     shuffle(order, int(spent.rng.integers(2**31)))
     parts, unsettled = [], [order[:0]]
     omega = OVER_RELAXATION if spent.sweeps < EARLY_SWEEPS else LATE_OVER_RELAXATION
@@ -275,19 +318,22 @@ def _pass(
 
 
 def _free(dual: Dual, alpha: Array) -> Order:
-    """The rows strictly inside their bounds."""
+    """Return the rows strictly inside their bounds."""
     return np.flatnonzero((alpha > 0) & (alpha < dual.problem.box))
 
 
 def _factorisations(free: Order, spent: DescentCounters) -> int:
-    """How many factorisations of the free rows cost no more than the sweeps since Newton's method was last tried."""
+    """Return how many factorisations cost at most the sweeps since the last attempt."""
     return count_affordable_factorisations(len(free), spent.work // SWEEP_SPEED)
 
 
 def _solve_for_free_rows(
     dual: Dual, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor
 ) -> bool:
-    """Apply Newton's method to the free rows, in place, if it costs no more than the sweeps since it was last tried; whether it did."""
+    """Apply Newton's method to the free rows in place; return True if it was affordable.
+
+    It is if it costs at most the sweeps since the last attempt.
+    """
     problem, t, box, ridge = dual.problem, dual.problem.rows.t, dual.problem.box, dual.ridge
     free = _free(dual, at.alpha)
     most = _factorisations(free, spent)
