@@ -111,7 +111,7 @@ REQUIREMENTS = Requirements(
     requires=REQUIREMENTS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
-    """Alternate sweeps and Newton's method on the free rows until the gap is small enough."""
+    """Alternate sweeps and Newton's method on the free rows until the gap is small."""
     progress = DualConvergenceMonitor(
         "coordinate_descent", problem, limits, limits.max_iter or 100_000
     )
@@ -248,7 +248,7 @@ class DescentCounters:
 
 
 def _function(progress: DualConvergenceMonitor) -> Array:
-    """Return the recomputed f of the last evaluated point: w, or its values at the points."""
+    """Return the recomputed f of the last evaluated point: w, or values at the points."""
     shown = progress.shown
     # Sweeps change w in place, and the evaluated point keeps its own.
     return shown.f if shown.w is None else shown.w.copy()
@@ -330,9 +330,9 @@ def _factorisations(free: Order, spent: DescentCounters) -> int:
 def _solve_for_free_rows(
     dual: Dual, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor
 ) -> bool:
-    """Apply Newton's method to the free rows in place; return True if it was affordable.
+    """Apply Newton's method to the free rows in place; return False if too expensive.
 
-    It is if it costs at most the sweeps since the last attempt.
+    It is applied if it costs at most the sweeps since the last attempt.
     """
     problem, t, box, ridge = dual.problem, dual.problem.rows.t, dual.problem.box, dual.ridge
     free = _free(dual, at.alpha)

@@ -65,7 +65,10 @@ ROW_CURVATURE_FLOOR = 1e-12
 A row of two equal points then moves to its bound.
 """
 SPREAD, HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
-"""An odd number without a pattern, which makes the states of a random generator of small seeds, and half of the state's bits."""
+"""Odd number without a pattern, which turns small seeds into states of a generator.
+
+HALF is half of a state's bits.
+"""
 ROWS_AHEAD = 4
 """Number of visits between the prefetch of a row's features and its visit.
 
@@ -78,7 +81,7 @@ With a share of 1 a sixth more rows are visited without effect; with 0.25 rows a
 skipped too early, and more sweeps over all rows are needed.
 """
 TERMS = 4
-"""Number of entries per row in RowArrays.terms."""
+"""Length of a row's record in RowArrays.terms, in entries."""
 UNCONDITIONAL_SHARE = 0.03
 """Share of the allowed sweeps that `solve_restricted` always makes.
 
@@ -504,7 +507,7 @@ def _settles(u: float, alpha: float, box: float, low: float, high: float) -> boo
 
 @part
 def _share(u: float, alpha: float, box: float, ridge: float) -> float:
-    """Return the contribution of a row to the gap: loss(s) - alpha s + conjugate(alpha).
+    """Return the gap of a row: loss(s) - alpha s + conjugate(alpha).
 
     The slack is s = u + ridge alpha.
     """

@@ -58,9 +58,9 @@ RENEWED_PART = 3
 Above it, only the rows and columns of the new points are.
 """
 POINT_IN_PYTHON, PAIR_STEP_IN_PYTHON = 5.0, 20.0
-"""Cost of pair steps as Python, in entries of a loop in Python.
+"""Cost of pair steps run as Python, in entries of a Python loop.
 
-The first is per point before the first step, and the second is per step.
+The first value is per point before the first step, the second per step.
 """
 
 
@@ -232,7 +232,7 @@ class WorkingSet:
         )
 
     def follow(self, points: Index, change: Array, G: Array) -> int:
-        """Add K[:, points] change to the gradient in place, using the block if possible.
+        """Add K[:, points] change to the gradient in place, by the block if possible.
 
         The block serves if `points` is `self.points` or the set is all points.
 
@@ -491,7 +491,7 @@ def _partner_in_numpy(
 def best_partner(
     G: Any, fall: Any, row: Any, diagonal: Any, slope: Any, curvature: Any, floor: Any, gain: Any
 ) -> tuple[Any, Any]:
-    """Return the partner j of largest gain, -1 if none, and the largest violation with i.
+    """Return the partner j of largest gain, or -1, and the largest violation with i.
 
     Parameters
     ----------
@@ -534,7 +534,7 @@ def _moved_in_numpy(G: Any, rise: Any, row: Any, other: Any, step: Any, slopes: 
 @in_numpy(_moved_in_numpy)
 @fast
 def apply_pair_step(G: Any, rise: Any, row: Any, other: Any, step: Any, slopes: Any) -> Any:
-    """Update G <- G + step (K_i - K_j) in place; return the point of least slope to rise.
+    """Update G <- G + step (K_i - K_j) in place; return the next i, of least slope.
 
     Parameters
     ----------

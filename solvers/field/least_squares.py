@@ -15,7 +15,13 @@ from equimargin.solvers.registry import solver
     libraries=("sklearn.linear_model",),
 )
 def ridge(problem: ProgramProblem) -> Data:
-    """The w and b of Ridge with the penalty 1 / C."""
+    """Return the w and b of Ridge with the penalty 1 / C.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family ls_svm.
+    """
     d = problem.data
     from sklearn.linear_model import Ridge
 

@@ -20,7 +20,13 @@ from equimargin.solvers.requirements import Requirements
     libraries=("sklearn.svm",),
 )
 def svc_libsvm(problem: ProgramProblem) -> tuple[str, Data]:
-    """NuSVC of scikit-learn."""
+    """Return the dual point of scikit-learn's NuSVC.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family nu_svc.
+    """
     d = problem.data
     from sklearn.svm import NuSVC
 
@@ -37,7 +43,13 @@ def svc_libsvm(problem: ProgramProblem) -> tuple[str, Data]:
     libraries=("sklearn.svm",),
 )
 def svr_libsvm(problem: ProgramProblem) -> tuple[str, Data]:
-    """NuSVR of scikit-learn."""
+    """Return the dual point of scikit-learn's NuSVR.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family nu_svr.
+    """
     d = problem.data
     from sklearn.svm import NuSVR
 

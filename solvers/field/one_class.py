@@ -16,10 +16,16 @@ from equimargin.solvers.registry import solver
     libraries=("sklearn.svm",),
 )
 def libsvm(problem: ProgramProblem) -> tuple[str, Data]:
-    """OneClassSVM of scikit-learn.
+    """Return the dual point of scikit-learn's OneClassSVM.
 
-    Where every multiplier is at its bound, as at nu = 1, LIBSVM's offset is infinite, and scikit-learn refuses the model. The multipliers
-    are right all the same, and they are what is asked for.
+    If every multiplier is at its bound, as at nu = 1, LIBSVM's offset is infinite, and
+    scikit-learn raises an error. The multipliers are nevertheless correct, and they are
+    the requested result.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family one_class.
     """
     d = problem.data
     from sklearn.svm import OneClassSVM

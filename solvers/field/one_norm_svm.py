@@ -18,7 +18,13 @@ from equimargin.solvers.registry import solver
     library="HIGHS",
 )
 def highs(problem: ProgramProblem) -> Data:
-    """The w and b of HiGHS."""
+    """Return the w and b of HiGHS.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family one_norm_svm.
+    """
     d = problem.data
     from scipy.optimize import linprog
 

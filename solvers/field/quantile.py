@@ -16,7 +16,13 @@ from equimargin.solvers.registry import solver
     library="HIGHS",
 )
 def highs(problem: ProgramProblem) -> Data:
-    """The w and b of QuantileRegressor."""
+    """Return the w and b of QuantileRegressor.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family quantile.
+    """
     d = problem.data
     from sklearn.linear_model import QuantileRegressor
 
