@@ -117,8 +117,8 @@ def read(
         return made(words, arrays)
     except MemoryError:
         raise
-    # Invalid content fails in many ways: in JSON, NumPy, scipy and the constructors of
-    # kernels.
+    # Invalid content makes JSON, NumPy, scipy or a kernel's constructor raise, each in
+    # its own way.
     except Exception as reason:
         wrong = (
             f"{format_error(reason)} is missing"

@@ -1,4 +1,4 @@
-"""One problem at many costs and for many folds of its points, with shared kernel blocks."""
+"""One problem at many costs and for folds of its points, with shared kernel blocks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def solve_grid(
     time_limit: float | None = None,
     n_jobs: int = 1,
 ) -> list[Solution]:
-    """Solve a problem at every cost C and for every fold, each run from the previous one.
+    """Solve a problem at every cost C and for every fold, with warm starts.
+
+    Within a fold, a run starts from the result of the previous cost:
 
         alpha(C)  from  C / C_before  alpha(C_before),
         weight_r = 0 where the point of row r is held out

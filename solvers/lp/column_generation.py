@@ -12,14 +12,14 @@ per group of rows. A round has these steps:
 program, with every nonbasic variable at the bound of its side; it is dual feasible
 there.
 
-2. Bound the optimum of the whole program: from below by u, divided by max(1, max B'u)
+2. Divide groups whose slacks have both signs, and solve again. If there are many
+groups, merge those on one side of the margin, which changes neither u nor the value.
+
+3. Bound the optimum of the whole program: from below by u, divided by max(1, max B'u)
 so that it is feasible; from above by x, with the slack of every single row. The prices
 B'u are one product of K with A'u.
 
-3. Add the columns that violate B'u <= 1 most to S.
-
-4. Divide a group whose slacks have both signs. If there are many groups, merge those on
-one side of the margin, which changes neither u nor the value.
+4. Add the columns that violate B'u <= 1 most to S.
 
 References
 ----------
@@ -166,7 +166,7 @@ def _generate(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint 
 
 
 def _refined(problem: OneNormProblem, found: Solution, limits: Limits) -> Solution:
-    """Return a solution above its tolerance with the equations of its vertex solved again."""
+    """Return a solution above its tolerance with its vertex equations solved again."""
     x, u = _inside(problem, problem.own_point(found.point))
     until = (
         np.inf if limits.time_limit is None else run_seconds() + limits.time_limit - found.seconds
@@ -345,7 +345,7 @@ class Master:
         return F
 
     def _reached(self, x: Array, b: float, u: Array) -> RestrictedSolution:
-        """Return the solution with coefficients x (s,) of S, bias b and multipliers u (p,)."""
+        """Return the solution with coefficients x of S, bias b and multipliers u."""
         everywhere = np.zeros(self.problem.size)
         everywhere[self.columns] = x
         z = self.problem.rows.dot(self.F @ x) + b * self.problem.bias_signs
@@ -354,7 +354,10 @@ class Master:
         )
 
     def _simplex(self, judge: ConvergenceMonitor) -> float:
-        """Solve for the present groups; return the value that they hide, inf if not optimal."""
+        """Solve for the present groups; return the value that they hide.
+
+        It is inf if the solution is not optimal.
+        """
         limits, sizes = judge.limits, np.bincount(self.group)
         vertex, iterations = dual_simplex(
             _means(self.problem, self.group, sizes) @ self.F,
@@ -374,7 +377,7 @@ class Master:
         return self.at.value - float(vertex.v.sum()) if vertex.optimal else np.inf
 
     def _divide(self) -> bool:
-        """Divide the groups whose slacks have both signs; return False if there are none."""
+        """Divide groups whose slacks have both signs; return False if there are none."""
         mixed, low, size = self._mixed()
         if not mixed.any():
             return False
@@ -391,7 +394,7 @@ class Master:
         return True
 
     def _mixed(self) -> tuple[Flags, Index, Index]:
-        """Return True for groups with slacks of both signs, numbers of low rows, and sizes.
+        """Return a mask of groups with slacks of both signs, their low rows and sizes.
 
         A low row has a margin below 1. Shapes (n,).
         """
@@ -403,7 +406,7 @@ class Master:
         return (low > 0) & (low < size), low, size
 
     def _put_together(self, far: Flags) -> None:
-        """Regroup the rows of the groups `far` (n,), nonbasic ones on one side of the margin."""
+        """Regroup the rows of the groups `far`, nonbasic and on one side of the margin."""
         kept = np.count_nonzero(~far)
         again = np.flatnonzero(far[self.group])
         self.group = (np.cumsum(~far) - 1)[self.group]
@@ -417,7 +420,7 @@ class Master:
 def graded(z: Array) -> Index:
     """Return the group 0, 1, ... of every row, each on one side of the margin.
 
-    A group is smaller if its margins are closer to 1.
+    Groups with margins closer to 1 have fewer rows.
 
     Parameters
     ----------

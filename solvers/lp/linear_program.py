@@ -217,7 +217,7 @@ def _program(problem: OneNormProblem) -> LinearProgram:
 
 
 def _factors(problem: OneNormProblem) -> list[Any]:
-    """Return the sparse arrays whose product is B' / unit, the one applied first in front."""
+    """Return the sparse arrays whose product is B' / unit, in order of application."""
     from scipy import sparse
 
     A, Z = problem.rows.matrix, problem.factor

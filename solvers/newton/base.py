@@ -175,7 +175,7 @@ class Unknowns(ABC):
 
     @abstractmethod
     def show(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> bool:
-        """Pass an iterate with multipliers to the monitor; return True at the run's end.
+        """Pass an iterate to the monitor with multipliers; True if the run is over.
 
         Parameters
         ----------
@@ -328,7 +328,9 @@ class Exactness:
 
 
 def _least(phi: Loss, move: Move, line: Line, progress: DualConvergenceMonitor) -> float:
-    """Return the minimiser along a direction: the root of a piecewise linear function.
+    """Return the minimiser along a direction, the root of the derivative.
+
+    The derivative is piecewise linear and increasing.
 
     Newton's method in a bracket. A step out of the bracket is replaced by the secant
     step, and every third time by bisection. While the bracket has no upper end, t

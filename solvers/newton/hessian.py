@@ -323,8 +323,8 @@ class NewtonSystem:
 
             (M + Y'E Y)^-1 = M^-1 - W (E + Y W)^-1 W',  W = M^-1 Y'
 
-        E is diagonal, 1 for an added row and -1 for a removed one. None if a new factor
-        is faster.
+        Y are the changed rows; E is diagonal, 1 for an added row and -1 for a removed
+        one. None if a new factor is faster.
         """
         last, most = self.factored, self.Z.q // COLUMNS_PER_CORRECTION
         if last is None or last.slope != seen.phi.slope or self.Z.q < FEWEST_CORRECTED_COLUMNS:

@@ -181,7 +181,7 @@ def _by_sweeps_over_pairs(problem: MarginProblem, tol: float) -> bool:
 def _usual_slack(problem: MarginProblem, at: NewtonIterate) -> float:
     """Return the mean initial |u_r|; 0 without a bias.
 
-    A free bias weights unbalanced multipliers with it.
+    It weights the sum-to-zero violation of multipliers with a free bias.
     """
     slacks = at.slacks.listed()
     return float(np.abs(slacks.u).mean()) if problem.bias and slacks is not None else 0.0

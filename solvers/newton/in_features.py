@@ -49,7 +49,7 @@ class Weights(Unknowns):
 
     @classmethod
     def of(cls, problem: MarginProblem, by_row: bool) -> Self:
-        """Return the variables for explicit features of a kernel, or those computed from K.
+        """Return the variables for features that are explicit or computed from K.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class Weights(Unknowns):
         v[:free] = function if problem.explicit is not None else Z.rdot(function)[:free]
         if v.any():
             f = Z @ v
-        # A point of a problem with a bias may start one without.
+        # The point may be that of a problem with a bias, even if this one has none.
         own = point.b if problem.bias else None
         b = problem.bias_at(f) if own is None or not np.isfinite(own) else own
         v[free:] = b

@@ -138,7 +138,7 @@ class Coefficients(Unknowns):
         )
 
     def arrive(self, v: Array, line: Line, t: float) -> tuple[Array, Slacks]:
-        """Return the recomputed image and slacks: the line has float32's seven digits only.
+        """Return recomputed image and slacks: the line has float32's seven digits.
 
         Parameters
         ----------

@@ -28,7 +28,7 @@ MOST_POINTS = 1000
 They are computed by its eigenvectors, if the kernel has no explicit ones.
 """
 FEWEST_ROWS = 1000
-"""Problem size, in points, below which every solver is fast unless the problem is stiff.
+"""Problem size, in points, below which any solver is fast on problems not stiff.
 
 Rows count instead of points if each point has many.
 """
@@ -39,14 +39,14 @@ Both take 10 to 100 ms there, for 40 to 900 points of 5 to 20 features. At 1e8 N
 method takes as long as before, and the other solvers take minutes.
 """
 POINTS_PER_FEATURE = 2
-"""Ratio of points to features above which features count as few.
+"""Minimum ratio of points to features at which features count as few.
 
 The Hessian, features x features, then costs no more than K would.
 """
 FEW_FEATURES = 2000
 """Maximum number of features of a Hessian that is cheap to factorise."""
 ROWS_PER_POINT = 3
-"""Ratio of rows to points above which rows count as many, for any kernel.
+"""Minimum ratio of rows to points at which rows count as many, for any kernel.
 
 Only labelled pairs are as many.
 """
@@ -102,7 +102,9 @@ def unsuited_bias(problem: MarginProblem) -> Refusal | None:
 
 
 def few_features(problem: MarginProblem) -> bool:
-    """Return True if features are few, also relative to the points: a step is then cheap.
+    """Return True if features are few, also relative to the points.
+
+    A step of Newton's method is then cheap.
 
     Parameters
     ----------
