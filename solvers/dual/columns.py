@@ -7,9 +7,8 @@ the point i, and occurs only in the equation of its threshold k:
     V = S - f 1' - diag(ridge) G.
 
 1. Select the column of largest violation, and in it the row of largest V.
-
 2. Add d to its multiplier, and subtract d from that of the row with the largest
-predicted increase.
+   predicted increase.
 
 Steps are made on a block of points with stored kernel values. Between blocks f is
 updated and the gap computed.

@@ -4,11 +4,10 @@
     s.t. 0 <= alpha <= c  [ alpha >= 0 ]
 
 1. Sweeps visit the rows in random order and change one multiplier at a time
-(`sweeps.py`). A row that stays at a bound is skipped for a while.
-
+   (`sweeps.py`). A row that stays at a bound is skipped for a while.
 2. Newton's method on the free rows (`newton_on_face.py`) solves for all of them at
-once, from time to time: single rows are slow if many free multipliers depend on each
-other.
+   once, from time to time: single rows are slow if many free multipliers depend on each
+   other.
 
 f is represented by w if the kernel has explicit features, and otherwise by its values
 at the points; neither A X nor A K A' is ever formed for all rows.

@@ -3,12 +3,10 @@
     max  g'd - 1/2 d'H d    s.t.  lower <= x + d <= upper,  [ 1'd = 0 ]
 
 1. Solve the equality-constrained system over the free rows. Rows that leave the box are
-fixed at their bounds, and the system is solved again for the others. The first
-candidate is the exact line search along this direction.
-
+   fixed at their bounds, and the system is solved again for the others. The first
+   candidate is the exact line search along this direction.
 2. The second candidate follows the direction of the first system up to a bound and
-along it.
-
+   along it.
 3. Take the better candidate.
 
 Every step therefore increases the objective, so that a first-order method may call this

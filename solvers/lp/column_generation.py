@@ -9,16 +9,13 @@ with signs s; without a bias s = 0. This restricted program has few columns, and
 per group of rows. A round has these steps:
 
 1. Solve the restricted program by the simplex method, from the basis of the last
-program, with every nonbasic variable at the bound of its side; it is dual feasible
-there.
-
+   program, with every nonbasic variable at the bound of its side; it is dual feasible
+   there.
 2. Divide groups whose slacks have both signs, and solve again. If there are many
-groups, merge those on one side of the margin, which changes neither u nor the value.
-
+   groups, merge those on one side of the margin, which changes neither u nor the value.
 3. Bound the optimum of the whole program: from below by u, divided by max(1, max B'u)
-so that it is feasible; from above by x, with the slack of every single row. The prices
-B'u are one product of K with A'u.
-
+   so that it is feasible; from above by x, with the slack of every single row. The
+   prices B'u are one product of K with A'u.
 4. Add the columns that violate B'u <= 1 most to S.
 
 References

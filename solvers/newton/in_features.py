@@ -1,7 +1,7 @@
 """Newton's method in the features of f: v = (w, b), with the system of `hessian.py`.
 
 Z are the features, and a column of ones for a free bias. R = diag(1, ..., 1, r) gives
-f|^2 = v'R v; r is 0 for a free bias, and 1 for the constant of a penalised one. The
+|f|^2 = v'R v; r is 0 for a free bias, and 1 for the constant of a penalised one. The
 gradient is R v - Z'A'alpha.
 
 For a kernel without explicit features, features are computed from K. They omit a

@@ -17,7 +17,7 @@ f(v)) / q(s) the step is taken if rho > eta_0, and
 
 In its interval Delta_{k+1} is the point nearest to a |s|, where a is the minimum of the
 parabola through f(v) and f(v + s) with the slope g's at v. If rho >= eta_2 and
-s| = Delta_k it is sigma_3 Delta_k instead, the rule of 2017. That rule saves steps if
+|s| = Delta_k it is sigma_3 Delta_k instead, the rule of 2017. That rule saves steps if
 the region limits them, and costs steps if a kink lies behind its boundary.
 
 The run ends on the duality gap, which for alpha = 2 c (u)_+ is half the squared norm of
