@@ -264,7 +264,7 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pr
     unknowns = ("points", "rows") if isinstance(rows, Pairs) else ("rows",)
     over = RENAMED.get(words["over"], words["over"])
     if not isinstance(rows, Pairs | Signed) or over not in unknowns or np.inf == C:
-        raise ValueError("its unknowns, its rows and its C are those of no one-norm problem")
+        raise ValueError("its variables, rows and C do not form a one-norm problem")
     # Files older than the bias of one-norm problems have no entry for it.
     bias = _bias({"bias": False, **words}, rows)
     return OneNormProblem(X, kernel, rows, float(C), over, bias, shift=shift, feature_names=columns)

@@ -210,7 +210,7 @@ class ConvergenceMonitor:
         if proven > max(tol, LARGEST_PROVEN_GAP):
             self.end(
                 Status.NUMERICAL_FAILURE,
-                f"float64 cannot tell the gap: {reached}, and {proven:.2e} by proven bounds",
+                f"float64 cannot resolve the gap: {reached}, and {proven:.2e} by proven bounds",
             )
         else:
             self.end(Status.OPTIMAL, f"{reached}, {tol:.0e} was asked")

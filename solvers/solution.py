@@ -63,9 +63,9 @@ _SENTENCES = {
     Status.NUMERICAL_FAILURE: "Double precision allowed no further progress; "
     "the best point so far is returned.",
     Status.UNSUPPORTED: "The solver does not take this kind of problem.",
-    Status.TOO_LARGE: "The problem is too large for this way of solving it.",
+    Status.TOO_LARGE: "The problem is too large for this method.",
     Status.STATIONARY: "A stationary point of a problem that is not convex; no optimum is claimed.",
-    Status.FINISHED: "The solver ended of itself, "
+    Status.FINISHED: "The solver stopped on its own, "
     "and its point does not prove the requested accuracy.",
 }
 

@@ -40,7 +40,7 @@ from equimargin.solvers.solution import Status
 
 Options = Callable[[float], dict[str, Any]]
 """Options of a backend as a function of its time limit in seconds."""
-NOT_POLISHED = "its polishing did not make the accuracy that was asked of an answer of low accuracy"
+NOT_POLISHED = "polishing did not bring the approximate result to the requested accuracy"
 """Reason of an attempt whose result is not accepted."""
 GRACE_SECONDS = 1.0
 """Grace period of a backend in seconds; it checks the clock only between iterations."""
@@ -290,7 +290,7 @@ def _attempt(
         compiled = time.perf_counter()
         time_limit = min(time_limit, ends - compiled)
         if found is None or time_limit <= 0:
-            late = "the time was over while it was compiled"
+            late = "the time limit passed during compilation"
             return Answer(
                 declaration,
                 backend.name,
@@ -304,7 +304,7 @@ def _attempt(
             np.max([abs(matrix).max() if matrix.nnz else 0.0 for matrix in (form.P, form.G)])
         )
         if not entry < backend.largest:
-            raise ValueError(f"it takes no matrix with an entry of {entry:.1e}")
+            raise ValueError(f"matrix entries must be below {backend.largest:.0e}, not {entry:.1e}")
         told = options(time_limit)
         raw = _run(
             lambda: chain.solve_via_data(problem, dict(data), False, False, told), time_limit
@@ -322,7 +322,7 @@ def _attempt(
             # inaccurate after its time limit.
             status = Status.TIME_LIMIT
     except TimeoutError:
-        reason = f"given up: {backend.name} did not keep to its limit of {time_limit:.3g} s"
+        reason = f"given up: {backend.name} exceeded its limit of {time_limit:.3g} s"
         waited = time.perf_counter() - compiled
         return Answer(
             declaration,
@@ -434,7 +434,7 @@ def _unpack(problem: Any, raw: Any, chain: Any, inverse: Any) -> tuple[Status, s
     said = (
         f"the backend says {word}"
         if word == cp.OPTIMAL or own in ("", word)
-        else f"the backend says {word}, in its own words '{own}'"
+        else f"the backend says {word}; its own status is '{own}'"
     )
     return statuses.get(word, Status.NUMERICAL_FAILURE), said
 

@@ -55,7 +55,7 @@ LEAST_CURVATURE = 1e-12
     requires=Requirements(
         MarginProblem,
         losses=("hinge", "squared_hinge"),
-        bias="so that no pair has to be moved together",
+        bias="whose sum-to-zero constraint this method needs",
         no_hard_rows="whose multipliers have no bound",
         single_entries=True,
         thresholds=np.inf,

@@ -91,7 +91,7 @@ The matrix of a face is accounted for at the same rate.
 REQUIREMENTS = Requirements(
     MarginProblem,
     losses=("hinge", "squared_hinge"),
-    no_bias="so that single rows cannot move",
+    no_bias="whose sum-to-zero constraint keeps single rows from moving",
     no_hard_rows="on which single rows converge too slowly",
     convex=True,
     most_rows=LISTED_PAIRS,

@@ -62,9 +62,9 @@ LOWER_BOUND_NOISE = 1e-14
 REQUIREMENTS = Requirements(
     MarginProblem,
     losses=("hinge",),
-    why={"squared_hinge": "is not what one slack for all rows stands for"},
+    why={"squared_hinge": "is not the loss of the 1-slack form"},
     no_bias="which is free, and not part of the norm",
-    no_hard_rows="which no slack is to share",
+    no_hard_rows="which cannot share one slack",
     convex=True,
 )
 

@@ -156,7 +156,7 @@ In units of spread^2 / mean K_ii. The margin is then below double precision.
 REQUIREMENTS = Requirements(
     MarginProblem,
     losses=("hinge", "squared_hinge"),
-    bias="so that no pair has to be moved together",
+    bias="whose sum-to-zero constraint this method needs",
     single_entries=True,
 )
 

@@ -98,7 +98,7 @@ def unsuited_bias(problem: MarginProblem) -> Refusal | None:
     if in_features(problem) or not problem.bias:
         return None
     points = f"{problem.m:,} points of a kernel without explicit features"
-    return Refusal(f"a bias beside {points}, more than {MOST_POINTS:,}", too_large=True)
+    return Refusal(f"a bias with {points}, more than {MOST_POINTS:,}", too_large=True)
 
 
 def few_features(problem: MarginProblem) -> bool:
