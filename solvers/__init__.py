@@ -102,8 +102,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
-    return found
+    globals()[name] = value = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    return value
 
 
 def __dir__() -> list[str]:

@@ -100,16 +100,25 @@ def solved(
         )
     if isinstance(answer, ProgramSolution):
         return answer
-    taken = run_seconds() - started
+    duration = run_seconds() - started
     try:
         value, values, formulation = _read(problem, answer)
     except ValueError as wrong:
         return ProgramSolution(
-            problem, solver, Status.NUMERICAL_FAILURE, str(wrong), None, taken, accuracy
+            problem, solver, Status.NUMERICAL_FAILURE, str(wrong), None, duration, accuracy
         )
     reason = "" if formulation else "the solver gives a value without a point"
     return ProgramSolution(
-        problem, solver, Status.OPTIMAL, reason, None, taken, accuracy, value, values, formulation
+        problem,
+        solver,
+        Status.OPTIMAL,
+        reason,
+        None,
+        duration,
+        accuracy,
+        value,
+        values,
+        formulation,
     )
 
 

@@ -205,8 +205,8 @@ class ConvergenceMonitor:
         tol = self.limits.tol
         proven = 0.0
         if self._cancels:
-            found = self._found(point, Status.OPTIMAL)
-            proven = relative_gap(found.upper, found.lower, self.problem.scale)
+            solution = self._found(point, Status.OPTIMAL)
+            proven = relative_gap(solution.upper, solution.lower, self.problem.scale)
         if proven > max(tol, LARGEST_PROVEN_GAP):
             self.end(
                 Status.NUMERICAL_FAILURE,
@@ -225,12 +225,12 @@ class ConvergenceMonitor:
         limits, record = self.limits, self._record
         reached = f"relative gap {record.gap:.2e} after {counted(self.iterations, 'iteration')}"
         bounds = (self.dual, self.primal) if self.problem.convex else (-np.inf, np.inf)
-        asked = limits.callback is not None and bool(
+        callback_stops = limits.callback is not None and bool(
             limits.callback(self.iterations, *bounds, point)
         )
         if self.gap <= limits.tol:
             self._reached(point, reached)
-        elif asked:
+        elif callback_stops:
             self.end(Status.ITERATION_LIMIT, f"the callback ended the run: {reached}")
         elif self.out_of_time:
             self.end(Status.TIME_LIMIT, f"the time limit of {limits.time_limit:g} s: {reached}")
@@ -297,11 +297,13 @@ class _Record:
         # By weak duality a dual value above a primal one is rounding error.
         dual = min(dual, self.least_primal)
         # An increase counts above the smaller of 1 % of the gap and 1e-6 of the value.
-        rise = min(0.01 * (primal - self.dual), 1e-6 * abs(self.dual))
+        smallest_rise = min(0.01 * (primal - self.dual), 1e-6 * abs(self.dual))
         size = abs(self.least_primal if np.isfinite(self.least_primal) else self.dual)
-        falls = gap < (0.5 if self.rounded else 0.95) * self.gap
+        gap_decreases = gap < (0.5 if self.rounded else 0.95) * self.gap
         self.stale = (
-            0 if falls or moved or has_increased(dual, self.dual, rise, size) else self.stale + 1
+            0
+            if gap_decreases or moved or has_increased(dual, self.dual, smallest_rise, size)
+            else self.stale + 1
         )
         if gap < self.gap or not np.isfinite(self.gap):
             self.point = point
@@ -317,8 +319,8 @@ class _Record:
         Negative violations count as 0.
         """
         violation = max(violation, 0.0)
-        less, self.violation = violation < 0.9 * self.violation, min(self.violation, violation)
-        return less
+        decreases, self.violation = violation < 0.9 * self.violation, min(self.violation, violation)
+        return decreases
 
     @property
     def rounded(self) -> bool:
@@ -423,8 +425,8 @@ class DualConvergenceMonitor(ConvergenceMonitor):
             self.shown = DualIterate(repaired, f, w, problem.bias_at(f), norm2)
             point = Point(w=w, b=self.shown.b, alpha=repaired)
         else:
-            on_grid, soft = beta, not np.isinf(problem.group_costs).any()
-            beta = problem.rows.rdot(alpha) if soft else on_grid
+            on_grid, all_soft = beta, not np.isinf(problem.group_costs).any()
+            beta = problem.rows.rdot(alpha) if all_soft else on_grid
             f = self.product(beta)
             norm2 = float(beta @ f)
             # f is that of beta, the dual value that of on_grid: bound its norm.
@@ -432,8 +434,11 @@ class DualConvergenceMonitor(ConvergenceMonitor):
                 repaired, f, None, problem.bias_at(f), norm2 + self._rise(on_grid - beta, f)
             )
             point = Point(beta=beta, b=self.shown.b, alpha=repaired)
-        values = problem.primal(f, norm2, self.shown.b), problem.dual(repaired, self.shown.norm2)
-        return self.weigh(point, *values, iterations, self._record.violates_less(violation))
+        objectives = (
+            problem.primal(f, norm2, self.shown.b),
+            problem.dual(repaired, self.shown.norm2),
+        )
+        return self.weigh(point, *objectives, iterations, self._record.violates_less(violation))
 
     def _rise(self, delta: Array, f: Array) -> float:
         """Return an upper bound of |f + g|^2 - |f|^2, where g has coefficients delta.

@@ -400,11 +400,11 @@ def solver(
     reference = issubclass(requires.shape, ProgramProblem) if reference is None else reference
 
     def enter(function: Run) -> Run:
-        said = algorithm or cleandoc(innermost(function).__doc__ or "").partition("\n")[0]
+        description = algorithm or cleandoc(innermost(function).__doc__ or "").partition("\n")[0]
         entry = RegisteredSolver(
             name,
             function,
-            said,
+            description,
             ids,
             requires,
             reference,
@@ -492,32 +492,32 @@ def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> 
     # The next solver is looked up before a run: slow progress ends a run only if it has
     # a successor.
     queue, began = _automatic(problem), run_seconds()
-    solver, best, said, steps = next(queue), None, "", list[int]()
+    solver, best, handovers, steps = next(queue), None, "", list[int]()
     while True:
         successor = next(queue, None)
-        left = limits.time_limit
-        if left is not None:
-            left = max(left - (run_seconds() - began), SHORTEST_LIMIT)
-        given = replace(limits, time_limit=left, has_successor=successor is not None)
-        found = solver.run(problem, given, start)
-        steps += [] if found.iterations is None else [found.iterations]
+        seconds_left = limits.time_limit
+        if seconds_left is not None:
+            seconds_left = max(seconds_left - (run_seconds() - began), SHORTEST_LIMIT)
+        run_limits = replace(limits, time_limit=seconds_left, has_successor=successor is not None)
+        solution = solver.run(problem, run_limits, start)
+        steps += [] if solution.iterations is None else [solution.iterations]
         # A gap in float64 may be rounding: the proven intervals are compared.
         if (
             best is None
-            or found.ray
-            or found.ok
-            or found.interval.relative_width <= best.interval.relative_width
+            or solution.ray
+            or solution.ok
+            or solution.interval.relative_width <= best.interval.relative_width
         ):
-            best = found
-        over = limits.time_limit is not None and run_seconds() - began >= limits.time_limit
-        if successor is None or over or not _is_stuck(found, limits):
+            best = solution
+        out_of_time = limits.time_limit is not None and run_seconds() - began >= limits.time_limit
+        if successor is None or out_of_time or not _is_stuck(solution, limits):
             break
-        said += f"{solver.name} passed the problem to {successor.name} ({found.reason}); "
+        handovers += f"{solver.name} passed the problem to {successor.name} ({solution.reason}); "
         solver = successor
-    if not said:
-        return found
-    whose = "" if best is found else f"; the point is that of {best.solver}"
-    reason, seconds = f"{said}{solver.name}: {found.reason}{whose}", run_seconds() - began
+    if not handovers:
+        return solution
+    source = "" if best is solution else f"; the point is that of {best.solver}"
+    reason, seconds = f"{handovers}{solver.name}: {solution.reason}{source}", run_seconds() - began
     return replace(best, reason=reason, iterations=sum(steps) if steps else None, seconds=seconds)
 
 
@@ -540,15 +540,15 @@ def _automatic(problem: AnyProblem) -> Iterator[RegisteredSolver[Any]]:
     ValueError
         If every solver refuses the problem.
     """
-    candidates, nobody = [solver for solver in SOLVERS.values() if not solver.reference], True
+    candidates, all_refuse = [solver for solver in SOLVERS.values() if not solver.reference], True
     for suited in (True, False):
         group = [solver for solver in candidates if solver.takes(problem.family) is suited]
         # The sort is stable: solvers that are not preferred keep their order.
         for solver in sorted(group, key=lambda solver: not solver.goes_first(problem)):
             if solver.refusal(problem) is None:
-                nobody = False
+                all_refuse = False
                 yield solver
-    if nobody:
+    if all_refuse:
         reasons = "; ".join(
             f"{solver.name}: {solver.refusal(problem) or 'only by its name'}"
             for solver in _of_family(problem)

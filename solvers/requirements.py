@@ -131,8 +131,8 @@ class Requirements(Generic[P]):
         if not isinstance(problem, self.shape):
             return _of_another_shape(problem)
         unmet = next(self._unmet(problem), None) if isinstance(problem, CanonicalProblem) else None
-        said = unmet or self._also(problem)
-        return Refusal(said) if isinstance(said, str) else said
+        reason = unmet or self._also(problem)
+        return Refusal(reason) if isinstance(reason, str) else reason
 
     @cached_property
     def _also(self) -> Callable[[P], Refusal | str | None]:
@@ -175,14 +175,14 @@ class Requirements(Generic[P]):
         if problem.loss in self.why:
             yield Refusal(f"{_article(problem.loss)} {self.why[problem.loss]}")
         else:
-            taken = " and ".join(map(_article, self.losses)) or "hard margins only"
-            yield Refusal(f"it takes {taken}, and the loss is {_article(problem.loss)}")
+            supported = " and ".join(map(_article, self.losses)) or "hard margins only"
+            yield Refusal(f"it takes {supported}, and the loss is {_article(problem.loss)}")
 
     def _unmet_by_rows(self, problem: MarginProblem) -> Iterator[Refusal]:
 
         if self.thresholds < problem.T:
-            known = "one bias" if self.thresholds == 1 else f"{self.thresholds:g} at most"
-            yield Refusal(f"there are {problem.T} thresholds, and this method knows {known}")
+            supported = "one bias" if self.thresholds == 1 else f"{self.thresholds:g} at most"
+            yield Refusal(f"there are {problem.T} thresholds, and this method knows {supported}")
         if self.no_bias and problem.bias and problem.bias_signs.any():
             yield Refusal(f"there is a bias, {self.no_bias}")
         if self.bias and not (problem.bias and problem.bias_signs.all()):

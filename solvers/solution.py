@@ -444,8 +444,12 @@ class Solution(AnySolution):
         """
         words, arrays = packed(self.problem)
         words |= {name: getattr(self, name) for name in SOLUTION_FIELDS_IN_JSON}
-        own = self.point.multipliers
-        stored = None if own is None or self.problem.p > LISTED_PAIRS else np.asarray(own)
+        multipliers = self.point.multipliers
+        stored = (
+            None
+            if multipliers is None or self.problem.p > LISTED_PAIRS
+            else np.asarray(multipliers)
+        )
         parts = vars(self.point.with_multipliers(stored))
         arrays |= {
             f"point_{name}": np.asarray(part) for name, part in parts.items() if part is not None
@@ -568,11 +572,11 @@ def finished(problem: Problem, solver: str, given: Any, limits: Limits, seconds:
         raise ValueError(
             f"{solver} returns no point of this {problem.family} problem: {wrong}"
         ) from None
-    found = Solution(problem, solver, point, Status.FINISHED, "", None, seconds)
+    solution = Solution(problem, solver, point, Status.FINISHED, "", None, seconds)
     if limits.callback is not None:
-        limits.callback(0, found.lower, found.upper, found.point)
-    width, late = (
-        found.interval.relative_width,
+        limits.callback(0, solution.lower, solution.upper, solution.point)
+    width, is_late = (
+        solution.interval.relative_width,
         limits.time_limit is not None and seconds > limits.time_limit,
     )
     reason = (
@@ -580,9 +584,9 @@ def finished(problem: Problem, solver: str, given: Any, limits: Limits, seconds:
         f"{limits.tol:.0e} was asked"
     )
     status = (
-        Status.OPTIMAL if width <= limits.tol else Status.TIME_LIMIT if late else Status.FINISHED
+        Status.OPTIMAL if width <= limits.tol else Status.TIME_LIMIT if is_late else Status.FINISHED
     )
-    return replace(found, status=status, reason=reason)
+    return replace(solution, status=status, reason=reason)
 
 
 def _point(problem: Problem, parts: dict[str, NDArray[Any]]) -> CanonicalPoint:

@@ -204,7 +204,7 @@ def solve_declaration(
     """
     if backend not in BACKENDS:
         raise ValueError(f"unknown backend {backend!r}; known: {', '.join(BACKENDS)}")
-    tol, time_limit, ends = (
+    tol, time_limit, end = (
         positive(tol, "tol"),
         positive(time_limit, "time_limit"),
         time.perf_counter() + total_time,
@@ -220,13 +220,13 @@ def solve_declaration(
                 declaration, backend, Status.UNSUPPORTED, f"{backend} takes no second-order cones"
             )
         attempts: list[Answer] = []
-        for planned in entry.ladder:
-            left = time_limit - sum(attempt.solve_seconds for attempt in attempts)
-            if left <= 0:
+        for plan in entry.ladder:
+            seconds_left = time_limit - sum(attempt.solve_seconds for attempt in attempts)
+            if seconds_left <= 0:
                 break
-            options = partial(_options, entry, planned.factor * tol, max_iter, planned.own)
-            accepts = partial(planned.accepts, planned.factor * tol)
-            attempts.append(_attempt(declaration, entry, tol, options, accepts, left, ends))
+            options = partial(_options, entry, plan.factor * tol, max_iter, plan.own)
+            accepts = partial(plan.accepts, plan.factor * tol)
+            attempts.append(_attempt(declaration, entry, tol, options, accepts, seconds_left, end))
             if attempts[-1].status in (
                 Status.OPTIMAL,
                 Status.INFEASIBLE,
@@ -242,7 +242,7 @@ def solve_declaration(
 def _after(attempts: Sequence[Answer], answer: Answer) -> Answer:
     """Return the result of one attempt with the total time of all attempts."""
     compiling, solving = (
-        sum(getattr(each, part) for each in attempts)
+        sum(getattr(attempt, part) for attempt in attempts)
         for part in ("compile_seconds", "solve_seconds")
     )
     return replace(answer, compile_seconds=compiling, solve_seconds=solving)
@@ -286,28 +286,30 @@ def _attempt(
     problem = declaration.problem
     started = time.perf_counter()
     try:
-        found = _compiled(problem, backend, options(time_limit), ends - started)
+        program = _compiled(problem, backend, options(time_limit), ends - started)
         compiled = time.perf_counter()
         time_limit = min(time_limit, ends - compiled)
-        if found is None or time_limit <= 0:
-            late = "the time limit passed during compilation"
+        if program is None or time_limit <= 0:
+            too_late = "the time limit passed during compilation"
             return Answer(
                 declaration,
                 backend.name,
                 Status.TIME_LIMIT,
-                late,
+                too_late,
                 compile_seconds=compiled - started,
             )
-        data, chain, inverse, form = found
+        data, chain, inverse, form = program
         # np.max, unlike max, propagates a NaN in either matrix.
-        entry = float(
+        largest_entry = float(
             np.max([abs(matrix).max() if matrix.nnz else 0.0 for matrix in (form.P, form.G)])
         )
-        if not entry < backend.largest:
-            raise ValueError(f"matrix entries must be below {backend.largest:.0e}, not {entry:.1e}")
-        told = options(time_limit)
+        if not largest_entry < backend.largest:
+            raise ValueError(
+                f"matrix entries must be below {backend.largest:.0e}, not {largest_entry:.1e}"
+            )
+        run_options = options(time_limit)
         raw = _run(
-            lambda: chain.solve_via_data(problem, dict(data), False, False, told), time_limit
+            lambda: chain.solve_via_data(problem, dict(data), False, False, run_options), time_limit
         )
         solved = time.perf_counter()
         status, reason = _unpack(problem, raw, chain, inverse)
@@ -422,7 +424,7 @@ def _unpack(problem: Any, raw: Any, chain: Any, inverse: Any) -> tuple[Status, s
             Status.NUMERICAL_FAILURE,
             f"the backend found no solution and says {own}" if own else _sentence("cvxpy", failure),
         )
-    word = str(problem.status)
+    cvxpy_status = str(problem.status)
     statuses: dict[str, Status] = {
         cp.OPTIMAL: Status.OPTIMAL,
         cp.INFEASIBLE: Status.INFEASIBLE,
@@ -431,12 +433,12 @@ def _unpack(problem: Any, raw: Any, chain: Any, inverse: Any) -> tuple[Status, s
         cp.UNBOUNDED_INACCURATE: Status.UNBOUNDED,
         cp.settings.USER_LIMIT: Status.ITERATION_LIMIT,
     }
-    said = (
-        f"the backend says {word}"
-        if word == cp.OPTIMAL or own in ("", word)
-        else f"the backend says {word}; its own status is '{own}'"
+    reason = (
+        f"the backend says {cvxpy_status}"
+        if cvxpy_status == cp.OPTIMAL or own in ("", cvxpy_status)
+        else f"the backend says {cvxpy_status}; its own status is '{own}'"
     )
-    return statuses.get(word, Status.NUMERICAL_FAILURE), said
+    return statuses.get(cvxpy_status, Status.NUMERICAL_FAILURE), reason
 
 
 def read_declaration(declaration: Declaration) -> BackendValues | None:
@@ -450,7 +452,7 @@ def read_declaration(declaration: Declaration) -> BackendValues | None:
     values = declaration.values
     if any(value is None for value in values.values()):
         return None
-    found = BackendValues(
+    result = BackendValues(
         objective=float(declaration.objective.args[0].value),
         values={name: np.array(value) for name, value in values.items()},
         multipliers={name: declaration.multiplier(name) for name in declaration.constraints},
@@ -462,7 +464,7 @@ def read_declaration(declaration: Declaration) -> BackendValues | None:
     )
     eliminated, objective, violations = _eliminated(declaration)
     return replace(
-        found,
+        result,
         eliminated=eliminated,
         eliminated_objective=objective,
         eliminated_violations=violations,

@@ -68,9 +68,9 @@ def solve_grid(
         raise ValueError(f"solve_grid does not take this {problem.family} problem: {refusal}")
     if problem.hard.any():
         raise ValueError("solve_grid: no row may be hard")
-    prices = [
-        check_number(C, f"costs[{at}]", "positive and finite", lambda c: 0 < c < np.inf)
-        for at, C in enumerate(costs)
+    checked_costs = [
+        check_number(C, f"costs[{k}]", "positive and finite", lambda c: 0 < c < np.inf)
+        for k, C in enumerate(costs)
     ]
     folds = (
         np.zeros((1, problem.m), dtype=bool)
@@ -83,7 +83,9 @@ def solve_grid(
         )
     limits = checked(tol, max_iter, time_limit, None, n_jobs)
     parts = [_without(problem, fold) for fold in folds]
-    return list(smo._solve_grid([part.with_cost(C) for part in parts for C in prices], limits))
+    return list(
+        smo._solve_grid([part.with_cost(C) for part in parts for C in checked_costs], limits)
+    )
 
 
 def _without(problem: MarginProblem, held_out: NDArray[np.bool_]) -> MarginProblem:

@@ -81,11 +81,11 @@ def one_vs_one(
     classes = np.unique(labels)
     if len(classes) < 2:
         raise ValueError("one_vs_one: there must be at least two classes")
-    whole = classification(
+    problem_of_all = classification(
         X, np.ones(labels.shape), C, kernel, check_choice(loss, "loss", LOSSES), bias, sample_weight
     )
     problems = (
-        _between(whole, labels == first, labels == second)
+        _between(problem_of_all, labels == first, labels == second)
         for first, second in combinations(classes, 2)
     )
     return [solve(problem, solver, **limits) for problem in problems]

@@ -94,11 +94,11 @@ def _solve(problem: MarginProblem, limits: Limits, start: Point | None) -> Solut
         most = min(
             MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // (len(block) * T) + 1, progress.max_iter - steps
         )
-        here = G[block]
-        tried = _steps(
+        G_block = G[block]
+        taken = _steps(
             gram.block(block, block),
             ridge[block],
-            here,
+            G_block,
             low[block],
             high[block],
             V[block],
@@ -106,15 +106,15 @@ def _solve(problem: MarginProblem, limits: Limits, start: Point | None) -> Solut
             floor,
             most,
         )
-        if not tried:
+        if not taken:
             progress.end(
                 Status.NUMERICAL_FAILURE,
                 f"no step of two multipliers is left in float64, at a violation of {violation:.2e}",
             )
             break
         change = np.zeros(m)
-        change[block] = (here - G[block]).sum(axis=1)
-        G[block], steps = here, steps + tried
+        change[block] = (G_block - G[block]).sum(axis=1)
+        G[block], steps = G_block, steps + taken
         f = f + gram @ change if len(block) < m else gram @ G.sum(axis=1)
     return progress.solution()
 
@@ -123,8 +123,8 @@ def _block(up: Array, down: Array, n: int) -> NDArray[np.intp]:
     """Return the points of a block: the rows of largest and smallest V in every column."""
     if n <= BLOCK:
         return np.arange(n)
-    each = BLOCK // (2 * up.shape[1]) + 1
-    rows = [np.argpartition(side, each, axis=0)[:each].ravel() for side in (-up, down)]
+    per_side = BLOCK // (2 * up.shape[1]) + 1
+    rows = [np.argpartition(side, per_side, axis=0)[:per_side].ravel() for side in (-up, down)]
     return np.unique(np.concatenate(rows))
 
 

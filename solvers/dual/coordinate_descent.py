@@ -120,14 +120,14 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         if warm_start is None
         else problem.repaired(np.asarray(initial_multipliers(warm_start, problem)))
     )
-    over = progress.show(alpha, 0)
-    while not over:
+    stops = progress.show(alpha, 0)
+    while not stops:
         _sweep_on(dual, SweepIterate(alpha, _function(progress)), spent, progress)
-        over = progress.show(alpha, spent.sweeps, spent.violation)
-        if not over and _solve_for_free_rows(
+        stops = progress.show(alpha, spent.sweeps, spent.violation)
+        if not stops and _solve_for_free_rows(
             dual, SweepIterate(alpha, _function(progress)), spent, progress
         ):
-            over = progress.show(alpha, spent.sweeps, spent.violation)
+            stops = progress.show(alpha, spent.sweeps, spent.violation)
     return progress.solution()
 
 
@@ -154,8 +154,8 @@ def after_sweeps(problem: MarginProblem, sweeps: int, progress: DualConvergenceM
     )
     order, low, high = dual.movable.copy(), -np.inf, np.inf
     for _ in range(sweeps):
-        order, seen = _pass(dual, order, low, high, at, spent, progress)
-        low, high = thresholds(seen.lowest, seen.highest)
+        order, result = _pass(dual, order, low, high, at, spent, progress)
+        low, high = thresholds(result.lowest, result.highest)
         if progress.out_of_time:
             break
     return at.alpha
@@ -263,17 +263,18 @@ def _sweep_on(
     visits.
     """
     order, low, high = dual.movable.copy(), -np.inf, np.inf
-    start, done, value, limits = spent.work, 0, progress.dual, progress.limits
+    start, passes, value, limits = spent.work, 0, progress.dual, progress.limits
     while spent.work - start < GAP_WORK * dual.function_work:
-        order, seen = _pass(dual, order, low, high, at, spent, progress)
-        spent.sweeps, done, value = spent.sweeps + 1, done + 1, value + seen.gain
-        if done == 1:
-            spent.violation = max(seen.highest, -seen.lowest, 0.0)
-        low, high = thresholds(seen.lowest, seen.highest)
-        reached = relative_gap(value + seen.share, value, dual.problem.scale) <= limits.tol
-        settled = max(seen.highest, -seen.lowest) <= SETTLED_PULL * spent.violation
+        order, result = _pass(dual, order, low, high, at, spent, progress)
+        spent.sweeps, passes, value = spent.sweeps + 1, passes + 1, value + result.gain
+        if passes == 1:
+            spent.violation = max(result.highest, -result.lowest, 0.0)
+        low, high = thresholds(result.lowest, result.highest)
+        reached = relative_gap(value + result.share, value, dual.problem.scale) <= limits.tol
+        settled = max(result.highest, -result.lowest) <= SETTLED_PULL * spent.violation
         newton = (
-            done % SWEEPS_BETWEEN_COUNTS == 0 and _factorisations(_free(dual, at.alpha), spent) > 0
+            passes % SWEEPS_BETWEEN_COUNTS == 0
+            and _factorisations(_free(dual, at.alpha), spent) > 0
         )
         if (
             reached
@@ -304,12 +305,12 @@ def _pass(
     size = max(1000, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // dual.row_work)
     for start in range(0, len(order), size):
         part = order[start : start + size]
-        seen = SweepResult(
+        result = SweepResult(
             *sweep(part, low, high, omega, dual.rows, dual.X, dual.problem.explicit is None, at)
         )
-        parts.append(seen)
-        unsettled.append(part[: seen.unsettled])
-        costly = seen.moved if dual.problem.explicit is None else len(part)
+        parts.append(result)
+        unsettled.append(part[: result.unsettled])
+        costly = result.moved if dual.problem.explicit is None else len(part)
         spent.work += dual.row_work * costly + 10 * len(part)
         if progress.out_of_time:
             break

@@ -120,7 +120,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         if value < upper:
             upper, best = value, at.v
         point = restricted.point(best)
-        over = progress.weigh(point, upper, restricted.value, iteration, moved)
+        stops = progress.weigh(point, upper, restricted.value, iteration, moved)
         trajectory.append(
             CuttingPlaneRound(
                 iteration,
@@ -131,19 +131,19 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
                 progress.gap,
             )
         )
-        if over:
+        if stops:
             break
         before = restricted.value
-        new = restricted.add(slacks)
+        is_new = restricted.add(slacks)
         restricted.solve(RESTRICTED_SHARE * limits.tol * upper, lambda: progress.out_of_time)
         at, iteration = restricted.at(), iteration + 1
         # A constraint already present is violated by rounding alone.
-        moved = new and restricted.value > before + LOWER_BOUND_NOISE * abs(before)
-    found = progress.solution()
-    assert found.dual is not None
+        moved = is_new and restricted.value > before + LOWER_BOUND_NOISE * abs(before)
+    solution = progress.solution()
+    assert solution.dual is not None
     return replace(
-        found,
-        point=found.point.with_multipliers(problem.repaired(found.dual)),
+        solution,
+        point=solution.point.with_multipliers(problem.repaired(solution.dual)),
         trajectory=tuple(trajectory),
     )
 

@@ -229,19 +229,19 @@ def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:
             or descent.effort.steps >= progress.max_iter
         ):
             # Compute the true gap: its estimate is small, or the run must end.
-            before, stuck = progress.gap, descent.stuck
-            over = progress.show(
+            previous_gap, was_stuck = progress.gap, descent.stuck
+            stops = progress.show(
                 descent.problem.multipliers(descent.at.a),
                 descent.effort.steps,
                 descent.look.violation,
             )
             descent.take(progress.shown.f)
-            if over:
+            if stops:
                 break
             descent.look_again()
             if descent.ended(progress):
                 break
-            if stuck or descent.ready or progress.gap > 0.1 * before:
+            if was_stuck or descent.ready or progress.gap > 0.1 * previous_gap:
                 descent.correct(progress)
             watched = limits.callback is not None
         descent.pair_round(progress)
@@ -490,17 +490,17 @@ class _Descent:
             self.at.drift * exact.resolution * units.spread,
         )
         fresh = np.zeros(units.m, dtype=bool)
-        inside = (
+        distance = (
             np.minimum(self.look.rise - self.look.level, self.look.level - self.look.fall)
             * units.spread
         )
-        unsure = (self.at.a != 0) | (inside <= error + KEPT_MARGIN * units.spread)
+        inexact = (self.at.a != 0) | (distance <= error + KEPT_MARGIN * units.spread)
         # A recomputed f changes the best bias, and so the points inside the margin.
-        while unsure.any():
-            fresh |= unsure
-            f[unsure] = exact.product(support, beta[support] * units.unit, np.flatnonzero(unsure))
+        while inexact.any():
+            fresh |= inexact
+            f[inexact] = exact.product(support, beta[support] * units.unit, np.flatnonzero(inexact))
             slack = units.largest(problem.margin.slack(f, problem.margin.bias_at(f)))
-            unsure = ~fresh & (slack >= -error)
+            inexact = ~fresh & (slack >= -error)
         if fresh.all():
             self.at.drift = 0.0
         return f
@@ -550,8 +550,8 @@ class _Descent:
     def _unbounded(self, progress: DualConvergenceMonitor) -> bool:
         """True if alpha is a ray of the hard dual, within double precision."""
         units, alpha = self.problem.units, self.problem.multipliers(self.at.a)
-        beyond = _ray_value(progress, units) * units.scale > HARD_OPTIMUM_LIMIT * units.spread
-        return bool(beyond and np.isinf(interval(self.problem.margin, Point(alpha=alpha)).upper))
+        is_large = _ray_value(progress, units) * units.scale > HARD_OPTIMUM_LIMIT * units.spread
+        return bool(is_large and np.isinf(interval(self.problem.margin, Point(alpha=alpha)).upper))
 
     def correct(self, progress: DualConvergenceMonitor) -> None:
         """Continue in float64 towards a smaller estimated gap.
@@ -579,14 +579,14 @@ class _Descent:
         The first call raises the optimum by `cost`, each later one by four times more.
         """
         problem = self.problem
-        total = float(problem.multipliers(self.at.a)[problem.hard].sum())
-        if total <= 0 or cost <= 0:
+        hard_sum = float(problem.multipliers(self.at.a)[problem.hard].sum())
+        if hard_sum <= 0 or cost <= 0:
             return
-        more = self.aim.tightening * cost / total
+        increase = self.aim.tightening * cost / hard_sum
         self.aim.tightening *= 4.0
-        self.aim.eps = min(self.aim.eps, more / problem.units.spread)
+        self.aim.eps = min(self.aim.eps, increase / problem.units.spread)
         # G = K a - z and z depends on the targets.
-        self.problem = problem.tightened(more)
+        self.problem = problem.tightened(increase)
         self.at.G = self.at.G + problem.z - self.problem.z
 
     def pair_round(self, progress: DualConvergenceMonitor) -> None:
@@ -616,23 +616,25 @@ class _Descent:
             FEWEST_ROUND_STEPS,
             effort.steps // 2 if self.rough else 0,
         )
-        done = 0
-        while done < limit and effort.steps < progress.max_iter and not progress.out_of_time:
-            chunk = min(
+        taken = 0
+        while taken < limit and effort.steps < progress.max_iter and not progress.out_of_time:
+            max_steps = min(
                 max(FEWEST_STEPS_AT_ONCE, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // len(W)),
-                limit - done,
+                limit - taken,
                 progress.max_iter - effort.steps,
             )
-            steps, violation = pair_steps(K, G, a, sides, PAIR_CURVATURE_FLOOR[K.dtype], eps, chunk)
-            done, effort.steps = done + steps, effort.steps + steps
-            if violation <= eps or steps < chunk:
+            steps, violation = pair_steps(
+                K, G, a, sides, PAIR_CURVATURE_FLOOR[K.dtype], eps, max_steps
+            )
+            taken, effort.steps = taken + steps, effort.steps + steps
+            if violation <= eps or steps < max_steps:
                 break
-        effort.price = done * (2 * len(W) + PAIR_STEP_WORK) + self._move(W, a)
+        effort.price = taken * (2 * len(W) + PAIR_STEP_WORK) + self._move(W, a)
         effort.work += effort.price
-        after = self.look.relative_gap
+        new_gap = self.look.relative_gap
         effort.pace = (
-            float(np.log(look.relative_gap / after))
-            if 0.0 < after < look.relative_gap < np.inf
+            float(np.log(look.relative_gap / new_gap))
+            if 0.0 < new_gap < look.relative_gap < np.inf
             else 0.0
         )
 
@@ -647,8 +649,8 @@ class _Descent:
         if not self.problem.margin.convex:
             return
         free = np.flatnonzero(self.look.free)
-        most = self._affordable(len(free))
-        if not most:
+        max_factorisations = self._affordable(len(free))
+        if not max_factorisations:
             return
         a, sides = self.at.a[free], self.problem.sides.of(free)
         H = self.working.face(free)
@@ -658,8 +660,10 @@ class _Descent:
         )
         lower, upper = np.where(a > 0, 0.0, sides.lower), np.where(a < 0, 0.0, sides.upper)
         g = self.look.level - self.look.rise[free]
-        new = maximise_on_face(H, g, a, lower, upper, True, most, lambda: progress.out_of_time)
-        self.effort.spent, self.effort.work = self._move(free, new) + 4 * len(free) ** 2, 0
+        solution = maximise_on_face(
+            H, g, a, lower, upper, True, max_factorisations, lambda: progress.out_of_time
+        )
+        self.effort.spent, self.effort.work = self._move(free, solution) + 4 * len(free) ** 2, 0
 
     def _affordable(self, n: int) -> int:
         """Return how many factorisations of n free points may be tried now.
@@ -695,9 +699,9 @@ class _Descent:
         change = a - self.at.a[points]
         self.at.drift += float(np.abs(change).sum())
         self.at.a[points] = a
-        work = self.working.follow(points, change, self.at.G)
+        outside_work = self.working.follow(points, change, self.at.G)
         self.look_again()
-        return work
+        return outside_work
 
 
 def _ray_value(progress: DualConvergenceMonitor, units: ProblemScaling) -> float:

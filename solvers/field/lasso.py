@@ -38,10 +38,10 @@ def coordinate_descent(problem: ProgramProblem) -> Data:
     with catch_warnings():
         # Convergence warnings: the referee computes the residual.
         simplefilter("ignore")
-        found = Lasso(
+        model = Lasso(
             d["penalty"] / len(d["y"]), fit_intercept=False, tol=1e-12, max_iter=100_000
         ).fit(d["X"], d["y"])
-    return {"w": found.coef_}
+    return {"w": model.coef_}
 
 
 @solver(

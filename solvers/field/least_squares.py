@@ -25,5 +25,5 @@ def ridge(problem: ProgramProblem) -> Data:
     d = problem.data
     from sklearn.linear_model import Ridge
 
-    found = Ridge(1 / d["C"], solver="cholesky").fit(d["X"], 2.0 * d["y"] - 1.0)
-    return {"w": found.coef_, "b": found.intercept_}
+    model = Ridge(1 / d["C"], solver="cholesky").fit(d["X"], 2.0 * d["y"] - 1.0)
+    return {"w": model.coef_, "b": model.intercept_}

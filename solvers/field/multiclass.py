@@ -40,7 +40,7 @@ def liblinear(problem: ProgramProblem) -> Data:
     with catch_warnings():
         # Iteration warnings: the referee computes the residual.
         simplefilter("ignore")
-        found = LinearSVC(
+        model = LinearSVC(
             multi_class="crammer_singer", C=d["C"], fit_intercept=False, tol=1e-9, max_iter=100_000
         ).fit(d["X"], d["y"])
-    return {"W": found.coef_}
+    return {"W": model.coef_}

@@ -30,9 +30,9 @@ def svc_libsvm(problem: ProgramProblem) -> tuple[str, Data]:
     d = problem.data
     from sklearn.svm import NuSVC
 
-    found = NuSVC(kernel="linear", nu=d["nu"], tol=1e-10).fit(d["X"], d["y"])
+    model = NuSVC(kernel="linear", nu=d["nu"], tol=1e-10).fit(d["X"], d["y"])
     a = np.zeros(len(d["X"]))
-    a[found.support_] = np.abs(found.dual_coef_[0])
+    a[model.support_] = np.abs(model.dual_coef_[0])
     return "dual", {"a": a * (d["nu"] / a.sum())}
 
 
@@ -54,7 +54,7 @@ def svr_libsvm(problem: ProgramProblem) -> tuple[str, Data]:
     from sklearn.svm import NuSVR
 
     m = len(d["y"])
-    found = NuSVR(kernel="linear", nu=d["nu"], C=d["C"] / m, tol=1e-10).fit(d["X"], d["y"])
+    model = NuSVR(kernel="linear", nu=d["nu"], C=d["C"] / m, tol=1e-10).fit(d["X"], d["y"])
     beta = np.zeros(m)
-    beta[found.support_] = found.dual_coef_[0]
+    beta[model.support_] = model.dual_coef_[0]
     return "dual", {"above": np.maximum(beta, 0.0), "below": np.maximum(-beta, 0.0)}

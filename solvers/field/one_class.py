@@ -30,11 +30,11 @@ def libsvm(problem: ProgramProblem) -> tuple[str, Data]:
     d = problem.data
     from sklearn.svm import OneClassSVM
 
-    found, a = OneClassSVM(kernel="linear", nu=d["nu"], tol=1e-10), np.zeros(len(d["X"]))
+    model, a = OneClassSVM(kernel="linear", nu=d["nu"], tol=1e-10), np.zeros(len(d["X"]))
     try:
-        found.fit(d["X"])
+        model.fit(d["X"])
     except ValueError:
-        if not np.isfinite(getattr(found, "dual_coef_", np.nan)).all():
+        if not np.isfinite(getattr(model, "dual_coef_", np.nan)).all():
             raise
-    a[found.support_] = found.dual_coef_[0] / (d["nu"] * len(d["X"]))
+    a[model.support_] = model.dual_coef_[0] / (d["nu"] * len(d["X"]))
     return "dual", {"a": a}

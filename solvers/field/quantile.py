@@ -26,7 +26,7 @@ def highs(problem: ProgramProblem) -> Data:
     d = problem.data
     from sklearn.linear_model import QuantileRegressor
 
-    found = QuantileRegressor(quantile=d["tau"], alpha=d["penalty"], solver="highs").fit(
+    model = QuantileRegressor(quantile=d["tau"], alpha=d["penalty"], solver="highs").fit(
         d["X"], d["y"]
     )
-    return {"w": found.coef_, "b": found.intercept_}
+    return {"w": model.coef_, "b": model.intercept_}

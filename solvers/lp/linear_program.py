@@ -61,14 +61,14 @@ def too_large(problem: OneNormProblem) -> Refusal | None:
     problem : OneNormProblem
         Problem to solve.
     """
-    what = "pairs" if isinstance(problem.rows, Pairs) else "rows"
+    noun = "pairs" if isinstance(problem.rows, Pairs) else "rows"
     if problem.p > HIGHS_ROWS:
         return Refusal(
-            f"too large: {problem.p:,} {what}, the limit is {HIGHS_ROWS:,}", too_large=True
+            f"too large: {problem.p:,} {noun}, the limit is {HIGHS_ROWS:,}", too_large=True
         )
     if entries(problem) <= HIGHS_ENTRIES:
         return None
-    size = f"{entries(problem):,} entries for {problem.m:,} points and {problem.p:,} {what}"
+    size = f"{entries(problem):,} entries for {problem.m:,} points and {problem.p:,} {noun}"
     return Refusal(f"too large: {size}, the limit is {HIGHS_ENTRIES:,}", too_large=True)
 
 
@@ -103,7 +103,7 @@ def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | N
     The simplex method starts from a basis, which `warm_start` is not.
     """
     start = run_seconds()
-    answer = (
+    result = (
         _highs(problem, limits, start)
         if problem.p
         else SimplexEnd(np.zeros(problem.size), np.zeros(0), 0, False, "no rows")
@@ -111,17 +111,19 @@ def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | N
     unit = problem.gram.mean_diagonal
 
     def out_of_time() -> bool:
-        return answer.limited or (
+        return result.limited or (
             limits.time_limit is not None and run_seconds() - start > limits.time_limit
         )
 
-    point, gap = interruptible(lambda: best(problem, answer.x / unit, answer.u / unit, out_of_time))
+    point, gap = interruptible(lambda: best(problem, result.x / unit, result.u / unit, out_of_time))
     seconds = run_seconds() - start
-    status, reason = _ending(answer, gap, limits, seconds)
-    found = Solution(problem, "linear_program", point, status, reason, answer.iterations, seconds)
+    status, reason = _ending(result, gap, limits, seconds)
+    solution = Solution(
+        problem, "linear_program", point, status, reason, result.iterations, seconds
+    )
     if limits.callback is not None:
-        limits.callback(answer.iterations, found.lower, found.upper, found.point)
-    return found
+        limits.callback(result.iterations, solution.lower, solution.upper, solution.point)
+    return solution
 
 
 class SimplexEnd(NamedTuple):

@@ -68,11 +68,11 @@ def best(
     """
     entries = np.count_nonzero((u > 0) & (u < problem.C)) * problem.m
     if entries <= MOST_EQUATION_ENTRIES and not out_of_time():
-        again = _solved_again(problem, x, u)
-        candidates = (x, again[0], *(_stretched(problem, z) for z in (x, again[0])))
+        resolved = _solved_again(problem, x, u)
+        candidates = (x, resolved[0], *(_stretched(problem, z) for z in (x, resolved[0])))
         x = min(candidates, key=lambda x: interval(problem, OneNormPoint(x=x)).upper)
         u = max(
-            (u, *_moved_inside(problem, again[1], out_of_time)),
+            (u, *_moved_inside(problem, resolved[1], out_of_time)),
             key=lambda u: interval(problem, OneNormPoint(u=u)).lower,
         )
     point = OneNormPoint(x, u)

@@ -137,14 +137,14 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     at = unknowns.start(start)
     unit = _usual_slack(problem, at)
     seen = unknowns.look(at, _first(unknowns, at, start))
-    over = unknowns.show(seen, progress)
-    while not over:
+    stops = unknowns.show(seen, progress)
+    while not stops:
         if unknowns.gradient_share(seen, unit) <= seen.smoothing_share():
             if progress.gap <= SETTLING_GAP and unknowns.settle(seen, progress):
                 break
             seen = unknowns.look(seen.at, _sharper(problem, seen, progress))
         seen = unknowns.look(step(unknowns, seen, progress), seen.phi)
-        over = unknowns.show(seen, progress)
+        stops = unknowns.show(seen, progress)
     return progress.solution()
 
 

@@ -82,8 +82,8 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     start = warm_start or on_a_part(problem, _solve, limits, SQUARED_HINGE_SUBSAMPLE) or Point()
     unknowns = unknowns_for(problem, by_row=False)
     seen = unknowns.look(unknowns.start(start), problem.phi)
-    over = unknowns.show(seen, progress)
-    while not over:
+    stops = unknowns.show(seen, progress)
+    while not stops:
         seen = unknowns.look(step(unknowns, seen, progress), problem.phi)
-        over = unknowns.show(seen, progress)
+        stops = unknowns.show(seen, progress)
     return progress.solution()

@@ -207,6 +207,6 @@ def on_a_part(
     C = problem.C * (problem.p / max(rows.p, 1))
     if not np.isfinite(C):
         return None
-    few = replace(problem, X=problem.X[points], rows=rows, C=C, weights=weights)
-    found = run(few, Limits(min(SUBSAMPLE_GAP, 3 * Z.q / size), None, limits.time_limit), None)
-    return few.own_point(found.point).with_multipliers(None)
+    part = replace(problem, X=problem.X[points], rows=rows, C=C, weights=weights)
+    solution = run(part, Limits(min(SUBSAMPLE_GAP, 3 * Z.q / size), None, limits.time_limit), None)
+    return part.own_point(solution.point).with_multipliers(None)

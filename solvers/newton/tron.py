@@ -132,9 +132,9 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     progress = DualConvergenceMonitor("tron", problem, limits, limits.max_iter or 1000)
     at = objective(problem, warm_start)
     radius, iteration, products = float(np.linalg.norm(at.grad)), 0, 0
-    over = progress.weigh(at.point, at.fun, at.dual, 0)
+    stops = progress.weigh(at.point, at.fun, at.dual, 0)
     trajectory = [IterationResult(0, 0, at.fun, progress.gap, radius)]
-    while not over:
+    while not stops:
         s, residual, spent, bounded = truncated_step(at, radius, lambda: progress.out_of_time)
         slope, length = float(at.grad @ s), float(np.linalg.norm(s))
         predicted = float(s @ residual - slope) / 2
@@ -155,13 +155,13 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         taken = actual > ETA_0 * predicted
         moved, at = taken and actual > VALUE_ROUNDING * at.fun, trial if taken else at
         iteration, products = iteration + 1, products + spent
-        over = progress.weigh(at.point, at.fun, at.dual, iteration, moved)
+        stops = progress.weigh(at.point, at.fun, at.dual, iteration, moved)
         trajectory.append(IterationResult(iteration, products, at.fun, progress.gap, radius))
-    found = progress.solution()
-    assert found.dual is not None
+    solution = progress.solution()
+    assert solution.dual is not None
     return replace(
-        found,
-        point=found.point.with_multipliers(problem.repaired(found.dual)),
+        solution,
+        point=solution.point.with_multipliers(problem.repaired(solution.dual)),
         trajectory=tuple(trajectory),
     )
 
