@@ -378,6 +378,7 @@ def sweep(
         u = terms[r * TERMS] - ridge * old
         for k in range(first, last):
             i = r if own else np.int64(indices[k])
+            # v[d], if there is one, is the constant of f.
             f = v[i] if by_value else v[d] if v.size > d else 0.0
             start, stop = starts[i], starts[i + 1]
             if thin:
