@@ -537,7 +537,7 @@ def test_a_backend_that_does_not_keep_to_its_limit_is_given_up(
         declare("svm.soft.dual", sample_problem("svm.soft")), "SCS", time_limit=0.05
     )
     assert answer.status is Status.TIME_LIMIT
-    assert answer.reason == "given up: SCS did not keep to its limit of 0.05 s"
+    assert answer.reason == "given up: SCS exceeded its limit of 0.05 s"
     assert answer.reading is None
 
 

@@ -620,7 +620,7 @@ def test_the_total_time_is_heard_once_a_problem_is_compiled() -> None:
     answer = solve_declaration(declare("svm.soft.dual", problem), total_time=1e-9)
     assert (answer.status, answer.reason, answer.solve_seconds) == (
         Status.TIME_LIMIT,
-        "the time was over while it was compiled",
+        "the time limit passed during compilation",
         0.0,
     )
     assert answer.compile_seconds > 0
