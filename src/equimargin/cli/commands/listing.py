@@ -1,4 +1,4 @@
-"""The commands `list`, `show`, `graph` and `atlas`: formulations with their sources, and the links between them."""
+"""Commands `list`, `show`, `graph` and `atlas` on formulations and their relations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ARROWS = {
     "relaxation": "<=",
     "not equivalent": "=/=",
 }
-"""The sign between two linked formulations in a list, by the kind of the link."""
+"""Sign between two related formulations in a list, by the kind of the relation."""
 OFTEN_MEANT = (
     "svm.soft",
     "svm.l2",
@@ -37,7 +37,7 @@ OFTEN_MEANT = (
 )
 """Families suggested first for an unknown name."""
 SHOWN_SEED = 1
-"""The seed of the data that are shown of a family."""
+"""Seed of the sample data that `show` prints for a family."""
 CONTENTS = {
     "data": "bundled data sets",
     "families": "problems with an optimum of their own, each with its formulations",
@@ -47,10 +47,10 @@ CONTENTS = {
     "links": "relations between formulations",
     "plugins": "plug-ins that are loaded, with their origin",
 }
-"""What can be listed, and the contents of each."""
+"""Subjects of `list`, with the contents of each."""
 
 
-def list_(
+def list_(  # prose-ok: param-section
     subject: Annotated[
         str | None,
         typer.Argument(
@@ -61,9 +61,9 @@ def list_(
     ] = None,
     plugin: PluginOption = None,
 ) -> None:
-    """List what there is: data, families, solvers and more.
+    """List data, families, solvers and more.
 
-    What a plug-in enters is listed with its origin.
+    Entries of plug-ins are listed with their origin.
     """
     with report_errors():
         entries = [*(CONTENTS.items() if subject is None else _listing(subject))]
@@ -72,7 +72,7 @@ def list_(
             typer.echo(f"{name:{width}s}  {text}".rstrip())
 
 
-def show(
+def show(  # prose-ok: param-section
     id: Annotated[
         str, typer.Argument(metavar="ID", help="Of a formulation, a family, a solver or a kernel.")
     ],
@@ -80,13 +80,13 @@ def show(
 ) -> None:
     """Show a formulation with its equation, source and links.
 
-    A family, a solver and a kernel have a page too.
+    Families, solvers and kernels have a page too.
     """
     with report_errors():
         typer.echo(_page(id))
 
 
-def graph(
+def graph(  # prose-ok: param-section
     file: Annotated[
         Path,
         typer.Argument(
@@ -102,7 +102,7 @@ def graph(
         draw(file)
 
 
-def atlas(
+def atlas(  # prose-ok: param-section
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="To write: a new or an empty one.")
     ],
@@ -118,7 +118,8 @@ def atlas(
 ) -> None:
     """Write linked pages of all families, for a browser.
 
-    Each formulation has its equation, code, links, theorems and dual; one page checks certificates.
+    Each formulation has its equation, code, links, theorems and dual; one page checks
+    certificates.
     """
     with report_errors():
         try:
@@ -132,6 +133,7 @@ def atlas(
 def _listing(subject: str) -> Iterator[tuple[str, str]]:
     from equimargin.formulations import FAMILIES, REGISTRY
 
+    # Imports are local to the subjects: only the tables of one are loaded.
     if subject == "data":
         from equimargin.data import BUNDLED
 
@@ -142,7 +144,8 @@ def _listing(subject: str) -> Iterator[tuple[str, str]]:
         if not LOADED:
             yield (
                 "none",
-                "--plugin MODULE loads one, and so does a package that names it in its entry points",
+                "--plugin MODULE loads one, and so does a package that names it in its entry "
+                "points",
             )
         for plugin in LOADED.values():
             yield (
@@ -184,7 +187,7 @@ def _listing(subject: str) -> Iterator[tuple[str, str]]:
 
 
 def _origin(module: str) -> str:
-    """Where something comes from, in brackets; empty where it is the project's own."""
+    """Return the origin of a registered object in brackets; empty for the package's own."""
     from equimargin.own.plugins import describe_origin
 
     origin = describe_origin(module)
@@ -228,7 +231,7 @@ def _page(id: str) -> str:
 
 
 def _of_kernel(name: str, made: type[Kernel]) -> Iterator[str]:
-    """What a kernel computes, its parameters, and what is claimed with it."""
+    """Yield the page of a kernel: definition, parameters and semidefiniteness."""
     from dataclasses import MISSING, fields
     from inspect import getdoc
 
@@ -247,7 +250,7 @@ def _of_kernel(name: str, made: type[Kernel]) -> Iterator[str]:
 
 
 def _of_formulation(id: str) -> Iterator[str]:
-    """The equation, where it is printed, and its links."""
+    """Yield the page of a formulation: equation, sources and relations."""
     from equimargin.formulations import REGISTRY, links
 
     entry = REGISTRY[id]
@@ -275,10 +278,15 @@ def _of_formulation(id: str) -> Iterator[str]:
 
 
 def _of_family(id: str) -> Iterator[str]:
-    """The equation of the first formulation that is no control, all formulations, the solvers, and the links to other families."""
+    """Yield the page of a family.
+
+    It has the equation of the first formulation that is no control, all formulations,
+    the solvers, and the relations to other families.
+    """
     from equimargin.formulations import REGISTRY, links
     from equimargin.solvers import SOLVERS
 
+    # Controls last: the first entry states the problem of the family.
     entries = sorted(
         (entry for entry in REGISTRY.values() if entry.family == id),
         key=lambda entry: entry.control,
@@ -314,9 +322,9 @@ def _of_family(id: str) -> Iterator[str]:
 
 
 def _data_of(id: str) -> Iterator[str]:
-    """Yield lines on data of a user-defined family, as a file of them may hold them.
+    """Yield sample data of a user-defined family in the format of a JSON file.
 
-    Nothing where none can be drawn, or of other families.
+    Nothing is yielded for other families, or if no data can be generated.
     """
     from equimargin.formulations.declarations.family import program_families
 
@@ -326,18 +334,19 @@ def _data_of(id: str) -> Iterator[str]:
     try:
         from equimargin.own.data import in_json
         from equimargin.own.instances import drawn
-    except ImportError:  # hypothesis is not there
+    # Without hypothesis no data can be generated.
+    except ImportError:
         return
-    said = in_json(drawn(family, SHOWN_SEED))
+    text = in_json(drawn(family, SHOWN_SEED))
     yield from (
         "",
         f"Data such as --draw {SHOWN_SEED} draws, and as a JSON file may hold them",
-        f"  {said}",
+        f"  {text}",
     )
 
 
 def _of_solver(name: str) -> Iterator[str]:
-    """What a solver does, for which families, when "auto" takes it, and what its source says of it."""
+    """Yield the page of a solver: algorithm, families, role in "auto" and documentation."""
     from inspect import getdoc, getmodule
 
     from equimargin.solvers import SOLVERS
@@ -363,7 +372,7 @@ def _of_solver(name: str) -> Iterator[str]:
 
 
 def _of_backend(name: str) -> Iterator[str]:
-    """What a backend takes, and where it takes part in comparisons."""
+    """Yield the page of a backend: its programs, and its role in comparisons."""
     from equimargin.solvers import BACKENDS
 
     backend = BACKENDS[name]

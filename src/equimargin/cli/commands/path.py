@@ -1,4 +1,4 @@
-"""The command `path`: the regularisation path of the user's data, the best lambda on validation points, and a drawing."""
+"""Command `path`: regularisation path, best lambda on validation points, and a drawing."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 @with_requests
-def path(
+def path(  # prose-ok: param-section
     context: typer.Context,
     data: DataArgument,
     *,
@@ -134,11 +134,13 @@ def path(
 ) -> None:
     """Compute the regularisation path, and choose lambda.
 
-    The path of a problem with hinge loss is computed from one breakpoint of lambda = 1/C to the next. Between breakpoints lambda f is
-    linear in lambda; f of a one-norm problem is constant there, and jumps at breakpoints.
+    The path of a problem with hinge loss is computed from one breakpoint of lambda =
+    1/C to the next. Between breakpoints lambda f is linear in lambda; f of a one-norm
+    problem is constant there, and jumps at breakpoints.
 
-    Exit status: 0 the path reached its end; 1 a gap is too large to trust; 2 bad usage or input; 3 the path has no breakpoint; 4 the path
-    stopped before --lambda-min, or the best lambda is the smallest one of a fold's path that stopped early.
+    Exit status: 0 the path reached its end; 1 a gap is too large to trust; 2 bad usage
+    or input; 3 the path has no breakpoint; 4 the path stopped before --lambda-min, or a
+    fold's path stopped early and the best lambda is the smallest one that it reached.
     """
     with report_errors(), writing(json, html, save, plot, certify) as write:
         from equimargin.formulations.numeric.arguments import optional_limit
@@ -211,9 +213,8 @@ def path(
                         folds,
                         family=family,
                         epsilon=posing.epsilon,
-                        lambda_min=max(
-                            lambda_min, float(found.lambdas[-1])
-                        ),  # no lambda that the path has not
+                        # No fold goes to a lambda that the path itself did not reach.
+                        lambda_min=max(lambda_min, float(found.lambdas[-1])),
                         max_events=max_events,
                         time_limit=time_limit,
                         random_state=seed,
@@ -262,9 +263,9 @@ def path(
 
 
 def _family(named: str | None, posing: ProblemFields) -> str | None:
-    """The family that the options name, if they do.
+    """Return the family that the options name, or None.
 
-    A classification without a bias is one of its own.
+    A classification without an intercept is a family of its own.
     """
     if named is not None and posing.bias is not None:
         raise ValueError(
@@ -275,7 +276,7 @@ def _family(named: str | None, posing: ProblemFields) -> str | None:
 
 
 def _problem(data: Data, kernel: Kernel, family: str | None, posing: ProblemFields) -> Problem:
-    """The problem of a family, by default that with a margin."""
+    """Make the problem of a family; by default the max-margin problem of the task."""
     from equimargin.formulations.problem.construct import make_family_problem
     from equimargin.problems import make_margin_problem_from_data
 
@@ -300,7 +301,7 @@ def _problem(data: Data, kernel: Kernel, family: str | None, posing: ProblemFiel
 
 
 def _folds(validate: str | None) -> int | None:
-    """The number of folds that `--validate` asks for; None if it names a file, or is not given."""
+    """Return the number of folds in `--validate`; None if it is a file or is missing."""
     try:
         number = float(validate or "")
     except ValueError:
@@ -323,9 +324,9 @@ def _check_endings(plot: Path | None, save: Path | None) -> None:
 def _validation(
     source: str, training: Data, problem: Problem, metric: str, reading: ReadFields
 ) -> Data:
-    """The rows of another file, in the features of the training rows, scaled as these are.
+    """Load the rows of another file with the features and the scaling of the training rows.
 
-    They are refused where they are no use.
+    Rows on which the metric is undefined are refused.
     """
     from scipy.sparse import csr_array
 
@@ -390,7 +391,7 @@ def _summary(
 def _write(
     found: AnyPath, title: str, curve: Curve | None, save: Path | None, plot: Path | None
 ) -> None:
-    """The path and its drawing, where they are asked for."""
+    """Write the requested files of the path and its drawing."""
     if save is not None:
         found.save(save)
     if plot is not None and not (found.lambdas > 0).any():
@@ -404,7 +405,7 @@ def _write(
 
 
 def _certify(found: AnyPath, file: Path | None, gap: float) -> None:
-    """Write the certificate of a path, where it is asked for; a line says what it proves."""
+    """Write the certificate of a path if it is requested, and print its claim."""
     if file is None:
         return
     from equimargin.proofs.certificates.path import path_certificate
@@ -483,9 +484,9 @@ def _html(
 def _progress(
     lambda_min: float,
 ) -> Iterator[tuple[Callable[[int, float, float], None], Callable[[int, int], None]]]:
-    """Two functions to call after every breakpoint and every fold.
+    """Yield two functions to call after every breakpoint and after every fold.
 
-    A bar shows the progress on a terminal, and an interrupt says it.
+    A bar shows the progress on a terminal, and the message of an interrupt states it.
     """
     from math import log
 

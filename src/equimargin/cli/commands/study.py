@@ -1,4 +1,4 @@
-"""The command `study`: a whole experiment from a TOML file, kept answer by answer, shown and written at any time."""
+"""Command `study`: an experiment from a TOML file, stored answer by answer."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from equimargin.study.summary import Progress
 
 SECONDS_BETWEEN_LOOKS = 0.5
-"""Seconds between two looks at the database for a terminal: more often nobody reads it."""
+"""Seconds between two reads of the database for a terminal; no user reads more often."""
 SECONDS_BETWEEN_LINES = 60.0
-"""Seconds between two lines where standard output is no terminal: a log of a day has a thousand of them."""
+"""Seconds between two lines if standard output is no terminal: about 1000 a day in a log."""
 ENDING = ".sqlite"
-"""How the name of the database ends that belongs to a plan."""
+"""Suffix of the database of a plan."""
 HEAD_OF_DATABASES = b"SQLite format 3\0"
-"""The bytes that every SQLite database begins with."""
+"""First bytes of every SQLite database."""
 WITH_OTHERS = 4
-"""The exit status where other processes have leased what is missing."""
+"""Exit status if other processes have leased the missing answers."""
 
 
-def study(
+def study(  # prose-ok: param-section
     context: typer.Context,
     file: Annotated[
         Path,
@@ -87,7 +87,8 @@ def study(
         str | None,
         typer.Option(
             metavar="SIZE",
-            help="What an answer may take beside the data, such as 500M or 2G; no limit by default.",
+            help="What an answer may take beside the data, such as 500M or 2G; no limit by "
+            "default.",
         ),
     ] = None,
     status: Annotated[
@@ -106,15 +107,17 @@ def study(
         typer.Option(metavar="FILE", help="Write the answers as Parquet, which takes pyarrow."),
     ] = None,
 ) -> None:
-    """Run an experiment from a TOML file, and keep every answer.
+    """Run an experiment from a TOML file, and store every answer.
 
-    --status, --html, --csv and --parquet show or write the answers so far, and run nothing.
+    --status, --html, --csv and --parquet show or write the answers so far, and run
+    nothing.
     """
     with report_errors():
         where = _database_of(file) if database is None else database
         if status or html or csv or parquet:
             from equimargin.study import Study
 
+            # Options of a run are refused here: they would have no effect.
             if (
                 resume
                 or executor != "local"
@@ -136,12 +139,12 @@ def study(
 
 
 def _database_of(file: Path) -> Path:
-    """The database of a study by the name of its plan, or by its own."""
+    """Return the database of a study, by the name of its plan or by its own."""
     return file if _is_database(file) else file.with_suffix(ENDING)
 
 
 def _is_database(file: Path) -> bool:
-    """Whether a file is a database, whatever its name."""
+    """Return True if a file is a database, by its first bytes."""
     if not file.is_file():
         return False
     with file.open("rb") as opened:
@@ -149,13 +152,12 @@ def _is_database(file: Path) -> bool:
 
 
 def _keep_apart(written: Sequence[Path | None], kept: Sequence[Path]) -> None:
-    """Refuse to write over a study.
+    """Refuse to overwrite a study.
 
     Raises
     ------
     ValueError
-        A file that is to be written is the plan, the database, or what SQLite keeps
-        beside it.
+        If a file to write is the plan, the database or a side file of SQLite.
     """
     beside = [path.with_name(path.name + end) for path in kept for end in ("", "-wal", "-shm")]
     for path in written:
@@ -168,7 +170,7 @@ def _keep_apart(written: Sequence[Path | None], kept: Sequence[Path]) -> None:
 def _show(
     study: Study, html: Path | None, csv: Path | None, parquet: Path | None, command: str
 ) -> None:
-    """Write what there is of a study."""
+    """Write the results of a study so far."""
     check_writable(html, csv, parquet)
     if parquet == STDOUT:
         raise ValueError("--parquet takes a file: a Parquet file is not written to standard output")
@@ -182,7 +184,7 @@ def _show(
 
 
 def _follow(study: Study) -> None:
-    """Show how far a study is, in a terminal until nobody is at work on it or Ctrl-C comes."""
+    """Show the progress of a study, in a terminal until no process runs it or Ctrl-C comes."""
     try:
         with _screen() as show:
             while show(study.progress()) and study.progress().holders and sys.stdout.isatty():
@@ -192,15 +194,15 @@ def _follow(study: Study) -> None:
 
 
 def _executor(name: str, jobs: int | None, scheduler: str | None, memory: str | None) -> Executor:
-    """Who runs the answers, as the options say.
+    """Return the executor that the options describe.
 
     Raises
     ------
     ValueError
-        Options that do not belong together, or that are no numbers of processes or of
-        bytes.
+        If options exclude each other, or are no numbers of processes or of bytes.
     """
-    from joblib import cpu_count  # of those that this process may use
+    # `joblib.cpu_count` counts the processors that this process may use.
+    from joblib import cpu_count
 
     from equimargin.study.executors import local, of_dask, of_joblib
     from equimargin.study.memory import parse_bytes
@@ -225,13 +227,13 @@ def _executor(name: str, jobs: int | None, scheduler: str | None, memory: str | 
     many = jobs or cpu_count()
     if name == "dask":
         return of_dask(scheduler, many, limit)
-    return of_joblib(
-        1 if name == "local" else many, limit
-    )  # a library that finds no memory may end its process
+    # With a memory limit the local executor is a process of its own, because a library
+    # that finds no memory may end its process.
+    return of_joblib(1 if name == "local" else many, limit)
 
 
 def _run(file: Path, where: Path, resume: bool, executor: Executor) -> None:
-    """Plan a study, and run what is missing."""
+    """Plan a study, and run the missing answers."""
     from equimargin.study.database import Database
     from equimargin.study.grid import grid
     from equimargin.study.plan import read_plan
@@ -267,18 +269,17 @@ def _run(file: Path, where: Path, resume: bool, executor: Executor) -> None:
 
 
 def _refuse_begun(where: Path) -> None:
-    """Refuse to begin a study a second time.
+    """Refuse to start a study twice.
 
     Raises
     ------
     ValueError
-        It has answers already, or somebody is at work on it.
+        If the study has answers already, or a process runs it.
     """
     from equimargin.study.results import Study
 
-    if (
-        not where.exists() or where.stat().st_size == 0
-    ):  # empty: a process was ended between making the file and its tables
+    # The file is empty if a process ended before it made the tables.
+    if not where.exists() or where.stat().st_size == 0:
         return
     progress = Study(where).progress()
     if progress.total("answered") or progress.holders:
@@ -294,7 +295,7 @@ def _refuse_begun(where: Path) -> None:
 
 
 def _work(opened: Database, executor: Executor, study: Study) -> None:
-    """Run what is missing of a study, and show how far it is."""
+    """Run the missing answers of a study, and show the progress."""
     from equimargin.study.run import run
 
     last = time.monotonic()
@@ -317,7 +318,10 @@ def _work(opened: Database, executor: Executor, study: Study) -> None:
 
 @contextmanager
 def _screen() -> Iterator[Callable[[Progress], bool]]:
-    """A function that shows how far a study is, in a table that is drawn anew or in lines, and tells whether it goes on."""
+    """Yield a function that shows the progress, and returns True while answers are missing.
+
+    A terminal shows a table that is redrawn, other outputs one line per call.
+    """
     out = console(columns(PAGE_COLUMNS))
     if not sys.stdout.isatty():
 
@@ -340,7 +344,7 @@ def _screen() -> Iterator[Callable[[Progress], bool]]:
 
 
 def _table(progress: Progress) -> Any:
-    """How far a study is, a line for every data set."""
+    """Return the table of the progress, one row per data set."""
     from rich.table import Table
 
     table = Table(expand=False, caption=progress.sentence, caption_justify="left")

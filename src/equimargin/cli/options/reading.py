@@ -1,4 +1,4 @@
-"""Options that say how rows are read, and the rows."""
+"""Options on the rows of the data, and the loaded rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COLUMNS_AND_WORDS = (
     "categorical",
     "best",
 )
-"""The options that `data.load` takes as they are."""
+"""Names of the options that are passed to `data.load` unchanged."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class ReadFields:
 def loaded(
     source: str, reading: ReadFields, task: str | None, kernel: str, levels: str | None = None
 ) -> Data:
-    """Return the data that the options name, not yet scaled.
+    """Load the data that the options name, unscaled.
 
     Parameters
     ----------
@@ -170,6 +170,16 @@ def loaded(
         Name of the kernel.
     levels : str or None
         Labels of an ordinal regression, comma-separated.
+
+    Returns
+    -------
+    Data
+        Rows, sampled if requested.
+
+    Raises
+    ------
+    ValueError
+        If the options exclude each other, or the sample has one class only.
     """
     from equimargin.data import load
 

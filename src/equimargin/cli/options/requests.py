@@ -1,7 +1,7 @@
-"""Commands whose parameters are dataclasses: every field is an option.
+"""Commands with dataclass parameters, of which every field is an option.
 
-Classes called ...Fields are options of the command line, those called ...Options
-keyword arguments in Python.
+Classes named ...Fields are options of the command line, those named ...Options keyword
+arguments in Python.
 """
 
 from __future__ import annotations
@@ -19,27 +19,32 @@ from equimargin.cli.output.errors import report_errors
 
 @dataclass(frozen=True)
 class Without:
-    """Mark of a request without options for some fields, which keep their defaults."""
+    """Mark of a request in which some fields have no option and keep their defaults."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Behind:
-    """Mark of an option of a command that follows the option of a field in the help."""
+    """Mark of a command's option that follows the option of a field in the help."""
 
     name: str
 
 
 def with_requests(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with an option for each field of the dataclasses that it takes.
+    """Return a command with an option for each field of its dataclass parameters.
 
-    An option of the command itself with the name of such a field takes its place, and fills it.
+    An option of the command with the name of a field replaces the field's option.
 
     Parameters
     ----------
     command : callable
         Command with the parameters that typer reads, and dataclasses.
+
+    Returns
+    -------
+    callable
+        Command that typer can register.
     """
     own, hints = signature(command).parameters, get_type_hints(command, include_extras=True)
     requests: dict[str, Any] = {
@@ -86,7 +91,7 @@ def with_requests(command: Callable[..., None]) -> Callable[..., None]:
         command(**given)
 
     shown = list(parameters())
-    # typer reads the signature and the annotations of a command
+    # typer reads the signature and the annotations of a command.
     vars(filled)["__signature__"] = signature(command).replace(parameters=shown)
     filled.__annotations__ = {each.name: each.annotation for each in shown}
     return filled
@@ -98,7 +103,7 @@ def _left_out(hint: Any) -> tuple[str, ...]:
 
 
 def _option(field: Field[Any], request: type) -> Parameter:
-    """Return the parameter of a field, which is annotated with an option or has its metadata."""
+    """Return the parameter of a field, from its annotation or its metadata."""
     if not field.metadata:
         hint = get_type_hints(request, include_extras=True)[field.name]
         return Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hint)

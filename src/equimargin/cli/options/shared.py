@@ -1,4 +1,4 @@
-"""Options that several commands have: data, files for results, and plug-ins."""
+"""Options of several commands: data, files for results, and plug-ins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from equimargin.cli.output.errors import report_errors
 from equimargin.cli.output.files import printed_apart
 
 DATA, PROBLEM, OUTPUT = "Data", "Problem", "Output"
-"""The panels of the help in which the options of `compare`, `shrink` and `path` stand, beside those of the request."""
+"""Help panels of `compare`, `shrink` and `path`, in addition to those of the request."""
 
 DataArgument = Annotated[
     str,
@@ -43,7 +43,18 @@ HTMLOption = Annotated[
 
 
 def load_plugins(names: list[str] | None) -> list[str] | None:
-    """Load the plug-ins of installed packages, then those that are named."""
+    """Load the plug-ins of installed packages, then those that are named.
+
+    Parameters
+    ----------
+    names : list of str or None
+        Modules or files; None for installed packages only.
+
+    Returns
+    -------
+    list of str or None
+        The names, for typer.
+    """
     with report_errors(), printed_apart():
         from equimargin.own.plugins import load, load_installed
 
@@ -70,4 +81,4 @@ NO_PAIRS = (
     "No preference pairs: within every query all rows have the same label, so there is nothing "
     "to rank."
 )
-"""What a command prints for a ranking without pairs."""
+"""Message for a ranking without pairs."""
