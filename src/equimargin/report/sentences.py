@@ -1,4 +1,4 @@
-"""The sentences on a family: its optimum, troubles of answers, advice, skips."""
+"""Sentences on a family: optimum, unfinished answers, advice, skips."""
 
 from __future__ import annotations
 
@@ -16,11 +16,22 @@ from equimargin.report.words import NO_BREAK
 from equimargin.solvers import Status
 
 MOST_DIGITS = 15
-"""Significant digits that any decimal number keeps in float64: more are never claimed."""
+"""Maximum number of significant digits that are claimed: float64 keeps any 15 digits."""
 
 
 def proven_digits(interval: Interval) -> tuple[str, int]:
-    """Return the number to which both ends round, and its digits; ("", 0) without one."""
+    """Return the number to which both ends round, and its digits; ("", 0) without one.
+
+    Parameters
+    ----------
+    interval : Interval
+        Proven interval of the optimum.
+
+    Returns
+    -------
+    tuple of (str, int)
+        Number as text, and its significant digits.
+    """
     lower, upper = interval.lower, interval.upper
     if not (np.isfinite(lower) and np.isfinite(upper) and lower <= upper):
         return "", 0
@@ -31,7 +42,18 @@ def proven_digits(interval: Interval) -> tuple[str, int]:
 
 
 def optimum(family: FamilyVerdict) -> str:
-    """Return a clause on the proven optimum, in digits if both ends of its interval share any."""
+    """Return a phrase on the proven optimum, in digits if both ends share any.
+
+    Parameters
+    ----------
+    family : FamilyVerdict
+        Family with its verdict.
+
+    Returns
+    -------
+    str
+        Phrase without a final period.
+    """
     lower, upper = family.interval.lower, family.interval.upper
     if not family.feasible:
         return "no point is feasible, proven"
@@ -52,14 +74,25 @@ def optimum(family: FamilyVerdict) -> str:
 
 
 def same_at_every_optimum(family: FamilyVerdict) -> str:
-    """Return a sentence on labels and multipliers that are the same at every optimum; or ""."""
+    """Return a sentence on labels and multipliers common to all optima; empty without any.
+
+    Parameters
+    ----------
+    family : FamilyVerdict
+        Family with its verdict.
+
+    Returns
+    -------
+    str
+        Sentence, or "".
+    """
     if family.stable is None:
         return ""
     shares = {
         "labels of the training points": family.stable.labels,
         "multipliers of the rows": family.stable.rows,
     }
-    # Rounded down: all of them are 100 %, and no fewer.
+    # Rounded down: 100 % means all of them.
     said = [
         f"{math.floor(100 * share)}{NO_BREAK}% of the {name}"
         for name, share in shares.items()
@@ -69,8 +102,22 @@ def same_at_every_optimum(family: FamilyVerdict) -> str:
 
 
 def troubles(family: FamilyVerdict, answers: Sequence[AnswerView]) -> Iterator[str]:
-    """Yield sentences on answers that ended early, and on formulations equal up to rounding."""
+    """Yield sentences on answers that ended early, and on optima within rounding error.
+
+    Parameters
+    ----------
+    family : FamilyVerdict
+        Family with its verdict.
+    answers : sequence of AnswerView
+        Answers of the family.
+
+    Yields
+    ------
+    str
+        Sentence or phrase.
+    """
     groups: dict[str, dict[str, list[str]]] = {}
+    # One sentence per reason, with the solvers and formulations that have it.
     for answer in (answer for answer in answers if answer.ended_early):
         said = answer.run.reason
         reason = said if said.startswith("stopped") else answer.judgement.ground
@@ -95,7 +142,18 @@ def troubles(family: FamilyVerdict, answers: Sequence[AnswerView]) -> Iterator[s
 
 
 def controls(answers: Iterable[AnswerView]) -> Iterator[str]:
-    """Yield a sentence on controls that disagree, and one on controls that do not."""
+    """Yield a sentence on refuted controls, and one on controls that were not refuted.
+
+    Parameters
+    ----------
+    answers : iterable of AnswerView
+        Answers of a family.
+
+    Yields
+    ------
+    str
+        Sentence.
+    """
     judged: dict[str, set[Agreement]] = {}
     for answer in answers:
         if answer.run.control:
@@ -121,7 +179,20 @@ def controls(answers: Iterable[AnswerView]) -> Iterator[str]:
 
 
 def advice(family: FamilyVerdict, answers: Sequence[AnswerView]) -> str:
-    """Return the answers that are off, with their errors, or a remedy that the family lacks."""
+    """Return the disagreeing answers with their errors, or a remedy for the family.
+
+    Parameters
+    ----------
+    family : FamilyVerdict
+        Family with its verdict.
+    answers : sequence of AnswerView
+        Answers of the family.
+
+    Returns
+    -------
+    str
+        Sentences; empty if there is no remedy.
+    """
     counted = [answer for answer in answers if not answer.run.control]
     against = [answer for answer in counted if answer.agreement is Agreement.DISAGREES]
     if against:
@@ -146,8 +217,7 @@ def advice(family: FamilyVerdict, answers: Sequence[AnswerView]) -> str:
         return "Take another kernel."
     if re.search("was asked for|were asked for|was skipped", family.reason):
         return "Ask for more: leave out --solver and --formulation, or add to them."
-    # What was stopped for another reason than the limit of one answer says itself how
-    # it could have gone on.
+    # A reason that begins with "stopped" names its own remedy.
     runs = [
         answer.run
         for answer in answers
@@ -171,7 +241,7 @@ def advice(family: FamilyVerdict, answers: Sequence[AnswerView]) -> str:
 def _advice_without_features(
     family: FamilyVerdict, counted: Iterable[AnswerView], out_of_time: bool
 ) -> str:
-    """Return a remedy for numbers that are taken as they are, such as a Gram matrix."""
+    """Return a remedy for problems without features to scale, such as a Gram matrix."""
     said = []
     if any(answer.agreement is Agreement.INACCURATE for answer in counted):
         said.append("A looser --agree-tol takes inaccurate answers for agreeing ones.")
@@ -183,7 +253,18 @@ def _advice_without_features(
 
 
 def skips(families: Sequence[FamilyVerdict]) -> list[str]:
-    """Return every reason to skip, once, with the solvers and where they were skipped."""
+    """Return the reasons for skipped answers, each with its solvers and places.
+
+    Parameters
+    ----------
+    families : sequence of FamilyVerdict
+        Families with their verdicts.
+
+    Returns
+    -------
+    list of str
+        Phrases.
+    """
     groups: dict[str, dict[str, list[str]]] = {}
     for family in families:
         run = {
@@ -200,7 +281,18 @@ def skips(families: Sequence[FamilyVerdict]) -> list[str]:
 
 
 def readings(families: Sequence[FamilyVerdict]) -> list[str]:
-    """Return sentences on the reading of numbers, each once, with its families."""
+    """Return the interpretations of the floats, each once, with its families.
+
+    Parameters
+    ----------
+    families : sequence of FamilyVerdict
+        Families with their verdicts.
+
+    Returns
+    -------
+    list of str
+        Sentences.
+    """
     ids: dict[str, list[str]] = {}
     for family in families:
         if family.note and family.judgements:
@@ -209,7 +301,7 @@ def readings(families: Sequence[FamilyVerdict]) -> list[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return names with commas, and "and" before the last one."""
+    """Join names with commas, and "and" before the last one."""
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 

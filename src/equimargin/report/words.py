@@ -1,13 +1,13 @@
-"""The words and marks of a comparison, explained."""
+"""Terms and marks of a comparison, with their explanation."""
 
 from __future__ import annotations
 
 from textwrap import fill
 
 PAGE_COLUMNS = 80
-"""Columns of the page where nobody says how many there are."""
+"""Columns of the page if the width of the output is unknown."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
-"""A space without a line break."""
+"""Space without a line break."""
 MARKS = {
     "agrees": ("✓", "ok"),
     "inaccurate": ("≈", "~"),
@@ -15,7 +15,10 @@ MARKS = {
     "failed": ("!", "!"),
     "skipped": ("-", "-"),
 }
-"""Mark of each `Agreement` by its word, in Unicode and in ASCII; the enumeration would load numpy for --explain."""
+"""Mark of each `Agreement` by its word, in Unicode and in ASCII.
+
+The keys are words because the enumeration would load numpy for --explain.
+"""
 MEANINGS = {
     "agrees": "the value is the optimum, and the point is near-optimal after exact repair, both "
     "within --agree-tol",
@@ -28,7 +31,22 @@ MEANINGS = {
 
 
 def cut(text: str, letters: int, more: str = "…") -> str:
-    """Return a text, or as much of it as has room."""
+    """Truncate a text to a number of letters.
+
+    Parameters
+    ----------
+    text : str
+        Text.
+    letters : int
+        Maximum number of letters.
+    more : str, default "…"
+        Mark of a truncated text, included in the number.
+
+    Returns
+    -------
+    str
+        Text, truncated if it is longer.
+    """
     return text if len(text) <= letters else text[: letters - 1] + more
 
 
