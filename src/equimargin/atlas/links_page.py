@@ -1,4 +1,4 @@
-"""The page of all links: their maps, theorems and counterexamples."""
+"""Page of all links, with their maps, theorems and counterexamples."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def links_page() -> Iterator[str]:
 
 
 def proof(link: Link) -> str:
-    """Return what is known of a link's optima, in sentences.
+    """Return sentences on the evidence of a link.
 
     Parameters
     ----------
     link : Link
-        One of the table.
+        Link of the table.
     """
     said = []
     if link.theorem:
@@ -72,7 +72,7 @@ def _link(link: Link, sign: str) -> Iterator[str]:
 
 
 def _data(problem: Any) -> str:
-    """A small problem with its data in full."""
+    """Return a small problem with its data in full."""
     rows = problem.rows
     given = [] if rows.y is None else [f"y = {rows.y.tolist()}"]
     said = [

@@ -1,4 +1,4 @@
-"""The files of the graph of all families and links: `equimargin graph`."""
+"""Files of the graph of all families and links, for `equimargin graph`."""
 
 from __future__ import annotations
 
@@ -16,18 +16,23 @@ from equimargin.solvers.problem_file import whole
 CODES = {"M": 1, "L": 2, "Q": 3, " ": 3}
 """matplotlib's codes of the points of a path, by the letters of SVG."""
 XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
-"""How a file of SVG begins."""
+"""First line of an SVG file."""
 UNITS = 50.0
-"""Units of the picture in an inch."""
+"""Picture units per inch."""
 
 
 def draw(file: Path) -> None:
     """Write the graph: graphviz's language for .dot, a drawing for .svg, .png and .pdf.
 
+    Parameters
+    ----------
+    file : Path
+        File to write.
+
     Raises
     ------
     ValueError
-        Another ending.
+        If the name has another suffix.
     """
     if file.suffix not in (".svg", ".png", ".pdf", ".dot"):
         raise ValueError(f"{file}: the name must end in .svg, .png, .pdf or .dot")
@@ -41,7 +46,7 @@ def draw(file: Path) -> None:
 
 
 def dot() -> str:
-    """Return the graph in graphviz's language, a cluster a family."""
+    """Return the graph in graphviz's language, with a cluster per family."""
     lines = [
         "graph equimargin {",
         "  rankdir=LR; node [shape=box, fontname=Helvetica, fontsize=10]; compound=true;",
@@ -66,7 +71,7 @@ def dot() -> str:
 
 
 def _plot(picture: Picture, file: Path) -> None:
-    """Write the lines and the words of a picture by matplotlib."""
+    """Write the lines and the texts of a picture by matplotlib."""
     from matplotlib.figure import Figure
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path as Line
@@ -113,6 +118,6 @@ def _plot(picture: Picture, file: Path) -> None:
 
 
 def _leaves(elements: Iterable[Element]) -> Iterator[Element]:
-    """Yield the lines and the words of elements, what lies lowest first."""
+    """Yield the lines and the texts of elements, back to front."""
     for each in elements:
         yield from _leaves(each.children) if each.children else (each,)

@@ -1,10 +1,9 @@
-"""Instances of user-defined families, drawn from their strategies: to try them out, and to look for one that refutes a formulation.
+"""Sampled instances of user-defined families, to test formulations and solvers.
 
-A formulation is checked on every instance that is drawn: its proven optimum must be the
-definition's. Where it says how its variables become those of the definition
-(`to_canonical`), or the way back (`from_canonical`), its optimal points are carried
-over, and must be optimal there. hypothesis shrinks an instance on which something is
-wrong.
+A formulation is checked on every sampled instance: its proven optimum must be the
+definition's. If it has a map of its variables to those of the definition
+(`to_canonical`), or the inverse map (`from_canonical`), its optimal points are mapped,
+and must be optimal there. hypothesis shrinks a failing instance.
 """
 
 from __future__ import annotations
@@ -36,20 +35,26 @@ except ImportError as missing:
     raise ImportError("drawing data needs hypothesis: pip install hypothesis") from missing
 
 DIFFERENT = 1e-7
-"""Relative difference of two proven optima from which they count as different: data may have been rounded before they were declared."""
+"""Relative difference from which two proven optima count as different.
+
+Data may have been rounded before they were declared.
+"""
 OPTIMAL = 1e-6
-"""Relative distance from the optimum up to which a point that was carried over counts as optimal: it went through floats."""
+"""Relative distance from the optimum within which a mapped point counts as optimal.
+
+Its coordinates are floats.
+"""
 EXAMPLES = 50
-"""Instances that a check draws."""
+"""Number of instances that a check samples."""
 TRIED_OUT = 25
-"""Instances of which the largest is shown."""
+"""Number of sampled instances, of which the largest is shown."""
 SECONDS = 30.0
-"""Seconds that a solver may take for one drawn instance."""
+"""Time limit of a solver on a sampled instance, in seconds."""
 
 
 @dataclass(frozen=True)
 class Refutation:
-    """An instance on which something is wrong: its data, and the sentence that says what."""
+    """Failing instance: its data, and a sentence on the failure."""
 
     data: Any
     sentence: str
@@ -59,7 +64,18 @@ class Refutation:
 
 
 def exactly(data: Any) -> str:
-    """Small data in full: the names and values of a mapping."""
+    """Format small data in full, as names and values of a mapping.
+
+    Parameters
+    ----------
+    data : object
+        Data of a family.
+
+    Returns
+    -------
+    str
+        Text.
+    """
     if isinstance(data, dict):
         return ", ".join(
             f"{name} = {value.tolist() if isinstance(value, np.ndarray) else value}"
@@ -69,12 +85,26 @@ def exactly(data: Any) -> str:
 
 
 def drawn(family: Family[ProgramProblem], seed: int) -> Any:
-    """Data of a family, drawn from its strategy: the largest of a few, because on the simplest ones most formulations agree.
+    """Sample data of a family, the largest of a few.
+
+    On the simplest data most formulations agree.
+
+    Parameters
+    ----------
+    family : Family[ProgramProblem]
+        Family with a strategy.
+    seed : int
+        Seed of the sample.
+
+    Returns
+    -------
+    object
+        Data.
 
     Raises
     ------
     ValueError
-        A family without a strategy.
+        If the family has no strategy.
     """
     return max(
         drawn_examples(get_strategy(family), TRIED_OUT, seed), key=lambda data: len(exactly(data))
@@ -82,23 +112,28 @@ def drawn(family: Family[ProgramProblem], seed: int) -> Any:
 
 
 def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation | None:
-    """The smallest drawn instance on which a formulation's proven optimum is not its family's; None where none is found.
+    """Return the smallest sampled instance on which a formulation misses its family's optimum.
 
     Parameters
     ----------
     id : str
-        Of a formulation of a user-defined family.
+        Id of a formulation of a user-defined family.
     examples : int
-        Instances that are drawn.
+        Number of sampled instances.
     seed : int
-        Of drawing.
+        Seed of the samples.
+
+    Returns
+    -------
+    Refutation or None
+        Instance; None if none is found.
 
     Raises
     ------
     KeyError
-        An unknown id.
+        If the id is unknown.
     ValueError
-        A family without a strategy.
+        If the family has no strategy.
     """
     from equimargin.formulations import REGISTRY
 
@@ -114,29 +149,29 @@ def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation |
 def check_own_formulation(
     entry: Formulation, examples: int = EXAMPLES, seed: int = 0
 ) -> Refutation | None:
-    """Check a formulation of a user-defined family on drawn instances.
+    """Check a formulation of a user-defined family on sampled instances.
 
     Parameters
     ----------
     entry : Formulation
-        In the registry.
+        Formulation in the registry.
     examples : int
-        Instances that are drawn.
+        Number of sampled instances.
     seed : int
-        Of drawing.
+        Seed of the samples.
 
     Returns
     -------
-    The instance that refutes it, where it is a control, which conforms if there is one; else None.
+    Refutation or None
+        Instance that refutes a control, as it must; None for other formulations.
 
     Raises
     ------
     AssertionError
-        It is not worth what the definition is, or its maps do not hold, or it is a
-        control and no instance shows that; with the smallest instance found, in a
-        sentence.
+        If its optimum differs from the definition's, its maps fail, or no instance
+        refutes a control; the message has the smallest instance.
     ValueError
-        A family without a strategy.
+        If the family has no strategy.
     """
     family, seen = program_families()[entry.family], list[ProgramProblem]()
 
@@ -163,24 +198,25 @@ def check_own_formulation(
 def check_own_solver(
     solver: RegisteredSolver[Any], examples: int = EXAMPLES, seed: int = 0
 ) -> None:
-    """Check a solver of a user-defined family on drawn instances: its answers must be worth the optimum, as near as it admits.
+    """Check a solver of a user-defined family on sampled instances.
 
-    It may refuse data by `applies`, or by a ValueError.
+    The values of its results must be the optimum within its declared accuracy. It may
+    refuse data by `applies`, or by a ValueError.
 
     Parameters
     ----------
-    solver : RegisteredSolver[Any]
-        An entry of SOLVERS.
+    solver : RegisteredSolver
+        Entry of SOLVERS.
     examples : int
-        Instances that are drawn.
+        Number of sampled instances.
     seed : int
-        Of drawing.
+        Seed of the samples.
 
     Raises
     ------
     AssertionError
-        An answer that is worth something else, no answer, or one that cannot be made
-        feasible; with the smallest instance.
+        If a result has another value, is missing, or cannot be made feasible; the
+        message has the smallest instance.
     """
     family, seen = program_families()[solver.families[0]], list[ProgramProblem]()
 
@@ -225,7 +261,20 @@ def check_own_solver(
 
 
 def value_complaint(entry: Formulation, problem: ProgramProblem) -> str:
-    """That the proven optimum of a formulation is not the definition's; nothing where it may be."""
+    """Return a message if a formulation's proven optimum differs from the definition's.
+
+    Parameters
+    ----------
+    entry : Formulation
+        Formulation in the registry.
+    problem : ProgramProblem
+        Problem of its family.
+
+    Returns
+    -------
+    str
+        Message; empty if the optima may be equal.
+    """
     if entry.refusal(problem) is not None:
         return ""
     own, due = optimum(problem, entry.id), optimum(problem)
@@ -237,11 +286,12 @@ def value_complaint(entry: Formulation, problem: ProgramProblem) -> str:
 
 
 def _complaint_of_maps(entry: Formulation, problem: ProgramProblem) -> str:
-    """What is wrong with to_canonical, from_canonical or printed, where they are written."""
+    """Return the failure of to_canonical, from_canonical or printed, if they are defined."""
     own, due = optimum(problem, entry.id), optimum(problem)
     said = "" if entry.printed is None else _complaint_of_printed(entry, problem)
     if not (isfinite(own.upper) and isfinite(due.upper)):
-        return said  # no point is optimal
+        # Without a finite optimum there is no optimal point to map.
+        return said
     if not said and entry.to_canonical is not None and own.x is not None:
         given = entry.to_canonical(problem.values_at(entry.id, own.x), problem.data)
         said = _complaint_of_point(
@@ -278,7 +328,7 @@ def _complaint_of_point(
 
 
 def _complaint_of_printed(entry: Formulation, problem: ProgramProblem) -> str:
-    """That the printed objective is not the declared one at values drawn at random."""
+    """Return a message if the published objective differs from the declared one at random."""
     assert entry.printed is not None
     stated, rng = entry.problem_of(problem.data), np.random.default_rng(0)
     for variable in stated.variables():
@@ -298,19 +348,20 @@ def _smallest(
     examples: int,
     seed: int,
 ) -> Refutation | None:
-    """The smallest drawn instance with a complaint.
+    """Return the smallest sampled instance with a complaint.
 
     Raises
     ------
     AssertionError
-        A function that fails, with the smallest instance on which it does.
+        If a function raises, with the smallest such instance.
     """
     found: list[Refutation] = []
 
     def refutes(data: Any) -> bool:
         try:
             said = complaint(family(data))
-        except Exception as failure:  # somebody else's function may fail in any way
+        # A user-defined function may raise any exception.
+        except Exception as failure:
             raise AssertionError(f"{what_was_raised(failure)}, on {exactly(data)}") from failure
         if said:
             found.append(Refutation(data, said))
@@ -327,16 +378,16 @@ def _smallest(
 
 
 def drawn_examples(strategy: Any, count: int, seed: int | str) -> list[Any]:
-    """Return examples of a strategy, always the same ones for a seed, the simplest first.
+    """Return examples of a strategy, the same for a seed, the simplest first.
 
     Parameters
     ----------
     strategy : SearchStrategy
         Strategy of the examples.
     count : int
-        Largest number of examples.
+        Maximum number of examples.
     seed : int or str
-        Seed of the draws.
+        Seed of the samples.
     """
     found: list[Any] = []
 
@@ -352,12 +403,12 @@ def drawn_examples(strategy: Any, count: int, seed: int | str) -> list[Any]:
 
 
 def unhurried(examples: int) -> hypothesis.settings:
-    """Return settings without limits on the time of an example.
+    """Return settings without a time limit per example.
 
     Parameters
     ----------
     examples : int
-        Largest number of examples.
+        Maximum number of examples.
     """
     slow = list(hypothesis.HealthCheck)
     return hypothesis.settings(
@@ -370,12 +421,22 @@ def unhurried(examples: int) -> hypothesis.settings:
 
 
 def get_strategy(family: Family[ProgramProblem]) -> Any:
-    """The strategy of a family's data, made now where the family has a function that makes it.
+    """Return the strategy of a family's data, created now if the family has a function.
+
+    Parameters
+    ----------
+    family : Family[ProgramProblem]
+        Family of programs.
+
+    Returns
+    -------
+    SearchStrategy
+        Strategy.
 
     Raises
     ------
     ValueError
-        A family without one.
+        If the family has no strategy.
     """
     if family.data is None:
         raise ValueError(

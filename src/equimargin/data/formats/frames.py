@@ -250,7 +250,7 @@ def _of_objects(where: str, name: str, values: Sequence[Any]) -> Entries:
         for value in values
     ]
     present = [value for value, missing in zip(values, absent, strict=True) if not missing]
-    # Whole numbers that float64 rounds stay text.
+    # Whole numbers from 2**53 on become text, because float64 rounds them.
     if present and all(isinstance(value, str) for value in present):
         return tuple(
             "" if missing else value.strip() for value, missing in zip(values, absent, strict=True)

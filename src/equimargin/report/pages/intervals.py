@@ -35,7 +35,7 @@ LEFT = 152.0
 
 
 def intervals(family: FamilyView, name: str) -> Picture | None:
-    """Return the picture of a family; None if no side of its interval is finite.
+    """Return the picture of a family; None if neither side of its interval is finite.
 
     Parameters
     ----------
