@@ -65,7 +65,7 @@ MOST_SWEEPS = 100_000
 """Maximum number of sweeps of LinearSVC; its default, 1000, suits loose tolerances only."""
 MOST_POINTS = 20_000
 """Maximum number of points of a program that requires the Gram matrix, then of 3.2 GB."""
-UNWEIGHTED = "there is nothing to hand them on by"
+UNWEIGHTED = "its interface has no weights"
 """Reason why a program does not accept row weights, to follow a colon."""
 
 
@@ -122,7 +122,8 @@ def from_estimator(
     kind = type(estimator).__name__ if made else getattr(estimator, "__name__", "estimator")
     if not families and kind not in FAMILIES_OF:
         raise ValueError(
-            f"families of {kind} are missing: say which it solves, such as families=('svm.soft',)"
+            f"families of {kind} are missing; name those that it solves, such as "
+            f"families=('svm.soft',)"
         )
     families = tuple(families) or FAMILIES_OF[kind](estimator)
 
@@ -175,7 +176,7 @@ def from_fit(
         called,
         run,
         tuple(families),
-        "a function in the manner of statsmodels",
+        "a fit function, as in statsmodels",
         linear=True,
         weights=UNWEIGHTED,
     )
@@ -212,7 +213,7 @@ def libsvm(tol: float = 1e-9, name: str = "libsvm") -> Solver:
             lambda problem: _svc(problem, tol),
             families,
             name,
-            "LIBSVM, scikit-learn's copy of it",
+            "LIBSVM, in scikit-learn's copy",
             library="LIBSVM",
         )
 
@@ -257,7 +258,7 @@ def liblinear(tol: float = 1e-9, name: str = "liblinear") -> Solver:
     try:
         from liblinear import liblinearutil
     except ImportError:
-        copy = "LIBLINEAR, scikit-learn's copy of it"
+        copy = "LIBLINEAR, in scikit-learn's copy"
         return from_estimator(
             lambda problem: _linear_svc(problem, tol),
             families,
@@ -402,8 +403,8 @@ def _fitted(name: str, model: Any, problem: MarginProblem, limits: Limits) -> So
     )
     if isinstance(own := getattr(model, "C", None), int | float) and own != problem.C:
         other = (
-            f"its C is {own:g}, and that of the problem {problem.C:g}: from_estimator takes a "
-            f"function of the problem, too"
+            f"its C is {own:g}, and that of the problem {problem.C:g}: from_estimator also accepts "
+            f"a function of the problem"
         )
         found = replace(found, reason=f"{found.reason}; {other}")
     stopped = next(

@@ -54,7 +54,9 @@ class CompareOptions(ProblemOptions, total=False):
     y : array-like of shape (m,)
         Labels, targets or relevances of the rows of X; with task, qid, C, kernel and
         epsilon, as in `ProblemOptions`.
-    formulations, solvers, tol, agree_tol, time_limit, total_time, patient, jobs, include_controls : object
+    formulations, solvers, tol, agree_tol, time_limit, total_time : object
+        As in `ComparisonRequest`.
+    patient, jobs, include_controls : object
         As in `ComparisonRequest`.
     """
 
@@ -164,9 +166,7 @@ class ComparisonRequest:
     )
     tol: float = field(
         default=1e-8,
-        metadata=option(
-            metavar="TOL", help="Relative accuracy that every solver is asked for.", panel=ANSWERS
-        ),
+        metadata=option(metavar="TOL", help="Relative tolerance of every solver.", panel=ANSWERS),
     )
     agree_tol: float = field(
         default=1e-6,
@@ -175,14 +175,15 @@ class ComparisonRequest:
         ),
     )
     time_limit: float = field(
-        default=60.0, metadata=option(metavar="SECONDS", help="Time for each answer.", panel=LIMITS)
+        default=60.0,
+        metadata=option(metavar="SECONDS", help="Time limit of an answer.", panel=LIMITS),
     )
     total_time: float | None = field(
         default=None,
         metadata=option(
             kind=float | None,
             metavar="SECONDS",
-            help="Time for all answers; at its end the results so far are printed and written.",
+            help="Time limit of all answers; the results so far are then printed and written.",
             panel=LIMITS,
         ),
     )
@@ -190,7 +191,7 @@ class ComparisonRequest:
         default=False,
         metadata=option(
             "--patient",
-            help="Wait for all answers: slow ones, and those that no verdict needs.",
+            help="Complete all answers: slow ones, and those that no verdict needs.",
             panel=LIMITS,
         ),
     )
@@ -201,7 +202,7 @@ class ComparisonRequest:
         default=False,
         metadata=option(
             "--include-controls",
-            help="Declare the misprints and look-alikes too, which must disagree.",
+            help="Also declare misprints and other negative controls, which must disagree.",
             panel=ANSWERS,
         ),
     )

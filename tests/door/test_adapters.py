@@ -41,7 +41,7 @@ RIGHT = (Agreement.AGREES, Agreement.INACCURATE)
 
 
 def newton(X: Any, y: Any, C: float) -> Any:
-    """A function in the manner of statsmodels: the constant first."""
+    """A fit function as in statsmodels: the constant first."""
     found = solve(classification(X, y, C, loss="squared_hinge"), tol=1e-9)
     return SimpleNamespace(params=np.append(found.bias, present(found.w)))
 
@@ -261,7 +261,7 @@ def test_points_of_weight_0_and_other_weights_are_handed_on() -> None:
         (
             from_fit(newton, ("svm.l2",)),
             classification([[0.0], [1.0]], [1, -1], sample_weight=[1.0, 2.0]),
-            "its rows have weights: there is nothing to hand them on by",
+            "its rows have weights: its interface has no weights",
         ),
     ],
 )
@@ -273,7 +273,7 @@ def test_what_a_program_does_not_take_is_said(solver: Solver, problem: Problem, 
 def test_what_is_missing_or_double_is_said() -> None:
     problem = sample_problem("svm.soft")
     with pytest.raises(
-        ValueError, match=r"families of KernelRidge are missing: say which it solves"
+        ValueError, match=r"families of KernelRidge are missing; name those that it solves"
     ):
         from_estimator(KernelRidge())
     for solvers in (
@@ -283,12 +283,12 @@ def test_what_is_missing_or_double_is_said() -> None:
     ):
         with pytest.raises(
             ValueError,
-            match=r"two solvers of one comparison are called '.*': give this one another name",
+            match=r"two solvers of a comparison are named '.*'; give this one another name",
         ):
             compare(problem, solvers=solvers)
     with pytest.raises(
         ValueError,
-        match=r"is no solver: a function is entered by @solver and asked for by its name",
+        match=r"is no solver; register a function with @solver, and request it by name",
     ):
         compare(problem, solvers=[newton])  # type: ignore[list-item]
 

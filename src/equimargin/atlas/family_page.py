@@ -46,13 +46,13 @@ def family_page(family: str, remarks: Remarks) -> Iterator[str]:
     entries = family_members(family)
     yield from (f"(family-{address(family)})=", f"# {plain(family)}", "")
     if origin := describe_origin(entries[0].module):
-        yield from (f"*Where it comes from:* {plain(origin)}.", "")
+        yield from (f"*Origin:* {plain(origin)}.", "")
     yield from _equation(entries[0])
     if argument := written(family):
         yield from (
             "## The argument",
             "",
-            "Where the Lagrangian is new, begin with [duality](#derivation-duality).",
+            "If you do not know the Lagrangian, begin with [duality](#derivation-duality).",
             "",
             argument,
         )
@@ -125,7 +125,7 @@ def _formulation(entry: Formulation) -> Iterator[str]:
     """Yield a formulation: equation, sources, multipliers, links, code and dual."""
     yield from (f"(formulation-{address(entry.id)})=", f"### {plain(entry.id)}", "")
     if entry.control:
-        yield from ("*A control:* wrong on purpose, or a look-alike. It must disagree.", "")
+        yield from ("*A control:* wrong on purpose, or nonequivalent. It must disagree.", "")
     yield from _equation(entry)
     function = inspect.unwrap(entry.stated)
     file = function.__module__.removeprefix("equimargin.").replace(".", "/")
@@ -169,4 +169,4 @@ def _solvers(family: str) -> Iterator[str]:
         for solver in takers
     )
     if not takers:
-        yield "None of its own; `exact_optimum` takes small problems."
+        yield "None specialised; `exact_optimum` solves small problems."

@@ -48,7 +48,8 @@ def proof(link: Link) -> str:
     if isinstance(link, NotEquivalent):
         a, b = (f"{value:.10g}" for value in link.values)
         said.append(
-            f"On the counterexample {plain(link.a)} is worth {a}, and {plain(link.b)} is worth {b}."
+            f"On the counterexample the optimum of {plain(link.a)} is {a}, and that of "
+            f"{plain(link.b)} is {b}."
         )
     return " ".join(said) or "Its evidence is numerical: no theorem is machine-checked."
 

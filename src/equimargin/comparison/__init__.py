@@ -194,14 +194,14 @@ def _named(first: Any, more: Sequence[Any], how: Mapping[str, Any]) -> dict[str,
     places = BEHIND_PROBLEMS if several or isinstance(first, AnyProblem | Data) else BEHIND_FEATURES
     if len(more) > len(places):
         raise TypeError(
-            f"behind {'problems' if places is BEHIND_PROBLEMS else 'X'} compare takes "
-            f"{', '.join(places)}; name all else"
+            f"after {'problems' if places is BEHIND_PROBLEMS else 'X'} compare takes "
+            f"{', '.join(places)}; pass all else by name"
         )
     by_place = dict(zip(places, more, strict=False))
     twice = sorted(by_place.keys() & how.keys())
     if twice:
         raise TypeError(
-            f"compare was given {' and '.join(twice)} by place and by name; leave one of them out"
+            f"compare received {' and '.join(twice)} by position and by name; leave out one of them"
         )
     return {**how, **by_place}
 
@@ -225,8 +225,7 @@ def _problems(given: Any, data: dict[str, Any]) -> list[AnyProblem]:
     if data or not problems or not all(isinstance(problem, AnyProblem) for problem in problems):
         raise ValueError(
             "compare takes a problem, several problems, loaded data, a data frame, or "
-            "arrays: compare(X, y), with a task, qid or kernel if "
-            "need be"
+            "arrays: compare(X, y), optionally with task, qid or kernel"
         )
     return problems
 
@@ -236,7 +235,7 @@ def _check_loaded(data: Data, named: Mapping[str, Any]) -> None:
     again = sorted({"task", "qid"} & named.keys())
     if again:
         raise ValueError(
-            f"{again[0]} is what the data have already; name it in load(...), not in compare"
+            f"{again[0]} is fixed by the loaded data; pass it to load(...), not to compare"
         )
     if data.origin.question:
         raise ValueError(

@@ -68,8 +68,8 @@ class Choice:
             known = chosen.get(solver.name) or SOLVERS.get(solver.name)
             if solver.name in BACKENDS or (known is not None and known is not solver):
                 raise ValueError(
-                    f"two solvers of one comparison are called {solver.name!r}: give this "
-                    f"one another name"
+                    f"two solvers of a comparison are named {solver.name!r}; give this one "
+                    f"another name"
                 )
             chosen[solver.name] = solver
         asked = {name.upper() for name in (*patterns, *(solver.name for solver in given))}
@@ -147,7 +147,7 @@ class Choice:
             )
             if asked and name not in answering:
                 yield (
-                    f"{name} is for {', '.join(solver.families)}, and compared is "
+                    f"{name} solves {', '.join(solver.families)}, not the compared "
                     f"{', '.join(compared)}"
                 )
         wanted = {
@@ -158,12 +158,11 @@ class Choice:
         for id, entry in REGISTRY.items():
             if id.lower() in wanted and id not in declared:
                 if entry.family not in compared:
-                    yield f"{id} declares {entry.family}, and compared is {', '.join(compared)}"
+                    yield f"{id} declares {entry.family}, not the compared {', '.join(compared)}"
+                elif entry.control:
+                    yield f"{id} is a control (--include-controls)"
                 else:
-                    yield (
-                        f"{id} is "
-                        f"{'a control (--include-controls)' if entry.control else 'for backends, and none was asked for'}"
-                    )
+                    yield f"{id} needs a backend, and none was requested"
 
 
 def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> list[str]:
@@ -244,6 +243,6 @@ def _registered(solver: object) -> RegisteredSolver[Any]:
             f"{what_was_raised(failure)}"
         ) from failure
     raise ValueError(
-        f"{format_value(solver)} is no solver: a function is entered by @solver and asked "
-        f"for by its name"
+        f"{format_value(solver)} is no solver; register a function with @solver, and request it "
+        f"by name"
     )

@@ -244,8 +244,8 @@ class Job:
             with suppress(ImportError):
                 import_module(self.module)
             if name not in known:
-                where = f"{name} is not entered by importing {self.module} in another process"
+                where = f"{name} is not registered by importing {self.module} in another process"
                 raise LookupError(
-                    f"{where}: put it into a module that can be imported there, or run one "
+                    f"{where}; define it in a module that can be imported there, or run one "
                     f"job at a time"
                 )

@@ -209,8 +209,9 @@ def _request(
             )
     for name, values in CHOICES.items():
         if name in how and how[name] not in values:  # type: ignore[literal-required]
+            given_value = repr(how[name])  # type: ignore[literal-required]
             raise DataError(
-                f"there is no {name} {how[name]!r}; choose one of "  # type: ignore[literal-required]
+                f"there is no {name} {given_value}; choose one of "
                 f"{listed([value for value in values if value])}"
             )
     given = {**how, "drop": _words(how.get("drop"))}
@@ -228,7 +229,13 @@ def _request(
         raise TypeError(f"load() has no argument {sorted(unknown)[0]!r}")
     ordered = tuple(map(str, levels or ()))
     task = "ranking" if ranked_by_pairs else task
-    return Request(task=task, like=like, ranked_by_pairs=ranked_by_pairs, levels=ordered, **given)  # type: ignore[arg-type]
+    return Request(
+        task=task,
+        like=like,
+        ranked_by_pairs=ranked_by_pairs,
+        levels=ordered,
+        **given,  # type: ignore[arg-type]
+    )
 
 
 def _words(given: Any) -> tuple[str, ...]:
@@ -463,7 +470,7 @@ def _filled(
             at = int(np.flatnonzero(counts == 0)[0])
             what = at if columns is None else shown(columns[at])
             raise DataError(
-                f"{where}: column {what} has no entry to take the mean of; leave it out (drop)"
+                f"{where}: column {what} has no entry, and so no mean; leave it out (drop)"
             )
         # Dividing before the sum avoids overflow.
         means = np.where(missing, 0.0, X / counts).sum(axis=0)

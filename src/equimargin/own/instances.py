@@ -32,7 +32,7 @@ try:
     import hypothesis
     from hypothesis.strategies import SearchStrategy
 except ImportError as missing:
-    raise ImportError("drawing data needs hypothesis: pip install hypothesis") from missing
+    raise ImportError("sampling data needs hypothesis: pip install hypothesis") from missing
 
 DIFFERENT = 1e-7
 """Relative difference from which two proven optima count as different.
@@ -184,13 +184,13 @@ def check_own_formulation(
 
     found = _smallest(family, complaint, examples, seed)
     if not seen:
-        raise AssertionError(f"{entry.id} refuses all {examples} drawn instances")
+        raise AssertionError(f"{entry.id} refuses all {examples} sampled instances")
     if found is not None and not entry.control:
         raise AssertionError(str(found))
     if found is None and entry.control:
         raise AssertionError(
-            f"{entry.id} is a control, and is worth what {family.id} is on all {len(seen)} "
-            f"drawn instances"
+            f"{entry.id} is a control, and has the optimum of {family.id} on all {len(seen)} "
+            f"sampled instances"
         )
     return found
 
@@ -243,9 +243,13 @@ def check_own_solver(
         seen.append(problem)
         apart = max(value.lower - proven.upper, proven.lower - value.upper)
         admitted = (
-            f"and it admits to be off by {found.accuracy:.0e} of the size of the objective's terms"
+            f"and its declared accuracy is {found.accuracy:.0e} of the size of the objective's "
+            f"terms"
         )
-        off = f"{solver.name} is worth {value.upper!r} where the optimum is {proven}, {admitted}"
+        off = (
+            f"{solver.name} has the value {value.upper!r}, where the optimum is {proven}, "
+            f"{admitted}"
+        )
         rounding = stated_rounding(problem, found.formulation)
         return (
             off
@@ -257,7 +261,7 @@ def check_own_solver(
     if refuted is not None:
         raise AssertionError(str(refuted))
     if not seen:
-        raise AssertionError(f"{solver.name} refuses all {examples} drawn instances")
+        raise AssertionError(f"{solver.name} refuses all {examples} sampled instances")
 
 
 def value_complaint(entry: Formulation, problem: ProgramProblem) -> str:
@@ -281,7 +285,9 @@ def value_complaint(entry: Formulation, problem: ProgramProblem) -> str:
     apart = max(own.lower - due.upper, due.lower - own.upper)
     differs = apart > max(DIFFERENT * due.interval.size, stated_rounding(problem, entry.id))
     return (
-        f"{entry.id} is worth {own} where {problem.definition.id} is worth {due}" if differs else ""
+        f"{entry.id} has the optimum {own}, and {problem.definition.id} has {due}"
+        if differs
+        else ""
     )
 
 
@@ -321,8 +327,8 @@ def _complaint_of_point(
     off = max(due.lower - worth, worth - due.upper)
     if off > OPTIMAL * due.interval.size or found.moved > OPTIMAL:
         return (
-            f"{what} is worth {worth!r} in {entry.id}, moved by {found.moved:.1e}, where the "
-            f"optimum is {due}"
+            f"{what} has the value {worth!r} in {entry.id}, moved by {found.moved:.1e}, where "
+            f"the optimum is {due}"
         )
     return ""
 
@@ -440,7 +446,7 @@ def get_strategy(family: Family[ProgramProblem]) -> Any:
     """
     if family.data is None:
         raise ValueError(
-            f"the family {family.id} has no strategy to draw data from: "
+            f"the family {family.id} has no data strategy; define one by "
             f"family({family.id!r}, data=strategy)"
         )
     return family.data if isinstance(family.data, SearchStrategy) else family.data()

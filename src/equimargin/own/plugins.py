@@ -174,7 +174,7 @@ def describe_origin(module: str) -> str:
     if known is not None:
         return known.origin
     if parents[-1] == "equimargin":
-        return "comes with equimargin, from the field" if module.startswith(OF_THE_FIELD) else ""
+        return "bundled, not in the documents" if module.startswith(OF_THE_FIELD) else ""
     return module
 
 

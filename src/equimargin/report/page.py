@@ -186,7 +186,7 @@ def first_proof(family: FamilyView, style: Style) -> list[str]:
         Lines.
     """
     return style.wrapped(
-        f"{family.id}: {family.optimum.partition(' (')[0]}; asking other solvers", INDENT
+        f"{family.id}: {family.optimum.partition(' (')[0]}; running other solvers", INDENT
     )
 
 

@@ -136,8 +136,8 @@ def troubles(family: FamilyVerdict, answers: Sequence[AnswerView]) -> Iterator[s
         if difference:
             where = f"{name} is not equal to the last digit"
             yield (
-                f"{where}: its exact optimum is {difference:.1e} off the definition's, which "
-                f"roundings of its numbers explain"
+                f"{where}: its exact optimum differs from the definition's by {difference:.1e}, "
+                f"which rounding of its numbers explains"
             )
 
 
@@ -173,7 +173,7 @@ def controls(answers: Iterable[AnswerView]) -> Iterator[str]:
     if alike:
         has = "has" if len(alike) == 1 else "have"
         yield (
-            f"Wrong on purpose, and not told apart by these data: {', '.join(alike)} {has} the "
+            f"Wrong on purpose, and not refuted by these data: {', '.join(alike)} {has} the "
             f"optimum of the family here."
         )
 
@@ -206,17 +206,17 @@ def advice(family: FamilyVerdict, answers: Sequence[AnswerView]) -> str:
         )
         if all(point is not None and point.own is not None for point in points):
             other = "The difference is proven, so that other backends (--solver) would show it too."
-        return f"Off, relative to the optimum: {figures}. {other}"
+        return f"Errors relative to the optimum: {figures}. {other}"
     if family.verdict is Verdict.DISAGREE:
         return "This is an error of the project: please report it with the data."
     if any(answer.judgement.unequal for answer in counted):
         return ""
     if "one witness" in family.reason:
-        return "Ask for a backend or a solver of other code, too."
+        return "Add a backend or a solver with different code."
     if "not positive semidefinite" in family.reason:
-        return "Take another kernel."
+        return "Use another kernel."
     if re.search("was asked for|were asked for|was skipped", family.reason):
-        return "Ask for more: leave out --solver and --formulation, or add to them."
+        return "Request more answers: leave out --solver and --formulation, or add to them."
     # A reason that begins with "stopped" names its own remedy.
     runs = [
         answer.run
@@ -229,13 +229,10 @@ def advice(family: FamilyVerdict, answers: Sequence[AnswerView]) -> str:
     if not family.has_features:
         return _advice_without_features(family, counted, out_of_time)
     if not any(solved(answer.judgement) for answer in answers):
-        return "--scale brings features to one scale, --sample N takes fewer rows."
-    return (
-        f"{'--scale, a looser --tol or a longer --time-limit' if out_of_time else '--scale or a looser --tol'} "
-        f""
-        f""
-        f"may decide it."
-    )
+        return "--scale standardises the features, --sample N uses fewer rows."
+    if out_of_time:
+        return "--scale, a looser --tol or a longer --time-limit may decide it."
+    return "--scale or a looser --tol may decide it."
 
 
 def _advice_without_features(
@@ -244,7 +241,7 @@ def _advice_without_features(
     """Return a remedy for problems without features to scale, such as a Gram matrix."""
     said = []
     if any(answer.agreement is Agreement.INACCURATE for answer in counted):
-        said.append("A looser --agree-tol takes inaccurate answers for agreeing ones.")
+        said.append("A looser --agree-tol makes inaccurate answers agree.")
     if out_of_time:
         said.append("A longer --time-limit may decide it.")
     if not said and family.count(Agreement.AGREES) and "takes the problem" in family.reason:

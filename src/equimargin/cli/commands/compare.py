@@ -63,7 +63,7 @@ def compare(  # prose-ok: param-section
         typer.Option(
             metavar="SEED",
             min=0,
-            help="Draw the data of a plug-in's family in place of reading DATA.",
+            help="Seed of sampled data for a user-defined family, in place of DATA.",
         ),
     ] = None,
     wide: Annotated[
@@ -73,7 +73,7 @@ def compare(  # prose-ok: param-section
         bool,
         flag(
             "--explain",
-            "Explain the words and marks of the page, and exit.",
+            "Explain the terms and marks of the page, and exit.",
             OUTPUT,
             callback=_explain,
             is_eager=True,

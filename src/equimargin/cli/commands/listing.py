@@ -40,12 +40,12 @@ SHOWN_SEED = 1
 """Seed of the sample data that `show` prints for a family."""
 CONTENTS = {
     "data": "bundled data sets",
-    "families": "problems with an optimum of their own, each with its formulations",
-    "formulations": "ways to write these problems down, with the place where each is printed",
+    "families": "optimisation problems, each with its formulations",
+    "formulations": "equations of these problems, each with its source",
     "solvers": "specialised solvers, and backends of cvxpy",
     "kernels": "kernels",
     "links": "relations between formulations",
-    "plugins": "plug-ins that are loaded, with their origin",
+    "plugins": "loaded plug-ins, with their origin",
 }
 """Subjects of `list`, with the contents of each."""
 
@@ -56,7 +56,7 @@ def list_(  # prose-ok: param-section
         typer.Argument(
             parser=lambda text: match_prefix(text, [*CONTENTS]),
             metavar="[SUBJECT]",
-            help=f"{choices(CONTENTS).capitalize()}; without it, these.",
+            help=f"{choices(CONTENTS).capitalize()}; by default a list of these.",
         ),
     ] = None,
     plugin: PluginOption = None,
@@ -74,7 +74,7 @@ def list_(  # prose-ok: param-section
 
 def show(  # prose-ok: param-section
     id: Annotated[
-        str, typer.Argument(metavar="ID", help="Of a formulation, a family, a solver or a kernel.")
+        str, typer.Argument(metavar="ID", help="Id of a formulation, family, solver or kernel.")
     ],
     plugin: PluginOption = None,
 ) -> None:
@@ -90,7 +90,7 @@ def graph(  # prose-ok: param-section
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="To write: .svg or .png for a drawing, .dot for graphviz."
+            metavar="FILE", help="Output file: .svg, .png or .pdf, or .dot for graphviz."
         ),
     ],
 ) -> None:
@@ -103,15 +103,12 @@ def graph(  # prose-ok: param-section
 
 
 def atlas(  # prose-ok: param-section
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="To write: a new or an empty one.")
-    ],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Output folder, new or empty.")],
     pyodide: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Folder of npm's package pyodide, by which the page on certificates checks them "
-            "in a browser.",
+            help="Folder of npm's package pyodide, to check certificates in a browser.",
         ),
     ] = None,
     plugin: PluginOption = None,
@@ -222,12 +219,10 @@ def _page(id: str) -> str:
             f"{id} is a bundled data set, which has no page; `equimargin list data` describes it"
         )
     everything = (
-        "; `equimargin list formulations`, `list families`, `list solvers` and `list kernels` "
-        "have all names"
+        "; all names are in `equimargin list formulations`, `list families`, `list solvers` and "
+        "`list kernels`"
     )
-    raise ValueError(
-        f"nothing is called {id!r}{did_you_mean(id, list(known.values())) or everything}"
-    )
+    raise ValueError(f"unknown name {id!r}{did_you_mean(id, list(known.values())) or everything}")
 
 
 def _of_kernel(name: str, made: type[Kernel]) -> Iterator[str]:
@@ -256,7 +251,7 @@ def _of_formulation(id: str) -> Iterator[str]:
     entry = REGISTRY[id]
     yield f"{entry.id}   (family {entry.family})"
     if entry.control:
-        yield "A control: wrong on purpose or a look-alike, it must disagree."
+        yield "A control: wrong on purpose or nonequivalent, it must disagree."
     latex = [f"LaTeX   {entry.latex}", ""] if entry.latex else []
     statement = ["", entry.statement] if entry.statement else []
     yield from (*statement, "", *latex, "Printed in")
@@ -272,8 +267,8 @@ def _of_formulation(id: str) -> Iterator[str]:
             yield f"  Holds for {link.conditions}."
         if isinstance(link, links.NotEquivalent):
             yield (
-                f"  On the counterexample {link.a} is worth {link.values[0]:.6g}, {link.b} "
-                f"{link.values[1]:.6g}."
+                f"  On the counterexample the optimum of {link.a} is {link.values[0]:.6g}, that "
+                f"of {link.b} {link.values[1]:.6g}."
             )
 
 
@@ -296,17 +291,17 @@ def _of_family(id: str) -> Iterator[str]:
     yield from (id, *statement, "", *latex, "Formulations")
     width = max(len(entry.id) for entry in entries) + 2
     for entry in entries:
-        control = "   [control: wrong on purpose, or a look-alike]" if entry.control else ""
+        control = "   [control: wrong on purpose, or nonequivalent]" if entry.control else ""
         yield f"  {entry.id:{width}s}{'; '.join(map(str, entry.sources))}{control}".rstrip()
     yield from ("", "Specialised solvers")
     takers = [solver for solver in SOLVERS.values() if solver.takes(id)]
-    never = " [a reference: auto never takes it]"
+    never = " [a reference: auto never chooses it]"
     yield from (
         f"  {solver.name}: {solver.algorithm}{never if solver.reference else ''}"
         for solver in takers
     )
     if not takers:
-        yield "  none; exact_optimum takes small problems"
+        yield "  none; exact_optimum solves small problems"
     yield from _data_of(id)
     ids = {entry.id for entry in entries}
     others = [link for link in links.LINKS if (link.a in ids) != (link.b in ids)]
@@ -340,7 +335,7 @@ def _data_of(id: str) -> Iterator[str]:
     text = in_json(drawn(family, SHOWN_SEED))
     yield from (
         "",
-        f"Data such as --draw {SHOWN_SEED} draws, and as a JSON file may hold them",
+        f"Data of --draw {SHOWN_SEED}, in the format of a JSON file",
         f"  {text}",
     )
 
@@ -360,13 +355,13 @@ def _of_solver(name: str) -> Iterator[str]:
         f"For      {', '.join(entry.families)}",
     )
     if entry.reference:
-        yield "auto     never takes it: it is there to be compared with"
+        yield "auto     never chooses it: it is for comparison only"
     else:
         place = order.index(name)
         after = f"after {', '.join(order[:place])}" if place else "before all others"
         yield (
-            f"auto     takes it if it takes the problem, and asks it {after}; solvers that suit "
-            f"the problem's size go first"
+            f"auto     chooses it if it supports the problem, {after}; solvers that suit the "
+            f"problem's size go first"
         )
     yield from (f"Source   {entry.module}", "", getdoc(getmodule(entry.function)) or "")
 
@@ -384,11 +379,11 @@ def _of_backend(name: str) -> Iterator[str]:
     where = (
         "every program"
         if backend.suited == "any"
-        else f"{backend.suited} programs, on others only by its name (--solver {name})"
+        else f"{backend.suited} programs, on others only if named in full (--solver {name})"
     )
     yield from (
         f"{name}   (a cvxpy backend for declared problems)",
         f"  {cones}",
-        f"  compared on {where}",
+        f"  used by compare on {where}",
     )
-    yield "  auto never takes it: it solves declarations (solve_declaration), not problems"
+    yield "  auto never chooses it: it solves declarations (solve_declaration), not problems"

@@ -100,7 +100,7 @@ def path(  # prose-ok: param-section
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", help="Time for each path.", rich_help_panel=LIMITS),
+        typer.Option(metavar="SECONDS", help="Time limit of a path.", rich_help_panel=LIMITS),
     ] = None,
     plot: Annotated[
         Path | None,
@@ -110,7 +110,7 @@ def path(  # prose-ok: param-section
     ] = None,
     save: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The path itself: .npz.", rich_help_panel=OUTPUT),
+        typer.Option(metavar="FILE", help="Data of the path: .npz.", rich_help_panel=OUTPUT),
     ] = None,
     certify: Annotated[
         Path | None,
@@ -168,13 +168,13 @@ def path(  # prose-ok: param-section
         folds = _folds(validate)
         if folds is not None and (raw.weight is not None or raw.pairs is not None):
             raise ValueError(
-                f"--validate {folds}: folds know neither weights nor preferences; name a "
-                f"file to choose lambda on"
+                f"--validate {folds}: folds support neither weights nor preferences; name a "
+                f"file of validation rows"
             )
         if folds is not None and posing.variant_arguments():
             option = "--bias penalized" if posing.bias else "--per-query mean"
             raise ValueError(
-                f"--validate {folds}: folds do not know {option}; name a file to choose lambda on"
+                f"--validate {folds}: folds do not support {option}; name a file of validation rows"
             )
         if validate == "-" and "-" in (data, reading.preferences):
             raise ValueError(
@@ -269,8 +269,8 @@ def _family(named: str | None, posing: ProblemFields) -> str | None:
     """
     if named is not None and posing.bias is not None:
         raise ValueError(
-            f"--bias {posing.bias}: --family {named} says itself whether there is a bias; "
-            f"leave one of the two options out"
+            f"--bias {posing.bias}: --family {named} determines the bias; leave out one of the "
+            f"two options"
         )
     return "svm.nobias" if posing.bias == "none" else named
 

@@ -38,23 +38,23 @@ A_PROBLEM = (
 )
 ProblemArgument = Annotated[str, typer.Argument(metavar="A", help=f"{A_PROBLEM}.")]
 DrawsOption = Annotated[
-    int, typer.Option(metavar="N", help="Instances on which a reason is sought.")
+    int, typer.Option(metavar="N", help="Instances on which an equivalence proof is sought.")
 ]
 StrategyOption = Annotated[
     str | None,
     typer.Option(
         metavar="MODULE:STRATEGY",
-        help="Hypothesis strategy of the data that both take; by default the family's.",
+        help="Hypothesis strategy of the common data; by default the family's.",
     ),
 ]
 DrawSeedOption = Annotated[int, typer.Option(min=0, help="Seed of the instances.")]
 WithoutOption = Annotated[
     str | None,
-    typer.Option("--without", metavar="weights", help="Leave out what the documents do not have."),
+    typer.Option("--without", metavar="weights", help="Only instances without row weights."),
 ]
 DistinctOption = Annotated[bool, flag("--distinct", "Only instances without two equal points.")]
-FiniteOption = Annotated[bool, flag("--finite", "Only a difference of two finite optima counts.")]
-SecondsOption = Annotated[float, typer.Option(metavar="SECONDS", help="Time for the whole answer.")]
+FiniteOption = Annotated[bool, flag("--finite", "Count only differences of two finite optima.")]
+SecondsOption = Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of the command.")]
 
 
 def verify(  # prose-ok: param-section
@@ -115,14 +115,14 @@ def _asked_of_the_program(files: list[str]) -> int:
         else:
             if answers[-1] is CheckerAnswer.REJECTED:
                 typer.echo(
-                    f"{file}: REJECTED by the program that is proved, and accepted by "
-                    f"checker.py: one is wrong, please report it"
+                    f"{file}: REJECTED by the proved checker, and accepted by checker.py: one "
+                    f"is wrong, please report it"
                 )
     accepted, unread = answers.count(CheckerAnswer.ACCEPTED), answers.count(CheckerAnswer.UNREAD)
     not_read = f", and does not read {unread}: {COVERED}" if unread else ""
     typer.echo(
-        f"Checked by checker.py, and by the program that is proved, which accepts "
-        f"{accepted} of {len(files)}{not_read}."
+        f"Checked by checker.py, and by the proved checker, which accepts {accepted} of "
+        f"{len(files)}{not_read}."
     )
     return 1 if CheckerAnswer.REJECTED in answers else 0
 
@@ -163,19 +163,16 @@ def audit(  # prose-ok: param-section
         str,
         typer.Option(
             metavar="DATA",
-            help="The data that the model was trained on, as it saw them: a bundled name or a "
-            "file.",
+            help="Training data of the model, preprocessed as for it: a bundled name or a file.",
         ),
     ],
     cost: Annotated[
         float | None,
-        typer.Option(
-            "-C", metavar="COST", help="C of the model's problem, where the model does not say it."
-        ),
+        typer.Option("-C", metavar="COST", help="C of the model's problem, if the model lacks it."),
     ] = None,
     epsilon: Annotated[
         float | None,
-        typer.Option(help="epsilon of the model's problem, where the model does not say it."),
+        typer.Option(help="epsilon of the model's problem, if the model lacks it."),
     ] = None,
     class_weight: Annotated[
         str | None,
@@ -199,7 +196,7 @@ def audit(  # prose-ok: param-section
         bool,
         flag(
             "--nearest-rows",
-            "Take rounded support vectors of a file to be the nearest rows of the data.",
+            "Replace rounded support vectors of a file by the nearest rows of the data.",
         ),
     ] = False,
     scale: ScaleOption = False,
@@ -207,7 +204,7 @@ def audit(  # prose-ok: param-section
         ReadFields, Without(("query", "best", "preferences", "scale", "sample", "seed"))
     ],
     tol: Annotated[
-        float, typer.Option(help="Relative accuracy asked of the solver that brackets the optimum.")
+        float, typer.Option(help="Relative tolerance of the solver that bounds the optimum.")
     ] = 1e-9,
     time_limit: Annotated[
         float, typer.Option(metavar="SECONDS", help="Time limit of that solver.")
@@ -353,7 +350,7 @@ def same(  # prose-ok: param-section
         int | None,
         typer.Option(
             metavar="N",
-            help=f"Instances that are drawn to find a difference; by default 100, "
+            help=f"Instances sampled to find a difference; by default 100, "
             f"{RELATED_EXAMPLES} for each pair of a family, "
             f"{SEPARATING_EXAMPLES} with --counterexample.",
         ),
@@ -440,13 +437,13 @@ def refute(  # prose-ok: param-section
     b: Annotated[
         str | None,
         typer.Argument(
-            metavar="[B]", help="The other one; by default the definition of A's family."
+            metavar="[B]", help="The other problem; by default the definition of A's family."
         ),
     ] = None,
     data: StrategyOption = None,
     plugin: PluginOption = None,
     examples: Annotated[
-        int, typer.Option(metavar="N", help="Instances that are drawn.")
+        int, typer.Option(metavar="N", help="Number of sampled instances.")
     ] = SEPARATING_EXAMPLES,
     seed: DrawSeedOption = 0,
     without: WithoutOption = None,
@@ -481,22 +478,22 @@ def refute(  # prose-ok: param-section
 
 def suggest(  # prose-ok: param-section
     family: Annotated[
-        str, typer.Argument(metavar="FAMILY", help="The id of a family (see `list families`).")
+        str, typer.Argument(metavar="FAMILY", help="Id of a family (see `list families`).")
     ],
     data: Annotated[
         str | None,
         typer.Option(
-            metavar="MODULE:STRATEGY", help="Other data than the family's own, a strategy."
+            metavar="MODULE:STRATEGY", help="Hypothesis strategy; by default the family's."
         ),
     ] = None,
     plugin: PluginOption = None,
     draws: DrawsOption = 8,
     examples: Annotated[
-        int, typer.Option(metavar="N", help="Instances that are drawn to find a difference.")
+        int, typer.Option(metavar="N", help="Instances sampled to find a difference.")
     ] = RELATED_EXAMPLES,
     seed: DrawSeedOption = 0,
     time_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", help="For all pairs together.")
+        float, typer.Option(metavar="SECONDS", help="Time limit of all pairs.")
     ] = 600.0,
 ) -> None:
     """Print the relations between the formulations of a family: `same FAMILY`.

@@ -35,15 +35,15 @@ def shrink(  # prose-ok: param-section
         str,
         typer.Argument(
             metavar="FILE|SEED",
-            help="Data as `compare` takes them, the JSON file of a failing case, or a seed from "
-            "which instances of a family are drawn.",
+            help="Data as in `compare`, the JSON file of a failing case, or a seed of sampled "
+            "instances of a family.",
         ),
     ],
     *,
     reading: ReadFields,
     examples: Annotated[
         int,
-        typer.Option(metavar="N", min=1, help="Instances to draw from SEED.", rich_help_panel=DATA),
+        typer.Option(metavar="N", min=1, help="Instances sampled by SEED.", rich_help_panel=DATA),
     ] = EXAMPLES,
     posing: Annotated[ProblemFields, Without(("levels", "delta"))],
     request: Annotated[ComparisonRequest, Without(("patient", "jobs", "include_controls"))],
@@ -51,13 +51,14 @@ def shrink(  # prose-ok: param-section
         float | None,
         typer.Option(
             metavar="RATIO",
-            help="Also find answers that take so many times as long as the fastest.",
+            help="Also find answers slower than the fastest by this factor.",
             rich_help_panel=ANSWERS,
         ),
         Behind("solvers"),
     ] = None,
     total_time: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Time for the search.", rich_help_panel=LIMITS)
+        float,
+        typer.Option(metavar="SECONDS", help="Time limit of the search.", rich_help_panel=LIMITS),
     ] = 60.0,
     json: Annotated[
         Path,
@@ -65,7 +66,7 @@ def shrink(  # prose-ok: param-section
             "--json",
             "--output",
             metavar="FILE",
-            help="File of the failing case; - for output.",
+            help="File of the failing case; - for standard output.",
             rich_help_panel=OUTPUT,
         ),
     ] = Path("finding.json"),

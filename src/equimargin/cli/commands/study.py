@@ -47,64 +47,64 @@ def study(  # prose-ok: param-section
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="The plan, a TOML file; to look at a study its database will do."
+            metavar="FILE", help="Plan (a TOML file), or the database to look at a study."
         ),
     ],
     resume: Annotated[
         bool,
-        flag("--resume", "Go on with what is missing, beside other processes if there are any."),
+        flag("--resume", "Run the missing answers, also while other processes do."),
     ] = False,
     database: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The database; by default FILE with the ending .sqlite in place of its own.",
+            help="Database; by default FILE with the suffix .sqlite.",
         ),
     ] = None,
     executor: Annotated[
         str,
         named(
             ("local", "joblib", "dask"),
-            "Where answers are computed: {} (this process, processes of this machine, a "
-            "Dask cluster).",
+            "Executor of the answers: {} (this process, processes of this machine, a Dask "
+            "cluster).",
         ),
     ] = "local",
     jobs: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="Processes of joblib, or of a Dask cluster of this machine; by default one a "
+            help="Processes of joblib, or of a Dask cluster of this machine; by default one per "
             "processor.",
         ),
     ] = None,
     scheduler: Annotated[
         str | None,
         typer.Option(
-            metavar="ADDRESS", help="Of a running Dask cluster, such as tcp://10.0.0.1:8786."
+            metavar="ADDRESS",
+            help="Address of a running Dask cluster, such as tcp://10.0.0.1:8786.",
         ),
     ] = None,
     memory: Annotated[
         str | None,
         typer.Option(
             metavar="SIZE",
-            help="What an answer may take beside the data, such as 500M or 2G; no limit by "
-            "default.",
+            help="Memory limit of an answer without the data, such as 500M or 2G; by default none.",
         ),
     ] = None,
     status: Annotated[
         bool,
-        flag("--status", "Run nothing; show how far the study is, in a terminal until it ends."),
+        flag("--status", "Show the progress and run nothing; in a terminal until the study ends."),
     ] = False,
     html: HTMLOption = None,
     csv: Annotated[
         Path | None,
         typer.Option(
-            "--csv", metavar="FILE", help="Write the answers as CSV; - is standard output."
+            "--csv", metavar="FILE", help="CSV file of the answers; - for standard output."
         ),
     ] = None,
     parquet: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the answers as Parquet, which takes pyarrow."),
+        typer.Option(metavar="FILE", help="Parquet file of the answers; needs pyarrow."),
     ] = None,
 ) -> None:
     """Run an experiment from a TOML file, and store every answer.
@@ -126,8 +126,8 @@ def study(  # prose-ok: param-section
                 or memory is not None
             ):
                 raise ValueError(
-                    "--status, --html, --csv and --parquet run nothing: leave out what is "
-                    "of running, or give two commands"
+                    "--status, --html, --csv and --parquet run nothing: leave out the options "
+                    "of a run, or give two commands"
                 )
             _keep_apart((html, csv, parquet), (file, where))
             _show(Study(where), html, csv, parquet, get_command(context))
@@ -210,7 +210,8 @@ def _executor(name: str, jobs: int | None, scheduler: str | None, memory: str | 
     limit = None if memory is None else parse_bytes(memory)
     if scheduler is not None and name != "dask":
         raise ValueError(
-            f"--scheduler is of a Dask cluster, and --executor is {name}; say --executor dask"
+            f"--scheduler is the address of a Dask cluster, and --executor is {name}; add "
+            f"--executor dask"
         )
     if jobs is not None and (name == "local" or scheduler is not None):
         what = (
@@ -218,7 +219,7 @@ def _executor(name: str, jobs: int | None, scheduler: str | None, memory: str | 
             if scheduler is None
             else "the cluster has workers of its own"
         )
-        raise ValueError(f"--jobs does not go with it: {what}; leave it out")
+        raise ValueError(f"--jobs does not apply: {what}; leave it out")
     if jobs is not None and jobs < 1:
         raise ValueError(f"--jobs must be a number of processes, at least 1, not {jobs}")
     if name == "local" and limit is None:
@@ -262,8 +263,8 @@ def _run(file: Path, where: Path, resume: bool, executor: Executor) -> None:
     progress = Study(where).progress()
     if not progress.complete:
         typer.echo(
-            "What is missing is leased by other processes; --status shows them, --resume "
-            "runs what they leave."
+            "The missing answers are leased by other processes; --status shows them, --resume "
+            "runs what remains."
         )
         exit_with(WITH_OTHERS)
 
@@ -284,9 +285,9 @@ def _refuse_begun(where: Path) -> None:
     progress = Study(where).progress()
     if progress.total("answered") or progress.holders:
         advice = (
-            "--resume runs what the plan newly asks for"
+            "--resume runs the new answers of the plan"
             if progress.complete
-            else "--resume runs what is missing"
+            else "--resume runs the missing answers"
         )
         raise ValueError(
             f"{where} has {progress.sentence}; {advice}, and --database FILE begins anew in "

@@ -29,7 +29,7 @@ BIAS_ELSEWHERE = {
     "ordinal": "an ordinal regression has thresholds in place of a bias",
 }
 """Message for each task without a choice of the intercept."""
-WHAT_IS_LEARNED = "What is learned: {}; by default what the data look like."
+WHAT_IS_LEARNED = "Learning task: {}; by default inferred from the data."
 TaskOption = Annotated[str | None, named(TASKS, WHAT_IS_LEARNED, PROBLEM)]
 
 
@@ -101,14 +101,14 @@ class ProblemFields:
             "--gamma",
             parser=_gamma,
             metavar="GAMMA",
-            help="A number, scale for 1/(d var(X)) of d features, the default of poly, rbf and "
-            "sigmoid, or auto for 1/d.",
+            help="Kernel parameter: a number, scale for 1/(d var(X)) with d features, the default "
+            "of poly, rbf and sigmoid, or auto for 1/d.",
             rich_help_panel=PROBLEM,
         ),
     ] = None
     degree: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Of poly; by default 3.", rich_help_panel=PROBLEM),
+        typer.Option(metavar="N", help="Degree of poly; by default 3.", rich_help_panel=PROBLEM),
     ] = None
     coef0: Annotated[
         float | None,
@@ -154,8 +154,8 @@ class ProblemFields:
         str | None,
         named(
             ("free", "none", "penalized"),
-            "Bias of a classification: {} (part of the norm); by default `compare` takes "
-            "the first two and `path` the first.",
+            "Bias of a classification: {} (part of the norm); by default the first two in "
+            "`compare`, and the first in `path`.",
             PROBLEM,
         ),
     ] = None
@@ -185,8 +185,8 @@ class ProblemFields:
             )
         if data.pairs is not None:
             raise ValueError(
-                "--per-query is for labels: the pairs of --preferences have weights of "
-                "their own; leave one of the two out"
+                "--per-query is for labels, and the pairs of --preferences have their own "
+                "weights; leave out one of the two"
             )
         if data.qid is None:
             raise ValueError(
@@ -486,8 +486,8 @@ def brought(
     if patterns is None and draw is None:
         if data is not None and data.endswith(".json"):
             raise ValueError(
-                f"{data}: a JSON file has the data of a family from elsewhere; say of "
-                f"which: --family ID"
+                f"{data}: a JSON file has the data of a user-defined family; name it with "
+                f"--family ID"
             )
         return None
     from equimargin.own.data import list_family_names, load_problem, match_families
@@ -503,7 +503,7 @@ def brought(
         return None
     if not families:
         raise ValueError(
-            f"--draw needs --family with the name of a family from elsewhere; known: "
+            f"--draw needs the name of a user-defined family (--family ID); known: "
             f"{list_family_names()}"
         )
     sources = {name: context.get_parameter_source(name) for name in OF_ROWS}
@@ -514,8 +514,8 @@ def brought(
     ]
     if given:
         raise ValueError(
-            f"--{given[0].replace('_', '-')} is not for {families[0].id}: its data say all "
-            f"that it needs"
+            f"--{given[0].replace('_', '-')} does not apply to {families[0].id}, whose data "
+            f"determine the problem; leave it out"
         )
     with printed_apart():
         found = [load_problem(family, data, draw) for family in families]
@@ -542,7 +542,7 @@ def _check_names(patterns: Sequence[str]) -> None:
         if not set("*?[") & set(name) and name.lower() not in {id.lower() for id in known}:
             near = (
                 did_you_mean(name, known)
-                or "; `equimargin list families` has all, and --plugin MODULE brings others"
+                or "; `equimargin list families` has all, and --plugin MODULE registers more"
             )
             raise ValueError(f"unknown family {name!r}{near}")
 
@@ -571,8 +571,8 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
         )
     elif posing.delta is not None:
         raise ValueError(
-            f"--delta is of the huberised hinge: name that family, --family {HUBERISED}, or "
-            f"leave it out"
+            f"--delta applies to the huberised hinge only; add --family {HUBERISED}, or leave "
+            f"it out"
         )
     if posing.bias is not None:
         problems = [problem for problem in problems if problem.bias == (posing.bias == "free")]
@@ -598,5 +598,5 @@ def _left_out(data: Data, posing: ProblemFields) -> str:
     if posing.bias == "penalized":
         return "; one-norm families have no penalised bias"
     if data.task == "ranking" and (data.weight is not None or data.pairs is not None):
-        return "; one-norm families know neither weights nor preferences"
-    return "; one-norm families know no means over queries" if posing.per_query == "mean" else ""
+        return "; one-norm families support neither weights nor preferences"
+    return "; one-norm families support no query means" if posing.per_query == "mean" else ""

@@ -72,8 +72,8 @@ PluginOption = Annotated[
         metavar="MODULE",
         callback=load_plugins,
         is_eager=True,
-        help="Module, or file ending in .py, whose import enters families, kernels and solvers; "
-        "may be given again.",
+        help="Module, or file ending in .py, that registers families, kernels and solvers; may "
+        "be given again.",
     ),
 ]
 

@@ -38,10 +38,10 @@ def report_errors() -> Iterator[None]:
     except ImportError as missing:
         if "hypothesis" not in str(missing):
             raise
-        exit_usage_error("drawing data needs hypothesis: pip install hypothesis")
+        exit_usage_error("sampling data needs hypothesis: pip install hypothesis")
     except MemoryError as error:
         exit_usage_error(
-            f"the memory is not enough ({error or 'no word on how much'}); take fewer rows "
+            f"there is not enough memory ({error or 'of unknown size'}); use fewer rows "
             f"(--sample) or features (--drop)"
         )
     except KeyboardInterrupt:

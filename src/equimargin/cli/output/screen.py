@@ -163,7 +163,7 @@ class Screen:
         lines += [doing[: self.width]] if doing else []
         how_far = (
             f"{found.done} of {found.total} answers, {found.seconds:.0f} s; Ctrl-C ends with "
-            f"what there is"
+            f"the results so far"
         )
         return Text("\n".join([*lines, how_far[: self.width]]))
 

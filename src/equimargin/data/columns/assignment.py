@@ -178,7 +178,7 @@ def _notes(columns: Columns, roles: Roles, missing: Missing | None) -> list[str]
     given = (
         []
         if roles.id is None
-        else [f"`{columns.names[roles.id]}` is what preferences call the rows"]
+        else [f"`{columns.names[roles.id]}` identifies the rows in preferences"]
     )
     notes = given + [
         f"`{name}` is a feature ({columns.option('weight', name)} makes it the weight of the rows)"

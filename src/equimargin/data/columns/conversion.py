@@ -329,8 +329,8 @@ def read_queries(columns: Columns, at: int) -> NDArray[np.int64]:
     if not (np.abs(entries) < EXACT_INTEGERS).all():
         name = shown(columns.names[at])
         raise DataError(
-            f"{columns.where}, column {name}: float64 does not tell queries from 2**53 on "
-            f"apart; renumber them"
+            f"{columns.where}, column {name}: float64 does not distinguish queries from 2**53 "
+            f"on; renumber them"
         )
     return encode_queries([repr(entry) for entry in entries.tolist()])
 

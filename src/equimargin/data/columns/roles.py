@@ -105,8 +105,8 @@ def find_roles(columns: Columns, request: Request) -> Roles:
         target, target_by = free.pop(), "last"
     if not free:
         raise DataError(
-            f"{columns.where}: there is no feature column beside {listed(names)}; supply at "
-            f"least one"
+            f"{columns.where}: there is no feature column in addition to {listed(names)}; "
+            f"supply at least one"
         )
     return Roles(target, target_by, query, weight, free, dropped, id)
 
@@ -153,8 +153,8 @@ def _position(columns: Columns, name: str, role: str) -> int:
             for at in places
         )
         raise DataError(
-            f"{columns.where}: {len(places)} columns are named {shown(name)}, {what}; say "
-            f"which by its place ({which})"
+            f"{columns.where}: {len(places)} columns are named {shown(name)}, {what}; choose "
+            f"one by position ({which})"
         )
     return places[0]
 

@@ -132,8 +132,8 @@ def _arrays(file: File, request: Request) -> tuple[dict[str, NDArray[Any]], Requ
         )
     if unknown:
         raise DataError(
-            f"{where}: nothing is known of the arrays {listed(unknown)}; give them one of "
-            f"the names {', '.join(KNOWN)}, or leave them out "
+            f"{where}: the arrays {listed(unknown)} have unknown names; give them one of the "
+            f"names {', '.join(KNOWN)}, or leave them out "
             f"(--drop {shlex.quote(unknown[0])})"
         )
     return arrays, request

@@ -92,10 +92,7 @@ def read_svmlight(file: File, request: Request) -> Table:
         X.data[X.indices == 0] = 0.0
         X.eliminate_zeros()
         notes += (
-            [
-                "0: numbers the rows, as LIBSVM has it beside a precomputed kernel "
-                "(--kernel precomputed)"
-            ]
+            ["0: numbers the rows, as in LIBSVM's precomputed kernels (--kernel precomputed)"]
             if like is None
             else []
         )

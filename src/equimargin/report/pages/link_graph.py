@@ -75,9 +75,9 @@ LETTERS = 32
 LANE = 14.0
 """Maximum distance of two lanes of arcs, in picture units."""
 CAPTION = (
-    "Arcs are links, each with the sign of its kind. The symbol after a formulation is what "
-    "the referee says of its answers. "
-    "One in italics is a control, which is wrong on purpose or a look-alike."
+    "Arcs are links, each with the sign of its kind. The symbol after a formulation is the "
+    "gravest agreement of its answers. "
+    "One in italics is a control, which is wrong on purpose or nonequivalent."
 )
 """Explanation of the graph of a comparison."""
 SEVERITY = (
