@@ -398,7 +398,7 @@ def _fitted(name: str, model: Any, problem: MarginProblem, limits: Limits) -> So
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         model.fit(X, problem.rows.y[kept], **weights)
-    found = finished(
+    solution = finished(
         problem, name, _read(problem, model, kept), limits, time.perf_counter() - started
     )
     if isinstance(own := getattr(model, "C", None), int | float) and own != problem.C:
@@ -406,7 +406,7 @@ def _fitted(name: str, model: Any, problem: MarginProblem, limits: Limits) -> So
             f"its C is {own:g}, and that of the problem {problem.C:g}: from_estimator also accepts "
             f"a function of the problem"
         )
-        found = replace(found, reason=f"{found.reason}; {other}")
+        solution = replace(solution, reason=f"{solution.reason}; {other}")
     stopped = next(
         (
             str(warning.message)
@@ -415,13 +415,13 @@ def _fitted(name: str, model: Any, problem: MarginProblem, limits: Limits) -> So
         ),
         "",
     )
-    if stopped and found.status is Status.FINISHED:
+    if stopped and solution.status is Status.FINISHED:
         return replace(
-            found,
+            solution,
             status=Status.ITERATION_LIMIT,
-            reason=f"it says {stopped.split('.')[0]!r}: {found.reason}",
+            reason=f"it says {stopped.split('.')[0]!r}: {solution.reason}",
         )
-    return found
+    return solution
 
 
 def _read(problem: MarginProblem, model: Any, kept: Index) -> Any:

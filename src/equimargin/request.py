@@ -237,7 +237,7 @@ class ComparisonRequest:
                 if isinstance(chosen, Iterable) and not isinstance(chosen, str)
                 else (chosen,)
             )
-        wrong = [each for each in made["formulations"] if not isinstance(each, str)]
+        wrong = [pattern for pattern in made["formulations"] if not isinstance(pattern, str)]
         if wrong:
             raise TypeError(
                 f"formulations are names or patterns, such as 'svm.soft.*', not "

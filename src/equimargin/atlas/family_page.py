@@ -157,9 +157,9 @@ def _called(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
     """Yield the private functions of the same module that a function calls."""
     module = import_module(function.__module__)
     for name in dict.fromkeys(re.findall(r"\b(_\w+)\(", inspect.getsource(function))):
-        found = vars(module).get(name)
-        if inspect.isfunction(found) and found.__module__ == function.__module__:
-            yield found
+        callee = vars(module).get(name)
+        if inspect.isfunction(callee) and callee.__module__ == function.__module__:
+            yield callee
 
 
 def _solvers(family: str) -> Iterator[str]:

@@ -82,8 +82,8 @@ def write_atlas(folder: Path, pyodide: Path | None = None) -> int:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".atlas-") as made:
         started = Path(made) / "atlas"
-        found = html(pages())
-        for name, text in found.items():
+        rendered = html(pages())
+        for name, text in rendered.items():
             title = Markup(text[: text.index("</h1>")]).striptags()
             _write(
                 started / name, "base.html", root=_way(name, "."), title=title, content=Markup(text)
@@ -92,7 +92,7 @@ def write_atlas(folder: Path, pyodide: Path | None = None) -> int:
         if folder.exists():
             folder.rmdir()
         started.rename(folder)
-    return len(found) + 1
+    return len(rendered) + 1
 
 
 def write_checker(folder: Path, pyodide: Path | None = None) -> None:

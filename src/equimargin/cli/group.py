@@ -85,11 +85,11 @@ def get_command(context: typer.Context) -> str:
 
 def _sentence(error: Any) -> str:
     """Return the message of a usage error with a pointer to the help."""
-    said = " ".join(str(error.format_message()).replace("Value error, ", "").split()).rstrip(".")
-    said = said.replace(". Did you mean", "; did you mean")
+    text = " ".join(str(error.format_message()).replace("Value error, ", "").split()).rstrip(".")
+    text = text.replace(". Did you mean", "; did you mean")
     command = getattr(getattr(error, "ctx", None), "command_path", "").rpartition("equimargin ")[2]
     command = "" if command.endswith("equimargin") else command
     more = (
-        "" if said.endswith("?") else f"; see equimargin {f'{command} ' if command else ''}--help"
+        "" if text.endswith("?") else f"; see equimargin {f'{command} ' if command else ''}--help"
     )
-    return f"{said[:1].lower()}{said[1:]}{more}"
+    return f"{text[:1].lower()}{text[1:]}{more}"

@@ -189,7 +189,7 @@ def _named(first: Any, more: Sequence[Any], how: Mapping[str, Any]) -> dict[str,
     several = (
         isinstance(first, Sequence)
         and len(first) > 0
-        and all(isinstance(each, AnyProblem) for each in first)
+        and all(isinstance(item, AnyProblem) for item in first)
     )
     places = BEHIND_PROBLEMS if several or isinstance(first, AnyProblem | Data) else BEHIND_FEATURES
     if len(more) > len(places):

@@ -60,8 +60,8 @@ class Choice:
         """
         ids = matching(formulations, REGISTRY, "formulation")
         # Objects replace no name: a solver with a known name must be the registered one.
-        given = [_registered(each) for each in solvers if not isinstance(each, str)]
-        patterns = [each for each in solvers if isinstance(each, str)]
+        given = [_registered(item) for item in solvers if not isinstance(item, str)]
+        patterns = [item for item in solvers if isinstance(item, str)]
         names = matching(patterns, [*BACKENDS, *SOLVERS], "solver")
         chosen = {name: SOLVERS[name] for name in names if name in SOLVERS}
         for solver in given:
@@ -224,7 +224,7 @@ def _registered(solver: object) -> RegisteredSolver[Any]:
                     thresholds=float("inf"),
                     also=solver.refusal,
                 )
-                told = (
+                attributes = (
                     solver.name,
                     solver.run,
                     solver.algorithm,
@@ -233,7 +233,9 @@ def _registered(solver: object) -> RegisteredSolver[Any]:
                     solver.reference,
                 )
                 return RegisteredSolver(
-                    *told, first=lambda problem: False, library=str(getattr(solver, "library", ""))
+                    *attributes,
+                    first=lambda problem: False,
+                    library=str(getattr(solver, "library", "")),
                 )
     # A user-defined property may raise any exception.
     except Exception as failure:

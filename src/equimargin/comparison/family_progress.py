@@ -67,18 +67,22 @@ class FamilyProgress:
 
         The properties common to all optima come with the last answer.
         """
-        found = [self.evidence[place] for place in sorted(self.evidence)]
+        evidence = [self.evidence[place] for place in sorted(self.evidence)]
         problem, bounds = self.problem, bounds_for(self.problem)
         verdict = judge(
             problem.family,
-            found,
+            evidence,
             bounds.scale,
             self.agree_tol,
             problem.convex,
             self.possible,
             bounds.constant,
         )
-        same = stable(problem, found) if len(found) == len(self.jobs) and not bounds.doubt else None
+        same = (
+            stable(problem, evidence)
+            if len(evidence) == len(self.jobs) and not bounds.doubt
+            else None
+        )
         return replace(
             verdict,
             note=problem.note,
@@ -164,7 +168,7 @@ class FamilyProgress:
             run.status is Status.TIME_LIMIT
             and not run.reason.startswith(STOPPED)
             and (run.formulation is None) == solver
-            for run in (found.run for found in self.evidence.values())
+            for run in (evidence.run for evidence in self.evidence.values())
         )
 
     def obstacle(self, job: Job) -> Refusal | str | None:
@@ -182,7 +186,9 @@ class FamilyProgress:
         if refusal is not None or job.formulation is None or job.control or self.allowed is None:
             return refusal
         # A backend is assumed to exceed its limit again on a program of equal variables.
-        runs = [found.run for found in self.evidence.values() if found.run.solver == job.solver]
+        runs = [
+            evidence.run for evidence in self.evidence.values() if evidence.run.solver == job.solver
+        ]
         on = [
             run.formulation for run in runs if run.formulation and run.reason == self.allowed.reason
         ]
@@ -254,9 +260,9 @@ def _allowance(agreeing: list[Judgement]) -> Allowance | None:
         return None
     taken = max(slowest.solve_seconds or 0.0, 1e-3)
     seconds = max(LEAST_ALLOWANCE, ALLOWED_RATIO * taken)
-    who = slowest.solver if slowest.formulation is None else slowest.name
-    much = (
+    slowest_name = slowest.solver if slowest.formulation is None else slowest.name
+    limit_text = (
         f"{seconds:.3g} s of CPU time are allowed, {seconds / taken:,.0f} x the {taken:.3g} s "
-        f"of {who}"
+        f"of {slowest_name}"
     )
-    return Allowance(seconds, f"stopped: {much} (--patient waits)")
+    return Allowance(seconds, f"stopped: {limit_text} (--patient waits)")

@@ -214,18 +214,18 @@ class Job:
                 self.problem, Limits(self.tol, time_limit=allowed.seconds), None
             )
             compiling = measure_compile_seconds() - before
-            found = examine_solution(self.problem, solution)
+            evidence = examine_solution(self.problem, solution)
         reason = (
             allowed.reason
             if allowed.reason and solution.status is Status.TIME_LIMIT
-            else found.run.reason
+            else evidence.run.reason
         )
         inner = "" if solution.solver == self.solver else solution.solver
         within = f" (computed by {inner})" if inner else ""
         library = self.library or (SOLVERS[inner].library if inner in SOLVERS else "") or inner
-        named = replace(found.run, solver=self.solver, library=library)
+        named = replace(evidence.run, solver=self.solver, library=library)
         return replace(
-            found, run=replace(named, reason=f"{reason}{within}", compile_seconds=compiling)
+            evidence, run=replace(named, reason=f"{reason}{within}", compile_seconds=compiling)
         )
 
     def _enter(self) -> None:

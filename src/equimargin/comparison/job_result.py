@@ -52,13 +52,13 @@ def run_job(which: int, place: int, job: Job, allowed: Allowance | Refusal | str
         Limits, or the reason to skip it.
     """
     before, foreseen = clocks(), seconds_foreseen()
-    found = job.answer(allowed)
+    evidence = job.answer(allowed)
     cpu, wall, compiling = (after - at for at, after in zip(before, clocks(), strict=True))
     at_work = max(wall - compiling, 0.0)
     return JobResult(
         which,
         place,
-        found,
+        evidence,
         cpu * at_work / wall if wall else cpu,
         at_work,
         seconds_foreseen() - foreseen,

@@ -103,9 +103,9 @@ class Schedule:
             self.families[done.which].enter(done.place, done.evidence, self.request.patient)
             yield self._comparison()
         cut = any(
-            found.run.reason == OUT_OF_TIME
+            evidence.run.reason == OUT_OF_TIME
             for family in self.families
-            for found in family.evidence.values()
+            for evidence in family.evidence.values()
         )
         if cut or any(len(family.evidence) < len(family.jobs) for family in self.families):
             end = f"the total time of {self.request.total_time:g} s is over"
@@ -140,19 +140,19 @@ class Schedule:
 
     def _alone(self, start: Start) -> JobResult:
         """Run a job in its own process; if that ends too, the answer has failed."""
-        which, place, job, _ = start
+        family_index, place, job, _ = start
         try:
             # With one process joblib would use the present one.
             (done,) = _in_processes([start], 2)
         except BrokenExecutor:
-            return JobResult(which, place, job.ended_its_process)
+            return JobResult(family_index, place, job.ended_its_process)
         return done
 
     def _starts(self) -> Iterator[Start]:
         """Return the jobs by priority."""
         places = (
-            (which, place)
-            for which, family in enumerate(self.families)
+            (family_index, place)
+            for family_index, family in enumerate(self.families)
             for place in range(len(family.jobs))
         )
         return self._begun(sorted(places, key=self._priority))
@@ -163,19 +163,30 @@ class Schedule:
         First a solver of every family, then a declaration of every family, then all
         others by family.
         """
-        which, place = at
-        turn = self.families[which].turn(place)
-        return min(turn, 2), which, turn, self.families[which].jobs[place].preference, place
+        family_index, place = at
+        turn = self.families[family_index].turn(place)
+        return (
+            min(turn, 2),
+            family_index,
+            turn,
+            self.families[family_index].jobs[place].preference,
+            place,
+        )
 
     def _begun(self, places: Iterable[Place]) -> Iterator[Start]:
         """Yield jobs when they start; none once the total time is over."""
-        for which, place in places:
-            family, left = self.families[which], self._left()
+        for family_index, place in places:
+            family, left = self.families[family_index], self._left()
             if left <= 0:
                 return
             job = family.jobs[place]
-            self.at_work.add((which, place))
-            yield which, place, job, family.obstacle(job) or self._allowance(which, job, left)
+            self.at_work.add((family_index, place))
+            yield (
+                family_index,
+                place,
+                job,
+                family.obstacle(job) or self._allowance(family_index, job, left),
+            )
 
     def _allowance(self, which: int, job: Job, left: float) -> Allowance | str:
         """Return the shortest of all limits of a job, or the reason to skip it."""
@@ -203,7 +214,7 @@ class Schedule:
         if self.request.patient or job.control or not family.agrees:
             return inf
         if family.until is None:
-            part = family.waiting / sum(each.waiting for each in self.families[which:])
+            part = family.waiting / sum(other.waiting for other in self.families[which:])
             family.until = self.spent + max(TOGETHER - self.spent, 0.0) * part
         return family.until - self.spent
 

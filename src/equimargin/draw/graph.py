@@ -62,10 +62,10 @@ def dot() -> str:
         lines.append("  }")
     for link in links_between(tuple(FAMILIES)):
         style = "dashed" if KINDS[link.kind].dashes else "solid"
-        said = link.statement.replace('"', "'")
+        tooltip = link.statement.replace('"', "'")
         lines.append(
             f'  "{link.a}" -- "{link.b}" [color="{KINDS[link.kind].color}", style={style}, '
-            f'tooltip="{said}"];'
+            f'tooltip="{tooltip}"];'
         )
     return "\n".join([*lines, "}", ""])
 
@@ -80,9 +80,9 @@ def _plot(picture: Picture, file: Path) -> None:
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, PICTURE_WIDTH), ylim=(picture.height, 0))
     axes.axis("off")
-    for each in _leaves(picture.elements):
-        at: dict[str, Any] = dict(each.attributes)
-        if each.tag == "path":
+    for element in _leaves(picture.elements):
+        at: dict[str, Any] = dict(element.attributes)
+        if element.tag == "path":
             points = re.findall(r"([MLQ ])(-?[\d.]+) (-?[\d.]+)", at["d"])
             line = Line(
                 [(float(x), float(y)) for _, x, y in points],
@@ -113,11 +113,11 @@ def _plot(picture: Picture, file: Path) -> None:
                 else None
             )
             side = {"start": "left", "middle": "center", "end": "right"}[at["text-anchor"]]
-            axes.text(at["x"], at["y"], each.text, horizontalalignment=side, bbox=box, **given)
+            axes.text(at["x"], at["y"], element.text, horizontalalignment=side, bbox=box, **given)
     figure.savefig(file)
 
 
 def _leaves(elements: Iterable[Element]) -> Iterator[Element]:
     """Yield the lines and the texts of elements, back to front."""
-    for each in elements:
-        yield from _leaves(each.children) if each.children else (each,)
+    for element in elements:
+        yield from _leaves(element.children) if element.children else (element,)

@@ -137,17 +137,17 @@ def read(file: str | Path) -> dict[str, Any]:
     path = Path(file)
     try:
         if path.suffix == ".npz":
-            found: Any = dict(Archive(path.read_bytes()))
+            content: Any = dict(Archive(path.read_bytes()))
         elif path.suffix == ".json":
-            found = json.loads(path.read_text(encoding="utf-8"))
+            content = json.loads(path.read_text(encoding="utf-8"))
         else:
             raise ValueError(
                 "a file of names and numbers ends in .json or .npz; any other needs "
                 "family(..., load=function)"
             )
-        if not isinstance(found, Mapping):
+        if not isinstance(content, Mapping):
             raise ValueError("it holds no object, whose names are those of the data")
-        return {str(name): _number(name, value) for name, value in found.items()}
+        return {str(name): _number(name, value) for name, value in content.items()}
     except FileNotFoundError:
         raise
     # JSON and NumPy raise many exceptions.

@@ -179,20 +179,20 @@ def check_own_formulation(
         if entry.refusal(problem) is not None:
             return ""
         seen.append(problem)
-        said = value_complaint(entry, problem)
-        return said if said or entry.control else _complaint_of_maps(entry, problem)
+        message = value_complaint(entry, problem)
+        return message if message or entry.control else _complaint_of_maps(entry, problem)
 
-    found = _smallest(family, complaint, examples, seed)
+    refuted = _smallest(family, complaint, examples, seed)
     if not seen:
         raise AssertionError(f"{entry.id} refuses all {examples} sampled instances")
-    if found is not None and not entry.control:
-        raise AssertionError(str(found))
-    if found is None and entry.control:
+    if refuted is not None and not entry.control:
+        raise AssertionError(str(refuted))
+    if refuted is None and entry.control:
         raise AssertionError(
             f"{entry.id} is a control, and has the optimum of {family.id} on all {len(seen)} "
             f"sampled instances"
         )
-    return found
+    return refuted
 
 
 def check_own_solver(
@@ -231,29 +231,29 @@ def check_own_solver(
         if solver.refusal(problem) is not None:
             return ""
         try:
-            found: Any = solver.run(problem, Limits(time_limit=SECONDS), None)
+            solution: Any = solver.run(problem, Limits(time_limit=SECONDS), None)
         except ValueError:
             return ""
-        if found.status is not Status.OPTIMAL:
-            return f"{solver.name}: {found.reason}"
+        if solution.status is not Status.OPTIMAL:
+            return f"{solver.name}: {solution.reason}"
         try:
-            value = worth(problem, found).interval
+            value = worth(problem, solution).interval
         except ValueError as wrong:
             return f"{solver.name}: {wrong}"
         seen.append(problem)
         apart = max(value.lower - proven.upper, proven.lower - value.upper)
         admitted = (
-            f"and its declared accuracy is {found.accuracy:.0e} of the size of the objective's "
+            f"and its declared accuracy is {solution.accuracy:.0e} of the size of the objective's "
             f"terms"
         )
         off = (
             f"{solver.name} has the value {value.upper!r}, where the optimum is {proven}, "
             f"{admitted}"
         )
-        rounding = stated_rounding(problem, found.formulation)
+        rounding = stated_rounding(problem, solution.formulation)
         return (
             off
-            if apart > max(max(found.accuracy, DIFFERENT) * proven.interval.size, rounding)
+            if apart > max(max(solution.accuracy, DIFFERENT) * proven.interval.size, rounding)
             else ""
         )
 
@@ -294,25 +294,25 @@ def value_complaint(entry: Formulation, problem: ProgramProblem) -> str:
 def _complaint_of_maps(entry: Formulation, problem: ProgramProblem) -> str:
     """Return the failure of to_canonical, from_canonical or printed, if they are defined."""
     own, due = optimum(problem, entry.id), optimum(problem)
-    said = "" if entry.printed is None else _complaint_of_printed(entry, problem)
+    message = "" if entry.printed is None else _complaint_of_printed(entry, problem)
     if not (isfinite(own.upper) and isfinite(due.upper)):
         # Without a finite optimum there is no optimal point to map.
-        return said
-    if not said and entry.to_canonical is not None and own.x is not None:
+        return message
+    if not message and entry.to_canonical is not None and own.x is not None:
         given = entry.to_canonical(problem.values_at(entry.id, own.x), problem.data)
-        said = _complaint_of_point(
+        message = _complaint_of_point(
             f"the point that {entry.id} maps to the definition",
             problem.definition,
             given,
             problem,
             due,
         )
-    if not said and entry.from_canonical is not None and due.x is not None:
+    if not message and entry.from_canonical is not None and due.x is not None:
         given = entry.from_canonical(problem.values_at(problem.definition.id, due.x), problem.data)
-        said = _complaint_of_point(
+        message = _complaint_of_point(
             f"the point that {entry.id} maps from the definition", entry, given, problem, due
         )
-    return said
+    return message
 
 
 def _complaint_of_point(
@@ -320,14 +320,14 @@ def _complaint_of_point(
 ) -> str:
     program = problem.program(entry.id)
     try:
-        found = completed(program, given, SECONDS)
+        completed_point = completed(program, given, SECONDS)
     except ValueError as wrong:
         return f"{what} is no point of {entry.id}: {wrong}"
-    worth = float(entry.value(program.stated(found.objective), problem.data))
+    worth = float(entry.value(program.stated(completed_point.objective), problem.data))
     off = max(due.lower - worth, worth - due.upper)
-    if off > OPTIMAL * due.interval.size or found.moved > OPTIMAL:
+    if off > OPTIMAL * due.interval.size or completed_point.moved > OPTIMAL:
         return (
-            f"{what} has the value {worth!r} in {entry.id}, moved by {found.moved:.1e}, where "
+            f"{what} has the value {worth!r} in {entry.id}, moved by {completed_point.moved:.1e}, where "
             f"the optimum is {due}"
         )
     return ""
@@ -361,17 +361,17 @@ def _smallest(
     AssertionError
         If a function raises, with the smallest such instance.
     """
-    found: list[Refutation] = []
+    refutations: list[Refutation] = []
 
     def refutes(data: Any) -> bool:
         try:
-            said = complaint(family(data))
+            message = complaint(family(data))
         # A user-defined function may raise any exception.
         except Exception as failure:
             raise AssertionError(f"{what_was_raised(failure)}, on {exactly(data)}") from failure
-        if said:
-            found.append(Refutation(data, said))
-        return bool(said)
+        if message:
+            refutations.append(Refutation(data, message))
+        return bool(message)
 
     try:
         with kept_from_quitting():
@@ -380,7 +380,7 @@ def _smallest(
             )
     except hypothesis.errors.NoSuchExample:
         return None
-    return found[-1]
+    return refutations[-1]
 
 
 def drawn_examples(strategy: Any, count: int, seed: int | str) -> list[Any]:
@@ -395,17 +395,17 @@ def drawn_examples(strategy: Any, count: int, seed: int | str) -> list[Any]:
     seed : int or str
         Seed of the samples.
     """
-    found: list[Any] = []
+    sampled: list[Any] = []
 
     @hypothesis.seed(seed)
     @hypothesis.settings(unhurried(count), phases=[hypothesis.Phase.generate])
     @hypothesis.given(strategy)
     def collect(example: Any) -> None:
-        found.append(example)
+        sampled.append(example)
 
     with kept_from_quitting():
         collect()
-    return found
+    return sampled
 
 
 def unhurried(examples: int) -> hypothesis.settings:

@@ -125,11 +125,11 @@ def load(name: str) -> None:
         sys.path.insert(0, str(folder))
     try:
         with kept_from_quitting():
-            found = import_module(module)
+            loaded = import_module(module)
     # A third-party module may raise any exception.
     except Exception as failure:
         raise ValueError(f"the plug-in {name} cannot be loaded: {_sentence(failure)}") from failure
-    where = getattr(found, "__file__", None)
+    where = getattr(loaded, "__file__", None)
     if path.suffix == ".py" and (where is None or not path.samefile(where)):
         raise ValueError(
             f"the plug-in {name} has the name of another module, {where}: rename the file"
@@ -197,15 +197,15 @@ def _origin(point: EntryPoint) -> str:
 def _package(installed: Distribution) -> str:
     """Return name and version of an installed package, if its metadata can be read."""
     try:
-        found = [
+        parts = [
             str(installed.metadata[name])
             for name in ("Name", "Version")
             if name in installed.metadata
         ]
     # The metadata may be no text.
     except Exception:
-        found = []
-    return " ".join(found) if len(found) == 2 else "an installed package of damaged metadata"
+        parts = []
+    return " ".join(parts) if len(parts) == 2 else "an installed package of damaged metadata"
 
 
 def _damaged() -> str:

@@ -242,10 +242,10 @@ def thinned(
         return lams, values
     column = np.floor(ACROSS * np.log(high / lams) / np.log(high / low)).astype(np.int64)
     starts = np.flatnonzero(np.append(True, column[1:] != column[:-1]))
-    found = np.stack(
+    extremes = np.stack(
         [np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)], axis=1
     )
-    return np.repeat(lams[starts], 2), found.ravel()
+    return np.repeat(lams[starts], 2), extremes.ravel()
 
 
 def along(path: RegularizationPath, lines: Array, lams: Array) -> Array:

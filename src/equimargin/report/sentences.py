@@ -93,12 +93,12 @@ def same_at_every_optimum(family: FamilyVerdict) -> str:
         "multipliers of the rows": family.stable.rows,
     }
     # Rounded down: 100 % means all of them.
-    said = [
+    phrases = [
         f"{math.floor(100 * share)}{NO_BREAK}% of the {name}"
         for name, share in shares.items()
         if share
     ]
-    return f"The same at every optimum, proven: {' and '.join(said)}." if said else ""
+    return f"The same at every optimum, proven: {' and '.join(phrases)}." if phrases else ""
 
 
 def troubles(family: FamilyVerdict, answers: Sequence[AnswerView]) -> Iterator[str]:
@@ -119,8 +119,8 @@ def troubles(family: FamilyVerdict, answers: Sequence[AnswerView]) -> Iterator[s
     groups: dict[str, dict[str, list[str]]] = {}
     # One sentence per reason, with the solvers and formulations that have it.
     for answer in (answer for answer in answers if answer.ended_early):
-        said = answer.run.reason
-        reason = said if said.startswith("stopped") else answer.judgement.ground
+        run_reason = answer.run.reason
+        reason = run_reason if run_reason.startswith("stopped") else answer.judgement.ground
         groups.setdefault(reason, {}).setdefault(answer.run.solver, []).append(answer.label)
     yield from (f"{_listed_by_place(solvers)}: {reason}" for reason, solvers in groups.items())
     agreeing = [
@@ -159,11 +159,11 @@ def controls(answers: Iterable[AnswerView]) -> Iterator[str]:
         if answer.run.control:
             judged.setdefault(answer.label, set()).add(answer.agreement)
     # One answer that disagrees refutes a control, whatever its other answers are.
-    refuted = [name for name, found in judged.items() if Agreement.DISAGREES in found]
+    refuted = [name for name, agreements in judged.items() if Agreement.DISAGREES in agreements]
     alike = [
         name
-        for name, found in judged.items()
-        if Agreement.DISAGREES not in found and Agreement.AGREES in found
+        for name, agreements in judged.items()
+        if Agreement.DISAGREES not in agreements and Agreement.AGREES in agreements
     ]
     if refuted:
         yield (
@@ -239,14 +239,14 @@ def _advice_without_features(
     family: FamilyVerdict, counted: Iterable[AnswerView], out_of_time: bool
 ) -> str:
     """Return a remedy for problems without features to scale, such as a Gram matrix."""
-    said = []
+    sentences = []
     if any(answer.agreement is Agreement.INACCURATE for answer in counted):
-        said.append("A looser --agree-tol makes inaccurate answers agree.")
+        sentences.append("A looser --agree-tol makes inaccurate answers agree.")
     if out_of_time:
-        said.append("A longer --time-limit may decide it.")
-    if not said and family.count(Agreement.AGREES) and "takes the problem" in family.reason:
-        said.append("Write a second formulation, or a solver, to compare it with.")
-    return " ".join(said)
+        sentences.append("A longer --time-limit may decide it.")
+    if not sentences and family.count(Agreement.AGREES) and "takes the problem" in family.reason:
+        sentences.append("Write a second formulation, or a solver, to compare it with.")
+    return " ".join(sentences)
 
 
 def skips(families: Sequence[FamilyVerdict]) -> list[str]:
@@ -267,13 +267,17 @@ def skips(families: Sequence[FamilyVerdict]) -> list[str]:
         run = {
             j.evidence.run.solver for j in family.judgements if j.agreement is not Agreement.SKIPPED
         }
-        for each in (j.evidence.run for j in family.judgements if j.agreement is Agreement.SKIPPED):
+        for skipped_run in (
+            j.evidence.run for j in family.judgements if j.agreement is Agreement.SKIPPED
+        ):
             place = (
-                each.formulation
-                if each.formulation is not None and each.solver in run
+                skipped_run.formulation
+                if skipped_run.formulation is not None and skipped_run.solver in run
                 else family.id
             )
-            groups.setdefault(each.reason, {}).setdefault(each.solver, []).append(place)
+            groups.setdefault(skipped_run.reason, {}).setdefault(skipped_run.solver, []).append(
+                place
+            )
     return [f"{_listed_by_place(solvers)} ({reason})" for reason, solvers in groups.items()]
 
 

@@ -144,9 +144,9 @@ def family_view(judged: FamilyVerdict, missing: int = 0, ended: bool = False) ->
         else f"{standing}: {judged.reason}. {hint}".rstrip()
     )
     doubt = f"{judged.doubt[0].upper()}{judged.doubt[1:]}." if judged.doubt and not missing else ""
-    said, wrong = [*troubles(judged, answers)], [*controls(answers)]
+    trouble, wrong = [*troubles(judged, answers)], [*controls(answers)]
     final = f"verdict: {kind.upper()} - {standing if missing else judged.reason}"
-    left = f"skipped: {'; '.join(found)}" if (found := skips([judged])) else ""
+    left = f"skipped: {'; '.join(skipped)}" if (skipped := skips([judged])) else ""
     return FamilyView(
         judged=judged,
         missing=missing,
@@ -158,9 +158,11 @@ def family_view(judged: FamilyVerdict, missing: int = 0, ended: bool = False) ->
         specialised=tuple(specialised),
         rows=rows,
         verdict=verdict,
-        remarks=tuple(filter(None, (*said, verdict, *wrong, doubt))),
+        remarks=tuple(filter(None, (*trouble, verdict, *wrong, doubt))),
         facts=tuple(filter(None, (same_at_every_optimum(judged), *readings([judged])))),
-        details=tuple(filter(None, (left, *said, *wrong, _enclosure(judged), final, hint, doubt))),
+        details=tuple(
+            filter(None, (left, *trouble, *wrong, _enclosure(judged), final, hint, doubt))
+        ),
     )
 
 
@@ -287,12 +289,12 @@ def _verdict(families: Sequence[FamilyView]) -> tuple[str, str]:
     if not families:
         return "undecided", "Nothing was compared."
     if len(families) == 1 and not late:
-        said = {
+        phrases = {
             "agree": "agree",
             "disagree": "do not agree",
             "undecided": "leave its optimum undecided",
         }
-        return families[0].kind, f"The answers of {families[0].id} {said[families[0].kind]}."
+        return families[0].kind, f"The answers of {families[0].id} {phrases[families[0].kind]}."
     if against:
         return (
             "disagree",

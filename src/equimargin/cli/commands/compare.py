@@ -117,8 +117,8 @@ def compare(  # prose-ok: param-section
         with _no_answer_yet(json, csv, html):
             # For an ordinal task --family selects among the problems of the rows.
             by_levels = posing.task == "ordinal" or posing.levels is not None
-            found = None if by_levels else brought(context, data, posing.family, draw)
-            asked = found or posed(required(data), reading, posing)
+            own_problems = None if by_levels else brought(context, data, posing.family, draw)
+            asked = own_problems or posed(required(data), reading, posing)
             if request.jobs != 1:
                 without_warnings_of_trackers()
             from equimargin.comparison import run_request
@@ -225,16 +225,16 @@ def _followed(stream: Iterator[Comparison], screen: Screen) -> Comparison:
     If an interrupt ends the stream, the latest comparison is returned.
     """
     with printed_apart():
-        found = next(stream)
-    started = time.perf_counter() - found.seconds
+        latest = next(stream)
+    started = time.perf_counter() - latest.seconds
     try:
         with screen, printed_apart():
-            screen.update(found)
-            for found in stream:
-                screen.update(found)
+            screen.update(latest)
+            for latest in stream:
+                screen.update(latest)
     except KeyboardInterrupt:
-        found = replace(found, interrupted=BY_HAND, seconds=time.perf_counter() - started)
-    return found
+        latest = replace(latest, interrupted=BY_HAND, seconds=time.perf_counter() - started)
+    return latest
 
 
 def names_control(patterns: str | Sequence[str]) -> bool:

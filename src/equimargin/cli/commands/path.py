@@ -196,13 +196,13 @@ def path(  # prose-ok: param-section
             make_folds(rows.y, rows.qid, what, folds, seed)
         curve: Curve | None = None
         folded_early, chosen_early = "", False
-        nothing: NothingToChoose | None = None
+        no_choice: NothingToChoose | None = None
         with _progress(lambda_min) as (followed, folded):
-            found = regularization_path(problem, *limits, followed)
+            computed = regularization_path(problem, *limits, followed)
             try:
-                if len(found) and held_out is not None:
-                    curve = score_along(found, held_out.X, held_out.y, metric, held_out.qid)
-                elif len(found) and folds is not None:
+                if len(computed) and held_out is not None:
+                    curve = score_along(computed, held_out.X, held_out.y, metric, held_out.qid)
+                elif len(computed) and folds is not None:
                     row = grid(
                         rows.X,
                         rows.y,
@@ -214,7 +214,7 @@ def path(  # prose-ok: param-section
                         family=family,
                         epsilon=posing.epsilon,
                         # No fold goes to a lambda that the path itself did not reach.
-                        lambda_min=max(lambda_min, float(found.lambdas[-1])),
+                        lambda_min=max(lambda_min, float(computed.lambdas[-1])),
                         max_events=max_events,
                         time_limit=time_limit,
                         random_state=seed,
@@ -223,15 +223,18 @@ def path(  # prose-ok: param-section
                     curve, folded_early = row.curve, row.stopped
                     chosen_early = bool(row.stopped) and row.chosen_at_the_end
             except NothingToChoose as reason:
-                nothing = reason
+                no_choice = reason
         title = headline(rows, problem, chosen, posing)
         typer.echo(title)
         validated_on = validate if folds is None else f"{folds} folds"
-        notes = [f"nothing to choose: {nothing}"] if nothing is not None else []
+        notes = [f"nothing to choose: {no_choice}"] if no_choice is not None else []
         notes += [folded_early] if folded_early else []
-        for line in (*_summary(found, None if curve is None else curve.best, validated_on), *notes):
+        for line in (
+            *_summary(computed, None if curve is None else curve.best, validated_on),
+            *notes,
+        ):
             typer.echo(f"  {line}")
-        if not len(found):
+        if not len(computed):
             raise typer.Exit(3)
         settings = {
             "kernel": kernel_record(chosen),
@@ -250,15 +253,16 @@ def path(  # prose-ok: param-section
             **posing.variant_record(),
         }
         if json is not None:
-            write(json, _json(rows, found, None if curve is None else curve.best, settings))
+            write(json, _json(rows, computed, None if curve is None else curve.best, settings))
         if html is not None:
             write(
-                html, _html(rows, found, notes, curve, validated_on, settings, get_command(context))
+                html,
+                _html(rows, computed, notes, curve, validated_on, settings, get_command(context)),
             )
-        _write(found, title, curve, save, plot)
-        _certify(found, certify, certify_gap)
-    worst = max(found.gaps.max(), found.midpoint_gaps.max(initial=0.0))
-    early = not found.complete or isinstance(nothing, NoBreakpoint) or chosen_early
+        _write(computed, title, curve, save, plot)
+        _certify(computed, certify, certify_gap)
+    worst = max(computed.gaps.max(), computed.midpoint_gaps.max(initial=0.0))
+    early = not computed.complete or isinstance(no_choice, NoBreakpoint) or chosen_early
     raise typer.Exit(1 if not worst <= OPTIMAL_GAP else 4 if early else 0)
 
 
@@ -465,11 +469,11 @@ def _html(
     from equimargin.report.pages.path import path_page
     from equimargin.report.records import versions
 
-    said = [*_summary(found, None, None), *notes]
+    lines = [*_summary(found, None, None), *notes]
     used = {"equimargin": __version__} | versions()
     return path_page(
         found,
-        said,
+        lines,
         data_record(data, found.problem),
         settings,
         used,

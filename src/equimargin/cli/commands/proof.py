@@ -237,14 +237,14 @@ def audit(  # prose-ok: param-section
         from equimargin.proofs.foreign_models import stated
         from equimargin.proofs.pickled_models import read_trusted
 
-        with warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as caught:
             known = read_trusted(model, trust)
         known = stated(
             known,
             None if class_weight is None else _two_numbers("--class-weight", class_weight),
             free_bias,
         )
-        for warning in said:
+        for warning in caught:
             typer.echo(
                 f"equimargin: {model.name}: {' '.join(str(warning.message).split())}", err=True
             )
@@ -252,7 +252,7 @@ def audit(  # prose-ok: param-section
         rows = rows.scaled() if scale else rows
         typer.echo(rows.describe())
         X = _as_its_pipeline_takes_them(known, rows)
-        found = examine(
+        result = examine(
             known,
             X,
             rows.y,
@@ -263,7 +263,7 @@ def audit(  # prose-ok: param-section
             time_limit=time_limit,
             nearest_rows=nearest_rows,
         )
-        typer.echo(str(found))
+        typer.echo(str(result))
         if html is not None:
             settings = {"data": data, "C": cost, "epsilon": epsilon, "scale": scale, "trust": trust}
             settings |= {
@@ -275,7 +275,7 @@ def audit(  # prose-ok: param-section
             write(
                 html,
                 _page(
-                    found,
+                    result,
                     {"model": model.name, "read_as": rows.describe()},
                     settings,
                     get_command(context),
@@ -397,7 +397,7 @@ def same(  # prose-ok: param-section
         from equimargin.equivalence import same as judge
 
         first, second, strategy = _asked(a, b, data, without, distinct)
-        found = judge(
+        result = judge(
             first,
             second,
             strategy,
@@ -407,7 +407,7 @@ def same(  # prose-ok: param-section
             finite=finite,
             seconds=time_limit,
         )
-        _answer(found, json)
+        _answer(result, json)
     return None
 
 
@@ -523,7 +523,7 @@ def suggest(  # prose-ok: param-section
                 typer.echo(f"# {a} and {b}: nothing to suggest, {why}{more}")
 
         drawn = None if data is None else strategy(data)
-        found = 0
+        related = 0
         for relation in relations(
             family,
             drawn,
@@ -533,13 +533,15 @@ def suggest(  # prose-ok: param-section
             seconds=time_limit,
             passed_over=said,
         ):
-            found += 1
+            related += 1
             typer.echo(str(relation))
         late = verdicts.count(OUT_OF_TIME)
         ended = (
             f"; {late} were not asked about when the time was over (--time-limit)" if late else ""
         )
-        typer.echo(f"# {family}: {found} of {found + len(verdicts)} pairs have a relation{ended}")
+        typer.echo(
+            f"# {family}: {related} of {related + len(verdicts)} pairs have a relation{ended}"
+        )
     raise typer.Exit(1 if "DIFFERENT" in verdicts else UNDECIDED if verdicts else 0)
 
 

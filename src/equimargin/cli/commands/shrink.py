@@ -90,7 +90,7 @@ def shrink(  # prose-ok: param-section
         if is_finding(source):
             known = Shrunk.read(source)
             with printed_apart():
-                found: tuple[Shrunk, str] | None = again(known, total_time)
+                reduced: tuple[Shrunk, str] | None = again(known, total_time)
         else:
             # A number is a seed unless a file has that name.
             if source.isdecimal() and not Path(source).exists():
@@ -104,12 +104,12 @@ def shrink(  # prose-ok: param-section
                 str(Path(name).resolve()) if name.endswith(".py") else name for name in plugin or []
             )
             with printed_apart():
-                found = _first(problems, request, slow, total_time, plugins)
-        if found is None:
+                reduced = _first(problems, request, slow, total_time, plugins)
+        if reduced is None:
             typer.echo("There is no finding: no answer disagrees, fails or is slow.")
             exit_with(0)
-        small, said = found
-        typer.echo(f"{small.finding}: {said}\n\n{small.python}")
+        small, summary = reduced
+        typer.echo(f"{small.finding}: {summary}\n\n{small.python}")
         write(json, small.to_json())
         if json != STDOUT:
             typer.echo(f"stored in {json}")
@@ -158,9 +158,10 @@ def _first(
             continue
         family = compared(problem, asked)
         wanted = (
-            each
-            for each in findings(family, slow)
-            if _fits(each.formulation, request.formulations) and _fits(each.solver, request.wanted)
+            candidate
+            for candidate in findings(family, slow)
+            if _fits(candidate.formulation, request.formulations)
+            and _fits(candidate.solver, request.wanted)
         )
         finding = next(wanted, None)
         if finding is not None and (

@@ -161,7 +161,7 @@ def _keep_apart(written: Sequence[Path | None], kept: Sequence[Path]) -> None:
     """
     beside = [path.with_name(path.name + end) for path in kept for end in ("", "-wal", "-shm")]
     for path in written:
-        if path is not None and path.resolve() in [each.resolve() for each in beside]:
+        if path is not None and path.resolve() in [other.resolve() for other in beside]:
             raise ValueError(
                 f"{path} is the study itself, and would be lost: name another file to write"
             )

@@ -28,15 +28,15 @@ def match_prefix(text: str, names: Sequence[str]) -> str:
     typer.BadParameter
         If no name or several names match.
     """
-    found = [name for name in names if name == text.lower()] or [
+    matches = [name for name in names if name == text.lower()] or [
         name for name in names if name.startswith(text.lower())
     ]
-    if len(found) != 1:
+    if len(matches) != 1:
         from equimargin.formulations.numeric.arguments import did_you_mean, one_of_these
 
-        maybe = f"; did you mean {one_of_these(found)}?" if found else did_you_mean(text, names)
+        maybe = f"; did you mean {one_of_these(matches)}?" if matches else did_you_mean(text, names)
         raise typer.BadParameter(f"{text!r} is not one of {', '.join(names)}{maybe}")
-    return found[0]
+    return matches[0]
 
 
 def choices(names: Iterable[str]) -> str:

@@ -413,10 +413,10 @@ def posed(source: str, reading: ReadFields, posing: ProblemFields) -> Comparison
     if problems[0].p == 0:
         typer.echo(NO_PAIRS)
         raise typer.Exit
-    said = (
+    title = (
         f"{headline(rows, problems[0], kernel, posing)}, C={posing.cost:g}{_left_out(rows, posing)}"
     )
-    return ComparisonInput(problems, said, data_record(rows, problems[0]), settings)
+    return ComparisonInput(problems, title, data_record(rows, problems[0]), settings)
 
 
 def _of_levels(
@@ -446,9 +446,9 @@ def _of_levels(
         "pairs_or_rows": m,
         "read_as": read_as,
     }
-    said = f"{read_as}; {in_words(kernel)}, C={posing.cost:g}"
+    title = f"{read_as}; {in_words(kernel)}, C={posing.cost:g}"
     return ComparisonInput(
-        [problem for problem in problems if problem.family in chosen], said, record, settings
+        [problem for problem in problems if problem.family in chosen], title, record, settings
     )
 
 
@@ -518,18 +518,18 @@ def brought(
             f"determine the problem; leave it out"
         )
     with printed_apart():
-        found = [load_problem(family, data, draw) for family in families]
-    said = "; ".join(line for _, line in found)
+        pairs = [load_problem(family, data, draw) for family in families]
+    title = "; ".join(line for _, line in pairs)
     record = {
         "name": data or f"seed {draw}",
         "task": None,
         "rows": None,
         "features": None,
         "pairs_or_rows": None,
-        "read_as": said,
+        "read_as": title,
     }
     settings = {"task": None, "kernel": None, "scale": False, "sample": None, "seed": draw or 0}
-    return ComparisonInput([problem for problem, _ in found], said, record, settings)
+    return ComparisonInput([problem for problem, _ in pairs], title, record, settings)
 
 
 def _check_names(patterns: Sequence[str]) -> None:

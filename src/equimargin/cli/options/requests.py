@@ -53,7 +53,7 @@ def with_requests(command: Callable[..., None]) -> Callable[..., None]:
         if is_dataclass(kind := (get_args(hints[name]) or (hints[name],))[0])
     }
     options = {
-        name: [each for each in fields(kind) if each.name not in _left_out(hints[name])]
+        name: [field for field in fields(kind) if field.name not in _left_out(hints[name])]
         for name, kind in requests.items()
     }
     behind = {
@@ -64,7 +64,7 @@ def with_requests(command: Callable[..., None]) -> Callable[..., None]:
     }
     placed = {
         *behind.values(),
-        *(each.name for of_request in options.values() for each in of_request),
+        *(field.name for of_request in options.values() for field in of_request),
     }
 
     def parameter(name: str) -> Parameter:
@@ -72,10 +72,10 @@ def with_requests(command: Callable[..., None]) -> Callable[..., None]:
 
     def parameters() -> Iterator[Parameter]:
         for name in own:
-            for each in options.get(name, []):
-                yield parameter(each.name) if each.name in own else _option(each, requests[name])
-                if each.name in behind:
-                    yield parameter(behind[each.name])
+            for field in options.get(name, []):
+                yield parameter(field.name) if field.name in own else _option(field, requests[name])
+                if field.name in behind:
+                    yield parameter(behind[field.name])
             if name not in requests and name not in placed:
                 yield parameter(name)
 
@@ -84,16 +84,16 @@ def with_requests(command: Callable[..., None]) -> Callable[..., None]:
         given = {name: value for name, value in values.items() if name in own}
         with report_errors():
             for name, kind in requests.items():
-                said = {each.name: values[each.name] for each in options[name]}
+                chosen = {field.name: values[field.name] for field in options[name]}
                 given[name] = kind(
-                    **{option: value for option, value in said.items() if value is not None}
+                    **{option: value for option, value in chosen.items() if value is not None}
                 )
         command(**given)
 
     shown = list(parameters())
     # typer reads the signature and the annotations of a command.
     vars(filled)["__signature__"] = signature(command).replace(parameters=shown)
-    filled.__annotations__ = {each.name: each.annotation for each in shown}
+    filled.__annotations__ = {field.name: field.annotation for field in shown}
     return filled
 
 

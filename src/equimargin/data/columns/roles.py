@@ -148,31 +148,31 @@ def _position(columns: Columns, name: str, role: str) -> int:
             f"are {listed(columns.names)}"
         )
     if len(places) > 1:
-        which = " or ".join(
+        options = " or ".join(
             columns.option("drop" if role == "dropped" else role, f"column {at + 1}")
             for at in places
         )
         raise DataError(
             f"{columns.where}: {len(places)} columns are named {shown(name)}, {what}; choose "
-            f"one by position ({which})"
+            f"one by position ({options})"
         )
     return places[0]
 
 
 def _recognised(columns: Columns, role: str, names: Sequence[str], free: list[int]) -> int | None:
     """Return the free column with one of the names, and remove it from the free ones."""
-    found = [at for at in free if columns.names[at].lower() in names]
-    if len(found) > 1:
-        several = listed([columns.names[at] for at in found])
-        first = columns.names[found[0]]
+    matches = [at for at in free if columns.names[at].lower() in names]
+    if len(matches) > 1:
+        several = listed([columns.names[at] for at in matches])
+        first = columns.names[matches[0]]
         example = columns.option(
-            role, first if columns.names.count(first) == 1 else f"column {found[0] + 1}"
+            role, first if columns.names.count(first) == 1 else f"column {matches[0] + 1}"
         )
         raise DataError(
             f"{columns.where}: columns {several} could each be the {role}; say which with "
             f"{role} ({example})"
         )
-    if not found:
+    if not matches:
         return None
-    free.remove(found[0])
-    return found[0]
+    free.remove(matches[0])
+    return matches[0]

@@ -94,9 +94,9 @@ def read_delimited(file: File, request: Request, whitespace: bool) -> Columns:
         ) from None
     # A StringIO takes twice the time to find the lines of the text.
     lines_of_text = io.TextIOWrapper(io.BytesIO(file.content), "utf-8").readlines()
-    sep, told = request.sep, EXCEL_SEPARATOR.match(text)
-    if told:
-        sep, text, lines_of_text[0] = sep or told[1], "\n" + text[told.end() :], "\n"
+    sep, declared = request.sep, EXCEL_SEPARATOR.match(text)
+    if declared:
+        sep, text, lines_of_text[0] = sep or declared[1], "\n" + text[declared.end() :], "\n"
     separator = _asked_separator(file.where, sep, request.decimal)
     separator = separator or (
         " " if whitespace else _seen_separator(lines_of_text, request.decimal)
@@ -356,10 +356,10 @@ def _check_one_field(where: str, column: tuple[str, ...]) -> None:
     marks = {mark for mark in column[0] if not mark.isalnum() and mark not in "\"'.+-_#"}
     for mark in sorted(marks):
         if len({field.count(mark) for field in column}) == 1:
-            said = shlex.quote("whitespace" if mark.isspace() else mark)
+            separator = shlex.quote("whitespace" if mark.isspace() else mark)
             raise DataError(
                 f"{where}: every row is one field; if {mark!r} separates fields, say so: "
-                f"--sep {said} (in Python sep=...)"
+                f"--sep {separator} (in Python sep=...)"
             )
 
 

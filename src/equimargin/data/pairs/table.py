@@ -98,7 +98,7 @@ def read_pairs(
 
 def _rows(columns: Columns, at: int, rows: int) -> NDArray[np.int64]:
     """Return the rows that a column refers to by number, (p,)."""
-    found = []
+    indices = []
     for pair, entry in enumerate(columns.entries[at]):
         row = (
             integer(entry)
@@ -112,13 +112,13 @@ def _rows(columns: Columns, at: int, rows: int) -> NDArray[np.int64]:
                 f"{columns.place(pair, at)}: {shown(entry)} is no row; the rows are counted "
                 f"from 0 to {rows - 1}"
             )
-        found.append(row)
-    return np.array(found, dtype=np.int64)
+        indices.append(row)
+    return np.array(indices, dtype=np.int64)
 
 
 def _rows_by_id(columns: Columns, at: int, row_of: Mapping[str, int]) -> NDArray[np.int64]:
     """Return the rows that a column refers to by id, (p,)."""
-    found = []
+    indices = []
     for pair, entry in enumerate(columns.entries[at]):
         name = format_row_name(entry)
         if name not in row_of:
@@ -126,8 +126,8 @@ def _rows_by_id(columns: Columns, at: int, row_of: Mapping[str, int]) -> NDArray
                 f"{columns.place(pair, at)}: {shown(name)} is the id of no row; the feature "
                 f"file's column `id` has them"
             )
-        found.append(row_of[name])
-    return np.array(found, dtype=np.int64)
+        indices.append(row_of[name])
+    return np.array(indices, dtype=np.int64)
 
 
 def _check_queries(columns: Columns, at: int, pairs: NDArray[np.int64]) -> None:
@@ -147,7 +147,7 @@ def _check_queries(columns: Columns, at: int, pairs: NDArray[np.int64]) -> None:
 
 def _weights(columns: Columns, at: int) -> NDArray[np.float64]:
     """Return the weights of the pairs, (p,)."""
-    found = []
+    weights = []
     for pair, entry in enumerate(columns.entries[at]):
         weight = number(entry) if isinstance(entry, str) else float(entry)
         if weight is None or not weight >= 0:
@@ -155,8 +155,8 @@ def _weights(columns: Columns, at: int) -> NDArray[np.float64]:
                 f"{columns.place(pair, at)}: {shown(entry)} is no weight of a pair; supply "
                 f"a number from 0 to inf"
             )
-        found.append(weight)
-    return np.array(found)
+        weights.append(weight)
+    return np.array(weights)
 
 
 def _line(columns: Columns, pair: int) -> str:

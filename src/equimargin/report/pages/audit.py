@@ -160,20 +160,30 @@ def _picture(found: Audit) -> Picture:
     elements: list[Element] = [*across(scale, TOP, bottom, "relative distance from the optimum")]
     for k, (name, interval) in enumerate(rows):
         y = TOP + ROW * (k + 0.5)
-        said = f"{name}: {_ends(interval)}"
-        elements.append(text(name, LEFT - 10, y + 3.5, "row", "end", said))
+        description = f"{name}: {_ends(interval)}"
+        elements.append(text(name, LEFT - 10, y + 3.5, "row", "end", description))
         if interval is found.objective:
             elements.append(
                 symbol(
-                    ("diamond", True), scale.place((interval.upper - middle) / size), y, "c0", said
+                    ("diamond", True),
+                    scale.place((interval.upper - middle) / size),
+                    y,
+                    "c0",
+                    description,
                 )
             )
         elements += bar(
-            (interval.lower - middle) / size, (interval.upper - middle) / size, scale, y, title=said
+            (interval.lower - middle) / size,
+            (interval.upper - middle) / size,
+            scale,
+            y,
+            title=description,
         )
-    said = "; ".join(f"{name} in {_ends(interval)}" for name, interval in rows)
+    description = "; ".join(f"{name} in {_ends(interval)}" for name, interval in rows)
     caption = (
         "Bars are proven intervals; right is above the optimum. An arrow goes on beyond the "
         "picture."
     )
-    return Picture("excess", "The model and the optimum", said, bottom + 34, elements, caption)
+    return Picture(
+        "excess", "The model and the optimum", description, bottom + 34, elements, caption
+    )

@@ -70,17 +70,17 @@ def intervals(family: FamilyView, name: str) -> Picture | None:
     ]
     verbs = {Agreement.INACCURATE: "is inaccurate"}
     legend = [
-        (symbol(OF_AGREEMENT[each], 8, 8, each), f"claim of an answer that {verbs.get(each, each)}")
-        for each in present
+        (symbol(OF_AGREEMENT[kind], 8, 8, kind), f"claim of an answer that {verbs.get(kind, kind)}")
+        for kind in present
     ]
-    said = "; ".join(
+    description = "; ".join(
         f"{_name(answer)} {answer.agreement}, width {answer.judgement.relative_width:.0e}"
         for answer in shown
     )
     return Picture(
         f"{name}-intervals",
         f"Proven intervals and claims of {family.id}",
-        said,
+        description,
         bottom + 34,
         elements,
         legend=legend,
@@ -170,14 +170,14 @@ def _answer(
 ) -> Iterator[Element]:
     """Yield the row of an answer: name, bar and reported value."""
     j, name = answer.judgement, _name(answer)
-    said = (
+    title = (
         f"{name}: proven to be in [{j.lower:.12g}, {j.upper:.12g}], claims "
         f"{j.evidence.value:.12g}, {j.agreement}"
     )
-    yield text(cut(name, LETTERS), LEFT - 8, y + 3.5, "row", "end", said)
-    yield from bar(lower, upper, scale, y, j.lower_kind or "family", said)
+    yield text(cut(name, LETTERS), LEFT - 8, y + 3.5, "row", "end", title)
+    yield from bar(lower, upper, scale, y, j.lower_kind or "family", title)
     if not math.isnan(claim):
-        yield symbol(OF_AGREEMENT[j.agreement], scale.place(claim), y, j.agreement, said)
+        yield symbol(OF_AGREEMENT[j.agreement], scale.place(claim), y, j.agreement, title)
 
 
 def _name(answer: AnswerView) -> str:

@@ -221,12 +221,14 @@ def links_between(families: Sequence[str]) -> list[Link]:
 
 def _said(families: Sequence[FamilyView]) -> Mapping[str, Agreement]:
     """Return the gravest agreement of the answers of every formulation."""
-    said: dict[str, Agreement] = {}
+    gravest: dict[str, Agreement] = {}
     for answer in (answer for family in families for answer in family.answers):
         id = answer.run.formulation
         if id is not None:
-            said[id] = min(said.get(id, Agreement.SKIPPED), answer.agreement, key=SEVERITY.index)
-    return said
+            gravest[id] = min(
+                gravest.get(id, Agreement.SKIPPED), answer.agreement, key=SEVERITY.index
+            )
+    return gravest
 
 
 def _arcs(
@@ -254,7 +256,7 @@ def _arcs(
     step = min(LANE, (PICTURE_WIDTH - NAMES) / (len(lanes) + 1))
     for link, lane, top, bottom in reversed(routed):
         x = NAMES + step * (lane + 1)
-        said = f"{link.kind}: {link.a} {KINDS[link.kind].sign} {link.b}. {link.statement}"
+        title = f"{link.kind}: {link.a} {KINDS[link.kind].sign} {link.b}. {link.statement}"
         path = [
             (NAMES, top),
             (x - 5, top),
@@ -270,7 +272,9 @@ def _arcs(
             KINDS[link.kind].sign, x, (top + bottom) / 2 + 4, "sign", "middle", font_size=12
         )
         yield _leading(
-            Element("g", children=[*reach, _line(path, link.kind), sign], title=said), address, link
+            Element("g", children=[*reach, _line(path, link.kind), sign], title=title),
+            address,
+            link,
         )
 
 

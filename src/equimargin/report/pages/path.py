@@ -239,7 +239,7 @@ def _coefficients(
         elements.append(
             text(cut(names[j], LETTERS), RIGHT - ROOM + 10, place + 3.5, "row", title=names[j])
         )
-    said = "; ".join(f"{names[j]} ends at {values[-1, j]:.4g}" for j in named)
+    description = "; ".join(f"{names[j]} ends at {values[-1, j]:.4g}" for j in named)
     some = (
         ""
         if d <= NAMED
@@ -248,7 +248,7 @@ def _coefficients(
     return Picture(
         "functions",
         "Coefficients along the path",
-        said,
+        description,
         BOTTOM + 34,
         elements,
         f"Every coefficient over lambda.{some}",
@@ -298,13 +298,13 @@ def _decision_values(path: AnyPath, lams: Array) -> Picture:
         else f"{len(shown)} of {len(y_of):,} training points, spread over the labels"
     )
     less = " The median of all is subtracted." if path.problem.rows.invariant else ""
-    said = (
+    description = (
         f"At the end they go from {values[-1, shown].min():.4g} to {values[-1, shown].max():.4g}."
     )
     return Picture(
         "functions",
         "Decision values along the path",
-        said,
+        description,
         BOTTOM + 34,
         elements,
         f"f(x) + b of {some}.{less}",
@@ -343,11 +343,11 @@ def _margins(path: AnyPath) -> Picture:
     y = _upwards(np.append(rows.astype(np.float64), 0.0))
     x, elements = _axes(path, y, "rows in the margin set")
     elements.append(curve(_along(x, lams, y, rows), "c0"))
-    said = f"At most {path.margins.max():,} rows."
+    description = f"At most {path.margins.max():,} rows."
     return Picture(
         "margins",
         "Size of the margin set along the path",
-        said,
+        description,
         BOTTOM + 34,
         elements,
         "The rows that lie on their margin.",
@@ -378,10 +378,10 @@ def _gaps(path: AnyPath) -> Picture:
     )
     for _, kind, look, lams, gaps in kinds:
         for t in _spread(len(lams)):
-            said = f"{gaps[t]:.1e} at lambda = {lams[t]:.4g}"
-            elements.append(symbol(kind, x.place(lams[t]), y.place(gaps[t]), look, said, 2.2))
+            label = f"{gaps[t]:.1e} at lambda = {lams[t]:.4g}"
+            elements.append(symbol(kind, x.place(lams[t]), y.place(gaps[t]), look, label, 2.2))
     legend = [(symbol(kind, 8, 8, look), words) for words, kind, look, _, _ in kinds]
-    said = (
+    label = (
         f"At most {path.gaps.max():.1e} at breakpoints and "
         f"{path.midpoint_gaps.max(initial=0.0):.1e} half way between them."
     )
@@ -390,5 +390,5 @@ def _gaps(path: AnyPath) -> Picture:
         f"broken line, it is called optimal."
     )
     return Picture(
-        "gaps", "Relative gaps along the path", said, BOTTOM + 34, elements, caption, legend
+        "gaps", "Relative gaps along the path", label, BOTTOM + 34, elements, caption, legend
     )

@@ -114,17 +114,17 @@ def _posed(settings: Mapping[str, Any]) -> str:
 
     Empty if the settings lack them.
     """
-    said = []
+    parts = []
     if settings.get("kernel"):
         parameters = ", ".join(
             f"{name} = {value:.6g}" for name, value in settings["kernel"].items() if name != "name"
         )
-        said.append(
+        parts.append(
             f"{settings['kernel']['name']} kernel{f' with {parameters}' if parameters else ''}"
         )
     if settings.get("C") is not None:
-        said.append(f"C = {settings['C']:g}")
-    return ", ".join(said)
+        parts.append(f"C = {settings['C']:g}")
+    return ", ".join(parts)
 
 
 def _spelled(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -134,7 +134,7 @@ def _spelled(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield (
                 name,
                 ", ".join(
-                    str(each) if key == "name" else f"{key} {each}" for key, each in value.items()
+                    str(item) if key == "name" else f"{key} {item}" for key, item in value.items()
                 ),
             )
         elif isinstance(value, list | tuple):

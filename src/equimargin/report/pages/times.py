@@ -81,19 +81,21 @@ def times(families: Sequence[FamilyView]) -> Picture | None:
                 text(words, LEFT - 5, where + 3.5, "tick", "end"),
             ]
     looks = {name: (SYMBOLS[k % len(SYMBOLS)], f"c{k % COLOURS}") for k, name in enumerate(solvers)}
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in solvers}
+    results: dict[str, list[tuple[float, float]]] = {name: [] for name in solvers}
     for (family, answer), width in zip(answers, widths, strict=True):
         seconds, (shape, colour) = _seconds(answer.judgement), looks[answer.run.solver]
         where = BOTTOM if width == 0 else TOP - EDGE if math.isinf(width) else y.place(width)
-        said = f"{family}, {answer.name}: width {width:.1e} in {seconds:.3g} s, {answer.agreement}"
-        elements.append(symbol(shape, x.place(seconds), where, colour, said))
-        found[answer.run.solver].append((seconds, width))
+        label = f"{family}, {answer.name}: width {width:.1e} in {seconds:.3g} s, {answer.agreement}"
+        elements.append(symbol(shape, x.place(seconds), where, colour, label))
+        results[answer.run.solver].append((seconds, width))
     legend = [(symbol(shape, 8, 8, colour), name) for name, (shape, colour) in looks.items()]
-    said = "; ".join(_of_solver(name, *zip(*pairs, strict=True)) for name, pairs in found.items())
+    label = "; ".join(
+        _of_solver(name, *zip(*pairs, strict=True)) for name, pairs in results.items()
+    )
     return Picture(
         "times",
         "Time against proven width, of every answer",
-        said,
+        label,
         BOTTOM + 34,
         elements,
         CAPTION,
