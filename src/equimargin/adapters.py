@@ -306,9 +306,9 @@ def _solver(
             return Refusal(f"its rows have weights: {weights}")
         kept = _kept(problem)
         if not len(kept):
-            return Refusal("none of its rows costs anything")
+            return Refusal("all its rows have weight 0")
         if isinstance(problem.rows, Signed) and len(np.unique(problem.rows.y[kept])) < 2:
-            return Refusal("all its labels that count are of one class")
+            return Refusal("all its labels of positive weight are of one class")
         above, below = (
             np.split(problem.unit_weights, 2) if isinstance(problem.rows, Tube) else (kept, kept)
         )
@@ -419,7 +419,7 @@ def _fitted(name: str, model: Any, problem: MarginProblem, limits: Limits) -> So
         return replace(
             solution,
             status=Status.ITERATION_LIMIT,
-            reason=f"it says {stopped.split('.')[0]!r}: {solution.reason}",
+            reason=f"it warns {stopped.split('.')[0]!r}: {solution.reason}",
         )
     return solution
 

@@ -204,7 +204,7 @@ def test_an_estimator_that_did_not_converge_has_failed_and_not_disagreed() -> No
     found = judged(problem, from_estimator(SVC(C=problem.C, gamma=0.4, max_iter=1)))
     assert found.agreement is Agreement.FAILED
     assert found.evidence.run.status is Status.ITERATION_LIMIT
-    assert "it says 'Solver terminated early" in found.evidence.run.reason
+    assert "it warns 'Solver terminated early" in found.evidence.run.reason
 
 
 def test_an_estimator_without_coefficients_is_read_by_its_values() -> None:
@@ -236,17 +236,17 @@ def test_points_of_weight_0_and_other_weights_are_handed_on() -> None:
         (
             libsvm(),
             classification([[0.0], [1.0]], [1, 1]),
-            "all its labels that count are of one class",
+            "all its labels of positive weight are of one class",
         ),
         (
             libsvm(),
             classification([[0.0], [1.0]], [1, -1], sample_weight=[1.0, 0.0]),
-            "all its labels that count are of one class",
+            "all its labels of positive weight are of one class",
         ),
         (
             libsvm(),
             regression([[0.0], [1.0]], [1, -1], sample_weight=[0.0, 0.0]),
-            "none of its rows costs anything",
+            "all its rows have weight 0",
         ),
         (
             libsvm(),

@@ -229,7 +229,7 @@ def test_a_wrong_map_is_found(own: Family[ProgramProblem]) -> None:
     said = {
         "recover": "maps to the definition has the value",
         "express": "maps from the definition has the value",
-        "printed": "its printed formula says 7.0",
+        "printed": "its printed formula is 7.0",
     }
     for name, functions in maps.items():
 

@@ -67,11 +67,11 @@ def load_problem(
         If neither or both are given, or the data cannot be sampled or read.
     """
     if (file is None) == (seed is None):
-        raise ValueError(f"the family {family.id} needs data: a file, or --draw SEED to draw some")
+        raise ValueError(f"the family {family.id} needs data: a file, or --draw SEED")
     if seed is not None:
         from equimargin.own.instances import drawn
 
-        data, how = drawn(family, seed), f"drawn with seed {seed}"
+        data, how = drawn(family, seed), f"sampled with seed {seed}"
     else:
         assert file is not None
         data, how = (
@@ -146,7 +146,7 @@ def read(file: str | Path) -> dict[str, Any]:
                 "family(..., load=function)"
             )
         if not isinstance(content, Mapping):
-            raise ValueError("it holds no object, whose names are those of the data")
+            raise ValueError("it has no JSON object with the names of the data")
         return {str(name): _number(name, value) for name, value in content.items()}
     except FileNotFoundError:
         raise

@@ -345,7 +345,7 @@ def _complaint_of_printed(entry: Formulation, problem: ProgramProblem) -> str:
         float(entry.printed(values, problem.data).objective),
     )
     same = abs(declared - printed) <= 1e-8 * max(1.0, abs(declared))
-    return "" if same else f"{entry.id} declares {declared!r}, its printed formula says {printed!r}"
+    return "" if same else f"{entry.id} declares {declared!r}, its printed formula is {printed!r}"
 
 
 def _smallest(

@@ -257,7 +257,7 @@ def test_certificates_do_not_go_to_standard_output(
     )
     assert (result.exit_code, result.stdout) == (2, "")
     assert (
-        "--certify writes a file of every family and takes a folder, not standard output (-)"
+        "--certify must be a folder, for a file of every family, not standard output (-)"
         in result.stderr
     )
     assert list(tmp_path.iterdir()) == []

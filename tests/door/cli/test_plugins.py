@@ -172,7 +172,7 @@ def test_data_are_drawn(run: Run) -> None:
         "--solver",
         "CLARABEL",
     )
-    assert "test.ocsvm, drawn with seed 4: X" in found.stdout
+    assert "test.ocsvm, sampled with seed 4: X" in found.stdout
     assert found.returncode == 0, found.stdout + found.stderr
 
 
@@ -210,7 +210,7 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
             ("list", "families", "--plugin", "nowhere"),
             "the plug-in nowhere cannot be loaded: ModuleNotFoundError",
         ),
-        (("list", "families", "--plugin", "nowhere.py"), "the plug-in nowhere.py is not there"),
+        (("list", "families", "--plugin", "nowhere.py"), "the plug-in nowhere.py does not exist"),
         (("list", "families", "--plugin", "broken.py"), "KeyError: 'missing' (broken.py, line 2)"),
         (
             ("list", "families", "--plugin", "brought", "--plugin", "other/brought.py"),

@@ -489,8 +489,7 @@ def test_labels_keep_their_values_for_other_tasks(tmp_path: Path) -> None:
         (
             "1,2\n3,4\n",
             {},
-            ", line 1: the first row may be column names or data; say which: --header or "
-            "--no-header",
+            ", line 1: the first row may be column names or data; add --header or --no-header",
         ),
         (",a,y\n1,2,3\n", {}, ", line 1: column 1 has no name"),
         (
@@ -512,7 +511,7 @@ def test_labels_keep_their_values_for_other_tasks(tmp_path: Path) -> None:
         (
             "qid,query,a,y\n1,2,3,4\n",
             {},
-            ": columns 'qid', 'query' could each be the query; say which with query",
+            ": columns 'qid', 'query' could each be the query; choose one with query",
         ),
         ("qid,a,y\n1,2,3\n,2,3\n", {}, ", line 3: this row has no query"),
     ],
@@ -642,7 +641,7 @@ def test_what_the_first_row_is_can_be_said(tmp_path: Path) -> None:
     doubtful = write(tmp_path, "0,1,2\n1.5,0.5,3\n-1,2.5,1\n2,2,2\n", "doubtful.csv")
     with pytest.raises(
         DataError,
-        match=r"line 1: the first row may be column names or data; say which: --header or "
+        match=r"line 1: the first row may be column names or data; add --header or "
         r"--no-header",
     ):
         load(doubtful)

@@ -84,7 +84,7 @@ def test_load_says_which_line_counts_features_from_0(tmp_path: Path) -> None:
 
 def test_load_names_that_come_twice_are_said_by_place(tmp_path: Path) -> None:
     path = write(tmp_path, "label,label,a,a\n1,5,2,0.5\n2,6,3,1.5\n1,7,4,3.5\n")
-    with pytest.raises(DataError, match=r"say which with target \(--target 'column 1'\)"):
+    with pytest.raises(DataError, match=r"choose one with target \(--target 'column 1'\)"):
         load(path)
     with pytest.raises(
         DataError,

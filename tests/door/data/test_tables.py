@@ -335,7 +335,7 @@ def test_a_role_can_be_taken_and_given(tmp_path: Path) -> None:
         (
             "label,target,a\n1,2,3\n",
             {},
-            ": columns 'label', 'target' could each be the target; say which with target "
+            ": columns 'label', 'target' could each be the target; choose one with target "
             "(--target label)",
         ),
         (

@@ -219,7 +219,7 @@ def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path
         ),
         (
             ["--executor", "dask", "--scheduler", "tcp://here:1", "--jobs", "2"],
-            "the cluster has workers of its own",
+            "the cluster has its own workers",
         ),
         (
             ["--executor", "joblib", "--jobs", "0"],

@@ -188,7 +188,7 @@ def _check_folder(certify: Path | None) -> None:
         return
     if certify == STDOUT:
         raise ValueError(
-            "--certify writes a file of every family and takes a folder, not standard output (-)"
+            "--certify must be a folder, for a file of every family, not standard output (-)"
         )
     try:
         certify.mkdir(parents=True, exist_ok=True)

@@ -289,7 +289,7 @@ def _two_numbers(option: str, text: str) -> tuple[float, float]:
         first, second = map(float, text.split(","))
     except ValueError:
         raise ValueError(
-            f"{option} takes two numbers with a comma between them, such as 1,5, not {text!r}"
+            f"{option} must be two numbers with a comma between them, such as 1,5, not {text!r}"
         ) from None
     return first, second
 
@@ -536,9 +536,7 @@ def suggest(  # prose-ok: param-section
             related += 1
             typer.echo(str(relation))
         late = verdicts.count(OUT_OF_TIME)
-        ended = (
-            f"; {late} were not asked about when the time was over (--time-limit)" if late else ""
-        )
+        ended = f"; {late} were not reached within the time (--time-limit)" if late else ""
         typer.echo(
             f"# {family}: {related} of {related + len(verdicts)} pairs have a relation{ended}"
         )

@@ -173,7 +173,7 @@ def _show(
     """Write the results of a study so far."""
     check_writable(html, csv, parquet)
     if parquet == STDOUT:
-        raise ValueError("--parquet takes a file: a Parquet file is not written to standard output")
+        raise ValueError("--parquet must be a file, not standard output (-)")
     with writing(html, csv) as write:
         if html is not None:
             write(html, study.to_html(command))
@@ -217,7 +217,7 @@ def _executor(name: str, jobs: int | None, scheduler: str | None, memory: str | 
         what = (
             "the local executor is one process"
             if scheduler is None
-            else "the cluster has workers of its own"
+            else "the cluster has its own workers"
         )
         raise ValueError(f"--jobs does not apply: {what}; leave it out")
     if jobs is not None and jobs < 1:

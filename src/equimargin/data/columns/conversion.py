@@ -121,8 +121,8 @@ def read_target(columns: Columns, at: int, task: str | None) -> NDArray[Any]:
 def _no_label(columns: Columns, row: int, at: int) -> MissingEntry:
     text = str(columns.entries[at][row])
     hint = (
-        f"; if it is a label, say what is missing instead ({columns.option('na', '')}: only "
-        f"what is empty)"
+        f"; if it is a label, name the words for missing entries ({columns.option('na', '')}: "
+        f"only empty ones)"
         if columns.number(text) is None and text
         else ""
     )

@@ -169,7 +169,7 @@ def _recognised(columns: Columns, role: str, names: Sequence[str], free: list[in
             role, first if columns.names.count(first) == 1 else f"column {matches[0] + 1}"
         )
         raise DataError(
-            f"{columns.where}: columns {several} could each be the {role}; say which with "
+            f"{columns.where}: columns {several} could each be the {role}; choose one with "
             f"{role} ({example})"
         )
     if not matches:

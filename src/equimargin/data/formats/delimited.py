@@ -391,8 +391,8 @@ def _names(where: str, records: Records, request: Request) -> tuple[int, list[st
         return first
     if looks is None and records.remark is None:
         raise DataError(
-            f"{where}, line {first[0]}: the first row may be column names or data; say "
-            f"which: --header or --no-header "
+            f"{where}, line {first[0]}: the first row may be column names or data; add "
+            f"--header or --no-header "
             "(in Python header=...)"
         )
     return records.remark

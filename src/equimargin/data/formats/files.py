@@ -201,7 +201,7 @@ def detect_format(file: File, sep: str | None = None, decimal: str = ".") -> str
     raise DataError(
         f"{where}: the file is neither svmlight (label index:value ...) nor CSV nor NPZ nor "
         f"Parquet nor a table with white space between "
-        "its fields; convert it to one, or say what separates the fields with --sep"
+        "its fields; convert it to one, or name the separator with --sep"
     )
 
 

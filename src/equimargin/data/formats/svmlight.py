@@ -183,8 +183,8 @@ def _svmlight_fault(where: str, text: bytes, reason: str) -> DataError:
                 f"as svmlight; --sep {sep} reads a table)"
             )
     return DataError(
-        f"{where}: cannot be read as svmlight ({reason}); correct the file, or say what "
-        f"separates fields of a table (--sep)"
+        f"{where}: cannot be read as svmlight ({reason}); correct the file, or name the "
+        f"separator of a table (--sep)"
     )
 
 

@@ -80,7 +80,8 @@ def verdict(found: Audit) -> tuple[str, str]:
     if most <= AS_GOOD_AS_OPTIMAL:
         return (
             "agree",
-            f"As good as optimal: at most {most:.2g} above the optimum, relative to it, proven.",
+            f"Optimal to {AS_GOOD_AS_OPTIMAL:g}: at most {most:.2g} above the optimum, relative "
+            f"to it, proven.",
         )
     if least > 0:
         how_far = (
@@ -128,9 +129,7 @@ def _problem(found: Audit) -> dict[str, str]:
         "C": f"{problem.C:g}",
     }
     facts |= {"support vectors": found.vectors} if found.vectors else {}
-    return facts | (
-        {"assumed, as the model does not say it": found.assumed} if found.assumed else {}
-    )
+    return facts | ({"assumed, as the model lacks it": found.assumed} if found.assumed else {})
 
 
 def _ends(interval: Interval) -> str:
