@@ -191,12 +191,13 @@ class ComparisonRequest:
         default=False,
         metadata=option(
             "--patient",
-            help="Complete all answers: slow ones, and those that no verdict needs.",
+            help="Complete all answers, including slow ones and those that no verdict needs.",
             panel=LIMITS,
         ),
     )
     jobs: int = field(
-        default=1, metadata=option(metavar="N", help="Processes; -1 for all cores.", panel=LIMITS)
+        default=1,
+        metadata=option(metavar="N", help="Number of processes; -1 for all cores.", panel=LIMITS),
     )
     include_controls: bool = field(
         default=False,

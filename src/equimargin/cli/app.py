@@ -47,8 +47,8 @@ MORE = "More"
 app = typer.Typer(
     name="equimargin",
     cls=OneSentence,
-    help="Solve the convex programs of max-margin learning in many ways, and prove how near the "
-    "answers are.",
+    help="Solve the convex programs of max-margin learning, and prove how far the answers are "
+    "from the optimum.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -75,7 +75,7 @@ def root(  # prose-ok: param-section
         ),
     ] = False,
 ) -> None:
-    """Solve max-margin convex programs in many ways, and prove how near the answers are."""
+    """Solve the convex programs of max-margin learning, and prove the error of the answers."""
 
 
 def _enter(command: Callable[..., None], **how: Any) -> None:

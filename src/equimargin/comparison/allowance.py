@@ -16,7 +16,7 @@ With the start of Python, libraries and compiled kernels, a comparison then take
 than ten seconds. Further answers only repeat earlier results.
 """
 LAST_ALLOWANCE = 0.5
-"""Minimum CPU seconds of an answer once started; less would stop most of them early."""
+"""Minimum time limit of a started answer in CPU seconds; less would stop most of them."""
 COMPILED_AT_ONCE = 3.0
 """Maximum compilation time of a comparison in seconds; pending verdicts are exempt."""
 SHORTEST_LIMIT = 0.01

@@ -327,8 +327,8 @@ def _complaint_of_point(
     off = max(due.lower - worth, worth - due.upper)
     if off > OPTIMAL * due.interval.size or completed_point.moved > OPTIMAL:
         return (
-            f"{what} has the value {worth!r} in {entry.id}, moved by {completed_point.moved:.1e}, where "
-            f"the optimum is {due}"
+            f"{what} has the value {worth!r} in {entry.id}, moved by {completed_point.moved:.1e}, "
+            f"where the optimum is {due}"
         )
     return ""
 
@@ -345,7 +345,9 @@ def _complaint_of_printed(entry: Formulation, problem: ProgramProblem) -> str:
         float(entry.printed(values, problem.data).objective),
     )
     same = abs(declared - printed) <= 1e-8 * max(1.0, abs(declared))
-    return "" if same else f"{entry.id} declares {declared!r}, its printed formula is {printed!r}"
+    if same:
+        return ""
+    return f"{entry.id} declares {declared!r}, its printed formula is {printed!r}"
 
 
 def _smallest(

@@ -118,7 +118,7 @@ def load(name: str) -> None:
     )
     if path.suffix == ".py" and not path.is_file():
         raise ValueError(
-            f"the plug-in {name} does not exist; --plugin takes a module, or a file that ends in .py"
+            f"the plug-in {name} does not exist; --plugin takes a module, or a file ending in .py"
         )
     if str(folder) not in sys.path:
         # Other processes receive the path, and import the module from it.

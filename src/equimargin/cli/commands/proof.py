@@ -50,7 +50,7 @@ StrategyOption = Annotated[
 DrawSeedOption = Annotated[int, typer.Option(min=0, help="Seed of the instances.")]
 WithoutOption = Annotated[
     str | None,
-    typer.Option("--without", metavar="weights", help="Only instances without row weights."),
+    typer.Option("--without", metavar="weights", help="Remove the weights from the instances."),
 ]
 DistinctOption = Annotated[bool, flag("--distinct", "Only instances without two equal points.")]
 FiniteOption = Annotated[bool, flag("--finite", "Count only differences of two finite optima.")]

@@ -96,7 +96,8 @@ class ReadFields:
         str | None,
         named(
             ("drop", "mean"),
-            "Treatment of missing entries: {} (drop the rows, or take the mean of the feature).",
+            "Treatment of missing entries: {} (drop the rows, or use the mean of the feature); by "
+            "default refused.",
             DATA,
         ),
     ] = None

@@ -36,9 +36,7 @@ JSONOption = Annotated[
 
 HTMLOption = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE", help="Page for a browser; - for standard output.", rich_help_panel=OUTPUT
-    ),
+    typer.Option(metavar="FILE", help="HTML page; - for standard output.", rich_help_panel=OUTPUT),
 ]
 
 
