@@ -153,9 +153,8 @@ def audit(  # prose-ok: param-section
         Path,
         typer.Argument(
             metavar="MODEL",
-            help="LIBSVM or LIBLINEAR model, NPZ/JSON with scikit-learn's coefficients (the keys "
-            "are listed below), or with --trust a "
-            "joblib or pickle file.",
+            help="LIBSVM or LIBLINEAR model, NPZ/JSON with scikit-learn's coefficients (keys "
+            "above), or with --trust a joblib or pickle file.",
         ),
     ],
     *,
@@ -163,7 +162,7 @@ def audit(  # prose-ok: param-section
         str,
         typer.Option(
             metavar="DATA",
-            help="Training data of the model, preprocessed as for it: a bundled name or a file.",
+            help="Training data as the model received them: a bundled name or a file.",
         ),
     ],
     cost: Annotated[
