@@ -112,8 +112,8 @@ class Job:
     def preference(self) -> tuple[bool, int]:
         """Sort key among jobs of equal priority; smaller runs first.
 
-        The solver that "auto" chooses precedes others, and a backend that suits the
-        program.
+        A solver that "auto" tries first precedes others, and so does a backend that
+        suits the program.
         """
         if self.formulation is not None:
             suited = BACKENDS[self.solver].suited == "linear" and self.problem.kind == "linear"
