@@ -76,7 +76,7 @@ def test_every_form_conforms_and_every_mistake_is_refuted(id: str) -> None:
     entry = as_a(Formulation, REGISTRY[id])
     check_own_formulation(entry, EXAMPLES)
     if entry.control:
-        assert f"{id} is worth" in str(present(refutation(id, EXAMPLES)))
+        assert f"{id} has the optimum" in str(present(refutation(id, EXAMPLES)))
 
 
 @pytest.mark.slow

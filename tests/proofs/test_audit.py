@@ -221,7 +221,7 @@ def test_audit_class_weights_that_are_stated_are_those_of_the_problem(
     result = CliRunner().invoke(app, [*arguments, "0.5,5"])
     assert (result.exit_code, "assumed" in result.output) == (0, False), result.output
     result = CliRunner().invoke(app, [*arguments, "5"])
-    assert (result.exit_code, "--class-weight takes two numbers" in result.output) == (2, True), (
+    assert (result.exit_code, "--class-weight must be two numbers" in result.output) == (2, True), (
         result.output
     )
 

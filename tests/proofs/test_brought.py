@@ -172,7 +172,7 @@ def test_the_solver_conforms() -> None:
 def test_a_refutation_is_small_and_exact() -> None:
     found = present(refutation("test.ocsvm.dual_without_m"))
     assert found.data["X"].shape[0] == 2
-    assert "is worth 0 where test.ocsvm.primal is worth -1/8" in str(found)
+    assert "has the optimum 0, and test.ocsvm.primal has -1/8" in str(found)
     assert refutation("test.ocsvm.dual", examples=10) is None
 
 
@@ -184,10 +184,7 @@ def test_a_function_that_fails_on_drawn_data_does_not_conform(
     A control is not refuted by it.
     """
     assert main(["test.own.primal"]) == 2
-    assert (
-        "cannot be checked: the family test.own has no strategy to draw data from"
-        in capsys.readouterr().out
-    )
+    assert "cannot be checked: the family test.own has no data strategy" in capsys.readouterr().out
     own.data = st.fixed_dictionaries({"end": st.integers(1, 2)})
 
     @own.formulation("failing", control=True)
@@ -230,9 +227,9 @@ def test_a_wrong_map_is_found(own: Family[ProgramProblem]) -> None:
         "printed": {"printed": lambda v, d: FormulaValue(7.0)},
     }
     said = {
-        "recover": "maps to the definition is worth",
-        "express": "maps from the definition is worth",
-        "printed": "its printed formula says 7.0",
+        "recover": "maps to the definition has the value",
+        "express": "maps from the definition has the value",
+        "printed": "its printed formula is 7.0",
     }
     for name, functions in maps.items():
 
@@ -865,7 +862,7 @@ def test_what_is_entered_twice_or_wrongly_is_refused(own: Family[ProgramProblem]
         empty.formulation("first", control=True)(lambda d: d)
     with pytest.raises(LookupError, match=r"the family test.empty has no formulation"):
         optimum(empty({}))
-    with pytest.raises(ValueError, match=r"no strategy to draw data from"):
+    with pytest.raises(ValueError, match=r"no data strategy"):
         drawn(empty, 0)
 
 

@@ -321,8 +321,8 @@ def test_suggestions_keep_their_time_and_name_families_that_are_meant(own: str) 
     assert (status, output.splitlines()) == (
         4,
         [
-            "# quantile: 0 of 3 pairs have a relation; 3 were not asked about when the time "
-            "was over (--time-limit)"
+            "# quantile: 0 of 3 pairs have a relation; 3 were not reached within the time "
+            "(--time-limit)"
         ],
     )
     status, output = run("suggest", "quantle")

@@ -172,7 +172,7 @@ def test_a_pipe_at_both_ends(tmp_path: Path) -> None:
     assert "\x1b" not in answer.stdout
     assert max(map(len, answer.stdout.splitlines())) <= 80
     assert re.search(
-        r"^ *svm\.soft:? +optimum \S+, \d+ digits proven; asking other solvers$",
+        r"^ *svm\.soft:? +optimum \S+, \d+ digits proven; running other solvers$",
         answer.stdout,
         re.MULTILINE,
     )

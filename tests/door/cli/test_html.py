@@ -268,15 +268,13 @@ def test_it_says_what_the_terminal_says(found: Comparison, page: Element) -> Non
         "HIGHS on quadratic programs",
     ):
         assert any(sentence.startswith(begin) for sentence in sentences)
-    settings = {
-        row["setting"]: row["value"] for row in read(of_caption(page, "What was asked for"))
-    }
+    settings = {row["setting"]: row["value"] for row in read(of_caption(page, "Settings"))}
     assert (settings["tol"], settings["patient"], settings["total_time"]) == (
         "1e-08",
         "no",
         "not given",
     )
-    versions = {row["program"] for row in read(of_caption(page, "What it was computed with"))}
+    versions = {row["program"] for row in read(of_caption(page, "Versions"))}
     assert {"Python", "equimargin", "numpy", "clarabel", "cvxpy"} <= versions
     assert "It was run from Python; the settings below are the arguments." in sentences
 
@@ -299,9 +297,7 @@ def test_names_are_text_whatever_they_hold(tmp_path: Path) -> None:
     assert f"dropped: {EVIL}" in said
     assert not {"b", "i"} & {element.tag for element in root.everything()}
     assert len(root.all("script")) == 1
-    settings = {
-        row["setting"]: row["value"] for row in read(of_caption(root, "What was asked for"))
-    }
+    settings = {row["setting"]: row["value"] for row in read(of_caption(root, "Settings"))}
     assert [settings[name] for name in ("C", "seed", "kernel", "loss")] == [
         "1.0",
         "0",
@@ -372,9 +368,7 @@ def test_a_path_has_its_page(tmp_path: Path) -> None:
     lambdas = [float(row["lambda"]) for row in rows]
     assert lambdas == sorted(lambdas, reverse=True)
     assert all(float(row["gap"]) <= 1e-8 for row in rows)
-    settings = {
-        row["setting"]: row["value"] for row in read(of_caption(root, "What was asked for"))
-    }
+    settings = {row["setting"]: row["value"] for row in read(of_caption(root, "Settings"))}
     assert (settings["validate"], settings["lambda_min"], settings["kernel"]) == (
         "3",
         "0.01",

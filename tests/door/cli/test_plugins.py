@@ -172,7 +172,7 @@ def test_data_are_drawn(run: Run) -> None:
         "--solver",
         "CLARABEL",
     )
-    assert "test.ocsvm, drawn with seed 4: X" in found.stdout
+    assert "test.ocsvm, sampled with seed 4: X" in found.stdout
     assert found.returncode == 0, found.stdout + found.stderr
 
 
@@ -187,11 +187,11 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
     ]
     families = run("list", "families").stdout
     assert re.search(r"(?m)^coupling.wlw [^[]*$", families)
-    assert re.search(r"(?m)^lasso .*\[comes with equimargin, from the field\]$", families)
+    assert re.search(r"(?m)^lasso .*\[bundled, not in the documents\]$", families)
     assert re.search(r"(?m)^svm.soft [^[]*$", families)
     assert "--plugin MODULE loads one" in run("list", "plugins").stdout
     found = re.search(
-        r"--draw 1 draws, and as a JSON file may hold them\n  (.*)\n",
+        r"Data of --draw 1, in the format of a JSON file\n  (.*)\n",
         run("show", "one_class").stdout,
     )
     assert found is not None
@@ -210,7 +210,7 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
             ("list", "families", "--plugin", "nowhere"),
             "the plug-in nowhere cannot be loaded: ModuleNotFoundError",
         ),
-        (("list", "families", "--plugin", "nowhere.py"), "the plug-in nowhere.py is not there"),
+        (("list", "families", "--plugin", "nowhere.py"), "the plug-in nowhere.py does not exist"),
         (("list", "families", "--plugin", "broken.py"), "KeyError: 'missing' (broken.py, line 2)"),
         (
             ("list", "families", "--plugin", "brought", "--plugin", "other/brought.py"),
@@ -219,11 +219,11 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
         (("compare", "--family", "test.none", "--draw", "1"), "unknown family 'test.none'"),
         (
             ("compare", "--family", "svm.soft", "--draw", "1"),
-            "--draw needs --family with the name of a family from elsewhere",
+            "--draw needs the name of a user-defined family",
         ),
         (
             ("compare", "--plugin", "brought", "--family", "test.nothing", "--draw", "1"),
-            "has no strategy to draw data from",
+            "has no data strategy",
         ),
         (
             ("compare", "--plugin", "brought", "--family", "test.ocsvm"),
@@ -248,8 +248,8 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
         (("compare",), "missing argument 'DATA'"),
         (
             ("compare", "broken.json"),
-            "broken.json: a JSON file has the data of a family from elsewhere; say of "
-            "which: --family ID",
+            "broken.json: a JSON file has the data of a user-defined family; name it "
+            "with --family ID",
         ),
         (
             ("compare", "broken.json", "--plugin", "brought", "--family", "test.ocsv"),
@@ -257,7 +257,7 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
         ),
         (
             ("compare", "broken.json", "--family", "elsewhere"),
-            "`equimargin list families` has all, and --plugin MODULE brings others",
+            "`equimargin list families` has all, and --plugin MODULE registers more",
         ),
     ],
 )
@@ -288,7 +288,7 @@ def test_drawing_without_hypothesis_says_what_to_install(arguments: tuple[str, .
         command, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=HANG
     )
     assert (found.returncode, found.stdout) == (2, "")
-    assert found.stderr == "equimargin: drawing data needs hypothesis: pip install hypothesis\n"
+    assert found.stderr == "equimargin: sampling data needs hypothesis: pip install hypothesis\n"
 
 
 PROGRAMS = """

@@ -485,12 +485,11 @@ def test_labels_keep_their_values_for_other_tasks(tmp_path: Path) -> None:
         ('a,y\n1,2\n"1"0,2\n', {}, ", line 3: ',' expected after '\"'"),
         (b"a,y\n1,2\n\xff,2\n", {}, ", line 3: the text is not UTF-8"),
         ("a,y\n", {}, ": there is no row below the header"),
-        ("y,qid\n1,2\n", {}, ": there is no feature column beside 'y', 'qid'"),
+        ("y,qid\n1,2\n", {}, ": there is no feature column in addition to 'y', 'qid'"),
         (
             "1,2\n3,4\n",
             {},
-            ", line 1: the first row may be column names or data; say which: --header or "
-            "--no-header",
+            ", line 1: the first row may be column names or data; add --header or --no-header",
         ),
         (",a,y\n1,2,3\n", {}, ", line 1: column 1 has no name"),
         (
@@ -512,7 +511,7 @@ def test_labels_keep_their_values_for_other_tasks(tmp_path: Path) -> None:
         (
             "qid,query,a,y\n1,2,3,4\n",
             {},
-            ": columns 'qid', 'query' could each be the query; say which with query",
+            ": columns 'qid', 'query' could each be the query; choose one with query",
         ),
         ("qid,a,y\n1,2,3\n,2,3\n", {}, ", line 3: this row has no query"),
     ],
@@ -642,7 +641,7 @@ def test_what_the_first_row_is_can_be_said(tmp_path: Path) -> None:
     doubtful = write(tmp_path, "0,1,2\n1.5,0.5,3\n-1,2.5,1\n2,2,2\n", "doubtful.csv")
     with pytest.raises(
         DataError,
-        match=r"line 1: the first row may be column names or data; say which: --header or "
+        match=r"line 1: the first row may be column names or data; add --header or "
         r"--no-header",
     ):
         load(doubtful)
@@ -732,7 +731,7 @@ ONES = np.ones((3, 2))
         ),
         (
             {"X": ONES, "y": np.ones(3), "qid": np.full(3, 2.0**60)},
-            "float64 does not tell queries from 2**53 on apart; renumber them",
+            "float64 does not distinguish queries from 2**53 on; renumber them",
         ),
         ({"X": ONES * 1j, "y": np.ones(3)}, "type complex128; save numbers"),
         (
@@ -752,7 +751,7 @@ ONES = np.ones((3, 2))
             "row 2, column 'y': '-inf' is not a finite number",
         ),
         ({"X": ONES[:0], "y": np.ones(0)}, "there are 0 rows and 2 features"),
-        ({"X": ONES[:, :0], "y": np.ones(3)}, "there is no feature column beside 'y'"),
+        ({"X": ONES[:, :0], "y": np.ones(3)}, "there is no feature column in addition to 'y'"),
     ],
 )
 def test_a_bad_npz_file_is_refused(tmp_path: Path, arrays: Any, reason: str) -> None:
@@ -832,7 +831,7 @@ def test_no_data_file(tmp_path: Path, content: Any, reason: str) -> None:
 def test_the_extension_decides_where_the_content_does_not(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no row holds an index:value"):
         load(write(tmp_path, "1\n2\n", "rows.svm"))
-    with pytest.raises(DataError, match="there is no feature column beside 'y'"):
+    with pytest.raises(DataError, match="there is no feature column in addition to 'y'"):
         load(write(tmp_path, "y\n2\n", "rows.csv"))
 
 

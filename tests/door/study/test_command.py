@@ -52,7 +52,7 @@ def test_a_study_is_run_once_and_looked_at_often(plan: Path) -> None:
     assert f"{many} of {many} answers: {many} solved, 0 failed, 0 skipped" in output
     status, output = study(plan)
     assert status == 2
-    assert "--resume runs what the plan newly asks for" in output
+    assert "--resume runs the new answers of the plan" in output
     assert study(plan, "--resume")[0] == 0
     status, output = study(plan, "--status")
     assert (status, output) == (
@@ -169,7 +169,7 @@ def test_a_study_that_others_work_on_is_not_begun_again(plan: Path) -> None:
             assert "1 process at work" in output
             status, output = study(plan, "--resume")
             assert status == 4
-            assert "What is missing is leased by other processes" in output
+            assert "The missing answers are leased by other processes" in output
     assert study(plan, "--resume")[0] == 0
     assert Study(file).progress().complete
 

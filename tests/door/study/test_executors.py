@@ -211,15 +211,15 @@ def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path
     [
         (
             ["--scheduler", "tcp://here:1"],
-            "--scheduler is of a Dask cluster, and --executor is local; say --executor dask",
+            "--scheduler is the address of a Dask cluster, and --executor is local; add --executor dask",
         ),
         (
             ["--jobs", "2"],
-            "--jobs does not go with it: the local executor is one process; leave it out",
+            "--jobs does not apply: the local executor is one process; leave it out",
         ),
         (
             ["--executor", "dask", "--scheduler", "tcp://here:1", "--jobs", "2"],
-            "the cluster has workers of its own",
+            "the cluster has its own workers",
         ),
         (
             ["--executor", "joblib", "--jobs", "0"],

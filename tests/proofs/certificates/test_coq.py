@@ -231,13 +231,13 @@ SAYS = [
     (
         "echo accepted",
         0,
-        "Checked by checker.py, and by the program that is proved, which accepts 1 of 1.",
+        "Checked by checker.py, and by the proved checker, which accepts 1 of 1.",
     ),
     ("echo unread", 0, f"which accepts 0 of 1, and does not read 1: {coq.COVERED}."),
     (
         "echo rejected",
         1,
-        "soft.json: REJECTED by the program that is proved, and accepted by checker.py",
+        "soft.json: REJECTED by the proved checker, and accepted by checker.py",
     ),
     (
         "echo no memory >&2; exit 3",
