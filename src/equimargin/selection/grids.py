@@ -502,7 +502,7 @@ class GridJob(NamedTuple):
 
     @property
     def problem(self) -> Problem:
-        """Problem of the training points: the margin problem, or that of a given family."""
+        """Problem of the training points, of the given family if there is one."""
         qid = None if self.query is None else self.query[self.training]
         X, y = self.features(self.training), self.y[self.training]
         if self.family is not None:
