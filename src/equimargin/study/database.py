@@ -514,7 +514,7 @@ class Database:
         kinds: Mapping[str, type],
         may_be_missing: Sequence[str] = (),
     ) -> None:
-        """Raise if a value is not of its column's type, which SQLite does not enforce."""
+        """Raise if a value is not of its column's type, as SQLite stores any value."""
         for row in rows:
             for name, kind in kinds.items():
                 value = row[name]

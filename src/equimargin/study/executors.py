@@ -107,7 +107,6 @@ def of_joblib(jobs: int, memory: int | None = None) -> Executor:
     """
 
     def run(leased: Iterator[AnswerSpec]) -> Iterator[Done]:
-        # Imported here: studies in one process do not need joblib.
         from joblib import Parallel, delayed
 
         # With one job joblib would use this process. So it starts two processes, and

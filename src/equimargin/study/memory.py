@@ -12,13 +12,13 @@ from equimargin.formulations import Problem
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 """Bytes of a unit, by its letter."""
 DECLARED_COPIES = 12
-"""Number of float64 copies of a declared problem's largest matrix.
+"""Number of 8-byte numbers of a declared problem per entry of its largest matrix.
 
 Those of cvxpy and of the backend with their indices, and the factors, which are as
 large again.
 """
 SOLVED_COPIES = 2
-"""Number of 8-byte numbers of a specialised solver per cached entry of a Gram matrix.
+"""Number of 8-byte numbers of a specialised solver per cached Gram entry.
 
 The entry is cached in float64 and in float32.
 """

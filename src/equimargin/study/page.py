@@ -19,7 +19,7 @@ LEFT, RIGHT, TOP, BOTTOM = 46.0, PICTURE_WIDTH - 14, 30.0, 300.0
 COLOURS, DASHES = 6, 4
 """Numbers of colours and line patterns of the style sheet; a solver has one of each."""
 SHORTEST = 1e-3
-"""Resolution of CPU times, in seconds: the clock of a process is not more accurate."""
+"""Lower bound on CPU times, in seconds; the clock of a process is not more accurate."""
 SECONDS = ".4f"
 """Format of CPU seconds: tenths of a millisecond; smaller differences are noise."""
 CAPTION = (
