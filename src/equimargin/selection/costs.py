@@ -172,7 +172,7 @@ def cost_grid(
     K, section 4.3, which chooses C and gamma of the squared hinge by NDCG or pairwise
     accuracy on validation data.
     """
-    # Imported here: joblib is slow to import.
+    # Imported here: `import equimargin` loads no joblib.
     from joblib import Parallel, delayed
 
     check_options("cost_grid", options, CostGridOptions)

@@ -55,7 +55,7 @@ class FoldPath(NamedTuple):
     stopped : str
         Reason why the path ended.
     complete : bool
-        True if the path ended at lambda_min, and not early.
+        True if the path did not end early.
     """
 
     breakpoints: int
@@ -352,7 +352,7 @@ def _followed(
     jobs: Sequence[GridJob], options: GridOptions
 ) -> Iterator[tuple[Lines | Steps, FoldPath]]:
     """Yield the paths of all jobs in their order, followed by parallel processes."""
-    # Imported here: joblib is slow to import.
+    # Imported here: `import equimargin` loads no joblib.
     from joblib import Parallel, delayed
 
     lambda_min, max_events, time_limit = (
@@ -395,7 +395,7 @@ def make_folds(
         folds, a row does not exist, a fold is empty, or a row or query is both trained
         on and held out.
     """
-    # Imported here: comparisons of given costs do not need scikit-learn.
+    # Imported here: `import equimargin` loads no scikit-learn.
     from sklearn.model_selection import check_cv
 
     y = np.asarray(y)
