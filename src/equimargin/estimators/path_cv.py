@@ -149,7 +149,7 @@ class MarginClassifierPathCV(PathCV, Classifier):
         Lambdas and scores of all breakpoints of the score.
     path_stopped_ : str
         Smallest lambda at which all folds were scored, and the reason why no smaller
-        one was; empty if all paths ended at lambda_min.
+        one was; empty if no path ended early.
 
     All other attributes are those of `MarginClassifier`, fitted to all points at C_.
 
