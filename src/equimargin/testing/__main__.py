@@ -1,4 +1,4 @@
-"""The checks from the command line: `python -m equimargin.testing [MODULE:]NAME`."""
+"""Command line of the checks: `python -m equimargin.testing [MODULE:]NAME`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,19 @@ from equimargin.testing import check_formulation, check_kernel, check_solver
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a check from the command line: 0 it conforms, 1 it does not, 2 it cannot be found or checked; each is a sentence."""
+    """Run a check and print one sentence about it.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        Arguments of the command.
+
+    Returns
+    -------
+    int
+        Exit status: 0 if the check passes, 1 if it fails, 2 if the object is not found
+        or cannot be checked.
+    """
     if len(arguments) != 1:
         print(
             "usage: python -m equimargin.testing [MODULE:]NAME - the id of a formulation, "
@@ -46,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _named(module: str, name: str) -> Callable[[], object]:
-    """Return the check of the formulation, solver or kernel with this name, once its module has been imported."""
+    """Return the check of a formulation, solver or kernel; import its module first."""
     home = import_module(module) if module else None
     if name in REGISTRY:
         return lambda: check_formulation(name)
@@ -84,7 +96,7 @@ def _named(module: str, name: str) -> Callable[[], object]:
 
 
 def _names_of(home: ModuleType) -> list[str]:
-    """Return the names of formulations and solvers that a module enters or holds."""
+    """Return the names of formulations and solvers that a module registers or has."""
     entered = [id for id, entry in REGISTRY.items() if entry.module == home.__name__]
     entered += [solver.name for solver in SOLVERS.values() if solver.module == home.__name__]
     own = [

@@ -1,4 +1,4 @@
-"""The conformance check of formulations."""
+"""Conformance check of formulations."""
 
 from __future__ import annotations
 
@@ -38,29 +38,31 @@ from equimargin.testing.problems import sample_problem
 def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
     """Check a declared formulation on small problems of its family with three kernels.
 
-    It must be disciplined with its parameters, equal to its printed formula at random values,
-    recover what it expresses, refuse other families, and agree among the right answers of its
-    family, with weights and a row that must be met too, or disagree if it is a control. A formulation of a user-defined family is
-    checked on data drawn from the family's strategy (`equimargin.own.instances`).
+    It must be disciplined with its parameters (DPP), equal its published formula at
+    random values, map points from and to canonical form consistently, raise for other
+    families, and agree with the correct answers of its family, also with weights and a
+    row of infinite weight, or disagree if it is a control. A formulation of a
+    user-defined family is checked on data of the family's strategy
+    (`equimargin.own.instances`).
 
     Parameters
     ----------
     id : str
-        Of a formulation in the registry.
+        Id of a registered formulation.
     backend : str
-        That solves it.
+        Backend that solves it.
 
     Returns
     -------
-    The drawn instance that refutes it, where it is a control of a user-defined family; else
-    None.
+    Refutation or None
+        Drawn instance that refutes a control of a user-defined family; otherwise None.
 
     Raises
     ------
     KeyError
-        An unknown id.
+        If the id is unknown.
     AssertionError
-        The check fails; the message says what is wrong, in a sentence.
+        If the check fails; the message describes the fault.
     """
     entry = REGISTRY[id]
     if entry.family in program_families():
@@ -91,7 +93,7 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
 
 
 def _check_weights(entry: Formulation, problem: Problem, backend: str, where: str) -> None:
-    """Check a form on the same problem with weights, and with a row of infinite weight, which must be met."""
+    """Check a formulation with weights, and with a row of infinite weight."""
     if not isinstance(problem, MarginProblem) or np.isinf(problem.C):
         return
     groups = len(problem.group_costs)
@@ -108,11 +110,12 @@ def _check_weights(entry: Formulation, problem: Problem, backend: str, where: st
 
 
 def _telling(problem: Problem) -> Problem:
-    """The problem, changed so that its look-alikes have another optimum.
+    """Return the problem, changed so that nonequivalent formulations differ from it.
 
-    Costs above a tube differ from those below it. Of two classes with a 1-norm, one has outliers
-    beyond the other, which would have a coefficient of the wrong sign. Of an ordinal regression,
-    some points have the lowest level and the highest, so that all thresholds are violated.
+    Costs above a tube differ from those below it. With two classes and a 1-norm, one
+    class has outliers beyond the other, which would have a coefficient of the wrong
+    sign. In an ordinal regression, some points have both the lowest level and the
+    highest, so that all thresholds are violated.
     """
     if (
         isinstance(problem, MarginProblem)
@@ -145,7 +148,8 @@ def _check_declaration(entry: Formulation, declared: Declaration) -> None:
         declared.problem.is_dcp(dpp=True),
         f"{entry.id} is not disciplined with its parameters (DPP)",
     )
-    if entry.control:  # it may misread on purpose
+    # A control may differ from its published formula on purpose.
+    if entry.control:
         return
     rng, problem = np.random.default_rng(0), declared.canonical
     alpha = rng.uniform(0.0, 0.1, problem.p)

@@ -1,4 +1,4 @@
-"""The check of kernels: every bound on rounding against values in extended precision."""
+"""Conformance check of kernels: rounding bounds against extended precision."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ SCALES = (1e-3, 1.0, 30.0)
 
 @conforming()
 def check_kernel(kernel: Kernel) -> None:
-    """Check the values of a kernel, and its bounds on their rounding, at random points of three sizes.
+    """Check a kernel's values and rounding bounds at random points of three sizes.
 
-    K must be symmetric, its diagonal the one that `diagonal` returns and at most `diagonal_bound`,
-    and positive semidefinite if the kernel says so. With values in extended precision in place of
-    exact ones,
+    K must be symmetric, and positive semidefinite if the kernel declares that; its
+    diagonal must equal `diagonal` and be at most `diagonal_bound`. With values in
+    extended precision in place of exact ones,
 
         |K_ij - k(x_i, z_j)| <= E_ij,      E the bounds that `rounding` returns.
 
@@ -32,7 +32,7 @@ def check_kernel(kernel: Kernel) -> None:
     ValueError
         If the kernel is given by its matrix, or the platform has no extended precision.
     AssertionError
-        If the check fails; the message says what is wrong, in a sentence.
+        If the check fails; the message describes the fault.
     """
     if kernel.given:
         raise ValueError(f"the kernel {kernel!r} has no values to be computed")

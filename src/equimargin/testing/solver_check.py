@@ -1,4 +1,4 @@
-"""The conformance check of solvers."""
+"""Conformance check of solvers."""
 
 from __future__ import annotations
 
@@ -30,36 +30,38 @@ from equimargin.testing.families import CANONICAL
 from equimargin.testing.problems import sample_problem
 
 TOL = 1e-6
-"""Relative width of the proven interval that `check_solver` asks for."""
+"""Relative width of the proven interval that `check_solver` requires."""
 WITHIN = 1.1
-"""Multiple of a tolerance that a proven width may come to: solvers stop by a gap in float64."""
+"""Maximum ratio of proven width and tolerance: solvers stop by a float64 gap."""
 SECONDS_OVER_TIME = 1.0
-"""Seconds that a solver may go on after its time limit, of the clock and of processors: a loaded machine uses up the first alone."""
+"""Seconds that a solver may exceed its time limit, in wall time and in CPU time.
+
+A loaded machine uses up the wall time alone.
+"""
 
 
 @conforming()
 def check_solver(solver: str | Solver) -> None:
-    """Check a specialised solver on small problems of its families that it does not refuse, with three kernels.
+    """Check a specialised solver on small problems of its families, with three kernels.
 
-    Its interval must be as narrow as asked, it must agree with the declared formulations, obey
-    `max_iter`, `time_limit` and a callback that stops it, give reasons, start from another
-    solution, also one of a larger C, and refuse in a sentence what it does not take. A function
-    that it returns without multipliers must be as near to the optimum that the other answers prove.
-    A solver of a user-defined family is checked on data drawn from the family's strategy
-    (`equimargin.own.instances`).
+    Its interval must be as narrow as requested. It must agree with the declared
+    formulations, obey `max_iter`, `time_limit` and a callback that stops it, give
+    reasons, start from another solution, also one of a larger C, and give a reason if
+    it does not support a problem. A function returned without multipliers must be as
+    close to the optimum that the other answers prove. A solver of a user-defined family
+    is checked on data of the family's strategy (`equimargin.own.instances`).
 
     Parameters
     ----------
-    solver : str | Solver
-        A name of SOLVERS, or any object that is a `Solver`, entered there or not.
+    solver : str or Solver
+        Name in SOLVERS, or any `Solver` object, registered or not.
 
     Raises
     ------
     KeyError
-        An unknown name.
+        If the name is unknown.
     AssertionError
-        The check fails; the message says what is wrong, in a sentence, on which problem and under
-        which limits.
+        If the check fails; the message describes the fault, the problem and the limits.
     """
     checked = SOLVERS[solver] if isinstance(solver, str) else solver
     if isinstance(checked, RegisteredSolver) and checked.requires.shape is ProgramProblem:
@@ -74,6 +76,7 @@ def check_solver(solver: str | Solver) -> None:
     require(
         not unknown, f"{checked.name} is for {', '.join(unknown)}, and no family is called so{near}"
     )
+    # A solver may support only problems with a row of infinite weight.
     taken = _taken(checked, families) or _taken(checked, families, hard=True)
     require(
         bool(taken),
@@ -88,7 +91,10 @@ def check_solver(solver: str | Solver) -> None:
 
 
 def _taken(solver: Solver, families: Sequence[str], hard: bool = False) -> list[_SolverTrial]:
-    """The sample problems of these families that a solver takes; hard : whether the first row is, where each has a cost of its own."""
+    """Return the sample problems of some families that a solver supports.
+
+    With `hard`, the first row has infinite weight if each row has its own weight.
+    """
     samples = [
         _SolverTrial(solver, family, kernel, seed, hard)
         for family in CANONICAL
@@ -98,7 +104,7 @@ def _taken(solver: Solver, families: Sequence[str], hard: bool = False) -> list[
 
 
 class _SolverTrial:
-    """A solver under test, by its name, on one problem."""
+    """Solver under test on one problem."""
 
     def __init__(
         self, solver: Solver, family: str, kernel: str, seed: int = 0, hard: bool = False
@@ -121,10 +127,10 @@ class _SolverTrial:
             )
         self.where = f"{family} with the {self.problem.kernel.name} kernel"
         self.seconds = 0.0
-        """That the solver's last run took: of the clock, or of processors if these are fewer."""
+        """Duration of the last run, the smaller of wall and CPU seconds."""
 
     def is_taken(self) -> bool:
-        """Whether it does not refuse the problem; a refusal must be a sentence."""
+        """Return True if the solver supports the problem; a refusal must be text."""
         refusal = self.solver.refusal(self.problem)
         said = refusal is None or (
             isinstance(refusal, Refusal) and len(refusal.sentence.split()) > 1
@@ -138,7 +144,7 @@ class _SolverTrial:
         return refusal is None
 
     def check(self) -> None:
-        """All that a solver must do with a problem that it takes."""
+        """Check all requirements on a supported problem."""
         cold = self.reaches(self.problem, None, "")
         self.agrees(cold)
         self.obeys()
@@ -148,10 +154,10 @@ class _SolverTrial:
             self.reaches(cheaper, cold.point, ", started from the solution of a larger C")
 
     def require(self, holds: bool, sentence: str, limits: Limits) -> None:
-        """What must hold.
+        """Raise AssertionError if a condition does not hold.
 
-        The sentence ends with the limits of the run, and with the problem, so that it can be run
-        again.
+        The message ends with the limits of the run and the problem, so that it can be
+        run again.
         """
         if not holds:
             raise AssertionError(f"{sentence} ({self._circumstances(limits)})")
@@ -171,7 +177,10 @@ class _SolverTrial:
     def run(
         self, problem: Problem, limits: Limits, start: CanonicalPoint | None = None, how: str = ""
     ) -> Solution:
-        """The solution, which must be of the given problem, have a point and a reason, and not claim what it does not prove."""
+        """Return the solution, which must have a reason and claim nothing unproven.
+
+        It must be a solution of the given problem.
+        """
         where, started = self.where + how, _clocks()
         try:
             found = self.solver.run(problem, limits, start)
@@ -202,7 +211,10 @@ class _SolverTrial:
         return found
 
     def width(self, found: Solution) -> float:
-        """The relative width of what a solution proves; of a function alone, together with what the other answers prove from below."""
+        """Return the relative width of the interval that a solution proves.
+
+        For a function without multipliers, the other answers prove the lower bound.
+        """
         problem, own = found.problem, interval(found.problem, found.point)
         if found.point.has_multipliers or not problem.convex:
             return own.relative_width
@@ -211,7 +223,7 @@ class _SolverTrial:
         return Interval(lower, max(own.upper, lower), own.scale).relative_width
 
     def reaches(self, problem: Problem, start: CanonicalPoint | None, how: str) -> Solution:
-        """The solution at TOL, which must be proven; that of a function alone by others."""
+        """Return the solution at TOL, which must be proven."""
         limits = Limits(TOL)
         found = self.run(problem, limits, start, how)
         width = self.width(found)
@@ -224,7 +236,7 @@ class _SolverTrial:
         return found
 
     def agrees(self, found: Solution) -> None:
-        """Its answer must be right among those of the declared formulations."""
+        """Check that the answer agrees with the declared formulations."""
         problem = found.problem
         answers = [*declared_answers(problem), examine_solution(problem, found)]
         judgement = judge(problem.family, answers, problem.scale, 2 * TOL).judgements[-1]
@@ -235,7 +247,7 @@ class _SolverTrial:
         )
 
     def obeys(self) -> None:
-        """One iteration, no time, a callback that stops: each must end the run."""
+        """Check that one iteration, no time and a stopping callback each end a run."""
         family, limits = self.problem.family, Limits(TOL, max_iter=1)
         one = self.run(self.problem, limits)
         self.require(
@@ -254,7 +266,10 @@ class _SolverTrial:
         )
         self.require(self.seconds <= SECONDS_OVER_TIME, f"{late}; {advice}", limits)
         calls: list[tuple[int, float, float, CanonicalPoint]] = []
-        limits = Limits(TOL, callback=lambda *shown: calls.append(shown) or True)  # type: ignore[func-returns-value]
+        limits = Limits(
+            TOL,
+            callback=lambda *shown: calls.append(shown) or True,  # type: ignore[func-returns-value]
+        )
         self.run(self.problem, limits)
         self.require(
             len(calls) == 1,
@@ -276,7 +291,7 @@ class _SolverTrial:
         )
 
     def claims_nothing_without_convexity(self) -> None:
-        """No optimum of a problem that has no certificate."""
+        """Check that no optimum is claimed for a problem without a certificate."""
         if (
             isinstance(self.problem, MarginProblem)
             and not np.isinf(self.problem.C)
@@ -292,5 +307,5 @@ class _SolverTrial:
 
 
 def _clocks() -> Array:
-    """Seconds of the clock, and seconds that processors have worked for this process and for those that it started and that have ended."""
+    """Return wall seconds, and CPU seconds of this process and its ended children."""
     return np.array([time.perf_counter(), sum(os.times()[:4])])
