@@ -13,18 +13,23 @@ from equimargin.proofs.equivalence import Statement
 
 
 def statement(text: str) -> Statement:
-    """Return the problem of this name.
+    """Return the problem of a name.
 
     Parameters
     ----------
     text : str
-        A formulation's id, or MODULE:FUNCTION, a function of data that returns a cvxpy
-        problem. Modules of the present folder count too.
+        Id of a formulation, or MODULE:FUNCTION, a function of data that returns a cvxpy
+        problem. Modules of the current folder are found, too.
+
+    Returns
+    -------
+    str or callable
+        Problem.
 
     Raises
     ------
     ValueError
-        No such id, module or function.
+        If there is no such id, module or function.
     """
     if text in REGISTRY:
         return text
@@ -43,17 +48,22 @@ def statement(text: str) -> Statement:
 
 
 def strategy(text: str) -> Any:
-    """Return the hypothesis strategy of this name.
+    """Return the hypothesis strategy of a name.
 
     Parameters
     ----------
     text : str
         MODULE:STRATEGY.
 
+    Returns
+    -------
+    SearchStrategy
+        Strategy.
+
     Raises
     ------
     ValueError
-        No such module or strategy.
+        If there is no such module or strategy.
     """
     from hypothesis.strategies import SearchStrategy
 
@@ -78,13 +88,14 @@ def _member(text: str) -> Any:
 
 
 def _imported(name: str) -> Any:
-    """Return a module, which may be a file of the present folder."""
+    """Import a module, which may be a file of the current folder."""
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
         with kept_from_quitting():
             return import_module(name)
-    except Exception as failure:  # a user's module may raise any exception
+    # A user's module may raise any exception.
+    except Exception as failure:
         raise ValueError(
             f"the module {name!r} cannot be imported: {type(failure).__name__}: {failure}"
         ) from failure

@@ -1,4 +1,4 @@
-"""Are two problems one? The questions `same` and `refute`, on instances that are drawn."""
+"""Verdicts `same` and `refute` on the equivalence of problems, on drawn instances."""
 
 from __future__ import annotations
 
@@ -37,17 +37,20 @@ from equimargin.solvers.exact.program import Inconclusive
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 
 DRAWS = 8
-"""Default number of instances on which a reason is sought."""
+"""Default of `draws`, the instances on which a reason is sought."""
 SIFTED = 8
-"""Instances that are drawn for each on which a reason is sought: most small ones are trivial, or have no finite optimum."""
+"""Ratio of instances drawn to instances on which a reason is sought.
+
+Most small instances are trivial, or have no finite optimum.
+"""
 EXAMPLES = 100
-"""Default number of instances that are drawn to find a difference."""
+"""Default of `examples`, the instances drawn to find a difference."""
 SECONDS = 300.0
 """Default time limit of a verdict, in seconds."""
 PROOF_SECONDS = 20.0
-"""Seconds that the certificate of one optimum may take, which was found before."""
+"""Time limit of the certificate of one known optimum, in seconds."""
 NOTHING_TO_COMPARE = "No drawn instance has two exact optima to compare."
-"""Said where a search has nothing to go by."""
+"""Message if a search has no instance to compare."""
 
 
 def same(
@@ -62,56 +65,58 @@ def same(
     reading: Reading = "fractions",
     seconds: float = SECONDS,
 ) -> Same:
-    """Return the verdict on whether two problems have equal optima, for all data that a strategy draws.
+    """Return the verdict on whether two problems have equal optima on all drawn data.
 
-    At every instance drawn, the exact optima are compared in rationals, and a reason is sought why
-    they are equal: a renaming with scales, the Lagrangian dual, equations solved for unknowns, or a
-    chain of these, each verified number by number. Where the data enter as cvxpy parameters, a
-    reason may hold for all their values in the problems that were built. Then an instance with
-    different optima is sought, and made small.
+    At every drawn instance, the exact optima are compared in rationals, and a reason is
+    sought why they are equal: a renaming with scales, the Lagrangian dual, equations
+    solved for variables, or a chain of these, each verified number by number. If the
+    data enter as cvxpy parameters, a reason may hold for all their values in the
+    problems that were built. Then an instance with different optima is sought and
+    minimised.
 
     Parameters
     ----------
-    a, b : Statement
-        The id of a formulation, or a function of data that returns a cvxpy problem, or a problem
-        and the map of its optimum to the number that is compared. A value map should take
-        fractions, -inf and inf.
-    data : Any
-        A hypothesis strategy of what both take; by default small problems of the family of the
-        ids. Ids of two families that take the same data, such as svm.soft and svm.nobias, are asked
-        on problems of one of them, and of the other at the same points, labels, cost, kernel and
-        weights.
+    a, b : str or callable
+        Id of a formulation, or a function of data. The function returns a cvxpy
+        problem, or a problem and the map of its optimum to the compared number, which
+        should take fractions, -inf and inf.
+    data : SearchStrategy or None
+        Hypothesis strategy of data that both take; by default small problems of the
+        family of the ids. Ids of two families that take the same data, such as svm.soft
+        and svm.nobias, are compared on problems of one of them, and of the other with
+        equal points, labels, cost, kernel and weights.
     draws : int
-        Instances on which a reason is sought.
+        Number of instances on which a reason is sought.
     examples : int
-        Instances that are drawn to find a difference.
+        Number of instances that are drawn to find a difference.
     seed : int
         Seed of both.
     finite : bool
-        Whether a difference must be one of two finite optima.
-    reading : Reading
-        How floats are read.
+        True if a difference must be one of two finite optima.
+    reading : {"fractions", "exact"}
+        Interpretation of the floats.
     seconds : float
-        The time limit.
+        Time limit in seconds.
 
     Returns
     -------
     Same
-        The verdict.
+        Verdict.
 
     Raises
     ------
     KeyError
-        An unknown id.
+        If an id is unknown.
     TypeError
-        A function that returns no problem.
+        If a function returns no problem.
     ValueError
-        data that are not given, or that cannot be drawn, or wrong numbers.
+        If data are missing or cannot be drawn, or a number is invalid.
     """
     started = time.monotonic()
     asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
     strategy = choose_instances(a, b) if data is None else data
     findings, in_time = asked.findings(strategy, check_count(draws, "draws"), seed)
+    # A finite difference known from the draws lets the search minimise finite ones only.
     apart = next((found for found in findings if found.apart), None)
     search = asked.search(finite or (apart is not None and apart.finite))
     different = search.run(strategy, check_count(examples, "examples"), seed)
@@ -140,10 +145,10 @@ def refute(
     Parameters
     ----------
     a, data, examples, seed, finite, reading, seconds
-        As in `same`.
-    b : Statement | None
-        Statement or None The other problem; by default the definition of the family of
-        a, the first of its formulations that is not a.
+        See `same`.
+    b : str, callable or None
+        Other problem; by default the definition of the family of a, the first of its
+        formulations that is not a.
 
     Returns
     -------
@@ -153,15 +158,14 @@ def refute(
     Raises
     ------
     KeyError, ValueError, TypeError
-        As `same` does; a ValueError also where `a` has no counterpart.
+        See `same`; a ValueError also if `a` has no counterpart.
     """
     started = time.monotonic()
     b = definition(a) if b is None else b
     asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
     search, strategy = asked.search(finite), choose_instances(a, b) if data is None else data
-    drawn(
-        strategy, 1, seed
-    )  # a strategy that fails is refused here: the search passes over what hypothesis raises
+    # A failing strategy raises here; the search ignores errors of hypothesis.
+    drawn(strategy, 1, seed)
     different = search.run(strategy, check_count(examples, "examples"), seed)
     if different is not None:
         return asked.answer(
@@ -178,14 +182,24 @@ def refute(
 
 
 def definition(a: Statement) -> str:
-    """Return the first formulation of a formulation's family that is not it and no control.
+    """Return the first other formulation of a formulation's family, controls excluded.
+
+    Parameters
+    ----------
+    a : str
+        Id of the formulation.
+
+    Returns
+    -------
+    str
+        Id of the other formulation.
 
     Raises
     ------
     KeyError
-        An unknown id.
+        If the id is unknown.
     ValueError
-        A function, or a formulation that is alone.
+        If `a` is a function, or the only formulation of its family.
     """
     if not isinstance(a, str):
         raise ValueError(
@@ -213,9 +227,9 @@ class _Question:
     def findings(
         self, strategy: Any, draws: int, seed: int
     ) -> tuple[list[InstanceComparison], bool]:
-        """Return the findings at the largest instances drawn, and whether the time sufficed.
+        """Return the findings at the largest drawn instances, and True if in time.
 
-        The draws are those with finite optima.
+        Only draws with finite optima count.
         """
         found: list[InstanceComparison] = []
         try:
@@ -231,14 +245,14 @@ class _Question:
         return found, True
 
     def search(self, finite: bool) -> CounterexampleSearch:
-        """Return a search that asks no reasons."""
+        """Return a search without reasons."""
         compare = partial(
             compare_at, a=self.a, b=self.b, reading=self.reading, clock=self.clock, explain=False
         )
         return CounterexampleSearch(compare, finite)
 
     def proof(self, statement: Statement, different: InstanceComparison) -> dict[str, Any] | None:
-        """Return a certificate of the optimum of a problem, or of its ray, at the instance on which two differ."""
+        """Return a certificate of a problem's optimum or ray at an instance."""
         of = stated(statement, different.data, self.reading, Clock(PROOF_SECONDS))
         try:
             assert not isinstance(of.outcome, Inconclusive)
@@ -255,7 +269,7 @@ class _Question:
         search: CounterexampleSearch,
         seconds: float,
     ) -> Same:
-        """Return the verdict with all that was counted."""
+        """Return the verdict with all counts."""
         known = [found for found in findings if found.values is not None]
         undecided = search.undecided + Counter(
             found.undecided for found in findings if found.values is None
@@ -295,12 +309,13 @@ def _without_difference(
     in_time: bool,
     reading: Reading,
 ) -> tuple[str, list[str]]:
-    """Return the verdict where no instance separates the two, and why."""
+    """Return the verdict and reasons if no instance separates the problems."""
     taken = [found for found in findings if not found.refused]
     known = [found for found in taken if found.values is not None]
     explained = [found for found in known if found.reason is not None]
     infinite = [found for found in known if found.equal and not found.finite]
     rounded = sum(not found.equal for found in known) + search.looked_at - search.equal
+    # EQUAL needs a reason or equal exact rays on every instance, and no rounded optimum.
     if in_time and explained and len(explained) + len(infinite) == len(taken) and not rounded:
         verified_for = scope(explained, infinite, len(findings) - len(taken))
         return "EQUAL", [
