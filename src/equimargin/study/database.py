@@ -72,13 +72,16 @@ COLUMNS = {**QUESTION, **SIZES, **ANSWER, "finished": "TEXT", "provenance": "TEX
 
 TABLES = f"""
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE asked (key TEXT PRIMARY KEY, place INTEGER NOT NULL, data TEXT, question TEXT NOT NULL, deaths INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE asked (key TEXT PRIMARY KEY, place INTEGER NOT NULL, data TEXT,
+    question TEXT NOT NULL, deaths INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE provenance (id TEXT PRIMARY KEY, record TEXT NOT NULL);
-CREATE TABLE answer (key TEXT PRIMARY KEY REFERENCES asked, {", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())},
+CREATE TABLE answer (key TEXT PRIMARY KEY REFERENCES asked,
+    {", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())},
     FOREIGN KEY (provenance) REFERENCES provenance);
-CREATE TABLE holder (id INTEGER PRIMARY KEY, machine TEXT NOT NULL, process INTEGER NOT NULL, born TEXT NOT NULL, since TEXT NOT NULL,
-    seen REAL NOT NULL);
-CREATE TABLE lease (key TEXT PRIMARY KEY REFERENCES asked, holder INTEGER NOT NULL REFERENCES holder);
+CREATE TABLE holder (id INTEGER PRIMARY KEY, machine TEXT NOT NULL,
+    process INTEGER NOT NULL, born TEXT NOT NULL, since TEXT NOT NULL, seen REAL NOT NULL);
+CREATE TABLE lease (key TEXT PRIMARY KEY REFERENCES asked,
+    holder INTEGER NOT NULL REFERENCES holder);
 """
 """SQL definitions of the tables of schema 1."""
 
@@ -334,7 +337,7 @@ class Database:
         strange = set(asked.plugins) - self._plugins
         if strange:
             raise StudyError(
-                f"{self.file} asks for the plug-in {min(strange)}, not named in the plan: "
+                f"{self.file} requests the plug-in {min(strange)}, not named in the plan: "
                 f"use another file (--database)"
             )
         return asked
@@ -348,7 +351,7 @@ class Database:
             return asked
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as reason:
             raise StudyError(
-                f"{self.file} is damaged: what an answer asks for cannot be read "
+                f"{self.file} is damaged: the request of an answer cannot be read "
                 f"({format_error(reason)})"
             ) from None
 
