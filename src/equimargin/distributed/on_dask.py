@@ -140,7 +140,7 @@ class OnDask:
             chosen = default_client() if client is None else client
         except ValueError:
             raise ValueError(
-                "there is no Dask client; make one, client = distributed.Client(), or hand one in"
+                "there is no Dask client; make one, client = distributed.Client(), or pass it as client"
             ) from None
         run = uuid4().hex[:8]
         made = [
@@ -183,7 +183,7 @@ class OnDask:
             results: list[Any] = self.client.sync(fetch, callback_timeout=SECONDS_TO_FETCH)
         except TimeoutError:
             raise Lost(
-                f"the cluster does not hand over its answers within {SECONDS_TO_FETCH:g} s"
+                f"the cluster does not return its answers within {SECONDS_TO_FETCH:g} s"
             ) from None
         return results
 
@@ -203,12 +203,12 @@ class OnDask:
             return fetch()
         except KilledWorker as killed:
             raise Lost(
-                f"several workers died one after another over one task, of too little "
-                f"memory perhaps: {killed.task}"
+                f"several workers crashed one after another at one task, perhaps for lack "
+                f"of memory: {killed.task}"
             ) from None
         except (CancelledError, ClosedClientError, OSError):
             raise Lost(
-                "the cluster is gone, or data that were scattered have died with their worker"
+                "the cluster is gone, or scattered data were lost with their worker"
             ) from None
 
 

@@ -151,8 +151,8 @@ def restricted(data: Any, without: str | None = None, distinct: bool = False) ->
 def _unweighted(instance: Any) -> Any:
     if not isinstance(instance, MarginProblem | OneNormProblem):
         raise ValueError(
-            f"without weights are canonical problems, not data of type "
-            f"{type(instance).__name__}: draw such data without them"
+            f"without='weights' needs canonical problems, not data of type "
+            f"{type(instance).__name__}; draw such data without weights"
         )
     return replace(instance, weights=None) if isinstance(instance, MarginProblem) else instance
 
@@ -162,7 +162,7 @@ def _has_distinct_points(instance: Any) -> bool:
     X = instance.get("X") if isinstance(instance, Mapping) else getattr(instance, "X", None)
     if X is None:
         raise ValueError(
-            f"distinct are instances with points X, and data of type "
+            f"distinct needs instances with points X, and data of type "
             f"{type(instance).__name__} have none"
         )
     points = dense(X)

@@ -72,8 +72,8 @@ def strategy(text: str) -> Any:
     found = _member(text)
     if not isinstance(found, SearchStrategy):
         raise ValueError(
-            f"{text} is no hypothesis strategy, but {type(found).__name__}: it says which "
-            f"data both problems take"
+            f"{text} must be a hypothesis strategy of the data of both problems, not "
+            f"{type(found).__name__}"
         )
     return found
 

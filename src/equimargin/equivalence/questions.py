@@ -203,7 +203,7 @@ def definition(a: Statement) -> str:
     """
     if not isinstance(a, str):
         raise ValueError(
-            f"say what {name_statement(a)} is compared with: it is no formulation of a family"
+            f"name the problem to compare with {name_statement(a)}, which is no registered formulation"
         )
     choose_instances(a, None)
     others = [
@@ -212,7 +212,7 @@ def definition(a: Statement) -> str:
         if entry.family == REGISTRY[a].family and id != a and not entry.control
     ]
     if not others:
-        raise ValueError(f"{a} is the only formulation of its family: say what it is compared with")
+        raise ValueError(f"{a} is the only formulation of its family: name the problem to compare")
     return others[0]
 
 

@@ -19,7 +19,7 @@ from equimargin.testing import ONE_NORM
 
 SECONDS = 600.0
 """Default time limit of all pairs of a family in total, in seconds."""
-OUT_OF_TIME = "the time was over before they were asked about"
+OUT_OF_TIME = "the time limit was reached before their comparison"
 """Message for a pair that was skipped because of the time limit."""
 
 

@@ -100,7 +100,7 @@ class MarginEstimator(BaseEstimator):
         check_is_fitted(self)
         if self._functions.points is None:
             raise AttributeError(
-                "support_vectors_ are kept for kernels that are neither linear nor "
+                "support_vectors_ exist for kernels that are neither linear nor "
                 "precomputed; support_ has their rows"
             )
         return self._functions.points
@@ -114,7 +114,7 @@ class MarginEstimator(BaseEstimator):
         check_is_fitted(self)
         if self._functions.linear:
             raise AttributeError(
-                "dual_coef_ is there for kernels that are not linear; a linear kernel has coef_"
+                "dual_coef_ exists for kernels that are not linear; a linear kernel has coef_"
             )
         return self._shaped(self._functions.coefficients)
 
@@ -122,7 +122,7 @@ class MarginEstimator(BaseEstimator):
     def _linear(self) -> Functions:
         check_is_fitted(self)
         if not self._functions.linear:
-            raise AttributeError("coef_ and intercept_ are there for a linear kernel only")
+            raise AttributeError("coef_ and intercept_ exist for a linear kernel only")
         return self._functions
 
     def _shaped(self, values: Array) -> Any:

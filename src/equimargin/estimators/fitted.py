@@ -170,7 +170,7 @@ class Proof:
         """
         if not hasattr(self, "solutions"):
             raise AttributeError(
-                "dual_ is left out of a pickled or copied estimator, because there is a "
+                "dual_ is excluded from a pickled or copied estimator, because there is a "
                 "multiplier for every row or pair"
             )
         return [solution.dual for solution in self.solutions]

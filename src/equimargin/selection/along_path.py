@@ -292,7 +292,7 @@ def followed_at(path: AnyPath, X: Any, y: ArrayLike) -> Lines | Steps:
         If the path has no breakpoint.
     """
     if len(path) == 0 and not path.complete:
-        raise NoBreakpoint(f"the path has no breakpoint to choose from: {path.stopped}")
+        raise NoBreakpoint(f"the path has no breakpoint: {path.stopped}")
     points = X if is_sparse(X) else check_reals(X, "X")
     if (
         points.ndim != 2

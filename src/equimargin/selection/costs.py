@@ -180,7 +180,7 @@ def cost_grid(
         {check_number(C, "C", "a positive finite number", lambda c: 0 < c < np.inf) for C in costs}
     )
     if not prices:
-        raise ValueError("cost_grid: there is no cost to choose from")
+        raise ValueError("cost_grid: costs must not be empty")
     how = {"loss": options.get("loss", "squared_hinge"), "epsilon": options.get("epsilon", 0.1)}
     jobs, judge = jobs_of(
         "cost_grid", X, y, kernels, task, qid, metric, folds, options.get("random_state", 0), **how

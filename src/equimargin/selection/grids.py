@@ -94,8 +94,8 @@ class GridRow:
         if not early:
             return ""
         why = f"in {len(early)} of {len(self.folds)} folds {early[0].stopped}"
-        where = "the choice is there" if self.chosen_at_the_end else "the choice is above"
-        return f"no lambda below {self.curve.lambdas[-1]:.6g} was judged: {why}; {where}"
+        where = "the best is at this end" if self.chosen_at_the_end else "the best is above"
+        return f"no lambda below {self.curve.lambdas[-1]:.6g} was scored: {why}; {where}"
 
     @property
     def chosen_at_the_end(self) -> bool:
@@ -280,7 +280,7 @@ def jobs_of(
     query = None if qid is None else np.asarray(qid)
     chosen = [linear()] if kernels is None else list(kernels)
     if not chosen:
-        raise ValueError(f"{function}: there is no kernel to choose from")
+        raise ValueError(f"{function}: kernels must not be empty")
     for kernel in chosen:
         if not isinstance(kernel, Kernel):
             raise ValueError(

@@ -260,7 +260,7 @@ def find_metric(
         if isinstance(rows, Pairs):
             known += [*NAMED, *(f"{each}@k" for each in CUT)]
         raise ValueError(
-            f"the metric {name!r} is not one of a {problem.family} problem: choose of "
+            f"the metric {name!r} does not apply to a {problem.family} problem: choose one of "
             f"{', '.join(known)}"
         )
     n = np.asarray(y).size

@@ -212,8 +212,8 @@ def shrink(
     asked = asked or ComparisonRequest(patient=True)
     if not all(isinstance(each, str) for each in asked.wanted):
         raise ValueError(
-            "a finding names its solvers: enter yours (equimargin.solvers.solver), and ask "
-            "for it by its name"
+            "a finding stores solvers by name: register yours (equimargin.solvers.solver), "
+            "and request it by its name"
         )
     family = compared(problem, asked)
     known = findings(family, finding.ratio if finding else None)
@@ -327,7 +327,7 @@ def sentence(before: Instance, found: Reduction) -> str:
     str
         Sizes, seconds and number of candidates.
     """
-    how = "" if found.complete else "; the time was over before all was tried"
+    how = "" if found.complete else "; the time limit stopped it"
     return (
         f"from {before.size} to {found.instance.size} in {found.seconds:.1f} s, {found.tried} "
         f"instances tried{how}"

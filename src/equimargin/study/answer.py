@@ -139,7 +139,7 @@ def died(asked: AnswerSpec, times: int, memory: int | None = None) -> dict[str, 
     dict
         Row.
     """
-    said = f"the process that was at work on it died, {times} times"
+    said = f"the process that ran it crashed, {times} times"
     return _not_solved("numerical_failure", "failed", said) | {
         "provenance": provenance(asked.plugins) | {"memory": memory}
     }

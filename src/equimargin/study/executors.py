@@ -215,7 +215,7 @@ def _row_of(future: Any, asked: AnswerSpec) -> Done:
             return done
     except TimeoutError:
         raise ClusterGone(
-            f"the cluster does not hand over an answer within {SECONDS_TO_FETCH:g} s; {KEPT}"
+            f"the cluster does not return an answer within {SECONDS_TO_FETCH:g} s; {KEPT}"
         ) from None
     if type(failure).__name__ == "KilledWorker":
         return asked, None

@@ -136,7 +136,7 @@ class Progress:
         if self.complete:
             return said
         if not self.holders:
-            return f"{said}; nobody is at work on it"
+            return f"{said}; no process is running"
         many = f"{len(self.holders)} process{'es' if len(self.holders) > 1 else ''} at work"
         return f"{said}; {many}" + (
             "" if self.seconds_left is None else f", about {duration(self.seconds_left)} left"

@@ -178,7 +178,7 @@ def _check_declaration(entry: Formulation, declared: Declaration) -> None:
     side = declared.point.multipliers if entry.carries == "multipliers" else None
     require(
         side is None or np.allclose(side, alpha),
-        f"{entry.id} does not recover the multipliers that it expresses",
+        f"{entry.id} does not return the multipliers that it was given",
     )
 
 
@@ -190,7 +190,7 @@ def _check_agreement(entry: Formulation, problem: Problem, backend: str, where: 
     judgement = judge(entry.family, [*honest, evidence], problem.scale).judgements[-1]
     wanted = Agreement.DISAGREES if entry.control else Agreement.AGREES
     found = (
-        f"its value is off by {judgement.claim:.1e}, its point by {judgement.off:.1e}, where "
+        f"its value has the error {judgement.claim:.1e}, its point {judgement.off:.1e}, and "
         f"{judgement.accuracy:.1e} is allowed"
     )
     kind = "control" if entry.control else "right form"

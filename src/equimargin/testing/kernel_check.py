@@ -37,7 +37,9 @@ def check_kernel(kernel: Kernel) -> None:
     if kernel.given:
         raise ValueError(f"the kernel {kernel!r} has no values to be computed")
     if np.finfo(np.longdouble).eps >= np.finfo(np.float64).eps:
-        raise ValueError("this platform has no extended precision to check a kernel with")
+        raise ValueError(
+            "this platform lacks extended precision, which the check of a kernel needs"
+        )
     for seed, size in enumerate(SCALES):
         _check_at(
             kernel,
@@ -62,10 +64,10 @@ def _check_at(kernel: Kernel, X: Array, where: str) -> None:
     off = np.abs(K - exact)
     i, j = np.unravel_index(int(np.argmax(off - bounds)), off.shape)
     said = (
-        f"the value of points {i} and {j} of `rng.normal` is off by {float(off[i, j]):.2e}, and "
-        f"rounding says {float(bounds[i, j]):.2e}"
+        f"the value of points {i} and {j} of `rng.normal` has the error {float(off[i, j]):.2e}, and "
+        f"`rounding` returns {float(bounds[i, j]):.2e}"
     )
-    require(bool((off <= bounds).all()), f"{where}: {said} at most")
+    require(bool((off <= bounds).all()), f"{where}: {said}")
     slack = 2 * float(bounds.max())
     require(bool(np.abs(K - K.T).max() <= slack), f"{where}: block is not symmetric")
     require(
@@ -80,6 +82,6 @@ def _check_at(kernel: Kernel, X: Array, where: str) -> None:
     definite = not kernel.positive_semidefinite or least >= -1e-12 * m * float(np.abs(K).max())
     require(
         definite,
-        f"{where}: it says that it is positive semidefinite, and its matrix has the "
+        f"{where}: it is declared positive semidefinite, and its matrix has the "
         f"eigenvalue {least:.2e}",
     )

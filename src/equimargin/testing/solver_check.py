@@ -74,7 +74,8 @@ def check_solver(solver: str | Solver) -> None:
     ]
     near = did_you_mean(unknown[0], list(FAMILIES)) if unknown else ""
     require(
-        not unknown, f"{checked.name} is for {', '.join(unknown)}, and no family is called so{near}"
+        not unknown,
+        f"{checked.name} declares {', '.join(unknown)}, and there is no such family{near}",
     )
     # A solver may support only problems with a row of infinite weight.
     taken = _taken(checked, families) or _taken(checked, families, hard=True)
@@ -190,12 +191,12 @@ class _SolverTrial:
         self.seconds = float(np.min(_clocks() - started))
         self.require(
             isinstance(found, Solution),
-            f"{self.name} must hand back a Solution on {where}, not {type(found).__name__}",
+            f"{self.name} must return a Solution on {where}, not {type(found).__name__}",
             limits,
         )
         self.require(
             found.problem is problem,
-            f"{self.name} hands back the solution of another problem on {where}",
+            f"{self.name} returns the solution of another problem on {where}",
             limits,
         )
         self.require(
@@ -240,7 +241,7 @@ class _SolverTrial:
         problem = found.problem
         answers = [*declared_answers(problem), examine_solution(problem, found)]
         judgement = judge(problem.family, answers, problem.scale, 2 * TOL).judgements[-1]
-        said = f"claim {judgement.claim:.1e}, off {judgement.off:.1e}"
+        said = f"error of its value {judgement.claim:.1e}, of its point {judgement.off:.1e}"
         agrees = judgement.agreement is Agreement.AGREES
         self.require(
             agrees, f"{self.name} {judgement.agreement} on {problem.family} ({said})", Limits(TOL)
@@ -280,13 +281,13 @@ class _SolverTrial:
         right = lower <= upper * (1 + TOL) + TOL
         self.require(
             right,
-            f"{self.name} shows the callback lower {lower} above upper {upper} on {family}",
+            f"{self.name} passes the callback lower {lower} above upper {upper} on {family}",
             limits,
         )
         own = isinstance(point, type(self.problem.origin))
         self.require(
             own,
-            f"{self.name} shows the callback no point of {family}, but {type(point).__name__}",
+            f"{self.name} passes the callback no point of {family}, but {type(point).__name__}",
             limits,
         )
 
