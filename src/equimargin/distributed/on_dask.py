@@ -140,7 +140,8 @@ class OnDask:
             chosen = default_client() if client is None else client
         except ValueError:
             raise ValueError(
-                "there is no Dask client; make one, client = distributed.Client(), or pass it as client"
+                "there is no Dask client; make one, client = distributed.Client(), or pass "
+                "it as client"
             ) from None
         run = uuid4().hex[:8]
         made = [

@@ -203,7 +203,8 @@ def definition(a: Statement) -> str:
     """
     if not isinstance(a, str):
         raise ValueError(
-            f"name the problem to compare with {name_statement(a)}, which is no registered formulation"
+            f"name the problem to compare with {name_statement(a)}, which is no registered "
+            f"formulation"
         )
     choose_instances(a, None)
     others = [

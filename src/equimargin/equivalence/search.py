@@ -27,8 +27,8 @@ class CounterexampleSearch:
 
     Attributes
     ----------
-    equal, looked_at : int
-        Numbers of instances with equal optima, and with two known optima.
+    looked_at, equal : int
+        Numbers of instances with two known optima, and with equal optima.
     undecided : Counter of str
         Numbers of the other instances, by reason.
     in_time : bool

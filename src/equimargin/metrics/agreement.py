@@ -176,7 +176,7 @@ def kendall_tau(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> Per
     """Return Kendall's tau-b, the agreement of two rankings.
 
         tau = (P - Q) / sqrt(p_y p_f),
-        p_y, p_f : pairs of points with different y, with different f
+        p_y and p_f : numbers of pairs of points with different y, with different f
 
     Without ties both are P + Q, as in W, and tau = 2 pairwise accuracy - 1. The mean is
     over the queries in which neither y nor f is constant; its negative is W's empirical

@@ -64,8 +64,8 @@ def _check_at(kernel: Kernel, X: Array, where: str) -> None:
     off = np.abs(K - exact)
     i, j = np.unravel_index(int(np.argmax(off - bounds)), off.shape)
     said = (
-        f"the value of points {i} and {j} of `rng.normal` has the error {float(off[i, j]):.2e}, and "
-        f"`rounding` returns {float(bounds[i, j]):.2e}"
+        f"the value of points {i} and {j} of `rng.normal` has the error "
+        f"{float(off[i, j]):.2e}, and `rounding` returns {float(bounds[i, j]):.2e}"
     )
     require(bool((off <= bounds).all()), f"{where}: {said}")
     slack = 2 * float(bounds.max())
