@@ -144,13 +144,13 @@ class OnDask:
                 "it as client"
             ) from None
         run = uuid4().hex[:8]
-        made = [
+        tasks = [
             dask.delayed(kind, pure=False)(
                 number, *block, dask_key_name=f"equimargin-partition-{number}-{run}"
             )
             for number, block in enumerate(blocks)
         ]
-        return cls(chosen, chosen.compute(made))
+        return cls(chosen, chosen.compute(tasks))
 
     def each(self, method: str, *arguments: Any) -> list[Any]:
         return self._fetched(lambda: self._gathered(self._asked(method, arguments)))

@@ -191,16 +191,16 @@ def drawn(data: Any, examples: int, seed: int) -> list[Any]:
     ValueError
         If the strategy draws nothing, or fails.
     """
-    found: dict[bytes | int, Any] = {}
+    distinct: dict[bytes | int, Any] = {}
     try:
         for instance in drawn_examples(data, examples, seed):
-            found.setdefault(key(instance), instance)
+            distinct.setdefault(key(instance), instance)
     # A user-defined strategy may raise any exception.
     except Exception as failure:
         raise ValueError(
             f"the strategy draws no data: {type(failure).__name__}: {failure}"
         ) from failure
-    return sorted(found.values(), key=lambda instance: -size(instance))
+    return sorted(distinct.values(), key=lambda instance: -size(instance))
 
 
 def key(instance: Any) -> bytes | int:

@@ -38,13 +38,13 @@ def statement(text: str) -> Statement:
         raise ValueError(
             f"{text!r} is no formulation{near} A function of yours is given as MODULE:FUNCTION."
         )
-    found = _member(text)
-    if not callable(found):
+    function = _member(text)
+    if not callable(function):
         raise ValueError(
-            f"{text} is no function, but {type(found).__name__}: a problem is a function of "
+            f"{text} is no function, but {type(function).__name__}: a problem is a function of "
             f"data that returns a cvxpy problem"
         )
-    return found  # type: ignore[no-any-return]
+    return function  # type: ignore[no-any-return]
 
 
 def strategy(text: str) -> Any:
@@ -69,20 +69,20 @@ def strategy(text: str) -> Any:
 
     if ":" not in text:
         raise ValueError(f"--data {text!r} is not MODULE:STRATEGY")
-    found = _member(text)
-    if not isinstance(found, SearchStrategy):
+    value = _member(text)
+    if not isinstance(value, SearchStrategy):
         raise ValueError(
             f"{text} must be a hypothesis strategy of the data of both problems, not "
-            f"{type(found).__name__}"
+            f"{type(value).__name__}"
         )
-    return found
+    return value
 
 
 def _member(text: str) -> Any:
     name, _, member = text.partition(":")
     module = _imported(name)
     if not hasattr(module, member):
-        near = did_you_mean(member, [known for known in vars(module) if not known.startswith("_")])
+        near = did_you_mean(member, [entry for entry in vars(module) if not entry.startswith("_")])
         raise ValueError(f"the module {name} has no {member!r}{near}")
     return getattr(module, member)
 

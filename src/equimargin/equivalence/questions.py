@@ -113,12 +113,12 @@ def same(
         If data are missing or cannot be drawn, or a number is invalid.
     """
     started = time.monotonic()
-    asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
+    question = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
     strategy = choose_instances(a, b) if data is None else data
-    findings, in_time = asked.findings(strategy, check_count(draws, "draws"), seed)
+    findings, in_time = question.findings(strategy, check_count(draws, "draws"), seed)
     # A finite difference known from the draws lets the search minimise finite ones only.
     apart = next((found for found in findings if found.apart), None)
-    search = asked.search(finite or (apart is not None and apart.finite))
+    search = question.search(finite or (apart is not None and apart.finite))
     different = search.run(strategy, check_count(examples, "examples"), seed)
     if different is None and apart is not None and (apart.finite or not finite):
         different = apart
@@ -126,7 +126,9 @@ def same(
         verdict, reasons = "DIFFERENT", separation(different, findings, reading)
     else:
         verdict, reasons = _without_difference(findings, search, in_time, reading)
-    return asked.answer(verdict, reasons, different, findings, search, time.monotonic() - started)
+    return question.answer(
+        verdict, reasons, different, findings, search, time.monotonic() - started
+    )
 
 
 def refute(
@@ -162,13 +164,13 @@ def refute(
     """
     started = time.monotonic()
     b = definition(a) if b is None else b
-    asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
-    search, strategy = asked.search(finite), choose_instances(a, b) if data is None else data
+    question = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
+    search, strategy = question.search(finite), choose_instances(a, b) if data is None else data
     # A failing strategy raises here; the search ignores errors of hypothesis.
     drawn(strategy, 1, seed)
     different = search.run(strategy, check_count(examples, "examples"), seed)
     if different is not None:
-        return asked.answer(
+        return question.answer(
             "DIFFERENT",
             separation(different, (), reading),
             different,
@@ -176,9 +178,11 @@ def refute(
             search,
             time.monotonic() - started,
         )
-    none = "No instance was found on which they differ." if search.looked_at else NOTHING_TO_COMPARE
-    reasons = [none, *_in_time(search.in_time), reading_used(reading)]
-    return asked.answer("UNDECIDED", reasons, None, (), search, time.monotonic() - started)
+    message = (
+        "No instance was found on which they differ." if search.looked_at else NOTHING_TO_COMPARE
+    )
+    reasons = [message, *_in_time(search.in_time), reading_used(reading)]
+    return question.answer("UNDECIDED", reasons, None, (), search, time.monotonic() - started)
 
 
 def definition(a: Statement) -> str:
@@ -232,18 +236,21 @@ class _Question:
 
         Only draws with finite optima count.
         """
-        found: list[InstanceComparison] = []
+        comparisons: list[InstanceComparison] = []
         try:
             for instance in drawn(strategy, SIFTED * draws, seed):
                 if (
-                    sum(not (each.refused or (each.equal and not each.finite)) for each in found)
+                    sum(
+                        not (comparison.refused or (comparison.equal and not comparison.finite))
+                        for comparison in comparisons
+                    )
                     == draws
                 ):
                     break
-                found.append(compare_at(instance, self.a, self.b, self.reading, self.clock))
+                comparisons.append(compare_at(instance, self.a, self.b, self.reading, self.clock))
         except OutOfTime:
-            return found, False
-        return found, True
+            return comparisons, False
+        return comparisons, True
 
     def search(self, finite: bool) -> CounterexampleSearch:
         """Return a search without reasons."""
@@ -254,10 +261,10 @@ class _Question:
 
     def proof(self, statement: Statement, different: InstanceComparison) -> dict[str, Any] | None:
         """Return a certificate of a problem's optimum or ray at an instance."""
-        of = stated(statement, different.data, self.reading, Clock(PROOF_SECONDS))
+        described = stated(statement, different.data, self.reading, Clock(PROOF_SECONDS))
         try:
-            assert not isinstance(of.outcome, Inconclusive)
-            return program_certificate(of.program, of.outcome)
+            assert not isinstance(described.outcome, Inconclusive)
+            return program_certificate(described.program, described.outcome)
         except (ValueError, OutOfTime):
             return None
 
@@ -271,7 +278,7 @@ class _Question:
         seconds: float,
     ) -> Same:
         """Return the verdict with all counts."""
-        known = [found for found in findings if found.values is not None]
+        compared = [found for found in findings if found.values is not None]
         undecided = search.undecided + Counter(
             found.undecided for found in findings if found.values is None
         )
@@ -286,8 +293,8 @@ class _Question:
                 (self.proof(self.a, different), self.proof(self.b, different)),
             )
         instances, equal = (
-            len(known) + search.looked_at,
-            sum(found.equal for found in known) + search.equal,
+            len(compared) + search.looked_at,
+            sum(found.equal for found in compared) + search.equal,
         )
         a, b = name_statement(self.a), name_statement(self.b)
         return Same(
@@ -312,10 +319,10 @@ def _without_difference(
 ) -> tuple[str, list[str]]:
     """Return the verdict and reasons if no instance separates the problems."""
     taken = [found for found in findings if not found.refused]
-    known = [found for found in taken if found.values is not None]
-    explained = [found for found in known if found.reason is not None]
-    infinite = [found for found in known if found.equal and not found.finite]
-    rounded = sum(not found.equal for found in known) + search.looked_at - search.equal
+    compared = [found for found in taken if found.values is not None]
+    explained = [found for found in compared if found.reason is not None]
+    infinite = [found for found in compared if found.equal and not found.finite]
+    rounded = sum(not found.equal for found in compared) + search.looked_at - search.equal
     # EQUAL needs a reason or equal exact rays on every instance, and no rounded optimum.
     if in_time and explained and len(explained) + len(infinite) == len(taken) and not rounded:
         verified_for = scope(explained, infinite, len(findings) - len(taken))
@@ -325,33 +332,35 @@ def _without_difference(
             *_in_time(search.in_time),
             reading_used(reading),
         ]
-    unexplained = len(known) - len(explained) - len(infinite)
-    said = (
-        [f"No reason was found on {unexplained} of {instances_counted(len(known))}."]
+    unexplained = len(compared) - len(explained) - len(infinite)
+    reasons = (
+        [f"No reason was found on {unexplained} of {instances_counted(len(compared))}."]
         if unexplained
         else []
     )
-    unsought = Counter(found.unsought for found in known if found.unsought)
-    said += [
+    unsought = Counter(found.unsought for found in compared if found.unsought)
+    reasons += [
         f"None was sought on {instances_counted(count)}: {why}." for why, count in unsought.items()
     ]
-    if not known:
-        said = [NOTHING_TO_COMPARE]
-    elif len(infinite) == len(known):
-        said = [
+    if not compared:
+        reasons = [NOTHING_TO_COMPARE]
+    elif len(infinite) == len(compared):
+        reasons = [
             f"Exact rays prove the same infinity of both on "
-            f"{instances_counted(len(known))}, and no drawn instance has a finite optimum."
+            f"{instances_counted(len(compared))}, and no drawn instance has a finite optimum."
         ]
-    if 0 < len(known) < len(taken):
-        said.append(f"{len(taken) - len(known)} of the {len(taken)} instances drawn are undecided.")
+    if 0 < len(compared) < len(taken):
+        reasons.append(
+            f"{len(taken) - len(compared)} of the {len(taken)} instances drawn are undecided."
+        )
     if rounded:
         near = f"{float(RELATIVELY_APART):g}"
         explained_by = f"within {near}, or within what roundings of the stated numbers explain"
-        said.append(
+        reasons.append(
             f"On {rounded} the optima agree only {explained_by}: numbers were rounded "
             f"before they were declared."
         )
-    return "UNDECIDED", [*said, *_in_time(in_time and search.in_time), reading_used(reading)]
+    return "UNDECIDED", [*reasons, *_in_time(in_time and search.in_time), reading_used(reading)]
 
 
 def _in_time(in_time: bool) -> list[str]:

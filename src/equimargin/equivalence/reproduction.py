@@ -126,13 +126,15 @@ def reproduction(a: Statement, b: Statement, data: Any, reading: str) -> str:
     except ValueError as reason:
         return f"# {reason}: draw the data with the strategy and the seed"
     statements = [
-        repr(each) if isinstance(each, str) else code.name(_module(each), name_statement(each))
-        for each in (a, b)
+        repr(problem)
+        if isinstance(problem, str)
+        else code.name(_module(problem), name_statement(problem))
+        for problem in (a, b)
     ]
     called = code.name("equimargin.equivalence", "exact_value")
-    own = {REGISTRY[id].module for id in (a, b) if isinstance(id, str) and id in REGISTRY}
+    modules = {REGISTRY[id].module for id in (a, b) if isinstance(id, str) and id in REGISTRY}
     registered = [
-        f"import {module}" for module in sorted(own) if not module.startswith("equimargin.")
+        f"import {module}" for module in sorted(modules) if not module.startswith("equimargin.")
     ]
     calls = [f"print({called}({statement}, data, {reading!r}))" for statement in statements]
     return "\n".join([*registered, *code.lines(), f"data = {expression}", *calls])

@@ -87,28 +87,28 @@ class CounterexampleSearch:
 
         from equimargin.own.instances import unhurried
 
-        how = settings(unhurried(examples), phases=[Phase.generate, Phase.shrink])
+        options = settings(unhurried(examples), phases=[Phase.generate, Phase.shrink])
         # Raised if no instance was found, or if the time limit changed a result: the
         # best instance is known nevertheless.
         with suppress(HypothesisException):
-            find(data, self.separates, settings=how, random=Random(seed))
+            find(data, self.separates, settings=options, random=Random(seed))
         return self._best
 
     def _differs(self, instance: Any) -> bool:
         if not self.in_time:
             return False
         try:
-            found = self.compare(instance)
+            comparison = self.compare(instance)
         except OutOfTime:
             self.in_time = False
             return False
-        if found.values is None:
-            self.undecided[found.undecided] += 1
+        if comparison.values is None:
+            self.undecided[comparison.undecided] += 1
             return False
         self.looked_at += 1
-        self.equal += found.equal
-        if not found.apart or (self.finite and not found.finite):
+        self.equal += comparison.equal
+        if not comparison.apart or (self.finite and not comparison.finite):
             return False
         if self._best is None or size(instance) <= size(self._best.data):
-            self._best = found
+            self._best = comparison
         return True

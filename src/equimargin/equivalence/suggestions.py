@@ -130,10 +130,11 @@ def suggest(
     ValueError
         If the family is unknown.
     """
-    known = tuple(FAMILIES)
-    if family not in known:
+    families = tuple(FAMILIES)
+    if family not in families:
         raise ValueError(
-            f"unknown family {family!r}{did_you_mean(family, known)}; known: {', '.join(known)}"
+            f"unknown family {family!r}{did_you_mean(family, families)}; known: "
+            f"{', '.join(families)}"
         )
     clock = Clock(positive(seconds, "seconds"))
     for a, b in combinations([entry for entry in REGISTRY.values() if entry.family == family], 2):
@@ -142,17 +143,17 @@ def suggest(
         if clock.left <= 0:
             passed_over(a.id, b.id, OUT_OF_TIME)
             continue
-        found = same(
+        result = same(
             a.id, b.id, data, draws=draws, examples=examples, seed=seed, seconds=clock.left
         )
         # A control must differ from the family, and all other formulations be equal.
         wanted = "DIFFERENT" if a.control or b.control else "EQUAL"
-        if found.verdict == wanted:
+        if result.verdict == wanted:
             yield Suggestion(
-                a.id, b.id, found, any({link.a, link.b} == {a.id, b.id} for link in LINKS)
+                a.id, b.id, result, any({link.a, link.b} == {a.id, b.id} for link in LINKS)
             )
         else:
-            passed_over(a.id, b.id, found.verdict)
+            passed_over(a.id, b.id, result.verdict)
 
 
 def _number(value: Any) -> str:

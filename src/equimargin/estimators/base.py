@@ -133,13 +133,13 @@ class MarginEstimator(BaseEstimator):
         return values[0]
 
     def _kernel(self, X: Features, weights: Array | None = None) -> Kernel:
-        given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        own = (
+        values = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        parameters = (
             {}
             if isinstance(self.kernel, Kernel)
-            else {name: given[name] for name in list_parameters(self.kernel)}
+            else {name: values[name] for name in list_parameters(self.kernel)}
         )
-        return named_kernel(self.kernel, X, weights, own)
+        return named_kernel(self.kernel, X, weights, parameters)
 
     def _checked(self, X: Any, y: Any, **more: Any) -> tuple[Features, NDArray[Any]]:
         """Return training data as validated by scikit-learn."""

@@ -229,14 +229,14 @@ class MarginClassifier(Classifier, CostEstimator):
         costs = self._costs(codes, weights)
         present = self.classes_ if costs is None else self.classes_[np.unique(codes[costs > 0])]
         if len(present) < 2:
-            found = (
+            reason = (
                 "no row has a positive weight"
                 if not len(present)
                 else "all rows of positive weight are of one class, "
             )
             raise ValueError(
                 f"{type(self).__name__} needs two classes, but "
-                f"{found}{''.join(map(format_value, present))}"
+                f"{reason}{''.join(map(format_value, present))}"
             )
         solutions = one_vs_one(
             X,
@@ -346,9 +346,9 @@ class MarginClassifier(Classifier, CostEstimator):
         )
         wrong = np.flatnonzero(~((factors >= 0) & (factors < np.inf)))
         if len(wrong):
-            at = wrong[0]
+            k = wrong[0]
             raise ValueError(
-                f"class_weight must be finite and at least 0, not {factors[at]:g} of class "
-                f"{format_value(self.classes_[at])}"
+                f"class_weight must be finite and at least 0, not {factors[k]:g} of class "
+                f"{format_value(self.classes_[k])}"
             )
         return factors

@@ -69,10 +69,10 @@ class Functions:
         values = np.tile(self.biases, (X.shape[0], 1))
         step = EVALUATED // len(self.support) + 1 if len(self.support) else 0
         for start in range(0, X.shape[0] if step else 0, max(step, 1)):
-            here = X[start : start + step]
-            near = here[:, self.support] if self.kernel.given else here
+            block = X[start : start + step]
+            columns = block[:, self.support] if self.kernel.given else block
             values[start : start + step] += (
-                self.kernel.block(near, self.points) @ self.coefficients.T
+                self.kernel.block(columns, self.points) @ self.coefficients.T
             )
         return values
 
@@ -147,7 +147,9 @@ class Proof:
         """Proven bounds of the sum of all problems' optima."""
         lower, upper = (
             math.fsum(ends)
-            for ends in zip(*((one.lower, one.upper) for one in self.solutions), strict=True)
+            for ends in zip(
+                *((solution.lower, solution.upper) for solution in self.solutions), strict=True
+            )
         )
         if len(self.solutions) == 1:
             return lower, upper

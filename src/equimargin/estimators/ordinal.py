@@ -124,13 +124,13 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
         C = check_number(self.C, "C", "a positive finite number", lambda c: 0 < c < np.inf)
         rows = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
         if len(np.unique(y[rows])) < 2:
-            found = (
+            reason = (
                 f"all rows of positive weight are of one class, {format_value(y[rows[0]])}"
                 if len(rows)
                 else "no row has a positive weight"
             )
-            raise ValueError(f"OrdinalClassifier needs two classes, but {found}")
-        place = {label: at for at, label in enumerate(self.levels_.tolist())}
+            raise ValueError(f"OrdinalClassifier needs two classes, but {reason}")
+        place = {label: level for level, label in enumerate(self.levels_.tolist())}
         codes = [place[label] for label in y.tolist()]
         problem = ordinal(
             X, codes, C, self._kernel(X, weights), self.loss, weights, len(self.levels_)

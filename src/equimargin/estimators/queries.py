@@ -283,16 +283,16 @@ class QueryDocumentFeatures(TransformerMixin, BaseEstimator):
                 f"query must be a list of columns, as [0] or ['length'], not "
                 f"{format_value(self.query)}"
             )
-        known = list(getattr(self, "feature_names_in_", ()))
-        columns = [known.index(column) if column in known else column for column in self.query]
-        for given, column in zip(self.query, columns, strict=True):
+        names = list(getattr(self, "feature_names_in_", ()))
+        columns = [names.index(column) if column in names else column for column in self.query]
+        for name, column in zip(self.query, columns, strict=True):
             if (
                 isinstance(column, bool)
                 or not isinstance(column, int | np.integer)
                 or not 0 <= column < self.n_features_in_
             ):
                 raise ValueError(
-                    f"query names the column {given!r}, which X with its "
+                    f"query names the column {name!r}, which X with its "
                     f"{self.n_features_in_} columns does not have"
                 )
         if len(set(columns)) < len(columns):

@@ -292,8 +292,10 @@ class MarginRanker(Ranker, CostEstimator):
         problem is that of its pairs.
         """
         if not isinstance(preferences, Preferences):
-            made = "what equimargin.data.preferences makes of clicks, or Preferences(pairs, weight)"
-            raise ValueError(f"preferences must be {made}, not {format_value(preferences)}")
+            expected = (
+                "what equimargin.data.preferences makes of clicks, or Preferences(pairs, weight)"
+            )
+            raise ValueError(f"preferences must be {expected}, not {format_value(preferences)}")
         X = self._symmetric(
             validate_data(self, split_column(X, None)[0], accept_sparse="csr", dtype=np.float64)
         )

@@ -71,10 +71,10 @@ def concordance(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> Con
     ----------
     W, P and Q of Kendall's tau.
     """
-    given = Ranking.of(y, f, qid)
-    rows = LabelledPairs(relevances(y, len(given.y), "y"), given.query)
+    ranked = Ranking.of(y, f, qid)
+    rows = LabelledPairs(relevances(y, len(ranked.y), "y"), ranked.query)
     # Ranks are integers, so that their differences are exact in float64.
-    ranks = np.unique(given.f, return_inverse=True)[1].astype(np.float64)
+    ranks = np.unique(ranked.f, return_inverse=True)[1].astype(np.float64)
     slacks = rows.slacks(ranks, np.ones(rows.groups))
     some = rows.pairs_of > 0
     discordant, misordered = np.zeros_like(rows.pairs_of), np.zeros_like(rows.pairs_of)
@@ -82,10 +82,15 @@ def concordance(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> Con
         slacks.within(0).pairs,
         slacks.within(slacks.on_grid(0.5)).pairs,
     )
-    apart = LabelledPairs(ranks, given.query).pairs_of
-    objects = np.bincount(given.query, minlength=rows.groups)
+    apart = LabelledPairs(ranks, ranked.query).pairs_of
+    objects = np.bincount(ranked.query, minlength=rows.groups)
     return Concordance(
-        given.names, rows.pairs_of - misordered, discordant, misordered - discordant, apart, objects
+        ranked.names,
+        rows.pairs_of - misordered,
+        discordant,
+        misordered - discordant,
+        apart,
+        objects,
     )
 
 
@@ -122,8 +127,8 @@ def rank_matrix(f: ArrayLike, qid: ArrayLike | None = None) -> NDArray[np.bool_]
     ----------
     W, ranking method.
     """
-    given = Ranking.of(np.zeros(np.size(f)), f, qid)
-    return np.asarray((given.f[:, None] > given.f) & (given.query[:, None] == given.query))
+    ranked = Ranking.of(np.zeros(np.size(f)), f, qid)
+    return np.asarray((ranked.f[:, None] > ranked.f) & (ranked.query[:, None] == ranked.query))
 
 
 def pairwise_accuracy(

@@ -121,13 +121,13 @@ def mean_ndcg(
 
 
 def _graded(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None) -> Ranking:
-    given = Ranking.of(y, f, qid)
-    if given.y.min() < 0:
+    ranked = Ranking.of(y, f, qid)
+    if ranked.y.min() < 0:
         raise ValueError(
-            f"y holds a negative relevance at row {int(given.y.argmin())}: a gain must not "
+            f"y holds a negative relevance at row {int(ranked.y.argmin())}: a gain must not "
             f"be negative"
         )
-    return given
+    return ranked
 
 
 def _ratios(gain: str, discount: str, ties: str) -> Callable[[Array, Array], Array]:

@@ -68,9 +68,9 @@ def precision(
     ----------
     W, information retrieval quality.
     """
-    found = _found(k, threshold, ties)
+    count = _found(k, threshold, ties)
     return evaluate_per_query(
-        Ranking.of(y, f, qid), lambda y, f: found(y, f)[0] / min(k or len(y), len(y))
+        Ranking.of(y, f, qid), lambda y, f: count(y, f)[0] / min(k or len(y), len(y))
     )
 
 
@@ -108,10 +108,10 @@ def recall(
     ----------
     W, information retrieval quality.
     """
-    found = _found(k, threshold, ties)
+    count = _found(k, threshold, ties)
 
     def share(y: Array, f: Array) -> float:
-        retrieved, relevant = found(y, f)
+        retrieved, relevant = count(y, f)
         return retrieved / relevant if relevant else float("nan")
 
     return evaluate_per_query(Ranking.of(y, f, qid), share)

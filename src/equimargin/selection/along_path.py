@@ -339,8 +339,8 @@ def _knots(judge: Metric, parts: Sequence[Lines | Steps]) -> Iterator[Knots]:
         raise SameEverywhere(f"there is no lambda to choose: {parts[0].stopped}")
     if lambdas[0] - lambdas[-1] <= LAMBDA_RESOLUTION * lambdas[0]:
         lambdas = lambdas[:1]
-    found = lambdas.tolist()
-    for a, b in pairwise(found) if len(found) > 1 else [(found[0], found[0])]:
+    descending = lambdas.tolist()
+    for a, b in pairwise(descending) if len(descending) > 1 else [(descending[0], descending[0])]:
         ga, gb = zip(*(part.ends(a, b) for part in parts), strict=True)
         yield judge.along(a, b, np.concatenate(ga), np.concatenate(gb))
 

@@ -181,19 +181,31 @@ def cost_grid(
     )
     if not prices:
         raise ValueError("cost_grid: costs must not be empty")
-    how = {"loss": options.get("loss", "squared_hinge"), "epsilon": options.get("epsilon", 0.1)}
+    settings = {
+        "loss": options.get("loss", "squared_hinge"),
+        "epsilon": options.get("epsilon", 0.1),
+    }
     jobs, judge = jobs_of(
-        "cost_grid", X, y, kernels, task, qid, metric, folds, options.get("random_state", 0), **how
+        "cost_grid",
+        X,
+        y,
+        kernels,
+        task,
+        qid,
+        metric,
+        folds,
+        options.get("random_state", 0),
+        **settings,
     )
     limits = options.get("tol", 1e-6), options.get("time_limit")
     follow = (delayed(_solved)(job, prices, *limits) for job in chain.from_iterable(jobs))
-    found, rows = iter(Parallel(n_jobs=options.get("n_jobs", 1))(follow)), []
+    results, rows = iter(Parallel(n_jobs=options.get("n_jobs", 1))(follow)), []
     for of_kernel in jobs:
-        all_values, all_gaps = zip(*islice(found, len(of_kernel)), strict=True)
+        all_values, all_gaps = zip(*islice(results, len(of_kernel)), strict=True)
         values, gaps = np.hstack(all_values), np.max(all_gaps, axis=0)
-        for at, C in enumerate(prices):
-            score = judge.along(1.0, 1.0, values[at], values[at])[1][0]
-            rows.append(CostRow(of_kernel[0].kernel, C, float(score), float(gaps[at])))
+        for k, C in enumerate(prices):
+            score = judge.along(1.0, 1.0, values[k], values[k])[1][0]
+            rows.append(CostRow(of_kernel[0].kernel, C, float(score), float(gaps[k])))
     if all(np.isnan(row.score) for row in rows):
         raise ValueError(
             f"cost_grid: {judge.name} has no meaning at any kernel and cost: choose another "

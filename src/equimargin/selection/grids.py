@@ -132,13 +132,13 @@ class Grid:
         )
         lines = []
         for row in self.rows:
-            at, count = row.selected, sum(fold.breakpoints for fold in row.folds)
+            selected, count = row.selected, sum(fold.breakpoints for fold in row.folds)
             mark = ("  <- best" if row is chosen else "") + (
                 "" if all(fold.complete for fold in row.folds) else "  not complete"
             )
             lines.append(
-                f"{row.kernel!r:44s} {at.score:20.6g} {at.lam:11.4g} {at.C:11.4g} "
-                f"{count:12,d}{mark}"
+                f"{row.kernel!r:44s} {selected.score:20.6g} {selected.lam:11.4g} "
+                f"{selected.C:11.4g} {count:12,d}{mark}"
             )
         return "\n".join([head, *lines])
 
@@ -227,9 +227,9 @@ def grid(
         If folds cannot be made; also as in `best` and `regularization_path`.
     """
     check_options("grid", options, GridOptions)
-    how = {"epsilon": epsilon, "family": options.get("family")}
+    settings = {"epsilon": epsilon, "family": options.get("family")}
     jobs, judge = jobs_of(
-        "grid", X, y, kernels, task, qid, metric, folds, options.get("random_state", 0), **how
+        "grid", X, y, kernels, task, qid, metric, folds, options.get("random_state", 0), **settings
     )
     rows, runs = [], _followed(list(chain.from_iterable(jobs)), options)
     for of_kernel in jobs:
@@ -361,10 +361,10 @@ def _followed(
         options.get("time_limit"),
     )
     follow = (delayed(job.run)(lambda_min, max_events, time_limit) for job in jobs)
-    for done, found in enumerate(
+    for done, result in enumerate(
         Parallel(n_jobs=options.get("n_jobs", 1), return_as="generator")(follow), start=1
     ):
-        yield found
+        yield result
         if "progress" in options:
             options["progress"](done, len(jobs))
 
@@ -435,9 +435,9 @@ def _rows(chosen: ArrayLike, m: int) -> NDArray[np.intp]:
     ValueError
         If a row does not exist.
     """
-    at = np.asarray(chosen)
+    index = np.asarray(chosen)
     try:
-        return np.arange(m)[at if at.size else []]
+        return np.arange(m)[index if index.size else []]
     except IndexError as wrong:
         raise ValueError(f"folds are of rows 0 to {m - 1}: {wrong}") from None
 

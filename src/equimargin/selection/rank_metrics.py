@@ -63,12 +63,12 @@ class AnyRankMetric:
         self.y, self.query, self.metric, self.name = y, query, metric, name
         # -1 differs from every place, so the first segment scores all queries.
         self.places = np.full(len(y), -1.0)
-        found = self._of(y, y, query)
-        if not found.weight.sum() > 0:
+        scored = self._of(y, y, query)
+        if not scored.weight.sum() > 0:
             raise ValueError(f"{name} has no meaning in any query of the validation points")
-        self.members = [np.flatnonzero(query == q) for q in found.query]
+        self.members = [np.flatnonzero(query == q) for q in scored.query]
         self.number = np.unique(query, return_inverse=True)[1]
-        self.total, self.weight = found.total.copy(), found.weight.copy()
+        self.total, self.weight = scored.total.copy(), scored.weight.copy()
 
     def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
         """Return the breakpoints of the score on a segment.
@@ -117,21 +117,21 @@ class AnyRankMetric:
     def _score(self, queries: set[int]) -> None:
         for q in queries:
             members = self.members[q]
-            found = self._of(self.y[members], self.places[members], None)
-            self.total[q], self.weight[q] = found.total[0], found.weight[0]
+            scored = self._of(self.y[members], self.places[members], None)
+            self.total[q], self.weight[q] = scored.total[0], scored.weight[0]
 
     def _mean(self) -> float:
         weight = float(self.weight.sum())
         return float(self.total.sum()) / weight if weight > 0 else float("nan")
 
     def _of(self, y: Array, f: Array, query: Index | None) -> PerQuery:
-        found: object = self.metric(y, f, query)
-        if not isinstance(found, PerQuery):
+        result: object = self.metric(y, f, query)
+        if not isinstance(result, PerQuery):
             raise ValueError(
                 f"the metric {self.name} must return an equimargin.metrics.PerQuery, not "
-                f"{format_value(found)}"
+                f"{format_value(result)}"
             )
-        return found
+        return result
 
 
 def find_rank_metric(name: str) -> RankMetric | None:
@@ -147,8 +147,8 @@ def find_rank_metric(name: str) -> RankMetric | None:
     callable or None
         Metric.
     """
-    found = re.fullmatch(r"(\w+?)(?:@(\d+))?", name)
-    if found is None or found[1] not in NAMED or (found[2] is not None and found[1] not in CUT):
+    match = re.fullmatch(r"(\w+?)(?:@(\d+))?", name)
+    if match is None or match[1] not in NAMED or (match[2] is not None and match[1] not in CUT):
         return None
-    options: dict[str, Any] = {} if found[2] is None else {"k": int(found[2])}
-    return partial(getattr(metrics, found[1]), **options)
+    options: dict[str, Any] = {} if match[2] is None else {"k": int(match[2])}
+    return partial(getattr(metrics, match[1]), **options)

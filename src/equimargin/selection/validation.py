@@ -258,7 +258,7 @@ def find_metric(
     if name not in fitting and of_ranks is None:
         known = ["auto", *fitting]
         if isinstance(rows, Pairs):
-            known += [*NAMED, *(f"{each}@k" for each in CUT)]
+            known += [*NAMED, *(f"{base}@k" for base in CUT)]
         raise ValueError(
             f"the metric {name!r} does not apply to a {problem.family} problem: choose one of "
             f"{', '.join(known)}"

@@ -60,13 +60,13 @@ class Finding:
     ratio: float | None = None
 
     def __str__(self) -> str:
-        who = self.solver if self.formulation is None else f"{self.formulation} by {self.solver}"
-        much = (
+        answer = self.solver if self.formulation is None else f"{self.formulation} by {self.solver}"
+        factor = (
             ""
             if self.ratio is None
             else f": at least {self.ratio:g} times as long as the fastest answer that agrees"
         )
-        return f"{who} {self.kind}{f' {self.raised}' if self.raised else ''}{much}"
+        return f"{answer} {self.kind}{f' {self.raised}' if self.raised else ''}{factor}"
 
 
 def compared(problem: AnyProblem, asked: ComparisonRequest) -> FamilyVerdict:
@@ -104,8 +104,8 @@ def findings(family: FamilyVerdict, ratio: float | None = None) -> list[Finding]
     list of Finding
         Faults, at most one per answer.
     """
-    found = [each for judgement in family.judgements for each in _of(family, judgement, ratio)]
-    return sorted(found, key=lambda each: KINDS.index(each.kind))
+    faults = [each for judgement in family.judgements for each in _of(family, judgement, ratio)]
+    return sorted(faults, key=lambda each: KINDS.index(each.kind))
 
 
 def narrowed(
@@ -136,17 +136,17 @@ def narrowed(
         if judgement.agreement is Agreement.AGREES
     ]
     # Controls solve other problems on purpose, so they are no reference.
-    known = sorted(
+    agreeing = sorted(
         (run for run in runs if not run.control), key=lambda run: run.solve_seconds or 0.0
     )
-    beside = [
-        next((run for run in known if (run.formulation is None) == special), None)
+    fastest = [
+        next((run for run in agreeing if (run.formulation is None) == special), None)
         for special in (True, False)
     ]
     names = dict.fromkeys(
-        [finding.formulation, *(run.formulation for run in beside if run is not None)]
+        [finding.formulation, *(run.formulation for run in fastest if run is not None)]
     )
-    solvers = dict.fromkeys([finding.solver, *(run.solver for run in beside if run is not None)])
+    solvers = dict.fromkeys([finding.solver, *(run.solver for run in fastest if run is not None)])
     formulations = tuple(name for name in names if name is not None) or ("*",)
     return replace(asked, formulations=formulations, solvers=(*solvers,), patient=True)
 
@@ -208,9 +208,9 @@ def _is_untrue(family: FamilyVerdict, judgement: Judgement) -> bool:
 def _is_slow(family: FamilyVerdict, judgement: Judgement, ratio: float) -> bool:
     """Return True if an answer takes at least `ratio` times as long as the fastest."""
     agreeing = [
-        each.evidence.run.solve_seconds or 0.0
-        for each in family.judgements
-        if each.agreement is Agreement.AGREES
+        other.evidence.run.solve_seconds or 0.0
+        for other in family.judgements
+        if other.agreement is Agreement.AGREES
     ]
     seconds = judgement.evidence.run.solve_seconds or 0.0
     return (

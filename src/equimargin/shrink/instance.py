@@ -108,17 +108,17 @@ class Instance:
         """
         if not self.module:
             try:
-                made: AnyProblem = getattr(formulations, self.made_by)(**self.arguments)
+                problem: AnyProblem = getattr(formulations, self.made_by)(**self.arguments)
             except TypeError as wrong:
                 raise ValueError(str(wrong)) from None
-            return made
+            return problem
         if self.made_by not in FAMILIES:
             raise ValueError(
                 f"the family {self.made_by} is not known: name the module that enters it "
                 f"(--plugin {self.module})"
             )
-        posed: AnyProblem = FAMILIES[self.made_by](dict(self.arguments))
-        return posed
+        program: AnyProblem = FAMILIES[self.made_by](dict(self.arguments))
+        return program
 
     @cached_property
     def text(self) -> str:
@@ -175,8 +175,8 @@ class Instance:
         if self.module:
             families = code.name("equimargin.formulations", "FAMILIES")
             return f"{families}[{self.made_by!r}]({code.of(dict(self.arguments))})"
-        given = ", ".join(f"{name}={code.of(value)}" for name, value in self.arguments.items())
-        return f"{code.name('equimargin.formulations', self.made_by)}({given})"
+        arguments = ", ".join(f"{name}={code.of(value)}" for name, value in self.arguments.items())
+        return f"{code.name('equimargin.formulations', self.made_by)}({arguments})"
 
     @property
     def size(self) -> str:
@@ -293,14 +293,14 @@ def _axes_of_own(data: Mapping[str, Any]) -> list[Axis]:
     They are first axes of equal length, second axes of equal length, and all axes of
     equal length.
     """
-    known = [
+    axes = [
         (name, axis)
         for name, value in data.items()
         if isinstance(value, np.ndarray)
         for axis in range(value.ndim)
     ]
     groups: dict[tuple[Any, int], list[tuple[str, int]]] = {}
-    for name, axis in known:
+    for name, axis in axes:
         length = data[name].shape[axis]
         groups.setdefault((axis, length), []).append((name, axis))
         groups.setdefault(("any", length), []).append((name, axis))
@@ -332,7 +332,7 @@ def _changes(value: Any) -> Iterator[Change]:
 def _changes_of_arrays(value: np.ndarray[Any, Any]) -> Iterator[Change]:
     """Yield changes that may simplify an array: all numbers rounded, then each one."""
     of_floats = value.dtype.kind == "f"
-    digits = [partial(_rounded, each) for each in DIGITS] if of_floats else []
+    digits = [partial(_rounded, count) for count in DIGITS] if of_floats else []
     yield from digits
     if value.size <= MOST_ENTRIES and value.dtype.kind in "fiu":
         for place in np.ndindex(value.shape):

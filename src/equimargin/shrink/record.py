@@ -64,22 +64,22 @@ class Shrunk:
         shown = [*self.shown] or [
             f"print({code.name('equimargin', 'compare')}(problem, {self._how()}))"
         ]
-        said = [f"# {line}" for line in str(self.finding).splitlines()]
+        comments = [f"# {line}" for line in str(self.finding).splitlines()]
         imports = [*(f"import {module}" for module in self._modules()), *code.lines()]
         loads = [f"load({plugin!r})" for plugin in self.plugins]
-        return "\n".join([*said, *imports, *loads, problem, *shown]) + "\n"
+        return "\n".join([*comments, *imports, *loads, problem, *shown]) + "\n"
 
     def _how(self) -> str:
         """Return the arguments of `compare` that differ from their defaults."""
         usual = vars(ComparisonRequest())
-        told = {
+        changed = {
             name: value
             for name, value in vars(replace(self.asked, patient=True)).items()
             if value != usual[name]
         }
         return ", ".join(
             f"{name}={[*value] if isinstance(value, tuple) else value!r}"
-            for name, value in told.items()
+            for name, value in changed.items()
         )
 
     def _modules(self) -> list[str]:
@@ -89,9 +89,11 @@ class Shrunk:
         """
         entries = [REGISTRY[name].module for name in self.asked.formulations if name in REGISTRY]
         entries += [solver.module for name, solver in SOLVERS.items() if name in self.asked.wanted]
-        own = {module for module in entries if module.partition(".")[0] != "equimargin"}
+        external = {module for module in entries if module.partition(".")[0] != "equimargin"}
         loaded = {Path(plugin).stem for plugin in self.plugins} | {"__main__"}
-        return sorted(({self.instance.module} if self.instance.module else set()) | own - loaded)
+        return sorted(
+            ({self.instance.module} if self.instance.module else set()) | external - loaded
+        )
 
     def write(self, file: Path) -> None:
         """Write the finding as JSON, atomically.
@@ -162,7 +164,7 @@ class Shrunk:
             asked["include_controls"] = asked.pop("controls")
             instance = Instance.from_text(json.dumps(held["instance"]))
             plugins, shown_by = (
-                tuple(str(each) for each in held[name]) for name in ("plugins", "shown")
+                tuple(str(entry) for entry in held[name]) for name in ("plugins", "shown")
             )
             finding = (
                 held["finding"] if isinstance(held["finding"], str) else Finding(**held["finding"])
@@ -210,15 +212,15 @@ def shrink(
         numbers.
     """
     asked = asked or ComparisonRequest(patient=True)
-    if not all(isinstance(each, str) for each in asked.wanted):
+    if not all(isinstance(solver, str) for solver in asked.wanted):
         raise ValueError(
             "a finding stores solvers by name: register yours (equimargin.solvers.solver), "
             "and request it by its name"
         )
     family = compared(problem, asked)
-    known = findings(family, finding.ratio if finding else None)
-    finding = finding or next(iter(known), None)
-    if finding is None or finding not in known:
+    all_findings = findings(family, finding.ratio if finding else None)
+    finding = finding or next(iter(all_findings), None)
+    if finding is None or finding not in all_findings:
         raise ValueError(
             f"there is no finding on {problem!r}"
             if finding is None
@@ -249,10 +251,10 @@ def made_small(
     tuple of Shrunk and str
         Minimised finding, and a sentence about the search.
     """
-    before, narrow = Instance.of(problem), narrowed(family, finding, asked)
-    chosen = narrow if shows(problem, finding, narrow) else asked
-    found = reduced(before, lambda candidate: shows(candidate.problem(), finding, chosen), seconds)
-    return Shrunk(finding, chosen, found.instance, plugins, before.size), sentence(before, found)
+    before, reduced_request = Instance.of(problem), narrowed(family, finding, asked)
+    chosen = reduced_request if shows(problem, finding, reduced_request) else asked
+    result = reduced(before, lambda candidate: shows(candidate.problem(), finding, chosen), seconds)
+    return Shrunk(finding, chosen, result.instance, plugins, before.size), sentence(before, result)
 
 
 def again(known: Shrunk, seconds: float) -> tuple[Shrunk, str]:
@@ -288,8 +290,8 @@ def again(known: Shrunk, seconds: float) -> tuple[Shrunk, str]:
             f"the instance no longer shows that {known.finding}: it was mended, or this is "
             f"another machine"
         )
-    small, said = made_small(problem, family, known.finding, known.asked, seconds, known.plugins)
-    return replace(small, of=known.of), said
+    small, report = made_small(problem, family, known.finding, known.asked, seconds, known.plugins)
+    return replace(small, of=known.of), report
 
 
 def is_finding(file: str) -> bool:
@@ -327,8 +329,8 @@ def sentence(before: Instance, found: Reduction) -> str:
     str
         Sizes, seconds and number of candidates.
     """
-    how = "" if found.complete else "; the time limit stopped it"
+    note = "" if found.complete else "; the time limit stopped it"
     return (
         f"from {before.size} to {found.instance.size} in {found.seconds:.1f} s, {found.tried} "
-        f"instances tried{how}"
+        f"instances tried{note}"
     )

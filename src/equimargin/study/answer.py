@@ -95,29 +95,29 @@ def answer(
         import_module(library)
     rows = data if data is not None else load_rows(asked)
     started = clocks()
-    found: dict[str, Any] = {"points": len(rows.y), "features": int(rows.X.shape[1])}
+    row: dict[str, Any] = {"points": len(rows.y), "features": int(rows.X.shape[1])}
     try:
         problem = _problem(asked, rows)
-        found["points"] = problem.m
+        row["points"] = problem.m
         wanted = of_memory.estimate(problem, asked.formulation is not None)
         if memory is not None and wanted > memory:
-            much = (
+            sizes = (
                 f"about {of_memory.in_words(wanted)}, and --memory allows "
                 f"{of_memory.in_words(memory)}"
             )
-            found |= _not_solved("too_large", "skipped", f"not begun: it takes {much}")
+            row |= _not_solved("too_large", "skipped", f"not begun: it takes {sizes}")
         else:
             with of_memory.limited(memory):
-                found |= _compared(asked, problem)
+                row |= _compared(asked, problem)
     except MemoryError:
         limit = "the memory" if memory is None else f"--memory {of_memory.in_words(memory)}"
-        found |= _not_solved("too_large", "failed", f"stopped: {limit} was not enough")
+        row |= _not_solved("too_large", "failed", f"stopped: {limit} was not enough")
     # Any other exception is an answer of the study, too: the next one must still run.
     except Exception as failure:
-        found |= _not_solved("numerical_failure", "failed", f"{type(failure).__name__}: {failure}")
+        row |= _not_solved("numerical_failure", "failed", f"{type(failure).__name__}: {failure}")
     cpu, wall, compiling = (after - before for before, after in zip(started, clocks(), strict=True))
-    found["cpu_seconds"] = cpu * max(wall - compiling, 0.0) / wall if wall else cpu
-    return found | {"provenance": computed_with}
+    row["cpu_seconds"] = cpu * max(wall - compiling, 0.0) / wall if wall else cpu
+    return row | {"provenance": computed_with}
 
 
 def died(asked: AnswerSpec, times: int, memory: int | None = None) -> dict[str, Any]:
@@ -139,8 +139,8 @@ def died(asked: AnswerSpec, times: int, memory: int | None = None) -> dict[str, 
     dict
         Row.
     """
-    said = f"the process that ran it crashed, {times} times"
-    return _not_solved("numerical_failure", "failed", said) | {
+    reason = f"the process that ran it crashed, {times} times"
+    return _not_solved("numerical_failure", "failed", reason) | {
         "provenance": provenance(asked.plugins) | {"memory": memory}
     }
 
@@ -148,7 +148,7 @@ def died(asked: AnswerSpec, times: int, memory: int | None = None) -> dict[str, 
 def _compared(asked: AnswerSpec, problem: Problem) -> dict[str, Any]:
     """Return the record of `compare` for one answer."""
     declared = asked.formulation is not None
-    found = compare(
+    comparison = compare(
         problem,
         formulations=asked.formulation or "*",
         solvers=asked.solver,
@@ -157,11 +157,11 @@ def _compared(asked: AnswerSpec, problem: Problem) -> dict[str, Any]:
         total_time=DECLARING * asked.time_limit if declared else None,
         patient=True,
     )
-    for family in found.families:
+    for family in comparison.families:
         for judgement in family.judgements:
-            told = record(family, judgement) | {"reason": judgement.ground}
-            return {name: told[name] for name in ANSWER if name in told}
-    return _not_solved("time_limit", "skipped", f"{found.interrupted} before it began")
+            values = record(family, judgement) | {"reason": judgement.ground}
+            return {name: values[name] for name in ANSWER if name in values}
+    return _not_solved("time_limit", "skipped", f"{comparison.interrupted} before it began")
 
 
 def _not_solved(status: str, agreement: str, reason: str) -> dict[str, Any]:
@@ -189,11 +189,11 @@ def load_rows(asked: AnswerSpec) -> Data:
     """
     if asked.digest not in _kept_data:
         rows = loaded(asked.data)
-        found = digest_data(rows)
-        if found != asked.digest:
-            again = "give the command again with --resume, which plans it anew"
+        digest = digest_data(rows)
+        if digest != asked.digest:
+            advice = "give the command again with --resume, which plans it anew"
             raise ChangedData(
-                f"{asked.data.source} has changed since the study was planned; {again}"
+                f"{asked.data.source} has changed since the study was planned; {advice}"
             )
         _kept_data[asked.digest] = rows
     return _kept_data[asked.digest]

@@ -207,15 +207,15 @@ class Database:
         asked : sequence of AnswerSpec
             Requested answers.
         """
-        keys = [each.key for each in asked]
-        self._plugins = {plugin for each in asked for plugin in each.plugins}
+        keys = [spec.key for spec in asked]
+        self._plugins = {plugin for spec in asked for plugin in spec.plugins}
         with self._transaction() as sql:
             self._drop_leases_of_the_gone(sql)
-            for what, value in (("name", name), ("plan", plan), ("equimargin", __version__)):
+            for field, value in (("name", name), ("plan", plan), ("equimargin", __version__)):
                 sql.execute(
                     "INSERT INTO about VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value "
                     "= excluded.value",
-                    (what, value),
+                    (field, value),
                 )
             sql.execute("CREATE TEMP TABLE wanted (key TEXT PRIMARY KEY)")
             sql.executemany("INSERT INTO wanted VALUES (?)", [(key,) for key in keys])
@@ -224,8 +224,8 @@ class Database:
                 "ON CONFLICT (key) DO UPDATE SET place = excluded.place, data = "
                 "excluded.data, question = excluded.question",
                 [
-                    (key, place, name_data(each), each.to_json())
-                    for place, (key, each) in enumerate(zip(keys, asked, strict=True))
+                    (key, place, name_data(spec), spec.to_json())
+                    for place, (key, spec) in enumerate(zip(keys, asked, strict=True))
                 ],
             )
             sql.execute(
@@ -233,14 +233,14 @@ class Database:
                 "AND key NOT IN (SELECT key FROM answer) AND key NOT IN (SELECT key FROM lease)"
             )
             sql.execute("DROP TABLE wanted")
-            known = [
+            terms_by_key = [
                 (row["key"], data_key(_question(self._read(row))))
                 for row in sql.execute("SELECT * FROM asked")
             ]
-            called = labels(terms for _, terms in known)
+            called = labels(terms for _, terms in terms_by_key)
             sql.executemany(
                 "UPDATE asked SET data = ? WHERE key = ?",
-                [(called[terms], key) for key, terms in known],
+                [(called[terms], key) for key, terms in terms_by_key],
             )
 
     def ask_again(self, memory: int | None) -> None:
@@ -334,10 +334,10 @@ class Database:
         Plug-ins are executed, so those of an unknown file must not be loaded.
         """
         asked = self._read(row)
-        strange = set(asked.plugins) - self._plugins
-        if strange:
+        unknown = set(asked.plugins) - self._plugins
+        if unknown:
             raise StudyError(
-                f"{self.file} requests the plug-in {min(strange)}, not named in the plan: "
+                f"{self.file} requests the plug-in {min(unknown)}, not named in the plan: "
                 f"use another file (--database)"
             )
         return asked
@@ -492,15 +492,15 @@ class Database:
 
     def provenances(self) -> dict[str, dict[str, Any]]:
         """Return the records of versions and machines, by provenance id."""
-        found = {}
+        records = {}
         for row in self._rows("SELECT id, record FROM provenance"):
             try:
-                found[row["id"]] = dict(json.loads(row["record"]))
+                records[row["id"]] = dict(json.loads(row["record"]))
             except (ValueError, TypeError, RecursionError):
                 raise StudyError(
                     f"{self.file} is damaged: the provenance {row['id']!r} is no JSON object"
                 ) from None
-        return found
+        return records
 
     def about(self) -> dict[str, str]:
         """Return the name of the study, the text of its plan, and equimargin's version.
@@ -672,8 +672,8 @@ def _plain(value: Any, kind: str) -> Any:
 
 def _question(asked: AnswerSpec) -> dict[str, Any]:
     """Return the columns of a row that describe the question."""
-    said = {"data": name_data(asked), "epsilon": asked.epsilon, "kernel": str(asked.kernel)}
-    return {name: value for name, value in asked.terms.items() if name in QUESTION} | said
+    extra = {"data": name_data(asked), "epsilon": asked.epsilon, "kernel": str(asked.kernel)}
+    return {name: value for name, value in asked.terms.items() if name in QUESTION} | extra
 
 
 def name_data(asked: AnswerSpec) -> str:

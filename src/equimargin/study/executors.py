@@ -233,16 +233,16 @@ def _workers(client: Any) -> dict[str, int]:
         If a worker runs several answers in one process.
     """
     try:
-        found: dict[str, int] = client.nthreads()
+        threads_of: dict[str, int] = client.nthreads()
     except (OSError, TimeoutError):
         raise ClusterGone(f"the scheduler of the cluster is gone; {KEPT}") from None
-    many = [address for address, threads in found.items() if threads > 1]
-    if many:
+    threaded = [address for address, threads in threads_of.items() if threads > 1]
+    if threaded:
         raise ValueError(
-            f"the worker {many[0]} runs several answers in one process; start workers with "
+            f"the worker {threaded[0]} runs several answers in one process; start workers with "
             f"--nthreads 1"
         )
-    return found
+    return threads_of
 
 
 @contextmanager

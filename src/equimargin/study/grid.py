@@ -98,13 +98,13 @@ class AnswerSpec:
             "tol",
             "time_limit",
         )
-        own = {name: getattr(self, name) for name in names}
+        fields = {name: getattr(self, name) for name in names}
         return {
             "sample": self.data.sample,
             "scale": self.data.scale,
             **of_regression,
             **kernel,
-            **own,
+            **fields,
         }
 
     @property
@@ -219,14 +219,14 @@ def make_problems_from_plan(
             f"all its rows are of one class, and one class cannot be classified; {advice}"
         )
     rows = rows.scaled() if plan.scale else rows
-    made = named_kernel(kernel.name, rows.X, rows.weight, kernel.given)
-    if made.given and (plan.scale or plan.sample is not None):
+    built = named_kernel(kernel.name, rows.X, rows.weight, kernel.given)
+    if built.given and (plan.scale or plan.sample is not None):
         raise ValueError(
             "scale and sample do not go with a precomputed kernel: the Gram matrix is taken "
             "as it is"
         )
     epsilon = EPSILON if plan.epsilon is None else plan.epsilon
-    return make_problems_from_data(rows, C, made, epsilon)
+    return make_problems_from_data(rows, C, built, epsilon)
 
 
 def grid(plan: Plan) -> list[AnswerSpec]:
@@ -254,22 +254,22 @@ def grid(plan: Plan) -> list[AnswerSpec]:
         plan.families, sorted({entry.family for entry in REGISTRY.values()}), "family"
     )
     choice = Choice.of(plan.request.formulations, plan.request.wanted)
-    found: dict[str, AnswerSpec] = {}
+    answers: dict[str, AnswerSpec] = {}
     for number, data in enumerate(plan.data, 1):
         for asked in _of_data(plan, data, set(families), choice):
-            first = found.setdefault(asked.key, asked)
+            first = answers.setdefault(asked.key, asked)
             if first.data is not data:
                 same = (
                     f"[[data]] {number}, {data.source}, has the rows of {first.data.source}, "
                     f"and is sampled and scaled in the same way"
                 )
                 raise PlanError(f"{plan.where}: {same}; leave one of the two out")
-    if not found:
+    if not answers:
         advice = "leave one of the three out to see more"
         raise PlanError(
             f"{plan.where}: no family, formulation and solver of [grid] belong together; {advice}"
         )
-    return list(found.values())
+    return list(answers.values())
 
 
 def _of_data(
@@ -290,11 +290,11 @@ def _of_data(
     seeds = plan.seeds if data.sample is not None and data.sample < len(rows.y) else (None,)
     for seed, kernel, C in product(seeds, plan.kernels, plan.costs):
         try:
-            made = make_problems_from_plan(rows, data, seed, kernel, C)
+            problems = make_problems_from_plan(rows, data, seed, kernel, C)
         except ValueError as reason:
             drawn = "" if seed is None else f", seed {seed}"
             raise PlanError(f"{where}{drawn}, kernel {kernel}, C = {C:g}: {reason}") from None
-        for problem in made:
+        for problem in problems:
             if problem.family in families:
                 for job in choice.jobs(problem, plan.request.tol):
                     answer = (

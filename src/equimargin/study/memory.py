@@ -47,8 +47,8 @@ def parse_bytes(text: str) -> int:
     ValueError
         If the text is anything else.
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMGT]?)B?", text.strip(), re.IGNORECASE)
-    count = 0 if found is None else int(float(found[1]) * UNITS[found[2].upper()])
+    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMGT]?)B?", text.strip(), re.IGNORECASE)
+    count = 0 if match is None else int(float(match[1]) * UNITS[match[2].upper()])
     if not count:
         raise ValueError(f"--memory must be a number of bytes such as 500M or 2G, not {text!r}")
     return count
@@ -68,8 +68,8 @@ def in_words(count: float) -> str:
         Text such as "2 GB".
     """
     unit = next((unit for unit in "TGMK" if count >= UNITS[unit]), "")
-    many = count / UNITS[unit]
-    return f"{many:.3g} {unit}B" if many < 100 else f"{many:.0f} {unit}B"
+    scaled = count / UNITS[unit]
+    return f"{scaled:.3g} {unit}B" if scaled < 100 else f"{scaled:.0f} {unit}B"
 
 
 def estimate(problem: Problem, declared: bool) -> int:
@@ -132,5 +132,5 @@ def _taken() -> int | None:
     status = Path("/proc/self/status")
     if not status.exists():
         return None
-    found = re.search(r"^VmData:\s+(\d+) kB", status.read_text(), re.MULTILINE)
-    return None if found is None else int(found[1]) * UNITS["K"]
+    match = re.search(r"^VmData:\s+(\d+) kB", status.read_text(), re.MULTILINE)
+    return None if match is None else int(match[1]) * UNITS["K"]

@@ -183,32 +183,32 @@ def profile(problems: Sequence[StudiedProblem]) -> Picture | None:
         Picture.
     """
     ratios = _ratios(problems)
-    known = [ratio for found in ratios.values() for ratio in found if isfinite(ratio)]
-    if not known:
+    finite = [ratio for row_ratios in ratios.values() for ratio in row_ratios if isfinite(ratio)]
+    if not finite:
         return None
-    x = LogarithmicScale.of([1.0, *known], LEFT, RIGHT)
+    x = LogarithmicScale.of([1.0, *finite], LEFT, RIGHT)
     y = LinearScale(0.0, 1.0, BOTTOM, TOP)
     elements = [
         *across(x, TOP, BOTTOM, "factor of the fastest CPU time"),
         *upwards(y, LEFT, RIGHT, "share of problems"),
     ]
     legend = []
-    said = []
-    for k, (solver, found) in enumerate(
+    descriptions = []
+    for k, (solver, row_ratios) in enumerate(
         sorted(ratios.items(), key=lambda each: -_share(each[1], 1.0))
     ):
         style = f"c{k % COLOURS} dash{k // COLOURS % DASHES}"
         words = (
-            f"{solver}: fastest on {_share(found, 1.0):.0%} of {len(found)} problems, solves "
-            f"{_share(found, float('inf')):.0%}"
+            f"{solver}: fastest on {_share(row_ratios, 1.0):.0%} of {len(row_ratios)} "
+            f"problems, solves {_share(row_ratios, float('inf')):.0%}"
         )
-        elements.append(curve([*_steps(found, x, y)], style, words))
+        elements.append(curve([*_steps(row_ratios, x, y)], style, words))
         legend.append((line(0, 8, 16, 8, f"curve {style}"), solver))
-        said.append(words)
+        descriptions.append(words)
     return Picture(
         "profile",
         "How near each solver is to the fastest",
-        "; ".join(said),
+        "; ".join(descriptions),
         BOTTOM + 34,
         elements,
         CAPTION,
@@ -221,7 +221,7 @@ def _ratios(problems: Sequence[StudiedProblem]) -> dict[str, list[float]]:
 
     The ratio is inf if the solver did not solve the problem.
     """
-    found: dict[str, list[float]] = {}
+    ratios: dict[str, list[float]] = {}
     for problem in problems:
         times: dict[str, float] = {}
         for row in problem.answers:
@@ -230,10 +230,10 @@ def _ratios(problems: Sequence[StudiedProblem]) -> dict[str, list[float]]:
                 times[row["solver"]] = min(times.get(row["solver"], float("inf")), seconds)
         best = min(times.values(), default=float("inf"))
         for solver, seconds in times.items():
-            found.setdefault(solver, []).append(
+            ratios.setdefault(solver, []).append(
                 seconds / best if isfinite(seconds) else float("inf")
             )
-    return found
+    return ratios
 
 
 def _share(ratios: Sequence[float], most: float) -> float:
@@ -315,14 +315,14 @@ def _reasons(records: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     unsolved = [row for row in records if not row["ok"]]
     counts = Counter((row["agreement"], row["reason"]) for row in unsolved)
     for (agreement, reason), count in counts.most_common():
-        who = sorted(
+        solvers = sorted(
             {
                 row["solver"]
                 for row in unsolved
                 if (row["agreement"], row["reason"]) == (agreement, reason)
             }
         )
-        yield f"{agreement}: {reason}", f"{count} ({', '.join(who)})"
+        yield f"{agreement}: {reason}", f"{count} ({', '.join(solvers)})"
 
 
 def _computed_with(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

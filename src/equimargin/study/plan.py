@@ -204,16 +204,16 @@ def read_plan(file: str | Path) -> Plan:
 
 def _data(file: Path, where: str, table: Mapping[str, Any]) -> DataPlan:
     """Return the data set of a table."""
-    found = _read(file, where, table, DATA)
-    if "source" not in found:
+    values = _read(file, where, table, DATA)
+    if "source" not in values:
         raise PlanError(
             f"{file}: {where} has no source; name a bundled data set (`equimargin list "
             f"data`) or a file"
         )
-    how = {key: found.pop(key) for key in HOW if key in found}
-    if found["source"] not in BUNDLED:
-        found["source"] = str((file.parent / found["source"]).absolute())
-    return DataPlan(**found, how=how)
+    options = {key: values.pop(key) for key in HOW if key in values}
+    if values["source"] not in BUNDLED:
+        values["source"] = str((file.parent / values["source"]).absolute())
+    return DataPlan(**values, how=options)
 
 
 def _kernels(
@@ -233,10 +233,10 @@ def _kernels(
         _known(
             file, f"{where}: the kernel {name}: ", found, tuple(list_parameters(name)), "parameter"
         )
-    many = prod(len(values) for values in found.values())
-    if many > MOST_KERNELS:
+    count = prod(len(values) for values in found.values())
+    if count > MOST_KERNELS:
         raise PlanError(
-            f"{file}: {where} makes {many:,} kernels, and a study has {MOST_KERNELS:,} at "
+            f"{file}: {where} makes {count:,} kernels, and a study has {MOST_KERNELS:,} at "
             f"most; give fewer values"
         )
     return [
@@ -261,13 +261,13 @@ def _read(file: Path, where: str, table: object, readers: Mapping[str, Read]) ->
             f"{file}: {where} must be a table, with a line key = value for each setting"
         )
     _known(file, f"{where}: ", table, tuple(readers), "key")
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value in table.items():
         try:
-            found[str(FIELDS.get(key, key))] = readers[key](value, key)
+            values[str(FIELDS.get(key, key))] = readers[key](value, key)
         except ValueError as reason:
             raise PlanError(f"{file}: {where}: {reason}") from None
-    return found
+    return values
 
 
 def _known(
@@ -313,7 +313,7 @@ def _several(read: Read) -> Read:
         values = value if isinstance(value, list) else [value]
         if not values:
             raise ValueError(f"{key} must be a value or a list of them, with one at least, not []")
-        return tuple(dict.fromkeys(read(each, key) for each in values))
+        return tuple(dict.fromkeys(read(entry, key) for entry in values))
 
     return read_all
 

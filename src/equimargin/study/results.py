@@ -67,9 +67,9 @@ class Study:
         One record per answer.
         """
         with Database(self.file) as database:
-            answers, known = database.answers(), database.provenances()
+            answers, provenances = database.answers(), database.provenances()
         return [
-            {name: (known.get(row["provenance"], {}) | row).get(name) for name in RECORD}
+            {name: (provenances.get(row["provenance"], {}) | row).get(name) for name in RECORD}
             for row in answers
         ]
 

@@ -55,11 +55,11 @@ def _run(
 ) -> None:
     """Run and write leased answers; give possibly crashing ones back as suspects."""
     try:
-        for asked, found in _in_words(work(leased)):
-            if found is None:
+        for asked, row in _in_words(work(leased)):
+            if row is None:
                 database.give_back(died=True, asked=asked)
             else:
-                database.write(asked, found)
+                database.write(asked, row)
                 heard()
     except WorkersDied:
         leased.end()
@@ -77,8 +77,8 @@ def _in_words(done: Iterator[Done]) -> Iterator[Done]:
     except (ValueError, OSError, WorkersDied):
         raise
     except Exception as failure:
-        said = " ".join(f"{type(failure).__name__}: {failure}".split())
-        raise WorkerFailed(f"a worker cannot run answers ({said}); {KEPT}") from failure
+        message = " ".join(f"{type(failure).__name__}: {failure}".split())
+        raise WorkerFailed(f"a worker cannot run answers ({message}); {KEPT}") from failure
 
 
 class _AnswerLeases(Iterator[AnswerSpec]):

@@ -63,15 +63,15 @@ def labels(sets: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], str]:
         Names.
     """
     groups: dict[str, list[dict[str, Any]]] = {}
-    for each in dict.fromkeys(sets):
-        groups.setdefault(each[0], []).append(dict(zip(OF_DATA, each, strict=True)))
-    found = {}
+    for key_values in dict.fromkeys(sets):
+        groups.setdefault(key_values[0], []).append(dict(zip(OF_DATA, key_values, strict=True)))
+    names = {}
     for name, group in groups.items():
-        differing = [what for what in OF_DATA[1:] if len({row[what] for row in group}) > 1]
+        differing = [column for column in OF_DATA[1:] if len({row[column] for row in group}) > 1]
         for row in group:
-            told = [_told(what, row[what]) for what in differing]
-            found[data_key(row)] = f"{name} ({', '.join(told)})" if told else name
-    return found
+            differences = [_told(column, row[column]) for column in differing]
+            names[data_key(row)] = f"{name} ({', '.join(differences)})" if differences else name
+    return names
 
 
 def _told(what: str, value: Any) -> str:
@@ -132,13 +132,13 @@ class Progress:
             f"{self.total('solved')} solved, {self.total('failed')} failed, "
             f"{self.total('skipped')} skipped"
         )
-        said = f"{self.total('answered')} of {self.total('asked')} answers: {parts}"
+        text = f"{self.total('answered')} of {self.total('asked')} answers: {parts}"
         if self.complete:
-            return said
+            return text
         if not self.holders:
-            return f"{said}; no process is running"
-        many = f"{len(self.holders)} process{'es' if len(self.holders) > 1 else ''} at work"
-        return f"{said}; {many}" + (
+            return f"{text}; no process is running"
+        running = f"{len(self.holders)} process{'es' if len(self.holders) > 1 else ''} at work"
+        return f"{text}; {running}" + (
             "" if self.seconds_left is None else f", about {duration(self.seconds_left)} left"
         )
 

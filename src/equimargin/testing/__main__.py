@@ -66,8 +66,8 @@ def _named(module: str, name: str) -> Callable[[], object]:
         return lambda: check_solver(name)
     if name in KERNELS:
         return lambda: check_kernel(KERNELS[name]())
-    found = getattr(home, name, None)
-    if found is None:
+    target = getattr(home, name, None)
+    if target is None:
         known = _names_of(home) if home else [*REGISTRY, *SOLVERS, *KERNELS]
         near = did_you_mean(name, known) or (
             f"; it has {', '.join(known) or 'none'}" if home else ""
@@ -78,28 +78,28 @@ def _named(module: str, name: str) -> Callable[[], object]:
         )
     # A class, or a function that makes a solver or a kernel, is called; a Solver may be
     # callable itself.
-    made = (
-        found()
-        if isinstance(found, type) or (callable(found) and not isinstance(found, Solver))
-        else found
+    instance = (
+        target()
+        if isinstance(target, type) or (callable(target) and not isinstance(target, Solver))
+        else target
     )
-    if isinstance(made, Kernel):
-        return lambda: check_kernel(made)
-    if not isinstance(made, Solver):
+    if isinstance(instance, Kernel):
+        return lambda: check_kernel(instance)
+    if not isinstance(instance, Solver):
         wrapped = (
             "`equimargin.adapters.from_estimator` makes one of it"
-            if hasattr(made, "fit")
+            if hasattr(instance, "fit")
             else "see `equimargin.solvers.Solver`"
         )
-        raise ValueError(f"{format_value(made)} is no Solver; {wrapped}")
-    return lambda: check_solver(made)
+        raise ValueError(f"{format_value(instance)} is no Solver; {wrapped}")
+    return lambda: check_solver(instance)
 
 
 def _names_of(home: ModuleType) -> list[str]:
     """Return the names of formulations and solvers that a module registers or has."""
     entered = [id for id, entry in REGISTRY.items() if entry.module == home.__name__]
     entered += [solver.name for solver in SOLVERS.values() if solver.module == home.__name__]
-    own = [
+    local_names = [
         name
         for name, value in vars(home).items()
         if getattr(value, "__module__", home.__name__) == home.__name__
@@ -108,7 +108,7 @@ def _names_of(home: ModuleType) -> list[str]:
         *entered,
         *(
             name
-            for name in own
+            for name in local_names
             if not name.startswith("_") and isinstance(vars(home)[name], Solver)
         ),
     ]

@@ -103,10 +103,10 @@ def _check_weights(entry: Formulation, problem: Problem, backend: str, where: st
         ones["a row that must be met (`d.hard`, `d.no_slack`)"] = np.where(
             np.arange(groups) == 0, np.inf, weights
         )
-    for what, each in ones.items():
-        weighted = replace(problem, weights=each)
+    for description, factors in ones.items():
+        weighted = replace(problem, weights=factors)
         if entry.refusal(weighted) is None:
-            _check_agreement(entry, weighted, backend, f"{where} and {what}")
+            _check_agreement(entry, weighted, backend, f"{where} and {description}")
 
 
 def _telling(problem: Problem) -> Problem:
@@ -167,13 +167,13 @@ def _check_declaration(entry: Formulation, declared: Declaration) -> None:
         float(declared.objective.args[0].value),
         float(declared.printed(declared.values).objective),
     )
-    said = (
+    message = (
         f"the objective that {entry.id} declares is {tree:.12g} at a point of a problem with "
         f"the {problem.kernel.name} kernel"
     )
     require(
         abs(tree - printed) <= 1e-8 * max(1.0, abs(tree)),
-        f"{said}, where its printed formula says {printed:.12g}",
+        f"{message}, where its printed formula says {printed:.12g}",
     )
     side = declared.point.multipliers if entry.carries == "multipliers" else None
     require(
@@ -189,13 +189,13 @@ def _check_agreement(entry: Formulation, problem: Problem, backend: str, where: 
     )
     judgement = judge(entry.family, [*honest, evidence], problem.scale).judgements[-1]
     wanted = Agreement.DISAGREES if entry.control else Agreement.AGREES
-    found = (
+    figures = (
         f"its value has the error {judgement.claim:.1e}, its point {judgement.off:.1e}, and "
         f"{judgement.accuracy:.1e} is allowed"
     )
     kind = "control" if entry.control else "right form"
-    said = (
-        f"{entry.id} {judgement.agreement} on {where}, and a {kind} {wanted}: {found}; "
+    message = (
+        f"{entry.id} {judgement.agreement} on {where}, and a {kind} {wanted}: {figures}; "
         f"{evidence.run.reason}"
     )
-    require(judgement.agreement is wanted, said)
+    require(judgement.agreement is wanted, message)

@@ -61,13 +61,13 @@ def _check_at(kernel: Kernel, X: Array, where: str) -> None:
         f"{where}: block must compute in the precision of the points, and returns {exact.dtype}",
     )
     bounds = np.column_stack([kernel.rounding(X, X, K, unit) for unit in np.eye(m)])
-    off = np.abs(K - exact)
-    i, j = np.unravel_index(int(np.argmax(off - bounds)), off.shape)
-    said = (
+    error = np.abs(K - exact)
+    i, j = np.unravel_index(int(np.argmax(error - bounds)), error.shape)
+    message = (
         f"the value of points {i} and {j} of `rng.normal` has the error "
-        f"{float(off[i, j]):.2e}, and `rounding` returns {float(bounds[i, j]):.2e}"
+        f"{float(error[i, j]):.2e}, and `rounding` returns {float(bounds[i, j]):.2e}"
     )
-    require(bool((off <= bounds).all()), f"{where}: {said}")
+    require(bool((error <= bounds).all()), f"{where}: {message}")
     slack = 2 * float(bounds.max())
     require(bool(np.abs(K - K.T).max() <= slack), f"{where}: block is not symmetric")
     require(

@@ -133,12 +133,12 @@ class _SolverTrial:
     def is_taken(self) -> bool:
         """Return True if the solver supports the problem; a refusal must be text."""
         refusal = self.solver.refusal(self.problem)
-        said = refusal is None or (
+        is_sentence = refusal is None or (
             isinstance(refusal, Refusal) and len(refusal.sentence.split()) > 1
         )
         family = self.problem.family
         require(
-            said,
+            is_sentence,
             f"{self.name} must refuse a problem of {family} with a Refusal in a sentence, "
             f"not with {str(refusal)!r}",
         )
@@ -164,14 +164,14 @@ class _SolverTrial:
             raise AssertionError(f"{sentence} ({self._circumstances(limits)})")
 
     def _circumstances(self, limits: Limits) -> str:
-        given = {
+        options = {
             "max_iter": limits.max_iter,
             "time_limit": limits.time_limit,
             "callback": limits.callback and "one that stops",
         }
         named = [
             f"tol={limits.tol:g}",
-            *(f"{name}={value}" for name, value in given.items() if value is not None),
+            *(f"{name}={value}" for name, value in options.items() if value is not None),
         ]
         return f"limits: {', '.join(named)}; problem: {self.sample} of equimargin.testing"
 
@@ -184,76 +184,80 @@ class _SolverTrial:
         """
         where, started = self.where + how, _clocks()
         try:
-            found = self.solver.run(problem, limits, start)
+            solution = self.solver.run(problem, limits, start)
         except Exception as failure:
             raised = f"{self.name} raises {type(failure).__name__} on {where}: {failure}"
             raise AssertionError(f"{raised} ({self._circumstances(limits)})") from failure
         self.seconds = float(np.min(_clocks() - started))
         self.require(
-            isinstance(found, Solution),
-            f"{self.name} must return a Solution on {where}, not {type(found).__name__}",
+            isinstance(solution, Solution),
+            f"{self.name} must return a Solution on {where}, not {type(solution).__name__}",
             limits,
         )
         self.require(
-            found.problem is problem,
+            solution.problem is problem,
             f"{self.name} returns the solution of another problem on {where}",
             limits,
         )
         self.require(
-            bool(found.reason.strip()),
+            bool(solution.reason.strip()),
             f"{self.name} gives no reason why it stopped on {where}",
             limits,
         )
-        width = self.width(found) if found.status is Status.OPTIMAL and problem.convex else 0.0
-        said = (
+        width = (
+            self.width(solution) if solution.status is Status.OPTIMAL and problem.convex else 0.0
+        )
+        message = (
             f"{self.name} says optimal on {where}, but proves a relative width of {width:.1e} only"
         )
-        self.require(width <= WITHIN * limits.tol, said, limits)
-        return found
+        self.require(width <= WITHIN * limits.tol, message, limits)
+        return solution
 
     def width(self, found: Solution) -> float:
         """Return the relative width of the interval that a solution proves.
 
         For a function without multipliers, the other answers prove the lower bound.
         """
-        problem, own = found.problem, interval(found.problem, found.point)
+        problem, proven = found.problem, interval(found.problem, found.point)
         if found.point.has_multipliers or not problem.convex:
-            return own.relative_width
+            return proven.relative_width
         others = [*declared_answers(problem), *solved_answers(problem, self.name)]
         lower = judge(problem.family, others, problem.scale).interval.lower
-        return Interval(lower, max(own.upper, lower), own.scale).relative_width
+        return Interval(lower, max(proven.upper, lower), proven.scale).relative_width
 
     def reaches(self, problem: Problem, start: CanonicalPoint | None, how: str) -> Solution:
         """Return the solution at TOL, which must be proven."""
         limits = Limits(TOL)
-        found = self.run(problem, limits, start, how)
-        width = self.width(found)
-        ended = found.status is Status.OPTIMAL or (
-            found.status is Status.FINISHED and not found.point.has_multipliers
+        solution = self.run(problem, limits, start, how)
+        width = self.width(solution)
+        ended = solution.status is Status.OPTIMAL or (
+            solution.status is Status.FINISHED and not solution.point.has_multipliers
         )
-        ended_so = f"status {found.status}, proven width {width:.1e}: {found.reason}"
+        ended_so = f"status {solution.status}, proven width {width:.1e}: {solution.reason}"
         sentence = f"{self.name} does not reach the optimum of {self.where}{how}: {ended_so}"
         self.require(ended and width <= WITHIN * TOL, sentence, limits)
-        return found
+        return solution
 
     def agrees(self, found: Solution) -> None:
         """Check that the answer agrees with the declared formulations."""
         problem = found.problem
         answers = [*declared_answers(problem), examine_solution(problem, found)]
         judgement = judge(problem.family, answers, problem.scale, 2 * TOL).judgements[-1]
-        said = f"error of its value {judgement.claim:.1e}, of its point {judgement.off:.1e}"
+        figures = f"error of its value {judgement.claim:.1e}, of its point {judgement.off:.1e}"
         agrees = judgement.agreement is Agreement.AGREES
         self.require(
-            agrees, f"{self.name} {judgement.agreement} on {problem.family} ({said})", Limits(TOL)
+            agrees,
+            f"{self.name} {judgement.agreement} on {problem.family} ({figures})",
+            Limits(TOL),
         )
 
     def obeys(self) -> None:
         """Check that one iteration, no time and a stopping callback each end a run."""
         family, limits = self.problem.family, Limits(TOL, max_iter=1)
-        one = self.run(self.problem, limits)
+        single = self.run(self.problem, limits)
         self.require(
-            (one.iterations or 0) <= 1,
-            f"{self.name} does {one.iterations} iterations on {family} where max_iter is 1",
+            (single.iterations or 0) <= 1,
+            f"{self.name} does {single.iterations} iterations on {family} where max_iter is 1",
             limits,
         )
         limits = Limits(TOL, time_limit=1e-6)
@@ -284,9 +288,9 @@ class _SolverTrial:
             f"{self.name} passes the callback lower {lower} above upper {upper} on {family}",
             limits,
         )
-        own = isinstance(point, type(self.problem.origin))
+        has_point_type = isinstance(point, type(self.problem.origin))
         self.require(
-            own,
+            has_point_type,
             f"{self.name} passes the callback no point of {family}, but {type(point).__name__}",
             limits,
         )
