@@ -250,7 +250,7 @@ def test_a_right_function_without_multipliers_conforms() -> None:
             "DoubledCost says optimal on svm.soft with the linear kernel, but proves a "
             "relative width of",
         ),
-        (AnotherProblem(), "hands back the solution of another problem"),
+        (AnotherProblem(), "returns the solution of another problem"),
         (
             Curt(),
             "must refuse a problem of ord.implicit with a Refusal in a sentence, not with 'no'",

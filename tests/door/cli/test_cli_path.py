@@ -371,7 +371,7 @@ def test_folds_that_end_early_say_what_they_did_not_judge() -> None:
     assert status == 0, output
     assert "17 breakpoints" in output
     assert "no lambda below" in output
-    assert "in 1 of 2 folds the limit of events ended the path early; the choice is above" in output
+    assert "in 1 of 2 folds the limit of events ended the path early; the best is above" in output
 
 
 @pytest.mark.parametrize("events", ["1", "20", "50"])
@@ -540,7 +540,7 @@ def test_epsilon_is_recorded_where_it_means_something(tmp_path: Path) -> None:
         ),
         (
             ["iris", "--validate", "3", "--metric", "ndcg"],
-            ["'ndcg' is not one of a svm.soft problem", "accuracy"],
+            ["'ndcg' does not apply to a svm.soft problem", "accuracy"],
         ),
     ],
 )
@@ -563,7 +563,8 @@ def test_the_interval_of_any_lambda_meets_that_of_a_solver() -> None:
 
 
 @pytest.mark.parametrize(
-    ("events", "expected", "said"), [(100, 0, "the choice is above"), (3, 4, "the choice is there")]
+    ("events", "expected", "said"),
+    [(100, 0, "the best is above"), (3, 4, "the best is at this end")],
 )
 def test_a_fold_that_ends_early_counts_where_it_touches_the_choice(
     events: int, expected: int, said: str, monkeypatch: pytest.MonkeyPatch

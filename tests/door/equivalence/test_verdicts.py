@@ -210,10 +210,13 @@ def test_restricted_instances_have_no_weights_and_distinct_points(seed: int) -> 
     ("how", "words"),
     [
         ({"without": "queries"}, "without must be"),
-        ({"without": "weights"}, "without weights are canonical problems, not data of type int"),
+        (
+            {"without": "weights"},
+            "without='weights' needs canonical problems, not data of type int",
+        ),
         (
             {"distinct": True},
-            "distinct are instances with points X, and data of type int have none",
+            "distinct needs instances with points X, and data of type int have none",
         ),
     ],
 )
@@ -412,7 +415,7 @@ def test_a_verdict_keeps_its_time_limit_and_says_so() -> None:
         ),
         ("svm.soft.primal", "rank.l1.primal", None, "say which data both take"),
         (soft, soft_dual, None, "say which data soft takes"),
-        (soft, None, CLASSES, "say what soft is compared with"),
+        (soft, None, CLASSES, "name the problem to compare with soft"),
     ],
 )
 def test_a_question_without_data_or_names_is_refused(a: Any, b: Any, data: Any, why: str) -> None:

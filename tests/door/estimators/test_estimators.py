@@ -310,7 +310,9 @@ def test_a_pickle_has_what_prediction_needs(cancer: Any) -> None:
     assert again.objective_bounds_ == fitted.objective_bounds_
     assert again.duality_gap_ == fitted.duality_gap_
     assert fitted.dual_.shape == (1500,)
-    with pytest.raises(AttributeError, match="dual_ is left out of a pickled or copied estimator"):
+    with pytest.raises(
+        AttributeError, match="dual_ is excluded from a pickled or copied estimator"
+    ):
         _ = again.dual_
     ranker = MarginRanker(1e-3).fit(X, np.round(X[:, 0] + rng.normal(size=1500)))
     assert (
@@ -523,14 +525,14 @@ def test_a_choice_from_parts_of_paths_says_so(cancer: Any) -> None:
     ):
         few = MarginClassifierPathCV(kernel=rbf(0.1), cv=3, max_events=3).fit(X, y)
     assert few.path_stopped_.endswith(
-        "in 3 of 3 folds the limit of events ended the path early; the choice is there"
+        "in 3 of 3 folds the limit of events ended the path early; the best is at this end"
     )
     assert few.best_score_ < whole.best_score_
     with pytest.warns(ConvergenceWarning, match="a larger one may be better"):
         enough = MarginClassifierPathCV(kernel=rbf(0.1), cv=3, max_events=78).fit(
             X, y
         )  # of 73 to 79
-    assert enough.path_stopped_.endswith("the choice is above")
+    assert enough.path_stopped_.endswith("the best is above")
     assert enough.C_ == whole.C_
 
 
@@ -604,7 +606,7 @@ WRONG = [
         MarginClassifier(class_weight={0: 0.0, 1: 0.0}),
         "needs two classes, but no row has a positive weight",
     ),
-    (MarginRegressorPathCV(metric="accuracy"), "the metric 'accuracy' is not one of a svr"),
+    (MarginRegressorPathCV(metric="accuracy"), "the metric 'accuracy' does not apply to a svr"),
 ]
 
 

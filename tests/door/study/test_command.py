@@ -178,7 +178,7 @@ def test_progress_in_words() -> None:
     sets = [{"asked": 9, "answered": 4, "leased": 1, "solved": 2, "failed": 1, "skipped": 1}]
     assert (
         Progress(sets, []).sentence
-        == "4 of 9 answers: 2 solved, 1 failed, 1 skipped; nobody is at work on it"
+        == "4 of 9 answers: 2 solved, 1 failed, 1 skipped; no process is running"
     )
     assert Progress(sets, [{}], 300.0).sentence.endswith(
         "; 1 process at work, about 5 minutes left"

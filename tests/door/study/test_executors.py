@@ -100,7 +100,7 @@ def test_an_answer_that_takes_its_process_down_takes_no_other_with_it(
     )
     assert {(row["solver"], row["ok"]) for row in found} == {("CLARABEL", 1), ("deadly", 0)}
     assert {row["reason"] for row in found if not row["ok"]} == {
-        "the process that was at work on it died, 2 times"
+        "the process that ran it crashed, 2 times"
     }
 
 
