@@ -662,7 +662,9 @@ def _verdict(
 class _Side:
     """Answers of a family's declarations, or of its specialised solvers.
 
-    Attributes ---------- kind : str
+    Attributes
+    ----------
+    kind : str
         "declaration" or "specialised solver".
     asked : sequence of Judgement
         Judgements of all requested answers, controls included.

@@ -28,7 +28,9 @@ from equimargin.solvers.solution import Status
 class RationalProgram(Bounds):
     """Bounds of a problem known by its data alone, by programs in rational numbers.
 
-    Parameters ---------- problem : ProgramProblem
+    Parameters
+    ----------
+    problem : ProgramProblem
         Problem of the family, with the true data.
     """
 
@@ -127,7 +129,9 @@ class RationalProgram(Bounds):
     def _proof(self, own: Interval, formulation: str | None, rounding: float = 0.0) -> PointProof:
         """Return the bounds of an answer's own optimum or value, and those of the definition.
 
-        Parameters ---------- own : Interval
+        Parameters
+        ----------
+        own : Interval
             Interval of the answer's own optimum or value.
         formulation : str or None
             Id of the formulation whose values the answer gives; None if it gives none.

@@ -44,7 +44,9 @@ counts as infeasible: its largest margin would be below 1e-4 / sqrt(p).
 class WeakDuality(Bounds):
     """Bounds of a canonical problem's optimum, by weak duality.
 
-    Parameters ---------- problem : Problem
+    Parameters
+    ----------
+    problem : Problem
         MarginProblem or OneNormProblem of the family, with the true data.
     """
 
