@@ -158,7 +158,7 @@ def certificate_of_ray(
         Problem without a bias.
     ray : FarkasRay
         Weights of hard rows of the problem under which these cancel.
-    mode : Mode, default 'exact'
+    mode : Mode, default "exact"
         Mode of the certificate.
 
     Raises
