@@ -1,9 +1,9 @@
-"""Unknowns and a part of the linear objective that are equal at every feasible point.
+"""Variables and a part of the linear objective that are equal at every feasible point.
 
-The equations of a program determine such unknowns alone. By the equations A x = b the
+The equations of a program determine such variables alone. By the equations A x = b the
 linear objective is q'x = y'b + (q - A'y)'x, for any y. A part that no feasible point
 changes is all in y'b, for the y that makes the terms of the rest smallest. That y is
-the solution of a linear program, or exact where nothing is left.
+the solution of a linear program, or exact if nothing is left.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from equimargin.solvers.exact.program.floats import floats
 from equimargin.solvers.exact.program.linear_system import solution_near
 
 Values = dict[int, Fraction]
-"""Values of unknowns by their columns."""
+"""Values of variables by their columns."""
 
 
 def determined(program: Program) -> Values:
-    """Return the unknowns that the equations determine one after the other.
+    """Return the variables that the equations determine one after the other.
 
     The equations t = 2 and s = t + 1 determine t and then s.
 
     Parameters
     ----------
     program : Program
-        Any convex one.
+        Any convex program.
 
     Returns
     -------
     dict of column to value
-        Equal at every feasible point.
+        Values that are equal at every feasible point.
     """
     found: Values = {}
     open_to = [set(row) for row in program.A.rows]
@@ -59,23 +59,23 @@ def determined(program: Program) -> Values:
 
 
 def with_values(program: Program, fixed: Values, others: list[int]) -> Program:
-    """Return the program over the other unknowns, with its constant as it was.
+    """Return the program over the other variables, with its constant as it was.
 
-    Rows that hold none of the other unknowns are dropped.
+    Rows that hold none of the other variables are dropped.
 
     Parameters
     ----------
     program : Program
-        Any convex one.
+        Any convex program.
     fixed : dict of column to value
-        Values that are put into the program.
+        Values that are substituted.
     others : list of int
         All other columns.
 
     Returns
     -------
     Program
-        Without names of columns.
+        Program without names of columns.
     """
     at = {j: k for k, j in enumerate(others)}
 
@@ -122,14 +122,14 @@ def product(row: Row, values: Values) -> Fraction:
 
 
 def with_pairs_as_equations(program: Program) -> Program:
-    """Return the program with an equation more for every two inequalities that are one together.
+    """Return the program with a further equation for every two opposite inequalities.
 
-    Such are t <= 1 and 2 t >= 2.
+    Together they are one equation, such as t <= 1 and 2 t >= 2.
 
     Parameters
     ----------
     program : Program
-        Any convex one.
+        Any convex program.
     """
     ends: dict[frozenset[tuple[int, Fraction]], Fraction] = {}
     rows, right = list(program.A.rows), list(program.b)
@@ -154,13 +154,13 @@ def without_constant(program: Program, sizes: Vector, clock: Clock) -> tuple[Fra
     Parameters
     ----------
     program : Program
-        Any convex one.
-    sizes : (n,)
-        Sizes of the unknowns at the optimum. In the rest each counts with its reach, the least
-        of its equations: their largest term over its own coefficient. An unknown of 0 may
-        change by that where others make up for it.
+        Any convex program.
+    sizes : Vector of shape (n,)
+        Sizes of the variables at the optimum. In the rest each counts with its reach,
+        the least of its equations: their largest term over its own coefficient. A
+        variable at 0 may change by that if others make up for it.
     clock : Clock
-        The time limit; once it is up, nothing is taken out.
+        Time limit; once it is up, nothing is removed.
     """
     q, A = program.q, program.A
     whole = _terms(q, sizes)
@@ -199,6 +199,7 @@ def _least_terms(
 
     It is found by the dual: max q'w with A w = 0 and |w| <= the reaches.
     """
+    # Imported here: most programs do not need scipy's linear programming.
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
