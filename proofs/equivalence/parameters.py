@@ -1,20 +1,22 @@
-"""Programs in the parameters of their problems, by which a reason is proven for all data.
+"""Programs in the parameters of their problems, by which a reason holds for all data.
 
 cvxpy compiles a problem that follows the rules of disciplined parametrised programming
 (DPP) once: all its numbers are affine in the entries of its parameters. With these
-entries as unknowns of polynomials, a reason that applies step by step holds for all
+entries as variables of polynomials, a reason that applies step by step holds for all
 values of the parameters at which one of the two problems is feasible. A parameter that
-is declared not to be negative is the square of an unknown: then lambda |w|^2 is seen to
-be convex. Where that does not suffice, the reason may divide by such unknowns, and
-scale by them: it holds where they are above 0.
+is declared nonnegative is the square of a variable: lambda |w|^2 is then convex by its
+form. If that does not suffice, the reason may divide by such variables, and scale by
+them: it holds where they are above 0.
 
-The steps are found at values of the unknowns that are primes over 64. A number of a
-step is a product of powers of the unknowns times a number without these primes, which
-tells the powers. A wrong guess of them is no danger: the reason is then verified as a
-whole.
+The steps are found at values of the variables that are primes over 64. A number of a
+step is a product of powers of the variables times a number without these primes, which
+determines the powers. A wrong guess of them is harmless: the reason is then verified as
+a whole.
 
-Source: A. Agrawal, B. Amos, S. Barratt, S. Boyd, S. Diamond, J. Z. Kolter,
-Differentiable Convex Optimization Layers (2019), section 4.
+References
+----------
+A. Agrawal, B. Amos, S. Barratt, S. Boyd, S. Diamond, J. Z. Kolter, Differentiable
+Convex Optimization Layers (2019), section 4.
 """
 
 from __future__ import annotations
@@ -38,29 +40,36 @@ from equimargin.proofs.equivalence.stated import StatedProgram
 from equimargin.solvers.exact.program.clock import Clock
 
 LARGEST = 60
-"""Entries of parameters at most: polynomials in more of them take long to multiply."""
+"""Maximum size of the parameters, in entries.
+
+Polynomials in more of them take long to multiply.
+"""
 COMPILED = 1e-9
-"""Relative agreement of the polynomials, at the present values of the parameters, with the program that cvxpy compiles of these."""
+"""Relative agreement of the polynomials with the program that cvxpy compiles.
+
+They are compared at the present values of the parameters.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class ForAllData:
     """Reason that holds for all values of parameters of two problems, as built here.
 
-    Functions that build another problem at other data, by a branch, are not covered beyond the problems that they built here.
+    Functions that build another problem at other data, by a branch, are covered only
+    for the problems that they built here.
 
     Parameters
     ----------
     reason : Reason
-        The steps, in the parameters.
+        Steps, in the parameters.
     here : Reason
-        The same at their present values.
+        Steps at the present values of the parameters.
     names : tuple[str, ...]
-        Of the parameters.
+        Names of the parameters.
     above_zero : tuple[str, ...]
-        Of those which must be above 0.
+        Names of the parameters that must be above 0.
     first, second : Form
-        The programs in the parameters.
+        Programs in the parameters.
     """
 
     reason: Reason
@@ -74,20 +83,19 @@ class ForAllData:
 def reason_for_all_data(
     first: StatedProgram, second: StatedProgram, clock: Clock
 ) -> ForAllData | None:
-    """Return a reason that holds for all values of the parameters of two problems, or None where none was found.
+    """Return a reason for all values of the parameters of two problems, or None.
 
     Parameters
     ----------
     first, second : StatedProgram
-        cvxpy problems without value maps; their parameters have equal names where they
-        mean the same.
+        cvxpy problems without value maps; parameters of one meaning have equal names.
     clock : Clock
-        The time limit.
+        Time limit.
 
     Raises
     ------
     OutOfTime
-        The time is up.
+        If the time is up.
     """
     parameters = _shared(first, second)
     if parameters is None or first.value is not None or second.value is not None:
@@ -108,7 +116,7 @@ class _Question:
     clock: Clock
 
     def answer(self, above_zero: tuple[str, ...]) -> ForAllData | None:
-        """Return a reason that holds where these parameters are above 0, or None."""
+        """Return a reason that holds if these parameters are above 0, or None."""
         entries = list(_entries(self.parameters))
         names = tuple(
             f"{DIVIDING if name in above_zero else 'p'}{k}" for k, (name, _) in enumerate(entries)
@@ -125,6 +133,8 @@ class _Question:
             for (name, _), gen in gens.items()
         ]
         in_unknowns = [_at(form, squares) for form in forms]
+        # The reason is found at primes over 64. Its numbers are then read as products
+        # of powers of the variables.
         primes = _primes(len(gens))
         one, other = (_at(form, [fmpq(prime, 64) for prime in primes]) for form in in_unknowns)
         unknowns = list(zip(primes, gens.values(), strict=True))
@@ -144,7 +154,7 @@ class _Question:
     def _verified(
         self, at_primes: Reason, first: Twin, second: Twin, above_zero: tuple[str, ...]
     ) -> ForAllData | None:
-        """Return the reason, if it holds in the parameters, and at their present values number by number."""
+        """Return the reason if it holds in the parameters and at their present values."""
         try:
             found = at_primes.mapped(first.number)
             here = found.mapped(partial(_at_present, present=self._present()))
@@ -160,7 +170,7 @@ class _Question:
         )
 
     def _present(self) -> list[tuple[Any, bool]]:
-        """Return the present value of every entry, and whether its unknown is the root of it."""
+        """Return the present value of every entry, and True if its variable is its root."""
         found = []
         for name, k in _entries(self.parameters):
             value = float(np.asarray(self.parameters[name].value).ravel(order="F")[k])
@@ -171,7 +181,7 @@ class _Question:
 
 
 def _in_unknowns(v: Any, unknowns: list[tuple[int, Any]]) -> Any:
-    """Return the number v at values p / 64 of the unknowns as a product of their powers, divided by those of negative powers."""
+    """Return a number at values p / 64 of the variables as a product of their powers."""
     rest, top, bottom = v, unknowns[0][1] ** 0, unknowns[0][1] ** 0
     for prime, gen in unknowns:
         power = _power(int(v.p), prime) - _power(int(v.q), prime)
@@ -183,7 +193,7 @@ def _in_unknowns(v: Any, unknowns: list[tuple[int, Any]]) -> Any:
 
 
 def _power(v: int, prime: int) -> int:
-    """Return how often the prime divides a number other than 0."""
+    """Return the multiplicity of the prime in a number other than 0."""
     found = 0
     while v and v % prime == 0:
         v, found = v // prime, found + 1
@@ -191,7 +201,10 @@ def _power(v: int, prime: int) -> int:
 
 
 def _at_present(v: Any, present: list[tuple[Any, bool]]) -> Any:
-    """Return what a quotient is at the present values of the parameters; NotANumber where that is no rational number."""
+    """Return a quotient at the present values of the parameters.
+
+    Raise NotANumber if the result is no rational number.
+    """
     if not isinstance(v, Quotient):
         return v
     found = fmpq(0)
@@ -217,7 +230,7 @@ def _quotient(v: Any) -> Any:
 
 
 def _shared(first: StatedProgram, second: StatedProgram) -> dict[str, Any] | None:
-    """Return the parameters of both, by name; None where no claim for all values is possible."""
+    """Return the parameters of both, by name; None if no claim for all values is possible."""
     found: dict[str, Any] = {}
     for stated in (first, second):
         # A function that reads a value may build another problem at another value.
@@ -238,7 +251,7 @@ def _shared(first: StatedProgram, second: StatedProgram) -> dict[str, Any] | Non
 
 
 def _entries(parameters: dict[str, Any]) -> Iterator[tuple[str, int]]:
-    """Return the entries of parameters, each by the name and the place in it, column by column."""
+    """Return the entries of parameters, by name and index, column by column."""
     return ((name, k) for name, parameter in parameters.items() for k in range(parameter.size))
 
 
@@ -270,7 +283,10 @@ def _plus(form: Form, part: Form, gen: Any) -> Form:
 
 
 def _coefficient(compiled: Any, equations: int, parameter: Any, k: int, reading: Reading) -> Form:
-    """Return the factor of entry k of a parameter in cvxpy's affine map; without a parameter, the value of the map at 0."""
+    """Return the factor of entry k of a parameter in cvxpy's affine map.
+
+    Without a parameter, return the value of the map at 0.
+    """
     values = {id: np.zeros(own.shape) for id, own in compiled.id_to_param.items()}
     if parameter is not None:
         values[parameter.id][np.unravel_index(k, parameter.shape, order="F")] = 1.0
@@ -294,7 +310,10 @@ def _read(values: Array, reading: Reading) -> Numbers:
 
 
 def _compiles_to(form: Form, stated: StatedProgram, gens: dict[tuple[str, int], Any]) -> bool:
-    """Return True if the polynomials have the values of the program that cvxpy compiles at the present values of the parameters."""
+    """Return True if the polynomials have the values of the program that cvxpy compiles.
+
+    Both are taken at the present values of the parameters.
+    """
     own = {
         parameter.name(): np.asarray(parameter.value).ravel(order="F")
         for parameter in stated.problem.parameters()
