@@ -171,7 +171,7 @@ def audit(
     C = _agreed("C", known.claimed.C, C)
     if not np.isfinite(C):
         raise ValueError(
-            "C must be finite: of a hard margin no model in floating point has an objective value"
+            "C must be finite; a hard-margin model in floating point has no objective value"
         )
     problem = _problem(known, known.features(X), y, C, epsilon, sample_weight)
     # A linear model has w alone; any other has the coefficients of its support vectors.
@@ -275,7 +275,7 @@ def _expansion(
         vectors = _as_wide_as(problem, model.vectors)
         support = _matched(model, vectors, problem)
     if len(np.unique(support)) < n:
-        raise ValueError("a row of the data is two support vectors")
+        raise ValueError("two support vectors are one row of the data")
     at, whole, said = support.copy(), problem, ""
     if vectors is not None:
         rounded = np.flatnonzero((vectors != _dense(problem.X[support])).any(axis=1))
@@ -365,8 +365,8 @@ def _numbered(
     if model.vectors is None:
         if len(weighed) < problem.m:
             raise ValueError(
-                "of which rows the support vectors are is not known where a sample weight "
-                "is 0: leave those rows out of the data"
+                "the rows of the support vectors are unknown if a sample weight is 0; leave those "
+                "rows out of the data"
             )
         return support
     vectors = _dense(model.vectors)
@@ -380,8 +380,8 @@ def _numbered(
         ):
             return rows[support]
     raise ValueError(
-        "the support vectors are not the rows of the data by their numbers: the model is of "
-        "other data, or of scaled ones"
+        "the support vectors are not the rows of the data with their numbers: the model is of "
+        "other data, or of scaled data; pass the data of its training"
     )
 
 
@@ -410,8 +410,8 @@ def _matched(model: Model, vectors: Array, problem: MarginProblem) -> NDArray[np
         )
         if not near.any():
             raise ValueError(
-                f"support vector {k + 1} of {len(vectors)} is no row of the data: the model "
-                f"is of other data, or of scaled ones"
+                f"support vector {k + 1} of {len(vectors)} is no row of the data: the model is "
+                f"of other data, or of scaled data; pass the data of its training"
             )
         candidates = np.flatnonzero(fitting if fitting.any() else near)
         support[k] = candidates[int(np.argmin(np.abs(X[candidates] - z).sum(axis=1)))]
@@ -422,10 +422,7 @@ def _matched(model: Model, vectors: Array, problem: MarginProblem) -> NDArray[np
 def _agreed(name: str, known: float | None, given: float | None) -> float:
     """Return the value of a parameter of the model or of the caller, which must not differ."""
     if known is None and given is None:
-        raise ValueError(
-            f"{name} is missing: the model does not say it, and without it there is no "
-            f"problem to audit it against"
-        )
+        raise ValueError(f"{name} is missing: the model does not have it; pass {name}")
     if known is not None and given is not None and known != given:
         raise ValueError(f"{name} is contradicted: the model says {known:g}, not {given:g}")
     return float(known if given is None else given)  # type: ignore[arg-type]

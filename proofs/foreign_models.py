@@ -175,7 +175,7 @@ class Model:
             return self.steps.transform(X)
         except (ValueError, TypeError, KeyError, AttributeError) as reason:
             raise ValueError(
-                f"the pipeline's steps before its last one refuse these features: {reason}"
+                f"the pipeline's steps before its last one reject these features: {reason}"
             ) from None
 
 
@@ -203,8 +203,8 @@ def stated(
     if class_weight is not None:
         if NO_CLASS_WEIGHTS not in assumed:
             raise ValueError(
-                f"class_weight is what a LIBSVM or LIBLINEAR classifier does not say, and "
-                f"this is a {model.source}"
+                f"class_weight is for LIBSVM and LIBLINEAR classifiers, and this is a "
+                f"{model.source}"
             )
         smaller, larger = _finite("class_weight", class_weight, 2)
         if min(smaller, larger) <= 0:
@@ -216,7 +216,7 @@ def stated(
     if free_bias:
         if PENALISED_BIAS not in assumed:
             raise ValueError(
-                f"free_bias is for LIBLINEAR's {FREE_BIAS} with a bias of 1, which takes "
+                f"free_bias is for LIBLINEAR's {FREE_BIAS} with a bias of 1, which supports "
                 f"-R, and this is a {model.source}"
             )
         claimed = replace(claimed, free_bias=True, constant=None)
@@ -512,8 +512,8 @@ def _kernel(name: str, parameters: Mapping[str, Any]) -> Kernel:
         )
     if parameters.get("gamma") in ("scale", "auto"):
         raise ValueError(
-            f"gamma must be a number: what scikit-learn made of {parameters['gamma']!r} is "
-            f"`model._gamma` of the trained model"
+            f"gamma must be a number, not {parameters['gamma']!r}; use `model._gamma` of the "
+            f"trained model"
         )
     gamma = _number(parameters, "gamma")
     if name == "rbf":
@@ -531,7 +531,7 @@ def _class_weight(estimator: Any, classes: Any) -> tuple[float, float]:
     given = estimator.class_weight
     if isinstance(given, str):
         raise ValueError(
-            "class_weight='balanced' of a LinearSVC is not kept by the model; give its two "
+            "class_weight='balanced' of a LinearSVC is not stored in the model; give its two "
             "weights as a mapping"
         )
     return (
@@ -543,7 +543,7 @@ def _class_weight(estimator: Any, classes: Any) -> tuple[float, float]:
 
 def _required(values: Mapping[str, Any], name: str) -> Any:
     if name not in values:
-        raise ValueError(f"the model does not say its {name}")
+        raise ValueError(f"the model has no {name}")
     return values[name]
 
 

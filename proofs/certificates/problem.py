@@ -292,9 +292,8 @@ def state(problem: Problem) -> dict[str, Any]:
     """
     if isinstance(problem, MarginProblem) and problem.loss not in LOSSES:
         raise ValueError(
-            f"a certificate of format 1 is of the hinge or the squared hinge, and the loss "
-            f"is the {problem.phi.words}; "
-            "`program_certificate` takes the program of a formulation"
+            f"a certificate of format 1 needs the hinge or the squared hinge, not the "
+            f"{problem.phi.words}; use `program_certificate` with the program of a formulation"
         )
     # An intercept is the constant of the kernel in the schema.
     kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel
@@ -305,14 +304,12 @@ def state(problem: Problem) -> dict[str, Any]:
         )
     if not (problem.convex and kernel.positive_semidefinite):
         raise ValueError(
-            f"the {kernel.name} kernel is not positive semidefinite: no optimum is "
-            f"certified with it"
+            f"the {kernel.name} kernel is not positive semidefinite: no optimum is certified"
         )
     if kernel.name not in checker.PARAMETERS:
         known = ", ".join(checker.PARAMETERS)
         raise ValueError(
-            f"a certificate is of the kernels that its checker computes, {known}, and "
-            f"{kernel.name} is none of them"
+            f"a certificate needs a kernel that its checker computes ({known}), not {kernel.name}"
         )
     if isinstance(kernel, Polynomial) and kernel.degree > checker.MOST_DEGREE:
         raise ValueError(

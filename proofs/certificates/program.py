@@ -105,7 +105,7 @@ def certificate_of_definition(problem: AnyProblem) -> dict[str, Any]:
             f"its definition cannot be certified: {type(failure).__name__}: {failure}"
         ) from failure
     if known.proof is None:
-        raise ValueError("nothing is proven of its definition")
+        raise ValueError("nothing is proven about its definition")
     return program_certificate(program, known.proof)
 
 
@@ -140,9 +140,7 @@ def _enclosed(program: Program, answer: Enclosure) -> Program:
     added = 2 * own.n if answer.lower_by == "box" else 0
     without_box = replace(own, G=own.G.part(range(added, own.G.height)), h=own.h[added:])
     if state(without_box) != state(program):
-        raise ValueError(
-            "the enclosure is of another program: give the one that it was computed from"
-        )
+        raise ValueError("the enclosure is of another program; pass the program of the enclosure")
     return own
 
 

@@ -69,10 +69,7 @@ def build() -> Path:
         return there
     within = cache()
     if within is None:
-        raise NotProved(
-            "there is no folder where the program can be kept; set XDG_CACHE_HOME to one "
-            "that can be written"
-        )
+        raise NotProved("no folder can store the program; set XDG_CACHE_HOME to a writable folder")
     if missing := [name for name in ("coqc", "ocamlfind") if shutil.which(name) is None]:
         raise NotProved(
             f"there is no {' and no '.join(missing)} to build the program: {INSTALL_OCAML}"
@@ -133,7 +130,7 @@ def answers(program: Path, certificates: Sequence[Path]) -> list[CheckerAnswer]:
     except OSError as reason:
         raise NotProved(
             f"the program that is proved cannot be started: {reason}; delete {program} and "
-            f"build it anew"
+            f"build it again"
         ) from None
     words = ended.stdout.split()
     try:

@@ -171,7 +171,7 @@ def prove(certificate: Path, announce: Callable[[str], object] = lambda said: No
     if target.exists() and not target.read_text(encoding="utf-8", errors="replace").startswith(
         HEAD
     ):
-        raise NotProved(f"{target} is there and is no theorem of a certificate; move it")
+        raise NotProved(f"{target} exists and is no theorem of a certificate; move it")
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / target.name
         copy.write_text(theorem(certificate.read_bytes(), module), encoding="ascii", newline="")
@@ -196,7 +196,7 @@ def _checked(file: Path, compiled: Path) -> str:
     except NotProved as reason:
         if "check certificate" in str(reason):
             raise NotProved(
-                f"the checker that is proved in Coq does not accept it, or does not read "
-                f"it: {COVERED}"
+                f"the checker that is proved in Coq rejects the certificate, or cannot read it: "
+                f"{COVERED}"
             ) from None
         raise

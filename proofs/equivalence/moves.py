@@ -204,7 +204,7 @@ class EmptyRow:
             Form before the step.
         """
         empty = not (form.E[self.equation] != 0).any() and form.e[self.equation] == 0
-        _require(empty, f"equation {self.equation} says something")
+        _require(empty, f"equation {self.equation} is not 0 = 0")
         return form.without_equation(self.equation)
 
 

@@ -129,11 +129,11 @@ class StatedProgram:
                 found = self.value(v)
         except Exception as reason:
             # A user-defined map may raise any exception.
-            raise ValueError(f"the value map does not take {v}: {reason}") from None
+            raise ValueError(f"the value map fails for {v}: {reason}") from None
         if isinstance(found, Fraction | int):
             return Fraction(found)
         if isnan(float(found)):
-            raise ValueError(f"the value map makes no number of {v}")
+            raise ValueError(f"the value map returns no number for {v}")
         return float(found) if np.isinf(float(found)) else Fraction(float(found))
 
     @cached_property

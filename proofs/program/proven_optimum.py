@@ -300,7 +300,7 @@ def scaled(value: Callable[[Number], Any], end: Number) -> FamilyValue:
     return FamilyValue(
         min(map(below, images)),
         max(map(above, images)),
-        doubt="not proven is what the value map computes in floats",
+        doubt="the result of the value map in floats is not proven",
     )
 
 

@@ -94,6 +94,6 @@ def bounds_for(problem: Any) -> Bounds:
     if isinstance(problem, ProgramProblem):
         return RationalProgram(problem)
     raise TypeError(
-        f"a {type(problem).__name__} is neither a canonical problem nor one of a family's "
-        f"data: no bounds of it can be proven"
+        f"no bounds can be proven for a {type(problem).__name__}; pass a canonical problem or a "
+        f"ProgramProblem"
     )

@@ -130,7 +130,7 @@ class Judgement:
             )
         if accuracy.arithmetic > MAX_RELATIVE_RESIDUAL:
             return (
-                f"{own_reason}, but float64 tells margins apart to {accuracy.arithmetic:.1e} only"
+                f"{own_reason}, but float64 distinguishes margins to {accuracy.arithmetic:.1e} only"
             )
         if self.agreement is Agreement.FAILED and self.evidence.claim.of_ray:
             return (
@@ -192,8 +192,8 @@ class FamilyVerdict:
         bounded = np.isfinite(self.interval.lower) and np.isfinite(self.interval.upper)
         stands = (
             [
-                "The interval is proven all the same: what is missing is an answer of the "
-                "other kind that agrees."
+                "The interval is proven all the same; the verdict needs an answer of the other "
+                "kind that agrees."
             ]
             if bounded
             else []
@@ -624,7 +624,7 @@ def _verdict(
     unequal = [j.evidence.run.formulation for j in judgements if j.unequal]
     if unequal:
         which = ", ".join(dict.fromkeys(filter(None, unequal)))
-        said = f"the proven optimum of {which} is another than the definition's"
+        said = f"the proven optimum of {which} differs from the definition's"
         return Verdict.UNDECIDED, f"not equal, although within the tolerance: {said}"
     declared = _Side(
         "declaration",
