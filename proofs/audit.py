@@ -206,7 +206,8 @@ def _range(least: float, most: float, digits: int) -> str:
 
 def _rounded(value: float, digits: int, direction: str) -> str:
     """Return a number in decimal digits, rounded in a direction."""
-    return f"{float(Context(prec=digits, rounding=direction).create_decimal_from_float(value)):.{digits}g}"
+    rounded = Context(prec=digits, rounding=direction).create_decimal_from_float(value)
+    return f"{float(rounded):.{digits}g}"
 
 
 def _problem(
