@@ -277,19 +277,19 @@ def _expansion(
         support = _matched(model, vectors, problem)
     if len(np.unique(support)) < n:
         raise ValueError("two support vectors are one row of the data")
-    at, whole, said = support.copy(), problem, ""
+    places, whole, sentence = support.copy(), problem, ""
     if vectors is not None:
         rounded = np.flatnonzero((vectors != _dense(problem.X[support])).any(axis=1))
-        said = _said_of_vectors(n, len(rounded), nearest_rows)
+        sentence = _said_of_vectors(n, len(rounded), nearest_rows)
         if len(rounded) and not nearest_rows:
-            at[rounded], whole = (
+            places[rounded], whole = (
                 problem.m + np.arange(len(rounded)),
                 _with_points(problem, vectors[rounded]),
             )
     coefficient_of_row, beta = np.zeros(whole.m), np.zeros(whole.m)
-    coefficient_of_row[support], beta[at] = model.coefficients, model.coefficients
+    coefficient_of_row[support], beta[places] = model.coefficients, model.coefficients
     _check_coefficients(coefficient_of_row, alpha := _multipliers(coefficient_of_row, whole), whole)
-    return whole, Point(beta=beta, b=model.b, alpha=alpha), said
+    return whole, Point(beta=beta, b=model.b, alpha=alpha), sentence
 
 
 def _said_of_vectors(n: int, rounded: int, nearest_rows: bool) -> str:

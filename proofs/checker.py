@@ -1010,8 +1010,8 @@ def first_equal(rows: Sequence[list[int]]) -> list[int]:
     """
     first = list(range(len(rows)))
     order = sorted(first, key=rows.__getitem__)
-    for at in range(1, len(order)):
-        before, i = order[at - 1], order[at]
+    for k in range(1, len(order)):
+        before, i = order[k - 1], order[k]
         if rows[i] == rows[before]:
             first[i] = first[before]
     return first

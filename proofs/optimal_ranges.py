@@ -125,10 +125,10 @@ def optimal_ranges(id: str, problem: Any, seconds: float = SECONDS) -> OptimalRa
     clock = Clock(positive(seconds, "seconds"))
     try:
         posed = stated(id, problem, "fractions", clock)
-        program, found = posed.program, posed.outcome
-        if not isinstance(found, Optimum):
-            raise ValueError(f"{id} has no exact optimum here: {found.reason}")
-        optima = _optima(program, found)
+        program, outcome = posed.program, posed.outcome
+        if not isinstance(outcome, Optimum):
+            raise ValueError(f"{id} has no exact optimum here: {outcome.reason}")
+        optima = _optima(program, outcome)
         ends = {
             name: [_range(optima, j, clock) for j in range(program.n)[columns]]
             for name, columns in program.columns.items()
@@ -136,7 +136,7 @@ def optimal_ranges(id: str, problem: Any, seconds: float = SECONDS) -> OptimalRa
     except OutOfTime as reason:
         raise ValueError(str(reason)) from None
     return OptimalRanges(
-        id, program.stated(found.value), {name: tuple(ranges) for name, ranges in ends.items()}
+        id, program.stated(outcome.value), {name: tuple(ranges) for name, ranges in ends.items()}
     )
 
 
@@ -151,9 +151,9 @@ def _optima(program: Program, found: Optimum) -> Program:
     equations = [*gradient, (cost, dot(program.q, found.x))] if cost else gradient
     A = Matrix((*program.A.rows, *(row for row, _ in equations)), program.n)
     b = (*program.b, *(value for _, value in equations))
-    nothing = Matrix(tuple({} for _ in range(program.n)), program.n)
+    zero = Matrix(tuple({} for _ in range(program.n)), program.n)
     return replace(
-        program, P=nothing, q=(Fraction(0),) * program.n, A=A, b=b, c=Fraction(0), maximised=False
+        program, P=zero, q=(Fraction(0),) * program.n, A=A, b=b, c=Fraction(0), maximised=False
     )
 
 

@@ -78,7 +78,7 @@ def find_line(theorem: str) -> int:
         If there is no such theorem.
     """
     file, name = theorem.split(".")
-    before, found, _ = read_theory(file).partition(f"\nTheorem {name}")
-    if not found:
+    before, match, _ = read_theory(file).partition(f"\nTheorem {name}")
+    if not match:
         raise LookupError(f"no theorem is called {theorem}")
     return before.count("\n") + 2

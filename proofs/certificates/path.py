@@ -180,9 +180,9 @@ class _Along:
     @staticmethod
     def _end(path: RegularizationPath, lam: float) -> Stop:
         """Return the path at any lambda."""
-        at = path.at(lam)
-        assert at.dual is not None
-        return Stop(lam, np.asarray(at.dual) * lam, (at.bias or 0.0) * lam)
+        point = path.at(lam)
+        assert point.dual is not None
+        return Stop(lam, np.asarray(point.dual) * lam, (point.bias or 0.0) * lam)
 
     def __getitem__(self, k: int) -> Stop:
         t = self.numbers[k]

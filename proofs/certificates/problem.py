@@ -122,8 +122,8 @@ def certificate_at(problem: Problem, point: CanonicalPoint) -> dict[str, Any]:
     stated = state(problem)
     judge = checker.read_problem(stated)
     if isinstance(problem, OneNormProblem):
-        at = problem.own_point(point)
-        duals, primals = _prices(judge, problem, at), _unknowns(problem, at)
+        own_point = problem.own_point(point)
+        duals, primals = _prices(judge, problem, own_point), _unknowns(problem, own_point)
     else:
         completed = _both_sides(problem, problem.own_point(point))
         duals, primals = _multipliers(problem, completed), _functions(problem, completed)

@@ -123,13 +123,13 @@ def needed(name: str) -> list[str]:
     name : str
         Name of the file without its ending.
     """
-    found = []
+    files = []
     for folder, names in re.findall(
         r"^From equimargin(\.checker)? Require Import ([\w ]+)\.", read_theory(name), re.MULTILINE
     ):
         for other in names.split():
-            found += needed(f"checker/{other}" if folder else other)
-    return list(dict.fromkeys([*found, name]))
+            files += needed(f"checker/{other}" if folder else other)
+    return list(dict.fromkeys([*files, name]))
 
 
 def coqc(file: Path, compiled: Path) -> str:

@@ -168,7 +168,7 @@ def _ocaml(folder: Path, *files: str) -> None:
     ]
     ended = run("OCaml", command, folder)
     if ended.returncode:
-        said = " ".join((ended.stdout + ended.stderr).split())[-300:]
+        output = " ".join((ended.stdout + ended.stderr).split())[-300:]
         raise NotProved(
-            f"OCaml ends with status {ended.returncode}: {said}; what it needs: {INSTALL_OCAML}"
+            f"OCaml ends with status {ended.returncode}: {output}; what it needs: {INSTALL_OCAML}"
         )

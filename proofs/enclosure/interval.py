@@ -207,9 +207,9 @@ def _start(
     program: Program, point: tuple[Array, Array, Array] | None, clock: Clock
 ) -> FloatSolution:
     """Return the given point, or else Clarabel's; 0 if that is not finite."""
-    found = solve_in_floats(program, clock) if point is None else _with_slack(program, *point)
-    if found is not None and found.finite:
-        return found
+    solution = solve_in_floats(program, clock) if point is None else _with_slack(program, *point)
+    if solution is not None and solution.finite:
+        return solution
     rows = np.zeros(len(program.h))
     return FloatSolution(np.zeros(program.n), np.zeros(len(program.b)), rows, rows)
 
@@ -233,11 +233,11 @@ def _within_box(bounded: Program, start: FloatSolution, clock: Clock) -> FloatSo
 
     If there is none, return the other solution in floats.
     """
-    found, added = solve_in_floats(bounded, clock), 2 * bounded.n
+    solution, added = solve_in_floats(bounded, clock), 2 * bounded.n
     return (
         start
-        if found is None or not found.finite
-        else FloatSolution(found.x, found.y, found.z[added:], found.s[added:])
+        if solution is None or not solution.finite
+        else FloatSolution(solution.x, solution.y, solution.z[added:], solution.s[added:])
     )
 
 

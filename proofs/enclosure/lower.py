@@ -55,9 +55,9 @@ def by_residual(program: Program, floats: FloatSolution, clock: Clock) -> Dual |
     """
     for ratio in TIGHT_RATIOS:
         tight = set(tight_rows(floats, ratio)) | set(range(program.inequalities, len(program.h)))
-        found = _stationary(program, floats, tight, clock)
-        if found is not None and program.is_dual_feasible(*found):
-            return found
+        dual = _stationary(program, floats, tight, clock)
+        if dual is not None and program.is_dual_feasible(*dual):
+            return dual
     return None
 
 
@@ -137,16 +137,16 @@ def _stationary(
     start = [*on_grid(floats.x), *on_grid(floats.y), *_natural(program, on_grid(floats.z))]
     preference = np.concatenate([np.full(n + m, np.inf), np.abs(floats.z)])
     chosen: Array = preference[open_columns]
-    found = solution_near(
+    solution = solution_near(
         Matrix(rows, len(open_columns)),
         negative(program.q),
         [start[j] for j in open_columns],
         clock,
         chosen.tolist(),
     )
-    if found is None:
+    if solution is None:
         return None
-    values = dict(zip(open_columns, found, strict=True))
+    values = dict(zip(open_columns, solution, strict=True))
     return _parted(program, [values.get(j, Fraction(0)) for j in range(n + m + r)])
 
 

@@ -63,16 +63,16 @@ def mixed(
     OutOfTime
         If the time limit is reached.
     """
-    found, low, high = None, 1, FINEST_SHARE + 1
+    best, low, high = None, 1, FINEST_SHARE + 1
     while low < high:
         clock.ask("the mixture with an inner point")
         k = (low + high) // 2
-        tried = mixture(Fraction(1, 2**k), point, inner)
-        if holds(tried):
-            found, low = tried, k + 1
+        candidate = mixture(Fraction(1, 2**k), point, inner)
+        if holds(candidate):
+            best, low = candidate, k + 1
         else:
             high = k
-    return found
+    return best
 
 
 def primal_inside(program: Program, clock: Clock) -> Array | None:
@@ -153,10 +153,10 @@ def _inside(
         (ONE, *h),
         cones=program.cones,
     )
-    found = solve_in_floats(search, clock)
-    if found is None or not found.finite or not found.x[n] > 0:
+    solution = solve_in_floats(search, clock)
+    if solution is None or not solution.finite or not solution.x[n] > 0:
         return None
-    return found.x[:n]
+    return solution.x[:n]
 
 
 def _moved(row: Row, places: int) -> Row:

@@ -47,9 +47,9 @@ def by_residual(program: Program, floats: FloatSolution, clock: Clock) -> Vector
     for ratio in TIGHT_RATIOS:
         tight = [i for i in tight_rows(floats, ratio) if i < program.inequalities]
         rows = Matrix((*program.A.rows, *(program.G.rows[i] for i in tight)), program.n)
-        found = _moved_onto(rows, (*program.b, *(program.h[i] for i in tight)), floats.x, clock)
-        if found is not None and program.is_feasible(found):
-            return found
+        point = _moved_onto(rows, (*program.b, *(program.h[i] for i in tight)), floats.x, clock)
+        if point is not None and program.is_feasible(point):
+            return point
     return None
 
 
@@ -75,8 +75,8 @@ def by_slater(program: Program, floats: FloatSolution, clock: Clock) -> Vector |
     inner = None if inside is None else _moved_onto(program.A, program.b, inside, clock)
     if near is None or inner is None:
         return None
-    found = mixed(near, inner, lambda x: program.in_cone(program.slack(x)), clock)
-    return None if found is None else tuple(found)
+    point = mixed(near, inner, lambda x: program.in_cone(program.slack(x)), clock)
+    return None if point is None else tuple(point)
 
 
 def _moved_onto(rows: Matrix, right: Vector, x: Array, clock: Clock) -> Vector | None:
@@ -84,5 +84,5 @@ def _moved_onto(rows: Matrix, right: Vector, x: Array, clock: Clock) -> Vector |
 
     None if the equations contradict each other.
     """
-    found = solution_near(rows, right, on_grid(x), clock, np.abs(x).tolist())
-    return None if found is None else tuple(found)
+    point = solution_near(rows, right, on_grid(x), clock, np.abs(x).tolist())
+    return None if point is None else tuple(point)

@@ -101,9 +101,9 @@ def reason_for_all_data(
     if parameters is None or first.value is not None or second.value is not None:
         return None
     signed = tuple(name for name, parameter in parameters.items() if parameter.is_nonneg())
-    asked = _Question(first, second, parameters, clock)
-    found = asked.answer(())
-    return asked.answer(signed) if found is None and signed else found
+    question = _Question(first, second, parameters, clock)
+    reason = question.answer(())
+    return question.answer(signed) if reason is None and signed else reason
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,42 +142,42 @@ class _Question:
             Twin(_each(form, _quotient), partial(_in_unknowns, unknowns=unknowns))
             for form in in_unknowns
         ]
-        found = find_reason(
+        reason = find_reason(
             one,
             other,
             self.first.opposite != self.second.opposite,
             self.clock,
             twins=(twins[0], twins[1]),
         )
-        return None if found is None else self._verified(found, twins[0], twins[1], above_zero)
+        return None if reason is None else self._verified(reason, twins[0], twins[1], above_zero)
 
     def _verified(
         self, at_primes: Reason, first: Twin, second: Twin, above_zero: tuple[str, ...]
     ) -> ForAllData | None:
         """Return the reason if it holds in the parameters and at their present values."""
         try:
-            found = at_primes.mapped(first.number)
-            here = found.mapped(partial(_at_present, present=self._present()))
-            holds = found.holds(first.form, second.form) and here.holds(
+            general = at_primes.mapped(first.number)
+            here = general.mapped(partial(_at_present, present=self._present()))
+            holds = general.holds(first.form, second.form) and here.holds(
                 self.first.form, self.second.form
             )
         except ValueError:
             return None
         return (
-            ForAllData(found, here, tuple(self.parameters), above_zero, first.form, second.form)
+            ForAllData(general, here, tuple(self.parameters), above_zero, first.form, second.form)
             if holds
             else None
         )
 
     def _present(self) -> list[tuple[Any, bool]]:
         """Return the present value of every entry, and True if its variable is its root."""
-        found = []
+        values = []
         for name, k in _entries(self.parameters):
             value = float(np.asarray(self.parameters[name].value).ravel(order="F")[k])
-            found.append(
+            values.append(
                 (rational(read(value, self.first.reading)), self.parameters[name].is_nonneg())
             )
-        return found
+        return values
 
 
 def _in_unknowns(v: Any, unknowns: list[tuple[int, Any]]) -> Any:
@@ -194,10 +194,10 @@ def _in_unknowns(v: Any, unknowns: list[tuple[int, Any]]) -> Any:
 
 def _power(v: int, prime: int) -> int:
     """Return the multiplicity of the prime in a number other than 0."""
-    found = 0
+    power = 0
     while v and v % prime == 0:
-        v, found = v // prime, found + 1
-    return found
+        v, power = v // prime, power + 1
+    return power
 
 
 def _at_present(v: Any, present: list[tuple[Any, bool]]) -> Any:
@@ -207,15 +207,15 @@ def _at_present(v: Any, present: list[tuple[Any, bool]]) -> Any:
     """
     if not isinstance(v, Quotient):
         return v
-    found = fmpq(0)
+    total = fmpq(0)
     for powers, factor in v.terms():
         term = factor
         for power, (value, squared) in zip(powers, present, strict=True):
             if (squared and power % 2) or (power < 0 and value == 0):
                 raise NotANumber(f"{v} is no rational number here")
             term = term * value ** (power // 2 if squared else power)
-        found += term
-    return found
+        total += term
+    return total
 
 
 def _quotient(v: Any) -> Any:
@@ -231,13 +231,13 @@ def _quotient(v: Any) -> Any:
 
 def _shared(first: StatedProgram, second: StatedProgram) -> dict[str, Any] | None:
     """Return the parameters of both, by name; None if no claim for all values is possible."""
-    found: dict[str, Any] = {}
+    shared: dict[str, Any] = {}
     for stated in (first, second):
         # A function that reads a value may build another problem at another value.
         if stated.values_read or not stated.problem.is_dpp():
             return None
         for parameter in stated.problem.parameters():
-            other = found.setdefault(parameter.name(), parameter)
+            other = shared.setdefault(parameter.name(), parameter)
             reduced = any(parameter.attributes[attribute] for attribute in REDUCING_ATTRIBUTES)
             if (
                 reduced
@@ -246,7 +246,9 @@ def _shared(first: StatedProgram, second: StatedProgram) -> dict[str, Any] | Non
             ):
                 return None
     return (
-        found if found and sum(parameter.size for parameter in found.values()) <= LARGEST else None
+        shared
+        if shared and sum(parameter.size for parameter in shared.values()) <= LARGEST
+        else None
     )
 
 
@@ -304,9 +306,9 @@ def _coefficient(compiled: Any, equations: int, parameter: Any, k: int, reading:
 
 
 def _read(values: Array, reading: Reading) -> Numbers:
-    found = zeros(*values.shape)
-    found.ravel()[:] = [rational(read(float(v), reading)) for v in values.ravel().tolist()]
-    return found
+    numbers = zeros(*values.shape)
+    numbers.ravel()[:] = [rational(read(float(v), reading)) for v in values.ravel().tolist()]
+    return numbers
 
 
 def _compiles_to(form: Form, stated: StatedProgram, gens: dict[tuple[str, int], Any]) -> bool:
@@ -345,9 +347,9 @@ def _each(form: Form, number: Callable[[Any], Any]) -> Form:
     def numbers(part: Any) -> Any:
         if not isinstance(part, np.ndarray):
             return number(part)
-        found = zeros(*part.shape)
-        found.ravel()[:] = [number(v) for v in part.ravel().tolist()]
-        return found
+        mapped = zeros(*part.shape)
+        mapped.ravel()[:] = [number(v) for v in part.ravel().tolist()]
+        return mapped
 
     return Form(*(numbers(part) for part in _numbers(form)))
 
@@ -362,10 +364,10 @@ def _floats(part: Any) -> Array:
 
 def _primes(count: int) -> list[int]:
     """Return the first primes above 100: numbers between which there is no simple relation."""
-    found: list[int] = []
+    primes: list[int] = []
     candidate = 101
-    while len(found) < count:
+    while len(primes) < count:
         if all(candidate % prime for prime in range(2, int(candidate**0.5) + 1)):
-            found.append(candidate)
+            primes.append(candidate)
         candidate += 2
-    return found
+    return primes

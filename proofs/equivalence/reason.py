@@ -62,19 +62,19 @@ class Reason:
 
     def __str__(self) -> str:
         """Return the reason with the names and scales of its variables."""
-        said = []
+        details = []
         if list(self.renaming.order) != list(range(len(self.renaming.order))):
-            said.append("unknowns are renamed")
+            details.append("unknowns are renamed")
         scales = sorted({abs(s) for s in self.renaming.scales})
         if any(s != 1 for s in scales):
-            said.append(f"unknowns are scaled by {_some(scales)}")
+            details.append(f"unknowns are scaled by {_some(scales)}")
         for name, steps in (("A", self.first), ("B", self.second)):
-            said += [
+            details += [
                 f"the objective of {name} is {_valued(step)}"
                 for step in steps
                 if isinstance(step, ObjectiveMap)
             ]
-        return self.kind + (f" ({', '.join(said)})" if said else "")
+        return self.kind + (f" ({', '.join(details)})" if details else "")
 
     def mapped(self, number: Callable[[Any], Any]) -> Reason:
         """Return the reason with other numbers in its steps.

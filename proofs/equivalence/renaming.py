@@ -50,25 +50,25 @@ class ColourRefinement:
     @cached_property
     def ends(self) -> list[tuple[Any, Any]]:
         """Lower and upper bound of every variable, None without one."""
-        found: list[tuple[Any, Any]] = [(None, None)] * self.form.n
+        bounds: list[tuple[Any, Any]] = [(None, None)] * self.form.n
         for r in np.flatnonzero(self.form.bounds).tolist():
             k = int(np.flatnonzero(self.form.F[r] != 0)[0])
-            (low, high), end = found[k], self.form.f[r] / self.form.F[r, k]
-            found[k] = (low, end) if self.form.F[r, k] > 0 else (end, high)
-        return found
+            (low, high), end = bounds[k], self.form.f[r] / self.form.F[r, k]
+            bounds[k] = (low, end) if self.form.F[r, k] > 0 else (end, high)
+        return bounds
 
     @cached_property
     def squares(self) -> list[Any]:
         """Square of the length of every variable, None if it has none."""
-        form, found = self.form, []
+        form, squares = self.form, []
         for k, (low, high) in enumerate(self.ends):
             if low is not None and high is not None and high != low:
-                found.append((high - low) ** 2)
+                squares.append((high - low) ** 2)
             elif form.H[k, k] != 0:
-                found.append(1 / form.H[k, k])
+                squares.append(1 / form.H[k, k])
             else:
-                found.append(None if form.g[k] == 0 else 1 / form.g[k] ** 2)
-        return found
+                squares.append(None if form.g[k] == 0 else 1 / form.g[k] ** 2)
+        return squares
 
     @cached_property
     def rows(self) -> set[Row]:
@@ -82,12 +82,12 @@ class ColourRefinement:
     @cached_property
     def rows_of(self) -> list[list[dict[int, Any]]]:
         """Inequalities of every variable, each as its entries, with its end under the name -1."""
-        found: list[list[dict[int, Any]]] = [[] for _ in range(self.form.n)]
+        rows: list[list[dict[int, Any]]] = [[] for _ in range(self.form.n)]
         for row, end in zip(self.form.F, self.form.f, strict=True):
             used = np.flatnonzero(row != 0).tolist()
             for k in used:
-                found[k].append({**{j: row[j] for j in used}, END: end})
-        return found
+                rows[k].append({**{j: row[j] for j in used}, END: end})
+        return rows
 
     @cached_property
     def colours(self) -> tuple[list[int], list[int]]:
@@ -137,11 +137,11 @@ class ColourRefinement:
 
     def _pairs(self, k: int) -> dict[int, Any]:
         """Return the scale-free numbers of the quadratic term at variable k, by other variable."""
-        row, found = self.form.H[k], {}
+        row, pairs = self.form.H[k], {}
         for j in np.flatnonzero(row != 0).tolist():
             known = self.squares[j] is not None and self.squares[k] is not None
-            found[j] = row[j] ** 2 * self.squares[j] * self.squares[k] if known else None
-        return found
+            pairs[j] = row[j] ** 2 * self.squares[j] * self.squares[k] if known else None
+        return pairs
 
     def _entries(self, r: int) -> dict[int, Any]:
         """Return the scale-free numbers of an inequality, by variable."""
@@ -219,9 +219,9 @@ class RenamingSearch:
         for k in sorted(same, key=lambda k: (k != j, k)):
             for s in self._scales(j, k):
                 if self._fits(j, k, s, to, scales):
-                    found = self._extended(order, {**to, j: k}, {**scales, j: s})
-                    if found is not None or self.nodes > NODES:
-                        return found
+                    renaming = self._extended(order, {**to, j: k}, {**scales, j: s})
+                    if renaming is not None or self.nodes > NODES:
+                        return renaming
         return None
 
     def _fits(self, j: int, k: int, s: Any, to: dict[int, int], scales: dict[int, Any]) -> bool:
@@ -254,14 +254,14 @@ class RenamingSearch:
 
     def _sizes_by_rows(self, j: int, k: int) -> list[Any]:
         """Return 1, and ratios of entries of the two in rows, for variables without a length."""
-        found: list[Any] = [fmpq(1)]
+        sizes: list[Any] = [fmpq(1)]
         for M, N in (
             (self.first.form.F, self.second.form.F),
             (self.first.form.E, self.second.form.E),
         ):
             for a in np.flatnonzero(M[:, j] != 0)[:2]:
-                found += [abs(N[b, k] / M[a, j]) for b in np.flatnonzero(N[:, k] != 0)]
-        return list(dict.fromkeys(found))
+                sizes += [abs(N[b, k] / M[a, j]) for b in np.flatnonzero(N[:, k] != 0)]
+        return list(dict.fromkeys(sizes))
 
 
 def scaled_row(entries: dict[int, Any], end: Any) -> Row:
@@ -300,8 +300,8 @@ def verified(
     equations, back = _combinations(one, second), _combinations(second, one)
     if rows is None or equations is None or back is None:
         return None
-    found = Renaming(order, scales, rows, equations, back)
-    return found if found.holds(first, second) else None
+    renaming = Renaming(order, scales, rows, equations, back)
+    return renaming if renaming.holds(first, second) else None
 
 
 def _rows_onto(one: Form, second: Form) -> tuple[tuple[int, Any], ...] | None:
@@ -313,15 +313,15 @@ def _rows_onto(one: Form, second: Form) -> tuple[tuple[int, Any], ...] | None:
     for r, (row, end) in enumerate(zip(second.F, second.f, strict=True)):
         size = _size(row, end)
         known[(*(row / size), end / size)] = (r, size)
-    found = []
+    pairs = []
     for row, end in zip(one.F, one.f, strict=True):
         size = _size(row, end)
         name = (*(row / size), end / size)
         if name not in known:
             return None
         r, unit = known[name]
-        found.append((r, size / unit))
-    return tuple(found)
+        pairs.append((r, size / unit))
+    return tuple(pairs)
 
 
 def _size(row: Any, end: Any) -> Any:
@@ -350,7 +350,7 @@ def _combinations(these: Form, those: Form) -> tuple[tuple[Any, ...], ...] | Non
             if i != done:
                 left[i] = left[i] - left[done] * left[i, k]
         pivots.append((done, k))
-    found = []
+    combinations = []
     for row, end in zip(these.E, these.e, strict=True):
         rest, by = np.append(row, end), zeros(height)
         for r, k in pivots:
@@ -358,8 +358,8 @@ def _combinations(these: Form, those: Form) -> tuple[tuple[Any, ...], ...] | Non
             rest = rest - left[r, : width + 1] * rest[k]
         if (rest != 0).any():
             return None
-        found.append(tuple(by))
-    return tuple(found)
+        combinations.append(tuple(by))
+    return tuple(combinations)
 
 
 def root(v: Any) -> Any:

@@ -122,7 +122,7 @@ def _bounded_solved(choice: Choice) -> Rule:
         for r in range(len(form.e)):
             used = [int(k) for k in np.flatnonzero(form.E[r] != 0)]
             costly = [k for k in used if form.g[k] != 0]
-            found = {
+            candidates = {
                 "none": [],
                 "costless": [k for k in used if not form.in_objective(k)],
                 "costly": costly if len(costly) == 1 else [],
@@ -130,8 +130,8 @@ def _bounded_solved(choice: Choice) -> Rule:
                 "last": used[::-1],
                 "projected": [],
             }[choice]
-            if found:
-                yield Elimination(r, found[0])
+            if candidates:
+                yield Elimination(r, candidates[0])
 
     return solved
 

@@ -126,15 +126,15 @@ class StatedProgram:
             return v if isinstance(v, float) else Fraction(v)
         try:
             with kept_from_quitting():
-                found = self.value(v)
+                image = self.value(v)
         except Exception as reason:
             # A user-defined map may raise any exception.
             raise ValueError(f"the value map fails for {v}: {reason}") from None
-        if isinstance(found, Fraction | int):
-            return Fraction(found)
-        if isnan(float(found)):
+        if isinstance(image, Fraction | int):
+            return Fraction(image)
+        if isnan(float(image)):
             raise ValueError(f"the value map returns no number for {v}")
-        return float(found) if np.isinf(float(found)) else Fraction(float(found))
+        return float(image) if np.isinf(float(image)) else Fraction(float(image))
 
     @cached_property
     def rounding(self) -> float:
@@ -155,14 +155,14 @@ class StatedProgram:
         """
         if self.value is None:
             return Fraction(1), Fraction(0)
-        at = (
+        optimum = (
             self.program.stated(self.outcome.value)
             if isinstance(self.outcome, Optimum)
             else Fraction(1)
         )
         try:
             with kept_from_quitting():
-                first, second, third = (self.value(at + k) for k in range(3))
+                first, second, third = (self.value(optimum + k) for k in range(3))
         except Exception:
             # A user-defined map may raise any exception.
             return None
@@ -172,7 +172,7 @@ class StatedProgram:
             or first == second
         ):
             return None
-        return second - first, first - (second - first) * at
+        return second - first, first - (second - first) * optimum
 
     @property
     def opposite(self) -> bool:
@@ -275,8 +275,8 @@ def _built(
 ) -> tuple[Any, Callable[[Any], Any] | None]:
     """Return the cvxpy problem, and its value map if it has one."""
     if not isinstance(statement, str):
-        found = statement(posed)
-        return found if isinstance(found, tuple) else (found, None)
+        result = statement(posed)
+        return result if isinstance(result, tuple) else (result, None)
     entry, data = REGISTRY[statement], formulation_data(posed)
     problem = entry.problem_of(data)
     if entry.value is unchanged:

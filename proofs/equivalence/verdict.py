@@ -87,10 +87,12 @@ class Same:
     seconds: float
 
     def __str__(self) -> str:
-        said, code = list(self.reasons), list[str]()
+        sentences, code = list(self.reasons), list[str]()
         if self.difference is not None:
             first, second = map(in_words, self.difference.values)
-            said.append(f"The exact optima are {first} and {second}; these lines compute them:")
+            sentences.append(
+                f"The exact optima are {first} and {second}; these lines compute them:"
+            )
             code = ["", *(f"    {line}" for line in self.difference.code.splitlines()), ""]
         counted = [
             f"{instances_counted(self.instances)} with two exact optima, equal on "
@@ -103,7 +105,7 @@ class Same:
         return "\n".join(
             [
                 f"{self.verdict}: A = {self.a}, B = {self.b}",
-                *_indented(said),
+                *_indented(sentences),
                 *code,
                 *_indented(counted),
             ]
@@ -140,13 +142,13 @@ def found_reasons(explained: Sequence[InstanceComparison]) -> list[str]:
         Comparisons of instances with equal optima.
     """
     kinds: dict[str, list[str]] = {}
-    for found in explained:
-        if found.reason is not None:
-            kinds.setdefault(found.reason.kind, []).append(str(found.reason))
+    for comparison in explained:
+        if comparison.reason is not None:
+            kinds.setdefault(comparison.reason.kind, []).append(str(comparison.reason))
     ordered = sorted(kinds.values(), key=len, reverse=True)
     return [
-        f"{max(said, key=len)}, on {len(said)} of {instances_counted(len(explained))}."
-        for said in ordered
+        f"{max(statements, key=len)}, on {len(statements)} of {instances_counted(len(explained))}."
+        for statements in ordered
     ]
 
 
@@ -165,7 +167,7 @@ def scope(
         Number of instances that one problem does not state.
     """
     general = [found.for_all_data for found in explained if found.for_all_data is not None]
-    said = [
+    sentences = [
         "It is verified in rationals, number by number, at every instance drawn; nothing is "
         "claimed of other data."
     ]
@@ -173,7 +175,7 @@ def scope(
     if len(general) == len(explained):
         names, above = (
             general[0].names,
-            dict.fromkeys(name for each in general for name in each.above_zero),
+            dict.fromkeys(name for reason in general for name in reason.above_zero),
         )
         of_which = (
             f"the parameter {names[0]}" if len(names) == 1 else f"the parameters {', '.join(names)}"
@@ -183,28 +185,28 @@ def scope(
             if above
             else ""
         )
-        said = [
+        sentences = [
             f"Of the problems built here, it holds for all values of {of_which} at "
             f"which{where} either is feasible: it is verified in "
             "polynomials of the entries of parameters. Whether other problems are built at "
             "other values is not examined."
         ]
     elif read := sorted(frozenset[str]().union(*(found.values_read for found in explained))):
-        said.append(
+        sentences.append(
             f"No claim holds for all values of {', '.join(read)}: a function reads this "
             f"value while it builds its problem."
         )
     if infinite:
-        said.append(
+        sentences.append(
             f"On {instances_counted(len(infinite))} more exact rays prove that both values "
             f"are the same infinity."
         )
     if left_out:
-        said.append(
+        sentences.append(
             f"On {instances_counted(left_out)} more one of the two is not stated: the "
             f"verdict is on the data that both take."
         )
-    return said
+    return sentences
 
 
 def separation(
@@ -222,7 +224,7 @@ def separation(
         Interpretation of the floats.
     """
     pairs = [found.values for found in findings if found.values is not None and found.finite]
-    said = [
+    sentences = [
         "The exact optima differ on the smallest instance that was found. Nothing proves "
         "that there is no smaller one."
     ]
@@ -236,10 +238,10 @@ def separation(
         and ratios != {1}
         and all((first == 0) == (second == 0) for first, second in pairs)
     ):
-        said.append(f"B is {in_words(ratios.pop())} times A {alike}")
+        sentences.append(f"B is {in_words(ratios.pop())} times A {alike}")
     elif len(pairs) >= FEWEST_ALIKE and len(distances) == 1 and distances != {0}:
-        said.append(f"B is A + {in_words(distances.pop())} {alike}")
-    return [*said, reading_used(reading)]
+        sentences.append(f"B is A + {in_words(distances.pop())} {alike}")
+    return [*sentences, reading_used(reading)]
 
 
 def reading_used(reading: Reading) -> str:
@@ -267,10 +269,10 @@ def instances_counted(count: int) -> str:
 def _indented(sentences: Sequence[str]) -> list[str]:
     """Return sentences in lines of a terminal, each with a margin."""
     lines = (
-        wrap(each, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
-        for each in sentences
+        wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+        for sentence in sentences
     )
-    return [line for each in lines for line in each]
+    return [line for sentence in lines for line in sentence]
 
 
 def in_words(value: Fraction | float) -> str:

@@ -71,16 +71,16 @@ def completed(program: Program, given: Mapping[str, Any], seconds: float) -> Fea
         values.
     """
     clock = Clock(seconds)
-    asked = _by_columns(program, given)
-    if program.columns and not asked:
+    requested = _by_columns(program, given)
+    if program.columns and not requested:
         raise ValueError(
             f"there are no values: give those of {', '.join(program.columns)}, or of some of them"
         )
     try:
-        fixed = _made_exact(program, asked, clock)
+        fixed = _made_exact(program, requested, clock)
         others = _others(program, fixed)
         rest = with_values(program, fixed, others)
-        found = enclosure(rest, seconds=max(clock.left, 1e-3)).primal if others else ()
+        completion = enclosure(rest, seconds=max(clock.left, 1e-3)).primal if others else ()
     except OutOfTime as reason:
         raise ValueError(
             f"no exactly feasible point was found near the given values: {reason}"
@@ -88,14 +88,16 @@ def completed(program: Program, given: Mapping[str, Any], seconds: float) -> Fea
     x = [Fraction(0)] * program.n
     for j, value in (
         *fixed.items(),
-        *zip(others, found or [Fraction(0)] * len(others), strict=True),
+        *zip(others, completion or [Fraction(0)] * len(others), strict=True),
     ):
         x[j] = value
-    if found is None or not program.is_feasible(x):
+    if completion is None or not program.is_feasible(x):
         raise ValueError(
             "no exactly feasible point has the given values: they violate a constraint"
         )
-    moved = max((float(abs(fixed[j] - v) / (1 + abs(v))) for j, v in asked.items()), default=0.0)
+    moved = max(
+        (float(abs(fixed[j] - v) / (1 + abs(v))) for j, v in requested.items()), default=0.0
+    )
     return FeasiblePoint(
         program.objective(x), moved, hidden_by_rounding(program, tuple(x), others, clock)
     )
@@ -129,16 +131,16 @@ def _made_exact(program: Program, asked: Values, clock: Clock) -> Values:
 
     Inequalities within TIGHT of their bounds become equations.
     """
-    at = {j: k for k, j in enumerate(asked)}
+    position = {j: k for k, j in enumerate(asked)}
     equations = [
         (row, end)
         for row, end in zip(program.A.rows, program.b, strict=True)
-        if row and row.keys() <= at.keys()
+        if row and row.keys() <= position.keys()
     ]
     rows = zip(
         program.G.rows[: program.inequalities], program.h[: program.inequalities], strict=True
     )
-    own = [(row, end) for row, end in rows if row and row.keys() <= at.keys()]
+    own = [(row, end) for row, end in rows if row and row.keys() <= position.keys()]
     tight = [
         (row, end)
         for row, end in own
@@ -146,13 +148,15 @@ def _made_exact(program: Program, asked: Values, clock: Clock) -> Values:
     ]
     # Tight inequalities as equations first; without them if these are inconsistent.
     for chosen in ([*equations, *tight], equations):
-        matrix = Matrix(tuple({at[j]: v for j, v in row.items()} for row, _ in chosen), len(at))
+        matrix = Matrix(
+            tuple({position[j]: v for j, v in row.items()} for row, _ in chosen), len(position)
+        )
         values = list(asked.values())
-        found = solution_near(
+        solution = solution_near(
             matrix, [end for _, end in chosen], values, clock, [abs(float(v)) for v in values]
         )
-        if found is not None:
-            exact = dict(zip(asked, found, strict=True))
+        if solution is not None:
+            exact = dict(zip(asked, solution, strict=True))
             if all(product(row, exact) <= end for row, end in own):
                 return exact
     raise ValueError("no exactly feasible point has the given values: they violate a constraint")

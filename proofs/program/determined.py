@@ -39,7 +39,7 @@ def determined(program: Program) -> Values:
     dict of column to value
         Values that are equal at every feasible point.
     """
-    found: Values = {}
+    values: Values = {}
     open_to = [set(row) for row in program.A.rows]
     rows_of: dict[int, list[int]] = {}
     for i, row in enumerate(program.A.rows):
@@ -51,11 +51,11 @@ def determined(program: Program) -> Values:
         if not open_to[i]:
             continue
         (j,) = open_to[i]
-        found[j] = (program.b[i] - product(program.A.rows[i], found)) / program.A.rows[i][j]
+        values[j] = (program.b[i] - product(program.A.rows[i], values)) / program.A.rows[i][j]
         for other in rows_of[j]:
             open_to[other].discard(j)
             due += [other] if len(open_to[other]) == 1 else []
-    return found
+    return values
 
 
 def with_values(program: Program, fixed: Values, others: list[int]) -> Program:
@@ -77,10 +77,10 @@ def with_values(program: Program, fixed: Values, others: list[int]) -> Program:
     Program
         Program without names of columns.
     """
-    at = {j: k for k, j in enumerate(others)}
+    position = {j: k for k, j in enumerate(others)}
 
     def rest(row: Row) -> dict[int, Fraction]:
-        return {at[j]: v for j, v in row.items() if j in at}
+        return {position[j]: v for j, v in row.items() if j in position}
 
     full = [fixed.get(j, Fraction(0)) for j in range(program.n)]
     # The cross terms of the quadratic, of fixed and other unknowns, are linear in the
@@ -184,12 +184,12 @@ def _terms(q: Sequence[Fraction], sizes: Sequence[Fraction]) -> Fraction:
 
 
 def _reach(A: Matrix, sizes: Sequence[Fraction]) -> list[Fraction]:
-    found: dict[int, Fraction] = {}
+    reach: dict[int, Fraction] = {}
     for row in A.rows:
         largest = max((abs(v) * sizes[j] for j, v in row.items()), default=Fraction(0))
         for j, v in row.items():
-            found[j] = min(largest / abs(v), found.get(j, largest / abs(v)))
-    return [found.get(j, size) for j, size in enumerate(sizes)]
+            reach[j] = min(largest / abs(v), reach.get(j, largest / abs(v)))
+    return [reach.get(j, size) for j, size in enumerate(sizes)]
 
 
 def _least_terms(
@@ -212,13 +212,15 @@ def _least_terms(
         max((abs(v) * reach[j] for j, v in row.items()), default=Fraction(0)) or Fraction(1)
         for row in A.rows
     ]
-    at = [i for i, _, _ in entries], [j for _, j, _ in entries]
-    rows = csr_array((floats([v / units[i] for i, _, v in entries]), at), shape=(A.height, A.width))
+    places = [i for i, _, _ in entries], [j for _, j, _ in entries]
+    rows = csr_array(
+        (floats([v / units[i] for i, _, v in entries]), places), shape=(A.height, A.width)
+    )
     largest = float(np.max(np.abs(ways)))
     if not 0 < largest < np.inf or clock.left <= 0:
         return None
     options = {"time_limit": clock.left}
-    found = linprog(
+    solution = linprog(
         -ways / largest,
         A_eq=rows,
         b_eq=np.zeros(A.height),
@@ -226,9 +228,9 @@ def _least_terms(
         method="highs-ds",
         options=options,
     )
-    if found.status != 0:
+    if solution.status != 0:
         return None
     return [
         Fraction(-v) * Fraction(largest) / unit
-        for v, unit in zip(found.eqlin.marginals.tolist(), units, strict=True)
+        for v, unit in zip(solution.eqlin.marginals.tolist(), units, strict=True)
     ]

@@ -203,16 +203,16 @@ def proven_optimum(
         If the quadratic term is not positive semidefinite.
     """
     clock = Clock(seconds)
-    found = enclosure(program, seconds=seconds / 2)
+    bounds = enclosure(program, seconds=seconds / 2)
     feasible = True
-    proof: Optimum | Infeasible | Unbounded | Enclosure = found
+    proof: Optimum | Infeasible | Unbounded | Enclosure = bounds
     low, high, x, reason = (
-        found.lower,
-        found.upper,
-        found.primal,
-        f"proven by {found.lower_by} and {found.upper_by}",
+        bounds.lower,
+        bounds.upper,
+        bounds.primal,
+        f"proven by {bounds.lower_by} and {bounds.upper_by}",
     )
-    _, y, z = found.dual or (None, None, None)
+    _, y, z = bounds.dual or (None, None, None)
     # Without an enclosure, an exact optimum or ray is searched for in the time left.
     if not (_is_finite(low) and _is_finite(high)) and not program.cones:
         outcome = program_optimum(program, max(clock.left, LEAST_SECONDS))
@@ -221,7 +221,7 @@ def proven_optimum(
             if clock.left
             else f"no proof within the {seconds:.3g} s that it may take: {outcome.reason}"
         )
-        proof = outcome if isinstance(outcome, Optimum | Infeasible | Unbounded) else found
+        proof = outcome if isinstance(outcome, Optimum | Infeasible | Unbounded) else bounds
         if isinstance(outcome, Optimum):
             low, high, x, y, z = outcome.value, outcome.value, outcome.x, outcome.y, outcome.z
         elif isinstance(outcome, Infeasible | Unbounded):
@@ -290,13 +290,13 @@ def scaled(value: Callable[[Number], Any], end: Number) -> FamilyValue:
     end : Number
         Exact or infinite value.
     """
-    found = value(end)
-    if isinstance(found, Fraction | int):
-        return FamilyValue(below(found), above(found), Fraction(found))
+    image = value(end)
+    if isinstance(image, Fraction | int):
+        return FamilyValue(below(image), above(image), Fraction(image))
     if not _is_finite(end):
-        return FamilyValue(below(found), above(found))
+        return FamilyValue(below(image), above(image))
     step = ULPS_OF_A_MAP * Fraction(float_info.epsilon)
-    images = [found, *(value(end * side) for side in (1 - step, 1 + step))]
+    images = [image, *(value(end * side) for side in (1 - step, 1 + step))]
     return FamilyValue(
         min(map(below, images)),
         max(map(above, images)),

@@ -6,7 +6,7 @@ Each answer is examined for three things:
     point      are the f, b and alpha that it supplies near-optimal, after exact repair?
     accuracy   how well did the backend solve its own problem, by its raw vectors?
 
-The referee uses no status and no objective value that a solver reports. `examine`
+The referee relies on no status and no objective value that a solver reports. `examine`
 examines one answer alone, and returns `Evidence`: a claim, the bounds of its point, and
 an accuracy, all of them recomputed and in units of the family's objective. `judge` then
 compares the answers of a family. A repaired point always proves a true interval, so

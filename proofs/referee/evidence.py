@@ -32,7 +32,7 @@ Side = Literal["f", "alpha"]
 class Run:
     """Source of an answer, its declaration, and the reported end of the run.
 
-    The reported status is shown and never used.
+    The reported status is no evidence of optimality.
     """
 
     family: str
@@ -68,7 +68,10 @@ class Run:
 
     @property
     def claims_the_end(self) -> bool:
-        """True if a specialised solver reports convergence, so that its point is its optimum."""
+        """True if a specialised solver reports an optimal or finished run.
+
+        Its point is then its optimum.
+        """
         return self.formulation is None and self.status in (Status.OPTIMAL, Status.FINISHED)
 
     @property
@@ -97,7 +100,7 @@ class Claim:
     cancellation: float = 0.0
     """Rounding error of the quadratic term of its value: published, declared or computed."""
     reach: float | None = None
-    """Decrease of the objective along the ray before it ends; None for a point's claim."""
+    """Change of the objective along the ray before it ends; None for a point's claim."""
     infeasible: bool = False
     """True if the answer proves that no point is feasible."""
 

@@ -325,15 +325,15 @@ def judge(
             family, proven, Verdict.DISAGREE, "the proven bounds contradict each other", judgements
         )
     verdict, reason = _verdict(judgements, possible or Availability(), proven.relative_width <= tol)
-    found = FamilyVerdict(family, proven, verdict, reason, judgements, standard.feasible)
+    result = FamilyVerdict(family, proven, verdict, reason, judgements, standard.feasible)
     infinite = (
         ""
-        if standard.feasible and not found.unbounded
+        if standard.feasible and not result.unbounded
         else "unbounded: "
         if standard.feasible
         else "infeasible: "
     )
-    return replace(found, reason=f"{infinite}{reason}")
+    return replace(result, reason=f"{infinite}{reason}")
 
 
 def _standard(counted: Sequence[Evidence], nothing: Interval, tol: float) -> _Standard:
@@ -361,11 +361,9 @@ def _standard(counted: Sequence[Evidence], nothing: Interval, tol: float) -> _St
 
 def _judgement(e: Evidence, standard: _Standard) -> Judgement:
     """Return the errors and the agreement of one answer."""
-    nothing = float("nan")
+    nan = float("nan")
     if e.run.skipped:
-        return Judgement(
-            e, Agreement.SKIPPED, nothing, nothing, nothing, -np.inf, np.inf, None, np.inf
-        )
+        return Judgement(e, Agreement.SKIPPED, nan, nan, nan, -np.inf, np.inf, None, np.inf)
     claim = (
         np.inf
         if e.claim is None
@@ -623,9 +621,9 @@ def _verdict(
         return Verdict.DISAGREE, f"disagreeing: {', '.join(against)}"
     unequal = [j.evidence.run.formulation for j in judgements if j.unequal]
     if unequal:
-        which = ", ".join(dict.fromkeys(filter(None, unequal)))
-        said = f"the proven optimum of {which} differs from the definition's"
-        return Verdict.UNDECIDED, f"not equal, although within the tolerance: {said}"
+        names = ", ".join(dict.fromkeys(filter(None, unequal)))
+        difference = f"the proven optimum of {names} differs from the definition's"
+        return Verdict.UNDECIDED, f"not equal, although within the tolerance: {difference}"
     declared = _Side(
         "declaration",
         [j for j in judged if j.evidence.run.formulation is not None],
