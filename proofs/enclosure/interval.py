@@ -51,8 +51,8 @@ class Enclosure:
         Program of the optimum; it has the rows of the bounds, before its own, if the
         bounds proved the lower end.
     lower, upper : Fraction or float
-        Ends, -inf and inf if not proven; no optimal point is within the bounds if lower
-        > upper.
+        Ends, -inf and inf if not proven; if lower > upper, no optimal point is within
+        the bounds.
     lower_by : Way
         Method that proved the lower end.
     upper_by : Way

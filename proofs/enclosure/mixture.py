@@ -1,9 +1,9 @@
 """Interior points, and convex combinations that make a nearly feasible point feasible.
 
 A point that satisfies its equations exactly, and its inequalities nearly, is combined
-with one that satisfies the equations too and is inside the inequalities: (1 - t) x + t
-x0 with the smallest t = 2^-k that passes an exact test. As the constraints are convex,
-every larger t passes as well.
+with one that satisfies the equations too and is inside the inequalities:
+(1 - t) x + t x0 with the smallest t = 2^-k that passes an exact test. As the
+constraints are convex, every larger t passes as well.
 
 References
 ----------

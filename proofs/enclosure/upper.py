@@ -2,8 +2,8 @@
 
     A x = b,   h - Gx in K        gives        optimum  <=  1/2 x'Px + q'x + c
 
-residual   tight inequalities become equations, and as few variables as needed are
-moved. slater     A x = b is satisfied, then the point is combined with one inside the
+residual   tight inequalities become equations, and as few variables as needed are moved.
+slater     A x = b is satisfied, then the point is combined with one inside the
            inequalities.
 """
 

@@ -14,8 +14,8 @@ that the interval alone never shows that an answer is right. A disagreement is p
 rounding in equimargin's own computations never counts against an answer. The referee
 changes no answer.
 
-All relative figures are absolute differences on the family's value scale over S =
-max(|lower|, |upper|, 1e-4 P(0)).
+All relative figures are absolute differences on the family's value scale over
+S = max(|lower|, |upper|, 1e-4 P(0)).
 """
 
 from equimargin.proofs.referee.evidence import (
