@@ -258,7 +258,7 @@ X, Y = np.arange(4.0)[:, None], [-1, -1, 1, 1]
         ),
         (
             lambda: certificate(solve(sample_problem(FAMILY))),
-            "a certificate of format 1 is of the hinge or the squared hinge",
+            "a certificate of format 1 needs the hinge or the squared hinge",
         ),
         (
             lambda: one_vs_one.one_vs_one(X, Y, loss="huberised_hinge"),

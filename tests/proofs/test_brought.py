@@ -561,7 +561,7 @@ def test_exact_optima_that_are_not_equal_are_said_to_be(own: Family[ProgramProbl
     )
     assert "not equal" not in said["test.own.primal"][1]
     assert found.families[0].verdict is Verdict.UNDECIDED
-    assert "the proven optimum of test.own.nearly is another than the definition's" in " ".join(
+    assert "the proven optimum of test.own.nearly differs from the definition's" in " ".join(
         str(found).split()
     )
 

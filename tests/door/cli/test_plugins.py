@@ -381,7 +381,7 @@ def test_what_a_value_map_computes_in_floats_is_not_called_proven(run: Run, tmp_
     page, wide = run(*arguments).stdout, run(*arguments, "--wide").stdout
     assert re.search(r"(?m)^own_rooted +optimum 3, \d+ digits not proven \(width", page)
     assert "optimum, not proven, in [3, 3]" in wide
-    said = "Not proven is what the value map computes in floats."
+    said = "The result of the value map in floats is not proven."
     assert said in page
     record = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert record["families"][0]["note"].endswith(said[1:-1])
@@ -437,7 +437,7 @@ def test_a_kernel_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: 
     assert found.returncode == 0, found.stdout + found.stderr
     assert "both kernel (gamma=0.5)" in found.stdout
     assert found.stdout.splitlines()[-1].startswith(
-        "svm.nobias: no certificate: a certificate is of the kernels that its checker computes"
+        "svm.nobias: no certificate: a certificate needs a kernel that its checker computes"
     )
     record = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert record["settings"]["kernel"] == {"name": "both", "gamma": 0.5}
