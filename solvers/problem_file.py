@@ -284,7 +284,7 @@ def _of_margin(
 
 
 def _bias(words: Mapping[str, Any], rows: Rows) -> bool:
-    """Return True if a problem of these rows has a bias."""
+    """Return the bias flag of a file, checked against the rows."""
     bias = words["bias"]
     if not isinstance(bias, bool) or (bias and rows.invariant):
         raise ValueError(f"its bias does not fit the rows: {bias!r}")
