@@ -117,8 +117,8 @@ def read(
         return made(words, arrays)
     except MemoryError:
         raise
-    # Invalid content makes JSON, NumPy, scipy or a kernel's constructor raise, each in
-    # its own way.
+    # Invalid content raises various errors: JSON, NumPy, scipy and kernel constructors
+    # have their own.
     except Exception as reason:
         wrong = (
             f"{format_error(reason)} is missing"
