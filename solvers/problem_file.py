@@ -117,8 +117,8 @@ def read(
         return made(words, arrays)
     except MemoryError:
         raise
-    # Invalid content makes JSON, NumPy, scipy or a kernel's constructor raise, each in
-    # its own way.
+    # Invalid content raises various errors: JSON, NumPy, scipy and kernel constructors
+    # have their own.
     except Exception as reason:
         wrong = (
             f"{format_error(reason)} is missing"
@@ -284,7 +284,7 @@ def _of_margin(
 
 
 def _bias(words: Mapping[str, Any], rows: Rows) -> bool:
-    """Return True if a problem of these rows has a bias."""
+    """Return the bias flag of a file, checked against the rows."""
     bias = words["bias"]
     if not isinstance(bias, bool) or (bias and rows.invariant):
         raise ValueError(f"its bias does not fit the rows: {bias!r}")
