@@ -766,7 +766,7 @@ def keys_are_those_listed(given: Any, keys: tuple[str, ...]) -> None:
 
 
 def array_has_its_length(given: Any, length: int | None = None) -> None:
-    """8. What must be an array is one, with one entry for each of what it describes."""
+    """8. A value that must be an array is one, with an entry for each object that it describes."""
     holds = isinstance(given, list) and (length is None or len(given) == length)
     expected = "an array" if length is None else f"an array of {length}"
     require(holds, "array_has_its_length", f"there must be {expected}")
@@ -1026,7 +1026,7 @@ def kernel_is_known(kernel: Any) -> None:
 
 
 def constant_is_zero_or_one(constant: Fraction) -> None:
-    """19. What is added to every value of the kernel is 0 or 1."""
+    """19. The constant added to every value of the kernel is 0 or 1."""
     require(
         constant in (0, 1),
         "constant_is_zero_or_one",
@@ -1648,7 +1648,7 @@ def proposed_factor(K: list[list[int]], largest: int) -> list[list[int]]:
 
 
 def semidefiniteness_is_as_stated(stated: Any, established: str) -> None:
-    """31. The document says by which way K, or P, is established as positive semidefinite."""
+    """31. The document states the way by which K, or P, is established as semidefinite."""
     holds = stated == established
     require(
         holds,
