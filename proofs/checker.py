@@ -645,7 +645,7 @@ def read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
     Parameters
     ----------
-    pairs : list of tuple[str, Any]
+    pairs : list of (str, JSON value)
         Keys and values of the object, in the order of the file.
     """
     keys_occur_once(pairs)
@@ -766,7 +766,7 @@ def keys_are_those_listed(given: Any, keys: tuple[str, ...]) -> None:
 
 
 def array_has_its_length(given: Any, length: int | None = None) -> None:
-    """8. What must be an array is one, with one entry for each of what it describes."""
+    """8. A value that must be an array is one, with an entry for each object that it describes."""
     holds = isinstance(given, list) and (length is None or len(given) == length)
     expected = "an array" if length is None else f"an array of {length}"
     require(holds, "array_has_its_length", f"there must be {expected}")
@@ -836,9 +836,9 @@ def dot(v: Iterable[Any], w: Iterable[Any]) -> Any:
 
     Parameters
     ----------
-    v : iterable of Any
+    v : iterable of numbers
         First list.
-    w : iterable of Any
+    w : iterable of numbers
         Second list.
     """
     return sum(map(mul, v, w))
@@ -1005,7 +1005,7 @@ def first_equal(rows: Sequence[list[int]]) -> list[int]:
 
     Parameters
     ----------
-    rows : sequence of list[int]
+    rows : sequence of list of int
         Rows to compare.
     """
     first = list(range(len(rows)))
@@ -1026,7 +1026,7 @@ def kernel_is_known(kernel: Any) -> None:
 
 
 def constant_is_zero_or_one(constant: Fraction) -> None:
-    """19. What is added to every value of the kernel is 0 or 1."""
+    """19. The constant added to every value of the kernel is 0 or 1."""
     require(
         constant in (0, 1),
         "constant_is_zero_or_one",
@@ -1192,7 +1192,7 @@ def symmetric(triangle: list[list[int]], summand: int) -> list[list[int]]:
 
     Parameters
     ----------
-    triangle : list of list[int]
+    triangle : list of list of int
         Entries (i, j) for j <= i.
     summand : int
         Number added to every entry.
@@ -1240,7 +1240,7 @@ def read_rows(given: dict[str, Any], task: str, m: int) -> Rows:
 
     Parameters
     ----------
-    given : dict[str, Any]
+    given : dict
         Problem in the certificate.
     task : str
         Task of the family.
@@ -1547,7 +1547,7 @@ def is_semidefinite(K: list[list[int]], bits: int) -> bool:
 
     Parameters
     ----------
-    K : list of list[int]
+    K : list of list of int
         Symmetric matrix of integers.
     bits : int
         Bits of the longest entry.
@@ -1568,7 +1568,7 @@ def has_no_negative_pivot(K: list[list[int]]) -> bool:
 
     Parameters
     ----------
-    K : list of list[int]
+    K : list of list of int
         Gram matrix, integers over a unit.
     """
     rest, last, operations = K, 1, 0
@@ -1598,7 +1598,7 @@ def has_a_dominant_remainder(K: list[list[int]]) -> bool:
 
     Parameters
     ----------
-    K : list of list[int]
+    K : list of list of int
         Gram matrix, integers over a unit.
     """
     n = len(K)
@@ -1629,7 +1629,7 @@ def proposed_factor(K: list[list[int]], largest: int) -> list[list[int]]:
 
     Parameters
     ----------
-    K : list of list[int]
+    K : list of list of int
         Gram matrix, integers over a unit.
     largest : int
         Largest diagonal entry, at least 1.
@@ -1648,7 +1648,7 @@ def proposed_factor(K: list[list[int]], largest: int) -> list[list[int]]:
 
 
 def semidefiniteness_is_as_stated(stated: Any, established: str) -> None:
-    """31. The document says by which way K, or P, is established as positive semidefinite."""
+    """31. The document states the way by which K, or P, is established as semidefinite."""
     holds = stated == established
     require(
         holds,

@@ -308,7 +308,7 @@ def of_values(values: Mapping[str, Any]) -> Model:
 
     Parameters
     ----------
-    values : Mapping[str, Any]
+    values : mapping
         Coefficients and parameters, by name.
 
     Raises
@@ -373,7 +373,7 @@ def read(path: str | os.PathLike[str]) -> Model:
 
     Parameters
     ----------
-    path : str or os.PathLike[str]
+    path : str or path-like
         Path of the file.
 
     Raises

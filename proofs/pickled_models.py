@@ -27,7 +27,7 @@ def read_trusted(path: str | os.PathLike[str], trust: bool = False) -> Model:
 
     Parameters
     ----------
-    path : str or os.PathLike[str]
+    path : str or path-like
         Path of the file.
     trust : bool, default False
         True to read a pickled estimator, which may run any program in its file. Its

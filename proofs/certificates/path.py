@@ -82,7 +82,7 @@ def path_certificate(
 
     Returns
     -------
-    dict[str, Any]
+    dict
         Certificate. It proves the gap also if the path in floating point is wrong by
         less; the larger the gap, the fewer its points.
 

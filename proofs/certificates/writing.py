@@ -36,14 +36,14 @@ def document(
         Name of the schema.
     mode : Mode or None
         Kind of the claim; None if the schema has one kind only.
-    claim : Mapping[str, Any]
+    claim : mapping
         Claim.
     semidefinite : str
         Argument that the quadratic term is positive semidefinite, as named by the
         checker.
-    stated : Mapping[str, Any]
+    stated : mapping
         Problem, or program.
-    points : Mapping[str, Any]
+    points : mapping
         Points that prove the claim, by the names of the schema.
     """
     kind = {} if mode is None else {"mode": mode}
@@ -90,9 +90,9 @@ def write_certificate(certificate: Mapping[str, Any], path: str | os.PathLike[st
 
     Parameters
     ----------
-    certificate : Mapping[str, Any]
+    certificate : mapping
         Certificate.
-    path : str or os.PathLike[str]
+    path : str or path-like
         Path of the file.
 
     Raises

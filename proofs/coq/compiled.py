@@ -82,7 +82,7 @@ def library(announce: Callable[[str], object] = lambda said: None) -> Iterator[P
 
     Parameters
     ----------
-    announce : Callable[[str], object], default lambda said: None
+    announce : callable, optional
         Called with a sentence before the files are compiled, which takes minutes.
 
     Raises

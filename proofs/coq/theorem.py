@@ -150,7 +150,7 @@ def prove(certificate: Path, announce: Callable[[str], object] = lambda said: No
     ----------
     certificate : Path
         Path of the certificate.
-    announce : Callable[[str], object], default lambda said: None
+    announce : callable, optional
         Function of a sentence, as in `library`.
 
     Returns

@@ -48,14 +48,14 @@ def mixed(
     ----------
     point, inner : sequence of Fraction
         Points of one length.
-    holds : Callable[[Sequence[Fraction]], bool]
+    holds : callable
         Exact test, which every larger share passes too.
     clock : Clock
         Time limit.
 
     Returns
     -------
-    list[Fraction] or None
+    list of Fraction or None
         None if half of the inner point does not pass.
 
     Raises

@@ -51,7 +51,7 @@ class Form:
         Matrix of the inequalities.
     f : Numbers of shape (inequalities,)
         Right-hand side of the inequalities.
-    names : tuple[str, ...]
+    names : tuple of str
         Names of the variables if they are shown.
     """
 
@@ -191,7 +191,7 @@ class Form:
         ----------
         k : int
             Index of the variable.
-        by : array-like
+        by : flint.fmpq or Quotient
             Offset.
         """
         return replace(
@@ -207,9 +207,9 @@ class Form:
 
         Parameters
         ----------
-        order : tuple[int, ...]
+        order : tuple of int
             Index of the new variable for each variable.
-        scales : tuple[Any, ...]
+        scales : tuple of numbers
             Scale of each variable.
         """
         source = np.argsort(order)

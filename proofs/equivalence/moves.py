@@ -391,7 +391,7 @@ def mapped(step: Move, number: Callable[[Any], Any]) -> Move:
     ----------
     step : Move
         Step.
-    number : Callable[[Any], Any]
+    number : callable
         Map from a number of the step to the new number.
     """
     named = ((part.name, getattr(step, part.name)) for part in fields(step))
@@ -408,7 +408,7 @@ class Twin:
     ----------
     form : Form
         Form of quotients.
-    number : Callable[[Any], Any]
+    number : callable
         Map from a number of a step, at those values, to its quotient.
     """
 
@@ -435,12 +435,12 @@ class Renaming:
 
     Parameters
     ----------
-    rows : tuple[tuple[int, Any], ...]
+    rows : tuple of (int, number)
         Equal inequality of the second form, and positive factor, for every inequality
         of the first.
-    equations : tuple[tuple[Any, ...], ...]
+    equations : tuple of rows
         Matrix M with which the equations of the first are M times those of the second.
-    back : tuple[tuple[Any, ...], ...]
+    back : tuple of rows
         Matrix M with which the equations of the second are M times those of the first.
     """
 
@@ -481,7 +481,7 @@ class Renaming:
 
         Parameters
         ----------
-        number : Callable[[Any], Any]
+        number : callable
             Map from a number of the step to the new number.
         """
         scales, rows = (

@@ -64,9 +64,9 @@ class ForAllData:
         Steps, in the parameters.
     here : Reason
         Steps at the present values of the parameters.
-    names : tuple[str, ...]
+    names : tuple of str
         Names of the parameters.
-    above_zero : tuple[str, ...]
+    above_zero : tuple of str
         Names of the parameters that must be above 0.
     first, second : Form
         Programs in the parameters.

@@ -1,7 +1,6 @@
 """Equivalence proofs of two programs: steps from each to one common form.
 
-    the first program --steps--> a form  =  renamed and scaled  =  a form <--steps-- the
-    second program
+    first program --steps--> form  =  renamed and scaled  =  form <--steps-- second program
 
 The steps are verified number by number. The steps of a side may begin with its value
 map and with its Lagrangian dual, so that a reason may state that the second is the dual
@@ -81,7 +80,7 @@ class Reason:
 
         Parameters
         ----------
-        number : Callable[[Any], Any]
+        number : callable
             Map from a number of a step to the new number.
         """
         first, second = (

@@ -269,7 +269,7 @@ def scaled_row(entries: dict[int, Any], end: Any) -> Row:
 
     Parameters
     ----------
-    entries : dict[int, Any]
+    entries : dict of int to number
         Entries, by variable.
     end : flint.fmpq
         Right-hand side.
@@ -290,9 +290,9 @@ def verified(
         First form.
     second : Form
         Second form.
-    order : tuple[int, ...]
+    order : tuple of int
         Index of the new variable for each variable.
-    scales : tuple[Any, ...]
+    scales : tuple of numbers
         Scale of each variable.
     """
     one = first.renamed(order, scales)

@@ -58,7 +58,7 @@ def completed(program: Program, given: Mapping[str, Any], seconds: float) -> Fea
     ----------
     program : Program
         Program with the columns of its variables.
-    given : Mapping[str, Any]
+    given : mapping
         Values of variables by name.
     seconds : float
         Time limit in seconds.

@@ -83,7 +83,7 @@ def with_values(program: Program, fixed: Values, others: list[int]) -> Program:
         return {position[j]: v for j, v in row.items() if j in position}
 
     full = [fixed.get(j, Fraction(0)) for j in range(program.n)]
-    # The cross terms of the quadratic, of fixed and other unknowns, are linear in the
+    # The cross terms of the quadratic, of fixed and other variables, are linear in the
     # others.
     pushed = program.P.times(full)
     equations = [

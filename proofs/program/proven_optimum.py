@@ -192,7 +192,7 @@ def proven_optimum(
     ----------
     program : Program
         Any convex program.
-    value : Callable[[Number], Any]
+    value : callable
         Map from its stated objective to the family's scale.
     seconds : float, default SECONDS
         Time limit in seconds.
@@ -285,7 +285,7 @@ def scaled(value: Callable[[Number], Any], end: Number) -> FamilyValue:
 
     Parameters
     ----------
-    value : Callable[[Number], Any]
+    value : callable
         Value map, from the program's stated objective to the family's scale.
     end : Number
         Exact or infinite value.

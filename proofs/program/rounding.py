@@ -168,7 +168,7 @@ def image_of_move(value: Callable[[Fraction], Any], end: Fraction, by: Fraction)
 
     Parameters
     ----------
-    value : Callable[[Fraction], Any]
+    value : callable
         Map.
     end : Fraction
         Argument.

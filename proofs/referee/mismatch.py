@@ -74,7 +74,7 @@ def worth_of_all(reading: BackendValues, violations: Mapping[str, Any]) -> float
     ----------
     reading : BackendValues
         Values of the answer, as the backend returned them.
-    violations : Mapping[str, Any]
+    violations : mapping
         Violation of each constraint, by name.
     """
     default = max(1.0, abs(reading.objective))
