@@ -73,7 +73,7 @@ def test_what_is_wrong_is_said(own: str) -> None:
         )
 
     wrong: list[tuple[Formulation, str]] = [
-        (replace(right, printed=halved), "its printed formula is"),
+        (replace(right, printed=halved), "its printed formula says"),
         (
             replace(right, to_canonical=lambda v, d: d.point(v["w"], v["b"])),
             r"svm.soft.hinge disagrees on svm.soft with linear\(\), .*, and a right form "

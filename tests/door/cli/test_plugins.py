@@ -243,7 +243,7 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
         ),
         (
             ("compare", "--plugin", "brought", "--family", "test.ocsvm", "--draw", "1", "-C", "2"),
-            "--cost is not for test.ocsvm",
+            "--cost does not apply to test.ocsvm",
         ),
         (("compare",), "missing argument 'DATA'"),
         (

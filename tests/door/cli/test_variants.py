@@ -200,7 +200,7 @@ def test_headings_and_pages_say_the_choice(documents: Path, tmp_path: Path) -> N
             "compare iris_ranking --task ordinal --bias free",
             "--bias is for classification: an ordinal regression has thresholds",
         ),
-        ("compare --family lasso --draw 1 --bias none", "--bias is not for lasso"),
+        ("compare --family lasso --draw 1 --bias none", "--bias does not apply to lasso"),
         (
             "compare xor --bias free --family svm.nobias",
             "unknown family with a free bias 'svm.nobias'; known: svm.soft",
