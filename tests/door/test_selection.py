@@ -435,7 +435,7 @@ def test_what_cannot_be_chosen_from_is_a_sentence() -> None:
     path = regularization_path(problem)
     with pytest.raises(
         ValueError,
-        match=r"does not apply to a svm\.soft problem: choose one of auto, accuracy, pairwise_accuracy",
+        match=r"to a svm\.soft problem: choose one of auto, accuracy, pairwise_accuracy",
     ):
         best(path, X, y, "mean_squared_error")
     with pytest.raises(ValueError, match="labels -1 and"):
@@ -458,7 +458,7 @@ def test_what_cannot_be_chosen_from_is_a_sentence() -> None:
         ({"kernels": "rbf"}, "'r' is no kernel"),
         ({"folds": 20}, "points of the smaller class, too few for 20 folds"),
         ({"task": "ordering"}, "no task 'ordering'"),
-        ({"kernels": []}, "no kernel"),
+        ({"kernels": []}, "kernels must not be empty"),
         ({"task": "ranking", "qid": np.arange(30) % 4}, "4 queries, too few for 5 folds"),
         ({"task": "ranking", "qid": np.zeros(30)}, "^there is 1 query, too few for 5 folds"),
     ):

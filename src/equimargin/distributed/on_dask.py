@@ -64,11 +64,6 @@ def completed(client: Any, futures: Sequence[Any], return_when: str = "ALL_COMPL
     return_when : str, default "ALL_COMPLETED"
         See `distributed.wait`.
 
-    Returns
-    -------
-    list of distributed.Future
-        Completed futures.
-
     Raises
     ------
     Lost
@@ -118,11 +113,6 @@ class OnDask:
             Arguments of the partitions.
         client : distributed.Client or None
             Client of the cluster; None is the current one.
-
-        Returns
-        -------
-        OnDask
-            Partitions.
 
         Raises
         ------

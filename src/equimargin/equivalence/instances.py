@@ -98,11 +98,6 @@ def small_problems(family: str, kernel: Kernel | None = None) -> Any:
     kernel : Kernel or None
         Kernel of the problems, linear by default.
 
-    Returns
-    -------
-    SearchStrategy
-        Strategy.
-
     Raises
     ------
     ValueError
@@ -130,11 +125,6 @@ def restricted(data: Any, without: str | None = None, distinct: bool = False) ->
         weights.
     distinct : bool, default False
         True to skip instances with equal points.
-
-    Returns
-    -------
-    SearchStrategy
-        Strategy.
 
     Raises
     ------
@@ -181,11 +171,6 @@ def drawn(data: Any, examples: int, seed: int) -> list[Any]:
     seed : int
         Seed of the draws.
 
-    Returns
-    -------
-    list
-        Instances.
-
     Raises
     ------
     ValueError
@@ -231,11 +216,6 @@ def size(instance: Any) -> int:
     ----------
     instance : object
         Instance.
-
-    Returns
-    -------
-    int
-        Size.
     """
     if isinstance(instance, np.ndarray):
         return int(instance.size + np.count_nonzero(instance))

@@ -55,11 +55,6 @@ def strategy(text: str) -> Any:
     text : str
         MODULE:STRATEGY.
 
-    Returns
-    -------
-    SearchStrategy
-        Strategy.
-
     Raises
     ------
     ValueError

@@ -98,11 +98,6 @@ def same(
     seconds : float
         Time limit in seconds.
 
-    Returns
-    -------
-    Same
-        Verdict.
-
     Raises
     ------
     KeyError

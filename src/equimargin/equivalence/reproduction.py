@@ -28,11 +28,6 @@ class Code:
         value : object
             Value.
 
-        Returns
-        -------
-        str
-            Expression.
-
         Raises
         ------
         ValueError
@@ -72,11 +67,6 @@ class Code:
             Module.
         name : str
             Name in the module.
-
-        Returns
-        -------
-        str
-            Name.
         """
         self.imports.setdefault(module, set()).add(name)
         return name

@@ -151,10 +151,10 @@ class MarginClassifierPathCV(PathCV, Classifier):
         Smallest lambda at which all folds were scored, and the reason why no smaller
         one was; empty if no path ended early.
 
-    All other attributes are those of `MarginClassifier`, fitted to all points at C_.
 
     Notes
     -----
+    All other attributes are those of `MarginClassifier`, fitted to all points at C_.
     If f is the same constant at every C, for instance with equal targets, there is
     nothing to choose: C_ is 1, C_interval_ (0, inf), best_score_ NaN and curve_ None,
     and path_stopped_ gives the reason. With "l1" this holds for C up to 1 /

@@ -98,11 +98,6 @@ def evaluate_per_query(given: Ranking, metric: Callable[[Array, Array], float]) 
         Ranking.
     metric : callable
         Function of y and f of one query; NaN if undefined.
-
-    Returns
-    -------
-    PerQuery
-        Values.
     """
     # The sort is stable: rows with equal f stay in their order.
     order = np.lexsort((-given.f, given.query))

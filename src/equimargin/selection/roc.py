@@ -175,11 +175,6 @@ class _RocFrontier:
         followed : Lines or Steps
             Values along the path.
 
-        Returns
-        -------
-        Frontier
-            Convex hull.
-
         Raises
         ------
         NothingToChoose

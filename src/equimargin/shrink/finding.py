@@ -78,11 +78,6 @@ def compared(problem: AnyProblem, asked: ComparisonRequest) -> FamilyVerdict:
         Problem.
     asked : ComparisonRequest
         Comparison.
-
-    Returns
-    -------
-    FamilyVerdict
-        Verdict.
     """
     (family,) = compare(problem, **vars(asked)).families
     return family
@@ -124,11 +119,6 @@ def narrowed(
         Finding.
     asked : ComparisonRequest
         Comparison that found it.
-
-    Returns
-    -------
-    ComparisonRequest
-        Reduced comparison.
     """
     runs = [
         judgement.evidence.run

@@ -78,11 +78,6 @@ class Instance:
         problem : AnyProblem
             Problem.
 
-        Returns
-        -------
-        Instance
-            Instance.
-
         Raises
         ------
         ValueError
@@ -140,11 +135,6 @@ class Instance:
         text : str
             JSON.
 
-        Returns
-        -------
-        Instance
-            Instance.
-
         Raises
         ------
         ValueError
@@ -166,11 +156,6 @@ class Instance:
         ----------
         code : Code
             Collects the imports.
-
-        Returns
-        -------
-        str
-            Expression.
         """
         if self.module:
             families = code.name("equimargin.formulations", "FAMILIES")
@@ -208,11 +193,6 @@ class Instance:
         ----------
         axis : tuple
             Axis.
-
-        Returns
-        -------
-        int
-            Length.
         """
         name, number = axis[0]
         return int(self.arguments[name].shape[number])
@@ -228,11 +208,6 @@ class Instance:
             Axis.
         kept : ndarray of int
             Places to keep.
-
-        Returns
-        -------
-        Instance
-            Smaller instance.
         """
         arguments = dict(self.arguments)
         if ("X", 0) in axis and "pairs" in arguments:

@@ -143,11 +143,6 @@ class Shrunk:
         file : str or Path
             Path of the file.
 
-        Returns
-        -------
-        Shrunk
-            Finding.
-
         Raises
         ------
         ValueError

@@ -133,11 +133,6 @@ def died(asked: AnswerSpec, times: int, memory: int | None = None) -> dict[str, 
         Number of crashes.
     memory : int or None
         Memory limit of the answer, in bytes; None is unlimited.
-
-    Returns
-    -------
-    dict
-        Row.
     """
     reason = f"the process that ran it crashed, {times} times"
     return _not_solved("numerical_failure", "failed", reason) | {
@@ -176,11 +171,6 @@ def load_rows(asked: AnswerSpec) -> Data:
     ----------
     asked : AnswerSpec
         Question.
-
-    Returns
-    -------
-    Data
-        Rows.
 
     Raises
     ------
@@ -228,11 +218,6 @@ def provenance(plugins: tuple[str, ...] = ()) -> dict[str, Any]:
     ----------
     plugins : tuple of str
         Plug-ins that belong to the code.
-
-    Returns
-    -------
-    dict
-        Record.
     """
     return {
         "equimargin": __version__,

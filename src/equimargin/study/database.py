@@ -683,11 +683,6 @@ def name_data(asked: AnswerSpec) -> str:
     ----------
     asked : AnswerSpec
         Question.
-
-    Returns
-    -------
-    str
-        Name.
     """
     return asked.data.source if asked.data.source in BUNDLED else Path(asked.data.source).name
 

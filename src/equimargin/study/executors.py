@@ -79,11 +79,6 @@ def local(memory: int | None = None) -> Executor:
     ----------
     memory : int or None
         See `Executor`.
-
-    Returns
-    -------
-    Executor
-        Executor.
     """
     return Executor(
         lambda: nullcontext(lambda leased: (_done(asked, memory) for asked in leased)), memory

@@ -124,11 +124,6 @@ class AnswerSpec:
         ----------
         text : str
             JSON.
-
-        Returns
-        -------
-        AnswerSpec
-            Answer.
         """
         read = json.loads(text)
         data, kernel, plugins = (
@@ -146,11 +141,6 @@ def loaded(plan: DataPlan) -> Data:
     ----------
     plan : DataPlan
         Data set.
-
-    Returns
-    -------
-    Data
-        Rows.
     """
     return load(plan.source, task=plan.task, **plan.how)
 
@@ -162,11 +152,6 @@ def digest_data(data: Data) -> str:
     ----------
     data : Data
         Features, targets, queries and weights.
-
-    Returns
-    -------
-    str
-        Hexadecimal digest.
     """
     X: Any = data.X
     parts = (
@@ -236,11 +221,6 @@ def grid(plan: Plan) -> list[AnswerSpec]:
     ----------
     plan : Plan
         Plan.
-
-    Returns
-    -------
-    list of AnswerSpec
-        Answers.
 
     Raises
     ------

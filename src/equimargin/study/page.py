@@ -92,11 +92,6 @@ def study_page(
         Provenances of the answers.
     command : str
         Shell command that writes the page.
-
-    Returns
-    -------
-    str
-        HTML.
     """
     kind, sentence = verdict(progress, problems)
     names = labels(map(data_key, records))

@@ -143,11 +143,6 @@ def read_plan(file: str | Path) -> Plan:
     file : str or Path
         Path of the file.
 
-    Returns
-    -------
-    Plan
-        Plan.
-
     Raises
     ------
     PlanError

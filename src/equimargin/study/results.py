@@ -135,11 +135,6 @@ class Study:
         ----------
         command : str
             Shell command that writes the page; empty if it is written from Python.
-
-        Returns
-        -------
-        str
-            HTML.
         """
         with Database(self.file) as database:
             about, computed_with = database.about(), database.provenances()

@@ -38,11 +38,6 @@ def data_key(row: Mapping[str, Any]) -> tuple[Any, ...]:
     ----------
     row : mapping
         Row.
-
-    Returns
-    -------
-    tuple
-        Values.
     """
     return tuple(row[name] for name in OF_DATA)
 
@@ -56,11 +51,6 @@ def labels(sets: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], str]:
     ----------
     sets : iterable of tuple
         Values of `data_key`.
-
-    Returns
-    -------
-    dict of tuple to str
-        Names.
     """
     groups: dict[str, list[dict[str, Any]]] = {}
     for key_values in dict.fromkeys(sets):
@@ -112,11 +102,6 @@ class Progress:
         ----------
         what : str
             Name of the count.
-
-        Returns
-        -------
-        int
-            Sum.
         """
         return sum(row[what] for row in self.sets)
 
@@ -186,11 +171,6 @@ def group_by_problem(records: Sequence[dict[str, Any]]) -> list[StudiedProblem]:
     ----------
     records : sequence of dict
         Answers.
-
-    Returns
-    -------
-    list of StudiedProblem
-        Problems.
     """
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in records:

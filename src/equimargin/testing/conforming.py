@@ -52,11 +52,6 @@ def declared_answers(problem: Problem, without: str = "") -> list[Evidence]:
         Problem.
     without : str
         Id of a formulation that is skipped.
-
-    Returns
-    -------
-    list of Evidence
-        Examined answers.
     """
     ids = [
         id
@@ -75,11 +70,6 @@ def solved_answers(problem: Problem, without: str = "") -> list[Evidence]:
         Problem.
     without : str
         Name of a solver that is skipped.
-
-    Returns
-    -------
-    list of Evidence
-        Examined answers.
     """
     others = [
         entry for entry in SOLVERS.values() if entry.name != without and entry.takes(problem.family)

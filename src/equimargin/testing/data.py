@@ -57,11 +57,6 @@ def scales(tails: bool = True) -> st.SearchStrategy[float]:
     ----------
     tails : bool
         False restricts the factors to [0.1, 10].
-
-    Returns
-    -------
-    SearchStrategy
-        Strategy.
     """
     near = st.floats(-1, 1)
     exponents = (
@@ -186,11 +181,6 @@ def classification_data(
     ----------
     max_points, tails, min_points
         See `features`.
-
-    Returns
-    -------
-    Classes
-        Data.
     """
     X = draw(features(max_points, tails, min_points))
     y = _vector(draw, st.sampled_from([-1.0, 1.0]), len(X))
@@ -214,11 +204,6 @@ def regression_data(
     ----------
     max_points, tails, min_points
         See `features`.
-
-    Returns
-    -------
-    Targets
-        Data.
     """
     X = draw(features(max_points, tails, min_points))
     # A target of 0.001 alone has an optimum of 1e-6, and backends' tolerances are
@@ -251,11 +236,6 @@ def ordinal_data(
     ----------
     max_points, tails, min_points
         See `features`.
-
-    Returns
-    -------
-    OrdinalData
-        Data.
     """
     X, levels = draw(features(max_points, tails, min_points)), draw(st.integers(2, 4))
     y = _vector(draw, st.integers(0, levels - 1).map(float), len(X))
@@ -279,11 +259,6 @@ def ranking_data(
     ----------
     max_points, tails, min_points
         See `features`.
-
-    Returns
-    -------
-    Relevances
-        Data.
     """
     X = draw(features(max_points, tails, min_points))
     m = len(X)

@@ -50,11 +50,6 @@ def ranking_with_a_long_path(pairs: int) -> MarginProblem:
     pairs : int
         Number of pairs, at least 1; the exact number of breakpoints was counted up to
         11.
-
-    Returns
-    -------
-    MarginProblem
-        Problem.
     """
     size = pairs - 1
     vectors: list[list[Fraction]] = []
@@ -85,11 +80,6 @@ def classification_with_a_long_path(points: int) -> MarginProblem:
     ----------
     points : int
         Number of points, at least 2.
-
-    Returns
-    -------
-    MarginProblem
-        Problem.
     """
     size = points - 1
     signs = (-1.0) ** np.arange(size)

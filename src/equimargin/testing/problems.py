@@ -40,11 +40,6 @@ def margin_problems(
         True for scales, costs and weights from 1e-6 to 1e6 and infinite ones, False for
         factors close to 1.
 
-    Returns
-    -------
-    Problem
-        Drawn problem.
-
     Raises
     ------
     ValueError
@@ -81,11 +76,6 @@ def draw_problem(family: str, seed: int, number: int) -> Problem:
         One of CANONICAL.
     seed, number : int
         Two in five numbers have instances of 20 to 32 points, the others of 1 to 19.
-
-    Returns
-    -------
-    Problem
-        Instance.
     """
     least, most = LARGE if number % LARGE_IN[1] < LARGE_IN[0] else SMALL
     # The first example is the simplest one.
@@ -125,11 +115,6 @@ def extreme_problems(draw: Draw, family: str, max_points: int = 4) -> Problem:
         One of CANONICAL.
     max_points : int
         Maximum number m of points.
-
-    Returns
-    -------
-    Problem
-        Drawn problem.
 
     Raises
     ------
@@ -186,11 +171,6 @@ def sample_problem(
         Number of points.
     levels : int
         Number of levels of a ranking or an ordinal regression.
-
-    Returns
-    -------
-    Problem
-        Problem.
 
     Raises
     ------
