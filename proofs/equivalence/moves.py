@@ -317,8 +317,9 @@ class LagrangianDual:
         min  1/2 x'Hx + e'y + f'z - constant   s.t.   H x + E'y + F'z = -g,   z >= 0
 
     The variables are y, z and those x with a nonzero column of H. H must be
-    semidefinite, and either problem feasible. An H of polynomials is semidefinite for all values of the
-    parameters if it is a sum of squares of these times semidefinite matrices.
+    semidefinite, and either problem feasible. An H of polynomials is semidefinite for
+    all values of the parameters if it is a sum of squares of these times semidefinite
+    matrices.
     """
 
     def apply(self, form: Form) -> Form:
