@@ -421,7 +421,7 @@ def _matched(model: Model, vectors: Array, problem: MarginProblem) -> NDArray[np
 
 
 def _agreed(name: str, known: float | None, given: float | None) -> float:
-    """Return the value of a parameter of the model or of the caller, which must not differ."""
+    """Return a parameter of the model or of the caller; raise a ValueError if they differ."""
     if known is None and given is None:
         raise ValueError(f"{name} is missing: the model does not have it; pass {name}")
     if known is not None and given is not None and known != given:

@@ -1534,7 +1534,7 @@ def semidefiniteness(problem: Problem) -> str:
 
 
 def gram_matrix_is_semidefinite(K: list[list[int]], bits: int) -> None:
-    """30. A given Gram matrix plus shift is proved semidefinite, unless the problem is linear."""
+    """30. A given Gram matrix with shift is proved positive semidefinite if K >= 0 is needed."""
     require(
         is_semidefinite(K, bits),
         "gram_matrix_is_semidefinite",
@@ -1648,7 +1648,7 @@ def proposed_factor(K: list[list[int]], largest: int) -> list[list[int]]:
 
 
 def semidefiniteness_is_as_stated(stated: Any, established: str) -> None:
-    """31. The document states the way by which K, or P, is established as semidefinite."""
+    """31. The document states how K, or P, is established as positive semidefinite."""
     holds = stated == established
     require(
         holds,
@@ -2624,7 +2624,7 @@ def gap_is_proved_at_points(excess: Fraction, lam: Fraction) -> None:
 def gap_is_proved_between_points(
     first: Fraction, second: Fraction, curvature: Fraction, lam: Fraction
 ) -> None:
-    """58. (1 - x) u + x v + x (1 - x) c <= 0 on [0, 1], with excesses u and v, curvature c."""
+    """58. (1 - x) u + x v + x (1 - x) c <= 0 on [0, 1]: u, v neighbours' excesses, c curvature."""
     # It holds if and only if c <= (sqrt(-u) + sqrt(-v))^2.
     rest = curvature + first + second
     holds = rest <= 0 or rest**2 <= 4 * first * second

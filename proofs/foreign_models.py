@@ -62,7 +62,7 @@ NO_CLASS_WEIGHTS = "no class weights (-wi)"
 The file does not name the class weights of the training.
 """
 PENALISED_BIAS = "a penalised bias (no -R)"
-"""Assumption about a LIBLINEAR model.
+"""Assumption about the norm of a LIBLINEAR model.
 
 Its file does not say if its bias was excluded from the norm.
 """
@@ -74,7 +74,7 @@ Of the solvers whose models can be audited it is the only one.
 READING_ERRORS = (ValueError, TypeError, IndexError, ArithmeticError, MemoryError, RuntimeError)
 """Exceptions that Python and numpy raise for a file of a wrong format.
 
-Its first bytes then promise a format in which the file is not.
+The file is then not in the format of its first bytes.
 """
 
 
@@ -473,7 +473,7 @@ def _liblinear(lines: Sequence[str]) -> Model:
     # A feature that is 0 adds nothing to the function for any weight.
     if constant <= 0:
         return Model(source, claimed, 0.0, w[:d], assumed=NO_CLASS_WEIGHTS)
-    # -R requires a constant of 1, and of these solvers supports this one alone.
+    # LIBLINEAR accepts -R only with a constant of 1, and of these solvers only here.
     free = constant == 1 and kind == FREE_BIAS
     assumed = f"{NO_CLASS_WEIGHTS}, {PENALISED_BIAS}" if free else NO_CLASS_WEIGHTS
     return Model(

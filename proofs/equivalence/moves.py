@@ -114,7 +114,7 @@ class DominatedColumn:
 
 @dataclass(frozen=True)
 class ForcingConstraint:
-    """Removal of an equation a'x = 0 with a > 0 or a < 0 over variables x >= 0, all then 0.
+    """Removal of an equation a'x = 0, a > 0 or a < 0, and of its variables x >= 0, all 0.
 
     References
     ----------
@@ -316,9 +316,10 @@ class LagrangianDual:
 
         min  1/2 x'Hx + e'y + f'z - constant   s.t.   H x + E'y + F'z = -g,   z >= 0
 
-    The variables are those x that H has, y and z. H must be semidefinite, and either
-    problem feasible. An H of polynomials is semidefinite for all values of the
-    parameters if it is a sum of squares of these times semidefinite matrices.
+    The variables are y, z and those x with a nonzero column of H. H must be
+    semidefinite, and either problem feasible. An H of polynomials is semidefinite for
+    all values of the parameters if it is a sum of squares of these times semidefinite
+    matrices.
     """
 
     def apply(self, form: Form) -> Form:
