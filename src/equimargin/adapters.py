@@ -190,11 +190,10 @@ def libsvm(tol: float = 1e-9, name: str = "libsvm") -> Solver:
 
     Parameters
     ----------
-    tol : float
+    tol : float, default 1e-09
         Maximum violation of its optimality conditions, LIBSVM's -e.
-    name : str
+    name : str, default "libsvm"
         Name in a comparison.
-    Source: C.-C. Chang and C.-J. Lin, LIBSVM: a library for support vector machines, 2011.
 
     Returns
     -------
@@ -237,12 +236,10 @@ def liblinear(tol: float = 1e-9, name: str = "liblinear") -> Solver:
 
     Parameters
     ----------
-    tol : float
+    tol : float, default 1e-09
         Maximum violation of its optimality conditions, LIBLINEAR's -e.
-    name : str
+    name : str, default "liblinear"
         Name in a comparison.
-    Source: R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang and C.-J. Lin, LIBLINEAR: a library for
-    large linear classification, 2008.
 
     Returns
     -------

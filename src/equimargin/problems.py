@@ -34,8 +34,6 @@ def make_problems_from_arrays(X: Any, y: ArrayLike, **how: Unpack[ProblemOptions
     y : array-like of shape (m,)
         Labels, targets or relevances; of the two labels of a classification, numbers or
         text, the second in order becomes +1.
-    how : Unpack[ProblemOptions]
-        Task, qid, C, kernel and epsilon, as `ProblemOptions` says.
     **how : object
         Task, qid, C, kernel and epsilon, as in `ProblemOptions`.
 

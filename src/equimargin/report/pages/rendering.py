@@ -40,12 +40,10 @@ def rendered(
         Name of the template in the folder.
     command : str
         Shell command that repeats the computation; empty if it was run from Python.
-    settings : Mapping[str, Any]
+    settings : mapping of str to object
         Settings of the command.
-    versions : Mapping[str, str]
+    versions : mapping of str to str
         Versions of the libraries used.
-    parts : Any
-        What the template shows.
     **parts : object
         Variables of the template.
     """
