@@ -63,7 +63,7 @@ def compare(
         One problem, or several; each is a family. Or features X followed by y, for all
         families of their task. Or the result of `equimargin.data.load`, or a data frame
         that it accepts.
-    progress : callable, default lambda found: None
+    progress : callable, optional
         Function called with the comparison so far, before the first answer and after
         each.
     *more : object
@@ -120,7 +120,7 @@ def run_request(problems: Sequence[AnyProblem], request: ComparisonRequest) -> I
 
     Parameters
     ----------
-    problems : Sequence[AnyProblem]
+    problems : sequence of AnyProblem
         Problems, one per family.
     request : ComparisonRequest
         Options of the comparison.

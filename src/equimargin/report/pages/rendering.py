@@ -70,7 +70,7 @@ def drawn(picture: Picture, macro: str = "picture") -> str:
     ----------
     picture : Picture
         Picture to draw.
-    macro : str
+    macro : str, default "picture"
         "picture" with its caption, or "svg" alone.
     """
     return str(
@@ -83,7 +83,7 @@ def templates(text: Callable[[str], str]) -> Environment:
 
     Parameters
     ----------
-    text : Callable[[str], str]
+    text : callable
         Function from the name of a template to its text.
     """
     from jinja2 import Environment, FunctionLoader, StrictUndefined
