@@ -89,16 +89,16 @@ def from_estimator(
         matrix if its parameter `kernel` is "precomputed". Read are `dual_coef_` with
         `support_`, else `coef_`, else `decision_function` or `predict` at the points,
         with `intercept_`.
-    families : Sequence[str]
+    families : sequence of str, default ()
         Families that it solves, such as ("svm.soft",); known for SVC, SVR and
         LinearSVC.
-    name : str or None
+    name : str, optional
         Name in a comparison; by default that of its class or function.
-    algorithm : str
+    algorithm : str, default "an estimator with scikit-learn's API"
         Method, as a phrase.
-    linear : bool
+    linear : bool, default False
         True if it has linear kernels only; known for LinearSVC.
-    library : str
+    library : str, default ""
         Library that computes; known for SVC, SVR and LinearSVC.
 
     Returns
@@ -110,7 +110,6 @@ def from_estimator(
     ------
     ValueError
         If families are missing.
-    Source: scikit-learn's developer guide, "Fitted attributes".
 
     References
     ----------
@@ -151,13 +150,13 @@ def from_fit(
 
     Parameters
     ----------
-    fit : Callable[[Any, Array, float], Any]
+    fit : callable
         Function of X (m, d), y (m,) and C. `params` of its result, or the result
         itself, are w (d,), or (1 + d,) with the constant first, as from
         `statsmodels.api.add_constant`.
-    families : Sequence[str]
+    families : sequence of str
         Families that it solves, such as ("svm.soft",).
-    name : str or None
+    name : str, optional
         Name in a comparison; by default that of the function.
 
     Returns
@@ -190,11 +189,10 @@ def libsvm(tol: float = 1e-9, name: str = "libsvm") -> Solver:
 
     Parameters
     ----------
-    tol : float
+    tol : float, default 1e-09
         Maximum violation of its optimality conditions, LIBSVM's -e.
-    name : str
+    name : str, default "libsvm"
         Name in a comparison.
-    Source: C.-C. Chang and C.-J. Lin, LIBSVM: a library for support vector machines, 2011.
 
     Returns
     -------
@@ -237,12 +235,10 @@ def liblinear(tol: float = 1e-9, name: str = "liblinear") -> Solver:
 
     Parameters
     ----------
-    tol : float
+    tol : float, default 1e-09
         Maximum violation of its optimality conditions, LIBLINEAR's -e.
-    name : str
+    name : str, default "liblinear"
         Name in a comparison.
-    Source: R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang and C.-J. Lin, LIBLINEAR: a library for
-    large linear classification, 2008.
 
     Returns
     -------
@@ -295,7 +291,7 @@ def _solver(
 
     Parameters
     ----------
-    weights : str
+    weights : str, default ""
         Reason why it does not accept row weights; empty if it does.
     """
 

@@ -101,7 +101,6 @@ def rank_boundaries(solution: Solution) -> RankBoundaries:
     ValueError
         If the problem has other labels or pairs, which have no ranks, or the solution
         has no point.
-    Source: O, section 1.
 
     References
     ----------
@@ -132,7 +131,6 @@ def boundaries_between(y: ArrayLike, f: ArrayLike) -> RankBoundaries:
     ------
     ValueError
         If shapes do not fit, there is no point, or numbers are not finite.
-    Source: O, section 1, as above.
 
     References
     ----------

@@ -34,8 +34,6 @@ def make_problems_from_arrays(X: Any, y: ArrayLike, **how: Unpack[ProblemOptions
     y : array-like of shape (m,)
         Labels, targets or relevances; of the two labels of a classification, numbers or
         text, the second in order becomes +1.
-    how : Unpack[ProblemOptions]
-        Task, qid, C, kernel and epsilon, as `ProblemOptions` says.
     **how : object
         Task, qid, C, kernel and epsilon, as in `ProblemOptions`.
 
@@ -150,11 +148,11 @@ def make_ordinal_problems(
         Features.
     y : ndarray of shape (m,)
         Levels in {0, ..., L - 1}.
-    C : float
+    C : float, default 1.0
         Cost of a unit of slack; inf for the hard margin.
-    kernel : Kernel | None
+    kernel : Kernel, optional
         Kernel, by default linear; ordered thresholds exist for a linear kernel only.
-    losses : sequence of str
+    losses : sequence of str, default LOSSES
         Losses of the problems.
     weights : ndarray of shape (m,), optional
         Factors of C; for a hard margin only zeros matter.

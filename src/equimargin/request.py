@@ -85,10 +85,8 @@ def option(
         Panel of the help.
     kind : type, optional
         Type of the option; by default that of the field.
-    metavar : str
+    metavar : str, default ""
         Name of the value in the help; empty for a flag.
-    names
-        Names of the option; by default that of the field.
     *names : str
         Names of the option; by default that of the field.
     """

@@ -95,7 +95,7 @@ def graph(shown: Sequence[str], root: str) -> str:
 
     Parameters
     ----------
-    shown : Sequence[str]
+    shown : sequence of str
         Ids of the families.
     root : str
         Relative path from the page to the folder of all pages, "" or "../".

@@ -37,7 +37,7 @@ def code(text: str, language: str = "text") -> list[str]:
     ----------
     text : str
         Code.
-    language : str
+    language : str, default "text"
         Name of the language in Pygments.
     """
     return [f"{FENCE}{language}", *text.splitlines(), FENCE, ""]
@@ -48,7 +48,7 @@ def equations(lines: Sequence[str]) -> list[str]:
 
     Parameters
     ----------
-    lines : Sequence[str]
+    lines : sequence of str
         Equations in LaTeX.
     """
     below = " \\\\\n".join(lines)
@@ -67,7 +67,7 @@ def folded(summary: str, lines: Sequence[str]) -> Iterator[str]:
     ----------
     summary : str
         Line that is always visible.
-    lines : Sequence[str]
+    lines : sequence of str
         Folded lines.
     """
     yield from (f"<details><summary>{summary}</summary>", "", *lines, "</details>", "")

@@ -19,7 +19,7 @@ def pages(remarks: Remarks = lambda formulations: ()) -> dict[str, str]:
 
     Parameters
     ----------
-    remarks : Remarks
+    remarks : Remarks, optional
         Function to the last lines of a family's page.
     """
     made = {"index.md": _index(), "links.md": links_page(), "duality.md": _duality()}

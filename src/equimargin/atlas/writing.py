@@ -55,7 +55,7 @@ def write_atlas(folder: Path, pyodide: Path | None = None) -> int:
     ----------
     folder : Path
         New or empty folder.
-    pyodide : Path | None
+    pyodide : Path, optional
         Folder of npm's package `pyodide`, which the page that checks certificates runs;
         without it the page states what it needs.
 
@@ -120,7 +120,7 @@ def html(texts: Mapping[str, str]) -> dict[str, str]:
 
     Parameters
     ----------
-    texts : Mapping[str, str]
+    texts : mapping of str to str
         Markdown by file.
     """
     reader = MarkdownIt("commonmark", {"html": True, "highlight": _code}).enable("table")

@@ -63,17 +63,12 @@ def compare(
         One problem, or several; each is a family. Or features X followed by y, for all
         families of their task. Or the result of `equimargin.data.load`, or a data frame
         that it accepts.
-    progress : Callable[[Comparison], object]
+    progress : callable, optional
         Function called with the comparison so far, before the first answer and after
         each.
-    more : Any
-        Behind problems formulations, solvers, tol and agree_tol, behind X its y; all of them may be
-        named instead.
     *more : object
         After problems formulations, solvers, tol and agree_tol, after X its y; all may
         be given by name instead.
-    how : Unpack[CompareOptions]
-        As in `CompareOptions`.
     **how : object
         Keyword arguments of `CompareOptions`.
 
@@ -125,7 +120,7 @@ def run_request(problems: Sequence[AnyProblem], request: ComparisonRequest) -> I
 
     Parameters
     ----------
-    problems : Sequence[AnyProblem]
+    problems : sequence of AnyProblem
         Problems, one per family.
     request : ComparisonRequest
         Options of the comparison.

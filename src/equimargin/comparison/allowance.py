@@ -73,7 +73,7 @@ class Allowance:
         ----------
         left : float
             Remaining seconds.
-        late : str
+        late : str, default OUT_OF_TIME
             Message if the remaining time stops the answer.
         """
         if left >= self.left:

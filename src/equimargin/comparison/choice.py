@@ -84,7 +84,7 @@ class Choice:
             Problem of a family.
         tol : float
             Relative tolerance requested of every solver.
-        controls : bool
+        controls : bool, default False
             True to include the negative controls.
         """
         # Declarations, then specialised solvers, then controls.
@@ -121,11 +121,11 @@ class Choice:
 
         Parameters
         ----------
-        problems : Iterable[AnyProblem]
+        problems : iterable of AnyProblem
             Problems of the comparison.
-        jobs : Sequence[Job]
+        jobs : sequence of Job
             Jobs of all problems.
-        formulations : str or Sequence[str]
+        formulations : str or sequence of str
             Patterns of formulations.
 
         Yields
@@ -170,9 +170,9 @@ def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> 
 
     Parameters
     ----------
-    patterns : str or Sequence[str]
+    patterns : str or sequence of str
         Names, or patterns with * and ?.
-    known : Iterable[str]
+    known : iterable of str
         All names.
     what : str
         Singular noun for the error message, such as "solver".

@@ -187,7 +187,7 @@ class Data:
 
         Parameters
         ----------
-        pairs : int | None
+        pairs : int, optional
             Number of preference pairs, if known.
 
         Returns
@@ -268,7 +268,7 @@ class Data:
 
         Parameters
         ----------
-        by : Data | None
+        by : Data, optional
             Data of the same features, dense or CSR as these are, with the means,
             deviations and largest values to use; by default these.
 

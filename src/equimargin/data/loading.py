@@ -68,12 +68,12 @@ def load(
         A string equal to a bundled name denotes the bundled set, so that a stray file
         never changes a result; write "./xor" or Path("xor") for a file of that name.
         Files may be compressed with gzip, bzip2 or xz.
-    task : str or None
+    task : str, optional
         "classification", "regression", "ranking" or "ordinal". Default: that of the
         bundled set; for a file, ranking if it has queries, classification if its target
         takes exactly two values, else regression; ordinal if levels are given. A target
         of one value has no default.
-    like : Data | None
+    like : Data, optional
         Data that the rows extend: task, features and classes are those of `like`.
         Columns of a table may come in another order, the last features of a svmlight
         file may be absent, and one of two classes; options about tables are ignored for
@@ -83,7 +83,7 @@ def load(
         preferred,other[,query][,weight]. They refer to rows by the data's column `id`,
         or by their numbers from 0 without one. Target or weight columns recognised by
         name are then dropped.
-    levels : Sequence[str | float] or None
+    levels : sequence of (str or float), optional
         Labels of an ordinal regression from the lowest to the highest; by default all
         numbers that occur, ascending.
     target, query, weight : str, optional

@@ -47,9 +47,9 @@ def draw(path: AnyPath, file: Path, title: str = "", curve: Curve | None = None)
         Path of `regularization_path`.
     file : Path
         File ending in .svg, .png or .pdf.
-    title : str
+    title : str, default ""
         Title above the drawing.
-    curve : Curve | None
+    curve : Curve, optional
         Scores of `score_along` or of a row of `grid`; the best lambda is marked.
 
     Raises

@@ -118,9 +118,9 @@ def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation |
     ----------
     id : str
         Id of a formulation of a user-defined family.
-    examples : int
+    examples : int, default EXAMPLES
         Number of sampled instances.
-    seed : int
+    seed : int, default 0
         Seed of the samples.
 
     Returns
@@ -155,9 +155,9 @@ def check_own_formulation(
     ----------
     entry : Formulation
         Formulation in the registry.
-    examples : int
+    examples : int, default EXAMPLES
         Number of sampled instances.
-    seed : int
+    seed : int, default 0
         Seed of the samples.
 
     Returns
@@ -207,9 +207,9 @@ def check_own_solver(
     ----------
     solver : RegisteredSolver
         Entry of SOLVERS.
-    examples : int
+    examples : int, default EXAMPLES
         Number of sampled instances.
-    seed : int
+    seed : int, default 0
         Seed of the samples.
 
     Raises

@@ -128,7 +128,7 @@ class Comparison:
 
         Returns
         -------
-        dict[str, Path | str]
+        dict of str to Path or str
             File of every problem by its name without .json, or a sentence on why it has
             none: its answers prove nothing, its kernel is not positive semidefinite, it
             is too large.
@@ -168,7 +168,7 @@ class Comparison:
 
         Parameters
         ----------
-        command : str
+        command : str, default ""
             Shell command that repeats the comparison; empty if it was run from Python.
         """
         return comparison_page(

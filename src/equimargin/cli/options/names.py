@@ -63,11 +63,11 @@ def named(names: Sequence[str], help: str, panel: str | None = None) -> Any:
 
     Parameters
     ----------
-    names
+    names : sequence of str
         Names in lower case.
-    help
+    help : str
         Help text with {} in place of the names.
-    panel
+    panel : str, optional
         Panel of the help; None for "Options".
     """
     return typer.Option(
@@ -90,8 +90,6 @@ def flag(name: str, help: str, panel: str | None = None, **more: Any) -> Any:
         Help text.
     panel : str, optional
         Panel of the help; None for "Options".
-    more
-        Further arguments of `typer.Option`.
     **more : object
         Further arguments of `typer.Option`.
     """

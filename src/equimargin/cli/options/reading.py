@@ -168,7 +168,7 @@ def loaded(
         Task of the options.
     kernel : str
         Name of the kernel.
-    levels : str or None
+    levels : str, optional
         Labels of an ordinal regression, comma-separated.
 
     Returns

@@ -25,22 +25,22 @@ class Columns:
     ----------
     where : str
         Name of the table in messages.
-    names : tuple[str, ...]
+    names : tuple of str
         Names of the columns.
-    entries : tuple[Entries, ...]
+    entries : tuple of Entries
         Entries of the columns.
     unit, numbers : str, sequence of int
         Name and numbers of the rows in messages: "line" 7, or "row" 3.
-    header : bool | None
+    header : bool or None
         True if the names are the first row of a text; None for other formats.
     in_python : bool
         True if the table can only come from Python, where options are keyword
         arguments.
     decimal : str
         Decimal point of text.
-    na : tuple[str, ...]
+    na : tuple of str
         Words for a missing entry, in lower case.
-    notes : tuple[str, ...]
+    notes : tuple of str
         Sentences on how the text was read.
     """
 

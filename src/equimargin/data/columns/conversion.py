@@ -247,7 +247,7 @@ def _floats(
 
     Parameters
     ----------
-    fill : bool or None
+    fill : bool, optional
         True if missing entries are allowed, as NaN; None for a column that no mean can
         fill.
     """

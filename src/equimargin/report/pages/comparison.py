@@ -34,7 +34,7 @@ def comparison_page(
         Records of the data and of the settings.
     versions : mapping
         Versions of the libraries used.
-    command : str
+    command : str, default ""
         Shell command that repeats the comparison; empty if it was run from Python.
     """
     chosen = settings.get("formulations", ())

@@ -100,9 +100,9 @@ def bar(
         Scale of the picture.
     y : float
         Vertical position, from the top.
-    style : str
+    style : str, default "own"
         Origin of the lower bound: own, derived or family.
-    title : str
+    title : str, default ""
         Text that a pointer shows.
     """
     left, right, middle = (

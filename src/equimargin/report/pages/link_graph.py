@@ -119,13 +119,13 @@ def draw_links(
 
     Parameters
     ----------
-    families : Sequence[str]
+    families : sequence of str
         Ids of the families.
-    caption : str
+    caption : str, default ""
         Text below the picture.
-    said : Mapping[str, Agreement] | None
+    said : mapping of str to Agreement, optional
         Gravest agreement of each formulation; None for a graph without answers.
-    address : Address | None
+    address : Address, optional
         Function to the address of a name or an arc; None for no hyperlinks.
     """
     # `y` is the lower edge of the rows drawn so far; arcs are drawn behind the names.
@@ -178,7 +178,7 @@ def by_subject(families: Sequence[str]) -> dict[str, list[str]]:
 
     Parameters
     ----------
-    families : Sequence[str]
+    families : sequence of str
         Ids of the families.
     """
     subject_of = {family: SUBJECTS.get(family.partition(".")[0], OTHERS) for family in families}
@@ -212,7 +212,7 @@ def links_between(families: Sequence[str]) -> list[Link]:
 
     Parameters
     ----------
-    families : Sequence[str]
+    families : sequence of str
         Ids of the families.
     """
     ids = {entry.id for entry in REGISTRY.values() if entry.family in families}

@@ -76,19 +76,19 @@ def path_page(
     ----------
     path : AnyPath
         Path with at least one breakpoint.
-    said : Sequence[str]
+    said : sequence of str
         Lines that the terminal prints about the path.
-    data, settings : Mapping[str, Any]
+    data, settings : mapping of str to object
         Records of the data and of the settings.
-    versions : Mapping[str, str]
+    versions : mapping of str to str
         Versions of the libraries used.
-    command : str
+    command : str, default ""
         Shell command that repeats the computation; empty if it was run from Python.
     scores : Curve, optional
         Scores on validation points.
-    validated_on : str
+    validated_on : str, default ""
         Name of these points.
-    columns : Sequence[str] or None
+    columns : sequence of str, optional
         Names of the features, if known.
     """
     kind, sentence = verdict(path)

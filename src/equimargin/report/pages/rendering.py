@@ -40,12 +40,10 @@ def rendered(
         Name of the template in the folder.
     command : str
         Shell command that repeats the computation; empty if it was run from Python.
-    settings : Mapping[str, Any]
+    settings : mapping of str to object
         Settings of the command.
-    versions : Mapping[str, str]
+    versions : mapping of str to str
         Versions of the libraries used.
-    parts : Any
-        What the template shows.
     **parts : object
         Variables of the template.
     """
@@ -72,7 +70,7 @@ def drawn(picture: Picture, macro: str = "picture") -> str:
     ----------
     picture : Picture
         Picture to draw.
-    macro : str
+    macro : str, default "picture"
         "picture" with its caption, or "svg" alone.
     """
     return str(
@@ -85,7 +83,7 @@ def templates(text: Callable[[str], str]) -> Environment:
 
     Parameters
     ----------
-    text : Callable[[str], str]
+    text : callable
         Function from the name of a template to its text.
     """
     from jinja2 import Environment, FunctionLoader, StrictUndefined
