@@ -276,8 +276,8 @@ def judge(
     The verdict is AGREE only if
 
     - a declaration and a specialised solver of other code agree (two declarations if no
-    solver was run, by two backends unless the interval is within the tolerance; two
-    solvers of different code if the problem is too large to declare),
+      solver was run, by two backends unless the interval is within the tolerance; two
+      solvers of different code if the problem is too large to declare),
     - no answer disagrees,
     - no formulation is proven not to be equal, and
     - the proven bounds do not contradict each other.

@@ -83,12 +83,10 @@ def test_each_is_right_on_drawn_problems(name: str, family: str) -> None:
     @given(margin_problems(family, tails=False))
     def check(problem: Problem) -> None:
         nonlocal taken
-        single = isinstance(
-            problem.kernel, Polynomial
-        )  # LIBSVM keeps kernel values in single precision, and these span too many digits
-        if (
-            single or solver.refusal(problem) is not None
-        ):  # most are of other kernels than the linear one, or have weights
+        # LIBSVM keeps kernel values in single precision, and these span too many digits
+        single = isinstance(problem.kernel, Polynomial)
+        # most are of other kernels than the linear one, or have weights
+        if single or solver.refusal(problem) is not None:
             problem = replace(as_a(MarginProblem, problem), kernel=linear(), weights=None)
         if solver.refusal(problem) is None:
             taken += 1
@@ -184,9 +182,8 @@ def test_several_estimators_in_one_comparison(kernel: Kernel, jobs: int) -> None
         "of another C": "disagrees",
         "libsvm": "agrees",
     }
-    assert rough["agreement"] == (
-        "inaccurate" if kernel.name == "rbf" else "agrees"
-    )  # at a tolerance of a thousandth
+    # at a tolerance of a thousandth
+    assert rough["agreement"] == ("inaccurate" if kernel.name == "rbf" else "agrees")
 
 
 def test_only_problems_of_its_families_are_put_to_a_solver() -> None:

@@ -280,9 +280,9 @@ X, Y = np.arange(4.0)[:, None], [-1, -1, 1, 1]
             lambda: exact_sensitivity(sample_problem(FAMILY), Cost()),
             "the loss is the huberised hinge",
         ),
-        (lambda: exact_optimum(sample_problem(FAMILY)), "the loss is the huberised hinge"),
-        (lambda: solve(sample_problem(FAMILY)).stability(), "the loss is the huberised hinge"),
-        (lambda: solve(sample_problem(FAMILY)).sensitivity(), "the loss is the huberised hinge"),
+        (lambda: exact_optimum(sample_problem(FAMILY)), "the huberised hinge"),
+        (lambda: solve(sample_problem(FAMILY)).stability(), "the huberised hinge"),
+        (lambda: solve(sample_problem(FAMILY)).sensitivity(), "the huberised hinge"),
     ],
 )
 def test_what_has_no_huberised_hinge_says_so(make: Any, words: str) -> None:

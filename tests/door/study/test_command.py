@@ -227,9 +227,8 @@ def test_a_plan_is_one_study_from_every_folder(
     folder = tmp_path / "one"
     folder.mkdir()
     (folder / "rows.csv").write_text("a,b,y\n0,1,1\n1,0,-1\n2,1,1\n1,3,-1\n")
-    (folder / "plan.toml").write_bytes(
-        b"\xef\xbb\xbf" + PLAN.replace("xor", "rows.csv").encode()
-    )  # as Windows' editor writes it
+    # as Windows' editor writes it
+    (folder / "plan.toml").write_bytes(b"\xef\xbb\xbf" + PLAN.replace("xor", "rows.csv").encode())
     monkeypatch.chdir(folder)
     assert study("plan.toml")[0] == 0
     monkeypatch.chdir(tmp_path)

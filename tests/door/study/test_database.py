@@ -93,9 +93,8 @@ def test_what_a_dead_process_has_leased_is_leased_anew_after_all_else(
             assert [holder["leased"] for holder in opened.holders()] == [1, 0]
             assert opened.lease() == asked[1]
             process.kill()
-            os.waitid(
-                os.P_PID, process.pid, os.WEXITED | os.WNOWAIT
-            )  # a zombie from here on: nobody takes its status
+            # a zombie from here on: nobody takes its status
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
             order = [opened.lease() for _ in range(5)]
             assert opened.lease(suspect=True) == asked[0]
         process.wait(HANG)

@@ -124,9 +124,8 @@ def hinges() -> dict[str, cp.Expression]:
     }
 
 
-@pytest.mark.filterwarnings(
-    "ignore::RuntimeWarning"
-)  # the product 0 times inf that makes the wrong bounds
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+# the product 0 times inf that makes the wrong bounds
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("loss", hinges())
 def test_every_backend_has_the_exact_optimum_of_every_kind_of_hinge(

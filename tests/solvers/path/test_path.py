@@ -879,9 +879,8 @@ def test_a_path_comes_back_from_its_file(tmp_path: Path) -> None:
             path.events,
         )
         lam = float(path.lambdas[0]) / 2
-        assert back.at(lam).value == pytest.approx(
-            path.at(lam).value, rel=1e-12
-        )  # sums of arrays at other addresses may round otherwise
+        # sums of arrays at other addresses may round otherwise
+        assert back.at(lam).value == pytest.approx(path.at(lam).value, rel=1e-12)
         np.testing.assert_allclose(
             back.decision_function(path.problem.X, lam),
             path.decision_function(path.problem.X, lam),
@@ -1002,9 +1001,8 @@ def test_the_active_set_ends_at_the_minimum(balanced: bool, explicit: bool) -> N
         A = np.zeros((p, n + 1))
         A[np.arange(p), i] += 1.0
         A[np.arange(p), j] -= 1.0
-        c = (
-            A @ K @ rng.integers(-2, 3, n + 1)
-        )  # consistent: rows that depend on others have no slope of their own
+        # consistent: rows that depend on others have no slope of their own
+        c = A @ K @ rng.integers(-2, 3, n + 1)
         lower, upper = -rng.integers(0, 3, p).astype(float), rng.integers(0, 3, p).astype(float)
         state, W = State.at_0(of), PathWorkingSet(of)
         W.minimise(Subproblem(c, lower, upper, np.arange(p)), 1e-9, state, lambda: None)
@@ -1072,8 +1070,9 @@ def test_what_is_left_of_f_at_0_says_how_far_down_a_path_can_be_held(kind: str) 
 
 def test_kernel_values_beyond_all_floats_are_refused() -> None:
     with np.errstate(over="ignore", invalid="ignore"):
+        # no constructor makes it
         problem = MarginProblem(
             np.array([[1e160], [-1e160]]), linear(), Signed(np.array([1.0, -1.0]))
-        )  # no constructor makes it
+        )
         with pytest.raises(ValueError, match="kernel values are outside the float64 range"):
             regularization_path(problem)

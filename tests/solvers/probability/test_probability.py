@@ -38,9 +38,8 @@ def test_wlw_is_the_least_sum_of_squares_and_never_negative(r: Array) -> None:
         [r[j, i] * np.eye(k)[i] - r[i, j] * np.eye(k)[j] for i in range(k) for j in range(i + 1, k)]
     )
     gradient = M.T @ M @ p
-    np.testing.assert_allclose(
-        gradient, gradient.mean(), atol=1e-12
-    )  # that of a minimum on 1'p = 1
+    # that of a minimum on 1'p = 1
+    np.testing.assert_allclose(gradient, gradient.mean(), atol=1e-12)
 
 
 @settings(max_examples=20)
