@@ -1,15 +1,15 @@
-"""What is minimised: the convex programs of max-margin learning, declared."""
+"""Published max-margin convex programs, declared as cvxpy problems."""
 
-if (
-    __name__ != "equimargin.formulations"
-):  # a second copy of every class would exist under the bare name
+# A second copy of every class would exist under the bare name.
+if __name__ != "equimargin.formulations":
     raise ImportError("use: from equimargin.formulations import ...")
 
+# The import of documents and field registers their formulations.
 from equimargin.formulations import (
     documents,
     field,
     links,
-)  # documents and field enter their formulations into the registry
+)
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.bounds.intervals import Interval, interval
 from equimargin.formulations.declarations.declaration import Declaration, FormulaValue

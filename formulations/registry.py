@@ -1,4 +1,4 @@
-"""One registry for everything that is entered under a name: families, formulations, kernels and solvers."""
+"""Registry of named objects: families, formulations, kernels and solvers."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ T = TypeVar("T")
 
 
 class Registry(Mapping[str, T]):
-    """Values by name, in the order in which they are entered; each is entered by the import of a module.
+    """Values by name, in the order of their registration.
+
+    Each is registered by the import of a module.
 
     Parameters
     ----------
     kind : str
-        What the values are, as in "solver".
-    modules : Mapping[str, str] | None
-        Mapping of str to str Names of values that come first, and the modules whose
-        import enters them, which is at the first look at the value.
+        Type of the values, such as "solver".
+    modules : mapping of str to str or None
+        Names of the first values, and the modules whose import registers them. A module
+        is imported at the first access to its value.
     """
 
     def __init__(self, kind: str, modules: Mapping[str, str] | None = None) -> None:
@@ -29,12 +31,12 @@ class Registry(Mapping[str, T]):
         self._modules: dict[str, str] = dict(modules or {})
 
     def __getitem__(self, name: str) -> T:
-        found = self._values[name]
-        if found is None:
+        value = self._values[name]
+        if value is None:
             import_module(self._modules[name])
-            found = self._values[name]
-        assert found is not None, f"importing {self._modules[name]} enters no {self.kind} {name!r}"
-        return found
+            value = self._values[name]
+        assert value is not None, f"importing {self._modules[name]} enters no {self.kind} {name!r}"
+        return value
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -50,21 +52,42 @@ class Registry(Mapping[str, T]):
         del self._modules[name]
 
     def forget(self, name: str) -> None:
-        """Remove a value, if it is there."""
+        """Remove a value if it is registered.
+
+        Parameters
+        ----------
+        name : str
+            Name of the value.
+        """
         if name in self:
             del self[name]
 
     def module_of(self, name: str) -> str:
-        """Return the module whose import enters a value."""
+        """Return the module whose import registers a value.
+
+        Parameters
+        ----------
+        name : str
+            Name of the value.
+        """
         return self._modules[name]
 
     def enter(self, name: str, value: T, module: str) -> None:
-        """Add a value; one whose module is loaded again takes the place of itself.
+        """Register a value; a module that is loaded again replaces its values.
+
+        Parameters
+        ----------
+        name : str
+            Name of the value.
+        value : T
+            Value.
+        module : str
+            Name of the module that registers the value.
 
         Raises
         ------
         ValueError
-            If another module has entered the name.
+            If another module has registered the name.
         """
         if self._modules.get(name, module) != module:
             raise ValueError(
@@ -74,5 +97,13 @@ class Registry(Mapping[str, T]):
         self._values[name], self._modules[name] = value, module
 
     def suggestion(self, name: str) -> str:
-        """Return a question after a name that is not known, with the nearest known ones; empty where none is near."""
+        """Return a question that suggests known names close to an unknown one.
+
+        It is empty if no name is close.
+
+        Parameters
+        ----------
+        name : str
+            Unknown name.
+        """
         return did_you_mean(name, list(self))

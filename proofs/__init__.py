@@ -1,4 +1,4 @@
-"""The reasons to believe an answer: the referee, certificates, audits, duals derived by machine, and machine-checked theorems."""
+"""Proofs of an answer: referee, certificates, audits, derived duals and theorems."""
 
 if __name__ != "equimargin.proofs":  # a second copy of every class would exist under the bare name
     raise ImportError("use: from equimargin.proofs import ...")

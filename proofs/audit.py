@@ -1,15 +1,15 @@
-"""Audits: a proven bound on how far somebody else's model is from the optimum of the problem that it claims to solve.
+"""Audits: proven distance of a third-party model from the optimum of its problem.
 
-    excess = 1/2 |f|^2 + sum_r c_r loss(u_r) - optimum        at the model's own f and b, nothing repaired
+    excess = 1/2 |f|^2 + sum_r c_r loss(u_r) - optimum
 
-The model's objective is computed with a bound on its rounding. The optimum lies in the
-interval that a solver's answer and the model's own multipliers prove together. The
-excess therefore has a proven lower and a proven upper bound.
+The excess is that of the model's own f and b, nothing repaired. The model's objective
+is computed with a bound on its rounding. The optimum lies in the interval that a
+solver's answer and the model's own multipliers prove together. The excess therefore has
+a proven lower and a proven upper bound.
 
-A file may hold features of support vectors that are rounded, and then the function of
-the file is not that of the rows. Support vectors that differ from their rows are
-further points of the problem, of weight 0: its optimum is the same, and f is the
-function of the file.
+A file may hold rounded features of support vectors; the function of the file is then
+not that of the rows. Support vectors that differ from their rows are further points of
+the problem, of weight 0: its optimum is unchanged, and f is the function of the file.
 """
 
 from __future__ import annotations
@@ -36,19 +36,21 @@ from equimargin.proofs.foreign_models import Model, of_estimator
 from equimargin.solvers.registry import solve
 
 EXCESS_OVER_COST = 1e-9
-"""Largest excess of a dual coefficient over its row's cost, as a share of it, that counts as
-rounding. A larger one contradicts C.
+"""Largest excess of a dual coefficient over its row's cost that counts as rounding.
+
+It is relative to the cost. A larger one contradicts C.
 """
 LARGEST_IMBALANCE = 1e-6
-"""Largest sum of the dual coefficients over the sum of their sizes, without a unit: a
-larger one contradicts a free bias.
+"""Largest sum of the dual coefficients over the sum of their sizes, without a unit.
+
+A larger one contradicts a free bias.
 """
 FEATURE_ROUNDING = 1e-7
-"""Largest relative difference between a feature of a support vector and that of its
-row: LIBSVM writes features with 8 digits.
+"""Largest relative difference between a feature of a support vector and its row's.
 
-A larger one says that the model is of other data. A smaller one says which row's
-multiplier a coefficient is, and nothing of f.
+LIBSVM writes features with 8 digits. A larger difference shows that the model is of
+other data. A smaller one identifies the row of a coefficient's multiplier, and does not
+affect f.
 """
 
 
@@ -70,13 +72,13 @@ class Audit:
     optimum : Interval
         Proven interval of the problem's optimum.
     own : Interval
-        Interval that the model proves by itself, without any solver; lower = -inf where it has
+        Interval that the model proves by itself, without any solver; lower = -inf if it has
         no multipliers.
     assumed : str
-        Assumptions on the problem where the model's file is silent, as text.
+        Assumptions on the problem that the model's file does not state, as text.
     vectors : str
         Agreement of a file's support vectors with the rows of the data, as a sentence; empty
-        where the model has the rows' numbers.
+        if the model has the rows' numbers.
     """
 
     source: str
@@ -90,19 +92,19 @@ class Audit:
 
     @property
     def excess(self) -> tuple[float, float]:
-        """How far above the optimum the model is, at least and at most, in units of the objective."""
+        """Lower and upper bound of the excess over the optimum, in units of the objective."""
         return max(
             self.objective.lower - self.optimum.upper, 0.0
         ), self.objective.upper - self.optimum.lower
 
     @property
     def relative_excess(self) -> tuple[float, float]:
-        """The same over S = max(|lower|, |upper|, 1e-4 P(0)) of the optimum."""
+        """Bounds of the excess over S = max(|lower|, |upper|, 1e-4 P(0)) of the optimum."""
         return self.excess[0] / self.optimum.size, self.excess[1] / self.optimum.size
 
     @property
     def own_relative_excess(self) -> float:
-        """How far above the optimum the model is at most by its own multipliers alone, over the same S; inf where it has none."""
+        """Bound of the excess over S by the model's own multipliers alone; inf without any."""
         return (self.own.upper - self.own.lower) / self.optimum.size
 
     def __str__(self) -> str:
@@ -134,43 +136,45 @@ def audit(
     time_limit: float = 60.0,
     nearest_rows: bool = False,
 ) -> Audit:
-    """How far a model is from the optimum of the problem that it claims to solve.
+    """Return the proven distance of a model from the optimum of the problem that it claims.
 
     Parameters
     ----------
-    model : Any
+    model : estimator or Model
         A fitted scikit-learn SVC, SVR or LinearSVC, a pipeline or a search that ends in
         one, or a Model of `foreign_models`.
     X : array-like of shape (m, d)
-        The features that it was trained on, as it (or its pipeline) saw them; the Gram
+        Features of its training, as passed to the model or its pipeline; the Gram
         matrix for a precomputed kernel.
     y : array-like of shape (m,)
         Two labels, of which the larger is positive, or targets.
-    C, epsilon : float | None
-        Of its problem, where it does not know them itself.
-    sample_weight : ArrayLike | None of shape (m,)
+    C, epsilon : float, optional
+        Parameters of its problem, if the model does not have them.
+    sample_weight : array-like of shape (m,), optional
         Factors of C.
-    tol, time_limit : float
-        For the solver that brackets the optimum.
-    nearest_rows : bool
-        Take a rounded support vector of a file to be the row of X that it is nearest
-        to, as it was when the model was trained. By default f is the function of the
-        vectors in the file.
+    tol : float, default 1e-09
+        Relative tolerance of the solver that brackets the optimum.
+    time_limit : float, default 60.0
+        Seconds of the solver that brackets the optimum.
+    nearest_rows : bool, default False
+        True to replace a rounded support vector of a file by the nearest row of X, as
+        in the training. By default f is the function of the vectors in the file.
 
     Raises
     ------
     ValueError
-        C or epsilon missing, or contradicted by the model; coefficients that contradict
-        C or the labels; support vectors that are not rows of X, within 1e-7 relative if
-        a file says no numbers of rows; what the problem's constructor refuses.
+        If C or epsilon is missing, or contradicted by the model; if the coefficients
+        contradict C or the labels; if support vectors are not rows of X, within 1e-7
+        relative in a file without numbers of rows; or as the problem's constructor.
     """
     known = model if isinstance(model, Model) else of_estimator(model)
     C = _agreed("C", known.claimed.C, C)
     if not np.isfinite(C):
         raise ValueError(
-            "C must be finite: of a hard margin no model in floating point has an objective value"
+            "C must be finite; a hard-margin model in floating point has no objective value"
         )
     problem = _problem(known, known.features(X), y, C, epsilon, sample_weight)
+    # A linear model has w alone; any other has the coefficients of its support vectors.
     if known.coefficients is None:
         whole, point, vectors = problem, _linear_point(known, problem), ""
     else:
@@ -191,7 +195,7 @@ def audit(
 
 
 def _range(least: float, most: float, digits: int) -> str:
-    """Return one number where both ends round to it, else both, rounded outward."""
+    """Return one number if both ends round to it, else both, rounded outward."""
     if (number := f"{least:.{digits}g}") == f"{most:.{digits}g}":
         return number
     return (
@@ -202,7 +206,8 @@ def _range(least: float, most: float, digits: int) -> str:
 
 def _rounded(value: float, digits: int, direction: str) -> str:
     """Return a number in decimal digits, rounded in a direction."""
-    return f"{float(Context(prec=digits, rounding=direction).create_decimal_from_float(value)):.{digits}g}"
+    rounded = Context(prec=digits, rounding=direction).create_decimal_from_float(value)
+    return f"{float(rounded):.{digits}g}"
 
 
 def _problem(
@@ -213,7 +218,7 @@ def _problem(
     epsilon: float | None,
     sample_weight: ArrayLike | None,
 ) -> MarginProblem:
-    """The problem that the model claims to solve, at what the caller adds to it."""
+    """Return the problem that the model claims to solve, with the caller's parameters."""
     targets, claimed = np.asarray(y), model.claimed
     if claimed.task == "regression":
         half_width = _agreed("epsilon", claimed.epsilon, epsilon)
@@ -229,6 +234,7 @@ def _problem(
         )
     if epsilon is not None:
         raise ValueError("epsilon belongs to regression, and this is a model for classification")
+    # The larger of two labels is the positive class.
     labels = np.unique(targets)
     if len(labels) != 2:
         raise ValueError(f"the model has two classes and the data {len(labels)}")
@@ -270,20 +276,20 @@ def _expansion(
         vectors = _as_wide_as(problem, model.vectors)
         support = _matched(model, vectors, problem)
     if len(np.unique(support)) < n:
-        raise ValueError("a row of the data is two support vectors")
-    at, whole, said = support.copy(), problem, ""
+        raise ValueError("two support vectors are one row of the data")
+    places, whole, sentence = support.copy(), problem, ""
     if vectors is not None:
         rounded = np.flatnonzero((vectors != _dense(problem.X[support])).any(axis=1))
-        said = _said_of_vectors(n, len(rounded), nearest_rows)
+        sentence = _said_of_vectors(n, len(rounded), nearest_rows)
         if len(rounded) and not nearest_rows:
-            at[rounded], whole = (
+            places[rounded], whole = (
                 problem.m + np.arange(len(rounded)),
                 _with_points(problem, vectors[rounded]),
             )
     coefficient_of_row, beta = np.zeros(whole.m), np.zeros(whole.m)
-    coefficient_of_row[support], beta[at] = model.coefficients, model.coefficients
+    coefficient_of_row[support], beta[places] = model.coefficients, model.coefficients
     _check_coefficients(coefficient_of_row, alpha := _multipliers(coefficient_of_row, whole), whole)
-    return whole, Point(beta=beta, b=model.b, alpha=alpha), said
+    return whole, Point(beta=beta, b=model.b, alpha=alpha), sentence
 
 
 def _said_of_vectors(n: int, rounded: int, nearest_rows: bool) -> str:
@@ -327,7 +333,7 @@ def _multipliers(coefficients: Array, problem: MarginProblem) -> Array:
 
 
 def _check_coefficients(beta: Array, alpha: Array, problem: MarginProblem) -> None:
-    """Refuse coefficients that are of no multipliers of this problem."""
+    """Raise a ValueError if the coefficients are of no multipliers of this problem."""
     if (excess := float((alpha - problem.costs * (1 + EXCESS_OVER_COST)).max(initial=0.0))) > 0:
         worst = int(np.argmax(alpha - problem.costs))
         raise ValueError(
@@ -348,7 +354,10 @@ def _check_coefficients(beta: Array, alpha: Array, problem: MarginProblem) -> No
 def _numbered(
     model: Model, support: NDArray[np.int64], problem: MarginProblem, weighed: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The rows of the data that are the support vectors, by their numbers; scikit-learn counts only rows of positive sample weight."""
+    """Return the rows of the data that are the support vectors, from their numbers.
+
+    scikit-learn numbers only rows of positive sample weight.
+    """
     outside = support[(support < 0) | (support >= problem.m)]
     if len(outside):
         raise ValueError(
@@ -357,8 +366,8 @@ def _numbered(
     if model.vectors is None:
         if len(weighed) < problem.m:
             raise ValueError(
-                "of which rows the support vectors are is not known where a sample weight "
-                "is 0: leave those rows out of the data"
+                "the rows of the support vectors are unknown if a sample weight is 0; leave those "
+                "rows out of the data"
             )
         return support
     vectors = _dense(model.vectors)
@@ -372,8 +381,8 @@ def _numbered(
         ):
             return rows[support]
     raise ValueError(
-        "the support vectors are not the rows of the data by their numbers: the model is of "
-        "other data, or of scaled ones"
+        "the support vectors are not the rows of the data with their numbers: the model is of "
+        "other data, or of scaled data; pass the data of its training"
     )
 
 
@@ -402,8 +411,8 @@ def _matched(model: Model, vectors: Array, problem: MarginProblem) -> NDArray[np
         )
         if not near.any():
             raise ValueError(
-                f"support vector {k + 1} of {len(vectors)} is no row of the data: the model "
-                f"is of other data, or of scaled ones"
+                f"support vector {k + 1} of {len(vectors)} is no row of the data: the model is "
+                f"of other data, or of scaled data; pass the data of its training"
             )
         candidates = np.flatnonzero(fitting if fitting.any() else near)
         support[k] = candidates[int(np.argmin(np.abs(X[candidates] - z).sum(axis=1)))]
@@ -412,24 +421,21 @@ def _matched(model: Model, vectors: Array, problem: MarginProblem) -> NDArray[np
 
 
 def _agreed(name: str, known: float | None, given: float | None) -> float:
-    """The value of a parameter, which the model or the caller or both must say, and both alike."""
+    """Return a parameter of the model or of the caller; raise a ValueError if they differ."""
     if known is None and given is None:
-        raise ValueError(
-            f"{name} is missing: the model does not say it, and without it there is no "
-            f"problem to audit it against"
-        )
+        raise ValueError(f"{name} is missing: the model does not have it; pass {name}")
     if known is not None and given is not None and known != given:
         raise ValueError(f"{name} is contradicted: the model says {known:g}, not {given:g}")
     return float(known if given is None else given)  # type: ignore[arg-type]
 
 
 def _dense(A: Any) -> Array:
-    """Features of any kind as a dense array of float64."""
+    """Return features of any kind as a dense array of float64."""
     return np.asarray(dense(A), dtype=np.float64)
 
 
 def _appended(X: Any, constant: float) -> Any:
-    """X with a column appended that holds the constant."""
+    """Return X with a column appended that holds the constant."""
     if is_sparse(X):
         from scipy import sparse
 

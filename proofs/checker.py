@@ -3,29 +3,29 @@
 Exit status 0: every certificate is accepted; 1: one is rejected; 2: a file cannot be
 read.
 
-A certificate states a minimisation problem, a point of it, multipliers of its rows, and
-an interval. Accepting it means: the optimum of the stated problem lies in the claimed
-interval. The reason is weak duality: feasible multipliers alpha and a feasible point
-(f, b) give L(alpha) <= optimum <= U(f, b), and both sides are recomputed here.
+A certificate states a minimisation problem, a point of the problem, multipliers of its
+rows, and an interval. Accepting it means: the optimum of the stated problem lies in the
+claimed interval. The reason is weak duality: feasible multipliers alpha and a feasible
+point (f, b) give L(alpha) <= optimum <= U(f, b), and both sides are recomputed here.
 `certificate.md` describes the file, the problems and the two sides. In format 1 the
 problem is one of the families of max-margin learning, in format 2 any convex program in
 standard form. In format 3 it is a family's problem at every lambda = 1 / C of an
-interval, the points are those of a path, and the claim is how far above the optimum the
-path's objective is at most.
+interval, the points are those of a path, and the claim bounds the excess of the path's
+objective over the optimum.
 
-It also lists the conditions that are checked. Each condition is a function here, with
-the same name and in the same order, and its docstring is the list's sentence. The
-function returns nothing, and raises a ValueError with the condition's name where the
-condition does not hold. All other functions only compute. `check` and `check_path` are
-the whole check; below them come, in the order in which they are used, the reading of
-the file, the exact problem, the two sides of weak duality, the claimed bounds, the
-path, and the verdict.
+`certificate.md` also lists the conditions that are checked. Each condition is a
+function here, with the name and the position that it has in the list, and its docstring
+is the sentence of the list. The function returns nothing, and raises a ValueError with
+the condition's name if the condition does not hold. All other functions only compute.
+`check` and `check_path` are the whole check; below them come, in the order of their
+use, the reading of the file, the exact problem, the two sides of weak duality, the
+claimed bounds, the path, and the verdict.
 
-All arithmetic is that of integers and fractions. A list of rationals is held as a list
-of integers over a unit, one positive integer: each rational is its integer divided by
-the unit. Floats are only the numbers of the file, each of which is an exact rational,
-infinities, what is printed, and a proposed matrix factor that is then verified in
-integers. Only the standard library of Python 3.10 or later is imported.
+All arithmetic is that of integers and fractions. A list of rationals is stored as a
+list of integers over a unit, one positive integer: each rational is its integer divided
+by the unit. Floats occur only as the numbers of the file (each an exact rational), as
+infinities, in the printed output, and in a proposed matrix factor that is then verified
+in integers. Only the standard library of Python 3.10 or later is imported.
 """
 
 from __future__ import annotations
@@ -40,86 +40,146 @@ from fractions import Fraction
 from operator import mul
 from typing import Any, NamedTuple
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
-# Limits. A certificate may come from anybody, and no file may make the checker run for
-# long or fill the memory.
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
+# Limits. A certificate may come from any source, and no file may cause a long run or
+# exhaust the memory.
+# -------------------------------------------------------------------------------------
 
 LARGEST_FILE = 2**25
-"""Bytes of the longest file that is read, 32 MiB: its values take little more than a gigabyte of memory, however they are nested."""
-MOST_DECIMAL_DIGITS = 4300
-"""Digits of the longest decimal integer: reading one takes time that grows with their square, and Python itself stops there."""
-MOST_HEXADECIMAL_DIGITS = 2**16
-"""Digits of the longest hexadecimal integer, 262,144 bits: reading one takes linear time, and exact optima need long ones."""
-MOST_COMMON_BITS = 2**32
-"""Bits of a list of numbers over their common denominator, about: the length of the denominator times the count of the numbers."""
-LEAST_COMMON_COUNT = 2**14
-"""Numbers that every list is counted as at least: then no common denominator is longer than 2^18 bits, like the longest integer."""
-BITS_OF_A_COMMON_STEP = 1000
-"""Bits of the given denominators that count as one number more: the steps towards their common multiple take time for them too."""
-MOST_NANOSECONDS = 3 * 10**10
-"""Nanoseconds of arithmetic, by the estimate of `arithmetic_is_affordable`: about half a minute for any one step of a check."""
-NANOSECONDS_OF_AN_OPERATION = 50
-"""Nanoseconds that a multiplication and an addition of short integers take in Python."""
-BITS_OF_A_WORD = 30
-"""Bits of a digit of Python's own long integers: a product of two integers of n such digits takes about n^2 nanoseconds more."""
-OPERATIONS_OF_A_LISTED_PAIR = 400
-"""Operations that reading and holding one listed pair counts as: so a million and a half pairs are the most."""
-OPERATIONS_OF_A_COMPARISON = 100
-"""Operations that comparing two labels of a query, and holding the pair that they may give, counts as."""
-OPERATIONS_OF_A_ROW_OF_A_PATH = 20
-"""Operations that one row counts as at every point of a path: its multiplier, its share of A'alpha, and its loss."""
-OPERATIONS_OF_A_KERNEL_VALUE = 100
-"""Operations that one value of a kernel counts as, in addition to one for every feature."""
-MOST_DEGREE = 32
-"""The highest degree of a polynomial kernel: its values have 2 x degree times the bits of the features."""
+"""Longest file that is read, 32 MiB, in bytes.
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
-# Precision, where a value is irrational (the exponential) or its exact value would be
-# long. Every rounding counts against the claim.
-# ---------------------------------------------------------------------------------------------------------------------------------------
+Its values take little more than a gigabyte of memory at any nesting.
+"""
+MOST_DECIMAL_DIGITS = 4300
+"""Digits of the longest decimal integer.
+
+The reading time grows with the square of the digits, and Python itself stops here.
+"""
+MOST_HEXADECIMAL_DIGITS = 2**16
+"""Digits of the longest hexadecimal integer, 262,144 bits.
+
+The reading time is linear, and exact optima need long integers.
+"""
+MOST_COMMON_BITS = 2**32
+"""Bits of a list of numbers over their common denominator, at most.
+
+They are counted as the length of the denominator times the count of the numbers.
+"""
+LEAST_COMMON_COUNT = 2**14
+"""Numbers as which every list is counted, at least.
+
+No common denominator is then longer than 2^18 bits, the length of the longest integer.
+"""
+BITS_OF_A_COMMON_STEP = 1000
+"""Bits of the given denominators that count as one further number.
+
+The steps towards their common multiple take time for the denominators too.
+"""
+MOST_NANOSECONDS = 3 * 10**10
+"""Nanoseconds of arithmetic of one step of a check, about half a minute.
+
+`arithmetic_is_affordable` estimates them.
+"""
+NANOSECONDS_OF_AN_OPERATION = 50
+"""Nanoseconds of a multiplication and an addition of short integers in Python."""
+BITS_OF_A_WORD = 30
+"""Bits of a digit of Python's long integers.
+
+A product of two integers of n such digits takes about n^2 nanoseconds more.
+"""
+OPERATIONS_OF_A_LISTED_PAIR = 400
+"""Operations for which reading and storing one listed pair counts.
+
+At most a million and a half pairs are therefore affordable.
+"""
+OPERATIONS_OF_A_COMPARISON = 100
+"""Operations for a comparison of two labels of a query, its possible pair included."""
+OPERATIONS_OF_A_ROW_OF_A_PATH = 20
+"""Operations for one row at each point of a path.
+
+They cover its multiplier, its share of A'alpha, and its loss.
+"""
+OPERATIONS_OF_A_KERNEL_VALUE = 100
+"""Operations for one kernel value, in addition to one for every feature."""
+MOST_DEGREE = 32
+"""Highest degree of a polynomial kernel.
+
+Its values have 2 x degree times the bits of the features.
+"""
+
+# -------------------------------------------------------------------------------------
+# Precision of values that are irrational (the exponential) or have long exact forms.
+# Every rounding counts against the claim.
+# -------------------------------------------------------------------------------------
 
 EXP_BITS = 96
-"""Bits after the binary point of an exponential: their error is then far below the rounding of a double, which has 53."""
-EXP_ERROR = 2
-"""Units of 2^-EXP_BITS by which an exponential is wrong at most; `certificate.md` proves it under "Values of K"."""
-EXP_WORKING_BITS = 128
-"""Bits after the binary point while an exponential is computed: 32 more than are kept, of which rounding spoils at most 20."""
-EXP_SERIES_BITS = 8
-"""Bits that are 0 after the binary point of an argument, once it has been halved for its series: 17 terms are then enough."""
-INVERSE_COST_BITS = 1024
-"""Bits after the binary point of 1 / (4 c), rounded up in mode proven: costs near 1 then have hundreds of bits more than a double."""
-PIVOTED_ROWS = 64
-"""Rows of the largest matrix whose pivots are computed without trying a factor first: their integers grow longer with every pivot."""
-FACTOR_BITS = 70
-"""Bits after the binary point of the factor that is proposed for a larger Gram matrix: 17 more than float64 computes."""
-FACTOR_ROUNDING = 2.0**-54
-"""Fraction of the trace, per row, that the proposed factor leaves out for its rounding. A bad value rejects more, and accepts no more."""
-SMALLEST_SQUARED_PIVOT = 2.0**-60
-"""The least square of a diagonal entry of that factor, where the largest entry of K is 1. A bad value rejects more, and accepts no more."""
+"""Bits after the binary point of an exponential.
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
-# What is known by name
-# ---------------------------------------------------------------------------------------------------------------------------------------
+Its error is then far below the rounding error of a double, which has 53 bits.
+"""
+EXP_ERROR = 2
+"""Maximum error of an exponential, in units of 2^-EXP_BITS.
+
+`certificate.md` proves it under "Values of K".
+"""
+EXP_WORKING_BITS = 128
+"""Bits after the binary point during the computation of an exponential.
+
+These are 32 more than in the result, and rounding spoils at most 20 of them.
+"""
+EXP_SERIES_BITS = 8
+"""Zero bits after the binary point of an argument, once halved for its series.
+
+17 terms of the series are then enough.
+"""
+INVERSE_COST_BITS = 1024
+"""Bits after the binary point of 1 / (4 c), rounded up in mode proven.
+
+Costs near 1 then have hundreds of bits more than a double.
+"""
+PIVOTED_ROWS = 64
+"""Rows of the largest matrix whose pivots are computed without trying a factor first.
+
+The integers of the pivots grow longer with every pivot.
+"""
+FACTOR_BITS = 70
+"""Bits after the binary point of the factor proposed for a larger Gram matrix.
+
+They are 17 more than float64 computes.
+"""
+FACTOR_ROUNDING = 2.0**-54
+"""Fraction of the trace, per row, that the proposed factor leaves for its rounding.
+
+A bad value rejects more certificates, and accepts no more.
+"""
+SMALLEST_SQUARED_PIVOT = 2.0**-60
+"""Least square of a diagonal entry of that factor, where the largest entry of K is 1.
+
+A bad value rejects more certificates, and accepts no more.
+"""
+
+# -------------------------------------------------------------------------------------
+# Families, kernels and keys
+# -------------------------------------------------------------------------------------
 
 
 class Family(NamedTuple):
-    """What distinguishes a family of problems.
+    """Properties of a family of problems.
 
     Parameters
     ----------
     task : str
         "svm" has one row per point, and labels -1 and +1; "svr" has two rows per point;
         "rank" has one row per pair of points.
-    hard : bool
-        C is infinite, so that no loss is allowed.
-    squared : bool
-        The loss is squared.
-    bias : bool
-        There is a free bias b.
-    unknowns : str
-        "function" in the margin families; in the one-norm families the coefficients
-        x >= 0 of "points" or of "rows".
+    hard : bool, default False
+        True if C is infinite, so that no loss is allowed.
+    squared : bool, default False
+        True if the loss is squared.
+    bias : bool, default False
+        True if there is a free bias b.
+    unknowns : str, default 'function'
+        "function" in the margin families; in the one-norm families the coefficients x
+        >= 0 of "points" or of "rows".
     """
 
     task: str
@@ -130,7 +190,7 @@ class Family(NamedTuple):
 
     @property
     def one_norm(self) -> bool:
-        """Whether the problem is a linear program, which minimises 1'x plus losses."""
+        """True if the problem is a linear program, which minimises 1'x plus losses."""
         return self.unknowns != "function"
 
 
@@ -152,55 +212,57 @@ FAMILY_OF_NAME: dict[str, Family] = {
     "svm.onenorm": Family("svm", bias=True, unknowns="rows"),
     "svm.nobias_onenorm": Family("svm", unknowns="rows"),
 }
-"""The families of problems that a certificate may state, by their names."""
+"""Families of problems that a certificate may state, by name."""
 SCHEMA = "equimargin-certificate/1"
-"""The value of the key `schema` of a certificate whose problem is one of a family."""
+"""Value of the key `schema` if the problem is one of a family."""
 PROGRAM_SCHEMA = "equimargin-certificate/2"
-"""The value of the key `schema` of a certificate whose problem is any convex program in standard form."""
+"""Value of the key `schema` if the problem is any convex program in standard form."""
 PATH_SCHEMA = "equimargin-certificate/3"
-"""The value of the key `schema` of a certificate of a path."""
+"""Value of the key `schema` in a certificate of a path."""
 DOCUMENT_KEYS = ("schema", "mode", "claim", "semidefinite", "problem", "primal", "dual", "digests")
-"""The keys of a certificate of an interval."""
+"""Keys of a certificate of an interval."""
 PATH_DOCUMENT_KEYS = ("schema", "claim", "semidefinite", "problem", "path", "digests")
-"""The keys of a certificate of a path."""
+"""Keys of a certificate of a path."""
 POINT_KEYS = ("lambda", "b", "rows", "numerators")
-"""The keys of a point of a path."""
+"""Keys of a point of a path."""
 PROBLEM_KEYS = ("family", "kernel", "features", "C", "weights", "labels")
-"""The keys of a problem of any task."""
+"""Keys of a problem of any task."""
 TASK_KEYS: dict[str, tuple[str, ...]] = {
     "svm": (),
     "svr": ("epsilon",),
     "rank": ("queries", "pairs"),
 }
-"""The further keys of a problem, by its task."""
+"""Further keys of a problem, by its task."""
 KERNEL_KEYS = ("name", "constant")
-"""The keys of any kernel."""
+"""Keys of any kernel."""
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "linear": (),
     "polynomial": ("degree", "gamma", "coef0"),
     "rbf": ("gamma",),
     "precomputed": ("shift",),
 }
-"""The further keys of a kernel, by its name: its parameters."""
+"""Further keys of a kernel, by its name: its parameters."""
 PROGRAM_KEYS = ("P", "q", "c", "A", "b", "G", "h", "cones")
-"""The keys of a problem in standard form."""
+"""Keys of a problem in standard form."""
 COMBINATION_KEYS = ("rows", "numerators", "denominator")
-"""The keys of a list of numbers of rows or of points, of which those that are 0 are left out."""
+"""Keys of a sparse list of numbers of rows or of points."""
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
-# What is read of a certificate, and what follows from it
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
+# Contents of a certificate, and derived quantities
+# -------------------------------------------------------------------------------------
 
 
 class Document(NamedTuple):
-    """A certificate with the right digests: the claimed interval, and the parts that must prove it, as JSON values.
+    """Certificate with correct digests: the claimed interval, and the parts that prove it.
+
+    The parts are JSON values.
 
     Parameters
     ----------
     standard_form : bool
-        Whether the problem is any program in standard form, not one of a family.
+        True if the problem is any program in standard form, not one of a family.
     exact : bool
-        Whether the mode is "exact", not "proven".
+        True if the mode is "exact", not "proven".
     """
 
     standard_form: bool
@@ -214,26 +276,30 @@ class Document(NamedTuple):
 
 
 class Features(NamedTuple):
-    """One list of integers per point, over the unit: its features, or its row in the lower triangle of a given Gram matrix."""
+    """One list of integers per point, over the unit.
+
+    It has the point's features, or its row in the lower triangle of a given Gram
+    matrix.
+    """
 
     rows: list[list[int]]
     unit: int
 
 
 class Space(NamedTuple):
-    """The m points in the space of the kernel k, integers over the unit.
+    """The m points in the space of the kernel k, as integers over the unit.
 
     Parameters
     ----------
     linear : bool
-        Whether the rows are features z_i with k(x_i, x_j) = z_i.z_j; otherwise they are
+        True if the rows are features z_i with k(x_i, x_j) = z_i.z_j; otherwise they are
         those of the Gram matrix K_ij = k(x_i, x_j).
     error : int
-        Units by which an entry of K is wrong at most.
+        Maximum error of an entry of K, in units.
     bits : int
-        The length of the longest entry.
-    first : list[int]
-        Of each point the first one with the same features, perhaps itself.
+        Length of the longest entry.
+    first : list of int
+        First point with equal features, for each point; it may be the point itself.
     """
 
     linear: bool
@@ -245,21 +311,21 @@ class Space(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """The rows r of the problem, which ask for t_r - (A f)_r - b s_r <= 0; one list for each of their parts.
+    """Rows r of the problem, t_r - (A f)_r - b s_r <= 0, one list for each of their parts.
 
     Parameters
     ----------
-    target : list[int]
+    target : list of int
         t_r, integers over the unit.
-    sign : list[int]
+    sign : list of int
         s_r.
-    group : list[int]
-        That of row r; all rows of a group have one cost.
+    plus, minus : list of int
+        (A f)_r = f[plus[r]] - f[minus[r]] from the values of f at the m points, 0 .. m
+        - 1, and f[m] = 0, which belongs to no point.
+    group : list of int
+        Group of row r; all rows of a group have one cost.
     groups : int
-        Their number.
-    plus, minus : list[int]
-        (A f)_r = f[plus[r]] - f[minus[r]] from the values of f at the m points, 0 ..
-        m - 1, and f[m] = 0, which is at none.
+        Number of groups.
     """
 
     target: list[int]
@@ -272,12 +338,14 @@ class Rows(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """The cost of each group: its numerator over the unit, or infinite, where the numerator is 0 and has no meaning.
+    """Cost of each group: its numerator over the unit, or infinite.
+
+    The numerator of an infinite cost is 0 and has no meaning.
 
     Parameters
     ----------
     bits : int
-        The length of the longest integer among them.
+        Length of the longest integer among them.
     """
 
     numerators: list[int]
@@ -287,12 +355,12 @@ class Costs(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """The problem that a certificate states, in exact numbers; its family has a name.
+    """Problem that a certificate states, in exact numbers, with the name of its family.
 
     Parameters
     ----------
     gram_is_given : bool
-        Whether the Gram matrix is given in numbers, so that nothing is known of it.
+        True if the Gram matrix is given in numbers, without any known property.
     """
 
     name: str
@@ -304,12 +372,12 @@ class Problem(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """The entries that are not 0 of each row, as pairs of a column and an integer over the unit.
+    """Nonzero entries of each row, as pairs of a column and an integer over the unit.
 
     Parameters
     ----------
     bits : int
-        The length of the longest integer among them and the unit.
+        Length of the longest integer among them and the unit.
     """
 
     rows: list[list[tuple[int, int]]]
@@ -327,8 +395,9 @@ class Vector(NamedTuple):
 class Program(NamedTuple):
     """min 1/2 x'Px + q'x + c  s.t.  A x = b,  h - Gx in K; A' and G' are `pull_A` and `pull_G`.
 
-    K : numbers v whose first ones, as many as there are `inequalities`, are not negative, and whose others, cut into parts of the lengths
-    `cones`, have a first number t and others w with |w| <= t.
+    K consists of the numbers v whose first `inequalities` entries are not negative, and
+    whose other entries, cut into parts of the lengths `cones`, each have a first number
+    t and further numbers w with |w| <= t.
     """
 
     P: Matrix
@@ -345,7 +414,10 @@ class Program(NamedTuple):
 
 
 class Combination(NamedTuple):
-    """Numbers >= 0 of rows, or of points: that of indices[k] is steps[k] / unit, and all others are 0."""
+    """Numbers >= 0 of rows, or of points.
+
+    That of indices[k] is steps[k] / unit, and all others are 0.
+    """
 
     indices: list[int]
     steps: list[int]
@@ -353,12 +425,14 @@ class Combination(NamedTuple):
 
 
 class Function(NamedTuple):
-    """The values of f at the m points and a 0 for f[m], integers over the unit, each wrong by at most `error` units.
+    """Values of f at the m points and a 0 for f[m], integers over the unit.
+
+    Each value has an error of at most `error` units.
 
     Parameters
     ----------
     norm2 : Fraction
-        An upper bound of |f|^2, the squared norm in the space of the kernel.
+        Upper bound of |f|^2, the squared norm in the space of the kernel.
     """
 
     values: list[int]
@@ -368,7 +442,13 @@ class Function(NamedTuple):
 
 
 class Primal(NamedTuple):
-    """A point of the problem.  size : what its objective has besides losses, |f|^2 / 2, or 1'x in the one-norm families."""
+    """Point of the problem.
+
+    Parameters
+    ----------
+    size : Fraction
+        Objective without losses, |f|^2 / 2, or 1'x in the one-norm families.
+    """
 
     f: Function
     b: Fraction
@@ -376,7 +456,11 @@ class Primal(NamedTuple):
 
 
 class PathClaim(NamedTuple):
-    """What a certificate of a path claims: at every lambda from `low` to `high` the objective is at most (1 + gap) times the optimum."""
+    """Claim of a certificate of a path.
+
+    At every lambda from `low` to `high` the objective is at most (1 + gap) times the
+    optimum.
+    """
 
     family: str
     low: Fraction
@@ -385,7 +469,7 @@ class PathClaim(NamedTuple):
 
 
 class Knot(NamedTuple):
-    """What is computed at a point of a path.
+    """Values computed at a point of a path.
 
     Parameters
     ----------
@@ -393,14 +477,14 @@ class Knot(NamedTuple):
         lambda.
     gain : Fraction
         t'alpha.
-    pull : list[int]
-        A'alpha, integers over the unit of the multipliers, which is `pull_unit`.
+    pull : list of int
+        A'alpha, integers over `pull_unit`, the unit of the multipliers.
     g : Function
         lambda f.
     gap : Fraction
-        An upper bound of lambda^2 (U - L).
+        Upper bound of lambda^2 (U - L).
     lower : Fraction
-        A lower bound of lambda^2 L.
+        Lower bound of lambda^2 L.
     """
 
     lam: Fraction
@@ -412,19 +496,36 @@ class Knot(NamedTuple):
     lower: Fraction
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 # The check as a whole
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 
 
 def check(data: bytes) -> tuple[str, Fraction | float, Fraction | float]:
-    """The family of a certificate, and the lower and upper bound that it proves; a ValueError where a condition does not hold."""
+    """Return the family of a certificate, and the lower and upper bound that it proves.
+
+    Parameters
+    ----------
+    data : bytes
+        Content of the file.
+
+    Raises
+    ------
+    ValueError
+        If a condition does not hold.
+    """
     document = read_document(read_file(data))
     return interval(document)
 
 
 def interval(document: Document) -> tuple[str, Fraction | float, Fraction | float]:
-    """What `check` returns, of a document that has been read."""
+    """Return the result of `check` for a document that has been read.
+
+    Parameters
+    ----------
+    document : Document
+        Certificate.
+    """
     name, below, above = (bounds_of_program if document.standard_form else bounds_of_family)(
         document
     )
@@ -435,12 +536,31 @@ def interval(document: Document) -> tuple[str, Fraction | float, Fraction | floa
 
 
 def check_path(data: bytes) -> PathClaim:
-    """What a certificate of a path claims, and proves; a ValueError where a condition does not hold."""
+    """Return the claim of a certificate of a path, which it proves.
+
+    Parameters
+    ----------
+    data : bytes
+        Content of the file.
+
+    Raises
+    ------
+    ValueError
+        If a condition does not hold.
+    """
     return path_claim(read_file(data))
 
 
 def bounds_of_family(document: Document) -> tuple[str, Fraction | float, Fraction | float]:
-    """The family of a problem, and the bounds that the two sides prove; infinite ones where a side is null."""
+    """Return the family of a problem, and the bounds that the two sides prove.
+
+    A bound is infinite if its side is null.
+
+    Parameters
+    ----------
+    document : Document
+        Certificate.
+    """
     problem = read_problem(document.problem)
     semidefiniteness_is_as_stated(document.semidefinite, semidefiniteness(problem))
     below = (
@@ -451,18 +571,34 @@ def bounds_of_family(document: Document) -> tuple[str, Fraction | float, Fractio
 
 
 def require(holds: bool, condition: str, reason: str) -> None:
-    """Reject the certificate unless the condition of this name holds."""
+    """Reject the certificate unless the condition holds.
+
+    Parameters
+    ----------
+    holds : bool
+        True if the condition holds.
+    condition : str
+        Name of the condition.
+    reason : str
+        Reason for the rejection.
+    """
     if not holds:
         raise ValueError(f"{condition} does not hold: {reason}")
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 # Reading the file: JSON, numbers, arrays, budgets
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 
 
 def read_file(data: bytes) -> Any:
-    """The value that a file holds."""
+    """Return the value that a file holds.
+
+    Parameters
+    ----------
+    data : bytes
+        Content of the file.
+    """
     file_is_not_too_large(data)
     return read_json(data)
 
@@ -477,11 +613,16 @@ def file_is_not_too_large(data: bytes) -> None:
 
 
 def read_json(data: bytes) -> Any:
-    """The value that a JSON text holds."""
+    """Return the value that a JSON text holds.
+
+    Parameters
+    ----------
+    data : bytes
+        JSON text.
+    """
     value, fault = None, ""
     try:
-        # Python would also read NaN and Infinity, hence the `parse_constant`, which no
-        # such word satisfies.
+        # Python would also read NaN and Infinity: `parse_constant` rejects both.
         value = json.loads(
             data,
             parse_int=read_integer,
@@ -500,7 +641,13 @@ def text_is_json(fault: str) -> None:
 
 
 def read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object."""
+    """Return a JSON object as a dictionary.
+
+    Parameters
+    ----------
+    pairs : list of (str, JSON value)
+        Keys and values of the object, in the order of the file.
+    """
     keys_occur_once(pairs)
     return dict(pairs)
 
@@ -511,7 +658,13 @@ def keys_occur_once(pairs: list[tuple[str, Any]]) -> None:
 
 
 def read_integer(text: str) -> int:
-    """A JSON number without a point and an exponent."""
+    """Return a JSON number that has no point and no exponent.
+
+    Parameters
+    ----------
+    text : str
+        Text of the number.
+    """
     if len(text) > MOST_DECIMAL_DIGITS:
         integer_is_not_too_long(text)
     return int(text)
@@ -519,7 +672,8 @@ def read_integer(text: str) -> int:
 
 def integer_is_not_too_long(text: str) -> None:
     """4. A JSON integer has at most MOST_DECIMAL_DIGITS digits, besides its sign."""
-    digits = len(text.removeprefix("-"))  # no other sign is JSON
+    # No other sign is JSON.
+    digits = len(text.removeprefix("-"))
     require(
         digits <= MOST_DECIMAL_DIGITS,
         "integer_is_not_too_long",
@@ -532,13 +686,14 @@ _RATIONAL = re.compile(f"-?{_INTEGER}(/{_INTEGER})?")
 
 
 def number_is_rational(given: Any) -> None:
-    """5. A number is a JSON integer, a finite double, or a text p or p/q of integers, none longer than the two limits of digits."""
+    """5. A number is a JSON integer, finite double, or text p or p/q within the digit limits."""
     if isinstance(given, str):
         holds = _RATIONAL.fullmatch(given) is not None
     elif type(given) is float:
         holds = math.isfinite(given)
     else:
-        holds = type(given) is int  # a boolean is not, by its type
+        # The type of a boolean is not int.
+        holds = type(given) is int
     require(
         holds,
         "number_is_rational",
@@ -552,7 +707,13 @@ def denominator_is_positive(denominator: int) -> None:
 
 
 def ratio(given: Any) -> tuple[int, int]:
-    """Numerator and positive denominator of a number, in lowest terms."""
+    """Return numerator and positive denominator of a number, in lowest terms.
+
+    Parameters
+    ----------
+    given : JSON value
+        Value in the certificate.
+    """
     number_is_rational(given)
     if not isinstance(given, str):
         numerator, denominator = given.as_integer_ratio()
@@ -564,17 +725,35 @@ def ratio(given: Any) -> tuple[int, int]:
 
 
 def written_integer(text: str) -> int:
-    """An integer in decimals, or in hexadecimal after 0x."""
+    """Return an integer in decimals, or in hexadecimal after 0x.
+
+    Parameters
+    ----------
+    text : str
+        Text of the number.
+    """
     return int(text, 16 if "x" in text else 10)
 
 
 def rational(given: Any) -> Fraction:
-    """A number as a fraction."""
+    """Return a number as a fraction.
+
+    Parameters
+    ----------
+    given : JSON value
+        Value in the certificate.
+    """
     return Fraction(*ratio(given))
 
 
 def rational_or_infinite(given: Any) -> Fraction | float:
-    """A number as a fraction, or an infinity where "inf" or "-inf" is given."""
+    """Return a number as a fraction, or an infinity for "inf" or "-inf".
+
+    Parameters
+    ----------
+    given : JSON value
+        Value in the certificate.
+    """
     return float(given) if given in ("inf", "-inf") else rational(given)
 
 
@@ -587,30 +766,35 @@ def keys_are_those_listed(given: Any, keys: tuple[str, ...]) -> None:
 
 
 def array_has_its_length(given: Any, length: int | None = None) -> None:
-    """8. What must be an array is one, with one entry for each of what it describes."""
+    """8. A value that must be an array is one, with an entry for each object that it describes."""
     holds = isinstance(given, list) and (length is None or len(given) == length)
     expected = "an array" if length is None else f"an array of {length}"
     require(holds, "array_has_its_length", f"there must be {expected}")
 
 
 def indices_are_in_range(given: list[Any], below: int) -> None:
-    """9. What counts points, rows or queries from 0 is an integer, not negative, and less than their number."""
-    holds = all(
-        type(v) is int and v >= 0 and v < below for v in given
-    )  # a boolean is no int by its type
+    """9. An index of points, rows or queries is an integer from 0 to below their number."""
+    # The type of a boolean is not int.
+    holds = all(type(v) is int and v >= 0 and v < below for v in given)
     require(holds, "indices_are_in_range", f"an index is not one of 0 .. {below - 1}")
 
 
 def common_denominator(ratios: Iterable[tuple[int, int]]) -> tuple[list[int], int]:
-    """Fractions as integers over one unit, the least common multiple of their denominators."""
+    """Return fractions as integers over one unit, and the unit.
+
+    The unit is the least common multiple of the denominators.
+
+    Parameters
+    ----------
+    ratios : iterable of tuple[int, int]
+        Numerator and positive denominator of each fraction.
+    """
     fractions = list(ratios)
     given_bits = sum(denominator.bit_length() for _, denominator in fractions)
     count = len(fractions) + given_bits // BITS_OF_A_COMMON_STEP + LEAST_COMMON_COUNT
     unit = 1
-    for (
-        _,
-        denominator,
-    ) in fractions:  # and not of their set: hashes of numbers can be made to collide
+    # No set of denominators: a file can make the hashes of numbers collide.
+    for _, denominator in fractions:
         if unit % denominator != 0:
             unit = math.lcm(unit, denominator)
             common_denominator_is_short(unit, count)
@@ -618,7 +802,7 @@ def common_denominator(ratios: Iterable[tuple[int, int]]) -> tuple[list[int], in
 
 
 def common_denominator_is_short(unit: int, count: int) -> None:
-    """10. The bits of a common denominator, times the count of the numbers over it, are at most MOST_COMMON_BITS."""
+    """10. The bits of a common denominator, times its numbers, are at most MOST_COMMON_BITS."""
     holds = unit.bit_length() * count <= MOST_COMMON_BITS
     require(
         holds, "common_denominator_is_short", "the common denominator of some numbers is too long"
@@ -626,7 +810,7 @@ def common_denominator_is_short(unit: int, count: int) -> None:
 
 
 def arithmetic_is_affordable(operations: int, bits: int = 0) -> None:
-    """11. No step takes more than MOST_NANOSECONDS, estimated from its number of operations and the bits of the longest product."""
+    """11. No step, estimated from its operations and longest product, exceeds MOST_NANOSECONDS."""
     words = bits // BITS_OF_A_WORD
     nanoseconds = operations * (NANOSECONDS_OF_AN_OPERATION + words**2)
     require(
@@ -637,22 +821,42 @@ def arithmetic_is_affordable(operations: int, bits: int = 0) -> None:
 
 
 def longest(integers: Iterable[int]) -> int:
-    """The length of the longest of some integers, in bits."""
+    """Return the length of the longest integer, in bits.
+
+    Parameters
+    ----------
+    integers : iterable of int
+        Integers.
+    """
     return max(map(int.bit_length, integers), default=0)
 
 
 def dot(v: Iterable[Any], w: Iterable[Any]) -> Any:
-    """The inner product of two lists; what one has more is left out."""
+    """Return the inner product of two lists, the longer one truncated.
+
+    Parameters
+    ----------
+    v : iterable of numbers
+        First list.
+    w : iterable of numbers
+        Second list.
+    """
     return sum(map(mul, v, w))
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 # Reading the file: the document
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 
 
 def read_document(document: Any) -> Document:
-    """The parts of a certificate of an interval, and its claim."""
+    """Return the parts of a certificate of an interval, and its claim.
+
+    Parameters
+    ----------
+    document : JSON value
+        Certificate.
+    """
     keys_are_those_listed(document, DOCUMENT_KEYS)
     schema_is_known(document["schema"], SCHEMA, PROGRAM_SCHEMA)
     mode_is_known(document["mode"])
@@ -669,7 +873,7 @@ def read_document(document: Any) -> Document:
 
 
 def schema_is_known(schema: Any, *known: str) -> None:
-    """12. The schema is equimargin-certificate/1 or equimargin-certificate/2; that of a path is equimargin-certificate/3."""
+    """12. The schema is equimargin-certificate/1 or /2; that of a path equimargin-certificate/3."""
     require(schema in known, "schema_is_known", f"the schema is not {' or '.join(known)}")
 
 
@@ -679,14 +883,20 @@ def mode_is_known(mode: Any) -> None:
 
 
 def digests_match(digests: Any, problem: Any, points: Any) -> None:
-    """14. The two digests are those of the problem, and of the primal and dual point or of the path."""
+    """14. The two digests are those of the problem, and of primal and dual point or of the path."""
     keys_are_those_listed(digests, ("problem", "points"))
     holds = digests["problem"] == sha256(problem) and digests["points"] == sha256(points)
     require(holds, "digests_match", "a digest is not that of its part")
 
 
 def sha256(part: Any) -> str:
-    """The digest of a part of the document, from its JSON in one form."""
+    """Return the digest of a part of the document, from a canonical form of its JSON.
+
+    Parameters
+    ----------
+    part : JSON value
+        Part of the certificate.
+    """
     return hashlib.sha256(
         json.dumps(part, sort_keys=True, separators=(",", ":")).encode()
     ).hexdigest()
@@ -708,13 +918,19 @@ def a_point_is_given(primal: Any, dual: Any) -> None:
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 # The problem
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 
 
 def read_problem(given: Any) -> Problem:
-    """The problem that is stated; where weak duality needs K >= 0, that is proved."""
+    """Return the stated problem; prove K >= 0 if weak duality needs it.
+
+    Parameters
+    ----------
+    given : JSON value
+        Problem in the certificate.
+    """
     family_is_known(given)
     family = FAMILY_OF_NAME[given["family"]]
     keys_are_those_listed(given, PROBLEM_KEYS + TASK_KEYS[family.task])
@@ -739,13 +955,21 @@ def family_is_known(given: Any) -> None:
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 # The problem: the kernel and the features
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 
 
 def read_space(kernel: Any, given: Any) -> Space:
-    """The points in the space of the kernel."""
+    """Return the points in the space of the kernel.
+
+    Parameters
+    ----------
+    kernel : JSON value
+        Kernel of the problem.
+    given : JSON value
+        Features in the certificate.
+    """
     kernel_is_known(kernel)
     name = kernel["name"]
     keys_are_those_listed(kernel, KERNEL_KEYS + PARAMETERS[name])
@@ -775,11 +999,19 @@ def read_space(kernel: Any, given: Any) -> Space:
 
 
 def first_equal(rows: Sequence[list[int]]) -> list[int]:
-    """Of each row the first one that equals it, perhaps itself: equal rows are neighbours once they are sorted, in their own order."""
+    """Return the first row that equals each row, perhaps the row itself.
+
+    Equal rows are neighbours after a stable sort.
+
+    Parameters
+    ----------
+    rows : sequence of list of int
+        Rows to compare.
+    """
     first = list(range(len(rows)))
     order = sorted(first, key=rows.__getitem__)
-    for at in range(1, len(order)):
-        before, i = order[at - 1], order[at]
+    for k in range(1, len(order)):
+        before, i = order[k - 1], order[k]
         if rows[i] == rows[before]:
             first[i] = first[before]
     return first
@@ -794,7 +1026,7 @@ def kernel_is_known(kernel: Any) -> None:
 
 
 def constant_is_zero_or_one(constant: Fraction) -> None:
-    """19. What is added to every value of the kernel is 0 or 1."""
+    """19. The constant added to every value of the kernel is 0 or 1."""
     require(
         constant in (0, 1),
         "constant_is_zero_or_one",
@@ -820,7 +1052,18 @@ def gamma_is_positive(parameters: dict[str, Fraction]) -> None:
 
 
 def read_features(given: Any, triangular: bool) -> Features:
-    """One array per point: each as long as the first; or triangular, where the first has one entry, and each has one more."""
+    """Return the features, one array per point.
+
+    Each array is as long as the first; if triangular, the first has one entry, and each
+    other one more than its predecessor.
+
+    Parameters
+    ----------
+    given : JSON value
+        Features in the certificate.
+    triangular : bool
+        True for the lower triangle of a Gram matrix.
+    """
     array_has_its_length(given)
     features_are_given(given)
     array_has_its_length(given[0])
@@ -846,7 +1089,17 @@ def features_are_given(given: list[Any]) -> None:
 def lower_triangle(
     name: str, features: Features, parameters: dict[str, Fraction]
 ) -> tuple[list[list[int]], int]:
-    """K_ij for j <= i without the constant, integers over a unit, and the unit."""
+    """Return K_ij for j <= i without the constant, integers over a unit, and the unit.
+
+    Parameters
+    ----------
+    name : str
+        Name of the kernel.
+    features : Features
+        Features of the points.
+    parameters : dict[str, Fraction]
+        Parameters of the kernel, by name.
+    """
     m, d = len(features.rows), len(features.rows[0])
     parts = [part for v in parameters.values() for part in v.as_integer_ratio()]
     bits = max(longest(parts), max(longest(row) for row in features.rows))
@@ -860,14 +1113,32 @@ def lower_triangle(
 
 
 def inner_products(features: Features) -> list[list[int]]:
-    """x_i.x_j for j <= i, over the square of the unit."""
+    """Return x_i.x_j for j <= i, over the square of the unit.
+
+    Parameters
+    ----------
+    features : Features
+        Features of the points.
+    """
     return [[dot(x, z) for z in features.rows[: i + 1]] for i, x in enumerate(features.rows)]
 
 
 def polynomial_triangle(
     features: Features, degree: int, gamma: Fraction, coef0: Fraction
 ) -> tuple[list[list[int]], int]:
-    """(gamma x.z + coef0)^degree for all pairs of points, and the unit."""
+    """Return (gamma x.z + coef0)^degree for all pairs of points, and the unit.
+
+    Parameters
+    ----------
+    features : Features
+        Features of the points.
+    degree : int
+        Degree of the polynomial.
+    gamma : Fraction
+        Parameter gamma.
+    coef0 : Fraction
+        Parameter coef0.
+    """
     unit = features.unit**2 * gamma.denominator * coef0.denominator
     factor = gamma.numerator * coef0.denominator
     summand = int(coef0 * unit)
@@ -877,7 +1148,17 @@ def polynomial_triangle(
 
 
 def rbf_triangle(features: Features, gamma: Fraction) -> tuple[list[list[int]], int]:
-    """exp(-gamma |x - z|^2) for all pairs of points, where |x - z|^2 = x.x + z.z - 2 x.z, and the unit."""
+    """Return exp(-gamma |x - z|^2) for all pairs of points, and the unit.
+
+    Here |x - z|^2 = x.x + z.z - 2 x.z.
+
+    Parameters
+    ----------
+    features : Features
+        Features of the points.
+    gamma : Fraction
+        Parameter gamma.
+    """
     inner = inner_products(features)
     norms = [row[-1] for row in inner]
     factor, unit = gamma.numerator, features.unit**2 * gamma.denominator
@@ -890,7 +1171,15 @@ def rbf_triangle(features: Features, gamma: Fraction) -> tuple[list[list[int]], 
 
 
 def shifted_triangle(features: Features, shift: Fraction) -> tuple[list[list[int]], int]:
-    """The given numbers with the shift added to the diagonal, and the unit."""
+    """Return the given numbers with the shift added to the diagonal, and the unit.
+
+    Parameters
+    ----------
+    features : Features
+        Features of the points.
+    shift : Fraction
+        Number added to the diagonal.
+    """
     unit = math.lcm(features.unit, shift.denominator)
     triangle = [[v * (unit // features.unit) for v in row] for row in features.rows]
     for i, row in enumerate(triangle):
@@ -899,16 +1188,35 @@ def shifted_triangle(features: Features, shift: Fraction) -> tuple[list[list[int
 
 
 def symmetric(triangle: list[list[int]], summand: int) -> list[list[int]]:
-    """The full matrix of a lower triangle, with the summand added to each entry."""
+    """Return the full matrix of a lower triangle, with the summand added to each entry.
+
+    Parameters
+    ----------
+    triangle : list of list of int
+        Entries (i, j) for j <= i.
+    summand : int
+        Number added to every entry.
+    """
     m = len(triangle)
     lower = [[v + summand for v in row] for row in triangle]
     return [row + [lower[j][i] for j in range(i + 1, m)] for i, row in enumerate(lower)]
 
 
 def exp(numerator: int, denominator: int) -> int:
-    """exp(-x) in units of 2^-EXP_BITS, wrong by EXP_ERROR units at most, for x = numerator / denominator >= 0."""
+    """Return exp(-x) in units of 2^-EXP_BITS, with an error of at most EXP_ERROR units.
+
+    The argument is x = numerator / denominator >= 0.
+
+    Parameters
+    ----------
+    numerator : int
+        Numerator.
+    denominator : int
+        Positive denominator.
+    """
     x = (numerator << EXP_WORKING_BITS) // denominator
-    x = min(x, EXP_BITS << EXP_WORKING_BITS)  # exp(-EXP_BITS) is less than a unit already
+    # Beyond EXP_BITS, exp(-x) is less than a unit.
+    x = min(x, EXP_BITS << EXP_WORKING_BITS)
     halvings = max(0, x.bit_length() - EXP_WORKING_BITS + EXP_SERIES_BITS)
     small = x >> halvings
     value, k = 0, 0
@@ -922,13 +1230,23 @@ def exp(numerator: int, denominator: int) -> int:
     return value >> (EXP_WORKING_BITS - EXP_BITS)
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 # The problem: the rows
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 
 
 def read_rows(given: dict[str, Any], task: str, m: int) -> Rows:
-    """The rows of the problem, in the order of `certificate.md`."""
+    """Return the rows of the problem, in the order of `certificate.md`.
+
+    Parameters
+    ----------
+    given : dict
+        Problem in the certificate.
+    task : str
+        Task of the family.
+    m : int
+        Number of points.
+    """
     if task == "svm":
         return classification_rows(read_numbers(given["labels"], m))
     if task == "svr":
@@ -940,13 +1258,27 @@ def read_rows(given: dict[str, Any], task: str, m: int) -> Rows:
 
 
 def read_numbers(given: Any, length: int) -> list[Fraction]:
-    """An array of numbers."""
+    """Return an array of numbers.
+
+    Parameters
+    ----------
+    given : JSON value
+        Value in the certificate.
+    length : int
+        Required length.
+    """
     array_has_its_length(given, length)
     return [rational(v) for v in given]
 
 
 def classification_rows(labels: list[Fraction]) -> Rows:
-    """1 - y_i (f(x_i) + b) <= 0 for every point, each with a cost of its own."""
+    """Return 1 - y_i (f(x_i) + b) <= 0 for every point, each with a cost of its own.
+
+    Parameters
+    ----------
+    labels : list of Fraction
+        Label of each point.
+    """
     labels_are_signs(labels)
     m = len(labels)
     return Rows(
@@ -966,7 +1298,17 @@ def labels_are_signs(labels: list[Fraction]) -> None:
 
 
 def tube_rows(labels: list[Fraction], epsilon: Fraction) -> Rows:
-    """y_i - epsilon - f(x_i) - b <= 0 for every point, then -y_i - epsilon + f(x_i) + b <= 0; each with a cost of its own."""
+    """Return y_i - epsilon - f(x_i) - b <= 0 for every point, then the opposite rows.
+
+    These are -y_i - epsilon + f(x_i) + b <= 0. Each row has a cost of its own.
+
+    Parameters
+    ----------
+    labels : list of Fraction
+        Label of each point.
+    epsilon : Fraction
+        Half the width of the tube.
+    """
     epsilon_is_not_negative(epsilon)
     m = len(labels)
     points, none = list(range(m)), [m] * m
@@ -995,7 +1337,17 @@ def pairs_stand_alone(given: dict[str, Any]) -> None:
 
 
 def listed_pairs(pairs: Any, m: int) -> Rows:
-    """1 - f(x_i) + f(x_j) <= 0 for every given pair (i, j), each with a cost of its own."""
+    """Return 1 - f(x_i) + f(x_j) <= 0 for every given pair (i, j).
+
+    Each pair has a cost of its own.
+
+    Parameters
+    ----------
+    pairs : JSON value
+        Pairs in the certificate.
+    m : int
+        Number of points.
+    """
     array_has_its_length(pairs)
     arithmetic_is_affordable(OPERATIONS_OF_A_LISTED_PAIR * len(pairs))
     for pair in pairs:
@@ -1007,10 +1359,21 @@ def listed_pairs(pairs: Any, m: int) -> Rows:
 
 
 def labelled_pairs(labels: list[Fraction], queries: Any) -> Rows:
-    """1 - f(x_i) + f(x_j) <= 0 for all i, j of one query with y_i > y_j, by i and then by j; each with the cost of its query."""
+    """Return 1 - f(x_i) + f(x_j) <= 0 for all i, j of one query with y_i > y_j.
+
+    The rows are ordered by i and then by j; each has the cost of its query.
+
+    Parameters
+    ----------
+    labels : list of Fraction
+        Label of each point.
+    queries : JSON value
+        Query of each point; None if there is one query only.
+    """
     m = len(labels)
     level, _ = common_denominator(v.as_integer_ratio() for v in labels)
     query = [0] * m if queries is None else read_indices(queries, m, m)
+    # The sizes of the queries are counted, then compared, each within the budget.
     arithmetic_is_affordable(m * len(set(query)))
     members = {q: [i for i in range(m) if query[i] == q] for q in set(query)}
     arithmetic_is_affordable(
@@ -1022,7 +1385,19 @@ def labelled_pairs(labels: list[Fraction], queries: Any) -> Rows:
 
 
 def pair_rows(plus: list[int], minus: list[int], group: list[int], groups: int) -> Rows:
-    """1 - f[plus] + f[minus] <= 0, which no bias changes."""
+    """Return 1 - f[plus] + f[minus] <= 0, which no bias changes.
+
+    Parameters
+    ----------
+    plus : list of int
+        Index i of each pair.
+    minus : list of int
+        Index j of each pair.
+    group : list of int
+        Group of each row.
+    groups : int
+        Number of groups.
+    """
     p = len(plus)
     return Rows(
         target=[1] * p, unit=1, sign=[0] * p, plus=plus, minus=minus, group=group, groups=groups
@@ -1030,19 +1405,43 @@ def pair_rows(plus: list[int], minus: list[int], group: list[int], groups: int) 
 
 
 def read_indices(given: Any, length: int, below: int) -> list[int]:
-    """An array of integers from 0 to below - 1."""
+    """Return an array of integers from 0 to below - 1.
+
+    Parameters
+    ----------
+    given : JSON value
+        Value in the certificate.
+    length : int
+        Required length.
+    below : int
+        Upper limit of the integers, exclusive.
+    """
     array_has_its_length(given, length)
     indices_are_in_range(given, below)
     return list(given)
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 # The problem: the costs
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 
 
 def read_costs(C: Any, given_weights: Any, family: Family, groups: int) -> Costs:
-    """C times the weight of each group; a weight of 0 gives the cost 0, even where C is infinite."""
+    """Return C times the weight of each group.
+
+    A weight of 0 gives the cost 0, even if C is infinite.
+
+    Parameters
+    ----------
+    C : JSON value
+        Cost C of the problem.
+    given_weights : JSON value
+        Weights in the certificate.
+    family : Family
+        Family of the problem.
+    groups : int
+        Number of groups.
+    """
     factor = rational_or_infinite(C)
     cost_fits_the_family(factor, family)
     weights = read_weights(given_weights, family, groups)
@@ -1057,7 +1456,15 @@ def read_costs(C: Any, given_weights: Any, family: Family, groups: int) -> Costs
 
 
 def finite_ratio(v: Fraction | float, instead: Fraction) -> tuple[int, int]:
-    """Numerator and denominator of v, or of the other fraction where v is infinite."""
+    """Return numerator and denominator of v, or of a replacement if v is infinite.
+
+    Parameters
+    ----------
+    v : Fraction or float
+        Number, or infinity.
+    instead : Fraction
+        Value used if v is infinite.
+    """
     return instead.as_integer_ratio() if v == math.inf else v.as_integer_ratio()
 
 
@@ -1072,7 +1479,17 @@ def cost_fits_the_family(factor: Fraction | float, family: Family) -> None:
 
 
 def read_weights(given: Any, family: Family, groups: int) -> list[Fraction | float]:
-    """The weight of every group."""
+    """Return the weight of every group.
+
+    Parameters
+    ----------
+    given : JSON value
+        Value in the certificate.
+    family : Family
+        Family of the problem.
+    groups : int
+        Number of groups.
+    """
     if given is None:
         return [Fraction(1)] * groups
     array_has_its_length(given, groups)
@@ -1098,20 +1515,26 @@ def one_norm_has_no_weights(weights: list[Fraction | float], family: Family) -> 
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 # The problem: K >= 0
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 
 
 def semidefiniteness(problem: Problem) -> str:
-    """How it is established that K is positive semidefinite."""
+    """Return the way by which K is established as positive semidefinite.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem that the certificate states.
+    """
     if problem.family.one_norm:
         return "not needed"
     return "by factorisation" if problem.gram_is_given else "by theorem"
 
 
 def gram_matrix_is_semidefinite(K: list[list[int]], bits: int) -> None:
-    """30. A given Gram matrix with its shift is proved positive semidefinite, unless the problem is a linear program."""
+    """30. A given Gram matrix with shift is proved positive semidefinite if K >= 0 is needed."""
     require(
         is_semidefinite(K, bits),
         "gram_matrix_is_semidefinite",
@@ -1120,7 +1543,15 @@ def gram_matrix_is_semidefinite(K: list[list[int]], bits: int) -> None:
 
 
 def is_semidefinite(K: list[list[int]], bits: int) -> bool:
-    """Whether a symmetric matrix of integers, each of at most `bits` bits, is proved positive semidefinite, in one of two ways."""
+    """Return True if a symmetric matrix is proved positive semidefinite, in one of two ways.
+
+    Parameters
+    ----------
+    K : list of list of int
+        Symmetric matrix of integers.
+    bits : int
+        Bits of the longest entry.
+    """
     n = len(K)
     if n > PIVOTED_ROWS:
         arithmetic_is_affordable(n**3, 2 * bits)
@@ -1130,9 +1561,15 @@ def is_semidefinite(K: list[list[int]], bits: int) -> bool:
 
 
 def has_no_negative_pivot(K: list[list[int]]) -> bool:
-    """Whether Gaussian elimination without fractions (Bareiss) meets no negative pivot, and only zeros beside a pivot that is 0.
+    """Return True if fraction-free Gaussian elimination (Bareiss) has no negative pivot.
 
-    There are as many pivots other than 0 as the rank: a singular matrix of many rows takes no more of them than that.
+    Rows of a pivot 0 must be 0. There are as many other pivots as the rank: a singular
+    matrix of many rows takes no more of them than that.
+
+    Parameters
+    ----------
+    K : list of list of int
+        Gram matrix, integers over a unit.
     """
     rest, last, operations = K, 1, 0
     while rest:
@@ -1155,26 +1592,48 @@ def has_no_negative_pivot(K: list[list[int]]) -> bool:
 
 
 def has_a_dominant_remainder(K: list[list[int]]) -> bool:
-    """Whether K - L L' is diagonally dominant for some L: then K - L L', and with it K, is positive semidefinite, whatever L is."""
+    """Return True if K - L L' is diagonally dominant for some L.
+
+    Then K - L L', and with it K, is positive semidefinite for any L.
+
+    Parameters
+    ----------
+    K : list of list of int
+        Gram matrix, integers over a unit.
+    """
     n = len(K)
     largest = max(1, *(K[i][i] for i in range(n)))
     try:
         L = proposed_factor(K, largest)
-    except (OverflowError, ValueError):  # a float is infinite or no number: there is no proposal
+    except (OverflowError, ValueError):
+        # A float is infinite or no number: there is no proposal.
         return False
-    beside = [0] * n  # sums of |K - L L'| beside the diagonal, in units of 2^-(2 FACTOR_BITS)
+    # Sums of |K - L L'| off the diagonal, in units of 2^-(2 FACTOR_BITS).
+    off_diagonal = [0] * n
     for i in range(n):
         for j in range(i):
             rest = abs((K[i][j] << 2 * FACTOR_BITS) - largest * dot(L[i], L[j]))
-            beside[i] += rest
-            beside[j] += rest
+            off_diagonal[i] += rest
+            off_diagonal[j] += rest
     return all(
-        (K[i][i] << 2 * FACTOR_BITS) - largest * dot(L[i], L[i]) >= beside[i] for i in range(n)
+        (K[i][i] << 2 * FACTOR_BITS) - largest * dot(L[i], L[i]) >= off_diagonal[i]
+        for i in range(n)
     )
 
 
 def proposed_factor(K: list[list[int]], largest: int) -> list[list[int]]:
-    """Rows of a lower triangular L in units of 2^-FACTOR_BITS sqrt(largest), by Cholesky in float64: K / largest is about L L'."""
+    """Return the rows of a lower triangular L with K / largest about L L'.
+
+    They are in units of 2^-FACTOR_BITS sqrt(largest), by Cholesky factorisation in
+    float64.
+
+    Parameters
+    ----------
+    K : list of list of int
+        Gram matrix, integers over a unit.
+    largest : int
+        Largest diagonal entry, at least 1.
+    """
     n = len(K)
     spare = n * FACTOR_ROUNDING * sum(K[i][i] / largest for i in range(n))
     L: list[list[float]] = []
@@ -1189,7 +1648,7 @@ def proposed_factor(K: list[list[int]], largest: int) -> list[list[int]]:
 
 
 def semidefiniteness_is_as_stated(stated: Any, established: str) -> None:
-    """31. The document says by which way K, or P, is established as positive semidefinite."""
+    """31. The document states how K, or P, is established as positive semidefinite."""
     holds = stated == established
     require(
         holds,
@@ -1198,13 +1657,21 @@ def semidefiniteness_is_as_stated(stated: Any, established: str) -> None:
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 # The two sides of weak duality: numbers of rows or points, and functions
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 
 
 def read_combination(given: Any, count: int) -> Combination:
-    """Numbers >= 0 of rows, or of points, of which there are `count`."""
+    """Return numbers >= 0 of rows, or of points.
+
+    Parameters
+    ----------
+    given : JSON value
+        Value in the certificate.
+    count : int
+        Number of rows or of points.
+    """
     keys_are_those_listed(given, COMBINATION_KEYS)
     indices, numerators = given["rows"], given["numerators"]
     array_has_its_length(indices)
@@ -1218,7 +1685,7 @@ def read_combination(given: Any, count: int) -> Combination:
 
 
 def multipliers_are_natural(steps: list[int], step_unit: int, unit: Fraction) -> None:
-    """32. Numerators are integers and not negative; their denominator is an integer and positive."""
+    """32. Numerators are integers and not negative; their denominator is a positive integer."""
     holds = (
         step_unit == 1 and all(step >= 0 for step in steps) and unit > 0 and unit.denominator == 1
     )
@@ -1235,7 +1702,17 @@ def rows_occur_once(indices: list[int]) -> None:
 
 
 def transposed_product(rows: Rows, combination: Combination, m: int) -> list[int]:
-    """A'alpha, one number per point."""
+    """Return A'alpha, one number per point.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows of the problem.
+    combination : Combination
+        Numbers of the rows.
+    m : int
+        Number of points.
+    """
     pull = [0] * (m + 1)
     plus, minus = rows.plus, rows.minus
     for r, step in zip(combination.indices, combination.steps, strict=True):
@@ -1245,7 +1722,17 @@ def transposed_product(rows: Rows, combination: Combination, m: int) -> list[int
 
 
 def function_of_points(space: Space, beta: Sequence[int], unit: int) -> Function:
-    """f = sum_i beta_i k(x_i, .), with beta over the unit."""
+    """Return f = sum_i beta_i k(x_i, .), with beta over the unit.
+
+    Parameters
+    ----------
+    space : Space
+        Points in the space of the kernel.
+    beta : sequence of int
+        Coefficient of each point, integers over the unit.
+    unit : int
+        Unit of the integers.
+    """
     coefficients_fit(beta, len(space.rows))
     product_is_affordable(space, beta)
     if space.linear:
@@ -1258,28 +1745,67 @@ def function_of_points(space: Space, beta: Sequence[int], unit: int) -> Function
 
 
 def size_of_distinct(space: Space, beta: Sequence[int]) -> int:
-    """sum_i |beta_i| over distinct points, to which f has the same coefficient as all points that equal them have together."""
+    """Return sum_i |beta_i| over distinct points, coefficients of equal points added up.
+
+    Adding them up leaves f unchanged.
+
+    Parameters
+    ----------
+    space : Space
+        Points in the space of the kernel.
+    beta : sequence of int
+        Coefficient of each point, integers over the unit.
+    """
     together = [0] * len(beta)
-    for i, step in zip(space.first, beta, strict=False):  # `coefficients_fit` compares the lengths
+    # `coefficients_fit` compares the lengths.
+    for i, step in zip(space.first, beta, strict=False):
         together[i] += step
     return sum(map(abs, together))
 
 
 def function_of_features(space: Space, w: Sequence[int], unit: int) -> Function:
-    """f = w.z for the features z of a linear kernel, with w over the unit."""
+    """Return f = w.z for the features z of a linear kernel, with w over the unit.
+
+    Parameters
+    ----------
+    space : Space
+        Points in the space of the kernel.
+    w : sequence of int
+        Coefficient of each feature, integers over the unit.
+    unit : int
+        Unit of the integers.
+    """
     coefficients_fit(w, len(space.rows[0]))
     product_is_affordable(space, w)
     return linear_function(space, w, unit)
 
 
 def linear_function(space: Space, w: Sequence[int], unit: int) -> Function:
-    """f = w.z and |f|^2 = w.w, with w over the unit."""
+    """Return f = w.z and |f|^2 = w.w, with w over the unit.
+
+    Parameters
+    ----------
+    space : Space
+        Points in the space of the kernel.
+    w : sequence of int
+        Coefficient of each feature, integers over the unit.
+    unit : int
+        Unit of the integers.
+    """
     values = [dot(row, w) for row in space.rows]
     return Function([*values, 0], unit * space.unit, 0, Fraction(dot(w, w), unit**2))
 
 
 def product_is_affordable(space: Space, v: Sequence[int]) -> None:
-    """The matrix of the points can be multiplied with v within the budget."""
+    """Check that the matrix of the points times v is within the budget.
+
+    Parameters
+    ----------
+    space : Space
+        Points in the space of the kernel.
+    v : sequence of int
+        Vector, integers.
+    """
     arithmetic_is_affordable(len(space.rows) * len(space.rows[0]), 2 * max(space.bits, longest(v)))
 
 
@@ -1292,13 +1818,23 @@ def coefficients_fit(v: Sequence[int], length: int) -> None:
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 # The two sides of weak duality: the lower bound
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 
 
 def lower_bound(problem: Problem, dual: Any, exact: bool) -> Fraction | float:
-    """L(alpha), or infinity where alpha proves that no point is feasible."""
+    """Return L(alpha), or infinity if alpha proves that no point is feasible.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem that the certificate states.
+    dual : JSON value
+        Dual point in the certificate.
+    exact : bool
+        True in mode exact.
+    """
     rows, space = problem.rows, problem.space
     alpha = read_combination(dual, len(rows.target))
     arithmetic_is_affordable(len(alpha.steps), 2 * max(alpha.unit.bit_length(), problem.costs.bits))
@@ -1335,7 +1871,15 @@ def multipliers_are_within_costs(problem: Problem, alpha: Combination) -> None:
 
 
 def prices(problem: Problem, f: Function) -> tuple[list[int], int]:
-    """Upper bounds of B'u in a one-norm problem, integers over a unit, and the unit; f is that of the coefficients A'u."""
+    """Return upper bounds of B'u in a one-norm problem, integers over a unit, and the unit.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem that the certificate states.
+    f : Function
+        Function of the coefficients A'u.
+    """
     if problem.family.unknowns == "points":
         return [v + f.error for v in f.values], f.unit
     pairs = zip(problem.rows.plus, problem.rows.minus, strict=True)
@@ -1363,7 +1907,22 @@ def multipliers_are_balanced(problem: Problem, alpha: Combination) -> None:
 
 
 def is_ray(problem: Problem, alpha: Combination, gain: Fraction, norm2: Fraction) -> bool:
-    """Whether L grows without end along alpha: t'alpha > 0, the norm is 0, and all alpha_r > 0 are of rows of infinite cost."""
+    """Return True if L grows without bound along alpha.
+
+    Then t'alpha > 0, the norm is 0, and all alpha_r > 0 belong to rows of infinite
+    cost.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem that the certificate states.
+    alpha : Combination
+        Multipliers of the rows.
+    gain : Fraction
+        t'alpha.
+    norm2 : Fraction
+        Upper bound of |f|^2.
+    """
     infinite, group = problem.costs.infinite, problem.rows.group
     only_hard = all(
         step == 0 or infinite[group[r]] for r, step in zip(alpha.indices, alpha.steps, strict=True)
@@ -1372,7 +1931,15 @@ def is_ray(problem: Problem, alpha: Combination, gain: Fraction, norm2: Fraction
 
 
 def squares(problem: Problem, alpha: Combination) -> list[int]:
-    """The sum of the squared multipliers of each group, over the square of their unit."""
+    """Return the sum of the squared multipliers of each group, over the square of their unit.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem that the certificate states.
+    alpha : Combination
+        Multipliers of the rows.
+    """
     group = problem.rows.group
     sums = [0] * problem.rows.groups
     for r, step in zip(alpha.indices, alpha.steps, strict=True):
@@ -1381,7 +1948,19 @@ def squares(problem: Problem, alpha: Combination) -> list[int]:
 
 
 def ridge(costs: Costs, sums: list[int], unit: int, exact: bool) -> Fraction:
-    """sum_r alpha_r^2 / (4 c_r), from the sums of alpha_r^2 per group, which are over unit^2; rows of infinite cost have no part."""
+    """Return sum_r alpha_r^2 / (4 c_r) over the rows of finite cost.
+
+    Parameters
+    ----------
+    costs : Costs
+        Costs of the groups.
+    sums : list of int
+        Sums of alpha_r^2 per group, over unit^2.
+    unit : int
+        Unit of the integers.
+    exact : bool
+        True in mode exact.
+    """
     paid = [g for g, total in enumerate(sums) if total > 0 and not costs.infinite[g]]
     inverse = [inverse_cost(costs.numerators[g], costs.unit, exact) for g in paid]
     steps, over = common_denominator(v.as_integer_ratio() for v in inverse)
@@ -1390,22 +1969,42 @@ def ridge(costs: Costs, sums: list[int], unit: int, exact: bool) -> Fraction:
 
 
 def inverse_cost(numerator: int, unit: int, exact: bool) -> Fraction:
-    """1 / (4 c) for c = numerator / unit; rounded up in mode proven, as many of them may have no short common denominator."""
+    """Return 1 / (4 c) for c = numerator / unit.
+
+    It is rounded up in mode proven, as many such numbers may have no short common
+    denominator.
+
+    Parameters
+    ----------
+    numerator : int
+        Numerator.
+    unit : int
+        Unit of the integers.
+    exact : bool
+        True in mode exact.
+    """
     if exact:
         return Fraction(unit, 4 * numerator)
-    negative = -(unit << INVERSE_COST_BITS) // (
-        4 * numerator
-    )  # // rounds down, so that its opposite is rounded up
+    # // rounds down, so that the opposite is rounded up.
+    negative = -(unit << INVERSE_COST_BITS) // (4 * numerator)
     return Fraction(-negative, 1 << INVERSE_COST_BITS)
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 # The two sides of weak duality: the upper bound
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 
 
 def upper_bound(problem: Problem, primal: Any) -> Fraction:
-    """U(f, b), the size of the point plus the sum of costs times losses."""
+    """Return U(f, b), the size of the point plus the sum of costs times losses.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem that the certificate states.
+    primal : JSON value
+        Primal point in the certificate.
+    """
     read = read_coefficients if problem.family.one_norm else read_function
     f, b, size = read(problem, primal)
     unit = math.lcm(f.unit, b.denominator, problem.rows.unit)
@@ -1419,7 +2018,17 @@ def upper_bound(problem: Problem, primal: Any) -> Fraction:
 
 
 def read_coefficients(problem: Problem, primal: Any) -> Primal:
-    """The point of coefficients x >= 0 of points or rows, in a one-norm family, and of a bias where the family has one."""
+    """Return the point of a one-norm family: coefficients x >= 0 of points or rows.
+
+    It has a bias if the family has one.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem that the certificate states.
+    primal : JSON value
+        Primal point in the certificate.
+    """
     m = len(problem.space.rows)
     b = Fraction(0)
     if problem.family.bias:
@@ -1439,7 +2048,15 @@ def read_coefficients(problem: Problem, primal: Any) -> Primal:
 
 
 def read_function(problem: Problem, primal: Any) -> Primal:
-    """The point of a function and a bias, in a margin family."""
+    """Return the point of a margin family: a function and a bias.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem that the certificate states.
+    primal : JSON value
+        Primal point in the certificate.
+    """
     key = "w" if problem.space.linear else "beta"
     keys_are_those_listed(primal, (key, "b"))
     b = rational(primal["b"])
@@ -1461,10 +2078,25 @@ def bias_belongs_to_the_family(b: Fraction, family: Family) -> None:
 
 
 def losses(problem: Problem, f: Function, b: int, unit: int) -> list[int]:
-    """Upper bounds of the sum of max(t_r - (A f)_r - b s_r, 0), or of its square, per group; over the unit, or its square."""
+    """Return upper bounds of each group's sum of max(t_r - (A f)_r - b s_r, 0).
+
+    For a squared loss they bound the sum of squares, over the square of the unit.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem that the certificate states.
+    f : Function
+        Function.
+    b : int
+        Bias, an integer over the unit.
+    unit : int
+        Unit of the integers.
+    """
     rows = problem.rows
     values = [v * (unit // f.unit) for v in f.values]
-    noise = 2 * f.error * (unit // f.unit)  # (A f)_r has two values of f
+    # (A f)_r has two values of f.
+    noise = 2 * f.error * (unit // f.unit)
     target_unit = unit // rows.unit
     sums = [0] * rows.groups
     for t, s, i, j, g in zip(
@@ -1484,13 +2116,21 @@ def hard_rows_are_met(costs: Costs, sums: list[int]) -> None:
     require(holds, "hard_rows_are_met", "the primal point violates a hard row")
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 # Any convex program in standard form: format 2
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 
 
 def bounds_of_program(document: Document) -> tuple[str, Fraction | float, Fraction | float]:
-    """The name of a program, and the bounds that the two sides prove; infinite ones where a side is null."""
+    """Return the name of a program, and the bounds that the two sides prove.
+
+    A bound is infinite if its side is null.
+
+    Parameters
+    ----------
+    document : Document
+        Certificate.
+    """
     program = read_program(document.problem)
     semidefiniteness_is_as_stated(document.semidefinite, semidefiniteness_of_program(program.P))
     quadratic_part_is_semidefinite(program.P)
@@ -1502,7 +2142,13 @@ def bounds_of_program(document: Document) -> tuple[str, Fraction | float, Fracti
 
 
 def read_program(given: Any) -> Program:
-    """The program that is stated."""
+    """Return the stated program.
+
+    Parameters
+    ----------
+    given : JSON value
+        Problem in the certificate.
+    """
     keys_are_those_listed(given, PROGRAM_KEYS)
     q, b, h = (read_vector(given[key]) for key in ("q", "b", "h"))
     n = len(q.steps)
@@ -1529,13 +2175,31 @@ def read_program(given: Any) -> Program:
 
 
 def read_vector(given: Any, length: int | None = None) -> Vector:
-    """An array of numbers, of a length where one is given."""
+    """Return an array of numbers, of a given length if there is one.
+
+    Parameters
+    ----------
+    given : JSON value
+        Value in the certificate.
+    length : int, optional
+        Required length; any by default.
+    """
     array_has_its_length(given, length)
     return Vector(*common_denominator(map(ratio, given)))
 
 
 def read_triples(given: Any, height: int, width: int) -> list[tuple[int, int, tuple[int, int]]]:
-    """The entries of a matrix: each an array of its row, its column and its number."""
+    """Return the entries of a matrix: each an array of its row, its column and its number.
+
+    Parameters
+    ----------
+    given : JSON value
+        Value in the certificate.
+    height : int
+        Number of rows.
+    width : int
+        Number of columns.
+    """
     array_has_its_length(given)
     for entry in given:
         array_has_its_length(entry, 3)
@@ -1569,12 +2233,26 @@ def cones_fit(cones: list[int], rows: int) -> None:
 def transposed(
     triples: list[tuple[int, int, tuple[int, int]]],
 ) -> list[tuple[int, int, tuple[int, int]]]:
-    """The entries of the transposed matrix."""
+    """Return the entries of the transposed matrix.
+
+    Parameters
+    ----------
+    triples : list[tuple[int, int, tuple[int, int]]]
+        Row, column, and numerator and denominator of each entry.
+    """
     return [(column, row, v) for row, column, v in triples]
 
 
 def matrix(triples: list[tuple[int, int, tuple[int, int]]], height: int) -> Matrix:
-    """The matrix of some entries, over their common denominator."""
+    """Return the matrix of some entries, over their common denominator.
+
+    Parameters
+    ----------
+    triples : list[tuple[int, int, tuple[int, int]]]
+        Row, column, and numerator and denominator of each entry.
+    height : int
+        Number of rows.
+    """
     steps, unit = common_denominator(v for _, _, v in triples)
     rows: list[list[tuple[int, int]]] = [[] for _ in range(height)]
     for (row, column, _), step in zip(triples, steps, strict=True):
@@ -1583,7 +2261,13 @@ def matrix(triples: list[tuple[int, int, tuple[int, int]]], height: int) -> Matr
 
 
 def semidefiniteness_of_program(P: Matrix) -> str:
-    """How it is established that P is positive semidefinite."""
+    """Return the way by which P is established as positive semidefinite.
+
+    Parameters
+    ----------
+    P : Matrix
+        Quadratic part of the program.
+    """
     entries = [
         (row, column, v) for row, entries in enumerate(P.rows) for column, v in entries if v != 0
     ]
@@ -1594,7 +2278,7 @@ def semidefiniteness_of_program(P: Matrix) -> str:
 
 
 def quadratic_part_is_semidefinite(P: Matrix) -> None:
-    """43. P is 0, diagonal without negative entries, or proved positive semidefinite as a Gram matrix is."""
+    """43. P is 0, diagonal and nonnegative, or proved positive semidefinite as a Gram matrix is."""
     if semidefiniteness_of_program(P) == "by factorisation":
         used = [i for i, row in enumerate(P.rows) if row != []]
         arithmetic_is_affordable(len(used) ** 3)
@@ -1603,17 +2287,33 @@ def quadratic_part_is_semidefinite(P: Matrix) -> None:
 
 
 def dense_part(P: Matrix, used: list[int]) -> list[list[int]]:
-    """All entries of P in the rows and columns that are used: all others are 0."""
-    at = {i: k for k, i in enumerate(used)}
+    """Return all entries of P in the used rows and columns: all others are 0.
+
+    Parameters
+    ----------
+    P : Matrix
+        Quadratic part of the program.
+    used : list of int
+        Rows and columns that have entries.
+    """
+    position = {i: k for k, i in enumerate(used)}
     table = [[0] * len(used) for _ in used]
     for i in used:
         for j, v in P.rows[i]:
-            table[at[i]][at[j]] = v
+            table[position[i]][position[j]] = v
     return table
 
 
 def product(M: Matrix, x: Vector) -> Vector:
-    """M x."""
+    """Return M x.
+
+    Parameters
+    ----------
+    M : Matrix
+        Matrix.
+    x : Vector
+        Vector.
+    """
     entries = sum(len(row) for row in M.rows)
     arithmetic_is_affordable(
         entries + len(M.rows), 2 * max(M.bits, longest(x.steps), x.unit.bit_length())
@@ -1622,13 +2322,27 @@ def product(M: Matrix, x: Vector) -> Vector:
 
 
 def inner(x: Vector, y: Vector) -> Fraction:
-    """x'y."""
+    """Return x'y.
+
+    Parameters
+    ----------
+    x : Vector
+        Vector.
+    y : Vector
+        Vector.
+    """
     arithmetic_is_affordable(len(x.steps), 2 * max(longest(x.steps), longest(y.steps)))
     return Fraction(dot(x.steps, y.steps), x.unit * y.unit)
 
 
 def combined(*terms: tuple[int, Vector]) -> Vector:
-    """The sum of vectors of one length, each with a factor."""
+    """Return the sum of vectors of one length, each with a factor.
+
+    Parameters
+    ----------
+    *terms : tuple[int, Vector]
+        Factor and vector of each term.
+    """
     unit = math.lcm(*(v.unit for _, v in terms))
     arithmetic_is_affordable(len(terms) * len(terms[0][1].steps), 2 * unit.bit_length())
     scaled = [[factor * (unit // v.unit) * step for step in v.steps] for factor, v in terms]
@@ -1636,7 +2350,15 @@ def combined(*terms: tuple[int, Vector]) -> Vector:
 
 
 def is_in_cone(program: Program, v: Vector) -> bool:
-    """Whether v is in K."""
+    """Return True if v is in K.
+
+    Parameters
+    ----------
+    program : Program
+        Program that the certificate states.
+    v : Vector
+        Vector.
+    """
     arithmetic_is_affordable(len(v.steps), 2 * longest(v.steps))
     if any(step < 0 for step in v.steps[: program.inequalities]):
         return False
@@ -1650,7 +2372,17 @@ def is_in_cone(program: Program, v: Vector) -> bool:
 
 
 def upper_bound_of_program(program: Program, primal: Any) -> Fraction | float:
-    """1/2 x'Px + q'x + c at a feasible x, or minus infinity where d proves that there is no lower bound."""
+    """Return 1/2 x'Px + q'x + c at a feasible x.
+
+    It is minus infinity if a direction d proves that there is no lower bound.
+
+    Parameters
+    ----------
+    program : Program
+        Program that the certificate states.
+    primal : JSON value
+        Primal point in the certificate.
+    """
     keys = ("x",) if isinstance(primal, dict) and "d" not in primal else ("x", "d")
     keys_are_those_listed(primal, keys)
     n = len(program.q.steps)
@@ -1697,7 +2429,17 @@ def direction_descends_for_ever(program: Program, d: Vector) -> None:
 
 
 def lower_bound_of_program(program: Program, dual: Any) -> Fraction | float:
-    """-1/2 x'Px - b'y - h'z + c, or infinity where y and z alone prove that no point is feasible."""
+    """Return -1/2 x'Px - b'y - h'z + c.
+
+    It is infinity if y and z alone prove that no point is feasible.
+
+    Parameters
+    ----------
+    program : Program
+        Program that the certificate states.
+    dual : JSON value
+        Dual point in the certificate.
+    """
     keys = ("x", "y", "z") if isinstance(dual, dict) and "x" in dual else ("y", "z")
     keys_are_those_listed(dual, keys)
     y, z = (
@@ -1740,9 +2482,9 @@ def gradient_vanishes(gradient: Vector) -> None:
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 # The claimed bounds
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 
 
 def lower_bound_is_proved(claimed: Fraction | float, proved: Fraction | float) -> None:
@@ -1771,13 +2513,19 @@ def exact_bounds_are_equal(document: Document) -> None:
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 # A path: format 3
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 
 
 def path_claim(document: Any) -> PathClaim:
-    """The claim of a certificate of a path, which its points prove."""
+    """Return the claim of a certificate of a path, which its points prove.
+
+    Parameters
+    ----------
+    document : JSON value
+        Certificate.
+    """
     keys_are_those_listed(document, PATH_DOCUMENT_KEYS)
     schema_is_known(document["schema"], PATH_SCHEMA)
     digests_match(document["digests"], document["problem"], document["path"])
@@ -1794,7 +2542,7 @@ def path_claim(document: Any) -> PathClaim:
 
 
 def claim_is_a_range_and_a_gap(low: Fraction, high: Fraction, gap: Fraction) -> None:
-    """53. The claimed range of lambda begins above 0, its end is not before its beginning, and the claimed gap is not negative."""
+    """53. The range of lambda begins above 0 and is not empty; the claimed gap is not negative."""
     holds = low > 0 and low <= high and gap >= 0
     require(
         holds,
@@ -1822,7 +2570,21 @@ def costs_are_weights(costs: Costs, C: Any) -> None:
 def prove_gap(
     space: Space, knots: Iterable[Knot], low: Fraction, high: Fraction, gap: Fraction
 ) -> None:
-    """The claimed gap is proved at every lambda of the range, by the points of the path and the pieces between them."""
+    """Prove the claimed gap at every lambda of the range, at points and between them.
+
+    Parameters
+    ----------
+    space : Space
+        Points in the space of the kernel.
+    knots : iterable of Knot
+        Points of the path, by decreasing lambda.
+    low : Fraction
+        Beginning of the range of lambda.
+    high : Fraction
+        End of the range of lambda.
+    gap : Fraction
+        Claimed gap, relative to the optimum.
+    """
     lambdas: list[Fraction] = []
     before = None
     for knot in knots:
@@ -1841,7 +2603,7 @@ def prove_gap(
 
 
 def lambdas_decrease(lam: Fraction, before: list[Fraction]) -> None:
-    """56. The lambdas of the points of a path are positive, and each is less than the one before."""
+    """56. The lambdas of a path's points are positive, and each is less than the one before."""
     holds = lam > 0 and (before == [] or lam < before[-1])
     require(
         holds,
@@ -1862,7 +2624,7 @@ def gap_is_proved_at_points(excess: Fraction, lam: Fraction) -> None:
 def gap_is_proved_between_points(
     first: Fraction, second: Fraction, curvature: Fraction, lam: Fraction
 ) -> None:
-    """58. (1 - x) u + x v + x (1 - x) c <= 0 for all x in [0, 1], with the excesses u and v of two neighbours and the curvature c."""
+    """58. (1 - x) u + x v + x (1 - x) c <= 0 on [0, 1]: u, v neighbours' excesses, c curvature."""
     # It holds if and only if c <= (sqrt(-u) + sqrt(-v))^2.
     rest = curvature + first + second
     holds = rest <= 0 or rest**2 <= 4 * first * second
@@ -1874,7 +2636,7 @@ def gap_is_proved_between_points(
 
 
 def path_covers_the_range(lambdas: list[Fraction], low: Fraction, high: Fraction) -> None:
-    """59. The first lambda of a path is at least the end of the claimed range, and the last one at most its beginning."""
+    """59. A path's first lambda is at least the claimed range's end, its last at most the start."""
     holds = lambdas != [] and lambdas[0] >= high and lambdas[-1] <= low
     require(
         holds,
@@ -1884,7 +2646,17 @@ def path_covers_the_range(lambdas: list[Fraction], low: Fraction, high: Fraction
 
 
 def list_of_knots(problem: Problem, path: Any) -> Iterator[Knot]:
-    """What is computed at each point of a path, one after the other: a point lists the multipliers that differ from those before it."""
+    """Yield the values computed at each point of a path, in order.
+
+    A point lists the multipliers that differ from those before it.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem that the certificate states.
+    path : JSON value
+        Path in the certificate.
+    """
     keys_are_those_listed(path, ("denominator", "points"))
     array_has_its_length(path["points"])
     steps = [0] * len(problem.rows.target)
@@ -1910,7 +2682,17 @@ def list_of_knots(problem: Problem, path: Any) -> Iterator[Knot]:
 
 
 def path_is_affordable(problem: Problem, points: int, numbers: list[int]) -> None:
-    """As many points as there are can be computed within the budget of one step."""
+    """Check that the points of the path can be computed within the budget of one step.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem that the certificate states.
+    points : int
+        Number of points.
+    numbers : list of int
+        Integers that the computation uses.
+    """
     rows, space = problem.rows, problem.space
     entries = len(space.rows) * len(space.rows[0])
     bits = max(longest(numbers), problem.costs.bits, space.bits, rows.unit.bit_length())
@@ -1920,7 +2702,19 @@ def path_is_affordable(problem: Problem, points: int, numbers: list[int]) -> Non
 
 
 def knot_of(problem: Problem, lam: Fraction, b: Fraction, alpha: Combination) -> Knot:
-    """What is computed at the point of a path with these multipliers and this lambda times bias."""
+    """Return the values computed at a point of a path.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem that the certificate states.
+    lam : Fraction
+        lambda.
+    b : Fraction
+        Bias times lambda.
+    alpha : Combination
+        Multipliers of the rows.
+    """
     rows = problem.rows
     multipliers_are_balanced(problem, alpha)
     bias_belongs_to_the_family(b, problem.family)
@@ -1942,12 +2736,34 @@ def knot_of(problem: Problem, lam: Fraction, b: Fraction, alpha: Combination) ->
 
 
 def excess(knot: Knot, gap: Fraction) -> Fraction:
-    """By how much lambda^2 (U - L) is above the claimed gap times lambda^2 L."""
+    """Return the excess of lambda^2 (U - L) over the claimed gap times lambda^2 L.
+
+    Parameters
+    ----------
+    knot : Knot
+        Point of the path.
+    gap : Fraction
+        Claimed gap, relative to the optimum.
+    """
     return knot.gap - gap * knot.lower
 
 
 def curvature(space: Space, before: Knot, after: Knot, gap: Fraction) -> Fraction:
-    """An upper bound of the c by which the excess is at most (1 - x) u + x v + x (1 - x) c on the way from one point to the next."""
+    """Return an upper bound of the curvature c of the excess between two points.
+
+    The excess is at most (1 - x) u + x v + x (1 - x) c from one point to the next.
+
+    Parameters
+    ----------
+    space : Space
+        Points in the space of the kernel.
+    before : Knot
+        Point of the path before the segment.
+    after : Knot
+        Point of the path after the segment.
+    gap : Fraction
+        Claimed gap, relative to the optimum.
+    """
     change = [v - w for v, w in zip(before.pull, after.pull, strict=True)]
     values = [v - w for v, w in zip(before.g.values, after.g.values, strict=True)]
     noise = space.error * size_of_distinct(space, change) ** 2
@@ -1956,13 +2772,24 @@ def curvature(space: Space, before: Knot, after: Knot, gap: Fraction) -> Fractio
     return (1 + gap) * product - (1 + gap / 2) * norm2
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 # The verdict
-# ---------------------------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------
 
 
 def outward(v: Fraction | float, way: int) -> float:
-    """The largest double that is not above v (way -1), or the smallest that is not below v (way 1); they may be infinite."""
+    """Return the double next to v in a direction; it may be infinite.
+
+    It is the largest that is not above v (way -1), or the smallest that is not below v
+    (way 1).
+
+    Parameters
+    ----------
+    v : Fraction or float
+        Number, or infinity.
+    way : int
+        -1 to round down, 1 to round up.
+    """
     if isinstance(v, float):
         return v
     largest = Fraction(sys.float_info.max)
@@ -1972,7 +2799,15 @@ def outward(v: Fraction | float, way: int) -> float:
 
 
 def verdict(path: str) -> tuple[int, str]:
-    """The exit status and the sentence for a file; where Python itself comes to its limits, the certificate is rejected too."""
+    """Return the exit status and the sentence for a file.
+
+    If Python itself reaches its limits, the certificate is rejected too.
+
+    Parameters
+    ----------
+    path : str
+        Path of the file.
+    """
     try:
         with open(path, "rb") as file:
             data = file.read(LARGEST_FILE + 1)
@@ -1987,7 +2822,18 @@ def verdict(path: str) -> tuple[int, str]:
 
 
 def statement(document: Any) -> str:
-    """What a certificate proves, in words; a ValueError where a condition does not hold."""
+    """Return the statement that a certificate proves, as text.
+
+    Parameters
+    ----------
+    document : JSON value
+        Certificate.
+
+    Raises
+    ------
+    ValueError
+        If a condition does not hold.
+    """
     if isinstance(document, dict) and document.get("schema") == PATH_SCHEMA:
         claim = path_claim(document)
         low, high, gap = outward(claim.low, 1), outward(claim.high, -1), outward(claim.gap, 1)
@@ -2005,7 +2851,13 @@ def statement(document: Any) -> str:
 
 
 def main(paths: Sequence[str]) -> int:
-    """Print a sentence for every file, in ASCII; the exit status is the worst."""
+    """Print a sentence for every file, in ASCII; return the worst exit status.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Paths of the files.
+    """
     worst = 0
     for path in paths:
         status, sentence = verdict(path)

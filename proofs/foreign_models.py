@@ -1,21 +1,26 @@
-"""Models of other programs: a scikit-learn estimator or pipeline, or its coefficients in a file, or a model file of LIBSVM or LIBLINEAR.
+"""Models of other programs: scikit-learn estimators, coefficient files, LIBSVM, LIBLINEAR.
 
     f(x) + b = sum_k coefficient_k k(support_k, x) + b        or        w.x + b
 
 coefficient_k is y_k alpha_k for classification, and alpha_k - alphahat_k for
-regression. The larger of two labels is the positive class.
+regression. The larger of two labels is the positive class. An estimator may be the end
+of a pipeline.
 
 Coefficients in a file are NPZ arrays or a JSON object with scikit-learn's names:
 
-    kind                          "SVC", "SVR" or "LinearSVC"
-    intercept                     b (LinearSVC: the attribute intercept_, 0 where there is none)
-    SVC, SVR                      kernel ("linear", "poly", "rbf" or "precomputed"), gamma, degree, coef0 (gamma a number), dual_coef (n,),
-                                  support (n,), the rows of the data that these belong to, from 0; optional support_vectors (n, d), with
-                                  which the data are compared
-    LinearSVC                     coef (d,), loss ("squared_hinge" by default), fit_intercept (true), intercept_scaling (1)
-    optional                      C, epsilon, class_weight [of the smaller label, of the larger]
+    kind            "SVC", "SVR" or "LinearSVC"
+    intercept       b (LinearSVC: the attribute intercept_, 0 without an intercept)
+    SVC, SVR        kernel ("linear", "poly", "rbf" or "precomputed"), gamma, degree,
+                    coef0 (gamma a number), dual_coef (n,), support (n,), the rows of
+                    the data of these coefficients, from 0; optional support_vectors
+                    (n, d), with which the data are compared
+    LinearSVC       coef (d,), loss ("squared_hinge" by default), fit_intercept (true),
+                    intercept_scaling (1)
+    optional        C, epsilon, class_weight [of the smaller label, of the larger]
 
-Source: the manuals of scikit-learn 1.x, LIBSVM 3.x and LIBLINEAR 2.x.
+References
+----------
+Manuals of scikit-learn 1.x, LIBSVM 3.x and LIBLINEAR 2.x.
 """
 
 from __future__ import annotations
@@ -50,47 +55,50 @@ LOSS_OF_LIBLINEAR: Mapping[str, LossName] = {
     "L2R_L2LOSS_SVC_DUAL": "squared_hinge",
     "L2R_L1LOSS_SVC_DUAL": "hinge",
 }
-"""The loss of every solver of LIBLINEAR whose models can be audited, by the solver's name."""
+"""Loss of every LIBLINEAR solver whose models can be audited, by the solver's name."""
 NO_CLASS_WEIGHTS = "no class weights (-wi)"
-"""Assumption about a LIBSVM or LIBLINEAR classifier: its file does not name the class
-weights of its training.
+"""Assumption about a LIBSVM or LIBLINEAR classifier without class weights in its file.
+
+The file does not name the class weights of the training.
 """
 PENALISED_BIAS = "a penalised bias (no -R)"
-"""Assumption about a LIBLINEAR model: its file does not say if its bias was left out of the
-norm.
+"""Assumption about the norm of a LIBLINEAR model.
+
+Its file does not say if its bias was excluded from the norm.
 """
 FREE_BIAS = "L2R_L2LOSS_SVC"
-"""LIBLINEAR's solver whose bias may be left out of the norm (-R).
+"""LIBLINEAR's solver whose bias may be excluded from the norm (-R).
 
 Of the solvers whose models can be audited it is the only one.
 """
 READING_ERRORS = (ValueError, TypeError, IndexError, ArithmeticError, MemoryError, RuntimeError)
-"""The exceptions that Python and numpy raise for a file that is not in the format that
-its first bytes promise.
+"""Exceptions that Python and numpy raise for a file of a wrong format.
+
+The file is then not in the format of its first bytes.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class ClaimedProblem:
-    """The problem that a model claims to solve, as far as the model says it.
+    """Problem that a model claims to solve, with the model's parameters.
 
     Parameters
     ----------
     task : Task
-        What is learned.
+        Learning task.
     kernel : Kernel
         k.
     loss : LossName
-        Of a unit of slack.
-    C, epsilon : float | None
-        None where the model does not say them.
-    class_weight : tuple[float, float]
+        Loss of a unit of slack.
+    C, epsilon : float, optional
+        Parameters; None if the model does not have them.
+    class_weight : tuple[float, float], default (1.0, 1.0)
         Factors of C for the smaller and the larger label.
-    free_bias : bool
-        Whether there is a bias outside the norm.
-    constant : float | None
-        The value of a feature that is appended to every point, and whose weight makes
-        the bias; None where there is no such feature.
+    free_bias : bool, default True
+        True if there is a bias outside the norm.
+    constant : float, optional
+        Value of a feature that is appended to every point, and whose weight makes the
+        bias; None without such a feature.
     """
 
     task: Task
@@ -104,34 +112,33 @@ class ClaimedProblem:
 
     @property
     def extra_features(self) -> int:
-        """How many columns are appended to the data, 0 or 1: a constant of 1 is part of the kernel instead."""
+        """Number of columns appended to the data, 0 or 1; a constant 1 is part of the kernel."""
         return int(self.constant is not None and self.constant != 1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """What a model says of itself, in the project's signs.
+    """Coefficients and claimed problem of a model, in equimargin's signs.
 
     Parameters
     ----------
     source : str
-        What kind of model it is, in words.
+        Kind of the model, as text.
     claimed : ClaimedProblem
-        The problem that it claims to solve.
+        Problem that it claims to solve.
     b : float
-        Its bias, of the function as it predicts.
-    w : Array | None of shape (d,)
-        The weights of a linear model.
-    coefficients : Array | None of shape (n,)
-        Those of the support vectors, where the model has some. The support vectors are
-        rows of the data: by their numbers (support, (n,)), by their features (vectors,
-        (n, d), dense or sparse), or by both, which must then agree.
-    assumed : str
-        What the model's file does not say of its problem, and what is taken for granted
-        instead, in words; empty if nothing is.
-    steps : Any
-        What a pipeline does to the features before the model sees them, as a fitted
-        transformer; None where there is nothing.
+        Bias of the function as it predicts.
+    w : ndarray or None of shape (d,)
+        Weights of a linear model.
+    coefficients : ndarray or None of shape (n,)
+        Coefficients of the support vectors, if the model has some. The support vectors
+        are rows of the data: by their numbers (support, (n,)), by their features
+        (vectors, (n, d), dense or sparse), or by both, which must then agree.
+    assumed : str, default ""
+        Assumptions on the problem that the model's file does not state, as text; empty
+        if there are none.
+    steps : fitted transformer or None
+        Transformation of the features before the model in a pipeline; None without one.
     """
 
     source: str
@@ -145,12 +152,22 @@ class Model:
     steps: Any = None
 
     def features(self, X: Any) -> Any:
-        """The features that the model saw, of those that its pipeline was given.
+        """Return the features that the model saw, from those of its pipeline.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame
+            Features as passed to the pipeline.
+
+        Returns
+        -------
+        array-like
+            Transformed features.
 
         Raises
         ------
         ValueError
-            A step refuses them.
+            If a step rejects them.
         """
         if self.steps is None:
             return X
@@ -158,7 +175,7 @@ class Model:
             return self.steps.transform(X)
         except (ValueError, TypeError, KeyError, AttributeError) as reason:
             raise ValueError(
-                f"the pipeline's steps before its last one refuse these features: {reason}"
+                f"the pipeline's steps before its last one reject these features: {reason}"
             ) from None
 
 
@@ -170,23 +187,24 @@ def stated(
     Parameters
     ----------
     model : Model
-        Model of a LIBSVM or LIBLINEAR file, or any other where nothing is stated.
-    class_weight : tuple of 2 float or None
-        Factors of C for the smaller and the larger label (-wi); None leaves those of the model.
-    free_bias : bool
-        True if the bias of a LIBLINEAR model was left out of the norm (-R).
+        Model of a LIBSVM or LIBLINEAR file, or any other if no fact is added.
+    class_weight : tuple of 2 float, optional
+        Factors of C for the smaller and the larger label (-wi); None leaves those of
+        the model.
+    free_bias : bool, default False
+        True if the bias of a LIBLINEAR model was excluded from the norm (-R).
 
     Raises
     ------
     ValueError
-        If the model says otherwise itself, or a weight is not positive and finite.
+        If the model contradicts it, or a weight is not positive and finite.
     """
     assumed, claimed = model.assumed.split(", "), model.claimed
     if class_weight is not None:
         if NO_CLASS_WEIGHTS not in assumed:
             raise ValueError(
-                f"class_weight is what a LIBSVM or LIBLINEAR classifier does not say, and "
-                f"this is a {model.source}"
+                f"class_weight is for LIBSVM and LIBLINEAR classifiers, and this is a "
+                f"{model.source}"
             )
         smaller, larger = _finite("class_weight", class_weight, 2)
         if min(smaller, larger) <= 0:
@@ -198,7 +216,7 @@ def stated(
     if free_bias:
         if PENALISED_BIAS not in assumed:
             raise ValueError(
-                f"free_bias is for LIBLINEAR's {FREE_BIAS} with a bias of 1, which takes "
+                f"free_bias is for LIBLINEAR's {FREE_BIAS} with a bias of 1, which supports "
                 f"-R, and this is a {model.source}"
             )
         claimed = replace(claimed, free_bias=True, constant=None)
@@ -207,13 +225,20 @@ def stated(
 
 
 def of_estimator(estimator: Any) -> Model:
-    """The model of a fitted scikit-learn SVC, SVR or LinearSVC, of a pipeline that ends in one, or of a search that has found one.
+    """Convert a fitted scikit-learn SVC, SVR or LinearSVC.
+
+    A pipeline may end in one, and a search may have found one.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted estimator.
 
     Raises
     ------
     ValueError
-        Another estimator, more than two classes, a kernel that is not positive
-        semidefinite, not fitted.
+        If it is another estimator or not fitted, or has more than two classes or a
+        kernel that is not positive semidefinite.
     """
     kind = type(estimator).__name__
     if hasattr(estimator, "best_estimator_"):
@@ -225,7 +250,8 @@ def of_estimator(estimator: Any) -> Model:
             source=f"{last.source} at the end of a pipeline",
             steps=estimator[:-1] if len(estimator.steps) > 1 else None,
         )
-    from sklearn.svm import SVC, SVR, LinearSVC  # here, because files are read without them
+    # Imported here: files are read without scikit-learn.
+    from sklearn.svm import SVC, SVR, LinearSVC
 
     if kind not in ("SVC", "SVR", "LinearSVC") or not isinstance(estimator, SVC | SVR | LinearSVC):
         home = type(estimator).__module__.partition(".")[0]
@@ -278,17 +304,22 @@ def of_estimator(estimator: Any) -> Model:
 
 
 def of_values(values: Mapping[str, Any]) -> Model:
-    """The model of coefficients under scikit-learn's names, as listed above.
+    """Convert coefficients under scikit-learn's names, as listed above.
+
+    Parameters
+    ----------
+    values : mapping
+        Coefficients and parameters, by name.
 
     Raises
     ------
     ValueError
-        A key that is missing or unknown, numbers that are not finite, shapes that do
-        not fit.
+        If a key is missing or unknown, a number is not finite, or shapes do not fit.
     """
     kind = str(_required(values, "kind"))
     if kind not in ("SVC", "SVR", "LinearSVC"):
         raise ValueError(f"the kind of a model is SVC, SVR or LinearSVC, not {kind!r}")
+    # Keys of another kind count as unknown.
     own = {"coef", "loss", "fit_intercept", "intercept_scaling"}
     if kind != "LinearSVC":
         own = {"kernel", "gamma", "degree", "coef0", "dual_coef", "support", "support_vectors"}
@@ -338,14 +369,19 @@ def of_values(values: Mapping[str, Any]) -> Model:
 
 
 def read(path: str | os.PathLike[str]) -> Model:
-    """The model in a file: NPZ or JSON coefficients, or a LIBSVM or LIBLINEAR model.
+    """Read a model file: NPZ or JSON coefficients, or a LIBSVM or LIBLINEAR model.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Path of the file.
 
     Raises
     ------
     ValueError
-        The file with the reason why it cannot be used.
+        If the file cannot be used; the message names it with the reason.
     OSError
-        It cannot be read.
+        If the file cannot be read.
     """
     data = Path(path).read_bytes()
     try:
@@ -369,7 +405,10 @@ def read(path: str | os.PathLike[str]) -> Model:
 
 
 def _libsvm(lines: Sequence[str]) -> Model:
-    """A LIBSVM model: a header, SV, then a line a support vector: its coefficient and its features, rounded to 8 digits."""
+    """Convert a LIBSVM model: a header, SV, then one support vector a line.
+
+    A line has its coefficient and its features, rounded to 8 digits.
+    """
     header, start = _header(lines, "SV")
     kind = _required(header, "svm_type")
     if kind not in ("c_svc", "epsilon_svr"):
@@ -402,6 +441,7 @@ def _libsvm(lines: Sequence[str]) -> Model:
         return Model(
             source, claimed, b, coefficients=coefficients, support=support, assumed=assumed
         )
+    # Within a row the indices ascend; steps between rows are excluded.
     if (index < 1).any() or (
         np.diff(index)[np.diff(np.repeat(np.arange(len(rows)), np.diff(ends))) == 0] <= 0
     ).any():
@@ -413,7 +453,10 @@ def _libsvm(lines: Sequence[str]) -> Model:
 
 
 def _liblinear(lines: Sequence[str]) -> Model:
-    """A LIBLINEAR model: a header, w, then a weight a line; a bias >= 0 is a feature of that value, whose weight is the last."""
+    """Convert a LIBLINEAR model: a header, w, then one weight a line.
+
+    A bias >= 0 is a feature of that value, whose weight is the last.
+    """
     header, start = _header(lines, "w")
     kind = _required(header, "solver_type")
     if kind not in LOSS_OF_LIBLINEAR:
@@ -427,11 +470,11 @@ def _liblinear(lines: Sequence[str]) -> Model:
         f"LIBLINEAR {kind}",
         ClaimedProblem("classification", linear(), LOSS_OF_LIBLINEAR[kind], free_bias=False),
     )
-    if constant <= 0:  # a feature that is 0 adds nothing to the function, whatever its weight
+    # A feature that is 0 adds nothing to the function for any weight.
+    if constant <= 0:
         return Model(source, claimed, 0.0, w[:d], assumed=NO_CLASS_WEIGHTS)
-    free = (
-        constant == 1 and kind == FREE_BIAS
-    )  # -R goes with a constant of 1, and of these solvers with this one alone
+    # LIBLINEAR accepts -R only with a constant of 1, and of these solvers only here.
+    free = constant == 1 and kind == FREE_BIAS
     assumed = f"{NO_CLASS_WEIGHTS}, {PENALISED_BIAS}" if free else NO_CLASS_WEIGHTS
     return Model(
         source, replace(claimed, constant=constant), float(w[d]) * constant, w[:d], assumed=assumed
@@ -439,7 +482,7 @@ def _liblinear(lines: Sequence[str]) -> Model:
 
 
 def _header(lines: Sequence[str], last: str) -> tuple[dict[str, str], int]:
-    """The lines of the header, the rest of a line by its first word, and the number of the line at which the body starts."""
+    """Return the header, by the first word of each line, and the first line of the body."""
     for n, line in enumerate(lines):
         if line.strip() == last:
             return {
@@ -450,7 +493,7 @@ def _header(lines: Sequence[str], last: str) -> tuple[dict[str, str], int]:
 
 
 def _sign(header: Mapping[str, str]) -> float:
-    """+1 where the first label, whose decision values are positive, is the larger one."""
+    """Return +1 if the first label, of positive decision values, is the larger one."""
     first, second = _finite("label", _required(header, "label").split(), 2)
     if first == second:
         raise ValueError("the model's two labels are equal")
@@ -469,8 +512,8 @@ def _kernel(name: str, parameters: Mapping[str, Any]) -> Kernel:
         )
     if parameters.get("gamma") in ("scale", "auto"):
         raise ValueError(
-            f"gamma must be a number: what scikit-learn made of {parameters['gamma']!r} is "
-            f"`model._gamma` of the trained model"
+            f"gamma must be a number, not {parameters['gamma']!r}; use `model._gamma` of the "
+            f"trained model"
         )
     gamma = _number(parameters, "gamma")
     if name == "rbf":
@@ -479,13 +522,16 @@ def _kernel(name: str, parameters: Mapping[str, Any]) -> Kernel:
 
 
 def _class_weight(estimator: Any, classes: Any) -> tuple[float, float]:
-    """scikit-learn's factors of C for the two classes: SVC keeps them, for LinearSVC a mapping alone says them."""
+    """Return scikit-learn's factors of C for the two classes.
+
+    SVC stores them; for LinearSVC a mapping alone has them.
+    """
     if hasattr(estimator, "class_weight_"):
         return float(estimator.class_weight_[0]), float(estimator.class_weight_[1])
     given = estimator.class_weight
     if isinstance(given, str):
         raise ValueError(
-            "class_weight='balanced' of a LinearSVC is not kept by the model; give its two "
+            "class_weight='balanced' of a LinearSVC is not stored in the model; give its two "
             "weights as a mapping"
         )
     return (
@@ -497,7 +543,7 @@ def _class_weight(estimator: Any, classes: Any) -> tuple[float, float]:
 
 def _required(values: Mapping[str, Any], name: str) -> Any:
     if name not in values:
-        raise ValueError(f"the model does not say its {name}")
+        raise ValueError(f"the model has no {name}")
     return values[name]
 
 
@@ -519,7 +565,7 @@ def _optional(values: Mapping[str, Any], name: str) -> float | None:
 
 
 def _whole(name: str, values: Any, length: int | None = None) -> NDArray[np.int64]:
-    """Whole numbers >= 0 as a vector, of that length."""
+    """Return integers >= 0 as a vector of that length."""
     v = _finite(name, values, length)
     if ((v < 0) | (v >= 2.0**53) | (v != np.floor(v))).any():
         raise ValueError(f"{name} must be whole numbers, 0 or more")
@@ -527,7 +573,7 @@ def _whole(name: str, values: Any, length: int | None = None) -> NDArray[np.int6
 
 
 def _finite(name: str, values: Any, length: int | None = None) -> Array:
-    """Finite numbers as a vector of that length; true and false are refused."""
+    """Return finite numbers as a vector of that length; reject true and false."""
     given = np.asarray(values, dtype=object).ravel()
     wanted = "finite numbers" if length is None else f"{length} finite number{'s' * (length != 1)}"
     try:
@@ -544,7 +590,7 @@ def _finite(name: str, values: Any, length: int | None = None) -> Array:
 
 
 def _table(values: Any, n: int) -> Array:
-    """Finite numbers as n rows."""
+    """Return finite numbers as n rows."""
     rows = np.asarray(values, dtype=object)
     if rows.ndim != 2 or len(rows) != n:
         raise ValueError(f"support_vectors must be {n} rows of numbers")

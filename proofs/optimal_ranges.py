@@ -1,13 +1,16 @@
-"""All optima of a formulation, not one of them: the least and the greatest value of every unknown, in rational numbers.
+"""All optima of a formulation: minimum and maximum of every variable, in rationals.
 
-    The optima of  min 1/2 x'Px + q'x  are the feasible points with  P x = P x*  and  q'x = q'x*,  at any one optimum x*.
+The optima of min 1/2 x'Px + q'x are the feasible points with P x = P x* and q'x = q'x*,
+at any one optimum x*.
 
-For a positive semidefinite P the gradient is the same at all optima, so that what is
-optimal is a polyhedron, and the ends of an unknown on it are two linear programs. An
-unknown is unique where they are equal.
+For a positive semidefinite P the gradient is equal at all optima, so that the optimal
+set is a polyhedron, and the minimum and maximum of a variable on it are two linear
+programs. A variable is unique if they are equal.
 
-Source: O. L. Mangasarian, A simple characterization of solution sets of convex
-programs, Operations Research Letters 7 (1988).
+References
+----------
+O. L. Mangasarian, A simple characterization of solution sets of convex programs,
+Operations Research Letters 7 (1988).
 """
 
 from __future__ import annotations
@@ -26,14 +29,14 @@ from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 
 
 class Range(NamedTuple):
-    """The ends of a number over all optima; None for an end at infinity."""
+    """Minimum and maximum of a number over all optima; None for an infinite one."""
 
     low: Fraction | None
     high: Fraction | None
 
     @property
     def unique(self) -> bool:
-        """Whether the number is the same at every optimum."""
+        """True if the number is equal at every optimum."""
         return self.low is not None and self.low == self.high
 
     def __str__(self) -> str:
@@ -47,16 +50,16 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True)
 class OptimalRanges(Mapping[str, tuple[Range, ...]]):
-    """What the unknowns of a formulation may be at its optima: `str` prints a line for each.
+    """Ranges of the variables of a formulation over its optima; `str` prints a line for each.
 
     Parameters
     ----------
     id : str
-        The formulation.
+        Id of the formulation.
     value : Fraction
-        Its optimum, in its own units.
+        Optimum, in its own units.
     ranges : Mapping[str, tuple[Range, ...]]
-        Of the numbers of each unknown, by its name.
+        Ranges of the numbers of each variable, by its name.
     """
 
     id: str
@@ -73,7 +76,13 @@ class OptimalRanges(Mapping[str, tuple[Range, ...]]):
         return len(self.ranges)
 
     def unique(self, name: str) -> bool:
-        """Whether an unknown is the same at every optimum."""
+        """Return True if a variable is equal at every optimum.
+
+        Parameters
+        ----------
+        name : str
+            Name of the variable.
+        """
         return all(range.unique for range in self.ranges[name])
 
     def __str__(self) -> str:
@@ -83,41 +92,43 @@ class OptimalRanges(Mapping[str, tuple[Range, ...]]):
 
 
 def optimal_ranges(id: str, problem: Any, seconds: float = SECONDS) -> OptimalRanges:
-    """The ends of every unknown over all optima of a formulation.
+    """Return the minimum and maximum of every variable over all optima of a formulation.
 
     Parameters
     ----------
     id : str
-        Of the formulation.
-    problem : Any
-        Of its family; small, because every number is the unknown of two exact linear
-        programs.
-    seconds : float
-        The time limit.
+        Id of the formulation.
+    problem : problem of any kind
+        Problem of its family; small, because every number is the variable of two exact
+        linear programs.
+    seconds : float, default SECONDS
+        Time limit in seconds.
 
     Returns
     -------
     OptimalRanges
-        The unknowns that the formulation declares, by name.
+        Ranges of the variables that the formulation declares, by name.
 
     Raises
     ------
     KeyError
-        An unknown id.
+        If the id is unknown.
     ValueError
-        Data that the formulation refuses; a problem without an optimum, or with
-        second-order cones, whose optima are no polyhedron; a time limit that does not
-        suffice.
+        If the formulation rejects the data; if the problem has no optimum, or
+        second-order cones, whose optima are no polyhedron; or if the time limit does
+        not suffice.
 
-    Source: Mangasarian (1988), Theorem 1 and Corollary 2.
+    References
+    ----------
+    Mangasarian (1988), Theorem 1 and Corollary 2.
     """
     clock = Clock(positive(seconds, "seconds"))
     try:
         posed = stated(id, problem, "fractions", clock)
-        program, found = posed.program, posed.outcome
-        if not isinstance(found, Optimum):
-            raise ValueError(f"{id} has no exact optimum here: {found.reason}")
-        optima = _optima(program, found)
+        program, outcome = posed.program, posed.outcome
+        if not isinstance(outcome, Optimum):
+            raise ValueError(f"{id} has no exact optimum here: {outcome.reason}")
+        optima = _optima(program, outcome)
         ends = {
             name: [_range(optima, j, clock) for j in range(program.n)[columns]]
             for name, columns in program.columns.items()
@@ -125,12 +136,12 @@ def optimal_ranges(id: str, problem: Any, seconds: float = SECONDS) -> OptimalRa
     except OutOfTime as reason:
         raise ValueError(str(reason)) from None
     return OptimalRanges(
-        id, program.stated(found.value), {name: tuple(ranges) for name, ranges in ends.items()}
+        id, program.stated(outcome.value), {name: tuple(ranges) for name, ranges in ends.items()}
     )
 
 
 def _optima(program: Program, found: Optimum) -> Program:
-    """The program without an objective whose feasible points are all optima of another."""
+    """Return the program without an objective whose feasible points are another's optima."""
     gradient = [
         (row, value)
         for row, value in zip(program.P.rows, program.P.times(found.x), strict=True)
@@ -140,20 +151,20 @@ def _optima(program: Program, found: Optimum) -> Program:
     equations = [*gradient, (cost, dot(program.q, found.x))] if cost else gradient
     A = Matrix((*program.A.rows, *(row for row, _ in equations)), program.n)
     b = (*program.b, *(value for _, value in equations))
-    nothing = Matrix(tuple({} for _ in range(program.n)), program.n)
+    zero = Matrix(tuple({} for _ in range(program.n)), program.n)
     return replace(
-        program, P=nothing, q=(Fraction(0),) * program.n, A=A, b=b, c=Fraction(0), maximised=False
+        program, P=zero, q=(Fraction(0),) * program.n, A=A, b=b, c=Fraction(0), maximised=False
     )
 
 
 def _range(optima: Program, j: int, clock: Clock) -> Range:
-    """The ends of the unknown j over a polyhedron that is not empty."""
+    """Return the range of the variable j over a polyhedron that is not empty."""
     low, high = (_least(optima, j, sign, clock) for sign in (1, -1))
     return Range(low, None if high is None else -high)
 
 
 def _least(optima: Program, j: int, sign: int, clock: Clock) -> Fraction | None:
-    """The least sign x_j over a polyhedron that is not empty, None where there is none."""
+    """Return the minimum of sign x_j over a nonempty polyhedron; None if it is unbounded."""
     clock.ask("an end of an unknown")
     objective = tuple(Fraction(sign if i == j else 0) for i in range(optima.n))
     outcome: Outcome = program_optimum(replace(optima, q=objective), clock.left)

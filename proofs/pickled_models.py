@@ -1,4 +1,7 @@
-"""Fitted estimators in files of joblib or pickle, which are read on trust alone: reading a pickle may run any program that it holds."""
+"""Fitted estimators in joblib or pickle files, which require the user's trust.
+
+Reading a pickle may run any program that it holds.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +12,34 @@ from typing import Any
 from equimargin.proofs.foreign_models import Model, of_estimator, read
 
 SUFFIXES = (".joblib", ".pkl", ".pickle")
-"""How the names of such files end."""
+"""Suffixes of the names of such files."""
 FIRST_BYTES = b"\x80"
-"""The first byte of every pickle of protocol 2 and later, whatever its file is called; a compressed one is known by its name alone."""
+"""First byte of every pickle of protocol 2 and later, under any file name.
+
+A compressed pickle is recognised by its name alone.
+"""
 
 
 def read_trusted(path: str | os.PathLike[str], trust: bool = False) -> Model:
-    """The model in a file of any kind that `foreign_models.read` takes, and where it is trusted also in one of joblib or pickle.
+    """Read a model file of any kind; if trusted also one of joblib or pickle.
+
+    `foreign_models.read` lists the other kinds.
 
     Parameters
     ----------
-    trust : bool
-        Whether a pickled estimator may be read, with all that its file makes Python do.
-        Its packages may warn of their versions.
+    path : str or path-like
+        Path of the file.
+    trust : bool, default False
+        True to read a pickled estimator, which may run any program in its file. Its
+        packages may warn of their versions.
 
     Raises
     ------
     ValueError
-        The file with the reason why it cannot be used; it is pickled and not trusted.
+        If the file cannot be used, or is pickled and not trusted; the message names it
+        with the reason.
     OSError
-        It cannot be read.
+        If the file cannot be read.
     """
     file = Path(path)
     with file.open("rb") as stream:
@@ -48,12 +59,14 @@ def read_trusted(path: str | os.PathLike[str], trust: bool = False) -> Model:
 
 
 def _unpickled(file: Path) -> Any:
-    """The object in a file."""
+    """Return the object in a file."""
+    # Imported here: other files are read without joblib.
     import joblib
 
     try:
         return joblib.load(file)
     except OSError:
         raise
-    except Exception as reason:  # unpickling runs code of any package, which may fail in any way
+    except Exception as reason:
+        # Unpickling runs code of any package, which may fail in any way.
         raise ValueError(f"it cannot be unpickled: {type(reason).__name__}: {reason}") from None

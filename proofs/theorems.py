@@ -1,4 +1,4 @@
-"""The machine-checked theorems as text: the files of `rocq/`, and where each theorem is stated."""
+"""Machine-checked theorems as text: the files of `rocq/`, and the line of each theorem."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from functools import cache
 from importlib.resources import files as resources
 
 FOLDER = resources("equimargin.proofs") / "rocq"
-"""Where the files are."""
+"""Folder of the files."""
 
 
 def names_of_files() -> list[str]:
-    """The files, without their ending, in alphabetical order."""
+    """Return the names of the files without their ending, in alphabetical order."""
     return sorted(
         path.name.removesuffix(".v") for path in FOLDER.iterdir() if path.name.endswith(".v")
     )
@@ -19,55 +19,66 @@ def names_of_files() -> list[str]:
 
 @cache
 def read_theory(file: str) -> str:
-    """A file as it is.
+    """Return the text of a file.
 
     Parameters
     ----------
     file : str
-        Its name without the ending.
+        Name of the file without its ending.
     """
     return (FOLDER / f"{file}.v").read_text(encoding="utf-8")
 
 
 def without_comments(file: str) -> str:
-    """A file without its comments."""
+    """Return the text of a file without its comments.
+
+    Parameters
+    ----------
+    file : str
+        Name of the file without its ending.
+    """
     return re.sub(r"\(\*.*?\*\)", "", read_theory(file), flags=re.DOTALL)
 
 
 def statement(theorem: str) -> str:
-    """A theorem from its name to its proof, in the lines of its file.
+    """Return a theorem from its name to its proof, in the lines of its file.
 
     Parameters
     ----------
     theorem : str
-        file.name.
+        Theorem, as file.name.
 
     Raises
     ------
     LookupError
-        There is no such theorem.
+        If there is no such theorem.
     """
     file, name = theorem.split(".")
-    found = re.findall(
+    statements = re.findall(
         rf"^Theorem ({re.escape(name)}\b.*?)\.\s+Proof\.",
         without_comments(file),
         re.DOTALL | re.MULTILINE,
     )
-    if len(found) != 1:
-        raise LookupError(f"{len(found)} theorems are called {theorem}")
-    return str(found[0])
+    if len(statements) != 1:
+        raise LookupError(f"{len(statements)} theorems are called {theorem}")
+    return str(statements[0])
 
 
 def find_line(theorem: str) -> int:
-    """The line of its file, from 1, in which a theorem begins.
+    """Return the line of its file, from 1, in which a theorem begins.
 
     Parameters
     ----------
     theorem : str
-        file.name.
+        Theorem, as file.name.
+
+    Raises
+    ------
+    LookupError
+        If there is no such theorem.
     """
     file, name = theorem.split(".")
-    before, found, _ = read_theory(file).partition(f"\nTheorem {name}")
-    if not found:
+    before, match, _ = read_theory(file).partition(f"\nTheorem {name}")
+    if not match:
         raise LookupError(f"no theorem is called {theorem}")
     return before.count("\n") + 2

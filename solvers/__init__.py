@@ -1,13 +1,14 @@
-"""How it is minimised fast: specialised algorithms and the cvxpy backends.
+"""Specialised solvers, and cvxpy backends for declared problems.
 
-What `solve` does not need is imported when it is first asked for, which spares a
-process that solves one problem an eighth of its start.
+Names that `solve` does not need are imported on first use, which saves a process that
+solves one problem an eighth of its start.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if __name__ != "equimargin.solvers":  # a second copy of every class would exist under the bare name
+# Under the bare name a second copy of every class would exist.
+if __name__ != "equimargin.solvers":
     raise ImportError("use: from equimargin.solvers import ...")
 
 from equimargin.formulations.problem.refusal import Refusal
@@ -60,7 +61,7 @@ _LATER = {
     "OneNormPath": "path.linear.result",
     "RegularizationPath": "path.result",
 }
-"""The module of every name that is imported when it is first asked for."""
+"""Modules of the names that are imported on first use."""
 
 __all__ = [
     "BACKENDS",
@@ -101,8 +102,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
-    return found
+    globals()[name] = value = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    return value
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""Which problems exact arithmetic takes: those whose kernel values are rational, and which are small enough.
+"""Problems that exact arithmetic supports: rational kernel values and limited size.
 
 A float is a rational number, and so are sums and products of floats. The exponential of
 a rational number is irrational, except at 0.
@@ -20,22 +20,35 @@ from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.rows.listed import Pairs
 
 EXACT_POINTS = 1500
-"""The largest number of points: their Gram matrix is formed in Python's integers."""
+"""Maximum number of points: their Gram matrix is formed in Python's integers."""
 EXACT_PAIRS = 100_000
-"""The largest number of preference pairs: they are listed one by one."""
+"""Maximum number of preference pairs: they are listed one by one."""
 EXACT_ENTRIES = 4_000_000
-"""The largest number of entries, pairs times unknowns, of the matrix of a linear program."""
+"""Maximum number of entries, rows times variables, of the matrix of a linear program."""
 
 
 def rational_kernel(kernel: Kernel) -> bool:
-    """Whether k(x, z) is a rational number for all floats x and z."""
+    """Return True if k(x, z) is a rational number for all floats x and z.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Kernel.
+    """
     return isinstance(kernel, Linear | Polynomial | Precomputed) or (
         isinstance(kernel, Intercept) and rational_kernel(kernel.kernel)
     )
 
 
 def refusal(problem: Problem) -> Refusal | None:
-    """Why this problem has no exact optimum here, or None."""
+    """Return the reason why exact arithmetic does not support this problem, or None.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem to solve.
+    """
+    # Conditions on the kind of problem come before those on its size.
     if isinstance(problem, MarginProblem) and problem.loss not in LOSSES:
         return Refusal(
             f"exact_optimum takes the hinge and the squared hinge, and the loss is the "

@@ -1,11 +1,11 @@
-"""Calls into native libraries that run for long and can still be interrupted by Ctrl-C.
+"""Calls into native libraries that Ctrl-C can interrupt.
 
 Python notices Ctrl-C in its main thread only, and only between two of its own steps.
-The project's compiled kernels return often enough for that. Libraries do not: they run
-in a thread of their own, while the main thread waits for them and looks for an
-interrupt. Some of them (SCS, OSQP) install a handler of their own for the signal and
-lose it while they set up; the signal is therefore blocked for as long as they run, and
-the main thread asks whether it is pending.
+The package's compiled kernels return often enough for that. Libraries do not: they run
+in a thread of their own, while the main thread waits for them and checks for an
+interrupt. Some libraries (SCS, OSQP) install their own handler of the signal and lose
+it during setup; the signal is therefore blocked while they run, and the main thread
+checks if it is pending.
 """
 
 from __future__ import annotations
@@ -26,34 +26,36 @@ from equimargin.formulations.numeric.jit import run_seconds
 T = TypeVar("T")
 
 SECONDS_BETWEEN_LOOKS = 0.1
-"""Seconds between two looks at pending signals: short for a user, and of no cost."""
+"""Seconds between two checks for pending signals: short for a user, at no cost."""
 SECONDS_TO_END = 0.2
-"""Seconds that interrupted work gets for ending before the interrupt is passed on."""
+"""Seconds granted to interrupted work before the interrupt is delivered."""
 SECONDS_AT_EXIT = 5.0
-"""Seconds that abandoned work gets when Python ends.
+"""Seconds granted to abandoned work when Python ends.
 
 A thread that returns to Python while it shuts down crashes it.
 """
 NATIVE_WORK = "equimargin: native work"
-"""The name of the threads in which native libraries run."""
+"""Name of the threads in which native libraries run."""
 _UNTIL: contextvars.ContextVar[float] = contextvars.ContextVar("_UNTIL", default=inf)
 """Reading of `run_seconds` until which a caller waits for the work of this context."""
 
 
 def seconds_left() -> float | None:
-    """Return the seconds for which a caller of `interruptible` still waits for this work.
+    """Return the seconds for which a caller still waits for this work.
 
-    Work that looks at them ends in time, with a reason of its own, and does not go on
-    when its caller has left. None is no limit; they are negative when the caller has left.
+    The caller is one of `interruptible`. Work that checks them ends in time, with a
+    reason, and does not continue after its caller has left. None is no limit; negative
+    if the caller has left.
     """
     until = _UNTIL.get()
     return None if until == inf else until - run_seconds()
 
 
 def is_work_left() -> bool:
-    """Return True if abandoned native work still goes on.
+    """Return True if abandoned native work still runs.
 
-    No caller waits for it any more, and a process should end without waiting for it either.
+    No caller waits for it any more, and a process should end without waiting for it
+    either.
     """
     return any(thread.name == NATIVE_WORK for thread in threading.enumerate())
 
@@ -66,28 +68,32 @@ def interruptible(
     Parameters
     ----------
     work : callable
-        Call into native code that releases the GIL. After an interrupt no caller waits for its
-        result, but it goes on until it or the process ends.
+        Call into native code that releases the GIL. After an interrupt no caller waits
+        for its result, but it continues until it or the process ends.
     cancel : callable
-        Requests the work to end; does nothing where the library takes no such request.
+        Requests the work to end; without effect if the library takes no such request.
     seconds : float
-        Time limit for its result; compiling kernels does not count. The work itself goes on
-        then, as after an interrupt, unless it looks at `seconds_left`.
+        Time limit for the result; compiling kernels does not count. The work itself
+        then continues, as after an interrupt, unless it checks `seconds_left`.
+
+    Returns
+    -------
+    T
+        Result of `work`.
 
     Raises
     ------
     TimeoutError
         If the work was not done in that time.
     KeyboardInterrupt
-        Soon after the user interrupts the main thread.
+        If the user interrupts the main thread; raised soon after.
     """
-    until = (
-        run_seconds() + seconds
-    )  # asked before the context is copied, so that the work's thread has the same clock
+    # Read before the context is copied, so that the work's thread has the same clock.
+    until = run_seconds() + seconds
     results: list[T] = []
     failures: list[BaseException] = []
     done = threading.Event()
-    context = contextvars.copy_context()  # holds the caller's settings of numpy's errors
+    context = contextvars.copy_context()  # It holds the caller's settings of numpy's errors.
     context.run(_UNTIL.set, min(until, _UNTIL.get()))
 
     def run() -> None:
@@ -117,7 +123,7 @@ def interruptible(
 
 @atexit.register
 def _wait_for_work() -> None:
-    """Wait for the native work that is left, for SECONDS_AT_EXIT at most."""
+    """Wait for remaining native work, at most SECONDS_AT_EXIT."""
     until = monotonic() + SECONDS_AT_EXIT
     for thread in threading.enumerate():
         if thread.name == NATIVE_WORK:
@@ -128,9 +134,9 @@ def _wait_for_work() -> None:
 def _held_back() -> Iterator[Callable[[], bool]]:
     """Hold the interrupt back from every handler while entered.
 
-    The yielded function returns True if there has been an interrupt. A pending interrupt is
-    delivered at the end. A process that ignores interrupts, as background jobs do, goes on
-    ignoring them, also where a library installs a handler.
+    The yielded function returns True if there has been an interrupt. A pending
+    interrupt is delivered at the end. A process that ignores interrupts, as background
+    jobs do, continues to ignore them, even if a library installs a handler.
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(
         signal, "pthread_sigmask"
@@ -150,7 +156,7 @@ def _held_back() -> Iterator[Callable[[], bool]]:
 
 
 class _WithoutLibraries:
-    """Standard output for all but the threads in which native libraries run."""
+    """Standard output of all threads except those of native libraries."""
 
     def __init__(self, out: Any) -> None:
         self._out = out
@@ -159,7 +165,7 @@ class _WithoutLibraries:
         return getattr(self._out, name)
 
     def write(self, text: str) -> int:
-        """Write a text, or drop it where a library says it."""
+        """Write a text, or drop it in a thread of a library."""
         return (
             len(text)
             if threading.current_thread().name == NATIVE_WORK
@@ -169,10 +175,10 @@ class _WithoutLibraries:
 
 @contextmanager
 def unheard() -> Iterator[None]:
-    """Drop what native libraries print through Python's standard output while entered.
+    """Drop output of native libraries through Python's standard output while entered.
 
-    OSQP prints there that it was interrupted. Only the main thread exchanges standard output,
-    because two threads that do so at the same time might not put it back.
+    OSQP prints there that it was interrupted. Only the main thread exchanges standard
+    output: two threads that do so at the same time might not restore it.
     """
     if threading.current_thread() is not threading.main_thread() or sys.stdout is None:
         yield

@@ -1,4 +1,4 @@
-"""How a problem, and what was found of it, are kept in a file: arrays as those of an NPZ file, all else as words in JSON.
+"""Serialisation of problems and results: arrays as NPZ, everything else as JSON.
 
 There are no pickles. A file is written whole or not at all.
 """
@@ -32,7 +32,10 @@ from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 
 RENAMED = {"pairs": "rows"}
-"""Words of earlier files, and those of today: the unknowns of a one-norm problem belonged to pairs when all its rows were pairs."""
+"""Words of earlier files, and their present equivalents.
+
+The variables of a one-norm problem belonged to pairs when all its rows were pairs.
+"""
 
 Arrays = dict[str, Any]
 Held = TypeVar("Held")
@@ -43,19 +46,19 @@ def write(file: str | Path, form: str, words: Mapping[str, Any], arrays: Arrays)
 
     Parameters
     ----------
-    file : str | Path
-        Where to write; what is there is replaced.
+    file : str or Path
+        File to write; an existing one is replaced.
     form : str
-        The name of the file's format.
-    words : Mapping[str, Any]
-        For JSON.
-    arrays : Arrays
-        By name.
+        Name of the file's format.
+    words : mapping of str to Any
+        Data stored as JSON.
+    arrays : dict of str to array
+        Arrays by name.
 
     Raises
     ------
     OSError
-        A file that cannot be written, with its name and what to do.
+        If the file cannot be written; the message names it and a remedy.
     """
     try:
         with whole(Path(file)) as part, part.open("wb") as out:
@@ -73,27 +76,31 @@ def write(file: str | Path, form: str, words: Mapping[str, Any], arrays: Arrays)
 def read(
     file: str | Path, form: str, kind: str, made: Callable[[dict[str, Any], Arrays], Held]
 ) -> Held:
-    """What a file holds that `write` wrote.
+    """Read a file of `write`.
 
     Parameters
     ----------
-    file : str | Path
-        To read.
+    file : str or Path
+        File to read.
     form : str
-        The name of its format.
+        Name of its format.
     kind : str
-        What it holds, in words.
-    made : Callable[[dict[str, Any], Arrays], Held]
-        Makes that of the words and arrays; it may raise a KeyError where something is
-        missing, and a ValueError with a reason.
+        Kind of its content, for messages.
+    made : callable
+        Builds the result from the words and arrays; raises a KeyError if a part is
+        missing, and a ValueError with a reason otherwise.
+
+    Returns
+    -------
+    Held
+        Result of `made`.
 
     Raises
     ------
     ValueError
-        A damaged file, or one of another kind.
+        If the file is damaged, or of another kind.
     OSError
-        A file that cannot be read.  Both name the file, what is wrong with it, and what
-        to do.
+        If the file cannot be read. Both messages name the file, the fault and a remedy.
     """
     try:
         content = Path(file).read_bytes()
@@ -110,8 +117,8 @@ def read(
         return made(words, arrays)
     except MemoryError:
         raise
-    # what does not fit fails in many ways, from JSON, NumPy, scipy and the constructors
-    # of kernels
+    # Invalid content raises various errors: JSON, NumPy, scipy and kernel constructors
+    # have their own.
     except Exception as reason:
         wrong = (
             f"{format_error(reason)} is missing"
@@ -126,7 +133,7 @@ def read(
 
 @contextmanager
 def _named(path: Path, part: Path) -> Iterator[None]:
-    """Let errors of the system name the file instead of no file or of its part."""
+    """Make system errors name the file instead of no file or its temporary part."""
     try:
         yield
     except OSError as failure:
@@ -137,17 +144,24 @@ def _named(path: Path, part: Path) -> Iterator[None]:
 
 @contextmanager
 def whole(path: Path, keep: bool = True) -> Iterator[Path]:
-    """Yield the path of a new file, which replaces the file at the end if it is to be kept.
+    """Yield the path of a new file that replaces the file at the end.
 
-    The new file has an unpredictable name in the same folder and the same ending. It is created
-    with O_EXCL, so that no link is followed, and no user reads it who may not read what it
-    replaces. A device or a pipe is written to directly.
+    The new file has an unpredictable name in the same folder and the same ending. It is
+    created with O_EXCL, so that no link is followed, and no user reads it who may not
+    read the replaced file. A device or a pipe is written directly.
+
+    Parameters
+    ----------
+    path : Path
+        File to replace.
+    keep : bool
+        False to discard the new file at the end.
     """
     if path.exists() and not path.is_file():
         with _named(path, path):
             yield path
         return
-    path = path.resolve()  # of a link it is the file behind it that is replaced
+    path = path.resolve()  # The target of a link is replaced, not the link.
     part = path.with_name(f".equimargin-{token_hex(8)}{path.suffix}")
     with _named(path, part):
         mode = path.stat().st_mode & 0o666 | 0o600 if path.exists() else 0o666
@@ -166,12 +180,17 @@ def whole(path: Path, keep: bool = True) -> Iterator[Path]:
 
 
 def packed(problem: Problem) -> tuple[dict[str, Any], Arrays]:
-    """The words of a problem that go into JSON, and its arrays by name.
+    """Return a problem as JSON data and arrays by name.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem to store.
 
     Raises
     ------
     ValueError
-        A kernel that is not the project's own, which no file could name.
+        If the kernel is user-defined, which no file could name.
     """
     words = {
         "kernel": _kernel_text(problem.kernel),
@@ -191,14 +210,21 @@ def _loss_in_words(problem: MarginProblem) -> dict[str, Any]:
 
 
 def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Problem:
-    """The problem that was packed.
+    """Return the problem of JSON data and arrays.
+
+    Parameters
+    ----------
+    words : mapping of str to Any
+        JSON data of `packed`.
+    arrays : mapping of str to array
+        Arrays of `packed`.
 
     Raises
     ------
     KeyError
-        Something is missing.
+        If a part is missing.
     ValueError
-        Something does not fit, in a sentence.
+        If a part does not fit; the message is a sentence.
     """
     X, kernel = _read_features(arrays), _kernel(words["kernel"])
     if kernel.given and X.shape[0] != X.shape[1]:
@@ -238,17 +264,16 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pr
     unknowns = ("points", "rows") if isinstance(rows, Pairs) else ("rows",)
     over = RENAMED.get(words["over"], words["over"])
     if not isinstance(rows, Pairs | Signed) or over not in unknowns or np.inf == C:
-        raise ValueError("its unknowns, its rows and its C are those of no one-norm problem")
-    bias = _bias(
-        {"bias": False, **words}, rows
-    )  # before one-norm problems could have a bias their files did not speak of it
+        raise ValueError("its variables, rows and C do not form a one-norm problem")
+    # Files older than the bias of one-norm problems have no entry for it.
+    bias = _bias({"bias": False, **words}, rows)
     return OneNormProblem(X, kernel, rows, float(C), over, bias, shift=shift, feature_names=columns)
 
 
 def _of_margin(
     words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], rows: Rows
 ) -> tuple[LossName, bool, NDArray[np.float64] | None]:
-    """The loss, whether there is a bias, and the weights of a margin problem."""
+    """Return loss, bias and weights of a margin problem."""
     weights = _numbers(arrays, "weights") if "weights" in arrays else None
     if weights is not None and not (weights.shape == (rows.groups,) and (weights >= 0).all()):
         raise ValueError("its weights do not fit the rows")
@@ -259,7 +284,7 @@ def _of_margin(
 
 
 def _bias(words: Mapping[str, Any], rows: Rows) -> bool:
-    """Whether a problem of these rows has a bias."""
+    """Return the bias flag of a file, checked against the rows."""
     bias = words["bias"]
     if not isinstance(bias, bool) or (bias and rows.invariant):
         raise ValueError(f"its bias does not fit the rows: {bias!r}")
@@ -267,9 +292,11 @@ def _bias(words: Mapping[str, Any], rows: Rows) -> bool:
 
 
 def _is_allowed(shift: float, X: Any, kernel: Kernel, linear: bool) -> bool:
-    """Whether a file may say that the matrix is K + shift I: a given one which, but for a linear program, is positive semidefinite.
+    """Return True if a file may declare K + shift I as the kernel matrix.
 
-    The lower bounds of all problems but linear programs rest on that, so that it is proved again.
+    It must be a given matrix which, except for a linear program, is positive
+    semidefinite. The lower bounds of all problems except linear programs rely on that,
+    so that it is proved again.
     """
     if not kernel.given:
         return shift == 0
@@ -280,12 +307,21 @@ def _is_allowed(shift: float, X: Any, kernel: Kernel, linear: bool) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Whether JSON has a number here."""
+    """Return True if a JSON value is a number.
+
+    Parameters
+    ----------
+    value : Any
+        JSON value.
+    """
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _kernel_text(kernel: Kernel) -> list[Any]:
-    """A kernel as the name of its class and its parameters; the kernel within an intercept is a list of this kind, too."""
+    """Return a kernel as a list of its class name and parameters.
+
+    The kernel within an intercept is such a list, too.
+    """
     if type(kernel) is not Intercept and type(kernel) not in _of_files().values():
         raise ValueError(
             f"a problem with the kernel {kernel!r} cannot be written to a file, which knows "
@@ -310,7 +346,10 @@ def _kernel(text: list[Any]) -> Kernel:
 
 
 def _of_files() -> dict[str, type[Kernel]]:
-    """Return the package's kernels by the names of their classes, which is how a file names a kernel; a plug-in's are in no file."""
+    """Return the package's kernels by the class names that files use.
+
+    Kernels of plug-ins are in no file.
+    """
     return {
         made.__name__: made
         for made in KERNELS.values()
@@ -375,6 +414,7 @@ def _rows(name: str, arrays: Mapping[str, NDArray[Any]], m: int) -> Rows:
         ):
             raise ValueError(f"its pairs are not of points 0 .. {m - 1}")
         return Pairs(preferred, other, m)
+    # The labels must fit the kind of rows that the file names.
     y = _numbers(arrays, "y")
     if y.shape != (m,) or not np.isfinite(y).all():
         raise ValueError(f"y is not {m} finite numbers")

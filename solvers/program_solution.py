@@ -1,4 +1,4 @@
-"""The answer of a solver to a problem of which nothing but the data is known: a value, or values of variables."""
+"""Result of a solver for a problem known by its data: a value, or variable values."""
 
 from __future__ import annotations
 
@@ -18,18 +18,29 @@ from equimargin.solvers.solution import AnySolution, Status
 
 @dataclass(frozen=True, eq=False)
 class ProgramSolution(AnySolution):
-    """The answer of a solver to a `ProgramProblem`; what it is worth is proven by whoever asks.
+    """Result of a solver for a `ProgramProblem`, not yet checked.
 
     Attributes
     ----------
     problem : ProgramProblem
-        What was solved.
+        Problem that was solved.
+    solver : str
+        Name of the solver.
+    status : Status
+        Reason to stop.
+    reason : str
+        Reason to stop, as text.
+    iterations : int or None
+        Iterations of the solver's own kind; None if it counts none.
+    seconds : float
+        Wall time in seconds.
     accuracy : float
-        What the solver admits, relative to the size of the optimum.
+        Accuracy that the solver declares, relative to the size of the optimum.
     value : float
-        The value that it claims, on the family's scale; NaN where it gives values of variables.
-    values : Mapping[str, Any]
-        Mapping of str to array Values of variables by name; empty where it gives none.
+        Reported objective value, on the family's scale; NaN if variable values are
+        given.
+    values : mapping of str to array
+        Values of variables by name; empty if none are given.
     formulation : str or None
         Id of the formulation whose variables these are.
     """
@@ -53,21 +64,26 @@ def solved(
     accuracy: float,
     seconds: float | None,
 ) -> ProgramSolution:
-    """Return the answer of a solving function, under a time limit.
+    """Run a solving function under a time limit and interpret its result.
 
     Parameters
     ----------
     problem : ProgramProblem
-        What is solved.
+        Problem to solve.
     solver : str
         Name of the solver.
     function : callable
-        Returns a value of the family, or values of variables of the definition by name, or the
-        name of a formulation and values of its variables; or a solution.
+        Returns a value of the family, or values of variables of the definition by name,
+        or the name of a formulation and values of its variables; or a solution.
     accuracy : float
-        Relative, as the solver admits.
+        Relative accuracy that the solver declares.
     seconds : float or None
-        Time limit; None for any time.
+        Time limit; None for no limit.
+
+    Returns
+    -------
+    ProgramSolution
+        Result, or the reason of a failure.
     """
     started = run_seconds()
     try:
@@ -84,26 +100,35 @@ def solved(
         )
     if isinstance(answer, ProgramSolution):
         return answer
-    taken = run_seconds() - started
+    duration = run_seconds() - started
     try:
         value, values, formulation = _read(problem, answer)
     except ValueError as wrong:
         return ProgramSolution(
-            problem, solver, Status.NUMERICAL_FAILURE, str(wrong), None, taken, accuracy
+            problem, solver, Status.NUMERICAL_FAILURE, str(wrong), None, duration, accuracy
         )
     reason = "" if formulation else "the solver gives a value without a point"
     return ProgramSolution(
-        problem, solver, Status.OPTIMAL, reason, None, taken, accuracy, value, values, formulation
+        problem,
+        solver,
+        Status.OPTIMAL,
+        reason,
+        None,
+        duration,
+        accuracy,
+        value,
+        values,
+        formulation,
     )
 
 
 def _read(problem: ProgramProblem, answer: Any) -> tuple[float, Mapping[str, Any], str | None]:
-    """Return the value, the values and the id of the formulation of an answer.
+    """Return the value, the values and the formulation's id of a result.
 
     Raises
     ------
     ValueError
-        If the answer has another form.
+        If the result has another form.
     """
     if isinstance(answer, Real | np.floating) and not isinstance(answer, bool):
         if isnan(answer):

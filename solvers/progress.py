@@ -1,4 +1,10 @@
-"""The judge of a run: it computes the gap of every point that an iterative solver shows, keeps the best one, and says when to stop."""
+"""Convergence monitor: duality gap, best iterate and stopping rule of a run.
+
+An iterative solver passes its iterates to `DualConvergenceMonitor.show` (dual solvers)
+or `ConvergenceMonitor.weigh` (points of known value). The monitor computes the duality
+gap in float64, keeps the iterate of smallest gap and sets `ConvergenceMonitor.status`
+when the run should stop.
+"""
 
 from __future__ import annotations
 
@@ -20,46 +26,85 @@ from equimargin.solvers.solution import Limits, Solution, Status, counted, relat
 Product = Callable[[Array], Array]
 
 STALE_CHECKS = 25
-"""Checks in a row without progress that end a run, unless its solver names a larger number and the gap is above ROUNDED_GAP."""
-SLOW_CHECKS = 4
-"""Multiple of the checks without progress that end a run.
+"""Number of consecutive checks without progress that end a run.
 
-A run with a successor halves its gap within as many checks, or ends.
+A solver may set a larger number, which holds while the gap is above ROUNDED_GAP.
+"""
+SLOW_CHECKS = 4
+"""Multiple of the patience within which a run with a successor must halve its gap.
+
+The next solver of "auto" gets the problem otherwise.
 """
 ROUNDED_GAP = 1e-12
-"""Relative gap that sums of thousands of rounded terms hardly tell from 0: below it only a gap that halves is progress."""
-MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS = 10_000_000
-"""Multiplications of a compiled loop, about 10 ms, after which it comes back: inside it neither the clock nor an interrupt is noticed."""
-LARGEST_PROVEN_GAP = 1e-4
-"""Proven relative gap above which a small gap of float64 is taken for rounding.
+"""Relative gap at the rounding level of sums over thousands of terms.
 
-Bounds on rounding are larger than rounding. In the tests of the solvers, where C K
-leaves few digits of margins, the proven gap is below 2e-5, or the point proves nothing.
+Below it, only a gap that halves counts as progress.
+"""
+MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS = 10_000_000
+"""Multiplications of a compiled loop between two checks of the clock.
+
+About 10 ms. A compiled loop notices neither the time limit nor an interrupt.
+"""
+LARGEST_PROVEN_GAP = 1e-4
+"""Proven relative gap above which a small float64 gap counts as rounding.
+
+Proven bounds exceed the rounding error. In the tests of the solvers, where C K leaves
+few digits of margins, the proven gap is below 2e-5, or the point proves nothing.
 """
 VALUE_ROUNDING = 1e-15
-"""Relative rise of a value that is no more than its own rounding."""
+"""Relative increase of an objective value that counts as rounding."""
 
 
 def has_increased(dual: float, best: float, rise: float, size: float) -> bool:
-    """Whether a dual value is above the best one so far by more than `rise`, and by more than the rounding of values of this size."""
+    """Return True if a dual value exceeds the best one by more than rounding.
+
+    Parameters
+    ----------
+    dual : float
+        New dual value.
+    best : float
+        Largest dual value so far.
+    rise : float
+        Smallest increase that counts, in units of the objective.
+    size : float
+        Magnitude of the values, which determines their rounding error.
+
+    Returns
+    -------
+    bool
+        True if `dual` is larger by more than `rise` and by more than rounding.
+    """
     return dual > best + max(rise, VALUE_ROUNDING * size)
 
 
 class ConvergenceMonitor:
-    """The judge of one run: it keeps the point of the smallest gap and says when to stop.
+    """Convergence monitor of one run.
+
+    Keeps the point of smallest duality gap and decides when to stop.
 
     Parameters
     ----------
     solver : str
-        The name of the solver.
-    problem, limits
-        Of the run.
+        Name of the solver.
+    problem : Problem
+        Problem being solved.
+    limits : Limits
+        Tolerance, time limit and callback.
     max_iter : int
-        Its iteration limit.
-    iterations, primal, dual, gap
-        Of the last point.
-    status, reason
-        Why to stop; the status is None while there is no reason.
+        Iteration limit.
+    patience : int
+        Number of consecutive checks without progress that end the run.
+
+    Attributes
+    ----------
+    iterations : int
+        Iterations at the last point.
+    primal, dual, gap : float
+        Objective values and relative gap of the last point.
+    status : Status or None
+        Reason to stop; None while the run should continue.
+    reason : str
+        The same as a sentence.
     """
 
     problem: Problem
@@ -81,12 +126,12 @@ class ConvergenceMonitor:
 
     @property
     def seconds(self) -> float:
-        """Seconds of wall time since the start, without those in which kernels were compiled."""
+        """Wall time since the start in seconds, without kernel compilation."""
         return run_seconds() - self._start
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the time limit has passed."""
+        """True if the time limit has passed."""
         return self.limits.time_limit is not None and self.seconds > self.limits.time_limit
 
     def weigh(
@@ -97,78 +142,95 @@ class ConvergenceMonitor:
         iterations: int,
         moved: bool = False,
     ) -> bool:
-        """Judge a point whose values are known; true if the run is over.
+        """Record a point of known objective values; return True if the run should stop.
 
         Parameters
         ----------
         point : CanonicalPoint
-            With a function and multipliers.
-        primal, dual : float
-            Its values, -inf for multipliers that are not feasible.
+            Point with a function and multipliers.
+        primal : float
+            Primal objective.
+        dual : float
+            Dual objective; -inf if the multipliers are infeasible.
         iterations : int
-            So far.
+            Iterations so far.
         moved : bool
-            Whether what the solver itself lowers or raises has moved by more than
-            rounding since the last point.
+            True if the solver's own merit function has changed by more than rounding
+            since the last point. Counts as progress.
+
+        Returns
+        -------
+        bool
+            True if the run should stop.
         """
         self.iterations = iterations
         self.primal, self.dual = primal, dual
         self.gap = relative_gap(primal, dual, self.problem.scale) if self.problem.convex else np.inf
-        if (
-            self.gap <= self.limits.tol and self._cancels
-        ):  # the gap is then computed a second time, as the solution will compute it
+        if self.gap <= self.limits.tol and self._cancels:
+            # C K leaves few digits of the margins: compute the gap as `Solution` will,
+            # so that both agree on whether the tolerance is met.
             self.gap = max(self.gap, self._found(point, Status.OPTIMAL).relative_gap)
         self._record.note(point, primal, dual, self.gap, moved)
         self._judge(point)
         return self.status is not None
 
     def end(self, status: Status, reason: str) -> None:
-        """Stop for a reason of the solver's own."""
+        """Stop the run for a reason of the solver.
+
+        Parameters
+        ----------
+        status : Status
+            Final status.
+        reason : str
+            Sentence for the user.
+        """
         self.status, self.reason = status, reason
 
     def solution(self) -> Solution:
-        """The best point, and why the run stopped."""
+        """Return the best point with the status and reason of the run."""
         return self._found(self._record.point, self.status or Status.NUMERICAL_FAILURE)
 
     def _found(self, point: CanonicalPoint, status: Status) -> Solution:
+        """Return the solution at a point."""
         return Solution(
             self.problem, self.solver, point, status, self.reason, self.iterations, self.seconds
         )
 
     def _reached(self, point: CanonicalPoint, reached: str) -> None:
-        """Stop where the gap is as small as asked.
+        """Stop at a gap within the tolerance.
 
-        Where both values are rounding, their difference may be small by chance. The proven gap
-        shows that, and the run has failed.
+        If both values are rounding, their difference may be small by chance. The proven
+        gap shows this, and the run has failed.
         """
         tol = self.limits.tol
         proven = 0.0
         if self._cancels:
-            found = self._found(point, Status.OPTIMAL)
-            proven = relative_gap(found.upper, found.lower, self.problem.scale)
+            solution = self._found(point, Status.OPTIMAL)
+            proven = relative_gap(solution.upper, solution.lower, self.problem.scale)
         if proven > max(tol, LARGEST_PROVEN_GAP):
             self.end(
                 Status.NUMERICAL_FAILURE,
-                f"float64 cannot tell the gap: {reached}, and {proven:.2e} by proven bounds",
+                f"float64 cannot resolve the gap: {reached}, and {proven:.2e} by proven bounds",
             )
         else:
             self.end(Status.OPTIMAL, f"{reached}, {tol:.0e} was asked")
 
     @cached_property
     def _cancels(self) -> bool:
-        """Whether C K leaves so few digits of margins in float64 that two ways to compute a gap may differ by the tolerance."""
+        """True if rounding errors of C K may exceed the tolerance of the gap."""
         return relative_rounding_error(self.problem) > 0.1 * self.limits.tol
 
     def _judge(self, point: CanonicalPoint) -> None:
+        """Set the status if a stopping criterion holds at the last point."""
         limits, record = self.limits, self._record
         reached = f"relative gap {record.gap:.2e} after {counted(self.iterations, 'iteration')}"
         bounds = (self.dual, self.primal) if self.problem.convex else (-np.inf, np.inf)
-        asked = limits.callback is not None and bool(
+        callback_stops = limits.callback is not None and bool(
             limits.callback(self.iterations, *bounds, point)
         )
         if self.gap <= limits.tol:
             self._reached(point, reached)
-        elif asked:
+        elif callback_stops:
             self.end(Status.ITERATION_LIMIT, f"the callback ended the run: {reached}")
         elif self.out_of_time:
             self.end(Status.TIME_LIMIT, f"the time limit of {limits.time_limit:g} s: {reached}")
@@ -189,26 +251,28 @@ class ConvergenceMonitor:
 
 @dataclass
 class _Record:
-    """Best figures of the points of a run.
+    """Best values of a run, and the number of checks since the last progress.
 
-    Attributes
+    Parameters
     ----------
     most_stale : int
-        Checks in a row without progress that end the run, while float64 can resolve its gap.
+        Consecutive checks without progress that end the run, above ROUNDED_GAP.
     point : CanonicalPoint
-        Point of the smallest gap; the last one while none has a gap.
+        Point of smallest gap; the last one while no gap is finite.
     gap : float
-        Smallest gap.
-    dual, least_primal : float
-        Largest dual value, and smallest primal value.
+        Smallest relative gap.
+    dual : float
+        Largest dual value.
+    least_primal : float
+        Smallest primal value.
     violation : float
-        Smallest violation of the solver's own conditions.
+        Smallest violation of the solver's own optimality conditions.
     stale : int
-        Checks without progress since the last one with progress.
+        Checks since the last progress.
     apart : float
-        Difference of the two values when it was last halved.
+        Difference of the best values when it was last halved.
     slow : int
-        Checks since then.
+        Checks since `apart` was last halved.
     """
 
     most_stale: int
@@ -224,16 +288,22 @@ class _Record:
     def note(
         self, point: CanonicalPoint, primal: float, dual: float, gap: float, moved: bool
     ) -> None:
-        """Keep the point if it is the best one, and count whether there was progress; moved : whether the solver says so."""
+        """Update the best values, and count the check as progress or as stale.
+
+        Progress is a gap smaller by 5 % (by half below ROUNDED_GAP), a larger dual
+        value, or `moved`.
+        """
         self.least_primal = min(self.least_primal, primal)
-        dual = min(
-            dual, self.least_primal
-        )  # a dual value above a primal one proves nothing: either is rounding, and so is its rise
-        rise = min(0.01 * (primal - self.dual), 1e-6 * abs(self.dual))
+        # By weak duality a dual value above a primal one is rounding error.
+        dual = min(dual, self.least_primal)
+        # An increase counts above the smaller of 1 % of the gap and 1e-6 of the value.
+        smallest_rise = min(0.01 * (primal - self.dual), 1e-6 * abs(self.dual))
         size = abs(self.least_primal if np.isfinite(self.least_primal) else self.dual)
-        falls = gap < (0.5 if self.rounded else 0.95) * self.gap
+        gap_decreases = gap < (0.5 if self.rounded else 0.95) * self.gap
         self.stale = (
-            0 if falls or moved or has_increased(dual, self.dual, rise, size) else self.stale + 1
+            0
+            if gap_decreases or moved or has_increased(dual, self.dual, smallest_rise, size)
+            else self.stale + 1
         )
         if gap < self.gap or not np.isfinite(self.gap):
             self.point = point
@@ -244,35 +314,40 @@ class _Record:
         self.apart, self.slow = (apart, 0) if halved else (self.apart, self.slow + 1)
 
     def violates_less(self, violation: float) -> bool:
-        """Whether a violation is below nine tenths of the smallest one so far; one below 0 counts as 0."""
+        """Return True if a violation is below 90 % of the smallest one so far.
+
+        Negative violations count as 0.
+        """
         violation = max(violation, 0.0)
-        less, self.violation = violation < 0.9 * self.violation, min(self.violation, violation)
-        return less
+        decreases, self.violation = violation < 0.9 * self.violation, min(self.violation, violation)
+        return decreases
 
     @property
     def rounded(self) -> bool:
-        """Whether the smallest gap is one that float64 hardly tells from 0."""
+        """True if the smallest gap is at rounding level."""
         return self.gap <= ROUNDED_GAP
 
     @property
     def patience(self) -> int:
-        """Checks in a row without progress that end the run now."""
+        """Number of consecutive checks without progress that now end the run."""
         return min(self.most_stale, STALE_CHECKS) if self.rounded else self.most_stale
 
 
 class DualIterate(NamedTuple):
-    """A point that a solver has shown, its function computed anew.
+    """Iterate of a dual solver, with its function recomputed.
 
     Parameters
     ----------
     alpha : ndarray of shape (p,)
-        Its multipliers, repaired.
+        Feasible multipliers close to the iterate, on a dyadic grid.
     f : ndarray of shape (m,)
-        The values of its function without the bias b.
-    w : Array | None of shape (q,)
-        Of a kernel with explicit features, else None.
+        Function values at the points, without the bias.
+    w : ndarray of shape (q,), or None
+        Weights, if the kernel has explicit features.
+    b : float
+        Optimal bias for f.
     norm2 : float
-        An upper bound of |A'alpha|_K^2.
+        Upper bound of |A'alpha|_K^2.
     """
 
     alpha: Array
@@ -283,15 +358,25 @@ class DualIterate(NamedTuple):
 
 
 class DualConvergenceMonitor(ConvergenceMonitor):
-    """The judge of a run in the dual of a margin problem.
+    """Convergence monitor of a dual solver for margin problems.
 
     Parameters
     ----------
-    product : Product | None
-        beta -> K beta, (m,): the Gram operator's own unless the solver has a faster
-        one.
+    solver : str
+        Name of the solver.
+    problem : MarginProblem
+        Problem being solved.
+    limits : Limits
+        Tolerance, time limit and callback.
+    max_iter : int
+        Iteration limit.
+    product : callable, optional
+        Maps beta, shape (m,), to K beta. By default the product of `problem.gram`.
+
+    Attributes
+    ----------
     shown : DualIterate
-        The last point shown.
+        Last point passed to `show`.
     """
 
     problem: MarginProblem
@@ -309,20 +394,27 @@ class DualConvergenceMonitor(ConvergenceMonitor):
         self.product = product or problem.gram.__matmul__
 
     def show(self, alpha: Array, iterations: int, violation: float = np.inf) -> bool:
-        """Judge a point; true if the run is over.
+        """Evaluate the iterate alpha; return True if the run should stop.
 
-        The function is that of the repaired multipliers. Where the kernel has no explicit features it is that of the multipliers as they
-        are shown: the grid of a repair is too coarse for an f that is to be good to ten digits. Hard rows keep to the grid, on which
-        coefficients of equal points add up exactly.
+        The gap is computed at feasible multipliers close to alpha, on a dyadic grid. If
+        the kernel has no explicit features and no row is hard, f is computed from the
+        unrounded alpha: the grid would limit its accuracy to fewer than ten digits.
+        Hard rows need the grid, on which coefficients of equal points add without
+        rounding.
 
         Parameters
         ----------
         alpha : ndarray of shape (p,)
-            multipliers.
+            Multipliers.
         iterations : int
-            So far.
+            Iterations so far.
         violation : float
-            Of the solver's own optimality conditions; that it falls is progress.
+            Violation of the solver's own optimality conditions; a decrease is progress.
+
+        Returns
+        -------
+        bool
+            True if the run should stop.
         """
         problem, repaired = self.problem, self.problem.repaired(alpha)
         beta = problem.rows.rdot(repaired)
@@ -333,34 +425,66 @@ class DualConvergenceMonitor(ConvergenceMonitor):
             self.shown = DualIterate(repaired, f, w, problem.bias_at(f), norm2)
             point = Point(w=w, b=self.shown.b, alpha=repaired)
         else:
-            on_grid, soft = beta, not np.isinf(problem.group_costs).any()
-            beta = problem.rows.rdot(alpha) if soft else on_grid
+            on_grid, all_soft = beta, not np.isinf(problem.group_costs).any()
+            beta = problem.rows.rdot(alpha) if all_soft else on_grid
             f = self.product(beta)
             norm2 = float(beta @ f)
+            # f is that of beta, the dual value that of on_grid: bound its norm.
             self.shown = DualIterate(
                 repaired, f, None, problem.bias_at(f), norm2 + self._rise(on_grid - beta, f)
             )
             point = Point(beta=beta, b=self.shown.b, alpha=repaired)
-        values = problem.primal(f, norm2, self.shown.b), problem.dual(repaired, self.shown.norm2)
-        return self.weigh(point, *values, iterations, self._record.violates_less(violation))
+        objectives = (
+            problem.primal(f, norm2, self.shown.b),
+            problem.dual(repaired, self.shown.norm2),
+        )
+        return self.weigh(point, *objectives, iterations, self._record.violates_less(violation))
 
     def _rise(self, delta: Array, f: Array) -> float:
-        """How much larger |f|^2 is at most where the coefficients are larger by delta, (m,): 2 delta'f + (sum_i |delta_i| sqrt(K_ii))^2."""
+        """Return an upper bound of |f + g|^2 - |f|^2, where g has coefficients delta.
+
+        The bound is 2 delta'f + (sum_i |delta_i| sqrt(K_ii))^2.
+        """
         return float(
             2 * delta @ f + (np.abs(delta) @ np.sqrt(np.abs(self.problem.gram.diagonal))) ** 2
         )
 
 
 def initial_multipliers(start: Point, problem: MarginProblem) -> Array:
-    """The multipliers to start from, (p,); zeros where the point has none."""
+    """Return the initial multipliers of a warm start.
+
+    Parameters
+    ----------
+    start : Point
+        Warm start.
+    problem : MarginProblem
+        Problem to solve.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+        The start's multipliers; zeros if it has none.
+    """
     return np.zeros(problem.p) if start.alpha is None else np.asarray(start.alpha)
 
 
 def initial_function(start: Point, problem: MarginProblem) -> Array:
-    """The function to start from: w (q,) where the kernel has explicit features, beta (m,) otherwise.
+    """Return the initial function of a warm start.
 
-    It is the point's own function; where it has none, that of its multipliers, A'alpha; where it has neither, 0. What is not finite counts
-    as 0.
+    The start's own function or, if it has none, A'alpha of its multipliers, or else 0.
+    Nonfinite entries count as 0.
+
+    Parameters
+    ----------
+    start : Point
+        Warm start.
+    problem : MarginProblem
+        Problem to solve.
+
+    Returns
+    -------
+    ndarray
+        w, shape (q,), if the kernel has explicit features; otherwise beta, shape (m,).
     """
     Z = problem.explicit
     if Z is not None and start.w is not None:
@@ -376,5 +500,5 @@ def initial_function(start: Point, problem: MarginProblem) -> Array:
 
 
 def _finite(v: Array) -> Array:
-    """The numbers of a start, 0 where they are not finite."""
+    """Return the array with nonfinite entries replaced by 0."""
     return np.where(np.isfinite(v), v, 0.0)

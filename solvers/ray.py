@@ -1,4 +1,4 @@
-"""Why no function meets the hard rows of a problem without a bias: weights of some of them under which they cancel."""
+"""Infeasibility certificate of hard rows without a bias: weights that cancel them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FarkasRay:
-    """Whole numbers a_r > 0 with sum_r a_r A_r phi = 0, exactly: margins of 1 at all of these rows would make sum_r a_r = 0.
+    """Integers a_r > 0 with sum_r a_r A_r phi = 0 exactly.
+
+    Margins of 1 at all of these rows would give sum_r a_r = 0.
 
     Parameters
     ----------
-    rows : tuple[tuple[int, ...], ...]
-        Of each weight, the pair (preferred, other), or the classified point, (point,).
-    weights : tuple[int, ...]
-        a_r.
+    rows : tuple of tuple of int
+        For each weight, the pair (preferred, other), or the classified point, (point,).
+    weights : tuple of int
+        Weights a_r.
     reason : str
-        How it is known to be exact, in a clause.
+        Reason why the sum is exact, as a phrase.
     """
 
     rows: tuple[tuple[int, ...], ...]

@@ -1,20 +1,22 @@
-"""The specialised solvers by name, how a solver is entered among them, and the public `solve`.
+"""Registry of the specialised solvers, and the public `solve`.
 
 A solver is a function of a problem, limits and a start, under `@solver`:
 
-    @solver("mine", "svm.soft", algorithm="...", requires=Requirements(MarginProblem, losses=("hinge",)))
+    requires = Requirements(MarginProblem, losses=("hinge",))
+
+    @solver("mine", "svm.soft", algorithm="...", requires=requires)
     def mine(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution: ...
 
-It may leave the start, or the limits too, out of its parameters. In place of a Solution
-it may return any point that `complete` takes: w of a linear kernel, (w, b), a mapping
-of parts such as {"f": f, "b": b}, or a Point. What that point proves then says how the
-run ended. Of a `ProgramProblem` it returns a value of the family; or values of
-variables of the definition, by name; or the name of another formulation and values of
-its variables. Variables that it leaves out are optimised.
+It may omit the start, or limits and start, from its parameters. In place of a Solution
+it may return any point that `complete` accepts: w of a linear kernel, (w, b), a mapping
+of parts such as {"f": f, "b": b}, or a Point. The bounds proven by that point then
+determine the status. For a `ProgramProblem` it returns a value of the family; or values
+of variables of the definition, by name; or the name of another formulation and values
+of its variables. Missing variables are optimised.
 
-The project's own solvers are entered in the same way. Importing all their modules takes
-some 20 ms. A module is therefore imported when its solver is first looked up;
-`import equimargin.solvers` imports only those that it uses itself.
+The package's solvers are registered in the same way. Importing all their modules takes
+some 20 ms. A module is therefore imported when its solver is first looked up; `import
+equimargin.solvers` imports only those that it uses itself.
 """
 
 from __future__ import annotations
@@ -54,62 +56,97 @@ from equimargin.solvers.solution import (
 )
 
 DEFAULT_ACCURACY = 1e-6
-"""Accuracy that a solver admits where it says none, relative to the optimum."""
+"""Default accuracy that a solver declares, relative to the optimum."""
 LEAST_ACCURATE = 1e-3
-"""Largest accuracy that a solver may admit, relative to the optimum: the referee takes less
-accurate answers for failed ones.
+"""Maximum accuracy that a solver may declare, relative to the optimum.
+
+The referee counts less accurate answers as failed.
 """
 ANY_DATA = Requirements(ProgramProblem)
-"""Requirements of a solver that takes every problem of its families, of which nothing but the data is known."""
+"""Requirements of a solver for all `ProgramProblem`s of its families."""
 SHORTEST_LIMIT = 1e-3
-"""Shortest time limit of a solver after another one, in seconds."""
+"""Minimum time limit in seconds of a solver that follows another one."""
 Run = TypeVar("Run", bound=Callable[..., Any])
-"""A solving function: of a problem, and if it takes them of limits, and of a point of
-that problem's kind to start from, or None.
+"""Solving function of a problem and, optionally, limits and a warm start or None.
+
+The warm start is a point of the problem's kind.
 """
 
 
 @runtime_checkable
 class Solver(Protocol):
-    """What a specialised solver is: an entry of SOLVERS, or any object that `equimargin.testing.check_solver` can put to the test."""
+    """Interface of a specialised solver.
+
+    Entries of SOLVERS have it; `equimargin.testing.check_solver` tests any object with
+    it.
+    """
 
     @property
     def name(self) -> str:
-        """What it is asked for by."""
+        """Name under which the solver is requested."""
 
     @property
     def algorithm(self) -> str:
-        """Its method, in a clause."""
+        """Algorithm, as a phrase."""
 
     @property
     def families(self) -> tuple[str, ...]:
-        """The families that it is for; "svr" names all families of that kind."""
+        """Supported families; "svr" names all families of that kind."""
 
     @property
     def reference(self) -> bool:
-        """Whether it is there to be compared with: "auto" never chooses it."""
+        """True for a reference solver for comparisons; "auto" never chooses it."""
 
     def refusal(self, problem: Any) -> Refusal | None:
-        """What the problem lacks for the solver, or None."""
+        """Return the reason why the problem is unsupported, or None.
+
+        Parameters
+        ----------
+        problem : Any
+            Problem to solve.
+        """
 
     def run(self, problem: Any, limits: Limits, warm_start: Any) -> Solution:
-        """Solve a problem that is not refused: always a point, a status and a reason."""
+        """Solve a supported problem.
+
+        Parameters
+        ----------
+        problem : Any
+            Problem that `refusal` accepts.
+        limits : Limits
+            Limits of the run.
+        warm_start : Any
+            Initial point, or None.
+
+        Returns
+        -------
+        Solution
+            Always a point, a status and a reason.
+        """
 
 
 def supports_family(solver: Solver, family: str) -> bool:
-    """Whether problems of this family are what a solver is for."""
+    """Return True if the solver supports this family.
+
+    Parameters
+    ----------
+    solver : Solver
+        Solver.
+    family : str
+        Id of a family.
+    """
     return f"{family}.".startswith(_beginnings(solver.families))
 
 
 @cache
 def _beginnings(families: tuple[str, ...]) -> tuple[str, ...]:
-    """What the names of families of these kinds begin with."""
+    """Return the prefixes of the ids of families of these kinds."""
     return tuple(f"{name}." for name in families)
 
 
 @dataclass(frozen=True, eq=False)
 class RegisteredSolver(Generic[P]):
-    """A solving function as it is entered among the solvers; its attributes are the parameters of `solver`."""
+    """Entry in SOLVERS; its attributes are the parameters of `solver`."""
 
     name: str
     function: Callable[..., Any]
@@ -125,20 +162,32 @@ class RegisteredSolver(Generic[P]):
 
     @property
     def module(self) -> str:
-        """The module whose import enters the solver."""
+        """Module whose import registers the solver."""
         return str(innermost(self.function).__module__)
 
     def takes(self, family: str) -> bool:
-        """Whether problems of this family are what the solver is for."""
+        """Return True if the solver supports this family.
+
+        Parameters
+        ----------
+        family : str
+            Id of a family.
+        """
         return supports_family(self, family)
 
     @property
     def seconds_to_compile(self) -> float:
-        """About how many seconds a run waits until the solver's own kernel is compiled."""
+        """Estimated seconds until the solver's own kernel is compiled."""
         return 0.0 if self.kernel is None else seconds_to_compile(self.kernel)
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
-        """What the problem lacks for the solver, or None."""
+        """Return the reason why the problem is unsupported, or None.
+
+        Parameters
+        ----------
+        problem : AnyProblem
+            Problem to solve.
+        """
         if (
             isinstance(problem, ProgramProblem)
             and issubclass(ProgramProblem, self.requires.shape)
@@ -152,7 +201,7 @@ class RegisteredSolver(Generic[P]):
 
     @cached_property
     def _arguments(self) -> int:
-        """How many of problem, limits and start the function takes."""
+        """Number of arguments of the function: problem, limits, start."""
         kinds = [parameter.kind for parameter in signature(self.function).parameters.values()]
         places = kinds.count(Parameter.POSITIONAL_OR_KEYWORD) + kinds.count(
             Parameter.POSITIONAL_ONLY
@@ -160,11 +209,17 @@ class RegisteredSolver(Generic[P]):
         return 3 if Parameter.VAR_POSITIONAL in kinds else places
 
     def goes_first(self, problem: AnyProblem) -> bool:
-        """True if "auto" asks this solver before others; False where the function `first` fails."""
+        """Return True if "auto" prefers this solver; False if `first` fails.
+
+        Parameters
+        ----------
+        problem : AnyProblem
+            Problem to solve.
+        """
         try:
             with kept_from_quitting():
                 return isinstance(problem, self.requires.shape) and bool(self.first(problem))
-        except Exception:  # a function of the user's may fail in any way
+        except Exception:  # A user's function may fail in any way.
             return False
 
     @overload
@@ -175,21 +230,36 @@ class RegisteredSolver(Generic[P]):
     @overload
     def run(self, problem: AnyProblem, limits: Limits, warm_start: None) -> AnySolution: ...
 
-    @np.errstate(
-        all="ignore"
-    )  # a point that overflows is told by its gap and its interval, which count that
+    # Overflow shows in the gap and the interval of the point.
+    @np.errstate(all="ignore")
     def run(
         self, problem: AnyProblem, limits: Limits, warm_start: CanonicalPoint | None
     ) -> AnySolution:
-        """Solve, whatever `refusal` says, if only the problem is of the needed shape.
+        """Solve a problem of the required class; other requirements are not checked.
+
+        Parameters
+        ----------
+        problem : AnyProblem
+            Problem to solve.
+        limits : Limits
+            Limits of the run.
+        warm_start : CanonicalPoint or None
+            Initial point.
+
+        Returns
+        -------
+        AnySolution
+            Result of the function, or its point with the proven status.
 
         Raises
         ------
         ValueError
-            A problem of another shape; a function that returns what is no point of the
+            If the problem is of another class, or the function returns no point of the
             problem.
         """
-        import scipy.linalg  # noqa: F401  # before the solver's clock starts, and not with this module, which it would slow down
+        # Imported here, before the solver's clock starts: with this module it would
+        # slow down the import of the package.
+        import scipy.linalg  # noqa: F401
 
         if not isinstance(problem, self.requires.shape):
             raise ValueError(
@@ -246,7 +316,7 @@ SOLVERS: Registry[RegisteredSolver[Any]] = Registry(
         "quantile.highs": "equimargin.solvers.field.quantile",
     },
 )
-"""Solvers by name, in the order in which "auto" asks them: those of the project first, then others as they are entered."""
+"""Solvers by name, in the order of "auto": the package's, then those registered later."""
 
 
 def solver(
@@ -261,41 +331,46 @@ def solver(
     accuracy: float = DEFAULT_ACCURACY,
     libraries: tuple[str, ...] = (),
 ) -> Callable[[Run], Run]:
-    """Enter a solving function among SOLVERS under a name.
+    """Register a solving function in SOLVERS under a name.
 
     Parameters
     ----------
     name : str
-        Name of no other solver; by custom FAMILY.NAME for a solver of one family.
+        Name of no other solver; by convention FAMILY.NAME for a solver of one family.
     *families : str or Family
-        The families whose problems `compare` puts to it; "svr" names all families of that kind.
+        Families whose problems `compare` solves with it; "svr" names all families of
+        that kind.
     algorithm : str
-        Its method, in a clause; by default the first line of the function's docstring.
+        Algorithm, as a phrase; by default the first line of the function's docstring.
     requires : Requirements
-        What it requires of a problem, its shape above all: the function gets problems of that
-        class, and none that the requirements refuse. By default any problem of a family of which nothing but
-        the data is known.
+        Class of the problems passed to the function, and conditions that they satisfy.
+        By default any problem of a family known by its data alone.
     reference : bool or None
-        True if "auto" never chooses it, because it is there to be compared with; by default where
-        it takes problems of which nothing but the data is known.
+        True if "auto" never chooses it because it serves comparisons; by default True
+        for problems known by their data alone.
     first : callable
-        True for a problem of its shape that "auto" puts to it before the others.
+        Returns True for a problem of the class for which "auto" prefers it.
     kernel : callable or None
-        Compiled function that only this solver uses, where it takes seconds to compile.
+        Compiled function that only this solver uses, if it takes seconds to compile.
     library : str
-        Whose code solves the problem, by the backend's name where it is one; empty where that is
-        the solver's own.
+        Library that solves the problem, by the backend's name if it is one; empty for
+        the solver's own code.
     accuracy : float
-        What it admits, relative to the optimum, of a problem of which nothing but the data is
-        known: above 0, at most 1e-3.
+        Declared accuracy relative to the optimum, for problems known by their data
+        alone: above 0, at most 1e-3.
     libraries : tuple of str
-        Modules that the function itself imports: they are imported before its clock starts.
+        Modules that the function itself imports; imported before its clock starts.
+
+    Returns
+    -------
+    callable
+        Decorator that registers a function and returns it unchanged.
 
     Raises
     ------
     ValueError
-        If the name is another solver's or has other characters, a family is none, `requires`
-        is no `Requirements`, or the accuracy is not above 0 and at most 1e-3.
+        If the name is taken or has other characters, a family is unknown, `requires` is
+        no `Requirements`, or the accuracy is not above 0 and at most 1e-3.
     """
     check_name(name)
     if not families or not all(isinstance(family, str | Family) for family in families):
@@ -320,15 +395,16 @@ def solver(
             f"{name}: there is no family "
             f"{format_value(unknown[0])}{did_you_mean(str(unknown[0]), list(FAMILIES))}"
         )
+    # Solvers of problems known by their data alone are references by default.
     ids = tuple(family if isinstance(family, str) else family.id for family in families)
     reference = issubclass(requires.shape, ProgramProblem) if reference is None else reference
 
     def enter(function: Run) -> Run:
-        said = algorithm or cleandoc(innermost(function).__doc__ or "").partition("\n")[0]
+        description = algorithm or cleandoc(innermost(function).__doc__ or "").partition("\n")[0]
         entry = RegisteredSolver(
             name,
             function,
-            said,
+            description,
             ids,
             requires,
             reference,
@@ -363,39 +439,38 @@ def solve(
     ----------
     problem : Problem
         MarginProblem or OneNormProblem.
-    solver : str | Solver
-        A name of SOLVERS, or a Solver of one's own, or "auto": the first that takes the
-        problem and is no reference, newton and huber being asked first where points are
-        many and features are few or columns are in large units, column_generation where
-        a linear program is large. The next one takes the problem where a solver makes
-        no progress, and the reason says so.
+    solver : str or Solver
+        Name in SOLVERS, a user-defined Solver, or "auto": the first that supports the
+        problem and is no reference. It prefers newton and huber for many points and few
+        features or columns in large units, and column_generation for large linear
+        programs. If a solver makes no progress, the next one continues, and the reason
+        says so.
     tol : float
         Relative gap to reach.
-    max_iter : int | None
-        Of the solver's own iterations; None is its default.
-    time_limit : float | None
-        Seconds, in which the compilation of kernels does not count.
-    warm_start : Solution | CanonicalPoint | None
-        A solution or point of a like problem to start from.
-    callback : Callback | None
+    max_iter : int or None
+        Maximum of the solver's own iterations; None is its default.
+    time_limit : float or None
+        Time limit in seconds, without the compilation of kernels; None for none.
+    warm_start : Solution or CanonicalPoint or None
+        Initial solution or point, of a similar problem.
+    callback : Callback or None
         Called with (iterations, lower, upper, point) at every check of the gap, such as
-        a `Trace`; a true return ends the run. Where "auto" hands the problem on, the
-        next solver counts its iterations anew; those of the Solution are the sum of
-        all.
+        a `Trace`; a true return value ends the run. If "auto" changes the solver, the
+        next one counts its iterations from 0; those of the Solution are the total.
     n_jobs : int
-        Threads for a large problem, where the solver has any use for them.
+        Threads for a large problem, if the solver can use them.
 
     Returns
     -------
     Solution
-        Always a point, a status and a reason, and the interval that the point proves.
+        Point, status, reason, and the interval that the point proves.
 
     Raises
     ------
     ValueError
-        An unknown solver, one that does not take the problem (the sentence says what is
-        missing and which would do), a tolerance, limit or number of threads that is not
-        positive, a warm start of another kind of problem.
+        If the solver is unknown or does not support the problem (the message names the
+        reason and alternatives), a tolerance, limit or number of threads is not
+        positive, or the warm start belongs to another kind of problem.
     """
     limits = checked(tol, max_iter, time_limit, callback, n_jobs)
     given = warm_start.point if isinstance(warm_start, Solution) else warm_start
@@ -408,71 +483,72 @@ def solve(
 
 
 def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> Solution:
-    """Return the solution of the first solver of "auto" that does not get stuck.
+    """Return the solution of the first solver of "auto" that does not stall.
 
     All solvers share the time limit. The point is the best one of all, with the status
     of its own run. Iterations and seconds are those of all runs, and the reason names
     them all.
     """
-    # The next solver is looked up before a run: only a run with a successor ends on
-    # slow progress.
+    # The next solver is looked up before a run: slow progress ends a run only if it has
+    # a successor.
     queue, began = _automatic(problem), run_seconds()
-    solver, best, said, steps = next(queue), None, "", list[int]()
+    solver, best, handovers, steps = next(queue), None, "", list[int]()
     while True:
         successor = next(queue, None)
-        left = limits.time_limit
-        if left is not None:
-            left = max(left - (run_seconds() - began), SHORTEST_LIMIT)
-        given = replace(limits, time_limit=left, has_successor=successor is not None)
-        found = solver.run(problem, given, start)
-        steps += [] if found.iterations is None else [found.iterations]
+        seconds_left = limits.time_limit
+        if seconds_left is not None:
+            seconds_left = max(seconds_left - (run_seconds() - began), SHORTEST_LIMIT)
+        run_limits = replace(limits, time_limit=seconds_left, has_successor=successor is not None)
+        solution = solver.run(problem, run_limits, start)
+        steps += [] if solution.iterations is None else [solution.iterations]
         # A gap in float64 may be rounding: the proven intervals are compared.
         if (
             best is None
-            or found.ray
-            or found.ok
-            or found.interval.relative_width <= best.interval.relative_width
+            or solution.ray
+            or solution.ok
+            or solution.interval.relative_width <= best.interval.relative_width
         ):
-            best = found
-        over = limits.time_limit is not None and run_seconds() - began >= limits.time_limit
-        if successor is None or over or not _is_stuck(found, limits):
+            best = solution
+        out_of_time = limits.time_limit is not None and run_seconds() - began >= limits.time_limit
+        if successor is None or out_of_time or not _is_stuck(solution, limits):
             break
-        said += f"{solver.name} passed the problem to {successor.name} ({found.reason}); "
+        handovers += f"{solver.name} passed the problem to {successor.name} ({solution.reason}); "
         solver = successor
-    if not said:
-        return found
-    whose = "" if best is found else f"; the point is that of {best.solver}"
-    reason, seconds = f"{said}{solver.name}: {found.reason}{whose}", run_seconds() - began
+    if not handovers:
+        return solution
+    source = "" if best is solution else f"; the point is that of {best.solver}"
+    reason, seconds = f"{handovers}{solver.name}: {solution.reason}{source}", run_seconds() - began
     return replace(best, reason=reason, iterations=sum(steps) if steps else None, seconds=seconds)
 
 
 def _is_stuck(found: Solution, limits: Limits) -> bool:
-    """True if a solver missed the accuracy, and no limit of the caller ended the run."""
+    """Return True if a solver failed, and no limit of the caller ended the run."""
     by_caller = limits.max_iter is not None or limits.callback is not None
     ended = found.status is Status.ITERATION_LIMIT and not by_caller
     return ended or found.status in (Status.NUMERICAL_FAILURE, Status.FINISHED)
 
 
 def _automatic(problem: AnyProblem) -> Iterator[RegisteredSolver[Any]]:
-    """Yield the solvers that do not refuse a problem, at least one, in the order of "auto".
+    """Yield the solvers that support a problem, at least one, in the order of "auto".
 
-    Those for its family come first, among them those that ask to go first. A solver for
-    another family may be the only one: of the hard margin, for rows that are all hard
-    by their weights.
+    Solvers for its family come first, preferred ones at the front. A solver for another
+    family may be the only one: that of the hard margin, for rows whose weights make all
+    of them hard.
 
     Raises
     ------
     ValueError
         If every solver refuses the problem.
     """
-    candidates, nobody = [solver for solver in SOLVERS.values() if not solver.reference], True
+    candidates, all_refuse = [solver for solver in SOLVERS.values() if not solver.reference], True
     for suited in (True, False):
         group = [solver for solver in candidates if solver.takes(problem.family) is suited]
+        # The sort is stable: solvers that are not preferred keep their order.
         for solver in sorted(group, key=lambda solver: not solver.goes_first(problem)):
             if solver.refusal(problem) is None:
-                nobody = False
+                all_refuse = False
                 yield solver
-    if nobody:
+    if all_refuse:
         reasons = "; ".join(
             f"{solver.name}: {solver.refusal(problem) or 'only by its name'}"
             for solver in _of_family(problem)
@@ -484,12 +560,12 @@ def _automatic(problem: AnyProblem) -> Iterator[RegisteredSolver[Any]]:
 
 
 def _of_family(problem: AnyProblem) -> list[RegisteredSolver[Any]]:
-    """The solvers for a problem's family."""
+    """Return the solvers for a problem's family."""
     return [solver for solver in SOLVERS.values() if solver.takes(problem.family)]
 
 
 def _willing(problem: AnyProblem, solver: str | Solver) -> Solver:
-    """The solver, of that name or itself, which does not refuse the problem."""
+    """Return the solver, given itself or by name, if it supports the problem."""
     if isinstance(solver, str) and solver not in SOLVERS:
         known = ", ".join(["auto", *(known.name for known in _of_family(problem))])
         raise ValueError(
@@ -507,7 +583,11 @@ def _willing(problem: AnyProblem, solver: str | Solver) -> Solver:
 
 
 def _advice(problem: AnyProblem) -> str:
-    """What would take a problem: the solvers that do not refuse it, or its declarations, or exact arithmetic; else why nothing does."""
+    """Return a suggestion of solvers, formulations or exact arithmetic for a problem.
+
+    If none supports the problem, the reason.
+    """
+    # Suggest in this order: a solver, a declared formulation, exact arithmetic.
     solvers = [solver.name for solver in SOLVERS.values() if solver.refusal(problem) is None]
     if solvers:
         return f"try {', '.join(solvers)}"

@@ -1,10 +1,11 @@
-"""Requirements of a solver on its problem, as data, and the sentence that refuses a problem.
+"""Requirements of a solver on its problem, as data, and the message if one is unmet.
 
-Every sentence stands here once. Where solvers differ in why they require something, the
-requirement is given as that reason, which ends the sentence:
+Each message is defined here once. Solvers that differ in their reasons for a
+requirement pass the reason, which ends the message:
 
 >>> from equimargin.formulations import MarginProblem, classification
->>> requires = Requirements(MarginProblem, losses=("hinge",), no_bias="which this method does not know")
+>>> unknown = "which this method does not know"
+>>> requires = Requirements(MarginProblem, losses=("hinge",), no_bias=unknown)
 >>> print(requires.refusal(classification([[0.0], [1.0]], [-1, 1])))
 there is a bias, which this method does not know
 >>> print(requires.refusal(classification([[0.0], [1.0]], [-1, 1], loss="squared_hinge")))
@@ -36,50 +37,51 @@ P = TypeVar("P", bound=AnyProblem)
 class Requirements(Generic[P]):
     """Requirements of a solver on its problem.
 
-    Without any other argument the solver takes every problem of the shape that has no loss: all
-    linear programs and hard margins.
+    Without any other argument the solver takes every problem of the class that has no
+    loss: all linear programs and hard margins.
 
     Parameters
     ----------
     shape : type
-        Class of problems that the solver is called with: MarginProblem, OneNormProblem, or that
-        of user-defined families.
+        Class of problems that the solver supports: MarginProblem, OneNormProblem, or
+        that of user-defined families.
     losses : tuple of str
-        Losses of the margin problems that it takes. Every other one is refused, those included that
-        are added later.
-    why : Mapping[str, str]
-        Mapping of str to str Why it does not take a loss, by the name of the loss and
-        after "the hinge ..." or "the squared hinge ...". Another loss is refused with
-        the list of `losses`.
+        Supported losses of margin problems. Every other one is refused, including those
+        added later.
+    why : mapping of str to str
+        Reason why a loss is unsupported, by the name of the loss; it follows "the hinge
+        ..." or "the squared hinge ...". Another loss is refused with the list of
+        `losses`.
     no_bias : str
-        Why no row may have a free bias, after "there is a bias, ...".
+        Reason why no row may have a free bias, after "there is a bias, ...".
     bias : str
-        Why every row needs one, after "there is no bias, ...".
+        Reason why every row needs a bias, after "there is no bias, ...".
     no_hard_rows : str
-        Why it does not take rows of infinite cost, after "hard rows (infinite costs), ...".
+        Reason against rows of infinite cost, after "hard rows (infinite costs), ...".
     linear : bool
-        True if the kernel has to be linear, with an intercept or without, so that f(x) = w.x
-        with one weight per feature.
+        True if the kernel must be linear, with or without an intercept, so that f(x) =
+        w.x with one weight per feature.
     single_entries : bool
-        True if every row of A must have one entry, 1 or -1, as in classification and regression.
+        True if every row of A must have one entry, 1 or -1, as in classification and
+        regression.
     thresholds : float
-        The largest number of free thresholds: 1, by default, is a bias.
+        Maximum number of free thresholds: 1, the default, is a bias.
     convex : bool
-        True if the kernel matrix has to be positive semidefinite.
+        True if the kernel matrix must be positive semidefinite.
     most_rows : float
-        The largest p.
+        Maximum p.
     most_points : float
-        The largest m whose Gram matrix it keeps.
+        Maximum m, if the solver stores the Gram matrix.
     features_at_any_size : bool
-        True if `most_points` does not count for kernels with explicit features.
+        True if `most_points` does not apply to kernels with explicit features.
     also : callable
-        What else it requires, and no other solver does: the reason, a sentence, why a problem is
-        refused that meets all requirements above, or None.
+        Further condition, tested last: returns the reason, a sentence, why a problem is
+        refused, or None.
 
     Raises
     ------
     ValueError
-        If the shape is no class, or `losses` is a string.
+        If the shape is no class, `losses` is a string, or a loss is unknown.
     """
 
     shape: type[P]
@@ -116,19 +118,28 @@ class Requirements(Generic[P]):
             )
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
-        """Return the first requirement that the problem does not meet, or None.
+        """Return the first requirement that the problem does not satisfy, or None.
 
-        The order is that of the parameters, but with the sizes before `convex`.
+        The order is: loss, thresholds, bias, kernel, entries of rows, hard rows, sizes,
+        convexity, `also`.
+
+        Parameters
+        ----------
+        problem : AnyProblem
+            Problem to solve.
         """
         if not isinstance(problem, self.shape):
             return _of_another_shape(problem)
         unmet = next(self._unmet(problem), None) if isinstance(problem, CanonicalProblem) else None
-        said = unmet or self._also(problem)
-        return Refusal(said) if isinstance(said, str) else said
+        reason = unmet or self._also(problem)
+        return Refusal(reason) if isinstance(reason, str) else reason
 
     @cached_property
     def _also(self) -> Callable[[P], Refusal | str | None]:
-        """`also`, kept from ending Python if it is a user's; keeping takes longer than any of the project's own."""
+        """`also`, kept from ending Python if it is a user's.
+
+        Keeping takes longer than any condition of the package.
+        """
         return (
             self.also
             if str(innermost(self.also).__module__).startswith("equimargin.")
@@ -142,7 +153,8 @@ class Requirements(Generic[P]):
         if problem.p > self.most_rows:
             rows = "pairs" if isinstance(problem.rows, Pairs) else "rows"
             yield Refusal(
-                f"{problem.p:,} {rows}, more than the {self.most_rows:,} that are listed one by one",
+                f"{problem.p:,} {rows}, more than the {self.most_rows:,} that are listed one "
+                f"by one",
                 too_large=True,
             )
         if problem.m > self.most_points and not (
@@ -157,25 +169,27 @@ class Requirements(Generic[P]):
             yield Refusal("the kernel matrix is not positive semidefinite")
 
     def _unmet_by_loss(self, problem: MarginProblem) -> Iterator[Refusal]:
-        """Yield the refusal of a loss. A hard margin has none, whatever its `loss` says."""
+        """Yield the refusal of a loss. A hard margin has none, regardless of `loss`."""
         if problem.loss in self.losses or np.isinf(problem.C):
             return
         if problem.loss in self.why:
             yield Refusal(f"{_article(problem.loss)} {self.why[problem.loss]}")
         else:
-            taken = " and ".join(map(_article, self.losses)) or "hard margins only"
-            yield Refusal(f"it takes {taken}, and the loss is {_article(problem.loss)}")
+            supported = " and ".join(map(_article, self.losses)) or "hard margins only"
+            yield Refusal(f"it takes {supported}, and the loss is {_article(problem.loss)}")
 
     def _unmet_by_rows(self, problem: MarginProblem) -> Iterator[Refusal]:
+
         if self.thresholds < problem.T:
-            known = "one bias" if self.thresholds == 1 else f"{self.thresholds:g} at most"
-            yield Refusal(f"there are {problem.T} thresholds, and this method knows {known}")
+            supported = "one bias" if self.thresholds == 1 else f"{self.thresholds:g} at most"
+            yield Refusal(f"there are {problem.T} thresholds, and this method knows {supported}")
         if self.no_bias and problem.bias and problem.bias_signs.any():
             yield Refusal(f"there is a bias, {self.no_bias}")
         if self.bias and not (problem.bias and problem.bias_signs.all()):
             yield Refusal(f"there is no bias, {self.bias}")
         if self.linear and problem.explicit is None:
             yield Refusal(f"the {problem.kernel.name} kernel has no w")
+        # |A| 1 is 1 at every row of one entry, 1 or -1.
         if self.single_entries and (problem.rows.absolute_dot(np.ones(problem.m)) != 1.0).any():
             yield Refusal("rows have more than one entry")
         if self.no_hard_rows and np.isinf(problem.group_costs).any():
@@ -183,7 +197,13 @@ class Requirements(Generic[P]):
 
 
 def without_levels(problem: MarginProblem) -> Refusal | None:
-    """Return the refusal of a problem whose rows are not those of levels and thresholds."""
+    """Return the refusal of a problem without levels and thresholds, or None.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem to solve.
+    """
     return (
         None
         if isinstance(problem.rows, Levels)
@@ -192,7 +212,7 @@ def without_levels(problem: MarginProblem) -> Refusal | None:
 
 
 def _article(loss: str) -> str:
-    """Return the name of a loss as a sentence has it."""
+    """Return the name of a loss with its article."""
     return f"the {loss.replace('_', ' ')}"
 
 

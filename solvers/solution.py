@@ -1,4 +1,4 @@
-"""What a solver hands back: a point, why it stopped, and what the point proves."""
+"""Result of a solver: point, status and proven bounds."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from equimargin.solvers.problem_file import packed, read, unpacked, write
 from equimargin.solvers.ray import FarkasRay
 
 SOLUTION_FORMAT = "equimargin solution 1"
-"""Name of the format of a solution's file. The number counts the changes of its layout."""
+"""Format name of a solution's file; the number counts the changes of its layout."""
 SOLUTION_FIELDS_IN_JSON = ("solver", "status", "reason", "iterations", "seconds")
-"""Fields of a solution that its file holds as JSON."""
+"""Fields of a solution that its file stores as JSON."""
 
 
 class Status(StrEnum):
-    """How a run ended, as its solver says. It is reported and never believed."""
+    """Status of a run as its solver reports it; proofs never rely on it."""
 
     OPTIMAL = "optimal"
     INFEASIBLE = "infeasible"
@@ -50,7 +50,7 @@ class Status(StrEnum):
 
     @property
     def sentence(self) -> str:
-        """What the status says, for a person."""
+        """Meaning of the status, as a sentence."""
         return _SENTENCES[self]
 
 
@@ -60,17 +60,21 @@ _SENTENCES = {
     Status.UNBOUNDED: "The objective has no bound.",
     Status.TIME_LIMIT: "The time limit ended the run; the best point so far is returned.",
     Status.ITERATION_LIMIT: "The iteration limit ended the run; the best point so far is returned.",
-    Status.NUMERICAL_FAILURE: "Double precision allowed no further progress; the best point so far is returned.",
+    Status.NUMERICAL_FAILURE: "Double precision allowed no further progress; "
+    "the best point so far is returned.",
     Status.UNSUPPORTED: "The solver does not take this kind of problem.",
-    Status.TOO_LARGE: "The problem is too large for this way of solving it.",
+    Status.TOO_LARGE: "The problem is too large for this method.",
     Status.STATIONARY: "A stationary point of a problem that is not convex; no optimum is claimed.",
-    Status.FINISHED: "The solver ended of itself, and its point does not prove the requested accuracy.",
+    Status.FINISHED: "The solver stopped on its own, "
+    "and its point does not prove the requested accuracy.",
 }
 
 
 Callback = Callable[[int, float, float, CanonicalPoint], Any]
-"""What a run calls at every check of the gap, with (iterations, lower, upper, point). The bounds are those of the point, in float64. The
-point is to be read and not to be written. A true return ends the run.
+"""Function called at every check of the gap with (iterations, lower, upper, point).
+
+The bounds are those of the point, in float64. The point is read-only. A true return
+value ends the run.
 """
 
 
@@ -78,17 +82,17 @@ point is to be read and not to be written. A true return ends the run.
 class Limits:
     """Limits that stop a run.
 
-    Attributes
+    Parameters
     ----------
     tol : float
-        Relative gap that is enough.
+        Relative gap to reach.
     max_iter : int or None
         Maximum of the solver's own iterations; None is its default.
     time_limit : float or None
-        Seconds of wall time; None is no limit.
+        Wall time in seconds; None is no limit.
     callback : callable or None
-        Called with (iterations, lower, upper, point) at every check of the gap; a true return
-        ends the run.
+        Called with (iterations, lower, upper, point) at every check of the gap; a true
+        return value ends the run.
     n_jobs : int
         Threads that a solver may use.
     has_successor : bool
@@ -104,7 +108,7 @@ class Limits:
 
 
 class RunOptions(TypedDict, total=False):
-    """The limits of a run as keyword arguments: `Limits` without a callback."""
+    """Limits of a run as keyword arguments: `Limits` without a callback."""
 
     tol: float
     max_iter: int | None
@@ -119,12 +123,30 @@ def checked(
     callback: Callback | None = None,
     n_jobs: object = 1,
 ) -> Limits:
-    """Limits as callers hand them in.
+    """Validate limits passed by the user.
+
+    Parameters
+    ----------
+    tol : object
+        Relative gap; a positive number.
+    max_iter : object
+        Iteration limit; a positive whole number, or None.
+    time_limit : object
+        Seconds; a positive number, or None.
+    callback : Callback or None
+        Function called at every check of the gap.
+    n_jobs : object
+        Threads; a positive whole number.
+
+    Returns
+    -------
+    Limits
+        The limits as numbers.
 
     Raises
     ------
     ValueError
-        What is no number, or not positive; steps or threads that are not whole.
+        If a value is no number or not positive, or steps or threads are not whole.
     """
     steps = None if max_iter is None else check_count(max_iter, "max_iter")
     seconds = None if time_limit is None else positive(time_limit, "time_limit")
@@ -132,23 +154,33 @@ def checked(
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things in words, such as 1 iteration or 2,000 iterations."""
+    """Format a count with its noun, such as 1 iteration or 2,000 iterations.
+
+    Parameters
+    ----------
+    number : int
+        Count.
+    noun : str
+        Singular.
+    """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 class AnySolution:
-    """What every solver hands back, whatever kind of problem it solves.
+    """Base class of the results of all solvers.
 
-    Parameters
+    Attributes
     ----------
     solver : str
-        Its name.
-    status, reason
-        Why it stopped.
-    iterations : int | None
-        Of the solver's own kind, None where it counts none.
+        Name of the solver.
+    status : Status
+        Reason to stop.
+    reason : str
+        Reason to stop, as text.
+    iterations : int or None
+        Iterations of the solver's own kind; None if it counts none.
     seconds : float
-        Of wall time.
+        Wall time in seconds.
     """
 
     solver: str
@@ -160,27 +192,28 @@ class AnySolution:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution(AnySolution):
-    """A solver's answer to a problem.
+    """Result of a solver for a problem.
 
     Parameters
     ----------
     problem : Problem
-        What was solved.
+        Problem that was solved.
     solver : str
-        Its name.
+        Name of the solver.
     point : CanonicalPoint
-        The best point found.
-    status, reason
-        Why it stopped.
-    iterations : int | None
-        Of the solver's own kind, None where it counts none.
+        Best point of the run.
+    status : Status
+        Reason to stop.
+    reason : str
+        Reason to stop, as text.
+    iterations : int or None
+        Iterations of the solver's own kind; None if it counts none.
     seconds : float
-        Of wall time.
-    trajectory : tuple[Any, ...]
-        What an iteration left behind, one named tuple each, where the solver keeps
-        them.
-    ray : FarkasRay | None
-        The proof that no function meets the hard rows, where the solver has found it.
+        Wall time in seconds.
+    trajectory : tuple
+        Record of each iteration, a named tuple; empty if the solver keeps none.
+    ray : FarkasRay or None
+        Proof that no function satisfies the hard rows, if the solver has one.
     """
 
     problem: Problem
@@ -195,7 +228,7 @@ class Solution(AnySolution):
 
     @cached_property
     def interval(self) -> Interval:
-        """The proven interval of the point, which gets multipliers made from its f where it has none."""
+        """Proven interval of the point; missing multipliers are recovered from f."""
         return interval(self.problem, self._both_sides)
 
     @property
@@ -210,30 +243,31 @@ class Solution(AnySolution):
 
     @property
     def relative_gap(self) -> float:
-        """Float64 primal minus dual of the point, over S = max(|primal|, |dual|, 1e-4 P(0))."""
+        """Primal minus dual over S = max(|primal|, |dual|, 1e-4 P(0)), float64."""
         return relative_gap(*self._values, self.problem.scale)
 
     @property
     def value(self) -> float:
-        """The primal objective at the point, float64."""
+        """Primal objective at the point, float64."""
         return self._values[0]
 
     @property
     def ok(self) -> bool:
-        """Whether the requested accuracy was reached."""
+        """True if the requested accuracy was reached."""
         return self.status is Status.OPTIMAL
 
     @property
     def dual(self) -> AnyMultipliers | None:
-        """The multipliers of the rows, (p,): alpha, implicit for pairs that nobody lists, or the u of a linear program.
+        """Multipliers of the rows, shape (p,), or the u of a linear program.
 
-        They are made from f where the point has none, and None where none can be made.
+        alpha is implicit for implicit pairs. If the point has no multipliers they are
+        recovered from f; None if that is impossible.
         """
         return self._both_sides.multipliers
 
     @cached_property
     def beta(self) -> Array | None:
-        """Coefficients of f = sum_i beta_i k(x_i, .), (m,)."""
+        """Coefficients of f = sum_i beta_i k(x_i, .), shape (m,)."""
         function = self._function
         return (
             function.beta
@@ -243,7 +277,10 @@ class Solution(AnySolution):
 
     @cached_property
     def w(self) -> Array | None:
-        """f = w.x for a linear kernel, (d,), followed by the constant of f where the bias is penalised; None for any other kernel."""
+        """Weights of f = w.x, shape (d,); None if the kernel is not linear.
+
+        The constant of f follows if the bias is penalised.
+        """
         if self._function.w is not None:
             return self._function.w
         Z = explicit(self.problem.kernel, self.problem.X)
@@ -251,19 +288,27 @@ class Solution(AnySolution):
 
     @cached_property
     def bias_interval(self) -> tuple[AnyBias, AnyBias]:
-        """All b that are best for the point's f, in the project's sign f(x) + b: (T,) each of T > 1 thresholds."""
+        """Interval of the b that are optimal for f, in the sign of f(x) + b.
+
+        Two arrays of shape (T,) for T > 1 thresholds.
+        """
         return self.problem.best_bias(self._f)
 
     @property
     def bias(self) -> AnyBias:
-        """The point's b, or the middle of `bias_interval`; (T,) of T > 1 thresholds."""
+        """b of the point, or the middle of `bias_interval`.
+
+        An array of shape (T,) for T > 1 thresholds.
+        """
         if self._function.b is not None:
             return self._function.b
         lower, upper = self.bias_interval
         return (lower + upper) / 2
 
     def decision_function(self, X: Any) -> Array:
-        """f(x) + b; of an ordinal regression f(x), which its thresholds -b cut into levels.
+        """Return f(x) + b; for ordinal regression f(x).
+
+        The thresholds -b split the latter into levels.
 
         Parameters
         ----------
@@ -273,13 +318,15 @@ class Solution(AnySolution):
 
         Returns
         -------
-        (n,) decision values: positive for the class +1, the regression's prediction, or the ranking score.
+        ndarray of shape (n,)
+            Decision values: positive for the class +1, the regression's prediction, or
+            the ranking score.
 
         Raises
         ------
         ValueError
-            Points of another shape, or a table whose columns are named otherwise, or in
-            another order, than the training points'.
+            If the points are of another shape, or a table's columns differ in name or
+            order from those of the training points.
         """
         points = new_points(X, self.problem.X, self.problem.feature_names)
         Z = explicit(self.problem.kernel, points)
@@ -290,9 +337,10 @@ class Solution(AnySolution):
         return np.asarray(f if isinstance(self.problem.rows, Levels) else f + self.bias)
 
     def predict(self, X: Any) -> Array:
-        """The labels -1 and +1 of a classification, +1 where f(x) + b = 0; the decision values of a regression or a ranking.
+        """Predict labels or levels; decision values of a regression or a ranking.
 
-        Of an ordinal regression it is the level: the number of thresholds with f(x) + b_k >= 0.
+        Labels are -1 and +1, the latter where f(x) + b = 0. The level of an ordinal
+        regression is the number of thresholds with f(x) + b_k >= 0.
 
         Parameters
         ----------
@@ -302,7 +350,8 @@ class Solution(AnySolution):
 
         Returns
         -------
-        (n,) labels, targets or scores.
+        ndarray of shape (n,)
+            Labels, levels, targets or scores.
 
         Raises
         ------
@@ -315,43 +364,63 @@ class Solution(AnySolution):
         return np.where(f >= 0, 1.0, -1.0) if isinstance(self.problem.rows, Signed) else f
 
     def stability(self, eps: float = 0.0) -> Stability:
-        """What is the same for every function within `eps` of the optimum: signs, orders, and where multipliers are.
+        """Return properties shared by all functions within `eps` of the optimum.
+
+        These are signs, orders, and bounds of multipliers.
 
         Parameters
         ----------
         eps : float
-            By how much an objective may exceed the optimum, in its units.
+            Excess of the objective over the optimum, in units of the objective.
+
+        Returns
+        -------
+        Stability
+            Proven properties.
 
         Raises
         ------
         ValueError
-            A linear program, which may have many optimal functions; an eps below 0.
+            If the problem is a linear program, which may have many optimal functions,
+            or eps is below 0.
         """
         return stability(self.problem, self._both_sides, eps)
 
     def sensitivity(self) -> Sensitivity:
-        """Between which the derivatives of the optimal value lie: in C, in the weight of each row, in the target t of each row.
+        """Return intervals of the optimal value's derivatives.
+
+        The derivatives are those in C, in the weight and in the target t of each row.
+
+        Returns
+        -------
+        Sensitivity
+            Intervals.
 
         Raises
         ------
         ValueError
-            As in `stability`; hard rows, pairs too many to be listed.
+            As in `stability`; if rows are hard, or pairs are too many to be listed.
         """
         return sensitivity(self.stability())
 
     def stable_predict(self, X: Any) -> Signs:
-        """The labels -1 and +1 that every optimum predicts, and 0 where they are not proven to be the same.
+        """Predict labels that all optima share: -1 or +1, and 0 if not proven.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            points.
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels.
 
         Raises
         ------
         ValueError
-            As in `decision_function`; a problem that is no classification, or a linear
-            program; a given Gram matrix.
+            As in `decision_function`; if the problem is no classification, is a linear
+            program, or has a given Gram matrix.
         """
         if not isinstance(self.problem.rows, Signed):
             raise ValueError(
@@ -361,20 +430,26 @@ class Solution(AnySolution):
         return self.stability().signs(X)
 
     def save(self, file: str | Path) -> None:
-        """Write an NPZ file without pickles, the problem with the solution, whole or not at all; `load` reads it.
+        """Write problem and solution to an NPZ file, for `load`.
 
-        The trajectory and the ray are left out. Multipliers of pairs that were never stored are stored one by one; of more than ten
-        million pairs they are left out, and the solution that is read has no lower bound.
+        The file has no pickles, and is written whole or not at all. The trajectory and
+        the ray are not stored. Multipliers of implicit pairs are stored one by one, up
+        to ten million pairs. Beyond, they are omitted, and the loaded solution has no
+        lower bound.
 
         Parameters
         ----------
-        file : str | Path
-            Where to write; what is there is replaced.
+        file : str or Path
+            File to write; an existing one is replaced.
         """
         words, arrays = packed(self.problem)
         words |= {name: getattr(self, name) for name in SOLUTION_FIELDS_IN_JSON}
-        own = self.point.multipliers
-        stored = None if own is None or self.problem.p > LISTED_PAIRS else np.asarray(own)
+        multipliers = self.point.multipliers
+        stored = (
+            None
+            if multipliers is None or self.problem.p > LISTED_PAIRS
+            else np.asarray(multipliers)
+        )
         parts = vars(self.point.with_multipliers(stored))
         arrays |= {
             f"point_{name}": np.asarray(part) for name, part in parts.items() if part is not None
@@ -383,26 +458,31 @@ class Solution(AnySolution):
 
     @classmethod
     def load(cls, file: str | Path) -> Solution:
-        """Read what `save` wrote.
+        """Read a file of `save`.
 
         Parameters
         ----------
-        file : str | Path
-            That it wrote.  Nothing of it is run, and nothing is believed of the
-            solution but its own words.
+        file : str or Path
+            File that `save` wrote. Nothing in it is executed, and its bounds are
+            recomputed.
+
+        Returns
+        -------
+        Solution
+            Stored solution.
 
         Raises
         ------
         ValueError
-            A file that is none of these, with what is wrong in a sentence.
+            If the file is not one of `save`; the message says what is wrong.
         FileNotFoundError
-            No file.
+            If there is no file.
         """
         return read(file, SOLUTION_FORMAT, "solution", cls._made)
 
     @classmethod
     def _made(cls, words: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Solution:
-        """The solution that a file holds."""
+        """Return the solution of a file."""
         problem = unpacked(words, arrays)
         point = _point(
             problem,
@@ -419,7 +499,7 @@ class Solution(AnySolution):
         )
 
     def __repr__(self) -> str:
-        """One line: the problem, the solver and how it ended."""
+        """Return one line: the problem, the solver and the status."""
         steps = "" if self.iterations is None else f"{counted(self.iterations, 'iteration')}, "
         return (
             f"<Solution by {self.solver}: {self.status} after {steps}{self.seconds:.3g} s; of "
@@ -434,7 +514,7 @@ class Solution(AnySolution):
 
     @cached_property
     def _both_sides(self) -> CanonicalPoint:
-        """The point with multipliers of its own or made from its f."""
+        """Point with multipliers, its own or recovered from f."""
         return (
             self.point
             if self.point.has_multipliers
@@ -443,7 +523,7 @@ class Solution(AnySolution):
 
     @cached_property
     def _function(self) -> Point:
-        """The point's function and bias, whatever kind of problem it is of."""
+        """Function and bias of the point, for either kind of problem."""
         return self.problem.function(self.point)
 
     @cached_property
@@ -452,31 +532,39 @@ class Solution(AnySolution):
         return self.problem.gram @ self._coefficients if Z is None or self.w is None else Z @ self.w
 
     @cached_property
-    @np.errstate(all="ignore")  # a value that overflows leaves an infinite gap
+    @np.errstate(all="ignore")  # A value that overflows gives an infinite gap.
     def _values(self) -> tuple[float, float]:
         return self.problem.values(self._both_sides)
 
 
 def finished(problem: Problem, solver: str, given: Any, limits: Limits, seconds: float) -> Solution:
-    """The solution of a solver that hands back a point and says nothing of it: what the point proves says how the run ended.
+    """Return the solution of a solver that returns only a point.
+
+    The bounds that the point proves determine the status.
 
     Parameters
     ----------
     problem : Problem
-        That it got.
+        Problem that was solved.
     solver : str
-        Its name.
+        Name of the solver.
     given : Any
-        What it returned, as `complete` takes it.
+        Result of the solver, in a form that `complete` accepts.
     limits : Limits
-        Of the run.
+        Limits of the run.
     seconds : float
-        That it took.
+        Wall time of the run.
+
+    Returns
+    -------
+    Solution
+        The point with the proven status.
 
     Raises
     ------
     ValueError
-        What is no point of the problem, with the solver's name and what was expected.
+        If `given` is no point of the problem; the message names the solver and the
+        expected forms.
     """
     try:
         point = parse_point(problem, given)
@@ -484,11 +572,11 @@ def finished(problem: Problem, solver: str, given: Any, limits: Limits, seconds:
         raise ValueError(
             f"{solver} returns no point of this {problem.family} problem: {wrong}"
         ) from None
-    found = Solution(problem, solver, point, Status.FINISHED, "", None, seconds)
+    solution = Solution(problem, solver, point, Status.FINISHED, "", None, seconds)
     if limits.callback is not None:
-        limits.callback(0, found.lower, found.upper, found.point)
-    width, late = (
-        found.interval.relative_width,
+        limits.callback(0, solution.lower, solution.upper, solution.point)
+    width, is_late = (
+        solution.interval.relative_width,
         limits.time_limit is not None and seconds > limits.time_limit,
     )
     reason = (
@@ -496,19 +584,19 @@ def finished(problem: Problem, solver: str, given: Any, limits: Limits, seconds:
         f"{limits.tol:.0e} was asked"
     )
     status = (
-        Status.OPTIMAL if width <= limits.tol else Status.TIME_LIMIT if late else Status.FINISHED
+        Status.OPTIMAL if width <= limits.tol else Status.TIME_LIMIT if is_late else Status.FINISHED
     )
-    return replace(found, status=status, reason=reason)
+    return replace(solution, status=status, reason=reason)
 
 
 def _point(problem: Problem, parts: dict[str, NDArray[Any]]) -> CanonicalPoint:
-    """The point of a file, which fits its problem.
+    """Return the point of a file, checked against its problem.
 
     Raises
     ------
     ValueError
-        Numbers of another type or shape, or that are not finite; a part that points of
-        this shape do not have.
+        If numbers have another type or shape or are not finite, or a part does not
+        belong to points of this kind.
     """
     own = type(problem.origin)
     for name, values in parts.items():
@@ -521,7 +609,22 @@ def _point(problem: Problem, parts: dict[str, NDArray[Any]]) -> CanonicalPoint:
 
 
 def relative_gap(primal: float, dual: float, scale: float) -> float:
-    """(primal - dual) / S with S = max(|primal|, |dual|, 1e-4 P(0)); 0 where they are equal, inf where one is missing. scale : P(0)."""
+    """Return (primal - dual) / S with S = max(|primal|, |dual|, 1e-4 P(0)).
+
+    Parameters
+    ----------
+    primal : float
+        Primal value.
+    dual : float
+        Dual value.
+    scale : float
+        P(0), the objective at f = 0.
+
+    Returns
+    -------
+    float
+        Relative gap, at least 0; 0 for equal values, inf if a value is not finite.
+    """
     if not (np.isfinite(primal) and np.isfinite(dual)):
         return float("inf")
     return 0.0 if primal == dual else max(primal - dual, 0.0) / relative_size(scale, primal, dual)

@@ -1,9 +1,9 @@
-"""One thread of linear algebra.
+"""Context in which linear algebra uses one thread.
 
-numpy's and scipy's libraries share a factorisation of a few hundred rows out to as many
-threads as there are processors. These then wait for each other longer than they
-compute. Where other programs want the processors, a factorisation of a millisecond
-takes ten or a hundred.
+numpy's and scipy's libraries split a factorisation of a few hundred rows into as many
+threads as there are processors. These threads then wait for each other longer than they
+compute. If other programs use the processors, a factorisation of a millisecond takes
+ten or a hundred.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from threadpoolctl import ThreadpoolController
 
 @cache
 def _libraries() -> list[Any]:
-    """The libraries of linear algebra. Looking for them takes milliseconds, and is done once, when scipy's own is loaded, too."""
+    """Return the linear algebra libraries, once scipy's own is loaded.
+
+    Finding them takes milliseconds.
+    """
     import scipy.linalg  # noqa: F401
 
     return [
@@ -28,7 +31,10 @@ def _libraries() -> list[Any]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """A context in which linear algebra has one thread, in the whole process; libraries that have one already are left alone."""
+    """Limit linear algebra to one thread in the whole process while entered.
+
+    Libraries that already have one thread are not changed.
+    """
     before = [
         (library, threads) for library in _libraries() if (threads := library.num_threads) != 1
     ]

@@ -1,4 +1,4 @@
-"""What a run came past: the bounds of every point that it checked, a score of the point, and the CPU seconds of the run until then."""
+"""Callback that records bounds, a score and CPU seconds at every gap check."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from equimargin.formulations.problem.point import CanonicalPoint
 
 
 class Check(NamedTuple):
-    """A check of the gap.
+    """Check of the gap.
 
     Parameters
     ----------
     iterations : int
-        Of the solver so far.
+        Iterations of the solver so far.
     seconds : float
-        Of CPU time of the run so far.
-    lower, upper : float
-        Bounds in float64.
+        CPU seconds of the run so far.
+    lower : float
+        Lower bound in float64.
+    upper : float
+        Upper bound in float64.
     score : float
-        Of the point; NaN where no score was asked for.
+        Score of the point; NaN without a score function.
     """
 
     iterations: int
@@ -33,26 +35,31 @@ class Check(NamedTuple):
 
 
 class Trace:
-    """A callback that keeps every check of one run.
+    """Callback that records every check of one run.
 
         trace = Trace(score)
         solve(problem, "tron", callback=trace)
         trace.checks[-1].seconds
 
-    Its clock counts CPU seconds of the process, and begins when the trace is made. It stands still while the trace itself is called: a
-    score may take its time. It does count the compilation of kernels, which a run on a small problem of the same kind gets done before.
+    Its clock counts CPU seconds of the process from the construction of the trace. It
+    stops while the trace itself is called, so that a score may be slow. It does count
+    the compilation of kernels; an earlier run on a small problem of the same kind
+    avoids that.
 
     Parameters
     ----------
-    score : Callable[[CanonicalPoint], float] | None
-        Of a point; None for no score.
+    score : callable, optional
+        Maps a CanonicalPoint to a float; None for no score.
 
     Attributes
     ----------
-    checks : list[Check]
-        List of Check, in their order.
+    checks : list of Check
+        Checks in their order.
 
-    Source: document K, section 4.4, which compares methods by test performance over training time.
+    References
+    ----------
+    Document K, section 4.4, which compares methods by test performance over training
+    time.
     """
 
     def __init__(self, score: Callable[[CanonicalPoint], float] | None = None) -> None:
@@ -61,7 +68,7 @@ class Trace:
         self._begun = time.process_time()
 
     def __call__(self, iterations: int, lower: float, upper: float, point: CanonicalPoint) -> None:
-        """Keep a check."""
+        """Record a check."""
         called = time.process_time()
         score = math.nan if self.score is None else self.score(point)
         self.checks.append(Check(iterations, called - self._begun, lower, upper, score))

@@ -6,15 +6,15 @@ import signal
 from collections.abc import Iterator
 from importlib.util import find_spec
 
-os.environ.pop(
-    "COLUMNS", None
-)  # pytest-xdist sets it, and what is printed would be as narrow as its lines
+# pytest-xdist sets it, and what is printed would be as narrow as its lines
+os.environ.pop("COLUMNS", None)
+# read once, when numpy is imported: so this comes first
 for _library in (
     "OPENBLAS",
     "OMP",
     "MKL",
     "VECLIB_MAXIMUM",
-):  # read once, when numpy is imported: so this comes first
+):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
 import pytest

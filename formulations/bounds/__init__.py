@@ -1,4 +1,4 @@
-"""What a point proves of the optimum: its interval, and how a point with one side is completed by the other."""
+"""Bounds that a point proves on the optimum, and completion of one-sided points."""
 
 from equimargin.formulations.bounds.intervals import Interval, inner_interval, interval
 from equimargin.formulations.bounds.stability import Stability, stability

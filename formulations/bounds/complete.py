@@ -1,10 +1,9 @@
-"""Completed points: a canonical point that has only a function, or only multipliers, gets the other side from the one it has.
+"""Completed points: a point with a function or multipliers only gets the other part.
 
 The variables of a formulation are a function or multipliers. Multipliers are completed
 by the function f = A'alpha, a function is completed by `recover_multipliers`, and both
-by the best b and the least slacks. The variables of every formulation of a family can
-then be read off one canonical point. Every quantity is computed once, when it is first
-asked for.
+by the best b and the minimal slacks. The variables of every formulation of a family can
+then be read off one canonical point. Every quantity is computed once, at its first use.
 """
 
 from __future__ import annotations
@@ -25,41 +24,47 @@ from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 
 class CompletedPoint(ABC):
-    """The quantities that a completed point of either canonical shape has."""
+    """Quantities of a completed point of either canonical shape."""
 
     point: CanonicalPoint
-    """The point as it was handed in."""
+    """The point as passed by the user."""
 
     @property
     def both_sides(self) -> CanonicalPoint:
-        """The point with the multipliers that were made from its f, where it has none of its own."""
+        """The point; multipliers missing from it are those recovered from its f."""
         return self.point if self.derived is None else self.point.with_multipliers(self.derived)
 
     @property
     @abstractmethod
     def derived(self) -> Array | None:
-        """Multipliers made from f, (p,); None where the point brings its own, where none can be made, and for a linear program."""
+        """Multipliers recovered from f, (p,).
+
+        None if the point has its own, if none can be recovered, and for a linear program.
+        """
 
     @property
     @abstractmethod
     def of_multipliers(self) -> CompletedPoint | None:
-        """The point that the multipliers make without the function; None where there are none, and for a linear program."""
+        """The point that the multipliers define without the function.
+
+        None if there are none, and for a linear program.
+        """
 
     @property
     @abstractmethod
     def quadratic_error(self) -> float:
-        """How far 1/2 beta'K beta may be off, in units of the objective, when it is computed as printed or as declared."""
+        """Maximum error of 1/2 beta'K beta as published or declared, in units of the objective."""
 
 
 class Completion(CompletedPoint):
-    """A canonical point of a margin problem with every quantity that a formulation's variables are made of.
+    """Canonical point of a margin problem, with the quantities of a formulation's variables.
 
     Parameters
     ----------
     problem : MarginProblem
-        MarginProblem.
+        Problem of the point.
     point : Point
-        With a function, with multipliers, or both.
+        Point with a function, with multipliers, or both.
     """
 
     point: Point
@@ -95,7 +100,7 @@ class Completion(CompletedPoint):
 
     @cached_property
     def b(self) -> AnyBias:
-        """The bias in the project's sign, f(x) + b; (T,) of T > 1 thresholds."""
+        """Bias in the project's sign, f(x) + b; (T,) for T > 1 thresholds."""
         return self.problem.bias_at(self.f) if self.point.b is None else self.point.b
 
     @cached_property
@@ -105,19 +110,22 @@ class Completion(CompletedPoint):
 
     @cached_property
     def xi(self) -> Array:
-        """The least slacks (u)_+, (p,)."""
+        """Minimal slacks (u)_+, (p,)."""
         return np.maximum(self.u, 0.0)
 
     @cached_property
     def alpha(self) -> Array:
-        """Multipliers, (p,), made from f where the point has none."""
+        """Multipliers, (p,), recovered from f if the point has none."""
         if self._multipliers is None:
-            raise ValueError("too many rows lie on the margin to make multipliers from f")
+            raise ValueError("too many rows lie on the margin to recover multipliers from f")
         return np.asarray(self._multipliers)
 
     @cached_property
     def derived(self) -> Array | None:
-        """Multipliers made from f, (p,); None where the point brings its own, or none can be made."""
+        """Multipliers recovered from f, (p,).
+
+        None if the point has its own, or none can be recovered.
+        """
         if self.point.alpha is not None or not self.point.has_function:
             return None
         return recover_multipliers(self.problem, self.point)
@@ -128,7 +136,10 @@ class Completion(CompletedPoint):
 
     @property
     def of_multipliers(self) -> Completion | None:
-        """The point that alpha makes, f = A'alpha; None where there is no alpha, or alpha belongs to other rows."""
+        """The point that alpha defines, f = A'alpha.
+
+        None if there is no alpha, or alpha belongs to other rows.
+        """
         alpha = self._multipliers
         return (
             None
@@ -138,10 +149,11 @@ class Completion(CompletedPoint):
 
     @cached_property
     def quadratic_error(self) -> float:
-        """How far 1/2 beta'K beta may be off, for the point's own beta and for beta = A'alpha, whichever is worse.
+        """Maximum error of 1/2 beta'K beta, for the point's own beta and for beta = A'alpha.
 
-        The printed formula has the entries of K, which are rounded. The declaration has features L, which leave out K - L L'. That moves
-        the optimum by at most 1/2 beta'(K - L L')beta, at the multipliers of the true or of the declared problem.
+        The published formula has the entries of K, which are rounded. The declaration has
+        features L, which omit K - L L'. That moves the optimum by at most
+        1/2 beta'(K - L L')beta, at the multipliers of the true or of the declared problem.
         """
         alpha, gram, lost = self._multipliers, self.problem.gram, self.problem.features_error
         betas = [
@@ -159,14 +171,16 @@ class Completion(CompletedPoint):
 
 
 class OneNormCompletion(CompletedPoint):
-    """A point of a linear program: x and b with their least slacks, and the multipliers u. Neither side gives the other.
+    """Point of a linear program: x and b with their minimal slacks, and the multipliers u.
+
+    Neither part is computed from the other.
 
     Parameters
     ----------
     problem : OneNormProblem
-        OneNormProblem.
+        Problem of the point.
     point : OneNormPoint
-        With x, with u, or both.
+        Point with x, with u, or both.
     """
 
     point: OneNormPoint
@@ -181,14 +195,14 @@ class OneNormCompletion(CompletedPoint):
     def x(self) -> Array:
         """x >= 0, (size,)."""
         if self.point.x is None:
-            raise ValueError("the point of the linear program has no primal side")
+            raise ValueError("the point of the linear program has no variables x")
         return self.point.x
 
     @property
     def u(self) -> Array:
-        """The multipliers u, (p,)."""
+        """Multipliers u, (p,)."""
         if self.point.u is None:
-            raise ValueError("the point of the linear program has no dual side")
+            raise ValueError("the point of the linear program has no multipliers u")
         return self.point.u
 
     @cached_property
@@ -203,12 +217,12 @@ class OneNormCompletion(CompletedPoint):
 
     @cached_property
     def b(self) -> float:
-        """The bias: the best one where the point has none."""
+        """Bias; the best one if the point has none."""
         return self.problem.bias_at(self.f) if self.point.b is None else self.point.b
 
     @cached_property
     def xi(self) -> Array:
-        """The least slacks (1 - A f - b s)_+, (p,)."""
+        """Minimal slacks (1 - A f - b s)_+, (p,)."""
         return np.maximum(
             1.0 - self.problem.rows.dot(self.f) - self.b * self.problem.bias_signs, 0.0
         )
@@ -223,11 +237,13 @@ def complete(problem: OneNormProblem, given: Any) -> OneNormCompletion: ...
 
 
 def complete(problem: Problem, given: Any) -> Completion | OneNormCompletion:
-    """A point of a problem with all that follows from it: w, beta, f, b, the least slacks, and multipliers made from f where it has none.
+    """Complete a point: w, beta, f, b, the minimal slacks, and multipliers recovered from f.
+
+    Multipliers of the point itself are kept.
 
     >>> from equimargin.formulations import classification, complete, interval
     >>> problem = classification([[0.0], [2.0]], [-1, 1])
-    >>> whole = complete(problem, ([1.0], -1.0))  # w and b, as somebody else's program found them
+    >>> whole = complete(problem, ([1.0], -1.0))  # w and b of a third-party solver
     >>> whole.alpha, whole.f
     (array([0.5, 0.5]), array([0., 2.]))
     >>> interval(problem, whole.both_sides).relative_width < 1e-12
@@ -237,25 +253,26 @@ def complete(problem: Problem, given: Any) -> Completion | OneNormCompletion:
     ----------
     problem : Problem
         MarginProblem or OneNormProblem.
-    given : Any
-        w (q,) of a linear kernel, the tuple (w, b), a mapping with one of "w", "beta"
-        (m,) and "f" (m,), and "b" and "alpha" (p,) if they are known, or a canonical
-        point. Of a linear program x (size,), or a mapping with "x", "u" (p,) or both,
-        and "b".
+    given : array-like, tuple, mapping or CanonicalPoint
+        w (q,) of a linear kernel, the tuple (w, b), a mapping with one of "w", "beta" (m,)
+        and "f" (m,), and "b" and "alpha" (p,) if they are known, or a canonical point. For
+        a linear program x (size,), or a mapping with "x", "u" (p,) or both, and "b".
 
     Returns
     -------
     Completion or OneNormCompletion
-        `.point` is the canonical point as it was handed in, `.both_sides` that with
-        `.derived` multipliers.
+        `.point` is the canonical point as passed, `.both_sides` that with `.derived`
+        multipliers.
 
     Raises
     ------
     ValueError
-        What is no point of the problem, with what was expected. The numbers of a
-        canonical point are taken as they are.
+        If `given` is no point of the problem; the message states the expected form. The
+        values of a canonical point are used unchanged.
 
-    Source: the stationarity conditions of T (23)-(28), K (3.13), for the multipliers.
+    References
+    ----------
+    The stationarity conditions of T (23)-(28), K (3.13), for the multipliers.
     """
     point = (
         problem.own_point(given)

@@ -1,4 +1,4 @@
-"""The values of f at the points and its norm, each with a bound on the rounding of its computation."""
+"""Values of f at the points and its norm, with bounds on their rounding errors."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, ImplicitMultipliers
 
 LARGEST_VALUE_ERROR = 1e-11
-"""Error of f over the largest |t_r|, without a unit: an f whose error may be larger is evaluated again, in extended precision."""
+"""Maximum error of f over the largest |t_r|; above it extended precision is used."""
 LARGEST_WEIGHT_ERROR = 1e-10
-"""Error of |w|^2 over |w|^2, without a unit: a w whose error may be larger is computed again, in extended precision."""
+"""Maximum relative error of |w|^2; above it w is recomputed in extended precision."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """f at the points, (m,), |f|^2, and bounds on the errors of both."""
+    """Values of f at the points, (m,), and |f|^2, with bounds on the errors of both."""
 
     f: Array
     f_error: Array
@@ -42,20 +42,27 @@ class Evaluation:
 def evaluate(
     problem: MarginProblem, point: Point, rough: float = LARGEST_VALUE_ERROR
 ) -> Evaluation:
-    """f at the points and |f|^2 of a point's w or beta, with error bounds.
+    """Evaluate f at the points and |f|^2 of a point's w or beta, with error bounds.
 
-    With explicit features Z, beta is first turned into w = Z' beta. The function that is judged is that of the rounded w, so that the
-    rounding of w is no error. For any other kernel the coefficients of equal points are added first, and the function that is judged is
-    that of the rounded sums; they are exact if the coefficients come from multipliers.
+    With explicit features Z, beta is first turned into w = Z' beta. The evaluated function
+    is that of the rounded w, so that the rounding of w is no error. For any other kernel
+    the coefficients of equal points are added first, and the evaluated function is that of
+    the rounded sums; they are exact if the coefficients come from multipliers.
 
     Parameters
     ----------
     problem : MarginProblem
-        MarginProblem.
+        Problem of the point.
     point : Point
-        With w or beta.
-    rough : the error of f, over the largest |t_r|, above which f is computed in extended precision. For 0 it always is, if the platform
-        has an extended precision and that does not take long.
+        Point with w or beta.
+    rough : float
+        Error of f, over the largest |t_r|, above which f is computed in extended precision.
+        For 0 it always is, if the platform has an extended precision that is fast enough.
+
+    Returns
+    -------
+    Evaluation
+        f, |f|^2 and their error bounds.
     """
     if problem.explicit is not None:
         w = coefficients(problem, point)
@@ -75,7 +82,22 @@ def evaluate(
 
 
 def inner_error(v: Array, f: Array, f_error: Array) -> float:
-    """A bound on the error of the computed v'f, |f| given, where f has errors of its own."""
+    """Bound the error of the computed v'f, where f itself is inexact.
+
+    Parameters
+    ----------
+    v : ndarray of shape (n,)
+        First factor, exact.
+    f : ndarray of shape (n,)
+        Absolute values |f| of the second factor.
+    f_error : ndarray of shape (n,)
+        Bounds on the errors of f.
+
+    Returns
+    -------
+    float
+        Upper bound of the error.
+    """
     size, products = np.abs(v), np.count_nonzero(v)
     if products == 0:
         return 0.0
@@ -87,7 +109,24 @@ def inner_error(v: Array, f: Array, f_error: Array) -> float:
 def kernel_product(
     problem: Problem, v: Array, rough: float = LARGEST_VALUE_ERROR
 ) -> tuple[Array, Array]:
-    """K v and a bound on its error, both (m,), in float64; computed in extended precision where float64 would leave more than `rough`."""
+    """Return K v and a bound on its error, both (m,), in float64.
+
+    Extended precision is used where float64 would leave an error above `rough`.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem of the kernel and the points.
+    v : ndarray of shape (m,)
+        Coefficients of the points.
+    rough : float
+        Maximum error, over the largest |t_r|.
+
+    Returns
+    -------
+    f, error : ndarray of shape (m,)
+        Product and its error bound.
+    """
     Z = problem.explicit
     if Z is not None:
         f, error = Z.kernel_product(v)
@@ -104,7 +143,7 @@ def kernel_product(
 
 
 def _in_float64(v: Array, error: Array) -> tuple[Array, Array]:
-    """Numbers of an extended precision and bounds on their errors, rounded."""
+    """Round extended-precision numbers and their error bounds to float64."""
     v = v.astype(np.float64)
     return v, round_toward(
         error.astype(np.float64) * (1 + 4 * UNIT) + 2 * UNIT * np.abs(v) + SMALLEST, 1
@@ -112,7 +151,10 @@ def _in_float64(v: Array, error: Array) -> tuple[Array, Array]:
 
 
 def _touched_product(problem: Problem, v: Array) -> tuple[Array, Array]:
-    """K v and a bound on its error at the points that are in a row or have v_i != 0; both are 0 at all other points."""
+    """Return K v and its error bound at the points that are in a row or have v_i != 0.
+
+    Both are 0 at all other points.
+    """
     points = np.union1d(problem.rows.touched, np.flatnonzero(v))
     f, error = np.zeros(problem.m), np.zeros(problem.m)
     f[points], error[points] = (
@@ -123,27 +165,33 @@ def _touched_product(problem: Problem, v: Array) -> tuple[Array, Array]:
 
 @np.errstate(all="ignore")
 def relative_rounding_error(problem: Problem, alpha: AnyMultipliers | None = None) -> float:
-    """u C max K_ii over the largest |t_r|: no solver in float64 computes f = K beta with |beta_i| up to C more accurately.
+    """Return u C max K_ii over the largest |t_r|, u the unit roundoff.
+
+    No solver in float64 computes f = K beta with |beta_i| up to C more accurately.
 
     Parameters
     ----------
     problem : Problem
         MarginProblem or OneNormProblem.
-    alpha : AnyMultipliers | None of shape (p,)
-        Multipliers, which take the place of C on hard rows; None counts as 0.
+    alpha : ndarray or implicit multipliers of shape (p,), or None
+        Multipliers, which replace C on hard rows; None counts as 0.
+
+    Returns
+    -------
+    float
+        Relative rounding error, without a unit.
     """
     finite, Z = problem.group_costs[np.isfinite(problem.group_costs)], problem.explicit
-    most = max_or_inf(finite) or (
-        problem.C if np.isfinite(problem.C) else 0.0
-    )  # noise, where nothing may cost
+    # If no finite cost is positive, C gives the noise level.
+    most = max_or_inf(finite) or (problem.C if np.isfinite(problem.C) else 0.0)
     if len(finite) < len(problem.group_costs) and alpha is not None:
         hard = np.isinf(problem.group_costs)
-        own = (
+        size = (
             alpha.largest(hard)
             if isinstance(alpha, ImplicitMultipliers)
             else np.abs(np.nan_to_num(alpha))[problem.rows.spread(hard)]
         )
-        most = max_or_inf(np.atleast_1d(own), most)
+        most = max_or_inf(np.atleast_1d(size), most)
     square = (
         max_or_inf(np.abs(problem.gram.diagonal))
         if Z is None
@@ -154,7 +202,24 @@ def relative_rounding_error(problem: Problem, alpha: AnyMultipliers | None = Non
 
 
 def compute_weights(problem: MarginProblem, Z: Explicit, beta: Array) -> tuple[Array, Array]:
-    """w = Z'beta and a bound on its error, both (q,), in extended precision where they cancel."""
+    """Return w = Z'beta and a bound on its error, both (q,).
+
+    They are computed in extended precision if cancellation is too large.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem of the point.
+    Z : Explicit
+        Explicit features of the points.
+    beta : ndarray of shape (m,)
+        Coefficients of f.
+
+    Returns
+    -------
+    w, error : ndarray of shape (q,)
+        Weights and their error bound.
+    """
     w, error = Z.combination(beta)
     if float(np.abs(w) @ error) <= LARGEST_WEIGHT_ERROR * float(w @ w) or not Z.extended:
         return w, error
@@ -162,19 +227,63 @@ def compute_weights(problem: MarginProblem, Z: Explicit, beta: Array) -> tuple[A
 
 
 def coefficients(problem: MarginProblem, point: Point) -> Array:
-    """The numbers that a point's function is computed from: w, (q,), where there are explicit features, and beta, (m,), otherwise."""
+    """Return the coefficients that define a point's function.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem of the point.
+    point : Point
+        Point with w or beta.
+
+    Returns
+    -------
+    ndarray of shape (q,) or (m,)
+        w if the problem has explicit features, beta otherwise.
+    """
     if problem.explicit is None:
         return given(point.beta)
     return point.w if point.w is not None else problem.explicit.rdot(given(point.beta))
 
 
 def make_point(problem: MarginProblem, v: Array, b: float | None = None) -> Point:
-    """The point of a function's coefficients, w where there are explicit features and beta otherwise, with its bias."""
+    """Make a point from the coefficients of a function.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem of the point.
+    v : ndarray of shape (q,) or (m,)
+        w if the problem has explicit features, beta otherwise.
+    b : float or None
+        Bias.
+
+    Returns
+    -------
+    Point
+        Point without multipliers.
+    """
     return Point(beta=v, b=b) if problem.explicit is None else Point(w=v, b=b)
 
 
 def given(v: Array | None) -> Array:
-    """The coefficients beta of a point; raises ValueError where it has none."""
+    """Return the coefficients beta of a point.
+
+    Parameters
+    ----------
+    v : ndarray of shape (m,), or None
+        The point's beta.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Coefficients.
+
+    Raises
+    ------
+    ValueError
+        If v is None.
+    """
     if v is None:
         raise ValueError("the point has no coefficients beta")
     return v

@@ -1,9 +1,14 @@
-"""Points as people hand them in: an array, an array and a bias, or named parts. Each becomes a canonical point, or is refused in words.
+"""Points as passed by users: an array, an array and a bias, or named parts.
 
-    w             an array (d,)           f(x) = w.x of a linear kernel; where the bias is penalised, (d + 1,), its last entry is the bias
+Each becomes a canonical point, or raises an error.
+
+    w             an array (d,)           f(x) = w.x of a linear kernel; if the bias is
+                                          penalised, (d + 1,): the last entry is the bias
     (w, b)        a tuple                 f(x) = w.x and the bias b
-    {"f": f, ...} a mapping of parts      w, b, beta (m,), f (m,) values of f at the points without b, alpha (p,) multipliers
-    x, {"x", "u"} of a linear program     its unknowns (size,), and the multipliers of its rows (p,)
+    {"f": f, ...} a mapping of parts      w, b, beta (m,), f (m,) values of f at the points
+                                          without b, alpha (p,) multipliers
+    x, {"x", "u"} of a linear program     its variables (size,), and the multipliers of its
+                                          rows (p,)
 
 Values f at the points are turned into the function of the kernel's space that has these
 values, and the smallest norm.
@@ -25,30 +30,33 @@ from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, 
 P = TypeVar("P", Point, OneNormPoint)
 
 OUTSIDE_THE_SPACE = 1e-6
-"""Largest |f_i - nearest_i| over the larger of all |f_i| and |t_r|, without a unit: values further from every function are refused."""
+"""Maximum |f_i - nearest_i| over the larger of all |f_i| and |t_r|, without a unit.
+
+Values further from every function of the kernel's space raise an error.
+"""
 
 
 def parse_point(problem: Problem, given: Any) -> CanonicalPoint:
-    """The canonical point of what somebody hands in as a point of a problem.
+    """Convert a user's point of a problem to a canonical point.
 
     Parameters
     ----------
     problem : Problem
         MarginProblem or OneNormProblem.
-    given : Any
+    given : array-like, tuple, mapping or CanonicalPoint
         w, (w, b), a mapping of parts, or a canonical point, as listed above.
 
     Returns
     -------
     Point or OneNormPoint
-        Of finite numbers in the right shapes.
+        Point of finite numbers in the right shapes.
 
     Raises
     ------
     ValueError
-        An array of another shape, entries that are no finite numbers, parts that are
-        unknown or contradict each other, a bias that the problem does not have, values
-        f that no function of the kernel has.
+        If an array has another shape, entries are not finite numbers, parts are unknown or
+        inconsistent, there is a bias that the problem does not have, or no function of the
+        kernel has the values f.
     """
     parts = _parts(problem, given)
     if not isinstance(problem, MarginProblem):
@@ -59,18 +67,19 @@ def parse_point(problem: Problem, given: Any) -> CanonicalPoint:
     point = _finite(problem.own_point(Point(**parts)))
     if np.any(point.b) and not problem.bias:
         reason = (
-            f"the {problem.family} problem has no bias of its own: leave b out, or pose the "
-            f"problem with one"
+            f"the {problem.family} problem has no free bias; leave b out, or use a problem with "
+            f"a bias"
         )
         raise ValueError(f"b is {point.b:g}, and {reason}")
     return point if values is None else _of_values(problem, values, point)
 
 
 def _parts(problem: Problem, given: Any) -> dict[str, Any]:
-    """The parts that are handed in, by their names."""
+    """Return the user's parts by their names, and check the names."""
     quadratic = isinstance(problem, MarginProblem)
+    # A user's own solver without a `return` yields None.
     if given is None:
-        raise ValueError("it is None: is a `return` missing?")
+        raise ValueError("the point is None: is a `return` missing?")
     if isinstance(given, CanonicalPoint):
         return {
             name: part for name, part in vars(problem.own_point(given)).items() if part is not None
@@ -85,23 +94,21 @@ def _parts(problem: Problem, given: Any) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         given = {"w" if quadratic else "x": given}
     parts: dict[str, Any] = {name: part for name, part in given.items() if part is not None}
-    known = [*problem.parts, "f"] if quadratic else list(problem.parts)
-    if quadratic and "w" in given and "w" not in known:
-        other = (
+    names = [*problem.parts, "f"] if quadratic else list(problem.parts)
+    if quadratic and "w" in given and "w" not in names:
+        alternatives = (
             "{'beta': beta}, its coefficients, {'f': f}, its values at the points, or {'alpha': "
             "alpha}, the multipliers"
         )
-        refuse = "a solver for linear kernels alone says so by Requirements(..., linear=True)"
+        requirement = "a solver for linear kernels alone says so by Requirements(..., linear=True)"
         raise ValueError(
-            f"an array is read as w, and the {problem.kernel.name} kernel has no w: hand in "
-            f"{other}; {refuse}"
+            f"an array is read as w, and the {problem.kernel.name} kernel has no w: pass "
+            f"{alternatives}; {requirement}"
         )
     functions = [name for name in ("w", "beta", "f") if name in parts]
     if len(functions) > 1:
-        raise ValueError(
-            f"{' and '.join(functions)} are the same function twice; hand in one of them"
-        )
-    unknown = [name for name in parts if name not in known]
+        raise ValueError(f"{' and '.join(functions)} are one function twice; pass one of them")
+    unknown = [name for name in parts if name not in names]
     if unknown or not set(parts) - {"b"}:
         what = (
             f"the part {format_value(unknown[0])} is unknown"
@@ -109,13 +116,13 @@ def _parts(problem: Problem, given: Any) -> dict[str, Any]:
             else "there is neither a function nor multipliers"
         )
         raise ValueError(
-            f"{what}; the parts of a point of this {problem.family} problem are {', '.join(known)}"
+            f"{what}; the parts of a point of this {problem.family} problem are {', '.join(names)}"
         )
     return parts
 
 
 def _with_penalised_bias(problem: MarginProblem, parts: dict[str, Any]) -> dict[str, Any]:
-    """The parts, with b as the last weight where the bias is penalised and w has the features alone."""
+    """Return the parts, with b appended to w if the bias is penalised and w lacks it."""
     Z = problem.explicit
     if Z is None or not Z.constant or parts.get("b") is None or np.shape(parts["w"]) != (Z.d,):
         return parts
@@ -125,21 +132,23 @@ def _with_penalised_bias(problem: MarginProblem, parts: dict[str, Any]) -> dict[
 
 
 def _of_values(problem: MarginProblem, values: Any, point: Point) -> Point:
-    """The point of the function that has these values at the points, and the smallest norm."""
+    """Return the point whose function has these values at the points, and the smallest norm."""
     f = check_reals(values, "f")
     if f.shape != (problem.m,):
         raise ValueError(
-            f"f must be a value for each of the points, of shape ({problem.m},), and is of "
-            f"shape {f.shape}"
+            f"f must be the values at the points, of shape ({problem.m},), not of shape {f.shape}"
         )
     _finite_part("f", f)
     features = np.asarray(dense(problem.features()))
     w = np.asarray(np.linalg.lstsq(features, f, rcond=None)[0], dtype=np.float64)
-    off, size = float(np.abs(features @ w - f).max(initial=0.0)), float(np.abs(f).max(initial=0.0))
-    if off > OUTSIDE_THE_SPACE * max(size, problem.rows.largest_target):
+    distance, size = (
+        float(np.abs(features @ w - f).max(initial=0.0)),
+        float(np.abs(f).max(initial=0.0)),
+    )
+    if distance > OUTSIDE_THE_SPACE * max(size, problem.rows.largest_target):
         nearest = (
             f"the nearest function of the {problem.kernel.name} kernel differs from f by "
-            f"{off:.1e} at a point"
+            f"{distance:.1e} at a point"
         )
         raise ValueError(
             f"{nearest}, where f is up to {size:.1e}; f are the values at the points "
@@ -149,7 +158,7 @@ def _of_values(problem: MarginProblem, values: Any, point: Point) -> Point:
 
 
 def _finite(point: P) -> P:
-    """The point, whose stored numbers are all finite."""
+    """Check that all stored numbers of a point are finite, and return the point."""
     for name, part in vars(point).items():
         if isinstance(part, np.ndarray | float):
             _finite_part(name, np.asarray(part))

@@ -1,16 +1,16 @@
-"""Proven intervals: rigorous lower and upper bounds on a problem's optimum from one point.
+"""Proven intervals: rigorous lower and upper bounds on an optimum, from one point.
 
 Weak duality gives both sides: L(alpha) <= optimum <= U(f, b) for every feasible alpha
 and every (f, b). The point is first repaired, so that it is exactly feasible. Every
 operation is then rounded outward, and every sum carries an a-priori bound on its
 rounding and underflow (`numeric/rounding.py`; rounding modes are not used). The entries
 of K carry the kernel's own bound. The interval therefore holds for the mathematical
-kernel at the given floats, and for the exact costs C x weight. Where a bound overflows
-it is infinite, which is always true.
+kernel at the given floats, and for the exact costs C x weight. A bound that overflows
+is infinite, which is always true.
 
 An interval belongs to a problem and a point, not to a solver. The point of a wrong
-formulation has a true interval, too. The same sums with every rounding taken the other
-way give the inner interval, which says how far from the optimum a point is at least.
+formulation has a true interval, too. The sums with every rounding inverted give the
+inner interval: the minimum distance of the point from the optimum.
 """
 
 from __future__ import annotations
@@ -61,30 +61,43 @@ from equimargin.formulations.rows.pair_multipliers import (
 from equimargin.formulations.rows.pair_slacks import PairSlacks
 
 SIZE_FLOOR = 1e-4
-"""Share of P(0) by which relative figures are divided at least: an optimum far below P(0) is as good as 0 to a user."""
+"""Minimum share of P(0) that divides relative figures.
+
+An optimum far below P(0) is 0 within a user's tolerance.
+"""
 LARGEST_LOSS_ERROR = 1e-10
-"""Error of the sum of losses over U or SIZE_FLOOR x P(0), without a unit: where it is larger, f is evaluated again, in extended precision.
-Large costs can multiply a small error of f to this size.
+"""Maximum error of the sum of losses, over U or SIZE_FLOOR x P(0).
+
+Above it f is evaluated again, in extended precision. Large costs can multiply a small
+error of f to this size.
 """
 LARGEST_MULTIPLIER = 1e100
-"""Largest multiplier of a hard row that is tried: a bound near the largest float, which larger ones could prove, would say no more."""
+"""Largest multiplier of a hard row that is tried.
+
+Larger ones could prove a bound near the largest float, which is no more informative.
+"""
 OUTWARD = 1.0
-"""The sign of rounding that is added so that the optimum is proven to lie inside an interval."""
+"""Sign of outward rounding, which proves that the optimum lies inside an interval."""
 INWARD = -1.0
-"""The sign of rounding that is added so that the point's own exact values are proven to lie outside an interval."""
+"""Sign of inward rounding: the point's exact values lie outside the interval."""
 
 
 def relative_size(at_0: float, *values: float) -> float:
     """Return S = max(|value|, ..., 1e-4 P(0)), the divisor of relative figures.
 
-    The maximum is over those that are finite; S is 0 where none is.
+    The maximum is over the finite ones; S is 0 if there is none.
 
     Parameters
     ----------
     at_0 : float
         P(0), the primal value at f = 0.
     *values : float
-        Values that a figure is relative to, such as both sides of an interval.
+        Reference values of a figure, such as both sides of an interval.
+
+    Returns
+    -------
+    float
+        S, in units of the objective.
     """
     return max(filter(math.isfinite, map(abs, (*values, SIZE_FLOOR * at_0))), default=0.0)
 
@@ -110,7 +123,7 @@ class Interval:
 
     @property
     def size(self) -> float:
-        """S, the unit of relative figures.
+        """Unit S of relative figures.
 
         S = max(|lower - constant|, |upper - constant|, 1e-4 P(0)) of the finite ones, at least
         1e-300.
@@ -128,7 +141,18 @@ class Interval:
         return (self.upper - self.lower) / self.size
 
     def intersected(self, other: Interval) -> Interval:
-        """What both prove together."""
+        """Return the intersection with another interval of the optimum.
+
+        Parameters
+        ----------
+        other : Interval
+            Interval of the optimum with the constant of this one.
+
+        Returns
+        -------
+        Interval
+            Interval that both prove.
+        """
         return Interval(
             max(self.lower, other.lower),
             min(self.upper, other.upper),
@@ -138,42 +162,49 @@ class Interval:
 
 
 def interval(problem: Problem, point: CanonicalPoint) -> Interval:
-    """The interval a point proves: [L(repaired alpha), U(f, b)], each side where the point has what it takes.
+    """Return the interval that a point proves, [L(repaired alpha), U(f, b)].
 
     Parameters
     ----------
     problem : Problem
         MarginProblem or OneNormProblem.
     point : CanonicalPoint
-        f (w or beta), b and alpha, each or None; without b the best one is taken,
-        without f the one of alpha, A' alpha. For a OneNormProblem x and u, each or
-        None.
+        f (w or beta), b and alpha, each or None; without b the best one is taken, without f
+        the one of alpha, A' alpha. For a OneNormProblem x and u, each or None.
 
     Returns
     -------
     Interval
-        lower = -inf without alpha or without a positive semidefinite kernel;
-        upper = inf where no repair reaches a hard row.
+        lower = -inf without alpha or without a positive semidefinite kernel; upper = inf
+        without f and alpha, without such a kernel, or if no repair satisfies a hard row.
 
     Raises
     ------
     ValueError
-        A point of another kind of problem.
+        If the point is of another kind of problem.
 
-    Source: weak duality; N. J. Higham, Accuracy and Stability of Numerical Algorithms, section 3.1, for gamma_n.
+    References
+    ----------
+    N. J. Higham, Accuracy and Stability of Numerical Algorithms, section 3.1, for gamma_n;
+    the bounds are weak duality.
     """
     return _interval(problem, point, OUTWARD)
 
 
 def inner_interval(problem: Problem, point: CanonicalPoint) -> Interval:
-    """Bounds on the exact values of a point from the other side: L(repaired alpha) <= lower and upper <= U(f, b).
+    """Bound the exact values of a point: L(repaired alpha) <= lower, upper <= U(f, b).
 
-    The point is repaired as in `interval`, and the same sums are rounded the other way. Exact arithmetic would therefore prove no narrower
-    interval than this one with the same repairs. It says how far from the optimum a point certainly is. Its lower end may exceed its upper.
+    The point is repaired as in `interval`, and the sums of `interval` are rounded inward.
+    Exact arithmetic would therefore prove no narrower interval than this one with these
+    repairs. The result bounds the point's distance from the optimum from below. Its lower
+    end may exceed its upper.
 
     Parameters
     ----------
-    As in `interval`.
+    problem : Problem
+        MarginProblem or OneNormProblem.
+    point : CanonicalPoint
+        Point as in `interval`.
 
     Returns
     -------
@@ -183,7 +214,8 @@ def inner_interval(problem: Problem, point: CanonicalPoint) -> Interval:
     return _interval(problem, point, INWARD)
 
 
-@np.errstate(all="ignore")  # what overflows or underflows is counted, and NaN with it
+# Overflow, underflow and NaN are covered by the bounds.
+@np.errstate(all="ignore")
 def _interval(problem: Problem, point: CanonicalPoint, way: float) -> Interval:
     if isinstance(problem, OneNormProblem):
         return _of_linear_program(problem, problem.own_point(point), way)
@@ -208,28 +240,30 @@ def _of_margin_problem(problem: MarginProblem, point: Point, way: float) -> Inte
 def _upper(
     problem: MarginProblem, point: Point, way: float, rough: float = LARGEST_VALUE_ERROR
 ) -> float:
-    """U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded one way, where hard rows are met by repair; rough: see `evaluate`."""
-    at, unknown = evaluate(problem, point, rough), np.inf if way > 0 else 0.0
-    if not np.isfinite(at.f).all() or (problem.rows.p > LISTED_PAIRS and not problem.swept):
+    """Return U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded one way.
+
+    Hard rows are satisfied by repair. See `evaluate` for rough.
+    """
+    evaluation, unknown = evaluate(problem, point, rough), np.inf if way > 0 else 0.0
+    if not np.isfinite(evaluation.f).all() or (problem.rows.p > LISTED_PAIRS and not problem.swept):
         return unknown
     if isinstance(problem.rows, LabelledPairs) and problem.swept:
-        return _swept_upper(problem, problem.rows, at, point.alpha, way)
-    b = problem.bias_at(at.f) if point.b is None else point.b
+        return _swept_upper(problem, problem.rows, evaluation, point.alpha, way)
+    b = problem.bias_at(evaluation.f) if point.b is None else point.b
     if not np.isfinite(b).all():
         return unknown
-    hard, most = _hard(problem), _needed(problem, at, b, OUTWARD)
-    missed = bool((most[hard] > 0).any())
-    if missed and not isinstance(problem.rows, Tube):
-        return _scaled_upper(problem, at, b, way)
-    u = most if way > 0 else _needed(problem, at, b, way)
+    hard, most = _hard(problem), _needed(problem, evaluation, b, OUTWARD)
+    violated = bool((most[hard] > 0).any())
+    if violated and not isinstance(problem.rows, Tube):
+        return _scaled_upper(problem, evaluation, b, way)
+    u = most if way > 0 else _needed(problem, evaluation, b, way)
     losses = _losses(problem, u, way)
-    own = _at_least_0(add_rounded(_half_norm2(at, way), losses, way))
-    if rough > 0.0 and _extended(problem) and _is_rough(problem, at, b, most):
+    value = _at_least_0(add_rounded(_half_norm2(evaluation, way), losses, way))
+    if rough > 0.0 and _extended(problem) and _is_rough(problem, evaluation, b, most):
         return _upper(problem, point, way, 0.0)
-    met = _met(problem, point, most, b) if missed else None
-    return (
-        own if met is None else float(np.minimum(own, _upper(problem, met, way)))
-    )  # inward the point may meet its hard rows itself
+    repaired = _met(problem, point, most, b) if violated else None
+    # Inward the point may satisfy its hard rows without repair.
+    return value if repaired is None else float(np.minimum(value, _upper(problem, repaired, way)))
 
 
 def _swept_upper(
@@ -239,9 +273,11 @@ def _swept_upper(
     alpha: AnyMultipliers | None,
     way: float,
 ) -> float:
-    """U by sweeps over pairs that nobody lists, at the smallest multiple of f that meets all hard pairs; inf if none does.
+    """Return U by sweeps over implicit pairs.
 
-    Inward the multiple is only known to be at least `factor`, and the soft pairs count nothing where it is not 1.
+    U is taken at the smallest multiple of f that satisfies all hard pairs; it is inf if
+    none does. Inward the multiple is only known to be at least `factor`, and the soft pairs
+    count nothing where it is not 1.
     """
     costs, error = _costs(problem, way), max_or_inf(at.f_error)
     hard = np.isinf(_costs(problem, INWARD))
@@ -258,42 +294,51 @@ def _swept_upper(
     if way < 0 and not least - noise >= 1.0:
         return _at_least_0(norm)
     f = factor * at.f
-    off = multiply_rounded(factor, error, way) + 2 * UNIT * max_or_inf(np.abs(f))
-    slacks, away = _slacks_near(rows, f, soft, alpha, off)
-    return _at_least_0(add_rounded(norm, slacks.loss_bound(problem.squared, off + away, way), way))
+    error_of_f = multiply_rounded(factor, error, way) + 2 * UNIT * max_or_inf(np.abs(f))
+    slacks, slack_error = _slacks_near(rows, f, soft, alpha, error_of_f)
+    return _at_least_0(
+        add_rounded(norm, slacks.loss_bound(problem.squared, error_of_f + slack_error, way), way)
+    )
 
 
 def _slacks_near(
     rows: LabelledPairs, f: Array, costs: Array, alpha: AnyMultipliers | None, error: float
 ) -> tuple[PairSlacks, float]:
-    """The slacks at f (m,), and how far they are off; those that the multipliers are of, if their f is within `error`: they are sorted."""
-    own = alpha.slacks if isinstance(alpha, PairMultipliers) else None
-    if isinstance(own, PairSlacks) and own.rows is rows:
-        away = float(round_toward(max_or_inf(np.abs(f - own.f)), OUTWARD))
-        if away <= error:
-            return own.at_costs(costs), away
+    """Return the slacks at f (m,), and a bound on their error.
+
+    The sorted slacks of the multipliers are reused if their f is within `error`.
+    """
+    sorted_slacks = alpha.slacks if isinstance(alpha, PairMultipliers) else None
+    if isinstance(sorted_slacks, PairSlacks) and sorted_slacks.rows is rows:
+        distance = float(round_toward(max_or_inf(np.abs(f - sorted_slacks.f)), OUTWARD))
+        if distance <= error:
+            return sorted_slacks.at_costs(costs), distance
     return rows.slacks(f, costs), 0.0
 
 
 def _is_rough(problem: MarginProblem, at: Evaluation, b: AnyBias, most: Array) -> bool:
-    """Whether the rounding of f is much of U: asked in the same words whichever way U is then rounded, so that both are of one point."""
+    """Return True if the rounding of f is a large part of U.
+
+    The test does not depend on the rounding direction of U, so that both bounds are those
+    of one point.
+    """
     losses = _losses(problem, most, OUTWARD)
-    own = _at_least_0(add_rounded(_half_norm2(at, OUTWARD), losses, OUTWARD))
-    shown = losses - _losses(problem, _needed(problem, at, b, INWARD), INWARD)
+    value = _at_least_0(add_rounded(_half_norm2(at, OUTWARD), losses, OUTWARD))
+    spread = losses - _losses(problem, _needed(problem, at, b, INWARD), INWARD)
     return bool(
-        shown > LARGEST_LOSS_ERROR * max_or_inf(np.array([own]), SIZE_FLOOR * problem.scale)
+        spread > LARGEST_LOSS_ERROR * max_or_inf(np.array([value]), SIZE_FLOOR * problem.scale)
     )
 
 
 def _extended(problem: MarginProblem) -> bool:
-    """Whether f can be evaluated in extended precision, and that does not take long."""
+    """Return True if f can be evaluated quickly in extended precision."""
     return (
         problem.gram.extended is not None if problem.explicit is None else problem.explicit.extended
     )
 
 
 def _half_norm2(at: Evaluation, way: float) -> float:
-    """1/2 |f|^2, rounded one way."""
+    """Return 1/2 |f|^2, rounded one way."""
     return float(
         np.maximum(
             multiply_rounded(0.5, add_rounded(at.norm2, way * at.norm2_error, way), way), 0.0
@@ -302,23 +347,23 @@ def _half_norm2(at: Evaluation, way: float) -> float:
 
 
 def _losses(problem: MarginProblem, u: Array, way: float) -> float:
-    """sum_r c_r loss(u_r), rounded one way."""
+    """Return sum_r c_r loss(u_r), rounded one way."""
     return sum_rounded(problem.phi.bound(u, problem.rows.spread(_costs(problem, way)), way), way)
 
 
 def _costs(problem: MarginProblem, way: float) -> Array:
-    """c of every group, (groups,), rounded one way."""
+    """Return c of every group, (groups,), rounded one way."""
     least, most = problem.group_costs_within
     return most if way > 0 else least
 
 
 def _hard(problem: MarginProblem) -> NDArray[np.bool_]:
-    """Which rows must be met, (p,)."""
+    """Return True for the hard rows, (p,)."""
     return np.isinf(problem.rows.spread(_costs(problem, INWARD)))
 
 
 def _needed(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float) -> Array:
-    """An upper bound of u_r = t_r - (A f)_r - (S b)_r, (p,); inward a lower one."""
+    """Return an upper bound of u_r = t_r - (A f)_r - (S b)_r, (p,); inward a lower one."""
     rows = problem.rows
     size = (
         np.abs(rows.t)
@@ -330,37 +375,41 @@ def _needed(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float) -> A
 
 
 def _scaled_upper(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float) -> float:
-    """U at the smallest multiple of (f, b) that meets all hard rows, whose t is 1; inf if none does.
+    """Return U at the smallest multiple of (f, b) satisfying all hard rows, with t = 1.
 
-    Outward the multiple is a float that is large enough; inward it is only known to lie between two.
+    U is inf if no multiple does. Outward the multiple is a float that is large enough;
+    inward it is only known to lie between two floats.
     """
     hard, t = _hard(problem), problem.rows.t
-    reached, other = (
+    # Margins t_r - u_r, rounded down in the outward direction and up in the inward one.
+    reached, reached_opposite = (
         add_rounded(t, -_needed(problem, at, b, side), -side) for side in (way, -way)
-    )  # outward at least, inward at most
+    )
     if not reached[hard].min() > 0:
         return np.inf
     factor = max_or_inf(divide_rounded(1.0, reached[hard], way), 1.0)
     margins = multiply_rounded(factor, reached, -way)
     if way < 0:
-        far = (
-            max_or_inf(divide_rounded(1.0, other[hard], 1), 1.0)
-            if other[hard].min() > 0
+        largest = (
+            max_or_inf(divide_rounded(1.0, reached_opposite[hard], 1), 1.0)
+            if reached_opposite[hard].min() > 0
             else np.inf
         )
-        margins = np.maximum(margins, multiply_rounded(far, reached, 1))
+        margins = np.maximum(margins, multiply_rounded(largest, reached, 1))
     u = np.where(hard, 0.0, add_rounded(t, -margins, way))
     norm = multiply_rounded(multiply_rounded(factor, factor, way), _half_norm2(at, way), way)
     return _at_least_0(add_rounded(norm, _losses(problem, u, way), way))
 
 
 def _met(problem: MarginProblem, point: Point, u: Array, b: float) -> Point | None:
-    """(1 - theta) (f, b) + theta (f0, b0): (f0, b0) strictly inside the tube, theta just enough for every hard row to be met for sure.
+    """Return (1 - theta) (f, b) + theta (f0, b0) with all hard rows certainly satisfied.
+
+    (f0, b0) lies strictly inside the tube; theta is barely large enough.
 
     Parameters
     ----------
     point : Point
-        Whose coefficients are f.
+        Point with the coefficients of f.
     u : ndarray of shape (p,)
         Upper bounds of its u_r, above 0 on a hard row.
     b : float
@@ -369,33 +418,33 @@ def _met(problem: MarginProblem, point: Point, u: Array, b: float) -> Point | No
     Returns
     -------
     Point
-        (f0, b0) where no theta below 1 is enough; None where no point strictly inside
-        is known.
+        (f0, b0) if no theta below 1 is enough; None if no point strictly inside is known.
     """
     inside = find_slater_point(problem)
     if inside is None:
         return None
     hard = _hard(problem)
     room = -_needed(problem, evaluate(problem, inside), float(inside.b or 0.0), OUTWARD)
-    short = hard & (u > 0)
+    violated = hard & (u > 0)
     if not room[hard].min() > 0:
         return None
-    needed = max_or_inf(
-        u[short] / (u[short] + room[short]), UNIT
-    )  # below the unit roundoff 1 - theta is 1, and nothing is blended
-    theta = 2 * needed  # twice what is needed leaves room for its own rounding,
+    # For theta below the unit roundoff, 1 - theta rounds to 1.
+    least = max_or_inf(u[violated] / (u[violated] + room[violated]), UNIT)
+    # Twice the needed theta covers its own rounding.
+    theta = 2 * least
     while theta < 1.0:
         blend = _blended(problem, Point(w=point.w, beta=point.beta, b=b), inside, theta)
         if not (
             _needed(problem, evaluate(problem, blend), float(blend.b or 0.0), OUTWARD)[hard] > 0
         ).any():
             return blend
-        theta *= 16.0  # or not enough, where b or large coefficients are rounded
+        # It is too small if rounding of b or of large coefficients dominates.
+        theta *= 16.0
     return inside
 
 
 def _blended(problem: MarginProblem, point: Point, inside: Point, theta: float) -> Point:
-    """(1 - theta) times one point and theta times the other."""
+    """Return (1 - theta) times one point plus theta times the other."""
     v = (1 - theta) * coefficients(problem, point) + theta * coefficients(problem, inside)
     return make_point(
         problem, v, (1 - theta) * float(point.b or 0.0) + theta * float(inside.b or 0.0)
@@ -403,7 +452,10 @@ def _blended(problem: MarginProblem, point: Point, inside: Point, theta: float) 
 
 
 def _lower(problem: MarginProblem, alpha: ArrayLike | Multipliers, way: float) -> float:
-    """L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 - sum c phi*(alpha / c) at exactly feasible multipliers, every term rounded one way."""
+    """Return L(alpha) at exactly feasible multipliers, every term rounded one way.
+
+    L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 - sum c phi*(alpha / c)
+    """
     multipliers = problem.rows.multipliers(alpha)
     if not np.isinf(_costs(problem, INWARD)).any():
         return dual_value(problem, multipliers, way)
@@ -414,12 +466,13 @@ def _lower(problem: MarginProblem, alpha: ArrayLike | Multipliers, way: float) -
     alpha = np.asarray(alpha)
     if not alpha.any():
         return dual_value(problem, multipliers, way)
-    own = _power_of_two(max_or_inf(alpha))
-    shape = alpha / own  # to the bit, as the multipliers lie on a grid
+    multiple_given = _power_of_two(max_or_inf(alpha))
+    # The division is exact, as the multipliers lie on a dyadic grid.
+    shape = alpha / multiple_given
     gain, _ = problem.rows.multipliers(shape).proven(HINGE, problem.group_costs_within, OUTWARD)
     if not gain > 0:
         return dual_value(problem, multipliers, way)
-    multiples = _multiples(problem, shape, gain, own)
+    multiples = _multiples(problem, shape, gain, multiple_given)
     return max(
         dual_value(problem, problem.rows.multipliers(problem.repaired(multiple * shape)), way)
         for multiple in multiples
@@ -427,7 +480,10 @@ def _lower(problem: MarginProblem, alpha: ArrayLike | Multipliers, way: float) -
 
 
 def _of_few(problem: MarginProblem, multipliers: FewMultipliers) -> MarginProblem:
-    """The problem of these pairs and their points alone, whose optimum is at most that of all pairs; L of its multipliers is the same."""
+    """Return the problem of these pairs and their points alone.
+
+    Its optimum is at most that of all pairs, and L of these multipliers is unchanged.
+    """
     points, few = multipliers.points, multipliers.few
     weights = None if problem.weights is None else multipliers.costs_of(problem.weights)
     X = problem.X[np.ix_(points, points)] if problem.kernel.given else problem.X[points]
@@ -440,36 +496,52 @@ def _of_few(problem: MarginProblem, multipliers: FewMultipliers) -> MarginProble
 def _multiples(
     problem: MarginProblem, shape: Array, gain: float, own: float
 ) -> tuple[float, float]:
-    """Multiples of the multipliers at which L is large, the same whichever way L is then rounded.
+    """Return multiples of the multipliers at which L is large.
 
-    On the ray of a shape L(c shape) = c gain - c^2 norm2 / 2 is largest at c = gain / norm2. That is one multiple; the power of two below
-    it is the other, which scales to the bit, so that what cancels in a ray goes on cancelling.
+    They do not depend on the rounding direction of L. On the ray of a shape L(c shape) =
+    c gain - c^2 norm2 / 2 is largest at c = gain / norm2. That is one multiple; the other
+    is the power of two below it, which scales exactly and so preserves the cancellation
+    along a ray.
 
     Parameters
     ----------
     shape : ndarray of shape (p,)
-        Multipliers, the largest in [1, 2), so that neither gain nor norm2 overflows or
-        underflows for their sake.
+        Multipliers, the largest in [1, 2), so that their scale makes neither gain nor norm2
+        overflow or underflow.
     gain : float
         A lower bound of t'shape, above 0.
     own : float
-        The multiple that has been given, which is not exceeded where a row is soft.
+        The given multiple, which is not exceeded if a row is soft.
     """
     norm2 = 2 * _half_norm2_above(problem, problem.rows.rdot(shape), OUTWARD)
-    best = min(
-        float(divide_rounded(gain, norm2, -1)), LARGEST_MULTIPLIER
-    )  # a finite one along a ray, whose norm2 is 0
+    # Along a ray norm2 is 0; the cap keeps the multiple finite.
+    best = min(float(divide_rounded(gain, norm2, -1)), LARGEST_MULTIPLIER)
     best = best if _hard(problem).all() else min(best, own)
     return best, _power_of_two(best)
 
 
 def _power_of_two(x: float) -> float:
-    """The largest power of two that is not above x > 0."""
+    """Return the largest power of two that is not above x > 0."""
     return math.ldexp(1.0, math.frexp(x)[1] - 1)
 
 
 def dual_value(problem: MarginProblem, multipliers: Multipliers, way: float) -> float:
-    """L of feasible multipliers as they are, every term rounded one way."""
+    """Return L of feasible multipliers without repair, every term rounded one way.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem of the multipliers.
+    multipliers : Multipliers
+        Exactly feasible multipliers.
+    way : float
+        `OUTWARD` for a lower bound of L, `INWARD` for an upper one.
+
+    Returns
+    -------
+    float
+        Bound of the dual value.
+    """
     gain, ridge = multipliers.proven(problem.phi, problem.group_costs_within, way)
     return float(
         add_rounded(
@@ -479,20 +551,25 @@ def dual_value(problem: MarginProblem, multipliers: Multipliers, way: float) -> 
 
 
 def _half_norm2_of(problem: MarginProblem, multipliers: Multipliers, way: float) -> float:
-    """An upper bound of 1/2 |A'alpha|_K^2, inward a lower one: an error e of A'alpha changes |f|_K by at most e sqrt(K_ii)."""
+    """Return an upper bound of 1/2 |A'alpha|_K^2, inward a lower one.
+
+    An error e of A'alpha changes |f|_K by at most e sqrt(K_ii).
+    """
     beta, error = multipliers.pull(), multipliers.pull_error()
     half = _half_norm2_above(problem, beta, way)
-    if error == 0.0:  # A'alpha is exact
+    # A'alpha is exact.
+    if error == 0.0:
         return half
-    if problem.explicit is None:  # coefficients of equal points are put together
+    # The coefficients of equal points are summed, with rounding.
+    if problem.explicit is None:
         error += gamma_n(problem.m) * float(np.abs(beta).sum())
-    off = multiply_rounded(1.01 * error, sqrt_rounded(problem.gram.diagonal_bound, 1), 1)
-    norm = np.maximum(add_rounded(sqrt_rounded(2 * half, way), way * off, way), 0.0)
+    norm_error = multiply_rounded(1.01 * error, sqrt_rounded(problem.gram.diagonal_bound, 1), 1)
+    norm = np.maximum(add_rounded(sqrt_rounded(2 * half, way), way * norm_error, way), 0.0)
     return float(multiply_rounded(0.5, multiply_rounded(norm, norm, way), way))
 
 
 def _half_norm2_above(problem: MarginProblem, beta: Array, way: float) -> float:
-    """An upper bound of 1/2 |f|^2 of the coefficients beta (m,), inward a lower one."""
+    """Return an upper bound of 1/2 |f|^2 of the coefficients beta (m,), inward a lower one."""
     if problem.explicit is None:
         return _half_norm2(evaluate(problem, Point(beta=beta)), way)
     w, error = compute_weights(problem, problem.explicit, beta)
@@ -503,9 +580,13 @@ def _half_norm2_above(problem: MarginProblem, beta: Array, way: float) -> float:
 
 
 def _linear_upper(problem: OneNormProblem, x: Array, b: float | None, way: float) -> float:
-    """1'x + C sum_r (1 - (B x)_r - b s_r)_+ at x >= 0, rounded one way; at the best b where there is none, or one that is not finite."""
+    """Return 1'x + C sum_r (1 - (B x)_r - b s_r)_+ at x >= 0, rounded one way.
+
+    The best b is taken if b is missing or not finite.
+    """
     x = np.clip(np.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0), 0.0, None)
-    if problem.over == "rows":  # A'x must be exact
+    # A'x must be exact.
+    if problem.over == "rows":
         x = round_to_dyadic_grid(x, np.full(len(x), np.inf), np.zeros(len(x)))
     f, error = kernel_product(problem, problem.coefficients(x))
     b = problem.bias_at(f) if b is None or not np.isfinite(b) else b
@@ -523,7 +604,10 @@ def _linear_upper(problem: OneNormProblem, x: Array, b: float | None, way: float
 
 
 def _linear_lower(problem: OneNormProblem, u: Array, way: float) -> float:
-    """1'u at 0 <= u <= C with s'u = 0 and B'u <= 1, met by dividing by max(1, max B'u), rounded one way."""
+    """Return 1'u at 0 <= u <= C with s'u = 0 and B'u <= 1, rounded one way.
+
+    B'u <= 1 is satisfied by dividing by max(1, max B'u).
+    """
     rows, u = problem.rows, problem.feasible(u)
     g, error = kernel_product(problem, rows.rdot(u))
     if problem.over == "rows":
@@ -537,5 +621,5 @@ def _linear_lower(problem: OneNormProblem, u: Array, way: float) -> float:
 
 
 def _at_least_0(bound: Any) -> float:
-    """A bound of a number that is not negative."""
+    """Clip a bound of a nonnegative number at 0."""
     return float(np.maximum(bound, 0.0))

@@ -1,14 +1,16 @@
-"""Multipliers from a function, for the printed forms that have none: K (3.12), (3.13), (3.14), (3.15).
+"""Multipliers from a function, for published formulations without multipliers.
 
-At the optimum alpha_r = c_r loss'(u_r) wherever the loss has a derivative. The squared
+These formulations are K (3.12), (3.13), (3.14), (3.15).
+
+At the optimum alpha_r = c_r loss'(u_r) if the loss has a derivative there. The squared
 hinge and the huberised hinge have one everywhere. For the hinge alpha_r = c_r where
 u_r > 0, and alpha_r = 0 where u_r < 0. The multipliers alpha_M of the rows on the
-margin, u_r = 0, are those that give f back,
+margin, u_r = 0, are those that reproduce f,
 
     min over 0 <= alpha_M <= c_M   | f - A'alpha |_K,   S'alpha = 0.
 
 These multipliers may narrow the interval of a family. They are never used to judge the
-answer that they were made from, because an f that is almost optimal can give
+answer with the f from which they come, because an f that is almost optimal can give
 multipliers that are far from optimal.
 """
 
@@ -23,30 +25,39 @@ from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import LISTED_PAIRS
 
 MARGIN_WIDTHS = (1e-8, 1e-6, 1e-4)
-"""Slacks |u_r| up to which a row counts as on the margin. All are tried, and the multipliers with the best dual value are taken."""
+"""Maximum |u_r| of a row on the margin.
+
+All are tried, and the multipliers with the best dual value are taken.
+"""
 MOST_MARGIN_ROWS = 1_500
-"""Rows on the margin, at most, whose multipliers are sought by least squares, which takes a dense matrix of that size."""
+"""Maximum rows on the margin for least squares, which needs a dense matrix of that size."""
 MOST_POINTS_OF_A_GRAM = 3_000
-"""Points, at most, whose Gram matrix is decomposed to seek multipliers, which takes some 10 s; explicit features need no decomposition."""
+"""Maximum points whose Gram matrix is decomposed to recover multipliers.
+
+The decomposition takes some 10 s; explicit features need none.
+"""
 
 
 def recover_multipliers(problem: MarginProblem, point: Point) -> Array | None:
-    """Feasible multipliers from a point's f and b.
+    """Recover feasible multipliers from a point's f and b.
 
     Parameters
     ----------
     problem : MarginProblem
         Any margin problem.
     point : Point
-        With w or beta; the best b is taken where it has none.
+        Point with w or beta; the best b is taken if it has none.
 
     Returns
     -------
-    alpha
-        (p,) with 0 <= alpha <= box and S'alpha = 0 exactly, or None where too many rows
-        lie on the margin, or there are too many.
+    ndarray of shape (p,), or None
+        Multipliers with 0 <= alpha <= box and S'alpha = 0 exactly; None if too many rows
+        lie on the margin, or there are too many rows.
 
-    Source: the stationarity conditions of T (23)-(28), K (3.13); proofs/catalogue.md, "Multipliers made from a function".
+    References
+    ----------
+    The stationarity conditions of T (23)-(28), K (3.13); proofs/catalogue.md, "Multipliers
+    made from a function".
     """
     if problem.p > LISTED_PAIRS:
         return None
@@ -66,6 +77,7 @@ def recover_multipliers(problem: MarginProblem, point: Point) -> Array | None:
 def _hinge_multipliers(
     problem: MarginProblem, point: Point, u: Array, width: float
 ) -> Array | None:
+    # Imported here: no other function of the module needs scipy.optimize.
     from scipy.optimize import lsq_linear
 
     hard = np.isinf(problem.costs)
@@ -86,16 +98,21 @@ def _hinge_multipliers(
         target = _in_features(problem, point) - np.asarray(features.T @ problem.rows.rdot(alpha))
         weight = max(float(np.abs(span).max(initial=0.0)), 1e-300)
         system = np.vstack([span, weight * problem.S[margin].toarray().T])
-        wanted = np.append(target, -weight * (problem.S.T @ alpha))
+        right_side = np.append(target, -weight * (problem.S.T @ alpha))
         method = "bvls" if len(margin) < 200 else "trf"
         alpha[margin] = lsq_linear(
-            system, wanted, (0.0, problem.box[margin]), method=method, tol=1e-14, lsmr_tol="auto"
+            system,
+            right_side,
+            (0.0, problem.box[margin]),
+            method=method,
+            tol=1e-14,
+            lsmr_tol="auto",
         ).x
     return np.asarray(problem.repaired(alpha))
 
 
 def _in_features(problem: MarginProblem, point: Point) -> Array:
-    """f as w in the problem's features."""
+    """Return f as w in the problem's features."""
     if point.w is not None:
         return point.w
     return np.asarray(problem.features().T @ point.beta)

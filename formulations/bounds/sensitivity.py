@@ -1,15 +1,19 @@
-"""Between which the derivatives of the optimal value lie, from the gap of one point.
+"""Bounds on the derivatives of the optimal value, from the gap of one point.
 
-By Danskin's theorem they are values at an optimum, so that bounds on the slacks u_r of
-all optima are bounds of them:
+By Danskin's theorem these derivatives are values at an optimum, so that bounds on the
+slacks u_r of all optima bound them:
 
     in C            sum_r weight_r loss(u_r)
     in weight_r     C loss(u_r)
-    in t_r          alpha_r: 0 where u_r < 0, c_r (squared hinge: 2 c_r u_r) where u_r > 0, between them elsewhere
+    in t_r          alpha_r: 0 where u_r < 0, c_r (squared hinge: 2 c_r u_r) where u_r > 0,
+                    between them elsewhere
 
-The derivatives to the left and to the right both lie in their interval, also at a kink.
+The derivatives to the left and to the right both lie in their interval, also at a
+nondifferentiable point.
 
-Source: J. M. Danskin, The theory of max-min (1966).
+References
+----------
+J. M. Danskin, The theory of max-min (1966).
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.rounding import round_toward
 
 Bounds = tuple[Array, Array]
-"""Lower and upper bounds, row by row, (p,) each."""
+"""Lower and upper bounds of all rows, (p,) each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +38,11 @@ class Sensitivity:
     Parameters
     ----------
     cost : tuple[float, float]
-        In C.
+        Derivative in C.
     weights : Bounds
-        In the weight of each row.
+        Derivative in the weight of each row.
     targets : Bounds
-        In the t of each row, which are the row's multipliers at all optima.
+        Derivative in the t of each row: the row's multiplier at all optima.
     """
 
     cost: tuple[float, float]
@@ -46,27 +50,34 @@ class Sensitivity:
     targets: Bounds
 
 
-@np.errstate(all="ignore")  # what overflows is infinite, and nothing is proven of it
+# An overflow gives an infinite bound, which proves nothing.
+@np.errstate(all="ignore")
 def sensitivity(ball: Stability) -> Sensitivity:
-    """The intervals that a ball around all optimal functions proves.
+    """Return the derivative intervals that a ball around all optimal functions proves.
 
     Parameters
     ----------
     ball : Stability
-        Of eps = 0, or larger.
+        Ball of eps = 0, or larger.
+
+    Returns
+    -------
+    Sensitivity
+        Intervals in C, in the weights and in the targets.
 
     Raises
     ------
     ValueError
-        Hard rows, whose multipliers have no bound; pairs too many to be listed.
+        If there are hard rows, whose multipliers have no bound, or too many pairs to list
+        them.
     """
     problem = ball.problem
     if np.isinf(problem.costs).any():
         raise ValueError(
-            "rows that must be met have no derivative in general: what moves may make them "
-            "impossible; give finite costs"
+            "rows that must be met have no derivative in general, as a change may make them "
+            "infeasible; give finite costs"
         )
-    # Slacks and losses are at least 0: what rounding outward puts below 0 is cut off.
+    # Slacks and losses are at least 0: outward rounding below 0 is clipped.
     ends = [np.maximum(u, 0.0) for u in ball.slacks()]
     costs = [problem.rows.spread(c) for c in problem.group_costs_within]
     losses = [
@@ -79,8 +90,7 @@ def sensitivity(ball: Stability) -> Sensitivity:
         round_toward(problem.C * most, 1),
     )
     weight = problem.unit_weights
-    # A row of weight 0 adds nothing, also where its loss has no finite bound: 0 * inf
-    # is NaN.
+    # A row of weight 0 adds nothing, even if its loss is unbounded: 0 * inf is NaN.
     shares = (
         np.maximum(round_toward(weight * least, -1), 0.0),
         np.where(weight > 0, round_toward(weight * most, 1), 0.0),

@@ -1,6 +1,10 @@
-"""A strictly feasible point of the hard tube (Slater's condition): answers that violate the tube by a rounding error are moved towards it.
+"""Strictly feasible point of the hard tube (Slater's condition).
 
-    min over (w, b, tau)   tau   s.t.   |y_i - w.phi_i - b| <= tau          strictly feasible iff tau < epsilon
+Answers that violate the tube by a rounding error are moved towards it.
+
+    min over (w, b, tau)   tau   s.t.   |y_i - w.phi_i - b| <= tau
+
+    strictly feasible iff tau < epsilon
 
 Least squares is tried first. It lies well inside the tube if the features span the
 targets. Otherwise the linear program decides.
@@ -17,14 +21,21 @@ from equimargin.formulations.rows.listed import Tube
 
 
 def find_slater_point(problem: MarginProblem) -> Point | None:
-    """A point (w, b) in float64 whose residuals are smaller than epsilon wherever a row is hard, or None if there is none.
+    """Find a float64 point (w, b) whose residuals are below epsilon on all hard rows.
 
     Parameters
     ----------
     problem : MarginProblem
-        Regression; anything else has no tube, and gets None.
+        Regression problem; any other has no tube.
 
-    Source: T (57)-(59), the feasibility of the hard tube.
+    Returns
+    -------
+    Point or None
+        The point; None if there is none, or the problem has no tube.
+
+    References
+    ----------
+    T (57)-(59), the feasibility of the hard tube.
     """
     if not isinstance(problem.rows, Tube):
         return None
@@ -32,7 +43,8 @@ def find_slater_point(problem: MarginProblem) -> Point | None:
     y, epsilon = problem.rows.y[hard], problem.rows.epsilon
     try:
         features = problem.features()
-    except np.linalg.LinAlgError:  # kernel values that are beyond float64
+    # Kernel values are outside the float64 range.
+    except np.linalg.LinAlgError:
         return None
     design = np.column_stack([dense(features), np.ones(problem.m)])[hard]
     if not (np.isfinite(design).all() and np.isfinite(y).all()):
@@ -47,21 +59,23 @@ def find_slater_point(problem: MarginProblem) -> Point | None:
 def _least_squares(design: Array, y: Array) -> Array | None:
     try:
         return np.asarray(np.linalg.lstsq(design, y, rcond=None)[0])
-    except np.linalg.LinAlgError:  # squares that are beyond float64
+    # Squares are outside the float64 range.
+    except np.linalg.LinAlgError:
         return None
 
 
 def _chebyshev(design: Array, y: Array) -> Array | None:
+    # Imported here: only a hard tube needs scipy.optimize.
     from scipy.optimize import linprog
 
     m, n = design.shape
     ones = np.ones((m, 1))
     rows = np.block([[-design, -ones], [design, -ones]])
-    found = linprog(
+    result = linprog(
         np.append(np.zeros(n), 1.0),
         rows,
         np.concatenate([-y, y]),
         bounds=[(None, None)] * n + [(0, None)],
         method="highs",
     )
-    return np.asarray(found.x[:-1]) if found.status == 0 else None
+    return np.asarray(result.x[:-1]) if result.status == 0 else None

@@ -1,11 +1,14 @@
-"""What is the same at every optimum, and near it: bounds on f, on its bias and on the slacks of rows, from the gap of one point.
+"""Stability: bounds on every function close to the optimum, from the gap of one point.
 
-The dual objective L is concave, and its second-order term is exactly -1/2 |A'd|_K^2 or
-less. The primal objective, at its best bias, is convex with the term 1/2 |f|^2. With f*
-the optimal function, alpha feasible multipliers, f_alpha = A'alpha and U >= optimum
+The bounded quantities are f, its bias and the slacks of its rows.
+
+The dual objective L is concave, and its second-order term is -1/2 |A'd|_K^2 or less.
+The primal objective, at its best bias, is convex with the term 1/2 |f|^2. With f* the
+optimal function, alpha feasible multipliers, f_alpha = A'alpha and U >= optimum
 therefore
 
-    |f_alpha - f*|_K <= sqrt(2 (U - L(alpha))),        |f - f*|_K <= sqrt(2 eps)    for every f within eps of the optimum at its best bias
+    |f_alpha - f*|_K <= sqrt(2 (U - L(alpha))),
+    |f - f*|_K <= sqrt(2 eps)    for every f within eps of the optimum at its best bias
 
 so that all these f lie in one ball around f_alpha, and |f(x) - f_alpha(x)| <= radius
 sqrt(k(x, x)). Every breakpoint of the losses, as functions of the bias, moves by no
@@ -13,8 +16,10 @@ more than the slack of its row. The best bias grows with every breakpoint. It th
 lies between the best bias of the lowered breakpoints and that of the raised ones. All
 bounds are rounded outward.
 
-Source: strong convexity; E. Ndiaye, O. Fercoq, A. Gramfort, J. Salmon, Gap safe
-screening rules (2017), for the ball.
+References
+----------
+E. Ndiaye, O. Fercoq, A. Gramfort, J. Salmon, Gap safe screening rules (2017), for the
+ball; it follows from strong convexity.
 """
 
 from __future__ import annotations
@@ -56,19 +61,19 @@ Signs = NDArray[np.int8]
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """The ball that holds every f within `eps` of the optimum, and the bounds that follow from it.
+    """Ball that contains every f within `eps` of the optimum, and the bounds it implies.
 
     Parameters
     ----------
     problem : MarginProblem
-        Of the functions.
+        Problem of the functions.
     beta : ndarray of shape (m,)
-        Coefficients of the middle, f = sum_i beta_i k(x_i, .).
+        Coefficients of the centre, f = sum_i beta_i k(x_i, .).
     radius : float
-        Of the ball, in the norm of the kernel; infinite where the point proves nothing.
+        Radius in the norm of the kernel; infinite if the point proves nothing.
     bias : tuple[AnyBias, AnyBias]
-        Between which the best b of every such f lies, in the project's sign f(x) + b;
-        (0, 0) without a bias, (T,) each of T > 1 thresholds.
+        Bounds of the best b of every such f, in the project's sign f(x) + b; (0, 0)
+        without a bias, arrays of shape (T,) for T > 1 thresholds.
     """
 
     problem: MarginProblem
@@ -77,7 +82,9 @@ class Stability:
     bias: tuple[AnyBias, AnyBias]
 
     def decisions(self, X: Any = None) -> tuple[Array, Array]:
-        """Bound f(x) + b for every such f and each of its best biases; f(x) alone with more thresholds than one.
+        """Bound f(x) + b for every such f and each of its best biases.
+
+        With T > 1 thresholds f(x) alone is bounded.
 
         Parameters
         ----------
@@ -86,14 +93,14 @@ class Stability:
 
         Returns
         -------
-        least, most
-            (n,) each, infinite where nothing is known.
+        least, most : ndarray of shape (n,)
+            Bounds; infinite where nothing is known.
 
         Raises
         ------
         ValueError
-            Points of another shape, or of other columns; new points of a given Gram
-            matrix, whose k(x, x) is not known.
+            If the points have another shape or other columns, or if they are new points
+            of a given Gram matrix, whose k(x, x) is not known.
         """
         f, error = self._values(X)
         least, most = round_toward(f - error, -1), round_toward(f + error, 1)
@@ -104,17 +111,23 @@ class Stability:
         )
 
     def signs(self, X: Any = None) -> Signs:
-        """The sign of f(x) + b where it is the same for every such f, (n,): 1 or -1, and 0 where that is not proven.
+        """Return the sign of f(x) + b where all such f agree, shape (n,).
 
         Parameters
         ----------
         X : array-like of shape (n, d)
             Points; None for the training points.
 
+        Returns
+        -------
+        ndarray of shape (n,)
+            1 or -1; 0 where the sign is not proven.
+
         Raises
         ------
         ValueError
-            As in `decisions`; more thresholds than one, where points have no signs.
+            As in `decisions`; if there is more than one threshold, as points then have no
+            signs.
         """
         if self.problem.T > 1:
             raise ValueError(
@@ -124,17 +137,22 @@ class Stability:
         return _signs(*self.decisions(X))
 
     def orders(self, preferred: Any, other: Any) -> Signs:
-        """The sign of f(x) - f(z) where it is the same for every such f, (n,): 1, -1, and 0 where that is not proven.
+        """Return the sign of f(x) - f(z) where all such f agree, shape (n,).
 
         Parameters
         ----------
         preferred, other : array-like of shape (n,)
             Indices of training points, x and z.
 
+        Returns
+        -------
+        ndarray of shape (n,)
+            1 or -1; 0 where the sign is not proven.
+
         Raises
         ------
         ValueError
-            Indices that are none.
+            If an index is not that of a training point, or the lengths differ.
         """
         i, j = _points(preferred, self.problem.m), _points(other, self.problem.m)
         if len(i) != len(j):
@@ -151,35 +169,34 @@ class Stability:
         return _signs(difference - noise, difference + noise)
 
     def rows(self) -> Signs:
-        """Where the multiplier of every row is at every optimum, (p,).
+        """Return the position of every row's multiplier at all optima, shape (p,).
 
         Returns
         -------
-        -1
-            alpha_r = 0, because the row is met with room to spare or costs nothing.  1
-            : the row is violated, so that alpha_r = c_r for
-        the hinge and alpha_r > 0 for the squared hinge.  0
-            Neither is proven.
+        ndarray of shape (p,)
+            -1: alpha_r = 0, because the row is strictly satisfied or costs nothing.
+            1: the row is violated, so that alpha_r = c_r for the hinge and alpha_r > 0 for
+            the squared hinge. 0: neither is proven.
 
         Raises
         ------
         ValueError
-            Pairs too many to be listed; `counts` takes them.
+            If there are too many pairs to list them; use `counts`.
         """
         return np.where(self.problem.free, np.int8(-1), _signs(*self.slacks()))
 
     def slacks(self) -> tuple[Array, Array]:
-        """Bound u_r = t_r - (A f)_r - (S b)_r for every such f and each of its best biases, (p,) each.
+        """Bound u_r = t_r - (A f)_r - (S b)_r for every such f and each of its best biases.
 
         Returns
         -------
-        least, most
-            Infinite where nothing is known.
+        least, most : ndarray of shape (p,)
+            Bounds; infinite where nothing is known.
 
         Raises
         ------
         ValueError
-            Pairs too many to be listed.
+            If there are too many pairs to list them.
         """
         rows, b = self.problem.rows, self.bias
         f, error = kernel_product(self.problem, self._middle)
@@ -194,10 +211,10 @@ class Stability:
         return np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
 
     def counts(self) -> tuple[int, int]:
-        """How many rows have alpha_r = 0 at every optimum, and how many are violated at every optimum: those of `rows`, or fewer.
+        """Count the rows with alpha_r = 0, and those violated, at every optimum.
 
-        Pairs of queries that are not listed are counted by sweeps. Their slacks get one
-        bound, from the farthest points.
+        The counts are those of `rows`, or smaller. Implicit pairs are counted by sweeps;
+        their slacks get one bound, from the farthest points.
         """
         rows = self.problem.rows
         if not isinstance(rows, LabelledPairs) or not self.problem.swept:
@@ -229,7 +246,7 @@ class Stability:
         )
 
     def _values(self, X: Any) -> tuple[Array, Array]:
-        """f_alpha at points, and by how much any f of the ball may differ there, (n,) each."""
+        """Return f_alpha at points and the maximum difference of any f there, (n,)."""
         problem = self.problem
         kernel, Z = problem.kernel, problem.explicit
         if X is None:
@@ -237,8 +254,8 @@ class Stability:
             square = kernel.diagonal_bound(problem.X) + problem.gram.shift
         elif kernel.given:
             raise ValueError(
-                "of new points of a given Gram matrix k(x, x) is not known; leave X out for "
-                "the training points"
+                "k(x, x) of new points is unknown for a given Gram matrix; leave X out for the "
+                "training points"
             )
         else:
             points = new_points(X, problem.X, problem.feature_names)
@@ -253,51 +270,53 @@ class Stability:
         return f, np.asarray(add_rounded(error, reach, 1))
 
     def _row_norms(self) -> Array:
-        """An upper bound of |A_r|_K, (p,): sqrt(k(x_i, x_i)) of a point, the distance of a pair."""
+        """Return an upper bound of |A_r|_K, (p,).
+
+        It is sqrt(k(x_i, x_i)) for a point and the distance for a pair.
+        """
         rows = self.problem.rows
         if isinstance(rows, Pairs):
             return _distances(self.problem, rows.preferred, rows.other)
         return np.asarray(rows.absolute_dot(_norms(self.problem)))
 
 
-@np.errstate(all="ignore")  # what overflows is infinite, and nothing is proven of it
+# An overflow gives an infinite bound, which proves nothing.
+@np.errstate(all="ignore")
 def stability(problem: Problem, point: CanonicalPoint, eps: float = 0.0) -> Stability:
-    """What is the same for every f with min_b P(f, b) <= optimum + eps, and so at every optimum.
+    """Bound every f with min_b P(f, b) <= optimum + eps, and so every optimal f.
 
         |f - A'alpha|_K <= sqrt(2 (U - L(alpha))) + sqrt(2 eps)
+
+    This follows from strong convexity of the primal and the dual objective in f.
 
     Parameters
     ----------
     problem : Problem
-        MarginProblem, convex.
+        Convex MarginProblem.
     point : CanonicalPoint
-        With multipliers and perhaps a function, such as a solution's; the smaller its
-        gap, the more is proven.
+        Point with multipliers and perhaps a function, such as a solution's; the smaller
+        its gap, the tighter the bounds.
     eps : float
-        By how much an objective may exceed the optimum, in the units of the objective,
-        0 or more.
+        Maximum excess of an objective value over the optimum, in the units of the
+        objective, 0 or more.
 
     Returns
     -------
     Stability
-        With an infinite radius where the point proves nothing.
+        Ball with an infinite radius if the point proves nothing.
 
     Raises
     ------
     ValueError
-        A problem of another kind, an eps below 0, a point without multipliers.
-
-    Source: strong convexity of the primal and the dual objective in f.
+        If the problem is of another kind, eps is below 0 or the point has no multipliers.
     """
     if not isinstance(problem, MarginProblem):
         raise ValueError(
-            "stability is known of margin problems: a linear program may have many optimal "
-            "functions"
+            "stability needs a margin problem; a linear program may have many optimal functions"
         )
     if problem.loss not in LOSSES:
         raise ValueError(
-            f"stability is known of the hinge and the squared hinge, and the loss is the "
-            f"{problem.phi.words}"
+            f"stability needs the loss hinge or squared hinge, not the {problem.phi.words}"
         )
     point, eps = (
         problem.own_point(point),
@@ -305,28 +324,26 @@ def stability(problem: Problem, point: CanonicalPoint, eps: float = 0.0) -> Stab
     )
     if point.alpha is None:
         raise ValueError(
-            "the point has no multipliers, which the ball is around; a Solution makes them "
-            "from its f"
+            "the point has no multipliers, which define the centre of the ball; a Solution "
+            "recovers them from its f"
         )
     multipliers = problem.rows.multipliers(problem.repaired(point.alpha))
     lower = dual_value(problem, multipliers, OUTWARD) if problem.convex else -np.inf
-    beta, off = multipliers.pull(), multipliers.pull_error()
+    beta, error = multipliers.pull(), multipliers.pull_error()
     if problem.explicit is None:
-        off += gamma_n(problem.m) * float(np.abs(beta).sum())
+        error += gamma_n(problem.m) * float(np.abs(beta).sum())
     gap = float(np.maximum(add_rounded(interval(problem, point).upper, -lower, 1), 0.0))
     radius = _sum(
         sqrt_rounded(2 * gap, 1),
         sqrt_rounded(float(multiply_rounded(2.0, eps, 1)), 1),
-        multiply_rounded(1.01 * off, sqrt_rounded(problem.gram.diagonal_bound, 1), 1),
+        multiply_rounded(1.01 * error, sqrt_rounded(problem.gram.diagonal_bound, 1), 1),
     )
-    found = Stability(problem, np.asarray(beta), radius, (0.0, 0.0))
-    return (
-        found if problem.rows.invariant or not problem.bias else replace(found, bias=_bias(found))
-    )
+    ball = Stability(problem, np.asarray(beta), radius, (0.0, 0.0))
+    return ball if problem.rows.invariant or not problem.bias else replace(ball, bias=_bias(ball))
 
 
 def _bias(ball: Stability) -> tuple[AnyBias, AnyBias]:
-    """Between which every best b of every f of the ball lies."""
+    """Bound every best b of every f of the ball."""
     problem, k = ball.problem, ball.problem.rows.k
     active = (problem.bias_signs != 0) & ~problem.free
     if k is None:
@@ -372,20 +389,22 @@ def _threshold(ball: Stability, active: Index) -> tuple[float, float]:
 
 
 def _least_bias(v: Array, s: Array, least: Array, most: Array, squared: bool) -> float:
-    """A lower bound of every b at which the sum of losses is smallest, for breakpoints v or larger ones.
+    """Return a lower bound of every b that minimises the sum of losses.
 
-    D(b), the slope of the sum at b, grows with b. All minimisers lie to the right of
-    every b with D(b) < 0.
+    The bound holds for breakpoints v and for larger ones. D(b), the slope of the sum at b,
+    grows with b. All minimisers lie to the right of every b with D(b) < 0.
 
-        hinge            D(b) = sum of c over s = -1, v <= b  -  sum of c over s = +1, v > b
-        squared hinge    D(b) = sum of c (b - v) over the same  -  sum of c (v - b), without the factor 2
+        hinge            D(b) = sum of c over s = -1, v <= b
+                                - sum of c over s = +1, v > b
+        squared hinge    D(b) = sum of c (b - v) over s = -1, v <= b
+                                - sum of c (v - b) over s = +1, v > b, without the factor 2
 
     Parameters
     ----------
     v : ndarray of shape (k,)
-        breakpoints.
+        Breakpoints.
     s : ndarray of shape (k,)
-        signs.
+        Signs.
     least, most : ndarray of shape (k,)
         Bounds of the costs, finite.
     """
@@ -399,8 +418,8 @@ def _least_bias(v: Array, s: Array, least: Array, most: Array, squared: bool) ->
     passed, left = np.cumsum(rising), float(falling.sum()) - np.cumsum(falling)
     noise = gamma_n(4 * len(v) + 16) * float(rising.sum() + falling.sum())
     if not squared:
-        before = np.flatnonzero(passed - left + 2 * noise < 0)
-        return float(v[min(before[-1] + 1, len(v) - 1)] if len(before) else v[0])
+        negative = np.flatnonzero(passed - left + 2 * noise < 0)
+        return float(v[min(negative[-1] + 1, len(v) - 1)] if len(negative) else v[0])
     centre = v[len(v) // 2]
     z = v - centre
     D = (
@@ -409,52 +428,55 @@ def _least_bias(v: Array, s: Array, least: Array, most: Array, squared: bool) ->
         - (float((falling * z).sum()) - np.cumsum(falling * z) - left * z)
     )
     D = D + 4 * noise * float(np.abs(z).max()) + 4 * len(v) * SMALLEST
-    before = np.flatnonzero(D < 0)
-    if not len(before):
+    negative = np.flatnonzero(D < 0)
+    if not len(negative):
         return float(v[0])
-    k = int(before[-1])
+    k = int(negative[-1])
     slope = float(passed[k] + np.where(s > 0, most, 0.0)[k + 1 :].sum() + 2 * noise)
     b = add_rounded(v[k], divide_rounded(-D[k], slope, -1), -1)
     return float(min(b, v[k + 1])) if k + 1 < len(v) else float(b)
 
 
 def _distances(problem: MarginProblem, i: Any, j: Any) -> Array:
-    """An upper bound of |phi(x_i) - phi(x_j)|, (n,): from the features where there are any, from K otherwise."""
+    """Return an upper bound of |phi(x_i) - phi(x_j)|, (n,).
+
+    It is computed from explicit features if there are any, and from K otherwise.
+    """
     if problem.explicit is not None:
         X = problem.X
         out = np.empty(len(i))
         size = max(1_000_000 // X.shape[1], 1)
         for start in range(0, len(i), size):
-            here = slice(start, start + size)
-            D = X[i[here]] - X[j[here]]
+            part = slice(start, start + size)
+            D = X[i[part]] - X[j[part]]
             squares = np.asarray(
                 D.multiply(D).sum(axis=1)
                 if problem.explicit.sparse
                 else np.einsum("ij,ij->i", D, D),
                 dtype=np.float64,
             )
-            out[here] = np.sqrt(squares.ravel())
+            out[part] = np.sqrt(squares.ravel())
         return np.asarray(round_toward(out * (1 + gamma_n(X.shape[1] + 8)), 1) + 1e-150)
     norms = _norms(problem)
-    apart = np.asarray(round_toward(norms[i] + norms[j], 1))
+    bound = np.asarray(round_toward(norms[i] + norms[j], 1))
     if problem.m > STORED_ROWS:
-        return apart
+        return bound
     K = problem.gram.dense
-    off, k = problem.kernel.rounding(problem.X, problem.X, K, np.ones(problem.m)), K.diagonal()
+    error, k = problem.kernel.rounding(problem.X, problem.X, K, np.ones(problem.m)), K.diagonal()
     squares = (
         k[i]
         + k[j]
         - 2 * K[i, j]
-        + 1.01 * (3 * off[i] + off[j])
+        + 1.01 * (3 * error[i] + error[j])
         + 16 * UNIT * (np.abs(k[i]) + np.abs(k[j]))
     )
     return np.asarray(
-        np.minimum(apart, round_toward(np.sqrt(np.maximum(round_toward(squares, 1), 0.0)), 1))
+        np.minimum(bound, round_toward(np.sqrt(np.maximum(round_toward(squares, 1), 0.0)), 1))
     )
 
 
 def _norms(problem: MarginProblem) -> Array:
-    """An upper bound of sqrt(k(x_i, x_i)), (m,)."""
+    """Return an upper bound of sqrt(k(x_i, x_i)), (m,)."""
     return np.asarray(
         round_toward(
             np.sqrt(round_toward(problem.kernel.diagonal_bound(problem.X) + problem.gram.shift, 1)),
@@ -464,7 +486,10 @@ def _norms(problem: MarginProblem) -> Array:
 
 
 def _farthest(problem: MarginProblem) -> float:
-    """An upper bound of the distance of every point from one place, so that two are at most twice as far apart."""
+    """Return an upper bound of the distance of every point from one common place.
+
+    Two points are at most twice this distance apart.
+    """
     Z = problem.explicit
     if Z is None or Z.sparse:
         return max_or_inf(_norms(problem))
@@ -478,23 +503,27 @@ def _farthest(problem: MarginProblem) -> float:
 
 
 def _signs(least: Array, most: Array) -> Signs:
-    """1 where both are above 0, -1 where both are below, 0 elsewhere."""
+    """Return 1 if both are above 0, -1 if both are below, and 0 otherwise, (n,)."""
     return np.asarray((least > 0).astype(np.int8) - (most < 0).astype(np.int8))
 
 
 def _points(index: Any, m: int) -> Index:
-    """Indices of training points, (n,)."""
-    found = np.asarray(index)
-    if found.ndim != 1 or found.dtype.kind not in "iu" or not ((found >= 0) & (found < m)).all():
+    """Check indices of training points, and return them, (n,)."""
+    indices = np.asarray(index)
+    if (
+        indices.ndim != 1
+        or indices.dtype.kind not in "iu"
+        or not ((indices >= 0) & (indices < m)).all()
+    ):
         raise ValueError(
             f"points must be given by their indices, whole numbers from 0 to {m - 1} in one "
             f"dimension"
         )
-    return found.astype(np.intp)
+    return indices.astype(np.intp)
 
 
 def _sum(*parts: Any) -> float:
-    """The sum of a few numbers, from above."""
+    """Add a few numbers, rounded up."""
     total = 0.0
     for part in parts:
         total = float(add_rounded(total, part, 1))

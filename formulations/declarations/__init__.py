@@ -1,7 +1,7 @@
-"""Declarations of formulations: a family, its functions from data to cvxpy problems, and what is declared of one at a problem.
+"""Declarations of formulations: families, functions from data to cvxpy problems, results.
 
-`family` enters a `formulation`; `symbols` are the data that one of a canonical problem
-takes, `program_problem` keeps those of any other, and `declaration` is what `declare`
-returns. `source` says where a problem is printed, `checks` refuses data, `drawing`
-draws them, and `user_functions` calls functions of a user.
+`family` registers a `formulation`; `symbols` are the data of a canonical problem's
+formulation, `program_problem` keeps those of any other, and `declaration` is the result
+of `declare`. `source` names publications, `checks` validates data, `drawing` generates
+them, and `user_functions` calls functions of a user.
 """

@@ -1,9 +1,10 @@
-"""Checks of the data of a family, for `family(..., check=needing(X=matrix, y=classes(2), C=positive))`.
+"""Checks of a family's data, such as `needing(X=matrix, y=classes(2), C=positive)`.
 
-A check raises ValueError, with a sentence, at data that the family does not have.
-`needing` makes one of the names that data must have and of a part for each: a function
-of a value, its name and all the data, which raises ValueError. Parts of your own stand
-beside those here.
+A family takes its check as `family(..., check=...)`. A check raises ValueError, with a
+sentence, for data that the family does not have. `needing` makes a check from the names
+that data must have and a part for each: a function of a value, its name and all the
+data, which raises ValueError. User-defined parts can be combined with the parts of this
+module.
 """
 
 from __future__ import annotations
@@ -23,19 +24,28 @@ from equimargin.formulations.numeric.arguments import (
 from equimargin.formulations.numeric.arrays import Array
 
 Part = Callable[[Any, str, Any], object]
-"""What looks at one value of the data: it gets the value, its name, and all data; it raises ValueError with a sentence."""
+"""Check of one value of the data, called with the value, its name, and all data.
+
+It raises ValueError with a sentence.
+"""
 
 
 def needing(**parts: Part) -> Callable[[Any], None]:
-    """The check of a mapping that has these names, each with a value of its kind, and no other names.
+    """Return the check of a mapping with exactly these names.
 
     Parameters
     ----------
-    parts : Part
-        By name, in the order in which they are looked at.
+    **parts : Part
+        Checks of the values by name, in the order in which they are called.
+
+    Returns
+    -------
+    callable
+        Check of data, which raises ValueError.
     """
 
     def check(data: Any) -> None:
+        # The first fault raises: type, missing names, unknown names, then values.
         names = ", ".join(parts)
         if not isinstance(data, Mapping):
             raise ValueError(f"they must be a mapping with {names}, not {format_value(data)}")
@@ -61,73 +71,159 @@ def needing(**parts: Part) -> Callable[[Any], None]:
 
 @dataclass(frozen=True)
 class Optional:
-    """A part whose name may be left out of the data."""
+    """Part whose name may be missing from the data.
+
+    Parameters
+    ----------
+    part : Part
+        Check of the value if it is present.
+    """
 
     part: Part
 
     def __call__(self, value: Any, name: str, data: Mapping[str, Any]) -> None:
-        """Look at the value where it is there."""
+        """Check the value of a name that is present.
+
+        Parameters
+        ----------
+        value : object
+            Value of the name.
+        name : str
+            Name in the data.
+        data : mapping
+            All data.
+        """
         self.part(value, name, data)
 
 
 def matrix(value: Any, name: str, data: Mapping[str, Any]) -> Array:
-    """A part: finite numbers, a row for every point and a column for every feature, and one of each at least."""
-    found = _numbers(value, name)
-    if found.ndim != 2 or found.size == 0:
-        raise ValueError(
-            f"{name} must be of a row for every point and a column for every feature, and "
-            f"is of shape {np.shape(value)}"
-        )
-    return found
-
-
-def vector(value: Any, name: str, data: Mapping[str, Any]) -> Array:
-    """A part: finite numbers in a row, one at least."""
-    found = _numbers(value, name)
-    if found.ndim != 1 or found.size == 0:
-        raise ValueError(f"{name} must be numbers in a row, and is of shape {np.shape(value)}")
-    return found
-
-
-def targets(value: Any, name: str, data: Mapping[str, Any]) -> Array:
-    """A part: a finite number for every row of X."""
-    found, m = _numbers(value, name), len(data["X"])
-    if found.shape != (m,):
-        raise ValueError(
-            f"{name} must be {m} numbers, one for every row of X, and is of shape {np.shape(value)}"
-        )
-    return found
-
-
-def classes(k: int | None = None) -> Part:
-    """A part: the class of every row of X.
+    """Check a matrix of finite numbers, points in rows and features in columns, not empty.
 
     Parameters
     ----------
-    k : int | None
+    value : ndarray of shape (m, d)
+        Value of the name.
+    name : str
+        Name in the data.
+    data : mapping
+        All data.
+
+    Returns
+    -------
+    ndarray of shape (m, d)
+        The matrix.
+
+    Raises
+    ------
+    ValueError
+        If the value is no such matrix.
+    """
+    X = _numbers(value, name)
+    if X.ndim != 2 or X.size == 0:
+        raise ValueError(
+            f"{name} must be a matrix with points in rows and features in columns, not of "
+            f"shape {np.shape(value)}"
+        )
+    return X
+
+
+def vector(value: Any, name: str, data: Mapping[str, Any]) -> Array:
+    """Check a one-dimensional array of finite numbers, not empty.
+
+    Parameters
+    ----------
+    value : ndarray of shape (n,)
+        Value of the name.
+    name : str
+        Name in the data.
+    data : mapping
+        All data.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The array.
+
+    Raises
+    ------
+    ValueError
+        If the value is no such array.
+    """
+    v = _numbers(value, name)
+    if v.ndim != 1 or v.size == 0:
+        raise ValueError(f"{name} must be a one-dimensional array, not of shape {np.shape(value)}")
+    return v
+
+
+def targets(value: Any, name: str, data: Mapping[str, Any]) -> Array:
+    """Check a finite number for every row of X.
+
+    Parameters
+    ----------
+    value : ndarray of shape (m,)
+        Value of the name.
+    name : str
+        Name in the data.
+    data : mapping
+        All data, with X of shape (m, d).
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        The targets.
+
+    Raises
+    ------
+    ValueError
+        If the value is no such array.
+    """
+    y, m = _numbers(value, name), len(data["X"])
+    if y.shape != (m,):
+        raise ValueError(
+            f"{name} must be {m} numbers, one for every row of X, not of shape {np.shape(value)}"
+        )
+    return y
+
+
+def classes(k: int | None = None) -> Part:
+    """Return a check of the class of every row of X.
+
+    Parameters
+    ----------
+    k : int or None
         Number of classes, which are 0, ..., k - 1; by default as many as there are, so
         that each has a row.
+
+    Returns
+    -------
+    Part
+        Check of the classes.
     """
     wanted = "counted from 0 without a gap" if k is None else " or ".join(map(str, range(k)))
 
     def check(value: Any, name: str, data: Mapping[str, Any]) -> None:
-        found = np.unique(targets(value, name, data))
-        wrong = found[~np.isin(found, np.arange(len(found) if k is None else k))]
-        if len(wrong):
-            raise ValueError(f"{name} must hold classes, {wanted}, and holds {wrong[0]:g}")
+        labels = np.unique(targets(value, name, data))
+        invalid = labels[~np.isin(labels, np.arange(len(labels) if k is None else k))]
+        if len(invalid):
+            raise ValueError(f"{name} must hold classes, {wanted}, and holds {invalid[0]:g}")
 
     return check
 
 
 def real(wanted: str, accepted: Callable[[float], bool]) -> Part:
-    """A part: one number.
+    """Return a check of one number.
 
     Parameters
     ----------
     wanted : str
-        What it must be, in words, as "a number above 0 and below 1".
-    accepted : Callable[[float], bool]
-        Whether a float is that.
+        Condition as text, such as "a number above 0 and below 1".
+    accepted : callable
+        Predicate of a float; True if it satisfies the condition.
+
+    Returns
+    -------
+    Part
+        Check of the number.
     """
 
     def check(value: Any, name: str, data: Mapping[str, Any]) -> None:
@@ -137,16 +233,20 @@ def real(wanted: str, accepted: Callable[[float], bool]) -> Part:
 
 
 positive = real("a positive finite number", lambda v: 0 < v < np.inf)
-"""A part: a number above 0, as a cost or a penalty."""
+"""Check of a positive number, such as a cost or a penalty."""
 share = real("a number above 0 and at most 1", lambda v: 0 < v <= 1)
-"""A part: a share of the points, as nu."""
+"""Check of a share of the points, such as nu."""
 
 
 def _numbers(value: Any, name: str) -> Array:
-    """A numpy array of finite numbers: functions of families compute with it as it is."""
+    """Check a numpy array of finite numbers.
+
+    Other types are not converted, as functions of families compute with the value
+    itself.
+    """
     if not isinstance(value, np.ndarray):
         raise ValueError(f"{name} must be a numpy array, not a {type(value).__name__}")
-    found = check_reals(value, name)
-    if not np.isfinite(found).all():
+    numbers = check_reals(value, name)
+    if not np.isfinite(numbers).all():
         raise ValueError(f"{name} must hold finite numbers")
-    return found
+    return numbers

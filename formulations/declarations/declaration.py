@@ -1,4 +1,7 @@
-"""A formulation at given data: a cvxpy problem with names, and the maps between its variables and canonical points."""
+"""Declaration: a formulation at given data, as a cvxpy problem with named parts.
+
+It includes the maps between its variables and canonical points.
+"""
 
 from __future__ import annotations
 
@@ -19,53 +22,77 @@ from equimargin.formulations.problem.point import CanonicalPoint
 
 @dataclass(frozen=True, eq=False)
 class FormulaValue:
-    """The value of a printed formula at given values of its variables and parameters."""
+    """Value of a published formula at given values of its variables and parameters."""
 
     objective: float
-    """The objective, in the formula's own units."""
+    """Objective, in the formula's own units."""
     violations: Mapping[str, Any] = field(default_factory=dict)
-    """The violation of each constraint, by name: a number or an array, at most 0 where the constraint is met."""
+    """Violation of each constraint, by name; at most 0 if the constraint is satisfied.
+
+    A violation is a number or an array.
+    """
 
 
 def unchanged(value: Any, data: Any) -> Any:
-    """Return the value: the map of an objective that has the family's scale."""
+    """Return the value: the map of an objective on the family's scale.
+
+    Parameters
+    ----------
+    value : float
+        Value of an objective.
+    data : object
+        Data of the formulation, unused.
+
+    Returns
+    -------
+    float
+        The value.
+    """
     return value
 
 
 @dataclass(frozen=True, eq=False)
 class Declaration:
-    """A cvxpy problem with the names its equation gives to things.
+    """cvxpy problem with the names of its equation.
 
-    Its parameters may be given other values, and constraints may be added, replaced and taken out; the next solve takes them as they are
-    then. `printed` and `value` depend on their arguments alone: they neither read nor write a variable or a parameter.
+    Its parameters may be given other values, and constraints may be added, replaced and
+    removed; the next solve uses their present state. `printed` and `value` depend on
+    their arguments alone: they neither read nor write a variable or a parameter.
     """
 
     declared: Any
-    """The declared problem."""
+    """Declared problem."""
     objective: Any
-    """The objective of the equation, `cp.Minimize` or `cp.Maximize`."""
+    """Objective of the equation, `cp.Minimize` or `cp.Maximize`."""
     constraints: dict[str, Any]
-    """The constraints of the equation, by name."""
+    """Constraints of the equation, by name."""
     variables: dict[str, Any]
-    """The variables of the equation, by name."""
+    """Variables of the equation, by name."""
     parameters: dict[str, Any]
-    """The parameters of the equation, by name; no variable has the same name."""
+    """Parameters of the equation, by name; no variable has one of these names."""
     to_canonical: Callable[[Declaration], CanonicalPoint]
-    """The canonical point of the variables' present values."""
+    """Map to the canonical point of the variables' present values."""
     from_canonical: Callable[[Any], dict[str, Any]]
-    """Values of the variables, by name, at a canonical point that `bounds/complete.py` has completed."""
+    """Map from a completed canonical point to values of the variables, by name.
+
+    Points are completed by `bounds/complete.py`.
+    """
     printed: Callable[[Mapping[str, Any]], FormulaValue]
-    """The printed formula, with the canonical problem's data, at values of the variables and parameters by name."""
+    """Published formula, with the canonical problem's data.
+
+    It is evaluated at values of the variables and parameters, by name.
+    """
     value: Callable[[float, Mapping[str, Any]], float] = unchanged
-    """The value on the family's scale of a declared objective, at values of the parameters by name."""
+    """Map from a declared objective to the family's scale, at parameter values by name.
+    """
     id: str = ""
-    """The id of its formulation; empty where it has none."""
+    """Id of its formulation; empty if it has none."""
     statement: str = ""
-    """The equation in words and symbols, as its formulation states it; empty where it has none."""
+    """Equation as text and symbols, as its formulation states it; empty without one."""
     cost: Callable[[float], float] | None = None
-    """C of the value of its one parameter; None where COSTS says it."""
+    """Map from the value of its one parameter to C; None for that of COSTS."""
     reference: Mapping[str, Any] | None = None
-    """The values that the parameters had when it was declared, by name; filled in where it is None."""
+    """Parameter values at the time of the declaration, by name; filled in if None."""
     _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -79,7 +106,10 @@ class Declaration:
         )
 
     def __str__(self) -> str:
-        """The equation, as its formulation states it, and the names of what is in it; `print(declaration.problem)` is cvxpy's text."""
+        """Return the equation as its formulation states it, and the names of its parts.
+
+        `print(declaration.problem)` prints cvxpy's text.
+        """
         equation = self.statement.partition("\n\n")[0] or str(self.objective)
         shapes = ", ".join(
             f"{name} {'x'.join(map(str, v.shape)) or 'a number'}"
@@ -104,7 +134,11 @@ class Declaration:
 
     @property
     def problem(self) -> cp.Problem:
-        """The cvxpy problem of the present constraints, one object as long as these are the same: it keeps what cvxpy compiled."""
+        """cvxpy problem of the present constraints.
+
+        It is one object while the constraints are unchanged, and so keeps cvxpy's
+        compilation.
+        """
         constraints = list(self.constraints.values())
         if "problem" not in self._made or list(map(builtins.id, self._made["constraints"])) != list(
             map(builtins.id, constraints)
@@ -116,18 +150,32 @@ class Declaration:
 
     @property
     def canonical(self) -> Problem:
-        """The canonical problem that it declares, at the cost that its parameter says now; raises as `canonical_at` does."""
+        """Canonical problem that it declares, at the present value of its cost parameter.
+
+        Raises as `canonical_at` does.
+        """
         return self.canonical_at(self.parameter_values)
 
     def canonical_at(self, parameters: Mapping[str, Any]) -> Problem:
-        """The canonical problem that it declares at these values of its parameters, by name.
+        """Return the canonical problem that it declares, at given parameter values.
+
+        Parameters
+        ----------
+        parameters : mapping of str to float or ndarray
+            Values of its parameters, by name.
+
+        Returns
+        -------
+        Problem
+            MarginProblem or OneNormProblem.
 
         Raises
         ------
         ValueError
-            The parameter has a value that is no cost; another parameter than the cost
-            differs from what was declared.
+            If the value of the cost parameter is no valid cost, or another parameter
+            differs from its declared value.
         """
+        # Only the cost maps to another canonical problem; other changed values have none.
         assert self.reference is not None
         changed = [
             name
@@ -140,46 +188,66 @@ class Declaration:
         name = changed[0]
         if len(changed) > 1 or name not in COSTS or not isinstance(declared, CanonicalProblem):
             raise ValueError(
-                f"the cost alone may be changed after a problem has been declared, and the "
-                f"parameters changed are {', '.join(changed)}: "
+                f"only the cost may change after a declaration, and the parameters changed are "
+                f"{', '.join(changed)}: "
                 "declare the changed problem anew"
             )
         if name == HARD_AT_0:
-            wanted, least = "a finite number, at least 0", 0.0
+            condition, least = "a finite number, at least 0", 0.0
         else:
-            wanted, least = "a finite number above 0", np.nextafter(0.0, 1.0)
+            condition, least = "a finite number above 0", np.nextafter(0.0, 1.0)
         value = check_number(
-            parameters[name], f"the parameter {name}", wanted, lambda v: least <= v < np.inf
+            parameters[name], f"the parameter {name}", condition, lambda v: least <= v < np.inf
         )
         C = (self.cost or COSTS[name])(value)
         if "canonical" not in self._made or self._made["canonical"].C != C:
             self._made["canonical"] = declared.with_cost(C)
-        made: Problem = self._made["canonical"]
-        return made
+        problem: Problem = self._made["canonical"]
+        return problem
 
     @property
     def parameter_values(self) -> dict[str, Any]:
-        """The parameters' present values by name."""
+        """Present values of the parameters, by name."""
         return {name: parameter.value for name, parameter in self.parameters.items()}
 
     @property
     def values(self) -> dict[str, Any]:
-        """The present values of variables and parameters by name; a variable's is None before a solve."""
+        """Present values of variables and parameters, by name.
+
+        Variables are None before a solve.
+        """
         return {
             name: variable.value for name, variable in self.variables.items()
         } | self.parameter_values
 
     def multiplier(self, constraint: str) -> Array | None:
-        """The present multiplier of a constraint, as cvxpy signs it; None before a solve."""
+        """Return the present multiplier of a constraint, with cvxpy's sign.
+
+        Parameters
+        ----------
+        constraint : str
+            Name of the constraint.
+
+        Returns
+        -------
+        ndarray or None
+            Multiplier in the shape of the constraint; None before a solve.
+        """
         dual = self.constraints[constraint].dual_value
         return None if dual is None else np.asarray(dual, dtype=np.float64)
 
     @property
     def point(self) -> CanonicalPoint:
-        """The canonical point of the variables' present values."""
+        """Canonical point of the variables' present values."""
         return self.to_canonical(self)
 
     def assign(self, completed: Any) -> None:
-        """Give the variables their values at a canonical point that `bounds/complete.py` has completed for the present problem."""
+        """Set the variables to their values at a completed canonical point.
+
+        Parameters
+        ----------
+        completed : CompletedPoint
+            Point that `bounds/complete.py` has completed for the present problem.
+        """
         for name, value in self.from_canonical(completed).items():
             self.variables[name].value = value

@@ -1,4 +1,7 @@
-"""How data of families are drawn: few points on an integer grid, where optima are small fractions."""
+"""Generated data of families: few points on an integer grid.
+
+Optima at such data are small fractions.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +10,32 @@ from typing import Any
 import numpy as np
 
 Data = dict[str, Any]
-"""X (m, d), y (m,) where there are labels or targets, and the parameters of the family by name."""
+"""X (m, d), y (m,) if there are labels or targets, and the family's parameters by name.
+"""
 
 
 def points(
     labels: int = 0, least: int = 1, most: int = 4, widest: int = 2, **parameters: list[float]
 ) -> Any:
-    """A hypothesis strategy of data on a grid.
+    """Return a hypothesis strategy of data on a grid.
 
     Parameters
     ----------
     labels : int
         Number of classes, counted from 0; -1 for targets on a grid; 0 for none.
     least, most : int
-        Numbers of points.
+        Minimum and maximum number of points.
     widest : int
-        The largest size of a coordinate.
-    parameters : list[float]
-        The values among which each parameter is drawn.
+        Maximum absolute value of a coordinate.
+    **parameters : list of float
+        Values from which each parameter is sampled.
+
+    Returns
+    -------
+    hypothesis.strategies.SearchStrategy
+        Strategy of `Data`.
     """
+    # Imported here: hypothesis is needed only if data are generated.
     from hypothesis import strategies as st
 
     @st.composite
@@ -35,9 +45,8 @@ def points(
         data: Data = {"X": np.array(entries, dtype=np.float64).reshape(m, d)}
         if labels > 0:
             rest = draw(st.lists(st.integers(0, labels - 1), min_size=m, max_size=m))
-            data["y"] = np.array(
-                [*range(min(labels, m)), *rest][:m]
-            )  # every class has a point, if there are enough of them
+            # Every class has a point if there are enough points.
+            data["y"] = np.array([*range(min(labels, m)), *rest][:m])
         elif labels < 0:
             data["y"] = np.array(
                 draw(st.lists(st.integers(-3, 3), min_size=m, max_size=m)), dtype=np.float64

@@ -1,4 +1,4 @@
-"""Families: problems with one optimum in many forms, whoever writes them."""
+"""Families: problems with one optimum and several formulations, built-in or user-defined."""
 
 from __future__ import annotations
 
@@ -30,50 +30,51 @@ P = TypeVar("P", bound=AnyProblem)
 FAMILIES: Registry[Family[Any]] = Registry("family")
 """All families that have a formulation, by their ids."""
 EDITIONS: Counter[str] = Counter()
-"""The number of times that a formulation of each id has been entered."""
+"""Number of registrations of a formulation of each id."""
 
 
 class Family(Generic[P]):
-    """A family of problems with one optimum; `formulation` enters functions of its data.
+    """Family of problems with one optimum; `formulation` registers functions of its data.
 
     Parameters
     ----------
     id : str
-        Name of no other family.
-    source : Source
-        Where the family is printed; by default its own id.
-    problem : callable
-        Constructor of a canonical problem, called with the data by name; a `functools.partial`
-        of one fixes what makes the family. By default a `ProgramProblem`, which keeps its data
-        alone.
-    data : Any
-        Strategy or callable A hypothesis strategy of whatever its functions take, or a
-        function that makes one, so that hypothesis is imported only where data are
-        drawn: in tests, and from the command line.
-    check : callable
-        Raises ValueError, with a sentence, at data that the family does not have; it is called
-        before a problem is made.
-    load : callable
-        From the name of a file to data, for the command line; by default JSON and NPZ become a
-        mapping of numbers and arrays by name.
-    reading : Reading
-        {"fractions", "exact"} How floats of the compiled problems are read: "fractions"
-        takes one within 4 ulp of a simple fraction for that fraction, so that 1 / (nu
-        m) is what it says; "exact" takes every float as the dyadic number that it is.
+        Name, unique among the families.
+    source : Source or None
+        Publication of the family; None for its own id.
+    problem : callable or None
+        Constructor of a canonical problem, called with the data by name; a
+        `functools.partial` of one fixes arguments that define the family. None for
+        `ProgramProblem`, which has its data alone.
+    data : hypothesis.strategies.SearchStrategy, callable or None
+        Strategy of the arguments of its functions, or a function that makes one, so
+        that hypothesis is imported only if data are generated: in tests, and from the
+        command line.
+    check : callable or None
+        Check that raises ValueError, with a sentence, for data that the family does not
+        have; it is called before a problem is made.
+    load : callable or None
+        Map from the name of a file to data, for the command line; None reads JSON and
+        NPZ as a mapping of numbers and arrays by name.
+    reading : {'fractions', 'exact'}
+        Interpretation of the floats of the compiled problem: "fractions" takes one
+        within 4 ulp of a simple fraction for that fraction, so that 1 / (nu m) has its
+        exact value; "exact" takes every float as the dyadic number that it is.
 
     Attributes
     ----------
     module : str
-        Module of its first formulation, whose import enters the family; empty without one.
+        Module of its first formulation, whose import registers the family; empty
+        without one.
     when_replaced : list of callable
-        Called when a family of the same id takes its place, because its module is loaded again
-        or the cell of a notebook is run again.
+        Functions that are called when a family of this id replaces it, because its
+        module is reloaded or its notebook cell runs again.
 
     Raises
     ------
     ValueError
-        If the id has other characters than letters, digits, _, - and dots, or the reading is
-        unknown.
+        If the id has other characters than letters, digits, _, - and dots, or the
+        reading is unknown.
     """
 
     @overload
@@ -127,43 +128,69 @@ class Family(Generic[P]):
 
     @property
     def is_canonical(self) -> bool:
-        """True if the problems have canonical points: every formulation then says how its variables become one."""
+        """True if the problems have canonical points.
+
+        Every formulation then maps its variables to one.
+        """
         return self.problem is not None
 
     @property
     def constructor(self) -> Callable[..., P] | None:
-        """Function that makes the canonical problem; None for a `ProgramProblem`."""
+        """Constructor of the canonical problem; None for a `ProgramProblem`."""
         return self.problem.func if isinstance(self.problem, partial) else self.problem
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Arguments of the constructor that the family fixes, such as its loss."""
+        """Constructor arguments that the family fixes, such as its loss."""
         return self.problem.keywords if isinstance(self.problem, partial) else {}
 
     def __call__(self, data: Any) -> P:
-        """Return the problem of the family at these data, a mapping if the family is canonical.
+        """Return the problem of the family at these data.
+
+        Parameters
+        ----------
+        data : mapping or object
+            Data of the family; a mapping if the family is canonical.
+
+        Returns
+        -------
+        AnyProblem
+            Problem of the family.
 
         Raises
         ------
         ValueError
-            If the family's check refuses the data, or they make a problem of another family.
+            If the family's check rejects the data, or they make a problem of another
+            family.
         """
         if self.check is not None:
             try:
                 self.check(data)
             except (ValueError, Quit) as reason:
                 raise ValueError(f"data of {self.id}: {reason}") from None
-        made: Any = (
+        problem: Any = (
             ProgramProblem(self.id, data, self.module)
             if self.problem is None
             else self.problem(**data)
         )
-        if made.family != self.id:
-            raise ValueError(f"these data make a problem of {made.family}, not of {self.id}")
-        return cast(P, made)
+        if problem.family != self.id:
+            raise ValueError(f"these data make a problem of {problem.family}, not of {self.id}")
+        return cast(P, problem)
 
     def with_data_of(self, problem: CanonicalProblem) -> P:
-        """Return the problem of this canonical family with the points, labels, cost, kernel and weights of another one.
+        """Return the problem of this canonical family with the data of another problem.
+
+        The data are points, labels, cost, kernel and weights.
+
+        Parameters
+        ----------
+        problem : CanonicalProblem
+            Problem of another family.
+
+        Returns
+        -------
+        CanonicalProblem
+            Problem of this family.
 
         Raises
         ------
@@ -181,20 +208,20 @@ class Family(Generic[P]):
         unknown = [name for name in given if name not in signature(self.constructor).parameters]
         if unknown:
             raise ValueError(f"{self.id} takes no {' and no '.join(unknown)}")
-        made: Any = self(given)
+        result: Any = self(given)
         if not any(
-            isinstance(problem.rows, kind) and isinstance(made.rows, kind)
+            isinstance(problem.rows, kind) and isinstance(result.rows, kind)
             for kind in (Signed, Tube, Pairs, Levels)
         ):
             raise ValueError(f"{self.id} takes other data than {problem.family}")
-        return cast(P, made)
+        return cast(P, result)
 
     def __repr__(self) -> str:
-        """Show the id and the formulations."""
+        """Return the id and the formulations as text."""
         names = [entry.id for entry in REGISTRY.values() if entry.family == self.id]
         return f"<{type(self).__name__} {self.id}: {', '.join(names) or 'no formulation yet'}>"
 
-    def formulation(  # noqa: PLR0913 - one keyword for each thing that is known of an equation
+    def formulation(  # noqa: PLR0913 - one keyword per property of an equation
         self,
         name: str,
         *sources: Source,
@@ -209,35 +236,42 @@ class Family(Generic[P]):
         printed: Callable[[Mapping[str, Any], Any], FormulaValue] | None = None,
         id: str = "",
     ) -> Callable[[F], F]:
-        """Enter a function from data to a cvxpy problem; the first of a family is its definition.
+        """Register a function from data to a cvxpy problem; the family's first is its definition.
 
         Parameters
         ----------
         name : str
             Name within the family; the id is FAMILY.NAME.
         *sources : Source
-            Where it is printed; by default where the family is.
-        applies : callable
-            From data to the sentence why they cannot be declared so, or None.
+            Publications of the equation; by default that of the family.
+        applies : callable or None
+            Map from data to the sentence why they cannot be declared so, or None.
         id : str
-            The id, where it does not begin with the family's.
-        latex, carries, control, in_features, value, to_canonical, from_canonical, printed
-            As in `Formulation`.
+            Id, if it does not begin with the family's.
+        latex, carries, control, in_features, value, to_canonical, from_canonical,
+        printed
+            Attributes of `Formulation`.
+
+        Returns
+        -------
+        callable
+            Decorator that returns the function itself.
 
         Raises
         ------
         ValueError
-            If the id, or that of the family, is entered already by another module; the id has
-            other characters; or the first formulation is a control.
+            If the id, or that of the family, is registered already by another module;
+            the id has other characters; or the first formulation is a control.
         """
         check_name(name)
         id = id or f"{self.id}.{name}"
         check_name(id)
+        # Canonical families are compared at canonical points, which these arguments give.
         if self.is_canonical and (to_canonical is None or carries == "own"):
             raise ValueError(
                 f"{id!r} needs to_canonical, a map from its variables to the family's "
                 f"point, and carries='function' or 'multipliers', "
-                "the side of the point that its variables are"
+                "the part of the point that its variables represent"
             )
 
         def enter(function: F) -> F:
@@ -245,13 +279,13 @@ class Family(Generic[P]):
             if FAMILIES.get(self.id) is not self:
                 if control:
                     raise ValueError(
-                        f"{id!r} is the first formulation of its family, its definition, "
-                        f"and that cannot be wrong on purpose"
+                        f"{id!r} is the first formulation of its family, and so its "
+                        f"definition, which cannot be a control"
                     )
                 self._enter(stated.__module__)
             if id in REGISTRY:
                 raise ValueError(
-                    f"{id!r} is entered already, by {REGISTRY[id].module}; take another "
+                    f"{id!r} is registered already, by {REGISTRY[id].module}; take another "
                     f"name, or `del REGISTRY[{id!r}]` first"
                 )
             EDITIONS[id] += 1
@@ -279,30 +313,39 @@ class Family(Generic[P]):
         return enter
 
     def _enter(self, module: str) -> None:
-        """Enter the family with its first formulation, in the place of one that the same module entered before."""
-        before = FAMILIES.get(self.id)
+        """Register the family with its first formulation.
+
+        It replaces an earlier family of its id from the module.
+        """
+        previous = FAMILIES.get(self.id)
         self.module = module
         FAMILIES.enter(self.id, self, module)
-        if before is not None:
+        if previous is not None:
             for name in [
                 name
                 for name, entry in REGISTRY.items()
                 if (entry.family, entry.module) == (self.id, module)
             ]:
                 del REGISTRY[name]
-            for forget in before.when_replaced:
+            for forget in previous.when_replaced:
                 forget()
 
 
 def program_families() -> dict[str, Family[ProgramProblem]]:
-    """Return the families of which nothing but the data is known, by their ids."""
+    """Return the families without canonical points, by their ids."""
     return {id: family for id, family in FAMILIES.items() if not family.is_canonical}
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that no pattern, file or command line could have."""
+    """Raise ValueError for a name that is unusable in patterns, files or command lines.
+
+    Parameters
+    ----------
+    name : str
+        Name of a family or formulation.
+    """
     if not re.fullmatch(r"[^\W\d_][\w.-]*", name):
         raise ValueError(
-            f"{format_value(name)} is no name here: names consist of letters, digits, _, - "
+            f"{format_value(name)} is no valid name: names consist of letters, digits, _, - "
             f"and dots, and begin with a letter"
         )

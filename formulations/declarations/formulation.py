@@ -1,4 +1,4 @@
-"""A formulation, a function from data to a cvxpy problem, and the registry of all."""
+"""Formulation: a function from data to a cvxpy problem; registry of all formulations."""
 
 from __future__ import annotations
 
@@ -23,50 +23,53 @@ from equimargin.formulations.registry import Registry
 
 @dataclass(frozen=True, eq=False)
 class Formulation:
-    """A problem as an equation prints it, for all data of its family.
+    """Problem as an equation states it, for all data of its family.
 
-    "Data" are what its functions take: `Symbols` of a canonical problem, a copy of the data of any other.
+    "Data" are the arguments of its functions: `Symbols` of a canonical problem, a copy
+    of the data of any other.
 
     Attributes
     ----------
     id : str
-        Dotted name, of no other formulation.
+        Dotted name, unique among the formulations.
     name : str
         Name within the family.
     family : str
         Id of the family whose optimum it has.
     sources : tuple of Source
-        Where it is printed.
+        Publications of the equation.
     stated : callable
-        From data to the cvxpy problem.
+        Map from data to the cvxpy problem.
     latex : str
-        The equation.
-    carries : Literal['function', 'multipliers', 'own']
-        {"function", "multipliers", "own"} "function" if its variables are an f,
-        "multipliers" if they are an alpha, "own" if no other formulation has them.
+        Equation in LaTeX.
+    carries : {'function', 'multipliers', 'own'}
+        "function" if its variables are an f, "multipliers" if they are an alpha, "own"
+        if no other formulation has them.
     control : bool
-        True for a misprint or a negative control that is declared to come out as disagreeing;
-        it is not counted in the family's verdict.
+        True for a misprint or a negative control, whose declared outcome is a
+        disagreement; the family's verdict excludes it.
     applies : callable or None
-        From data to a sentence or refusal, where they cannot be declared so, or None.
+        Map from data to None or, if they cannot be declared so, to a sentence or
+        refusal.
     in_features : bool
-        True if it is in w alone, and needs no Gram matrix where the kernel has explicit
+        True if it is in w alone, and needs no Gram matrix if the kernel has explicit
         features.
     value : callable
-        From a value of its objective, and data, to the family's scale; monotone in the value.
+        Map from a value of its objective, and data, to the family's scale; monotone in
+        the value.
     to_canonical : callable or None
-        From values of its variables, and data, to the family's point: a canonical point, or
-        values of the definition's variables by name.
+        Map from values of its variables, and data, to the family's point: a canonical
+        point, or values of the definition's variables by name.
     from_canonical : callable or None
-        The inverse map. Unknowns that the equation defines by others are left out.
+        Inverse map. Variables that the equation defines by others are excluded.
     printed : callable or None
-        From values of its variables and parameters, and data, to the formula's value, where
-        that is not the value of the cvxpy problem.
+        Map from values of its variables and parameters, and data, to the formula's
+        value; None if that is the value of the cvxpy problem.
     reading : Reading
-        Reading of the floats of the compiled problem.
+        Interpretation of the floats of the compiled problem.
     edition : int
-        Number of times that its id has been entered. Results of one edition do not hold for the
-        next, as where a cell of a notebook is run again.
+        Number of registrations of its id. Results of one edition do not hold for the
+        next: a notebook cell may have run again.
     """
 
     id: str
@@ -88,26 +91,37 @@ class Formulation:
 
     @property
     def key(self) -> tuple[str, int]:
-        """Its id and its edition, by which results are remembered."""
+        """Id and edition, the key of stored results."""
         return self.id, self.edition
 
     @property
     def module(self) -> str:
-        """The module of its function, which enters it when it is imported."""
+        """Module of its function, whose import registers it."""
         return self.stated.__module__
 
     @property
     def unknowns(self) -> str:
-        """A name that formulations in the same unknowns share."""
+        """Name that formulations in equal variables share."""
         return self.id if self.carries == "own" else self.carries
 
     @property
     def statement(self) -> str:
-        """The equation in words and symbols, as its function states it."""
+        """Equation as text and symbols, from its function's docstring."""
         return cleandoc(self.stated.__doc__ or "")
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
-        """Return the reason why this problem cannot be declared so, or None."""
+        """Return the reason why this problem cannot be declared so, or None.
+
+        Parameters
+        ----------
+        problem : AnyProblem
+            Problem of any family.
+
+        Returns
+        -------
+        Refusal or None
+            None if the problem can be declared.
+        """
         if problem.family != self.family:
             return Refusal(f"{self.id} declares {self.family}, this problem is {problem.family}")
         undeclarable = (
@@ -115,19 +129,31 @@ class Formulation:
         )
         if undeclarable is not None or self.applies is None:
             return undeclarable
-        said = self.applies(formulation_data(problem))
-        return said if said is None or isinstance(said, Refusal) else Refusal(str(said))
+        reason = self.applies(formulation_data(problem))
+        return reason if reason is None or isinstance(reason, Refusal) else Refusal(str(reason))
 
     def problem_of(self, data: Any) -> cp.Problem:
         """Return the cvxpy problem at these data.
 
+        Parameters
+        ----------
+        data : Symbols or object
+            Data of the formulation's function.
+
+        Returns
+        -------
+        cvxpy.Problem
+            Convex problem with named variables, parameters and constraints.
+
         Raises
         ------
         ValueError
-            If the function returns no cvxpy problem, or one that is not convex, has integer or complex variables, or two
-            variables, parameters or constraints of one name.
+            If the function returns no cvxpy problem, or one that is not convex, has
+            integer or complex variables, or two variables, parameters or constraints of
+            one name.
         """
         problem = self.stated(data)
+        # A user-defined function may return anything; check all that its use requires.
         if not isinstance(problem, cp.Problem):
             raise ValueError(
                 f"{self.id} must return a cvxpy.Problem, and returns a {type(problem).__name__}"
@@ -144,18 +170,20 @@ class Formulation:
             ("unknowns", [*variables, *parameters]),
             ("constraints", constraint_names(problem)),
         ):
-            twice = {name for name in names if names.count(name) > 1}
-            if twice:
+            duplicates = {name for name in names if names.count(name) > 1}
+            if duplicates:
                 raise ValueError(
-                    f"{self.id} has two {kind} called {min(twice)!r}: give each a name of "
-                    f"its own, as in cp.Variable(n, name='w')"
+                    f"{self.id} has two {kind} called {min(duplicates)!r}: give each a unique "
+                    f"name, as in cp.Variable(n, name='w')"
                 )
         if problem.is_mixed_integer():
-            raise ValueError(f"{self.id} has integer variables: only convex problems are judged")
-        unreal = [variable.name() for variable in problem.variables() if variable.is_complex()]
-        if unreal:
+            raise ValueError(f"{self.id} has integer variables; only convex problems are supported")
+        complex_names = [
+            variable.name() for variable in problem.variables() if variable.is_complex()
+        ]
+        if complex_names:
             raise ValueError(
-                f"{self.id} has the complex variable {unreal[0]!r}: write its real and "
+                f"{self.id} has the complex variable {complex_names[0]!r}: write its real and "
                 f"imaginary parts as two variables"
             )
         if not (isinstance(data, Symbols) and data.as_printed) and not problem.is_dcp():
@@ -166,15 +194,26 @@ class Formulation:
         return problem
 
     def program(self, data: Any) -> Program:
-        """Return the program in rational numbers at these data, in which every variable has columns.
+        """Return the program in rational numbers at these data; every variable has columns.
 
-        cvxpy compiles a variable with an attribute, such as nonneg=True, to another one. It is
-        then given a copy, which keeps its columns.
+        cvxpy compiles a variable with an attribute, such as nonneg=True, to another
+        one. A copy of the variable then keeps its columns.
+
+        Parameters
+        ----------
+        data : object
+            Data of the formulation's function.
+
+        Returns
+        -------
+        Program
+            Program in rational numbers.
 
         Raises
         ------
         ValueError
-            As `problem_of`, or if it is no quadratic, linear or second-order cone program.
+            As in `problem_of`, or if it is no quadratic, linear or second-order cone
+            program.
         """
         problem = self.problem_of(data)
         program = compile_program(problem, self.reading)
@@ -201,10 +240,20 @@ class Formulation:
     def declaration(self, problem: AnyProblem) -> Declaration:
         """Declare a problem of the family.
 
+        Parameters
+        ----------
+        problem : AnyProblem
+            Problem of the formulation's family.
+
+        Returns
+        -------
+        Declaration
+            Declaration with the problem's data.
+
         Raises
         ------
         ValueError
-            As `problem_of` and `AnyProblem.admit`.
+            As in `problem_of` and `AnyProblem.admit`.
         """
         problem.admit(self.id)
         data = formulation_data(problem)
@@ -215,10 +264,10 @@ class Formulation:
             if symbols is None or self.to_canonical is None:
                 return Point()
             values = DeclarationValues(declared.values, declared.multiplier)
-            found: CanonicalPoint = self.to_canonical(
+            point: CanonicalPoint = self.to_canonical(
                 values, symbols.at_parameters(declared.parameter_values)
             )
-            return found
+            return point
 
         def value(objective: Any, parameters: Mapping[str, Any]) -> Any:
             if symbols is None:
@@ -245,7 +294,10 @@ class Formulation:
 
 
 class PrintedFormula:
-    """A formulation as it is printed, with variables of its own, so that it changes no declaration."""
+    """Published formula of a formulation, with separate variables.
+
+    Its evaluation changes no declaration.
+    """
 
     def __init__(self, entry: Formulation, problem: AnyProblem) -> None:
         self.entry, self.problem = entry, problem
@@ -261,11 +313,23 @@ class PrintedFormula:
         return self._stated
 
     def value_at(self, values: Mapping[str, Any]) -> FormulaValue:
-        """Evaluate the formula and its constraints, at values of its variables and parameters."""
+        """Evaluate the formula and its constraints.
+
+        Parameters
+        ----------
+        values : mapping of str to float or ndarray
+            Values of its variables and parameters, by name.
+
+        Returns
+        -------
+        FormulaValue
+            Objective and violations.
+        """
         data, problem = self.stated
         if self.entry.printed is not None:
             return self.entry.printed(values, data)
-        with self._evaluating:  # threads share the variables
+        # Threads share the variables.
+        with self._evaluating:
             _assign([*problem.variables(), *problem.parameters()], values)
             violations = map(_violation, problem.constraints)
             return FormulaValue(
@@ -274,7 +338,18 @@ class PrintedFormula:
             )
 
     def express(self, completed: Any) -> dict[str, Array]:
-        """Return values of the variables at a completed canonical point, defined ones included."""
+        """Return values of the variables at a completed canonical point.
+
+        Parameters
+        ----------
+        completed : CompletedPoint
+            Point with its function and multipliers.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Values by name, those of defined variables included.
+        """
         if self.entry.from_canonical is None:
             return {}
         data, _ = self.stated
@@ -287,12 +362,26 @@ class PrintedFormula:
 
 
 def constraint_names(problem: cp.Problem) -> list[str]:
-    """Return the labels of a problem's constraints; c and its place for one that has none."""
+    """Return the labels of a problem's constraints; a constraint without one is c<index>.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        Any problem.
+
+    Returns
+    -------
+    list of str
+        Names in the order of the constraints.
+    """
     return [constraint.label or f"c{i}" for i, constraint in enumerate(problem.constraints)]
 
 
 def _violation(constraint: cp.Constraint) -> Any:
-    """Return lhs - rhs of lhs <= rhs, below 0 where it is met strictly, and |lhs - rhs| of an equation."""
+    """Return lhs - rhs of lhs <= rhs, and |lhs - rhs| of an equation.
+
+    A strictly satisfied inequality has a negative value.
+    """
     return (
         constraint.expr.value
         if isinstance(constraint, cp.constraints.Inequality)
@@ -302,14 +391,30 @@ def _violation(constraint: cp.Constraint) -> Any:
 
 def _assign(leaves: list[Any], values: Mapping[str, Any]) -> None:
     for leaf in leaves:
-        leaf.save_value(
-            np.asarray(values[leaf.name()], dtype=np.float64)
-        )  # as they are: `value` would refuse a negative parameter
+        # `leaf.value = ...` would raise for a negative value of a nonneg parameter.
+        leaf.save_value(np.asarray(values[leaf.name()], dtype=np.float64))
 
 
 def formulation_data(problem: AnyProblem, as_printed: bool = False) -> Any:
-    """Return the symbols of a canonical problem, or a copy of the data of any other."""
-    return Symbols(problem, as_printed) if isinstance(problem, CanonicalProblem) else problem.data  # type: ignore[arg-type, attr-defined]
+    """Return the symbols of a canonical problem, or a copy of the data of any other.
+
+    Parameters
+    ----------
+    problem : AnyProblem
+        Any problem.
+    as_printed : bool
+        True if K of the symbols is the Gram matrix itself.
+
+    Returns
+    -------
+    Symbols or object
+        Data of a formulation's function.
+    """
+    return (
+        Symbols(problem, as_printed)  # type: ignore[arg-type]
+        if isinstance(problem, CanonicalProblem)
+        else problem.data  # type: ignore[attr-defined]
+    )
 
 
 REGISTRY: Registry[Formulation] = Registry("formulation")
@@ -322,9 +427,9 @@ def declare(id: str, problem: AnyProblem) -> Declaration:
     Parameters
     ----------
     id : str
-        A key of REGISTRY.
+        Key of REGISTRY.
     problem : AnyProblem
-        A problem of the formulation's family.
+        Problem of the formulation's family.
 
     Returns
     -------

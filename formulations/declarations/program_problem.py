@@ -1,4 +1,7 @@
-"""Problems of which nothing but the data is known: their formulations are programs in rational numbers."""
+"""Problems known by their data alone, as those of families without canonical points.
+
+Their formulations are programs in rational numbers.
+"""
 
 from __future__ import annotations
 
@@ -20,33 +23,34 @@ from equimargin.formulations.programs.rational import Vector
 from equimargin.formulations.programs.reading import READINGS
 
 SECONDS = 60.0
-"""Seconds that the proof of one optimum may take.
+"""Seconds: time limit of the proof of one optimum.
 
-Half of them are for an interval, the rest for an exact optimum where that is infinite.
+Half of them are for an interval, the rest for an exact optimum if that is infinite.
 """
 LEAST_SECONDS = 1e-3
-"""Seconds of the shortest limit of a proof, where no time is left."""
+"""Seconds: minimum time limit of a proof, if no time is left."""
 
 
 class ProgramProblem(AnyProblem):
-    """A family at given data, which are copied.
+    """Problem of a family without canonical points, at given data, which are copied.
 
-    The rest is found in the registry by the family's id, so that it can be sent to another
-    process; there `module` is imported.
+    Its formulations are found in the registry by the family's id, so that it can be
+    sent to another process; there `module` is imported.
 
     Parameters
     ----------
     family : str
         Id of the family.
     data : object
-        As the family's formulations take them.
+        Arguments of the family's formulations.
     module : str
-        Module whose import enters the family.
+        Module whose import registers the family.
 
     Attributes
     ----------
     optima : dict
-        What is proven of the optima of its formulations, by their keys: `proofs.program` keeps it here.
+        Proven facts about the optima of its formulations, by their keys;
+        `proofs.program` stores them here.
     """
 
     def __init__(self, family: str, data: Any, module: str) -> None:
@@ -56,49 +60,54 @@ class ProgramProblem(AnyProblem):
         self._limit, self._until = SECONDS, inf
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is sent to another process: not the programs, which are large and soon compiled again."""
+        """Return the state for another process.
+
+        It excludes the programs, which are large and compile quickly.
+        """
         return {**vars(self), "_programs": {}}
 
     def __repr__(self) -> str:
-        """Show the family and its data in a line."""
+        """Return the family and its data on one line."""
         return f"<ProgramProblem {self.family}: {described(self._data)}>"
 
     @property
     def family(self) -> str:
-        """The id of the family."""
+        """Id of the family."""
         return self._family
 
     @property
     def data(self) -> Any:
-        """The data, copied at each call: what a function changes in its own copy changes no other answer."""
+        """Data, copied at each access.
+
+        A function that changes its copy therefore affects no other result.
+        """
         return deepcopy(self._data)
 
     @property
     def formulations(self) -> dict[str, Formulation]:
-        """The formulations of the family by their ids, the definition first.
+        """Formulations of the family by their ids, the definition first.
 
         Raises
         ------
         LookupError
-            If the family has none, or importing its module does not enter it.
+            If the family has none, or importing its module does not register it.
         """
         if self.module and not any(entry.family == self.family for entry in REGISTRY.values()):
             import_module(self.module)
-        found = {id: entry for id, entry in REGISTRY.items() if entry.family == self.family}
-        if not found:
+        entries = {id: entry for id, entry in REGISTRY.items() if entry.family == self.family}
+        if not entries:
             raise LookupError(
                 f"the family {self.family} has no formulation, or importing its module "
-                f"{self.module} does not enter it"
+                f"{self.module} does not register it"
             )
-        return found
+        return entries
 
     @property
     def definition(self) -> Formulation:
-        """The formulation whose optimum is the family's."""
+        """Formulation whose optimum is the family's."""
         return next(iter(self.formulations.values()))
 
     def proven_within(self, seconds: float, total: float) -> Self:
-        """Return the problem with a limit on the proof of each optimum, and on all of them from now on."""
         limited = copy(self)
         limited._programs, limited.optima = {**self._programs}, {**self.optima}
         limited._limit, limited._until = min(seconds, SECONDS), time.time() + total
@@ -106,11 +115,21 @@ class ProgramProblem(AnyProblem):
 
     @property
     def seconds(self) -> float:
-        """Seconds that a proof may take now; never 0."""
+        """Seconds left for a proof, never 0."""
         return max(min(self._limit, self._until - time.time()), LEAST_SECONDS)
 
     def program(self, id: str) -> Program:
         """Return a formulation at the data as a program in rational numbers.
+
+        Parameters
+        ----------
+        id : str
+            Id of a formulation of the family.
+
+        Returns
+        -------
+        Program
+            Compiled program, cached.
 
         Raises
         ------
@@ -123,11 +142,30 @@ class ProgramProblem(AnyProblem):
         return self._programs[entry.key]
 
     def admit(self, id: str) -> None:
-        """Refuse a formulation that is no program of a kind whose optimum can be proven."""
+        """Raise ValueError for a formulation whose optimum cannot be proven.
+
+        Parameters
+        ----------
+        id : str
+            Id of a formulation of the family.
+        """
         self.program(id)
 
     def values_at(self, id: str, x: Vector) -> dict[str, Array]:
-        """Return the values of a formulation's variables at a point of its program, by name."""
+        """Return the values of a formulation's variables at a point of its program, by name.
+
+        Parameters
+        ----------
+        id : str
+            Id of a formulation of the family.
+        x : Vector
+            Rational point of the program.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Values in the shapes of the variables.
+        """
         columns, variables = (
             self.program(id).columns,
             self.formulations[id].problem_of(self.data).variables(),
@@ -143,30 +181,43 @@ class ProgramProblem(AnyProblem):
 
     @property
     def kind(self) -> Kind:
-        """The kind of the definition's program; where it cannot be made, the kind that fewest backends take."""
+        """Class of the definition's program.
+
+        If it cannot be compiled, the class that fewest backends support.
+        """
         try:
             program = self.program(self.definition.id)
-        except Exception:  # a user's function may fail in any way: every answer then says so
+        # A user-defined function may fail in any way; every answer then reports it.
+        except Exception:
             return "conic"
         return "conic" if program.cones else "quadratic" if any(program.P.rows) else "linear"
 
     @property
     def convex(self) -> bool:
-        """Always True: a formulation that does not follow cvxpy's rules is refused when it is declared."""
+        """Always True.
+
+        A formulation that violates cvxpy's convexity rules raises when it is declared.
+        """
         return True
 
     @property
     def undeclarable(self) -> Refusal | None:
-        """None: what a formulation does not take it refuses itself."""
+        """None; a formulation itself reports data that it does not support."""
         return None
 
     def own_point(self, point: Any) -> Any:
-        """Refuse a point to start from: solvers of such a family take none."""
-        raise ValueError(f"solvers of the family {self.family} take no point to start from")
+        """Raise ValueError: solvers of such a family take no initial point.
+
+        Parameters
+        ----------
+        point : object
+            Initial point passed by the user.
+        """
+        raise ValueError(f"solvers of the family {self.family} take no initial point")
 
     @property
     def note(self) -> str:
-        """The reading of the floats of its programs, where they are not read as they are."""
+        """Interpretation of the floats of its programs; empty if they are taken literally."""
         return (
             ""
             if self.definition.reading == "exact"
@@ -175,7 +226,20 @@ class ProgramProblem(AnyProblem):
 
 
 def described(data: Any) -> str:
-    """Return data in a line: of a mapping its names, with the shapes of arrays and the values of what is short."""
+    """Return data as one line of text.
+
+    For a mapping these are its names, with the shapes of arrays and short values.
+
+    Parameters
+    ----------
+    data : object
+        Data of a family.
+
+    Returns
+    -------
+    str
+        Text without line breaks.
+    """
     if isinstance(data, Mapping):
         return ", ".join(f"{name} {_short(value)}" for name, value in data.items())
     return _short(data)

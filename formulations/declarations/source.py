@@ -1,4 +1,4 @@
-"""The documents that print the problems, and a place in one of them."""
+"""Sources: the documents that publish the problems, and places in them."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ DOCUMENTS: dict[str, str] = {
     "W": "Ranking SVM, encyclopedia page",
     "O": "Herbrich, Graepel, Obermayer, Support Vector Learning for Ordinal Regression (1999)",
 }
-"""The documents that print the problems, by the letters that stand for them in sources."""
+"""Titles of the documents that publish the problems, by their letters in sources."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a problem is printed: the document and the equations.
+    """Place of a published problem: the document and the equations.
 
     Parameters
     ----------
     document : str
-        A letter of DOCUMENTS, or what another document is called in short.
+        Letter of DOCUMENTS, or short name of another document.
+    equations : str
+        Numbers of the equations, as published.
     title : str
-        Of that other one, with its authors and year.
+        Title of that other document, with its authors and year.
     """
 
     document: str
@@ -33,7 +35,7 @@ class Source:
 
     @property
     def full(self) -> str:
-        """The document with its title, as far as it is known."""
+        """Document with its title, as far as it is known."""
         return self.title or DOCUMENTS.get(self.document, self.document)
 
     def __str__(self) -> str:

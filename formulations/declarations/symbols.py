@@ -1,10 +1,10 @@
-"""The symbols of an equation, of which a formulation makes a cvxpy problem.
+"""Symbols of an equation, from which a formulation makes a cvxpy problem.
 
 A formulation is a function of data. That of a canonical problem takes its `Symbols`: X,
-K, A, y, c stand for arrays, and C for a cvxpy parameter. The function is called twice.
-To be solved, K is L L', and K v becomes L w with an unknown w = L'v of its own, because
-backends then reach more digits than with a singular or badly scaled K. As it is
-printed, K is the Gram matrix itself, and no unknown is added.
+K, A, y, c are arrays, and C is a cvxpy parameter. The function is called twice. To be
+solved, K is L L', and K v becomes L w with an additional variable w = L'v, because
+backends then reach more digits than with a singular or badly scaled K. As published, K
+is the Gram matrix itself, and no variable is added.
 """
 
 from __future__ import annotations
@@ -38,7 +38,18 @@ __all__ = [
 
 
 def reciprocal(v: Any) -> Any:
-    """Return 1 / v for v >= 0, and inf at 0."""
+    """Return 1 / v for v >= 0, and inf at 0.
+
+    Parameters
+    ----------
+    v : float
+        Number, at least 0.
+
+    Returns
+    -------
+    float
+        Reciprocal.
+    """
     return 1 / v if v > 0 else np.inf
 
 
@@ -48,26 +59,30 @@ COSTS: Mapping[str, Callable[[Any], Any]] = {
     "lambda": reciprocal,
     "1/lambda": lambda v: v,
 }
-"""Maps between C and the value of a parameter, by its name: each is its own inverse."""
+"""Maps between C and the value of a parameter, by its name; each is its own inverse."""
 HARD_AT_0 = "1/C"
-"""The name of the one parameter that may be 0.
+"""Name of the one parameter that may be 0.
 
 It multiplies the squared multipliers of a dual, which at 0 is that of the hard margin.
 All other parameters multiply slacks, multipliers or the norm, or bound multipliers: at
-0 the problem would be none of its family.
+0 the problem would be outside its family.
 """
 
 
 def minimize(objective: Any, /, **constraints: Any) -> cp.Problem:
-    """State min objective s.t. constraints, by their names; one that is None is left out.
+    """Make the problem min objective s.t. constraints, which keep their names.
 
     Parameters
     ----------
     objective : cvxpy.Expression
-        The objective.
-    **constraints : Any
-        cvxpy.Constraint or None Constraints, by the names under which their multipliers
-        are found.
+        Objective.
+    **constraints : cvxpy.Constraint or None
+        Constraints, by the names of their multipliers; None is skipped.
+
+    Returns
+    -------
+    cvxpy.Problem
+        Minimisation with labelled constraints.
 
     Raises
     ------
@@ -78,15 +93,19 @@ def minimize(objective: Any, /, **constraints: Any) -> cp.Problem:
 
 
 def maximize(objective: Any, /, **constraints: Any) -> cp.Problem:
-    """State max objective s.t. constraints, by their names; one that is None is left out.
+    """Make the problem max objective s.t. constraints, which keep their names.
 
     Parameters
     ----------
     objective : cvxpy.Expression
-        The objective.
-    **constraints : Any
-        cvxpy.Constraint or None Constraints, by the names under which their multipliers
-        are found.
+        Objective.
+    **constraints : cvxpy.Constraint or None
+        Constraints, by the names of their multipliers; None is skipped.
+
+    Returns
+    -------
+    cvxpy.Problem
+        Maximisation with labelled constraints.
 
     Raises
     ------
@@ -110,18 +129,18 @@ def _labelled(constraints: Mapping[str, Any]) -> list[cp.Constraint]:
 
 
 class Symbols:
-    """The symbols of an equation, in one declaration of a canonical problem.
+    """Symbols of an equation, in one declaration of a canonical problem.
 
     Attributes
     ----------
-    problem : Problem
-        MarginProblem or OneNormProblem The problem.
+    problem : MarginProblem or OneNormProblem
+        Declared problem.
     as_printed : bool
-        True where K is the Gram matrix and `let` adds no unknown.
+        True if K is the Gram matrix and `let` adds no variable.
     C : float
-        The cost; `parameter("C")` is the cvxpy parameter of the same value.
-    definitions : dict of str to expression
-        What `let` has defined, by the name of the unknown.
+        Cost; `parameter("C")` is the cvxpy parameter of this value.
+    definitions : dict of str to cvxpy.Expression
+        Expressions defined by `let`, by the name of the variable.
     """
 
     def __init__(self, problem: Problem, as_printed: bool = False) -> None:
@@ -142,12 +161,15 @@ class Symbols:
 
     @cached_property
     def X(self) -> Any:
-        """(m, q) features; a factor L of K = L L' where the kernel has none."""
+        """Features, shape (m, q); a factor L of K = L L' if the kernel has none."""
         return self.margin_problem.features()
 
     @cached_property
     def A(self) -> Any:
-        """(p, m) sparse rows: +1 at the preferred point and -1 at the other, or the label."""
+        """Sparse rows, shape (p, m).
+
+        A row is the label, or +1 at the preferred point and -1 at the other.
+        """
         return self.problem.rows.matrix
 
     @property
@@ -157,39 +179,42 @@ class Symbols:
 
     @cached_property
     def S(self) -> Any:
-        """(p, T) sparse signs: that of a row in the column of its threshold."""
+        """Sparse signs, shape (p, T): the sign of a row in the column of its threshold."""
         return self.margin_problem.S
 
     @cached_property
     def K(self) -> KernelMatrix:
-        """(m, m) Gram matrix, in products `K @ v` and `K.quad(v)`."""
+        """Gram matrix, shape (m, m), in products `K @ v` and `K.quad(v)`."""
         return KernelMatrix(self)
 
     @property
     def y(self) -> Array:
-        """(m,) labels or targets."""
+        """Labels or targets, shape (m,)."""
         return np.asarray(self.problem.rows.y)
 
     @property
     def epsilon(self) -> float:
-        """Half the width of the tube of a regression."""
+        """Half the width of a regression's tube."""
         if not isinstance(self.problem.rows, Tube):
             raise ValueError("a regression problem is needed")
         return self.problem.rows.epsilon
 
     @property
     def c(self) -> Array:
-        """(p,) weights of C, 0 where a row is hard: its slack has no cost, because it has no slack."""
+        """Weights of C, shape (p,); 0 for hard rows.
+
+        A hard row has no slack, and so no cost.
+        """
         return self.margin_problem.soft_weights
 
     @property
     def inverse_root_c(self) -> Array:
-        """(p,) 1 / sqrt(weight), 0 where the weight is 0 or infinite."""
+        """1 / sqrt(weight), shape (p,); 0 where the weight is 0 or infinite."""
         return self.margin_problem.inverse_root_weights
 
     @property
     def inverse_c(self) -> Array:
-        """(p,) 1 / weight, 0 where the weight is 0 or infinite."""
+        """1 / weight, shape (p,); 0 where the weight is 0 or infinite."""
         weights = self.problem.unit_weights
         return np.divide(1.0, weights, out=np.zeros(self.p), where=weights > 0)
 
@@ -200,7 +225,7 @@ class Symbols:
 
     @property
     def width(self) -> float:
-        """Slack -u up to which the loss is 0."""
+        """Maximum slack -u with loss 0."""
         return float(self.margin_problem.phi.width)
 
     def phi(self, u: Any) -> Any:
@@ -210,6 +235,11 @@ class Symbols:
         ----------
         u : cvxpy.Expression
             Affine expression.
+
+        Returns
+        -------
+        cvxpy.Expression
+            Convex expression in the shape of u.
         """
         phi = self.margin_problem.phi
         shifted = u + phi.width if phi.shifts else u
@@ -217,29 +247,29 @@ class Symbols:
             return phi.top * cp.pos(shifted)
         if not phi.is_bounded:
             return phi.slope / 2 * cp.square(cp.pos(shifted))
-        # Huber's function of the distance to the middle of the parabola, and a line:
-        # huber(pos(u)) would be no quadratic program.
+        # Huber's function of the distance to the middle of the parabola, plus a line:
+        # cvxpy does not compile huber(pos(u)) to a quadratic program.
         half = phi.top / phi.slope / 2
         return phi.top / 2 * (shifted - half / 2) + phi.slope / 2 * cp.huber(shifted - half, half)
 
     @property
     def hard(self) -> NDArray[np.bool_]:
-        """(p,) True for rows of infinite weight."""
+        """True for rows of infinite weight, shape (p,)."""
         return self.problem.hard
 
     @property
     def soft(self) -> NDArray[np.bool_]:
-        """(p,) True for rows of finite weight."""
+        """True for rows of finite weight, shape (p,)."""
         return ~self.problem.hard
 
     @property
     def unweighted(self) -> NDArray[np.bool_]:
-        """(p,) True for rows of weight 0."""
+        """True for rows of weight 0, shape (p,)."""
         return np.asarray(self.problem.unit_weights == 0)
 
     @property
     def margin_problem(self) -> MarginProblem:
-        """The problem, of an equation that has margins and a norm of w."""
+        """Problem of an equation with margins and a norm of w."""
         if not isinstance(self.problem, MarginProblem):
             raise ValueError(
                 f"{self.problem.family} is a linear program: it has neither features X, nor "
@@ -253,39 +283,83 @@ class Symbols:
         Parameters
         ----------
         name : str
-            A key of COSTS.
-        of : callable
-            Map from C to the value of the parameter, which is its own inverse; by default that of COSTS.
+            Key of COSTS.
+        of : callable or None
+            Map from C to the value of the parameter, its own inverse; None for that of
+            COSTS.
+
+        Returns
+        -------
+        cvxpy.Parameter
+            Nonnegative parameter, with its value.
         """
         self.cost = name, of or COSTS[name]
         return cp.Parameter(nonneg=True, name=name, value=self.cost[1](self.C))
 
     def at_cost(self, C: Any) -> Symbols:
-        """Return the same symbols at another number C."""
-        changed = copy(self)
-        changed.C = C
-        return changed
+        """Return these symbols with another cost.
+
+        Parameters
+        ----------
+        C : float
+            Cost.
+
+        Returns
+        -------
+        Symbols
+            Shallow copy.
+        """
+        result = copy(self)
+        result.C = C
+        return result
 
     def at_parameters(self, parameters: Mapping[str, Any]) -> Symbols:
-        """Return the symbols at the cost of a parameter, by its name, or unchanged without one."""
+        """Return the symbols at the cost of a parameter, or unchanged without one.
+
+        Parameters
+        ----------
+        parameters : mapping of str to float
+            Parameter values, by name.
+
+        Returns
+        -------
+        Symbols
+            Symbols at that cost.
+        """
         if self.cost is None or self.cost[0] not in parameters:
             return self
         name, to_C = self.cost
         return self.at_cost(to_C(parameters[name]))
 
     def no_slack(self, xi: Any) -> Any:
-        """Constrain the slacks of hard rows to 0; None where no row is hard."""
+        """Return the constraint that the slacks of hard rows are 0.
+
+        Parameters
+        ----------
+        xi : cvxpy.Variable of shape (p,)
+            Slacks.
+
+        Returns
+        -------
+        cvxpy.Constraint or None
+            None if no row is hard.
+        """
         return xi[self.hard] == 0 if self.hard.any() else None
 
     def let(self, name: str, expression: Any) -> Any:
-        """Define an unknown, as in "where g = K beta"; as printed, return the expression.
+        """Define a variable, as in "where g = K beta"; as published, return the expression.
 
         Parameters
         ----------
         name : str
-            Name of the unknown and of the constraint that defines it.
+            Name of the variable and of the constraint that defines it.
         expression : cvxpy.Expression
-            Affine expression of other unknowns.
+            Affine expression of other variables.
+
+        Returns
+        -------
+        cvxpy.Expression
+            New variable, or the expression.
         """
         self.definitions[name] = expression
         if self.as_printed:
@@ -299,17 +373,33 @@ class Symbols:
 
         Parameters
         ----------
-        w : ndarray
-            (q,) coefficients of the features X.
-        b : float or ndarray
-            The bias, with the sign of f + b; (T,) of T > 1 thresholds.
-        alpha : ndarray or None
-            (p,) multipliers of the rows.
+        w : ndarray of shape (q,)
+            Coefficients of the features X.
+        b : float or ndarray of shape (T,)
+            Bias, with the sign of f + b; an array for T > 1 thresholds.
+        alpha : ndarray of shape (p,), or None
+            Multipliers of the rows.
+
+        Returns
+        -------
+        Point
+            Canonical point.
         """
         return self.margin_problem.point_of_w(w, self.bias(b), alpha)
 
     def bias(self, b: Any) -> AnyBias:
-        """Return b as a canonical point has it: a float of one threshold, (T,) of more."""
+        """Return b in the form of a canonical point.
+
+        Parameters
+        ----------
+        b : float or ndarray of shape (T,)
+            Bias, or thresholds.
+
+        Returns
+        -------
+        float or ndarray of shape (T,)
+            Float for one threshold, an array for more.
+        """
         return (
             np.asarray(b, dtype=np.float64)
             if self.T > 1
@@ -326,7 +416,10 @@ class KernelMatrix:
 
     @cached_property
     def _factor(self) -> Any:
-        """L of K = L L', or None where a linear program is given K: some backends give up with K, and L and L' have fewer entries."""
+        """L of K = L L', or None if a linear program is given K.
+
+        Some backends fail with K, and L and L' have fewer entries.
+        """
         problem = self.symbols.problem
         if isinstance(problem, MarginProblem):
             return problem.features()
@@ -334,11 +427,22 @@ class KernelMatrix:
 
     @property
     def diagonal(self) -> Array:
-        """(m,) K_ii."""
+        """K_ii, shape (m,)."""
         return self.symbols.problem.gram.diagonal
 
     def __matmul__(self, v: Any) -> Any:
-        """Return K v."""
+        """Return K v.
+
+        Parameters
+        ----------
+        v : ndarray or cvxpy.Expression of shape (m,)
+            Coefficients of the points.
+
+        Returns
+        -------
+        ndarray or cvxpy.Expression of shape (m,)
+            Product.
+        """
         if not isinstance(v, cp.Expression):
             return self.symbols.problem.gram.dense @ v
         w = self._function_of(v)
@@ -349,7 +453,18 @@ class KernelMatrix:
         )
 
     def quad(self, v: Any) -> Any:
-        """Return v'K v = |L'v|^2."""
+        """Return v'K v = |L'v|^2.
+
+        Parameters
+        ----------
+        v : cvxpy.Expression of shape (m,)
+            Coefficients of the points.
+
+        Returns
+        -------
+        cvxpy.Expression
+            Convex scalar expression.
+        """
         w = self._function_of(v)
         if self.symbols.as_printed:
             return cp.sum(cp.multiply(v, self.symbols.problem.gram.dense @ v))
@@ -360,7 +475,7 @@ class KernelMatrix:
         )
 
     def _function_of(self, v: Any) -> Any:
-        """Return w = L'v, one unknown for all products with the same v; None without a factor."""
+        """Return w = L'v, one variable per v; None without a factor."""
         if self._factor is not None and v.id not in self._unknowns:
             name = "w" if not self._unknowns else f"w{len(self._unknowns) + 1}"
             self._unknowns[v.id] = self.symbols.let(name, self._factor.T @ v)
@@ -368,7 +483,15 @@ class KernelMatrix:
 
 
 class DeclarationValues(Mapping[str, Any]):
-    """Values of unknowns and parameters, by name, and multipliers of constraints."""
+    """Values of variables and parameters, by name, and multipliers of constraints.
+
+    Parameters
+    ----------
+    values : mapping of str to ndarray
+        Values by name.
+    multiplier : callable
+        Map from a constraint's name to its multiplier, or None.
+    """
 
     def __init__(
         self, values: Mapping[str, Any], multiplier: Callable[[str], Array | None]
@@ -385,14 +508,19 @@ class DeclarationValues(Mapping[str, Any]):
         return len(self._values)
 
     def multiplier(self, constraint: str, factor: Any = 1.0) -> Any:
-        """Return a constraint's multiplier, as cvxpy signs it, times a factor; None without one.
+        """Return a constraint's multiplier times a factor, with cvxpy's sign.
 
         Parameters
         ----------
         constraint : str
             Name of the constraint.
         factor : float
-            From the multiplier's scale to that of alpha.
+            Factor from the multiplier's scale to that of alpha.
+
+        Returns
+        -------
+        ndarray or None
+            None if the constraint has no multiplier.
         """
-        found = self._multiplier(constraint)
-        return None if found is None else found * factor
+        value = self._multiplier(constraint)
+        return None if value is None else value * factor

@@ -1,4 +1,4 @@
-"""Functions of a user: an exit and an interrupt that they raise are ordinary errors."""
+"""Calls of user-defined functions, in which exits and interrupts become errors."""
 
 from __future__ import annotations
 
@@ -14,53 +14,59 @@ T = TypeVar("T")
 
 
 class Quit(RuntimeError):
-    """An exit or an interrupt that a function raised itself instead of returning."""
+    """Exit or interrupt that a user-defined function raised instead of returning."""
 
 
 @contextmanager
 def kept_from_quitting() -> Iterator[None]:
     """Turn exceptions that end Python into `Quit`, an ordinary error, while entered.
 
-    A user-defined function may raise them itself, as SystemExit and KeyboardInterrupt. Ctrl-C
-    stays what it is: the signal goes to the handler that was there before, and is remembered.
-    What a function that handles another signal raises stays what it is, too. Other threads
-    get no signals.
+    A user-defined function may raise SystemExit and KeyboardInterrupt itself. Ctrl-C is
+    unaffected: the signal goes to the previous handler, and is remembered. Exceptions
+    raised by a handler of another signal are unaffected, too. Other threads get no
+    signals.
+
+    Yields
+    ------
+    None
+        Control, to the body of the `with` statement.
 
     Raises
     ------
     Quit
-        In place of any exception that is no Exception, unless a function that handles a signal raised it.
+        In place of any exception that is no Exception, unless a signal handler raised
+        it.
     KeyboardInterrupt
         If the user interrupts.
     """
-    heard: list[int] = []
-    before = signal.getsignal(signal.SIGINT)
-    listens = threading.current_thread() is threading.main_thread() and callable(before)
+    signals: list[int] = []
+    previous = signal.getsignal(signal.SIGINT)
+    can_listen = threading.current_thread() is threading.main_thread() and callable(previous)
 
     def listen(number: int, frame: Any) -> None:
-        heard.append(number)
-        assert callable(before)
-        before(number, frame)
+        signals.append(number)
+        assert callable(previous)
+        previous(number, frame)
 
     try:
-        if listens:
+        if can_listen:
             signal.signal(signal.SIGINT, listen)
         yield
     except (Exception, GeneratorExit):
         raise
     except BaseException as ended:
-        if heard or _is_of_a_handler(ended):
+        if signals or _is_of_a_handler(ended):
             raise
         raise Quit(
             f"it raises {type(ended).__name__}({', '.join(map(repr, ended.args))})"
         ).with_traceback(ended.__traceback__) from None
     finally:
-        if listens and signal.getsignal(signal.SIGINT) is listen:
-            signal.signal(signal.SIGINT, before)
+        if can_listen and signal.getsignal(signal.SIGINT) is listen:
+            signal.signal(signal.SIGINT, previous)
 
 
 def _is_of_a_handler(raised: BaseException) -> bool:
-    """Return True if a signal's handler raised an exception: its traceback goes through one."""
+    """Return True if a signal's handler raised an exception: its traceback has the handler."""
     handlers = {
         getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()
     } - {None}
@@ -73,12 +79,12 @@ def kept(function: Callable[..., T]) -> Callable[..., T]:
     Parameters
     ----------
     function : callable
-        Of any arguments; they are passed to it.
+        Function of any arguments, which are passed to it.
 
     Returns
     -------
     callable
-        With the names and the docstring of the function.
+        Function with the name and the docstring of the given one.
     """
 
     @wraps(innermost(function))
@@ -90,7 +96,18 @@ def kept(function: Callable[..., T]) -> Callable[..., T]:
 
 
 def innermost(function: Callable[..., Any]) -> Any:
-    """Return the function of which a partial is made, which has its name and its docstring; any other function as it is."""
+    """Return the function inside nested partials, which has the name and the docstring.
+
+    Parameters
+    ----------
+    function : callable
+        Partial or any other function.
+
+    Returns
+    -------
+    callable
+        Function that is no partial.
+    """
     while isinstance(function, partial):
         function = function.func
     return function

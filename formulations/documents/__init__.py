@@ -1,11 +1,12 @@
-"""The printed problems, one file a document, in the order of print; negative controls in `controls`.
+"""Published problems, one module per document, in the order of publication.
 
 T is `yu_kim`, P `zapien`, K `kuo`, W `encyclopedia` and `general_machine`; the
 thresholds of O are in `chu_shashua`, `ordered_thresholds` and `sum_of_margins`.
-`coupling` has the probabilities of several classes.
+`coupling` has the probabilities of several classes, `controls` the negative controls.
 """
 
-from equimargin.formulations.documents import (  # each enters its formulations
+# Importing each module registers its formulations.
+from equimargin.formulations.documents import (
     chu_shashua,
     controls,
     coupling,

@@ -1,18 +1,21 @@
-"""Ordinal regression: a function and thresholds between neighbouring levels, by Chu and Keerthi, and by Shashua and Levin.
+"""Ordinal regression: a function, and thresholds between neighbouring levels.
 
-A row (i, k) asks s_ik (f(x_i) - b_k) >= 1 - xi_ik, where s_ik is 1 if the level y_i is
-above k, and -1 otherwise. Every point has a row for every threshold; optimal thresholds
-are in order, which no constraint says. The documents' b_k is minus the canonical one. X
-(m, d) features, a factor of K for a nonlinear kernel; y (m,) levels in {0, ..., L - 1};
-A (p, m) has s_ik at point i, and S (p, L - 1) at threshold k; c (p,) weights of C. With
-two levels the problems are those of svm.soft, svm.l2 and svm.hard.
+A row (i, k) requires s_ik (f(x_i) - b_k) >= 1 - xi_ik, where s_ik is 1 if the level y_i
+is above k, and -1 otherwise. Every point has a row for every threshold; optimal
+thresholds are ordered without a constraint. The documents' b_k is minus the canonical
+one. X (m, d) features, a factor of K for a nonlinear kernel; y (m,) levels in
+{0, ..., L - 1}; A (p, m) has s_ik at point i, and S (p, L - 1) at threshold k; c (p,)
+weights of C. With two levels the problems are those of svm.soft, svm.l2 and svm.hard.
 
 References
 ----------
 W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML (2005).
 A. Shashua, A. Levin, Ranking with large margin principle: two approaches, NIPS 15
-(2003). O, section 1, has the thresholds in words and in a figure.
+(2003). O, section 1, has the thresholds as text and in a figure.
 """
+
+# Equations in docstrings may have several lines.
+# ruff: noqa: D205
 
 from __future__ import annotations
 
@@ -48,44 +51,80 @@ WITH_THRESHOLDS: dict[str, Any] = {
     "to_canonical": lambda v, d: d.point(v["w"], -v["b"], v.multiplier("margin")),
     "from_canonical": lambda at, d: {"w": at.w, "b": -np.atleast_1d(at.b), "xi": at.xi},
 }
-"""Of variables w, b (T,) and xi."""
+"""Maps of the variables w, b (T,) and xi."""
 WITHOUT_SLACKS: dict[str, Any] = WITH_THRESHOLDS | {
     "from_canonical": lambda at, d: {"w": at.w, "b": -np.atleast_1d(at.b)}
 }
-"""Of variables w and b (T,)."""
+"""Maps of the variables w and b (T,)."""
 OF_COEFFICIENTS: dict[str, Any] = {
     "carries": "function",
     "to_canonical": lambda v, d: Point(beta=v["beta"], b=d.bias(-v["b"])),
     "from_canonical": lambda at, d: {"beta": at.beta, "b": -np.atleast_1d(at.b)},
 }
-"""Of variables beta and b (T,)."""
+"""Maps of the variables beta and b (T,)."""
 CLASSIFICATION: dict[str, Any] = {
     "carries": "function",
     "to_canonical": lambda v, d: d.point(v["w"], v["b"]),
     "from_canonical": lambda at, d: {"w": at.w, "b": at.b},
 }
-"""Of variables w and b with F(x) = w.x + b."""
+"""Maps of the variables w and b with F(x) = w.x + b."""
 OF_RANKING: dict[str, Any] = {
     "carries": "function",
     "to_canonical": lambda v, d: d.margin_problem.point_of_w(2 * v["w"]),
     "from_canonical": lambda at, d: {"w": at.w / 2},
 }
-"""Of the variable w of a hard ranking, whose margins between levels are half as wide; the thresholds are the best ones."""
+"""Maps of the variable w of a hard ranking.
+
+Its margins between levels are half as wide; the thresholds are the best ones.
+"""
 
 
 def more_levels(d: Symbols) -> str | None:
-    """Return the refusal of a classification where there are more levels than two."""
+    """Return the reason why more than two levels are no classification, or None.
+
+    Parameters
+    ----------
+    d : Symbols
+        Symbols of an ordinal regression.
+
+    Returns
+    -------
+    str or None
+        Sentence, or None for two levels.
+    """
     return f"there are {d.T + 1} levels, and classification has two" if d.T > 1 else None
 
 
 def differences(d: Symbols) -> Any:
-    """Return x_i - x_j of all points with y_i > y_j, (p, q)."""
+    """Return x_i - x_j of all points with y_i > y_j.
+
+    Parameters
+    ----------
+    d : Symbols
+        Symbols of an ordinal regression.
+
+    Returns
+    -------
+    ndarray or sparse array of shape (p, q)
+        Differences of features.
+    """
     i, j = np.nonzero(np.subtract.outer(d.y, d.y) > 0)
     return d.X[i] - d.X[j]
 
 
 def neighbours(d: Symbols) -> Any:
-    """Return the rows of the thresholds next to the level of their point."""
+    """Return the rows of the thresholds next to the level of their point.
+
+    Parameters
+    ----------
+    d : Symbols
+        Symbols of an ordinal regression.
+
+    Returns
+    -------
+    ndarray of int
+        Indices of rows.
+    """
     k = np.arange(d.p) // d.m
     y = np.tile(d.y, d.T)
     return np.flatnonzero((k == y - 1) | (k == y))
@@ -102,7 +141,9 @@ def neighbours(d: Symbols) -> Any:
     **WITH_THRESHOLDS,
 )
 def ord_implicit_primal(d: Symbols) -> cp.Problem:
-    """min 1/2 |w|^2 + C sum_ik xi_ik   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of all points i and thresholds k."""
+    """min 1/2 |w|^2 + C sum_ik xi_ik
+    s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of all points i and thresholds k.
+    """
     w, b, xi, C = (
         cp.Variable(d.X.shape[1], "w"),
         cp.Variable(d.T, "b"),
@@ -124,7 +165,10 @@ def ord_implicit_primal(d: Symbols) -> cp.Problem:
     **MULTIPLIERS,
 )
 def ord_implicit_dual(d: Symbols) -> cp.Problem:
-    """max sum_ik alpha_ik - 1/2 beta'K beta   s.t.   0 <= alpha <= C,  sum_i s_ik alpha_ik = 0 of every threshold k,   beta = A'alpha."""
+    """max sum_ik alpha_ik - 1/2 beta'K beta
+    s.t.   0 <= alpha <= C,  sum_i s_ik alpha_ik = 0 of every threshold k,
+    beta = A'alpha.
+    """
     alpha, C = cp.Variable(d.p, "alpha"), d.parameter("C")
     beta = d.let("beta", d.A.T @ alpha)
     return maximize(
@@ -158,7 +202,9 @@ def ord_implicit_beta(d: Symbols) -> cp.Problem:
     **CLASSIFICATION,
 )
 def ord_implicit_two_levels(d: Symbols) -> cp.Problem:
-    """min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+, svm.soft at the labels -1 and 1 of the levels 0 and 1, with b = -b_0."""
+    """min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+,
+    svm.soft at the labels -1 and 1 of the levels 0 and 1, with b = -b_0.
+    """
     w, b, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(name="b"), d.parameter("C")
     margins = cp.multiply(2 * d.y - 1, d.X @ w + b)
     return minimize(
@@ -175,7 +221,9 @@ def ord_implicit_two_levels(d: Symbols) -> cp.Problem:
     **WITH_THRESHOLDS,
 )
 def ord_implicit_l2_primal(d: Symbols) -> cp.Problem:
-    """min 1/2 |w|^2 + C sum_ik xi_ik^2   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of all points i and thresholds k."""
+    """min 1/2 |w|^2 + C sum_ik xi_ik^2
+    s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of all points i and thresholds k.
+    """
     w, b, xi, C = (
         cp.Variable(d.X.shape[1], "w"),
         cp.Variable(d.T, "b"),
@@ -197,7 +245,9 @@ def ord_implicit_l2_primal(d: Symbols) -> cp.Problem:
     **MULTIPLIERS,
 )
 def ord_implicit_l2_dual(d: Symbols) -> cp.Problem:
-    """max sum_ik alpha_ik - 1/2 beta'K beta - |alpha|^2 / (4C)    s.t.   alpha >= 0, sum_i s_ik alpha_ik = 0 for all k,  beta = A'alpha."""
+    """max sum_ik alpha_ik - 1/2 beta'K beta - |alpha|^2 / (4C)
+    s.t.   alpha >= 0, sum_i s_ik alpha_ik = 0 for all k,  beta = A'alpha.
+    """
     alpha, inverse = cp.Variable(d.p, "alpha"), d.parameter("1/C")
     beta = d.let("beta", d.A.T @ alpha)
     return maximize(
@@ -231,7 +281,9 @@ def ord_implicit_l2_beta(d: Symbols) -> cp.Problem:
     **CLASSIFICATION,
 )
 def ord_implicit_l2_two_levels(d: Symbols) -> cp.Problem:
-    """min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+^2, svm.l2 at the labels -1 and 1 of the levels 0 and 1, with b = -b_0."""
+    """min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+^2,
+    svm.l2 at the labels -1 and 1 of the levels 0 and 1, with b = -b_0.
+    """
     w, b, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(name="b"), d.parameter("C")
     margins = cp.multiply(2 * d.y - 1, d.X @ w + b)
     return minimize(
@@ -263,7 +315,9 @@ def ord_hard_primal(d: Symbols) -> cp.Problem:
     from_canonical=WITHOUT_SLACKS["from_canonical"],
 )
 def ord_hard_neighbours(d: Symbols) -> cp.Problem:
-    """min 1/2 |w|^2   s.t.   s_ik (w.x_i - b_k) >= 1,  of k = y_i - 1 and y_i,  b_k <= b_{k+1}."""
+    """min 1/2 |w|^2
+    s.t.   s_ik (w.x_i - b_k) >= 1,  of k = y_i - 1 and y_i,  b_k <= b_{k+1}.
+    """
     w, b, near = cp.Variable(d.X.shape[1], "w"), cp.Variable(d.T, "b"), neighbours(d)
     return minimize(
         cp.sum_squares(w) / 2,
@@ -279,7 +333,9 @@ def ord_hard_neighbours(d: Symbols) -> cp.Problem:
     **MULTIPLIERS,
 )
 def ord_hard_dual(d: Symbols) -> cp.Problem:
-    """max sum_ik alpha_ik - 1/2 beta'K beta   s.t.   alpha >= 0,  sum_i s_ik alpha_ik = 0 of every threshold k,   beta = A'alpha."""
+    """max sum_ik alpha_ik - 1/2 beta'K beta
+    s.t.   alpha >= 0,  sum_i s_ik alpha_ik = 0 of every threshold k,   beta = A'alpha.
+    """
     alpha = cp.Variable(d.p, "alpha")
     beta = d.let("beta", d.A.T @ alpha)
     return maximize(

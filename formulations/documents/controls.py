@@ -1,8 +1,11 @@
-"""Negative controls: problems that resemble a printed one, and are declared to show that they differ.
+"""Negative controls: problems that resemble published ones and have other optima.
 
-Each is entered in the family that it resembles, as a control: the referee must find
+Each is registered in the family that it resembles, as a control: the referee must find
 that it disagrees there. The counterexamples are in `links`.
 """
+
+# Equations in docstrings may have several lines.
+# ruff: noqa: D205
 
 from __future__ import annotations
 
@@ -38,13 +41,33 @@ from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs
 
 DIFFERENCE_LIMIT = 2_000
-"""Pairs, at most, of a problem with a kernel of differences, whose Gram matrix is p x p."""
+"""Maximum p, in pairs, of a problem with a kernel of differences.
+
+Its Gram matrix is p x p.
+"""
 
 
 def reduced_pairs(problem: MarginProblem) -> Pairs:
-    """Return the reduced graph of relevances, the first point of every level being its maximum.
+    """Return the reduced graph of relevances; the first point of a level is its maximum.
 
-    Source: P, section 4 and Figure 3.
+    Parameters
+    ----------
+    problem : MarginProblem
+        Ranking by relevances.
+
+    Returns
+    -------
+    Pairs
+        Edges of the graph.
+
+    Raises
+    ------
+    ValueError
+        If the problem has no pairs, or pairs without relevances.
+
+    References
+    ----------
+    P, section 4 and Figure 3.
     """
     pairs = _pairs(problem)
     if pairs.y is None:
@@ -60,7 +83,7 @@ def _pairs(problem: Problem) -> Pairs:
 
 
 def _edge_weights(problem: MarginProblem, edges: Pairs) -> Array:
-    """Return the weights of edges, (p,), each that of its query."""
+    """Return the weights of edges, (p,): those of their queries."""
     rows, weights = problem.rows, problem.weights
     return (
         np.ones(edges.p)
@@ -107,7 +130,8 @@ def _no_reduced_graph(d: Symbols) -> str | None:
     **MULTIPLIERS,
 )
 def differences_dual(d: Symbols) -> cp.Problem:
-    """max  1'alpha - 1/2 alpha'KDelta alpha   s.t.  0 <= alpha <= C,   KDelta = k(x_i - x_j, x_u - x_v).
+    """max  1'alpha - 1/2 alpha'KDelta alpha
+    s.t.  0 <= alpha <= C,   KDelta = k(x_i - x_j, x_u - x_v).
 
     Not rank.l1 unless k is linear: phi(x_i - x_j) is not phi(x_i) - phi(x_j).
     """
@@ -131,7 +155,9 @@ def differences_dual(d: Symbols) -> cp.Problem:
     from_canonical=lambda at, d: {"alpha": at.x, "xi": at.xi},
 )
 def onenorm_differences(d: Symbols) -> cp.Problem:
-    """min  1'alpha + C 1'xi   s.t.  KDelta alpha >= 1 - xi,  alpha >= 0,  xi >= 0,   KDelta = k(x_i - x_j, x_u - x_v).
+    """min  1'alpha + C 1'xi
+    s.t.  KDelta alpha >= 1 - xi,  alpha >= 0,  xi >= 0,
+    KDelta = k(x_i - x_j, x_u - x_v).
 
     Not rank.onenorm unless k is linear; it scores pairs only.
     """
@@ -156,7 +182,8 @@ def onenorm_differences(d: Symbols) -> cp.Problem:
 def penalized_primal(d: Symbols) -> cp.Problem:
     """min  1/2 (|w|^2 + b^2) + C sum_i xi_i   s.t.  y_i (w.x_i - b) >= 1 - xi_i,  xi_i >= 0.
 
-    Not svm.soft unless b = 0 is optimal there: it is the no-bias SVM of the kernel k + 1.
+    Not svm.soft unless b = 0 is optimal there: it is the no-bias SVM of the kernel k +
+    1.
     """
     w, b, xi, C = (
         cp.Variable(d.X.shape[1], "w"),
@@ -188,9 +215,12 @@ def penalized_primal(d: Symbols) -> cp.Problem:
     id="rank.reduced",
 )
 def reduced(d: Symbols) -> cp.Problem:
-    """min  1/2 |w|^2 + C sum_e xi_e   s.t.  w.(phi_i - phi_j) >= 1 - xi_e,  xi_e >= 0   for every edge e = (i, j) of the reduced graph.
+    """min  1/2 |w|^2 + C sum_e xi_e
+    s.t.  w.(phi_i - phi_j) >= 1 - xi_e,  xi_e >= 0
+    for every edge e = (i, j) of the reduced graph.
 
-    Not rank.l1: it has O(n) edges instead of O(n^2), some of them between points of the same level. An edge has the weight of its query.
+    Not rank.l1: it has O(n) edges instead of O(n^2), some of them between points of the
+    same level. An edge has the weight of its query.
     """
     edges = reduced_pairs(d.margin_problem)
     w, xi, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(edges.p, "xi"), d.parameter("C")
@@ -233,9 +263,11 @@ def onenorm_free(d: Symbols) -> cp.Problem:
     from_canonical=lambda at, d: {"alpha": at.x, "b": at.b, "xi": at.xi},
 )
 def classifying_free(d: Symbols) -> cp.Problem:
-    """min  |alpha|_1 + C 1'xi   s.t.  Y (g + b 1) >= 1 - xi,  xi >= 0,  g = K Y alpha,  alpha free.
+    """min  |alpha|_1 + C 1'xi
+    s.t.  Y (g + b 1) >= 1 - xi,  xi >= 0,  g = K Y alpha,  alpha free.
 
-    Not svm.onenorm: there a point votes for its own class alone, and the optimum can only be larger.
+    Not svm.onenorm: there a point votes for its own class alone, and the optimum can
+    only be larger.
     """
     alpha, b, xi, C = (
         cp.Variable(d.p, "alpha"),
@@ -258,7 +290,8 @@ def classifying_free(d: Symbols) -> cp.Problem:
     from_canonical=lambda at, d: {"w": at.w, "b": -np.atleast_1d(at.b), "xi": at.xi[neighbours(d)]},
 )
 def ord_implicit_neighbours(d: Symbols) -> cp.Problem:
-    """min 1/2 |w|^2 + C sum_ik xi_ik   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of k = y_i - 1 and y_i.
+    """min 1/2 |w|^2 + C sum_ik xi_ik
+    s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of k = y_i - 1 and y_i.
 
     The thresholds next to a point's level alone, without an order of b.
     """
@@ -287,7 +320,9 @@ def ord_implicit_neighbours(d: Symbols) -> cp.Problem:
     from_canonical=lambda at, d: {"w": at.w},
 )
 def ord_implicit_rank_l1(d: Symbols) -> cp.Problem:
-    """min 1/2 |w|^2 + C sum over y_i > y_j of (1 - w.(x_i - x_j))_+, rank.l1, which looks alike."""
+    """min 1/2 |w|^2 + C sum over y_i > y_j of (1 - w.(x_i - x_j))_+, rank.l1,
+    which looks alike.
+    """
     w, C = cp.Variable(d.X.shape[1], "w"), d.parameter("C")
     return minimize(cp.sum_squares(w) / 2 + C * cp.sum(cp.pos(1 - differences(d) @ w)))
 
@@ -299,7 +334,8 @@ def ord_implicit_rank_l1(d: Symbols) -> cp.Problem:
     **MULTIPLIERS,
 )
 def ord_implicit_l2_dual_of_half(d: Symbols) -> cp.Problem:
-    """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2 - |a|^2 / (2C)   s.t.   a >= 0,  sum_i s_ik a_ik = 0 of every threshold k.
+    """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2 - |a|^2 / (2C)
+    s.t.   a >= 0,  sum_i s_ik a_ik = 0 of every threshold k.
 
     The dual of C/2 sum xi^2.
     """

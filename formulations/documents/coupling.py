@@ -1,15 +1,22 @@
-"""Pairwise coupling: the probabilities p of k classes from those of every two, r_ij of i against j with r_ij + r_ji = 1.
+"""Pairwise coupling: probabilities p of k classes from those of every two classes.
+
+r_ij is the probability of i against j, with r_ij + r_ji = 1.
 
     coupling.wlw       min over p, 1'p = 1     sum over i < j of (r_ji p_i - r_ij p_j)^2
 
-p >= 0 need not be asked for: it holds at the optimum. The coupling of Hastie and
-Tibshirani, T's reference [13], and Platt's sigmoid have logarithms, which the open
-protocol has no exact optima of: `equimargin.solvers.probability` has them, and tests
-compare them with cvxpy.
+The constraint p >= 0 is unnecessary: it holds at the optimum. The coupling of Hastie
+and Tibshirani, T's reference [13], and Platt's sigmoid have logarithms; the open
+protocol has no exact optima for those: `equimargin.solvers.probability` has them, and
+tests compare them with cvxpy.
 
-Source: T.-F. Wu, C.-J. Lin, R. C. Weng, Probability estimates for multi-class
-classification by pairwise coupling, JMLR 5 (2004).
+References
+----------
+T.-F. Wu, C.-J. Lin, R. C. Weng, Probability estimates for multi-class classification by
+pairwise coupling, JMLR 5 (2004).
 """
+
+# Equations in docstrings may have several lines.
+# ruff: noqa: D205
 
 from __future__ import annotations
 
@@ -32,13 +39,17 @@ TITLE = (
     "(2004)"
 )
 TOO_SURE = 1e-7
-"""Least distance of a probability of two classes from 0 and 1 that the solver keeps, as LIBSVM does: beyond it, it is no estimate."""
+"""Minimum distance from 0 and 1 of a probability of two classes, as in LIBSVM.
+
+Probabilities closer to 0 or 1 are no estimates; they are clipped.
+"""
 NO_SUM = 1e-12
-"""How far r_ij + r_ji may be from 1."""
+"""Maximum |r_ij + r_ji - 1|."""
 
 
 def _drawn() -> Any:
-    """Three or four classes, and probabilities that are eighths."""
+    """Return a strategy of three or four classes, with eighths as probabilities."""
+    # Imported here: hypothesis is needed only if data are generated.
     from hypothesis import strategies as st
 
     @st.composite
@@ -54,45 +65,58 @@ def _drawn() -> Any:
 
 
 def of_every_two(r: ArrayLike) -> Array:
-    """The probabilities of every two classes as they are coupled: none nearer to 0 and 1 than 1e-7, and the diagonal 0.
+    """Return the probabilities of every two classes, clipped for coupling.
+
+    None is closer to 0 or 1 than 1e-7, and the diagonal is 0.
 
     Parameters
     ----------
-    r : ArrayLike
-        (..., k, k), as in `wlw`.
+    r : array-like of shape (..., k, k)
+        Probabilities, as in `wlw`.
+
+    Returns
+    -------
+    ndarray of shape (..., k, k)
+        Clipped probabilities.
 
     Raises
     ------
     ValueError
-        Another shape, a number outside [0, 1], r_ij + r_ji other than 1.
+        If r has another shape or a number outside [0, 1], or r_ij + r_ji is not 1.
     """
     R = check_reals(r, "r").copy()
     if R.ndim < 2 or R.shape[-1] != R.shape[-2] or R.shape[-1] < 2:
         raise ValueError(
             f"r must be square matrices of two classes or more, not of shape {R.shape}"
         )
-    other = ~np.eye(R.shape[-1], dtype=bool)
-    if not ((R >= 0) & (R <= 1))[..., other].all():
+    off_diagonal = ~np.eye(R.shape[-1], dtype=bool)
+    if not ((R >= 0) & (R <= 1))[..., off_diagonal].all():
         raise ValueError("r must hold probabilities, numbers from 0 to 1")
-    if (np.abs(R + np.swapaxes(R, -1, -2) - 1) > NO_SUM)[..., other].any():
+    if (np.abs(R + np.swapaxes(R, -1, -2) - 1) > NO_SUM)[..., off_diagonal].any():
         raise ValueError("r_ij + r_ji must be 1 for every two classes")
-    return np.where(other, np.clip(R, TOO_SURE, 1 - TOO_SURE), 0.0)
+    return np.where(off_diagonal, np.clip(R, TOO_SURE, 1 - TOO_SURE), 0.0)
 
 
 def _check_pairs(value: Any, name: str, data: Data) -> None:
     if np.ndim(value) != 2:
-        raise ValueError(f"{name} must be a square matrix, and is of shape {np.shape(value)}")
+        raise ValueError(f"{name} must be a square matrix, not of shape {np.shape(value)}")
     of_every_two(value)
 
 
 wlw = Family(
     "coupling.wlw", Source("Wu 2004", "(20)", TITLE), data=_drawn, check=needing(r=_check_pairs)
 )
-"""r (k, k), the probability of i where only i and j are possible; the diagonal does not matter."""
+"""r (k, k), the probability of i if only i and j are possible.
+
+The diagonal does not matter.
+"""
 
 
 def _differences(d: Data) -> np.ndarray:
-    """M (k (k - 1) / 2, k), a row for every i < j: r_ji in column i and -r_ij in column j."""
+    """Return M (k (k - 1) / 2, k), with a row for every i < j.
+
+    The row has r_ji in column i and -r_ij in column j.
+    """
     r = np.asarray(d["r"], dtype=np.float64)
     pairs = list(combinations(range(len(r)), 2))
     M = np.zeros((len(pairs), len(r)))
@@ -122,7 +146,9 @@ def nonnegative(d: Data) -> cp.Problem:
 
 @wlw.formulation("dual", latex=r"\max \nu - \tfrac14 |u|^2,\; M'u = \nu 1")
 def dual(d: Data) -> cp.Problem:
-    """max nu - 1/4 |u|^2   s.t.   sum over j of u_ij r_ji = nu for every i, where u_ji = -u_ij."""
+    """max nu - 1/4 |u|^2
+    s.t.   sum over j of u_ij r_ji = nu for every i, where u_ji = -u_ij.
+    """
     M = _differences(d)
     u, nu = cp.Variable(len(M), name="u"), cp.Variable(name="nu")
     return cp.Problem(
@@ -138,7 +164,10 @@ def swapped(d: Data) -> cp.Problem:
 
 @wlw.formulation("first_method", control=True)
 def first_method(d: Data) -> cp.Problem:
-    """Their first method, which looks alike: (k - 1) p_i = sum over j != i of r_ij (p_i + p_j), p >= 0, 1'p = 1, in least squares."""
+    """Their first method, which looks alike:
+    (k - 1) p_i = sum over j != i of r_ij (p_i + p_j), p >= 0, 1'p = 1,
+    in least squares.
+    """
     r = np.asarray(d["r"], dtype=np.float64) * (1 - np.eye(len(d["r"])))
     k = len(r)
     p = cp.Variable(k, name="p")

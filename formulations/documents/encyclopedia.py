@@ -1,4 +1,4 @@
-"""Document W: the encyclopedia's page on Ranking SVM.
+"""Document W: encyclopedia page on Ranking SVM.
 
 Its classifier has C F(sum_i xi_i^sigma); with F(u) = u, sigma = 1 is document T's soft
 margin. The page prints + b and 1 - xi^sigma; here b has document T's sign, and the

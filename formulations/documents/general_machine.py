@@ -1,20 +1,25 @@
 """Document W's machine with a function F of the sum of powers of the slacks, F(u) = u^tau.
 
-    svm.general     min 1/2 |w|^2 + C F(sum_i xi_i^sigma)     s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0
+    svm.general     min 1/2 |w|^2 + C F(sum_i xi_i^sigma)
+                    s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0
 
-C (sum xi^sigma)^tau is C |xi|_sigma^(sigma tau), which is convex wherever sigma >= 1
-and sigma tau >= 1, also for a concave F. W prints the margin 1 - xi_i^sigma: then sigma
-does not matter, because t_i = xi_i^sigma takes the place of every xi_i, and for
-sigma = 0 no margin is left.
+C (sum xi^sigma)^tau is C |xi|_sigma^(sigma tau), which is convex if sigma >= 1 and
+sigma tau >= 1, also for a concave F. W prints the margin 1 - xi_i^sigma: then sigma
+does not matter, because t_i = xi_i^sigma replaces every xi_i, and for sigma = 0 no
+margin is left.
 
-Whatever the increasing F, the optimum is that of a soft margin with the loss xi^sigma
-at some other cost, C F'(s) for the optimal s = sum xi^sigma: it is on the
-regularisation path. `equimargin.solvers.path.concave` finds it there for any F and
-sigma = 1, convex or not.
+For any increasing F the optimum is that of a soft margin with the loss xi^sigma at some
+other cost, C F'(s) for the optimal s = sum xi^sigma: it is on the regularisation path.
+`equimargin.solvers.path.concave` finds it there for any F and sigma = 1, convex or not.
 
-Source: C. Cortes, V. Vapnik, Support-vector networks (1995), (13) and appendix A.2; W,
-SVM classifier.
+References
+----------
+C. Cortes, V. Vapnik, Support-vector networks (1995), (13) and appendix A.2; W, SVM
+classifier.
 """
+
+# Equations in docstrings may have several lines.
+# ruff: noqa: D205
 
 from __future__ import annotations
 
@@ -30,11 +35,15 @@ from equimargin.formulations.declarations.symbols import cp
 
 TITLE = "Cortes, Vapnik, Support-Vector Networks (1995)"
 POWERS = [(1.0, 1.0), (2.0, 1.0), (1.0, 2.0), (2.0, 0.5), (1.5, 1.0)]
-"""Values of sigma and tau that are drawn: the hinge, its square, the square of its sum, a concave F, and a power between."""
+"""Generated values of sigma and tau.
+
+They are the hinge, its square, the square of its sum, a concave F, and a power between.
+"""
 
 
 def _drawn() -> Any:
-    """Points of two classes, C, sigma and tau."""
+    """Return a strategy of points of two classes, C, sigma and tau."""
+    # Imported here: hypothesis is needed only if data are generated.
     from hypothesis import strategies as st
 
     few = points(labels=2, least=2, C=[1.0, 0.5, 2.0])
@@ -53,7 +62,7 @@ _parts = needing(
 
 
 def _check(d: Data) -> None:
-    """Refuse data of other names and kinds, and powers whose problem is not convex."""
+    """Raise ValueError for invalid data, or powers whose problem is not convex."""
     _parts(d)
     if not d["sigma"] * d["tau"] >= 1:
         raise ValueError(
@@ -67,12 +76,12 @@ general = Family("svm.general", Source("W", "SVM classifier"), data=_drawn, chec
 
 
 def _labels(d: Data) -> np.ndarray:
-    """y in {-1, 1}."""
+    """Return y in {-1, 1}."""
     return 2.0 * np.asarray(d["y"], dtype=np.float64) - 1
 
 
 def _primal(d: Data, loss: Any) -> cp.Problem:
-    """min 1/2 |w|^2 + C loss(xi)   s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0."""
+    """Return min 1/2 |w|^2 + C loss(xi)   s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0."""
     y = _labels(d)
     w, b, xi = (
         cp.Variable(d["X"].shape[1], name="w"),
@@ -86,23 +95,29 @@ def _primal(d: Data, loss: Any) -> cp.Problem:
 
 
 def _norm(v: Any, p: float) -> Any:
-    """|v|_p, for p in [1, inf]."""
+    """Return |v|_p, for p in [1, inf]."""
     return cp.norm(v, p) if p in (1, 2, np.inf) else cp.pnorm(v, p)
 
 
 def _power_of_norm(v: Any, p: float, exponent: float) -> Any:
-    """|v|_p^exponent of v >= 0: a sum of powers where both are equal, which is quadratic for 2, and else a power of a norm."""
+    """Return |v|_p^exponent of v >= 0.
+
+    It is a sum of powers if p equals the exponent, which is quadratic for 2, and
+    otherwise a power of a norm.
+    """
     return cp.sum(_power(v, p)) if p == exponent else _power(_norm(v, p), exponent)
 
 
 def _power(v: Any, exponent: float) -> Any:
-    """v^exponent of v >= 0."""
+    """Return v^exponent of v >= 0."""
     return v if exponent == 1 else cp.square(v) if exponent == 2 else cp.power(v, exponent)
 
 
 @general.formulation("primal", latex=r"\min \tfrac12 |w|^2 + C |\xi|_\sigma^{\sigma\tau}")
 def primal(d: Data) -> cp.Problem:
-    """min 1/2 |w|^2 + C |xi|_sigma^(sigma tau)   s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0."""
+    """min 1/2 |w|^2 + C |xi|_sigma^(sigma tau)
+    s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0.
+    """
     return _primal(d, lambda xi: _power_of_norm(xi, d["sigma"], d["sigma"] * d["tau"]))
 
 
@@ -116,7 +131,9 @@ def _concave(d: Data) -> str | None:
 
 @general.formulation("sum", applies=_concave, latex=r"\min \tfrac12 |w|^2 + C F(\sum \xi_i^\sigma)")
 def of_sum(d: Data) -> cp.Problem:
-    """min 1/2 |w|^2 + C (sum_i xi_i^sigma)^tau   s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0, for tau >= 1."""
+    """min 1/2 |w|^2 + C (sum_i xi_i^sigma)^tau
+    s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0, for tau >= 1.
+    """
     return _primal(d, lambda xi: _power(cp.sum(_power(xi, d["sigma"])), d["tau"]))
 
 
@@ -124,8 +141,8 @@ def of_sum(d: Data) -> cp.Problem:
 def dual(d: Data) -> cp.Problem:
     """max 1'a - 1/2 |sum_i a_i y_i x_i|^2 - G*(a)   s.t.   y'a = 0,  a >= 0.
 
-    With r = sigma tau and q = sigma / (sigma - 1), G* is (1 - 1/r) (r C)^(-1 / (r - 1)) |a|_q^(r / (r - 1)), and for r = 1 it is 0 where
-    |a|_q <= C and infinite elsewhere.
+    With r = sigma tau and q = sigma / (sigma - 1), G* is (1 - 1/r) (r C)^(-1 / (r - 1))
+    |a|_q^(r / (r - 1)), and for r = 1 it is 0 where |a|_q <= C and infinite elsewhere.
     """
     y, r = _labels(d), d["sigma"] * d["tau"]
     a, q = (
@@ -149,17 +166,21 @@ def _not_soft(d: Data) -> str | None:
 
 @general.formulation("soft", applies=_not_soft)
 def soft(d: Data) -> cp.Problem:
-    """svm.soft or svm.l2: min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+^sigma, for tau = 1 and sigma = 1 or 2."""
+    """svm.soft or svm.l2: min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+^sigma,
+    for tau = 1 and sigma = 1 or 2.
+    """
     w, b = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(name="b")
-    short = cp.pos(1 - cp.multiply(_labels(d), d["X"] @ w + b))
+    slacks = cp.pos(1 - cp.multiply(_labels(d), d["X"] @ w + b))
     return cp.Problem(
-        cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(_power(short, d["sigma"])))
+        cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(_power(slacks, d["sigma"])))
     )
 
 
 @general.formulation("as_printed", applies=_concave, control=True)
 def as_printed(d: Data) -> cp.Problem:
-    """The margins 1 - xi_i^sigma that W prints: with t_i = xi_i^sigma, the problem of sigma = 1."""
+    """The margins 1 - xi_i^sigma that W prints: with t_i = xi_i^sigma,
+    the problem of sigma = 1.
+    """
     return _primal(d, lambda t: _power(cp.sum(t), d["tau"]))
 
 

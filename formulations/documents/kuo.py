@@ -5,6 +5,9 @@ Q in the document; X (m, d) features, a factor of K for a nonlinear kernel; c (p
 weights of C; y (m,) labels of section 2.1, where the classifier has no b.
 """
 
+# Equations in docstrings may have several lines.
+# ruff: noqa: D205
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -55,7 +58,8 @@ rank_l2 = Family("rank.l2", problem=partial(ranking, loss="squared_hinge"))
     **WITH_SLACKS,
 )
 def l2_primal(d: Symbols) -> cp.Problem:
-    """min  1/2 |w|^2 + C sum_ij xi_ij^2   s.t.  w.(phi_i - phi_j) >= 1 - xi_ij,  xi_ij >= 0   for every i preferred to j.
+    """min  1/2 |w|^2 + C sum_ij xi_ij^2
+    s.t.  w.(phi_i - phi_j) >= 1 - xi_ij,  xi_ij >= 0   for every i preferred to j.
 
     The multiplier of `margin` is alpha >= 0 of the dual.
     """
@@ -172,7 +176,8 @@ def nobias_hard_dual(d: Symbols) -> cp.Problem:
 def nobias_hard_margin(d: Symbols) -> cp.Problem:
     """max  t   s.t.  y_i u.phi_i >= t,  |u| <= 1.
 
-    The margin t is 1 / |w|: the family's value is 1 / (2 t^2), w = u / t, and alpha = mu / t^2 for the multiplier mu of `margin`.
+    The margin t is 1 / |w|: the family's value is 1 / (2 t^2), w = u / t, and alpha =
+    mu / t^2 for the multiplier mu of `margin`.
     """
     u, t = cp.Variable(d.X.shape[1], "u"), cp.Variable(name="t")
     return maximize(t, margin=cp.multiply(d.y, d.X @ u) >= t, ball=cp.norm(u, 2) <= 1)
@@ -223,11 +228,11 @@ def nobias_l2_dual(d: Symbols) -> cp.Problem:
 
 
 def _printed_oneslack(v: Mapping[str, Any], d: Symbols) -> FormulaValue:
-    """Evaluate all 2^p constraints: the most violated one has c_ij = 1 where a pair falls short."""
+    """Evaluate all 2^p constraints by the most violated one: c_ij = 1 if 1 - w.phi_ij > 0."""
     weight = d.problem.unit_weights
-    short = np.maximum(weight - weight * (d.A @ (d.X @ v["w"])), 0.0).sum()
+    largest = np.maximum(weight - weight * (d.A @ (d.X @ v["w"])), 0.0).sum()
     return FormulaValue(
-        v["w"] @ v["w"] / 2 + v.get("C", d.C) * v["xi"], {"subset": short - v["xi"]}
+        v["w"] @ v["w"] / 2 + v.get("C", d.C) * v["xi"], {"subset": largest - v["xi"]}
     )
 
 
@@ -256,11 +261,14 @@ def _of_subsets(v: DeclarationValues, d: Symbols) -> Point:
     id="rank.oneslack",
 )
 def oneslack(d: Symbols) -> cp.Problem:
-    """min  1/2 |w|^2 + C xi   s.t.  w.sum_ij c_ij (phi_i - phi_j) >= sum_ij c_ij - xi   for every c in {0,1}^p.
+    """min  1/2 |w|^2 + C xi
+    s.t.  w.sum_ij c_ij (phi_i - phi_j) >= sum_ij c_ij - xi   for every c in {0,1}^p.
 
-    Up to ALL_SUBSETS pairs the form has every subset c. For more pairs it has the subsets that its own solutions violate most, added one by
-    one until none is violated by more than CUT_TOLERANCE. These subsets belong to one value of C, so that C is no parameter of the form:
-    another C needs another declaration. If mu >= 0 is the multiplier of `subset`, then alpha = sum_c mu_c c.
+    Up to ALL_SUBSETS pairs the form has every subset c. For more pairs it has the
+    subsets that its own solutions violate most, added one by one until none is violated
+    by more than CUT_TOLERANCE. These subsets belong to one value of C, so that C is no
+    parameter of the form: another C needs another declaration. If mu >= 0 is the
+    multiplier of `subset`, then alpha = sum_c mu_c c.
     """
     w, xi = cp.Variable(d.X.shape[1], "w"), cp.Variable(name="xi")
     C = d.parameter("C") if has_every_subset(d.margin_problem) else d.C
@@ -365,9 +373,11 @@ def nobias_hard_beta(d: Symbols) -> cp.Problem:
     from_canonical=lambda at, d: {"betahat": at.alpha},
 )
 def l1_betahat(d: Symbols) -> cp.Problem:
-    """min  1/2 betahat'Qhat betahat + C 1'(1 - Qhat betahat)_+,   Qhat = A K A',  betahat free, one number a pair.
+    """min  1/2 betahat'Qhat betahat + C 1'(1 - Qhat betahat)_+,   Qhat = A K A',
+    betahat free, one number a pair.
 
-    Any optimal alpha of (2.4) is optimal here (Appendix A), not the other way round: the point has f = A'betahat only.
+    Any optimal alpha of (2.4) is optimal here (Appendix A), not the other way round:
+    the point has f = A'betahat only.
     """
     betahat, C = cp.Variable(d.p, "betahat"), d.parameter("C")
     beta = d.let("beta", d.A.T @ betahat)
@@ -390,14 +400,17 @@ def _value_as_printed(v: Mapping[str, Any], d: Symbols) -> FormulaValue:
 @rank_l2.formulation(
     "value.as_printed",
     Source("K", "(B.1) as printed, + p_beta without C"),
-    latex=r"\tfrac12\beta^\top Q\beta + C(A_\beta Q\beta)^\top(A_\beta Q\beta - 2e_\beta) + p_\beta",
+    latex=r"\tfrac12\beta^\top Q\beta"
+    r" + C(A_\beta Q\beta)^\top(A_\beta Q\beta - 2e_\beta) + p_\beta",
     control=True,
     printed=_value_as_printed,
     **COEFFICIENTS,
 )
 def l2_value_as_printed(d: Symbols) -> cp.Problem:
-    """1/2 beta'K beta + C (A_beta g)'(A_beta g - 2e) + p_beta   at the beta that (3.13) gives;  A_beta : the rows with (A g)_r < 1.
+    """1/2 beta'K beta + C (A_beta g)'(A_beta g - 2e) + p_beta
+    at the beta that (3.13) gives;  A_beta : the rows with (A g)_r < 1.
 
-    A misprinted read-out of a solution, not a problem: the last term is C p_beta. Equal to the right one at C = 1 only.
+    A misprinted read-out of a solution, not a problem: the last term is C p_beta. Equal
+    to the right one at C = 1 only.
     """
     return l2_beta(d)

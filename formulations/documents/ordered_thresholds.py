@@ -1,18 +1,24 @@
-"""Ordinal regression with thresholds in order: those next to the level of a point, b_k <= b_{k+1}.
+"""Ordinal regression with explicitly ordered thresholds, b_k <= b_{k+1}.
 
-A row (i, k), of k = y_i - 1 or y_i, asks f(x_i) to be on its side of the threshold b_k
-by a margin of 1: s_ik (f(x_i) - b_k) >= 1 - xi_ik, where s_ik is 1 if the level y_i of
-x_i is above k, and -1 otherwise. A (p, m) has s_ik at point i, S (p, L - 1) at
-threshold k, and c (p,) the cost of a row, C times the weight of its point. `ord.sum`,
-in `sum_of_margins`, has two thresholds between neighbouring levels. Families with all
-thresholds are margin problems, in `chu_shashua`.
+Only the thresholds next to a point's level constrain it. A row (i, k), with k = y_i - 1
+or y_i, requires f(x_i) to be on its side of the threshold b_k by a margin of 1: s_ik
+(f(x_i) - b_k) >= 1 - xi_ik, where s_ik is 1 if the level y_i of x_i is above k, and -1
+otherwise. A (p, m) has s_ik at point i, S (p, L - 1) at threshold k, and c (p,) the
+cost of a row, C times the weight of its point. `ord.sum`, in `sum_of_margins`, has two
+thresholds between neighbouring levels. Families with all thresholds are margin
+problems, in `chu_shashua`.
 
-Points may have weights, factors of C; rows of a weight of 0 are none. With two levels
+Points may have weights, factors of C; points of weight 0 have no rows. With two levels
 the family is the classification svm.soft with the bias b = -b_0.
 
-Source: W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML
-(2005), section 2. O, section 1, has the thresholds in words and in a figure.
+References
+----------
+W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML (2005),
+section 2. O, section 1, has the thresholds as text and in a figure.
 """
+
+# Equations in docstrings may have several lines.
+# ruff: noqa: D205
 
 from __future__ import annotations
 
@@ -32,7 +38,21 @@ from equimargin.formulations.numeric.arguments import check_weights
 
 
 def drawn(**parameters: list[float]) -> Any:
-    """Return a strategy of points of up to four levels, half of them with weights, half with a level that no point has."""
+    """Return a strategy of points of up to four levels.
+
+    Half of the data have weights, half a level without points.
+
+    Parameters
+    ----------
+    **parameters : list of float
+        Values from which each parameter is sampled.
+
+    Returns
+    -------
+    hypothesis.strategies.SearchStrategy
+        Strategy of `Data`.
+    """
+    # Imported here: hypothesis is needed only if data are generated.
     from hypothesis import strategies as st
 
     few = st.sampled_from([2, 3, 4]).flatmap(
@@ -48,14 +68,14 @@ def drawn(**parameters: list[float]) -> Any:
     def with_more(of: tuple[Data, list[float] | None, bool]) -> Data:
         data, factors, gap = of
         y = data["y"]
-        more = {} if factors is None else {"weights": np.array(factors[: len(y)])}
-        return data | more | {"y": np.where((y == 1) & (y.max() > 1) & gap, 2, y)}
+        weights_part = {} if factors is None else {"weights": np.array(factors[: len(y)])}
+        return data | weights_part | {"y": np.where((y == 1) & (y.max() > 1) & gap, 2, y)}
 
     return st.tuples(few, weights, st.booleans()).map(with_more)
 
 
 def _levels(value: Any, name: str, data: Data) -> None:
-    """Refuse what is no level for every row of X."""
+    """Raise ValueError unless the value is a level for every row of X."""
     y = targets(value, name, data)
     if (y != np.floor(y)).any() or y.min() < 0 or y.max() < 1:
         raise ValueError(
@@ -65,7 +85,7 @@ def _levels(value: Any, name: str, data: Data) -> None:
 
 
 def _weights_of_points(value: Any, name: str, data: Data) -> None:
-    """Refuse what is no finite weight for every row of X, or 0 for all."""
+    """Raise ValueError unless the value is a finite weight for every row of X, not all 0."""
     weights = check_weights(targets(value, name, data), len(data["X"]), name)
     if not weights.any():
         raise ValueError(f"{name} must not all be 0")
@@ -79,11 +99,23 @@ explicit = Family(
     data=partial(drawn, C=[1.0, 0.25, 4.0]),
     check=check,
 )
-"""X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and weights (m,) of the points or none."""
+"""X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and optional weights (m,)."""
 
 
 class ThresholdRows(NamedTuple):
-    """The rows (i, k) of data, p of them: A (p, m), S (p, L - 1) and c (p,), and the differences of neighbouring thresholds, D b."""
+    """Rows (i, k) of data, p of them.
+
+    Attributes
+    ----------
+    A : sparse array of shape (p, m)
+        Signs s_ik at point i.
+    S : sparse array of shape (p, L - 1)
+        Signs s_ik at threshold k.
+    c : ndarray of shape (p,)
+        Costs.
+    D : ndarray of shape (L - 2, L - 1)
+        Differences of neighbouring thresholds, D b.
+    """
 
     A: Any
     S: Any
@@ -92,12 +124,34 @@ class ThresholdRows(NamedTuple):
 
 
 def get_weights(d: Data) -> NDArray[np.float64]:
-    """Return the weights of the points, (m,), ones where the data have none."""
+    """Return the weights of the points.
+
+    Parameters
+    ----------
+    d : Data
+        Data of the family.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Weights; ones if the data have none.
+    """
     return np.asarray(d.get("weights", np.ones(len(d["y"]))), dtype=np.float64)
 
 
 def make_threshold_rows(d: Data) -> ThresholdRows:
-    """Return the rows of the thresholds y_i - 1 and y_i of the points with a weight."""
+    """Return the rows of the thresholds y_i - 1 and y_i of the points with a weight.
+
+    Parameters
+    ----------
+    d : Data
+        Data of the family.
+
+    Returns
+    -------
+    ThresholdRows
+        Rows, ordered by point.
+    """
     from scipy import sparse
 
     y, weights = np.asarray(d["y"]).astype(np.int64), get_weights(d)
@@ -126,7 +180,10 @@ def _more_levels(d: Data) -> str | None:
     r"\le b_{k+1},\ k \in \{y_i - 1, y_i\}",
 )
 def explicit_primal(d: Data) -> cp.Problem:
-    """min 1/2 |w|^2 + C sum_ik xi_ik   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of k = y_i - 1 and y_i,  b_k <= b_{k+1}."""
+    """min 1/2 |w|^2 + C sum_ik xi_ik
+    s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of k = y_i - 1 and y_i,
+    b_k <= b_{k+1}.
+    """
     X, (A, S, c, D) = d["X"], make_threshold_rows(d)
     w, b, xi = cp.Variable(X.shape[1], "w"), cp.Variable(S.shape[1], "b"), cp.Variable(len(c), "xi")
     return minimize(
@@ -144,7 +201,10 @@ def explicit_primal(d: Data) -> cp.Problem:
     to_canonical=lambda v, d: {"w": d["X"].T @ (make_threshold_rows(d).A.T @ v["a"])},
 )
 def explicit_dual(d: Data) -> cp.Problem:
-    """max sum a - 1/2 |sum a_ik s_ik x_i|^2   s.t.   0 <= a <= C,  mu >= 0,  sum_i s_ik a_ik = mu_{k-1} - mu_k,  mu_{-1} = mu_{L-2} = 0."""
+    """max sum a - 1/2 |sum a_ik s_ik x_i|^2
+    s.t.   0 <= a <= C,  mu >= 0,  sum_i s_ik a_ik = mu_{k-1} - mu_k,
+    mu_{-1} = mu_{L-2} = 0.
+    """
     X, (A, S, c, D) = d["X"], make_threshold_rows(d)
     a, mu = cp.Variable(len(c), "a"), cp.Variable(len(D), "mu") if len(D) else None
     return maximize(
@@ -158,9 +218,11 @@ def explicit_dual(d: Data) -> cp.Problem:
 
 @explicit.formulation("beta", to_canonical=lambda v, d: {"w": d["X"].T @ v["beta"], "b": v["b"]})
 def explicit_beta(d: Data) -> cp.Problem:
-    """min 1/2 beta'K beta + C sum_ik (1 - s_ik ((K beta)_i - b_k))_+   s.t.   b_k <= b_{k+1},  of k = y_i - 1 and y_i, with K = XX'.
+    """min 1/2 beta'K beta + C sum_ik (1 - s_ik ((K beta)_i - b_k))_+
+    s.t.   b_k <= b_{k+1},  of k = y_i - 1 and y_i, with K = XX'.
 
-    It is stated by w = X'beta, because products that round K have another rank than X, and another optimum.
+    It is stated by w = X'beta, because products that round K have another rank than X,
+    and another optimum.
     """
     X, (A, S, c, D) = d["X"], make_threshold_rows(d)
     beta, w, b = (
@@ -181,7 +243,9 @@ def explicit_beta(d: Data) -> cp.Problem:
     to_canonical=lambda v, d: {"w": v["w"], "b": -np.ravel(v["b"])},
 )
 def explicit_two_levels(d: Data) -> cp.Problem:
-    """min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+, svm.soft at the labels -1 and 1 of the levels 0 and 1, with b = -b_0."""
+    """min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+,
+    svm.soft at the labels -1 and 1 of the levels 0 and 1, with b = -b_0.
+    """
     w, b, c = cp.Variable(d["X"].shape[1], "w"), cp.Variable(name="b"), d["C"] * get_weights(d)
     return minimize(
         cp.sum_squares(w) / 2 + c @ cp.pos(1 - cp.multiply(2.0 * d["y"] - 1.0, d["X"] @ w + b))
@@ -190,7 +254,8 @@ def explicit_two_levels(d: Data) -> cp.Problem:
 
 @explicit.formulation("unordered", control=True)
 def explicit_unordered(d: Data) -> cp.Problem:
-    """min 1/2 |w|^2 + C sum_ik xi_ik   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of k = y_i - 1 and y_i.
+    """min 1/2 |w|^2 + C sum_ik xi_ik
+    s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of k = y_i - 1 and y_i.
 
     Without b_k <= b_{k+1} it is lower where none of its optima has b in order.
     """

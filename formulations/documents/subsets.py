@@ -1,6 +1,6 @@
-"""The subsets of pairs over which the 1-slack form, K (2.8), is declared.
+"""Subsets of pairs over which the 1-slack form, K (2.8), is declared.
 
-They are all subsets of few pairs, else those that a cutting loop finds.
+They are all subsets of few pairs, otherwise those found by a cutting-plane loop.
 """
 
 from __future__ import annotations
@@ -15,22 +15,42 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.refusal import refuse_size
 
 ALL_SUBSETS = 8
-"""Pairs up to which the 1-slack form is declared over every subset of them."""
+"""Maximum p, in pairs, for which the 1-slack form is declared over every subset."""
 MOST_CUTS = 500
-"""Subsets, at most, that the cutting loop adds: a problem that needs more is refused."""
+"""Maximum number of subsets from the cutting-plane loop.
+
+A problem that needs more raises ValueError.
+"""
 CUT_TOLERANCE = 1e-9
-"""Violation over 1 + |xi|, at most, of a subset that is not declared."""
+"""Maximum violation, over 1 + |xi|, of a subset that is not declared."""
 _SUBSETS: WeakKeyDictionary[MarginProblem, Array] = WeakKeyDictionary()
-"""The declared subsets, by the problem: they are found once for all backends."""
+"""Declared subsets, by the problem: they are computed once for all backends."""
 
 
 def has_every_subset(problem: MarginProblem) -> bool:
-    """Return True if the form is declared over every subset, so that it holds at any C."""
+    """Return True if the form is declared over every subset, so that it holds at any C.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Ranking problem.
+    """
     return problem.p <= ALL_SUBSETS
 
 
 def declared_subsets(problem: MarginProblem) -> Array:
-    """Return the subsets over which a problem's form is declared, (subsets, p) of 0 and 1."""
+    """Return the subsets over which a problem's form is declared.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Ranking problem.
+
+    Returns
+    -------
+    ndarray of shape (subsets, p)
+        Indicators, 0 or 1.
+    """
     if problem not in _SUBSETS:
         _SUBSETS[problem] = (
             _every_subset(problem.p) if has_every_subset(problem) else _violated_subsets(problem)
@@ -51,19 +71,20 @@ def _violated_subsets(problem: MarginProblem) -> Array:
     for _ in range(MOST_CUTS):
         chosen = np.array(subsets)
         w, xi = _over_subsets(chosen @ D, chosen @ weight, problem.C)
-        short = weight - D @ w
-        if np.maximum(short, 0.0).sum() - xi <= CUT_TOLERANCE * (1 + abs(xi)):
+        violations = weight - D @ w
+        if np.maximum(violations, 0.0).sum() - xi <= CUT_TOLERANCE * (1 + abs(xi)):
             return chosen
-        subsets.append((short > 0).astype(np.float64))
+        subsets.append((violations > 0).astype(np.float64))
     raise ValueError(str(refuse_size(f"{MOST_CUTS} subsets of the 1-slack form are not enough")))
 
 
 def _over_subsets(cuts: Array, least: Array, C: float) -> tuple[Array, float]:
     """Solve min 1/2 |w|^2 + C xi s.t. cuts w >= least - xi.
 
-    CLARABEL is called itself, because cvxpy takes longer to compile the problem.
-    An inaccurate solution is as good as any, because the next cut sees to what it violates.
+    CLARABEL is called directly, because cvxpy takes longer to compile the problem. An
+    inaccurate solution suffices, because the next cut removes its violation.
     """
+    # Imported here: no other function of the module needs CLARABEL.
     import clarabel
     from scipy import sparse
 
@@ -88,5 +109,5 @@ def _over_subsets(cuts: Array, least: Array, C: float) -> tuple[Array, float]:
             "not declared: the problem is too badly scaled for the cutting planes of the "
             "1-slack form"
         )
-    found = np.array(answer.x)
-    return found[:d], float(found[d])
+    x = np.array(answer.x)
+    return x[:d], float(x[d])

@@ -1,22 +1,30 @@
-"""Ordinal regression by the sum of margins: between neighbouring levels k and k + 1 lies an interval [a_k, b_k], and all widths are summed.
+"""Ordinal regression by the sum of margins.
 
-    printed     min sum_k (a_k - b_k) + C sum xi               over |w| <= 1
-    here        min 1/2 |w|^2 + sum_k (a_k - b_k) + C sum xi   over all w
+Between neighbouring levels k and k + 1 lies an interval [a_k, b_k], and the objective
+sums all widths.
 
-Only the length of w differs: scaled to |w| = t, the points of the first are worth t
-v + t^2 / 2 in the second, which is least at t = -v. So an optimum v of the first is the
-optimum -v^2 / 2 of the second, and w is -v times as long. The second is a quadratic
-program, whose optimum is rational; it is the definition, and `unit_ball` is what is
-printed.
+    published   min sum_k (a_k - b_k) + C sum xi               over |w| <= 1
+    definition  min 1/2 |w|^2 + sum_k (a_k - b_k) + C sum xi   over all w
+
+Only the length of w differs: scaled to |w| = t, a point of value v of the first has the
+value t v + t^2 / 2 in the second, which is minimal at t = -v. So an optimum v of the
+first is the optimum -v^2 / 2 of the second, and w is -v times as long. The second is a
+quadratic program, whose optimum is rational; it is the definition, and `unit_ball` is
+the published form.
 
 The optimum is finite if and only if C m_0 >= 1 and C m_{L-1} >= 1, where m_0 and
 m_{L-1} are the numbers of points of the outer levels, or their sums of weights:
-otherwise an end goes to infinity. It is below 0 if and only if the hulls of the levels,
-reduced by C, are apart.
+otherwise an endpoint goes to infinity. It is below 0 if and only if the hulls of the
+levels, reduced by C, are disjoint.
 
-Source: A. Shashua, A. Levin, Ranking with large margin principle: two approaches, NIPS
-15 (2003), section 3.
+References
+----------
+A. Shashua, A. Levin, Ranking with large margin principle: two approaches, NIPS 15
+(2003), section 3.
 """
+
+# Equations in docstrings may have several lines.
+# ruff: noqa: D205
 
 from __future__ import annotations
 
@@ -40,14 +48,25 @@ SHASHUA = Source(
     "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)",
 )
 sum_of_margins = Family("ord.sum", SHASHUA, data=partial(drawn, C=[1.0, 2.0, 0.5]), check=check)
-"""X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and weights (m,) of the points or none."""
+"""X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and optional weights (m,)."""
 
 
 class MarginRows(NamedTuple):
-    """The rows of data, p of them: of every point below the top level one for a_k, of every point above the lowest one for b_k.
+    """Rows of data, p of them.
 
-    X (p, d) the features of their points; s (p,) -1 for a_k and 1 for b_k; A and B (p, L - 1) a 1 at the threshold of a row for a_k, and
-    for b_k; c (p,) C times the weight of the point.
+    Every point below the top level has a row for a_k, every point above the lowest
+    level a row for b_k.
+
+    Attributes
+    ----------
+    X : ndarray of shape (p, d)
+        Features of the rows' points.
+    s : ndarray of shape (p,)
+        -1 for a_k and 1 for b_k.
+    A, B : sparse array of shape (p, L - 1)
+        1 at the threshold of a row for a_k, and for b_k.
+    c : ndarray of shape (p,)
+        C times the weight of the point.
     """
 
     X: NDArray[np.float64]
@@ -73,7 +92,21 @@ def _rows(d: Data) -> MarginRows:
 
 
 def unbounded(d: Data) -> str | None:
-    """The condition on C: below it an end of the intervals goes to infinity, which no ray of a cone program shows."""
+    """Return the reason why no optimum is finite at this C, or None.
+
+    For a smaller C an endpoint of the intervals goes to infinity; no ray of a cone
+    program shows this.
+
+    Parameters
+    ----------
+    d : Data
+        Data of the family.
+
+    Returns
+    -------
+    str or None
+        Sentence, or None.
+    """
     of_level = np.bincount(np.asarray(d["y"], dtype=np.int64), get_weights(d))
     least = d["C"] * min(of_level[0], of_level[-1])
     return (
@@ -84,7 +117,7 @@ def unbounded(d: Data) -> str | None:
 
 
 def _no_nu_svc(d: Data) -> str | None:
-    """Why the sum of margins is no nu_svc: it has more than two levels, or weights."""
+    """Return the reason why the data are not those of nu_svc: more levels than two, or weights."""
     levels = int(np.max(d["y"])) + 1
     return (
         f"there are {levels} levels, and nu_svc has two"
@@ -96,7 +129,7 @@ def _no_nu_svc(d: Data) -> str | None:
 
 
 def _squared(value: Any, d: Data) -> Any:
-    """-v^2 / 2 of the optimum v of the printed problem, which is at most 0."""
+    """Return -v^2 / 2 for the optimum v of the published problem, which is at most 0."""
     return value * abs(value) / 2
 
 
@@ -117,7 +150,9 @@ def _of_dual(values: Mapping[str, Any], d: Data) -> Data:
     r"\ w \cdot x_i \ge b_k - \xi_i \ (y_i = k + 1),\ a_k \le b_k \le a_{k+1},\ \xi \ge 0",
 )
 def primal(d: Data) -> cp.Problem:
-    """min 1/2 |w|^2 + sum_k (a_k - b_k) + C sum xi   s.t.   w.x <= a_k + xi of level k, w.x >= b_k - xi of k + 1, a_k <= b_k <= a_{k+1}."""
+    """min 1/2 |w|^2 + sum_k (a_k - b_k) + C sum xi
+    s.t.   w.x <= a_k + xi of level k, w.x >= b_k - xi of k + 1, a_k <= b_k <= a_{k+1}.
+    """
     X, s, A, B, c = _rows(d)
     w, a, b, xi = (
         cp.Variable(X.shape[1], "w"),
@@ -143,9 +178,11 @@ def primal(d: Data) -> cp.Problem:
     to_canonical=_of_dual,
 )
 def dual(d: Data) -> cp.Problem:
-    """max -1/2 |sum_r s_r alpha_r x_r|^2   s.t.   0 <= alpha <= C,  tau, eta >= 0,  and two sums of each interval k.
+    """max -1/2 |sum_r s_r alpha_r x_r|^2
+    s.t.   0 <= alpha <= C,  tau, eta >= 0,  and two sums of each interval k.
 
-    They are those of alpha on the rows of a_k, 1 + tau_k - eta_k, and of b_k, 1 + tau_k - eta_{k+1}; eta is 0 at the ends.
+    They are those of alpha on the rows of a_k, 1 + tau_k - eta_k, and of b_k, 1 + tau_k
+    - eta_{k+1}; eta is 0 at the ends.
     """
     X, s, A, B, c = _rows(d)
     alpha, tau, eta = (
@@ -170,9 +207,11 @@ def dual(d: Data) -> cp.Problem:
     "beta", to_canonical=lambda v, d: {"w": d["X"].T @ v["beta"], "a": v["a"], "b": v["b"]}
 )
 def beta(d: Data) -> cp.Problem:
-    """min 1/2 beta'K beta + sum_k (a_k - b_k) + C sum xi   s.t.   the same of K beta for w.x, with K = XX'.
+    """min 1/2 beta'K beta + sum_k (a_k - b_k) + C sum xi
+    s.t.   the same of K beta for w.x, with K = XX'.
 
-    It is stated by w = X'beta, because products that round K have another rank than X, and another optimum.
+    It is stated by w = X'beta, because products that round K have another rank than X,
+    and another optimum.
     """
     X, s, A, B, c = _rows(d)
     a, b, xi = cp.Variable(A.shape[1], "a"), cp.Variable(A.shape[1], "b"), cp.Variable(len(c), "xi")
@@ -195,7 +234,10 @@ def beta(d: Data) -> cp.Problem:
     to_canonical=_of_unit,
 )
 def unit_ball(d: Data) -> cp.Problem:
-    """min sum_k (a_k - b_k) + C sum xi   s.t.   |w| <= 1  and the same rows, as it is printed; its optimum v is worth -v^2 / 2."""
+    """min sum_k (a_k - b_k) + C sum xi
+    s.t.   |w| <= 1  and the same rows, as it is printed;
+    its optimum v is worth -v^2 / 2.
+    """
     X, s, A, B, c = _rows(d)
     w, a, b, xi = (
         cp.Variable(X.shape[1], "w"),
@@ -217,7 +259,10 @@ def unit_ball(d: Data) -> cp.Problem:
     "nearest", latex=r"\max -|\sum_r s_r \alpha_r x_r|", value=_squared, applies=unbounded
 )
 def nearest(d: Data) -> cp.Problem:
-    """max -|sum_r s_r alpha_r x_r|   s.t.   as in the dual: how near the hulls of the levels, reduced by C, come to each other."""
+    """max -|sum_r s_r alpha_r x_r|
+    s.t.   as in the dual: how near the hulls of the levels, reduced by C,
+    come to each other.
+    """
     X, s, A, B, c = _rows(d)
     alpha, tau, eta = (
         cp.Variable(len(c), "alpha"),
@@ -243,7 +288,8 @@ def nearest(d: Data) -> cp.Problem:
     value=lambda value, d: Fraction(d["C"] * len(d["y"])) ** 2 * value,
 )
 def two_levels(d: Data) -> cp.Problem:
-    """min 1/2 |w|^2 - nu rho + sum_i xi_i / m   s.t.   y_i (w.x_i + b) >= rho - xi_i,  xi >= 0,  rho >= 0;   nu = 2 / (C m).
+    """min 1/2 |w|^2 - nu rho + sum_i xi_i / m
+    s.t.   y_i (w.x_i + b) >= rho - xi_i,  xi >= 0,  rho >= 0;   nu = 2 / (C m).
 
     It is nu_svc, times (C m)^2.
     """
@@ -264,7 +310,8 @@ def two_levels(d: Data) -> cp.Problem:
 
 @sum_of_margins.formulation("unordered", control=True)
 def unordered(d: Data) -> cp.Problem:
-    """min 1/2 |w|^2 + sum_k (a_k - b_k) + C sum xi   s.t.   w.x <= a_k + xi of level k,  w.x >= b_k - xi of k + 1,  a_k <= b_k.
+    """min 1/2 |w|^2 + sum_k (a_k - b_k) + C sum xi
+    s.t.   w.x <= a_k + xi of level k,  w.x >= b_k - xi of k + 1,  a_k <= b_k.
 
     Without b_k <= a_{k+1} intervals may overlap.
     """
@@ -285,7 +332,8 @@ def unordered(d: Data) -> cp.Problem:
 
 @sum_of_margins.formulation("dual.tied", control=True)
 def dual_tied(d: Data) -> cp.Problem:
-    """max -1/2 |sum_r s_r alpha_r x_r|^2   s.t.   0 <= alpha <= C,  tau >= 0,  two sums of 1 + tau_k of each interval k.
+    """max -1/2 |sum_r s_r alpha_r x_r|^2
+    s.t.   0 <= alpha <= C,  tau >= 0,  two sums of 1 + tau_k of each interval k.
 
     Every eta is 0, as if neighbouring intervals were never to meet.
     """

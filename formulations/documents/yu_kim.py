@@ -7,6 +7,9 @@ multipliers have no upper bound. The tutorial classifies by F(x) = w.x - b, so t
 b is minus the canonical one, and predicts by F(x) = w.x + b.
 """
 
+# Equations in docstrings may have several lines.
+# ruff: noqa: D205
+
 from __future__ import annotations
 
 from functools import partial
@@ -104,7 +107,8 @@ def svm_hard_dual(d: Symbols) -> cp.Problem:
 def svm_hard_margin(d: Symbols) -> cp.Problem:
     """max  t   s.t.  y_i (u.x_i - b) >= t,  |u| <= 1.
 
-    The margin t is 1 / |w|: the family's value is 1 / (2 t^2), w = u / t, and alpha = mu / t^2 for the multiplier mu of `margin`.
+    The margin t is 1 / |w|: the family's value is 1 / (2 t^2), w = u / t, and alpha =
+    mu / t^2 for the multiplier mu of `margin`.
     """
     u, b, t = cp.Variable(d.X.shape[1], "u"), cp.Variable(name="b"), cp.Variable(name="t")
     return maximize(t, margin=cp.multiply(d.y, d.X @ u - b) >= t, ball=cp.norm(u, 2) <= 1)
@@ -128,7 +132,8 @@ def _misprinted_bias(v: DeclarationValues, d: Symbols) -> Point:
 def svm_hard_bias_as_printed(d: Symbols) -> cp.Problem:
     """b = 1 - w.x_i   at a positive support vector, for the w of (6)-(7).
 
-    A misprinted read-out of a solution, not a problem: F(x) = w.x - b is 1 at x_i for b = w.x_i - 1.
+    A misprinted read-out of a solution, not a problem: F(x) = w.x - b is 1 at x_i for b
+    = w.x_i - 1.
     """
     return svm_hard_primal(d)
 
@@ -266,7 +271,8 @@ def svr_hard_primal(d: Symbols) -> cp.Problem:
     **BOTH_MULTIPLIERS,
 )
 def svr_hard_dual(d: Symbols) -> cp.Problem:
-    """max  y'delta - epsilon 1'(alpha + alphahat) - 1/2 delta'K delta   s.t.  1'delta = 0,  alpha, alphahat >= 0.
+    """max  y'delta - epsilon 1'(alpha + alphahat) - 1/2 delta'K delta
+    s.t.  1'delta = 0,  alpha, alphahat >= 0.
 
     delta = alpha - alphahat. Unbounded exactly where no function stays within the tube.
     """
@@ -291,9 +297,11 @@ def svr_hard_dual(d: Symbols) -> cp.Problem:
     **TUBE,
 )
 def svr_l2_primal(d: Symbols) -> cp.Problem:
-    """min  1/2 |w|^2 + C sum_i (xi_i^2 + xihat_i^2)   s.t.  y - Xw - b <= epsilon + xi,  Xw + b - y <= epsilon + xihat,  xi, xihat >= 0.
+    """min  1/2 |w|^2 + C sum_i (xi_i^2 + xihat_i^2)
+    s.t.  y - Xw - b <= epsilon + xi,  Xw + b - y <= epsilon + xihat,  xi, xihat >= 0.
 
-    The multipliers of `above` and `below` are alpha, alphahat >= 0 of the dual. xi, xihat >= 0 is redundant.
+    The multipliers of `above` and `below` are alpha, alphahat >= 0 of the dual. xi,
+    xihat >= 0 is redundant.
     """
     w, b, xi, xihat = (
         cp.Variable(d.X.shape[1], "w"),
@@ -323,7 +331,8 @@ def svr_l2_primal(d: Symbols) -> cp.Problem:
     **BOTH_MULTIPLIERS,
 )
 def svr_l2_dual(d: Symbols) -> cp.Problem:
-    """max  y'delta - epsilon 1'(alpha + alphahat) - 1/2 delta'K delta - |alpha, alphahat|^2/(4C)  s.t.  1'delta = 0,  alpha, alphahat >= 0.
+    """max  y'delta - epsilon 1'(alpha + alphahat) - 1/2 delta'K delta - |alpha,
+    alphahat|^2/(4C)  s.t.  1'delta = 0,  alpha, alphahat >= 0.
 
     delta = alpha - alphahat. The multiplier of the equality `balance` is b or -b.
     """
@@ -362,7 +371,8 @@ def svr_l2_dual(d: Symbols) -> cp.Problem:
     **TUBE,
 )
 def svr_l1_primal(d: Symbols) -> cp.Problem:
-    """min  1/2 |w|^2 + C sum_i (xi_i + xihat_i)   s.t.  y - Xw - b <= epsilon + xi,  Xw + b - y <= epsilon + xihat,  xi, xihat >= 0.
+    """min  1/2 |w|^2 + C sum_i (xi_i + xihat_i)
+    s.t.  y - Xw - b <= epsilon + xi,  Xw + b - y <= epsilon + xihat,  xi, xihat >= 0.
 
     The multipliers of `above` and `below` are alpha, alphahat >= 0 of (70).
     """
@@ -394,7 +404,8 @@ def svr_l1_primal(d: Symbols) -> cp.Problem:
     **BOTH_MULTIPLIERS,
 )
 def svr_l1_dual(d: Symbols) -> cp.Problem:
-    """max  y'delta - epsilon 1'(alpha + alphahat) - 1/2 delta'K delta   s.t.  1'delta = 0,  0 <= alpha, alphahat <= C.
+    """max  y'delta - epsilon 1'(alpha + alphahat) - 1/2 delta'K delta
+    s.t.  1'delta = 0,  0 <= alpha, alphahat <= C.
 
     delta = alpha - alphahat. The multiplier of the equality `balance` is b or -b.
     """
@@ -421,10 +432,12 @@ def svr_l1_dual(d: Symbols) -> cp.Problem:
     **BOTH_MULTIPLIERS,
 )
 def svr_l1_dual_as_printed(d: Symbols) -> cp.Problem:
-    """max  y'delta - epsilon 1'(alpha + alphahat) - 1/2 sum_i delta_i^2 K_ii   s.t.  1'delta = 0,  0 <= alpha, alphahat <= C.
+    """max  y'delta - epsilon 1'(alpha + alphahat) - 1/2 sum_i delta_i^2 K_ii
+    s.t.  1'delta = 0,  0 <= alpha, alphahat <= C.
 
-    A misprint: the document has (alpha_i - alphahat_i)(alpha_i - alphahat_i) under a double sum, read here with j = i: with j
-    running the form need not be concave, because row sums of K may be negative.
+    A misprint: the document has (alpha_i - alphahat_i)(alpha_i - alphahat_i) under a
+    double sum, read here with j = i: with j running the form need not be concave,
+    because row sums of K may be negative.
     """
     alpha, alphahat, C = cp.Variable(d.m, "alpha"), cp.Variable(d.m, "alphahat"), d.parameter("C")
     delta, (c, chat), (soft, softhat) = alpha - alphahat, np.split(d.c, 2), np.split(d.soft, 2)
@@ -484,7 +497,8 @@ def rank_hard_dual(d: Symbols) -> cp.Problem:
 def rank_hard_margin(d: Symbols) -> cp.Problem:
     """max  t   s.t.  u.(phi_i - phi_j) >= t,  |u| <= 1.
 
-    The margin t is 1 / |w|: the family's value is 1 / (2 t^2), w = u / t, and alpha = mu / t^2 for the multiplier mu of `margin`.
+    The margin t is 1 / |w|: the family's value is 1 / (2 t^2), w = u / t, and alpha =
+    mu / t^2 for the multiplier mu of `margin`.
     """
     u, t = cp.Variable(d.X.shape[1], "u"), cp.Variable(name="t")
     return maximize(t, margin=d.A @ (d.X @ u) >= t, ball=cp.norm(u, 2) <= 1)
@@ -502,7 +516,8 @@ def rank_hard_margin(d: Symbols) -> cp.Problem:
     **WITH_SLACKS,
 )
 def rank_l1_primal(d: Symbols) -> cp.Problem:
-    """min  1/2 |w|^2 + C sum_ij xi_ij   s.t.  w.(phi_i - phi_j) >= 1 - xi_ij,  xi_ij >= 0   for every i preferred to j.
+    """min  1/2 |w|^2 + C sum_ij xi_ij
+    s.t.  w.(phi_i - phi_j) >= 1 - xi_ij,  xi_ij >= 0   for every i preferred to j.
 
     The multiplier of `margin` is alpha >= 0 of K (2.4).
     """
@@ -576,7 +591,8 @@ ONE_NORM_MULTIPLIERS: dict[str, Any] = {
     from_canonical=lambda at, d: {"alpha": at.x, "xi": at.xi},
 )
 def rank_onenorm_primal(d: Symbols) -> cp.Problem:
-    """min  1'alpha + C 1'xi   s.t.  A g >= 1 - xi,  alpha >= 0,  xi >= 0,  g = K beta,  beta = A'alpha.
+    """min  1'alpha + C 1'xi
+    s.t.  A g >= 1 - xi,  alpha >= 0,  xi >= 0,  g = K beta,  beta = A'alpha.
 
     The multiplier of `margin` is u >= 0 of the dual program.
     """
@@ -656,7 +672,8 @@ def rvm_dual(d: Symbols) -> cp.Problem:
 def rvm_as_printed(d: Symbols) -> cp.Problem:
     """min  1'beta + C sum_ij (1 - (A g)_ij)   s.t.  beta >= 0,  g = K beta.
 
-    A misprint: without the positive part a margin beyond 1 is rewarded, and the program is unbounded unless C K A'1 <= 1.
+    A misprint: without the positive part a margin beyond 1 is rewarded, and the program
+    is unbounded unless C K A'1 <= 1.
     """
     beta, C = cp.Variable(d.m, "beta"), d.parameter("C")
     g = d.let("g", d.K @ beta)
@@ -676,7 +693,8 @@ def rvm_as_printed(d: Symbols) -> cp.Problem:
     from_canonical=lambda at, d: {"alpha": at.x, "b": at.b, "xi": at.xi},
 )
 def svm_onenorm_primal(d: Symbols) -> cp.Problem:
-    """min  1'alpha + C 1'xi   s.t.  Y (g + b 1) >= 1 - xi,  alpha >= 0,  xi >= 0,  g = K Y alpha.
+    """min  1'alpha + C 1'xi
+    s.t.  Y (g + b 1) >= 1 - xi,  alpha >= 0,  xi >= 0,  g = K Y alpha.
 
     The multiplier of `margin` is u >= 0 of the dual program.
     """
@@ -704,7 +722,8 @@ def svm_onenorm_primal(d: Symbols) -> cp.Problem:
 def svm_onenorm_dual(d: Symbols) -> cp.Problem:
     """max  1'u   s.t.  Y K Y u <= 1,  y'u = 0,  0 <= u <= C.
 
-    The multiplier of `price` is alpha >= 0 of the primal, and that of `balance` is b up to its sign.
+    The multiplier of `price` is alpha >= 0 of the primal, and that of `balance` is b up
+    to its sign.
     """
     u, C = cp.Variable(d.p, "u"), d.parameter("C")
     prices = cp.multiply(d.y, d.K @ cp.multiply(d.y, u))

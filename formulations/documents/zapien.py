@@ -6,6 +6,9 @@ path C^2 times, and the multipliers C times. The document says lambda for 1/C, a
 1/(2C) in (5).
 """
 
+# Equations in docstrings may have several lines.
+# ruff: noqa: D205
+
 from __future__ import annotations
 
 from typing import Any
@@ -37,9 +40,11 @@ UNIT_MULTIPLIERS: dict[str, Any] = {
     **FUNCTION,
 )
 def lambda_function(d: Symbols) -> cp.Problem:
-    """min  1'zeta + lambda |f|^2   s.t.  f(x_i) - f(x_j) >= 1 - zeta_ij,  zeta >= 0;   lambda = 1/(2C).
+    """min  1'zeta + lambda |f|^2
+    s.t.  f(x_i) - f(x_j) >= 1 - zeta_ij,  zeta >= 0;   lambda = 1/(2C).
 
-    f is w in an orthonormal basis. The multiplier of `margin` is alpha of (8), in [0, 1]; the family's is C times it.
+    f is w in an orthonormal basis. The multiplier of `margin` is alpha of (8), in [0,
+    1]; the family's is C times it.
     """
     f, zeta, lam = (
         cp.Variable(d.X.shape[1], "f"),
@@ -64,9 +69,11 @@ def lambda_function(d: Symbols) -> cp.Problem:
     **FUNCTION,
 )
 def lambda_function_as_lambda_half(d: Symbols) -> cp.Problem:
-    """min  1'zeta + lambda |f|^2   s.t.  f(x_i) - f(x_j) >= 1 - zeta_ij,  zeta >= 0;   lambda = 1/C.
+    """min  1'zeta + lambda |f|^2
+    s.t.  f(x_i) - f(x_j) >= 1 - zeta_ij,  zeta >= 0;   lambda = 1/C.
 
-    A misprint: (5) has lambda |f|^2 where (6) has lambda/2 beta'K beta, and the document takes them for the same problem.
+    A misprint: (5) has lambda |f|^2 where (6) has lambda/2 beta'K beta, and the
+    document takes them for the same problem.
     """
     f, zeta, lam = cp.Variable(d.X.shape[1], "f"), cp.Variable(d.p, "zeta"), d.parameter("lambda")
     return minimize(
@@ -89,9 +96,11 @@ def lambda_function_as_lambda_half(d: Symbols) -> cp.Problem:
     id="rank.lambda.primal",
 )
 def lambda_primal(d: Symbols) -> cp.Problem:
-    """min  1'zeta + lambda/2 beta'K beta   s.t.  A g >= 1 - zeta,  zeta >= 0,  g = K beta;   lambda = 1/C.
+    """min  1'zeta + lambda/2 beta'K beta
+    s.t.  A g >= 1 - zeta,  zeta >= 0,  g = K beta;   lambda = 1/C.
 
-    The multiplier of `margin` is alpha of (8), in [0, 1]; the family's is alpha / lambda.
+    The multiplier of `margin` is alpha of (8), in [0, 1]; the family's is alpha /
+    lambda.
     """
     beta, zeta, lam = cp.Variable(d.m, "beta"), cp.Variable(d.p, "zeta"), d.parameter("lambda")
     g = d.let("g", d.K @ beta)
@@ -113,7 +122,8 @@ def lambda_primal(d: Symbols) -> cp.Problem:
     **UNIT_MULTIPLIERS,
 )
 def lambda_dual(d: Symbols) -> cp.Problem:
-    """max  1'alpha - 1/(2 lambda) beta'K beta   s.t.  beta = A'alpha,  0 <= alpha <= 1;   lambda = 1/C.
+    """max  1'alpha - 1/(2 lambda) beta'K beta
+    s.t.  beta = A'alpha,  0 <= alpha <= 1;   lambda = 1/C.
 
     The family's alpha is alpha / lambda.
     """
@@ -136,11 +146,13 @@ def lambda_dual(d: Symbols) -> cp.Problem:
     **UNIT_MULTIPLIERS,
 )
 def path(d: Symbols) -> cp.Problem:
-    """max  lambda 1'alpha - 1/2 beta'K beta   s.t.  beta = A'alpha,  0 <= alpha <= 1;   for all lambda = 1/C > 0.
+    """max  lambda 1'alpha - 1/2 beta'K beta
+    s.t.  beta = A'alpha,  0 <= alpha <= 1;   for all lambda = 1/C > 0.
 
-    (8) times lambda: a quadratic program whose parameter is in its linear term only, so that alpha(lambda), chosen well, and
-    lambda f = K beta are piecewise linear in lambda, and f is affine in 1/lambda from one breakpoint to the next. Declared at one lambda;
-    `regularization_path` has them all. The family's alpha is alpha / lambda.
+    (8) times lambda: a quadratic program whose parameter is in its linear term only, so
+    that alpha(lambda), chosen well, and lambda f = K beta are piecewise linear in
+    lambda, and f is affine in 1/lambda from one breakpoint to the next. Declared at one
+    lambda; `regularization_path` has them all. The family's alpha is alpha / lambda.
     """
     alpha, lam = cp.Variable(d.p, "alpha"), d.parameter("lambda")
     beta = d.let("beta", d.A.T @ alpha)

@@ -1,10 +1,17 @@
-"""The soft margin with the huberised hinge, a hinge without a kink: Chapelle (2007), Rosset and Zhu (2007).
+"""Soft margin with the huberised hinge, a differentiable hinge.
 
-    phi(u) = 0,  (u + delta)^2 / (4 delta),  u          for  u <= -delta,  |u| < delta,  u >= delta
+    phi(u) = 0,  (u + delta)^2 / (4 delta),  u   for  u <= -delta,  |u| < delta,  u >= delta
 
 X (m, d) features, a factor of K for a nonlinear kernel; K (m, m) Gram matrix; y (m,)
 labels; c (m,) weights of C. The classifier is F(x) = w.x + b.
+
+References
+----------
+Chapelle (2007); Rosset and Zhu (2007).
 """
+
+# Equations in docstrings may have several lines.
+# ruff: noqa: D205
 
 from __future__ import annotations
 
@@ -29,7 +36,7 @@ huberised_hinge = Family(
 
 
 def _parts(u: Any, d: Symbols) -> dict[str, Any]:
-    """Return the least z and v with z + v >= u + delta: z on the parabola, v on the line."""
+    """Return the minimal z and v with z + v >= u + delta: z on the parabola, v on the line."""
     phi = d.margin_problem.phi
     z = np.clip(phi.shifted(u), 0.0, phi.top / phi.slope)
     return {"z": z, "v": np.maximum(phi.shifted(u) - z, 0.0)}
@@ -61,7 +68,8 @@ def primal(d: Symbols) -> cp.Problem:
     from_canonical=lambda at, d: {"w": at.w, "b": at.b, **_parts(at.u, d)},
 )
 def slacks(d: Symbols) -> cp.Problem:
-    """min  1/2 |w|^2 + C sum_i (z_i^2 / (4 delta) + v_i)   s.t.  y_i (w.x_i + b) >= 1 + delta - z_i - v_i,  v_i >= 0.
+    """min  1/2 |w|^2 + C sum_i (z_i^2 / (4 delta) + v_i)
+    s.t.  y_i (w.x_i + b) >= 1 + delta - z_i - v_i,  v_i >= 0.
 
     The multiplier of `margin` is alpha >= 0 of the dual.
     """
@@ -98,7 +106,8 @@ def beta(d: Symbols) -> cp.Problem:
     **MULTIPLIERS,
 )
 def dual(d: Symbols) -> cp.Problem:
-    """max  (1 + delta) 1'alpha - 1/2 alpha'(YKY + 2 delta lambda I) alpha   s.t.  y'alpha = 0,  alpha >= 0,  lambda alpha <= 1.
+    """max  (1 + delta) 1'alpha - 1/2 alpha'(YKY + 2 delta lambda I) alpha
+    s.t.  y'alpha = 0,  alpha >= 0,  lambda alpha <= 1.
 
     lambda = 1/C. The multiplier of the equality `balance` is b, or -b.
     """

@@ -1,9 +1,16 @@
-"""Lasso, and group lasso, in which whole groups of weights are 0 or not: a second-order cone program, of which bounds are proven.
+"""Lasso, and group lasso: a second-order cone program that zeroes whole groups of weights.
 
-Source: R. Tibshirani, Regression shrinkage and selection via the lasso, JRSS B 58
-(1996); M. Yuan, Y. Lin, Model selection and estimation in regression with grouped
-variables, JRSS B 68 (2006), (2.1).
+Bounds on its optimum are proven.
+
+References
+----------
+R. Tibshirani, Regression shrinkage and selection via the lasso, JRSS B 58 (1996).
+M. Yuan, Y. Lin, Model selection and estimation in regression with grouped variables,
+JRSS B 68 (2006), (2.1).
 """
+
+# Equations in docstrings may have several lines.
+# ruff: noqa: D205
 
 from __future__ import annotations
 
@@ -34,7 +41,7 @@ def _check_groups(value: Any, name: str, data: Data) -> None:
     d = data["X"].shape[1]
     if np.shape(value) != (d,):
         raise ValueError(
-            f"{name} must be {d} numbers, one for every feature, and is of shape {np.shape(value)}"
+            f"{name} must be {d} numbers, one for every feature, not of shape {np.shape(value)}"
         )
 
 
@@ -44,7 +51,10 @@ group_lasso = Family(
     data=few,
     check=needing(X=matrix, y=targets, penalty=positive, groups=Optional(_check_groups)),
 )
-"""X (m, d), y (m,) targets, penalty > 0, and groups (d,), a number for each feature; without it the features form one group."""
+"""X (m, d), y (m,) targets, penalty > 0, and groups (d,).
+
+The groups are a number for each feature; without them the features form one group.
+"""
 
 
 @lasso.formulation("primal", latex=r"\min \tfrac12 |Xw - y|^2 + \lambda |w|_1")
@@ -69,7 +79,9 @@ def dual(d: Data) -> cp.Problem:
 
 @lasso.formulation("mean_of_squares", control=True)
 def mean_of_squares(d: Data) -> cp.Problem:
-    """The objective of scikit-learn, with the mean of the squares and the penalty as it is: another optimum."""
+    """The objective of scikit-learn,
+    with the mean of the squares and the penalty as it is: another optimum.
+    """
     w = cp.Variable(d["X"].shape[1], name="w")
     return cp.Problem(
         cp.Minimize(
@@ -79,7 +91,7 @@ def mean_of_squares(d: Data) -> cp.Problem:
 
 
 def _groups(d: Data) -> list[np.ndarray]:
-    """The features of each group."""
+    """Return the indices of the features of each group."""
     groups = np.asarray(d.get("groups", np.zeros(d["X"].shape[1], dtype=np.int64)))
     return [np.flatnonzero(groups == group) for group in np.unique(groups)]
 

@@ -1,8 +1,15 @@
-"""Least-squares SVM: equations and squares in place of inequalities and hinges. It looks like the SVM with the squared hinge, and is none.
+"""Least-squares SVM: equations and squares instead of inequalities and hinges.
 
-Source: J. Suykens, J. Vandewalle, Least squares support vector machine classifiers,
-Neural Processing Letters 9 (1999), (8)-(10).
+It resembles the SVM with the squared hinge, but is none.
+
+References
+----------
+J. Suykens, J. Vandewalle, Least squares support vector machine classifiers, Neural
+Processing Letters 9 (1999), (8)-(10).
 """
+
+# Equations in docstrings may have several lines.
+# ruff: noqa: D205
 
 from __future__ import annotations
 
@@ -27,7 +34,7 @@ ls_svm = Family(
 
 
 def _signs(d: Data) -> np.ndarray:
-    """-1 and 1 for the classes 0 and 1."""
+    """Return -1 and 1 for the classes 0 and 1."""
     return np.asarray(2.0 * d["y"] - 1.0)
 
 
@@ -60,7 +67,9 @@ def dual(d: Data) -> cp.Problem:
 
 @ls_svm.formulation("squared_hinge", control=True)
 def squared_hinge(d: Data) -> cp.Problem:
-    """The look-alike: with inequalities, a point beyond its margin costs nothing, and the optimum is that of an SVM with squared slacks."""
+    """The look-alike: with inequalities, a point beyond its margin costs nothing,
+    and the optimum is that of an SVM with squared slacks.
+    """
     X, (m, k) = d["X"], d["X"].shape
     w, b, e = cp.Variable(k, name="w"), cp.Variable(name="b"), cp.Variable(m, name="e")
     return cp.Problem(

@@ -1,8 +1,15 @@
-"""The multiclass SVM of one optimisation: the score of a point's own class is to be above that of every other by 1.
+"""Multiclass SVM as one optimisation.
 
-Source: K. Crammer, Y. Singer, On the algorithmic implementation of multiclass
-kernel-based vector machines, JMLR 2 (2001), (7) and (15).
+The score of a point's class must exceed that of every other class by 1.
+
+References
+----------
+K. Crammer, Y. Singer, On the algorithmic implementation of multiclass kernel-based
+vector machines, JMLR 2 (2001), (7) and (15).
 """
+
+# Equations in docstrings may have several lines.
+# ruff: noqa: D205
 
 from __future__ import annotations
 
@@ -30,7 +37,7 @@ crammer_singer = Family(
 
 
 def _indicators(d: Data) -> np.ndarray:
-    """E (m, k), 1 where a point has the class."""
+    """Return E (m, k), 1 where a point has the class and 0 elsewhere."""
     return np.asarray(np.eye(int(d["y"].max()) + 1)[d["y"].astype(int)])
 
 
@@ -40,7 +47,9 @@ def _indicators(d: Data) -> np.ndarray:
     r" \quad\text{s.t.}\quad w_{y_i} \cdot x_i - w_r \cdot x_i \ge 1 - [r = y_i] - \xi_i",
 )
 def primal(d: Data) -> cp.Problem:
-    """min 1/2 |W|^2 + C sum_i xi_i   s.t.   w_{y_i}.x_i - w_r.x_i >= 1 - [r = y_i] - xi_i  for every class r."""
+    """min 1/2 |W|^2 + C sum_i xi_i
+    s.t.   w_{y_i}.x_i - w_r.x_i >= 1 - [r = y_i] - xi_i  for every class r.
+    """
     X, E = d["X"], _indicators(d)
     W, xi = cp.Variable((E.shape[1], X.shape[1]), name="W"), cp.Variable(len(X), name="xi")
     scores = X @ W.T

@@ -1,16 +1,25 @@
-"""nu-SVC and nu-SVR, in which nu in (0, 1] takes the place of a cost or of the width of the tube, and their links to C-SVC and C-SVR.
+"""nu-SVC and nu-SVR, and their relations to C-SVC and C-SVR.
 
-    nu-SVC whose optimal rho is above 0 has the w of C-SVC at C = 1 / (m rho), times rho:      v = rho^2 v_C - nu rho
-    nu-SVR whose optimal width is eps has the w of C-SVR at the cost C / m and that eps:       v = v_C(eps) + C nu eps
+nu in (0, 1] replaces a cost or the width of the tube.
 
-The links hold if the optimal rho and eps are positive. nu-SVC has a finite optimum if
-and only if nu <= 2 min(m+, m-) / m: above that its dual has no feasible point. At
-rho = 0 its w is 0 and no C corresponds to it. The formulations `hinge` and `tube` state
-the same optima over all rho and over all eps at once.
+    nu-SVC with optimal rho > 0: the w of C-SVC at C = 1 / (m rho), times rho,
+                                 v = rho^2 v_C - nu rho
+    nu-SVR with optimal width eps: the w of C-SVR at the cost C / m and width eps,
+                                 v = v_C(eps) + C nu eps
 
-Source: B. Schölkopf, A. Smola, R. Williamson, P. Bartlett, New support vector
-algorithms, Neural Computation 12 (2000).
+The relations hold if the optimal rho and eps are positive. nu-SVC has a finite optimum
+if and only if nu <= 2 min(m+, m-) / m: above that its dual has no feasible point. At
+rho = 0 its w is 0 and no C corresponds to it. The formulations `hinge` and `tube` have
+these optima over all rho and over all eps at once.
+
+References
+----------
+B. Schölkopf, A. Smola, R. Williamson, P. Bartlett, New support vector algorithms,
+Neural Computation 12 (2000).
 """
+
+# Equations in docstrings may have several lines.
+# ruff: noqa: D205
 
 from __future__ import annotations
 
@@ -45,16 +54,30 @@ nu_svr = Family(
     data=partial(points, labels=-1, nu=[0.5, 0.25, 0.75], C=[1.0, 4.0]),
     check=needing(X=matrix, y=targets, nu=share, C=positive),
 )
-"""X (m, d), y (m,) targets, nu in (0, 1] and C, which the losses' mean is multiplied by."""
+"""X (m, d), y (m,) targets, nu in (0, 1] and C > 0, the factor of the mean loss."""
 
 
 def _signs(d: Data) -> np.ndarray:
-    """-1 and 1 for the classes 0 and 1."""
+    """Return -1 and 1 for the classes 0 and 1."""
     return np.asarray(2.0 * d["y"] - 1.0)
 
 
 def too_large(d: Data) -> str | None:
-    """The condition on nu: above 2 min(m+, m-) / m the primal has no lower bound, and the dual no feasible point."""
+    """Return the reason why no optimum is finite at this nu, or None.
+
+    For nu above 2 min(m+, m-) / m the primal has no lower bound, and the dual no
+    feasible point.
+
+    Parameters
+    ----------
+    d : Data
+        Data of `nu_svc`.
+
+    Returns
+    -------
+    str or None
+        Sentence, or None.
+    """
     m, least = len(d["y"]), 2 * min(int((d["y"] == 1).sum()), int((d["y"] == 0).sum()))
     return (
         None
@@ -69,7 +92,9 @@ def too_large(d: Data) -> str | None:
     r" \quad\text{s.t.}\quad y_i (w \cdot x_i + b) \ge \rho - \xi_i,\ \xi \ge 0,\ \rho \ge 0",
 )
 def svc_primal(d: Data) -> cp.Problem:
-    """min 1/2 |w|^2 - nu rho + sum_i xi_i / m   s.t.   y_i (w.x_i + b) >= rho - xi_i,  xi >= 0,  rho >= 0."""
+    """min 1/2 |w|^2 - nu rho + sum_i xi_i / m
+    s.t.   y_i (w.x_i + b) >= rho - xi_i,  xi >= 0,  rho >= 0.
+    """
     X, y, (m, k) = d["X"], _signs(d), d["X"].shape
     w, b, rho, xi = (
         cp.Variable(k, name="w"),
@@ -130,7 +155,9 @@ def svc_hinge(d: Data) -> cp.Problem:
     r"\xi_i,\ \epsilon, \xi, \xi^* \ge 0",
 )
 def svr_primal(d: Data) -> cp.Problem:
-    """min 1/2 |w|^2 + C (nu eps + sum_i (xi_i + zeta_i) / m)   s.t.   -eps - zeta_i <= y_i - w.x_i - b <= eps + xi_i,  all >= 0."""
+    """min 1/2 |w|^2 + C (nu eps + sum_i (xi_i + zeta_i) / m)
+    s.t.   -eps - zeta_i <= y_i - w.x_i - b <= eps + xi_i,  all >= 0.
+    """
     X, y, (m, k) = d["X"], d["y"], d["X"].shape
     w, b, eps = cp.Variable(k, name="w"), cp.Variable(name="b"), cp.Variable(name="eps")
     xi, zeta = cp.Variable(m, name="xi"), cp.Variable(m, name="zeta")
@@ -161,7 +188,9 @@ def _svr_dual(d: Data, nu: float) -> cp.Problem:
     to_canonical=lambda v, d: {"w": d["X"].T @ (v["above"] - v["below"])},
 )
 def svr_dual(d: Data) -> cp.Problem:
-    """max y'(a - a*) - 1/2 |X'(a - a*)|^2   s.t.   sum (a - a*) = 0,  sum (a + a*) <= C nu,  0 <= a, a* <= C / m."""
+    """max y'(a - a*) - 1/2 |X'(a - a*)|^2
+    s.t.   sum (a - a*) = 0,  sum (a + a*) <= C nu,  0 <= a, a* <= C / m.
+    """
     return _svr_dual(d, d["nu"])
 
 

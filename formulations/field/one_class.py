@@ -1,8 +1,9 @@
-"""One-class SVM: a half-space away from the origin that holds most of the points.
+"""One-class SVM: a half-space away from the origin that contains most of the points.
 
-Source: B. Schölkopf, J. Platt, J. Shawe-Taylor, A. Smola, R. Williamson, Estimating the
-support of a high-dimensional distribution, Neural Computation 13 (2001), equations
-(3)-(4) and (11).
+References
+----------
+B. Schölkopf, J. Platt, J. Shawe-Taylor, A. Smola, R. Williamson, Estimating the support
+of a high-dimensional distribution, Neural Computation 13 (2001), (3)-(4) and (11).
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ one_class = Family(
 
 def _printed(v: Mapping[str, Any], d: Data) -> FormulaValue:
     X, m = d["X"], len(d["X"])
-    missing = v["rho"] - v["xi"] - X @ v["w"]
+    violations = v["rho"] - v["xi"] - X @ v["w"]
     return FormulaValue(
         v["w"] @ v["w"] / 2 + v["xi"].sum() / (d["nu"] * m) - v["rho"],
-        {"margins": missing, "slacks": -v["xi"]},
+        {"margins": violations, "slacks": -v["xi"]},
     )
 
 

@@ -1,12 +1,15 @@
-"""1-norm SVM: the hinge with the sum of |w_j| in place of the norm, a linear program.
+"""1-norm SVM: the hinge with the sum of |w_j| instead of the norm, a linear program.
 
-It is of features and their w of either sign. `svm.onenorm`, of kernels and coefficients
-alpha >= 0, is another problem: on the features K Y this one is that with alpha of
-either sign, whose optimum can only be smaller.
+Its variables are weights w of features, of either sign. `svm.onenorm`, with kernels and
+coefficients alpha >= 0, is another problem: with the features K Y, this one equals it
+with alpha of either sign, whose optimum can only be smaller.
 
-Source: P. Bradley, O. Mangasarian, Feature selection via concave minimization and
-support vector machines, ICML (1998); J. Zhu, S. Rosset, T. Hastie, R. Tibshirani,
-1-norm support vector machines, NIPS (2003).
+References
+----------
+P. Bradley, O. Mangasarian, Feature selection via concave minimization and support
+vector machines, ICML (1998).
+J. Zhu, S. Rosset, T. Hastie, R. Tibshirani, 1-norm support vector machines, NIPS
+(2003).
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ one_norm_svm = Family(
 
 
 def _signs(d: Data) -> np.ndarray:
-    """-1 and 1 for the classes 0 and 1."""
+    """Return -1 and 1 for the classes 0 and 1."""
     return np.asarray(2.0 * d["y"] - 1.0)
 
 

@@ -1,9 +1,16 @@
-"""Quantile regression: residuals above the function cost tau, those below 1 - tau, with a penalty on |w|_1.
+"""Quantile regression with a penalty on |w|_1.
 
-Source: R. Koenker, G. Bassett, Regression quantiles, Econometrica 46 (1978), (3.1);
-with the penalty, A. Belloni, V. Chernozhukov, l1-penalized quantile regression in
-high-dimensional sparse models, Annals of Statistics 39 (2011).
+Residuals above the function cost tau, those below cost 1 - tau.
+
+References
+----------
+R. Koenker, G. Bassett, Regression quantiles, Econometrica 46 (1978), (3.1).
+A. Belloni, V. Chernozhukov, l1-penalized quantile regression in high-dimensional sparse
+models, Annals of Statistics 39 (2011), for the penalty.
 """
+
+# Equations in docstrings may have several lines.
+# ruff: noqa: D205
 
 from __future__ import annotations
 
@@ -29,14 +36,19 @@ quantile = Family(
         penalty=real("a finite number that is at least 0", lambda v: 0 <= v < np.inf),
     ),
 )
-"""X (m, d), y (m,) targets, tau in (0, 1), and penalty >= 0, that of |w|_1 beside the mean of the losses."""
+"""X (m, d), y (m,) targets, tau in (0, 1), and penalty >= 0.
+
+The penalty is the factor of |w|_1, relative to the mean of the losses.
+"""
 
 
 @quantile.formulation(
     "primal", latex=r"\min \tfrac1m \sum_i \rho_\tau(y_i - w.x_i - b) + \lambda |w|_1"
 )
 def primal(d: Data) -> cp.Problem:
-    """min sum_i (tau r_i if r_i > 0 else (tau - 1) r_i) / m + penalty |w|_1,  r = y - Xw - b."""
+    """min sum_i (tau r_i if r_i > 0 else (tau - 1) r_i) / m + penalty |w|_1,
+    r = y - Xw - b.
+    """
     X, y, tau = d["X"], d["y"], d["tau"]
     w, b = cp.Variable(X.shape[1], name="w"), cp.Variable(name="b")
     r = y - X @ w - b

@@ -1,4 +1,4 @@
-"""The exponential kernel exp(-gamma |x - z|)."""
+"""Exponential kernel exp(-gamma |x - z|)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from equimargin.formulations.numeric.rounding import SMALLEST, find_unit, gamma_
 @kernel("exponential")
 @dataclass(frozen=True)
 class Exponential(Kernel):
-    """k(x, z) = exp(-gamma |x - z|), as document K prints it, section 5; the norm itself, not its square.
+    """k(x, z) = exp(-gamma |x - z|), with the norm itself, not its square.
 
-    The square is summed from the differences x - z, also of sparse features: an expansion would
-    leave half of the digits to its root where points are near.
+    It is published in document K, section 5. The square is summed from the differences
+    x - z, also for sparse features: the root of an expansion would lose half of its
+    digits where points are close.
 
     Parameters
     ----------
@@ -41,7 +42,8 @@ class Exponential(Kernel):
     def __post_init__(self) -> None:
         set_number(self, "gamma", "positive and finite", lambda v: 0 < v < np.inf)
 
-    @np.errstate(over="ignore")  # a distance beyond float64 is that of an entry of 0
+    # A distance that overflows gives an entry of 0.
+    @np.errstate(over="ignore")
     def block(self, X: Features, Z: Features) -> Array:
         K = np.sqrt(squared_distances(dense(X), dense(Z)))
         K *= -self.gamma
@@ -53,24 +55,37 @@ class Exponential(Kernel):
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         """Bound the rounding of |x - z| and of its exponential.
 
-        The square is off by gamma_{d+4} of itself and by 2 d eta for underflow, so that its root
-        is off by gamma_{d+4} of itself and by sqrt(2 d eta), and gamma |x - z| = -log k by
-        gamma_{d+8} of itself and by gamma sqrt(2 d eta). libm's exp is off by 4 ulp, which are
-        4 eta below 2^-1022.
+        The relative error of the square is gamma_{d+4}, and underflow adds 2 d eta. Its
+        root therefore has a relative error of gamma_{d+4} plus sqrt(2 d eta), and gamma
+        |x - z| = -log k one of gamma_{d+8} plus gamma sqrt(2 d eta). The error of
+        libm's exp is 4 ulp, which are 4 eta below 2^-1022.
+
+        Parameters
+        ----------
+        X, Z : ndarray or sparse array of shape (n, d) and (m, d)
+            Points.
+        K : ndarray of shape (n, m)
+            Computed entries k(x_i, z_j).
+        v : ndarray of shape (m,)
+            Weights of the entries' errors, at least 0.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Upper bound of E v.
         """
         unit, d = find_unit(K), X.shape[1]
         largest = [float(squared_norms(points).max(initial=0.0)) for points in (X, Z)]
-        if (
-            not 4 * sum(largest) < np.inf
-        ):  # a square may have overflowed: all that is known is 0 <= k <= 1
+        # A square may have overflowed: only 0 <= k <= 1 is known.
+        if not 4 * sum(largest) < np.inf:
             return np.full(X.shape[0], float(v.sum()) * 1.01)
         exponents = -np.log(K, where=K > 0, out=np.zeros_like(K))
-        off = (
+        relative_error = (
             1.02 * gamma_n(d + 8, unit) * np.maximum(exponents, 0.0)
             + 10 * unit
             + 2 * self.gamma * np.sqrt(d * SMALLEST)
         )
-        bound: Array = np.minimum(K * off, 1.01) @ v + (16 * v.sum() + len(v)) * SMALLEST
+        bound: Array = np.minimum(K * relative_error, 1.01) @ v + (16 * v.sum() + len(v)) * SMALLEST
         return bound
 
     def diagonal_bound(self, X: Features) -> Array:
@@ -79,6 +94,16 @@ class Exponential(Kernel):
 
 def exponential(gamma: float = 1.0) -> Exponential:
     """Return the kernel exp(-gamma |x - z|).
+
+    Parameters
+    ----------
+    gamma : float
+        Inverse length scale.
+
+    Returns
+    -------
+    Exponential
+        Kernel.
 
     Raises
     ------

@@ -1,7 +1,8 @@
-"""Explicit features Z (m, q) with K = Z Z', for the kernels that have them: the linear kernel, with or without an intercept.
+"""Explicit features Z (m, q) with K = Z Z', for kernels that have them.
 
-Z is X, or X with a column of ones, which is never stored. A function is f(x) = w.z; if
-there is a column of ones, the last entry of w is the constant of f.
+These are the linear kernel, with or without an intercept. Z is X, or X with a column of
+ones, which is never stored. A function is f(x) = w.z; if there is a column of ones, the
+last entry of w is the constant of f.
 """
 
 from __future__ import annotations
@@ -25,15 +26,25 @@ from equimargin.formulations.numeric.rounding import (
 )
 
 ENTRIES_AT_A_TIME = 2**16
-"""Entries of X that are gathered at a time for Z' D Z: few enough to stay in the cache."""
+"""Entries of X that are gathered at a time for Z' D Z: few enough to stay in the cache.
+"""
 ENTRIES_WITHOUT_BLAS = 50_000
-"""Entries of Z, at most, for which Z' D Z is summed by a loop of our own: for so small a matrix the loop is faster than BLAS."""
+"""Maximum entries of Z for which a compiled loop sums Z' D Z.
+
+For so small a matrix the loop is faster than BLAS.
+"""
 FEWEST_LOOPED_COLUMNS = 64
-"""Columns of X from which on X'beta is summed by a loop of our own, which leaves out the points where beta is 0: BLAS reads all of X."""
+"""Minimum columns of X for which a compiled loop sums X'beta.
+
+The loop skips the points with beta = 0; BLAS reads all of X.
+"""
 SAMPLED_POINTS = 1000
-"""Points, about, over which the mean of |z|^2 is taken: an estimate is enough."""
+"""Points, approximately, in the mean of |z|^2: an estimate is enough."""
 EXTENDED_FEATURE_ENTRIES = 4_000_000
-"""Entries of X, at most, for which sums over X are taken in extended precision where a bound needs it: that takes 0.05 seconds."""
+"""Maximum entries of X for sums over X in extended precision.
+
+They are computed if a bound needs them, and take 0.05 seconds.
+"""
 
 
 class Explicit:
@@ -41,10 +52,10 @@ class Explicit:
 
     Parameters
     ----------
-    X : Features of shape (m, d)
-        Features, dense or CSR.
+    X : ndarray or CSR array of shape (m, d)
+        Features.
     constant : bool
-        Whether the column of ones belongs to them.
+        True if the features include the column of ones.
     """
 
     def __init__(self, X: Features, constant: bool) -> None:
@@ -55,23 +66,45 @@ class Explicit:
 
     @property
     def entries(self) -> int:
-        """How many entries of X are stored."""
+        """Number of stored entries of X."""
         return int(self.X.nnz) if self.sparse else self.m * self.d
 
     @cached_property
     def dense(self) -> Array:
-        """X as an ndarray, (m, d), row by row."""
+        """X as a row-major ndarray, shape (m, d)."""
         return np.ascontiguousarray(self.X.toarray() if self.sparse else self.X)
 
     def __matmul__(self, w: Array) -> Array:
-        """Z w, (m,), for w (q,)."""
+        """Return Z w.
+
+        Parameters
+        ----------
+        w : ndarray of shape (q,)
+            Weights.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Product.
+        """
         f = np.asarray(self.X @ w[: self.d])
         if self.constant:
             f += w[self.d]
         return f
 
     def rdot(self, beta: Array) -> Array:
-        """Z' beta, (q,), for beta (m,)."""
+        """Return Z' beta.
+
+        Parameters
+        ----------
+        beta : ndarray of shape (m,)
+            Coefficients of the points.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            Product.
+        """
         w = np.empty(self.q, beta.dtype)
         if (
             self.d >= FEWEST_LOOPED_COLUMNS
@@ -88,24 +121,49 @@ class Explicit:
         return w
 
     def absolute_dot(self, size: Array) -> Array:
-        """|Z| size, (m,), for size (q,); |X| is made of a few rows at a time."""
+        """Return |Z| size; |X| is computed a few rows at a time.
+
+        Parameters
+        ----------
+        size : ndarray of shape (q,)
+            Numbers, at least 0.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Product.
+        """
         f = np.empty(self.m)
-        for here, part in self._absolute():
-            f[here] = part @ size[: self.d]
+        for rows, part in self._absolute():
+            f[rows] = part @ size[: self.d]
         if self.constant:
             f += size[self.d]
         return f
 
     def absolute_rdot(self, size: Array) -> Array:
-        """|Z|' size, (q,), for size (m,); |X| is made of a few rows at a time."""
+        """Return |Z|' size; |X| is computed a few rows at a time.
+
+        Parameters
+        ----------
+        size : ndarray of shape (m,)
+            Numbers, at least 0.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            Product.
+        """
         w = np.zeros(self.q)
-        for here, part in self._absolute():
-            w[: self.d] += part.T @ size[here]
+        for rows, part in self._absolute():
+            w[: self.d] += part.T @ size[rows]
         w[self.d :] = size.sum()
         return w
 
     def _absolute(self) -> Iterator[tuple[slice, Any]]:
-        """|X| in parts, each with its rows: a part stays in the cache, and all of |X| would take as much memory as X."""
+        """Yield |X| in parts, each with its rows.
+
+        A part stays in the cache, and all of |X| would take as much memory as X.
+        """
         if self.sparse:
             yield slice(self.m), abs(self.X)
             return
@@ -117,20 +175,42 @@ class Explicit:
 
     @property
     def extended(self) -> bool:
-        """Whether the platform has an extended precision, and sums over X in it do not take long."""
+        """True if sums over X in an extended precision are available and fast."""
         return self.entries <= EXTENDED_FEATURE_ENTRIES and bool(
             np.finfo(np.longdouble).eps < np.finfo(np.float64).eps
         )
 
     def values(self, w: Array) -> tuple[Array, Array]:
-        """Z w and a bound on its error, (m,) each, for w (q,), in whose precision they are computed."""
+        """Return Z w and a bound on its error, in the precision of w.
+
+        Parameters
+        ----------
+        w : ndarray of shape (q,)
+            Weights.
+
+        Returns
+        -------
+        f, error : ndarray of shape (m,)
+            Product and its error bound.
+        """
         gamma, size = gamma_n(self.q + 2), round_toward(np.abs(w).astype(np.float64), 1)
         return self @ w, _sum_error(
             gamma_n(self.q + 2, find_unit(w)), (1 + gamma) * self.absolute_dot(size), w
         )
 
     def combination(self, beta: Array) -> tuple[Array, Array]:
-        """Z' beta and a bound on its error, (q,) each, for beta (m,), in whose precision they are computed; its entries are float64."""
+        """Return Z' beta and a bound on its error, in the precision of beta.
+
+        Parameters
+        ----------
+        beta : ndarray of shape (m,)
+            Coefficients of the points, with float64 values.
+
+        Returns
+        -------
+        w, error : ndarray of shape (q,)
+            Product and its error bound.
+        """
         w, size = np.empty(self.q, beta.dtype), self.absolute_rdot(np.abs(beta).astype(np.float64))
         w[: self.d], depth = multiply_with_depth(self.X.T, beta)
         if self.constant:
@@ -140,22 +220,44 @@ class Explicit:
         )
 
     def kernel_product(self, v: Array) -> tuple[Array, Array]:
-        """K v = Z (Z'v) and a bound on its error, (m,) each, for v (m,), in whose precision they are computed; its entries are float64."""
-        w, off = self.combination(v)
+        """Return K v = Z (Z'v) and a bound on its error, in the precision of v.
+
+        Parameters
+        ----------
+        v : ndarray of shape (m,)
+            Coefficients of the points, with float64 values.
+
+        Returns
+        -------
+        f, error : ndarray of shape (m,)
+            Product and its error bound.
+        """
+        w, w_error = self.combination(v)
         f, error = self.values(w)
-        reach = (1 + gamma_n(self.q + 2)) * self.absolute_dot(off) + 4 * np.count_nonzero(
-            off
+        reach = (1 + gamma_n(self.q + 2)) * self.absolute_dot(w_error) + 4 * np.count_nonzero(
+            w_error
         ) * SMALLEST
-        return f, round_toward((error + reach) * (1 + gamma_n(4)), 1) if off.any() else error
+        return f, round_toward((error + reach) * (1 + gamma_n(4)), 1) if w_error.any() else error
 
     def rows(self, index: Index) -> Any:
-        """Z[index], (k, q), dense or CSR as X is."""
+        """Return the rows Z[index].
+
+        Parameters
+        ----------
+        index : ndarray of shape (k,)
+            Indices of points.
+
+        Returns
+        -------
+        ndarray or CSR array of shape (k, q)
+            Rows, in the format of X.
+        """
         X = self.X[index]
         return _appended(X, len(index)) if self.constant else X
 
     @cached_property
     def squares(self) -> Array:
-        """|z_i|^2, (m,)."""
+        """|z_i|^2, shape (m,)."""
         squares = np.full(self.m, float(self.constant))
         if self.sparse:
             _add_squares_of_entries(*_unsigned(self.X), np.zeros(self.d), squares)
@@ -164,7 +266,7 @@ class Explicit:
         return squares
 
     def column_means(self) -> tuple[Array, Array]:
-        """Means of z and of z^2 over the points, (q,) each."""
+        """Return the means of z and of z^2 over the points, (q,) each."""
         ones = np.full(self.m, 1 / self.m)
         squares = (
             self.X.multiply(self.X).T @ ones
@@ -174,31 +276,43 @@ class Explicit:
         return self.rdot(ones), np.append(squares, np.ones(self.q - self.d))
 
     def mean_square(self) -> float:
-        """|z|^2 of a point, on average over some of the points."""
+        """Return the mean of |z|^2 over some of the points."""
         Z = self.rows(np.arange(0, self.m, self.m // SAMPLED_POINTS + 1))
         return float((Z.multiply(Z) if self.sparse else Z**2).sum() / Z.shape[0])
 
     def gram(self, index: Index, D: Array, single: bool = False) -> Array:
-        """Z[index]' diag(D) Z[index], (q, q), for D (k,) of either sign, no 0 among them.
+        """Return Z[index]' diag(D) Z[index].
 
         Parameters
         ----------
+        index : ndarray of shape (k,)
+            Indices of points.
+        D : ndarray of shape (k,)
+            Nonzero numbers of either sign.
         single : bool
-            Whether sums of float32 over some hundred points each are good enough.
+            True if sums of float32 over some hundred points each are accurate enough.
+
+        Returns
+        -------
+        ndarray of shape (q, q)
+            Symmetric matrix.
         """
         if not self.sparse and len(index) * self.q <= ENTRIES_WITHOUT_BLAS:
             H = np.zeros((self.q, self.q))
             _few_products(self.X, index, D, H)
             return H
-        more = D > 0.0
-        if more.all():
+        positive = D > 0.0
+        if positive.all():
             return self._squared(index, D, single)
-        return self._squared(index[more], D[more], single) - self._squared(
-            index[~more], -D[~more], single
+        return self._squared(index[positive], D[positive], single) - self._squared(
+            index[~positive], -D[~positive], single
         )
 
     def _squared(self, index: Index, D: Array, single: bool) -> Array:
-        """As `gram` for D > 0: B' B with B = D^1/2 Z, which BLAS knows to be symmetric."""
+        """Return the matrix of `gram` for D > 0.
+
+        It is B' B with B = D^1/2 Z, which BLAS knows to be symmetric.
+        """
         unit = float(D[0]) if len(D) and not np.ptp(D) else None
         roots = np.sqrt(D) if unit is None else np.ones(len(D))
         if self.sparse:
@@ -213,14 +327,13 @@ class Explicit:
                 np.empty((self.d, self.d), precision),
             )
             for start in range(0, len(index), size):
-                here, root = index[start : start + size], roots[start : start + size]
-                if (
-                    unit is not None and not single and here[-1] - here[0] == len(here) - 1
-                ):  # consecutive rows as they are
-                    B = self.X[here[0] : here[-1] + 1]
+                part, root = index[start : start + size], roots[start : start + size]
+                # Consecutive unscaled rows need no copy.
+                if unit is not None and not single and part[-1] - part[0] == len(part) - 1:
+                    B = self.X[part[0] : part[-1] + 1]
                 else:
                     B = buffer[: len(root)]
-                    _scaled_rows(self.X, here, root, B)
+                    _scaled_rows(self.X, part, root, B)
                 H[: self.d, : self.d] += np.matmul(B.T, B, out=products)
                 H[: self.d, self.d :] += (root @ B)[:, None]
             H[self.d :, : self.d] = H[: self.d, self.d :].T
@@ -230,7 +343,20 @@ class Explicit:
         return H
 
     def product(self, D: Array, v: Array) -> Array:
-        """Z' diag(D) Z v, (q,), for D (m,) and v (q,): in one pass over the rows with D_i != 0 where X is sparse."""
+        """Return Z' diag(D) Z v, in one pass over the rows with D_i != 0 if X is sparse.
+
+        Parameters
+        ----------
+        D : ndarray of shape (m,)
+            Factors of the points.
+        v : ndarray of shape (q,)
+            Weights.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            Product.
+        """
         if not self.sparse:
             return self.rdot(D * (self @ v))
         result = np.zeros(self.q)
@@ -242,23 +368,28 @@ class Explicit:
 
     @property
     def stored_entries(self) -> int:
-        """How many entries Z has, its column of ones among them."""
+        """Number of entries of Z, its column of ones included."""
         return self.entries + self.constant * self.m
 
     @property
     def stored(self) -> Features:
-        """Z, (m, q), with its column of ones."""
+        """Z with its column of ones, shape (m, q)."""
         return _appended(self.X, self.m) if self.constant else self.X
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
-    """The names of the columns of a table (pandas, polars), as text; None of what has no names.
+    """Return the column names of a table (pandas, polars) as text.
 
     Parameters
     ----------
     X : array-like of shape (m, d)
-        Features of any type; a name is anything that can be hashed (text, numbers,
-        dates, tuples of them), which arrays cannot.
+        Features of any type; a name is any hashable object (text, numbers, dates,
+        tuples), which arrays are not.
+
+    Returns
+    -------
+    tuple of str or None
+        None for data without names.
     """
     names = tuple(getattr(X, "columns", ()))
     return (
@@ -269,48 +400,59 @@ def column_names(X: Any) -> tuple[str, ...] | None:
 
 
 def check_columns(X: Any, names: tuple[str, ...] | None) -> None:
-    """Refuse a table of other columns than the training points', or of the same in another order: f would be evaluated at other points.
+    """Raise ValueError for a table whose columns are not those of the training points.
+
+    f would be evaluated at other points if a column or the order differed.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Points of any type.
-    names : tuple[str, ...] | None of shape (d,)
-        Of the training points' columns; None where they came without.
+    names : tuple of str of length d, or None
+        Column names of the training points; None if they have none.
 
     Raises
     ------
     ValueError
-        A name that is another one, with its place.
+        If a name differs; the message has its place.
     """
     given = column_names(X)
     if given is None or names is None or given == names:
         return
-    at = next(at for at, (one, other) in enumerate(zip(given, names, strict=True)) if one != other)
-    what = "in another order than" if sorted(given) == sorted(names) else "not"
+    place = next(
+        place
+        for place, (name, expected) in enumerate(zip(given, names, strict=True))
+        if name != expected
+    )
+    relation = "in another order than" if sorted(given) == sorted(names) else "not"
     raise ValueError(
-        f"the columns of X are {what} those of the problem (column {at} is {given[at]!r} "
-        f"and must be {names[at]!r}); "
+        f"the columns of X are {relation} those of the problem (column {place} is {given[place]!r} "
+        f"and must be {names[place]!r}); "
         "give the same columns in the same order, or an array"
     )
 
 
 def new_points(X: Any, training: Features, names: tuple[str, ...] | None) -> Features:
-    """Return points to evaluate f at, (n, d), as an array or CSR rows of float64.
+    """Return the points at which f is evaluated, as an array or CSR rows of float64.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Points of any type.
-    training : Features of shape (m, d)
-        points.
-    names : tuple[str, ...] | None of shape (d,)
-        Of their columns, where they came with names.
+    training : ndarray or sparse array of shape (m, d)
+        Training points.
+    names : tuple of str of length d, or None
+        Column names of the training points, if they have names.
+
+    Returns
+    -------
+    ndarray or CSR array of shape (n, d)
+        Points.
 
     Raises
     ------
     ValueError
-        No numbers, no matrix, or other columns than the training points have.
+        If X is no matrix of numbers, or has other columns than the training points.
     """
     if is_sparse(X):
         X = X.tocsr()
@@ -328,14 +470,19 @@ def new_points(X: Any, training: Features, names: tuple[str, ...] | None) -> Fea
 
 
 def explicit(kernel: Kernel, X: Features) -> Explicit | None:
-    """The features of a linear kernel, with or without an intercept; None for any other kernel.
+    """Return the features of a linear kernel, with or without an intercept.
 
     Parameters
     ----------
     kernel : Kernel
-        k.
-    X : Features of shape (m, d)
-        features.
+        Kernel k.
+    X : ndarray or sparse array of shape (m, d)
+        Features.
+
+    Returns
+    -------
+    Explicit or None
+        None for any other kernel.
     """
     if isinstance(kernel, Linear):
         return Explicit(X, False)
@@ -345,7 +492,10 @@ def explicit(kernel: Kernel, X: Features) -> Explicit | None:
 
 
 def _sum_error(gamma: float, size: Array, v: Array) -> Array:
-    """What |fl(A v) - A v| <= gamma |A||v| + n eta is at most, for size >= |A||v| - n eta and n products of two numbers that are not 0."""
+    """Return an upper bound of |fl(A v) - A v| <= gamma |A||v| + n eta.
+
+    It holds for size >= |A||v| - n eta and n products of two nonzero numbers.
+    """
     products = np.count_nonzero(v)
     return (
         np.asarray(round_toward(gamma * (1 + gamma) * size + 4 * products * SMALLEST, 1))
@@ -355,23 +505,26 @@ def _sum_error(gamma: float, size: Array, v: Array) -> Array:
 
 
 def _appended(X: Features, m: int) -> Features:
-    """X and a column of ones."""
+    """Append a column of ones to X."""
     if not is_sparse(X):
         return np.column_stack([X, np.ones(m)])
     from scipy import sparse
 
     ends = X.indptr[1:] + np.arange(m, dtype=X.indptr.dtype)
-    here = np.ones(X.nnz + m, dtype=np.bool_)
-    here[ends] = False
+    is_stored = np.ones(X.nnz + m, dtype=np.bool_)
+    is_stored[ends] = False
     indices, data = np.full(X.nnz + m, X.shape[1], dtype=X.indices.dtype), np.ones(X.nnz + m)
-    indices[here], data[here] = X.indices, X.data
+    indices[is_stored], data[is_stored] = X.indices, X.data
     return sparse.csr_array(
         (data, indices, np.append(X.indptr[:1], ends + 1)), shape=(m, X.shape[1] + 1)
     )
 
 
 def _unsigned(X: Features) -> tuple[Index, Index, Array]:
-    """The arrays of a CSR matrix, the indices unsigned: numba asks of every signed one whether it counts from the end, which takes long."""
+    """Return the arrays of a CSR matrix, with unsigned indices.
+
+    numba tests every signed index for counting from the end, which is slow.
+    """
     return X.indptr.view(f"u{X.indptr.itemsize}"), X.indices.view(f"u{X.indices.itemsize}"), X.data
 
 
@@ -379,7 +532,11 @@ def _unsigned(X: Features) -> tuple[Index, Index, Array]:
 def _add_squares_of_entries(
     indptr: Index, indices: Index, data: Array, x: Array, squares: Array
 ) -> None:
-    """Add |x_i|^2 to `squares`, (m,); x : (d,) zeros to work on, because entries of one place are summed before they are squared."""
+    """Add |x_i|^2 to `squares`, (m,).
+
+    The workspace x, (d,), is zero. Entries of one place are summed before they are
+    squared: (x + e)^2 = x^2 + e (2 x + e).
+    """
     for i in range(squares.size):
         total = 0.0
         for e in range(indptr[i], indptr[i + 1]):
@@ -399,15 +556,16 @@ def _combined_in_numpy(X: Array, index: Index, c: Array, w: Array) -> None:
 @in_numpy(_combined_in_numpy)
 @fast
 def _combined_rows(X: Array, index: Index, c: Array, w: Array) -> None:
-    """Put X[index]'c into w, (d,), four rows at a time."""
-    whole = index.size - index.size % 4
+    """Write X[index]'c into w, (d,), four rows at a time."""
+    full = index.size - index.size % 4
     w[:] = 0.0
-    for k in range(0, whole, 4):
+    for k in range(0, full, 4):
         x, y, z, v = X[index[k]], X[index[k + 1]], X[index[k + 2]], X[index[k + 3]]
         cx, cy, cz, cv = c[k], c[k + 1], c[k + 2], c[k + 3]
+        # w += c_k x_k + ... + c_{k+3} x_{k+3}.
         for j in range(w.size):
             w[j] += cx * x[j] + cy * y[j] + cz * z[j] + cv * v[j]
-    for k in range(whole, index.size):
+    for k in range(full, index.size):
         x, cx = X[index[k]], c[k]
         for j in range(w.size):
             w[j] += cx * x[j]
@@ -415,7 +573,10 @@ def _combined_rows(X: Array, index: Index, c: Array, w: Array) -> None:
 
 @fast
 def _combined_entries(indptr: Index, indices: Index, data: Array, beta: Array, w: Array) -> None:
-    """Put X'beta into w, (d,), for X (m, d) by the arrays of a CSR matrix; points where beta is 0 are left out."""
+    """Write X'beta into w, (d,), for X (m, d) by the arrays of a CSR matrix.
+
+    Points with beta = 0 are skipped.
+    """
     w[:] = 0.0
     for i in range(beta.size):
         if beta[i] != 0.0:
@@ -425,7 +586,7 @@ def _combined_entries(indptr: Index, indices: Index, data: Array, beta: Array, w
 
 @fast
 def _scaled_rows(X: Array, index: Index, scale: Array, B: Any) -> None:
-    """Put diag(scale) X[index] into B, (k, d), in the precision of B."""
+    """Write diag(scale) X[index] into B, (k, d), in the precision of B."""
     for k in range(index.size):
         x, b, factor = X[index[k]], B[k], scale[k]
         for j in range(x.size):
@@ -442,7 +603,10 @@ def _products_in_numpy(X: Array, index: Index, D: Array, H: Array) -> None:
 @in_numpy(_products_in_numpy)
 @fast
 def _few_products(X: Array, index: Index, D: Array, H: Array) -> None:
-    """Put Z[index]' diag(D) Z[index] into H, 0 before, four rows at a time; Z is X, or X and a column of ones where H is larger."""
+    """Write Z[index]' diag(D) Z[index] into H, initially 0, four rows at a time.
+
+    Z is X, or X and a column of ones if H is larger.
+    """
     d, q = X.shape[1], H.shape[0]
     B, c = np.ones((4, q)), np.zeros(4)
     v, x, y, z = B[0], B[1], B[2], B[3]
@@ -451,12 +615,12 @@ def _few_products(X: Array, index: Index, D: Array, H: Array) -> None:
         for k in range(min(4, index.size - start)):
             c[k] = D[start + k]
             x_k = X[index[start + k]]
-            for j in range(
-                d
-            ):  # a slice assignment would compile the text of its error for two seconds
+            # numba would compile the error text of a slice assignment for two seconds.
+            for j in range(d):
                 B[k, j] = x_k[j]
         for i in range(q):
             h = H[i]
+            # H_ij += sum_k D_k z_ki z_kj for j <= i.
             cv, cx, cy, cz = c[0] * v[i], c[1] * x[i], c[2] * y[i], c[3] * z[i]
             for j in range(i + 1):
                 h[j] += cv * v[j] + cx * x[j] + cy * y[j] + cz * z[j]
@@ -469,10 +633,11 @@ def _few_products(X: Array, index: Index, D: Array, H: Array) -> None:
 def _sparse_product(
     indptr: Index, indices: Index, data: Array, D: Array, v: Array, constant: float, result: Array
 ) -> float:
-    """Add X' diag(D) (X v + constant) to `result`; the sum of diag(D) (X v + constant)."""
+    """Add X' diag(D) (X v + constant) to `result`; return the sum of diag(D) (X v + constant)."""
     total = 0.0
     for i in range(D.size):
         if D[i] != 0.0:
+            # f = D_i (x_i.v + constant), then result += f x_i.
             f = constant
             for e in range(indptr[i], indptr[i + 1]):
                 f += data[e] * v[indices[e]]

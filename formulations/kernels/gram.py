@@ -1,4 +1,4 @@
-"""The Gram matrix K = k(X, X) as an operator: kept where it is small, recomputed tile by tile where it is large."""
+"""Gram matrix K = k(X, X) as an operator: stored if small, recomputed blockwise if large."""
 
 from __future__ import annotations
 
@@ -20,24 +20,32 @@ from equimargin.formulations.numeric.rounding import (
 )
 
 STORED_ROWS = 6000
-"""Rows of the largest Gram matrix that is kept in memory, 288 MB. A larger one is recomputed tile by tile."""
+"""Rows of the largest Gram matrix that is stored in memory, 288 MB.
+
+A larger one is recomputed blockwise.
+"""
 TILE_ROWS = 512
-"""Rows of a Gram matrix that are computed at a time where the matrix is not kept."""
+"""Rows of a block of a Gram matrix that is not stored."""
 EXTENDED_WORK = 20_000_000
-"""Multiplications, m^2 d of them, up to which a Gram matrix is computed in extended precision where a bound needs it."""
+"""Maximum work m^2 d, in multiplications, of a Gram matrix in extended precision.
+
+A smaller one is computed in extended precision if a bound needs it.
+"""
 
 
 class Gram:
-    """K = k(X, X) + shift I as an operator: kept up to STORED_ROWS rows, recomputed by tiles of rows above.
+    """K = k(X, X) + shift I as an operator, stored up to STORED_ROWS rows.
+
+    A larger one is recomputed by blocks of rows.
 
     Parameters
     ----------
     kernel : Kernel
-        The kernel.
-    X : Features of shape (m, d)
-        features.
+        Kernel k.
+    X : ndarray or sparse array of shape (m, d)
+        Features.
     shift : float
-        Added to the diagonal (precomputed kernels only), part of the problem.
+        Diagonal shift, part of the problem (precomputed kernels only).
     """
 
     def __init__(self, kernel: Kernel, X: Features, shift: float = 0.0) -> None:
@@ -46,7 +54,7 @@ class Gram:
 
     @cached_property
     def dense(self) -> Array:
-        """The whole of K, (m, m), symmetric; about 8 m^2 bytes."""
+        """K, shape (m, m), symmetric; about 8 m^2 bytes."""
         K = self.kernel.block(self.X, self.X)
         K = K.copy() if K is self.X else K
         K[np.diag_indices(self.m)] = self.diagonal
@@ -54,29 +62,46 @@ class Gram:
 
     @cached_property
     def diagonal(self) -> Array:
-        """K_ii, (m,)."""
+        """K_ii, shape (m,)."""
         return self.kernel.diagonal(self.X) + self.shift
 
     @cached_property
     def mean_diagonal(self) -> float:
-        """Mean |K_ii|, or 1 where all are 0: the unit by which solvers divide K, so that their tolerances do not depend on its scale."""
+        """Mean |K_ii|, or 1 if all are 0.
+
+        Solvers divide K by it, so that their tolerances do not depend on its scale.
+        """
         return float(np.abs(self.diagonal).mean()) or 1.0
 
     @cached_property
     def diagonal_bound(self) -> float:
-        """An upper bound of |K_ii|."""
+        """Upper bound of all |K_ii|."""
         return float(
             round_toward(self.kernel.diagonal_bound(self.X).max(initial=0.0) + self.shift, 1)
         )
 
     def part(self, points: NDArray[np.intp]) -> Gram:
-        """K at some of the points."""
+        """Return K at some of the points.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n,)
+            Indices of the points.
+
+        Returns
+        -------
+        Gram
+            Operator of shape (n, n).
+        """
         X = self.X[np.ix_(points, points)] if self.kernel.given else self.X[points]
         return Gram(self.kernel, X, self.shift)
 
     @cached_property
     def extended(self) -> Gram | None:
-        """The same in the platform's extended precision; None where there is none, or where it would take long."""
+        """K in the platform's extended precision.
+
+        None if there is no extended precision, or if it would be too slow.
+        """
         sparse = is_sparse(self.X)
         if (
             sparse
@@ -88,7 +113,11 @@ class Gram:
 
     @cached_property
     def first_equal(self) -> NDArray[np.intp]:
-        """The first point equal to each, (m,), by a checked hash of its bits; a given matrix is not looked at."""
+        """Index of the first point equal to each point, shape (m,).
+
+        Points are compared by a hash of their bits, which is checked. A given matrix is
+        not examined.
+        """
         if self.kernel.given:
             return np.arange(self.m)
         odd = np.random.default_rng(0).integers(
@@ -102,19 +131,44 @@ class Gram:
             bits.data = X.data.view(np.uint64)
             hashes = np.asarray(bits @ odd)
         else:
-            X = np.ascontiguousarray(self.X + 0.0)  # -0.0 is 0.0
+            # Adding 0.0 turns -0.0 into 0.0, whose bits differ.
+            X = np.ascontiguousarray(self.X + 0.0)
             hashes = (X.view(np.uint64) * odd).sum(axis=1, dtype=np.uint64)
         _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
-        found = first[inverse]
-        differ = (X[found] != X).sum(axis=1)
-        return np.where(np.asarray(differ).ravel() == 0, found, np.arange(self.m))
+        candidates = first[inverse]
+        differ = (X[candidates] != X).sum(axis=1)
+        return np.where(np.asarray(differ).ravel() == 0, candidates, np.arange(self.m))
 
     def merged(self, v: Array) -> Array:
-        """Coefficients with those of equal points put together, (m,): K v is the same, and what cancels leaves no rounding."""
+        """Return coefficients with those of equal points summed.
+
+        K v is unchanged, and coefficients that cancel leave no rounding error.
+
+        Parameters
+        ----------
+        v : ndarray of shape (m,)
+            Coefficients.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Sums at the first of equal points, 0 at the others.
+        """
         return np.asarray(np.bincount(self.first_equal, v, self.m))
 
     def rows(self, index: NDArray[np.intp]) -> Array:
-        """K[index], (k, m)."""
+        """Return the rows K[index].
+
+        Parameters
+        ----------
+        index : ndarray of shape (k,)
+            Indices of the rows.
+
+        Returns
+        -------
+        ndarray of shape (k, m)
+            Rows of K.
+        """
         if "dense" in self.__dict__ or self.kernel.given:
             return np.asarray(self.dense[index])
         K = self.kernel.block(self.X[index], self.X)
@@ -122,14 +176,38 @@ class Gram:
         return K
 
     def block(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
-        """K[rows, columns], (r, c)."""
+        """Return the block K[rows, columns].
+
+        Parameters
+        ----------
+        rows : ndarray of shape (r,)
+            Indices of the rows.
+        columns : ndarray of shape (c,)
+            Indices of the columns.
+
+        Returns
+        -------
+        ndarray of shape (r, c)
+            Block of K.
+        """
         if self.kernel.given:
             K = self.kernel.block(self.X[np.ix_(rows, columns)], self.X)
             return K + self.shift * (rows[:, None] == columns) if self.shift else K
         return self.kernel.block(self.X[rows], self.X[columns])
 
     def __matmul__(self, v: Array) -> Array:
-        """K v, (m,), the coefficients of equal points put together first."""
+        """Return K v, with the coefficients of equal points summed first.
+
+        Parameters
+        ----------
+        v : ndarray of shape (m,)
+            Coefficients.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Product.
+        """
         if isinstance(self.kernel, Linear):
             return np.asarray(self.X @ (self.X.T @ v))
         v = self.merged(v)
@@ -142,10 +220,21 @@ class Gram:
         return f
 
     def product(self, v: Array) -> tuple[Array, Array]:
-        """K v and a bound on its error against the mathematical kernel, both (m,).
+        """Return K v and a bound on its error against the mathematical kernel.
 
-        |computed K v - K v| <= E |v| + gamma_k |K| |v| + n eta, entry by entry, with n coefficients that are not 0 and k roundings of
-        a product; of a K that is not kept, the columns where v is not 0. Infinite where nothing is known.
+        |computed K v - K v| <= E |v| + gamma_k |K| |v| + n eta, entry by entry, with n
+        nonzero coefficients and k roundings of a product. A K that is not stored needs
+        the columns with nonzero v only. The bound is infinite where nothing is known.
+
+        Parameters
+        ----------
+        v : ndarray of shape (m,)
+            Coefficients.
+
+        Returns
+        -------
+        f, error : ndarray of shape (m,)
+            Product and its error bound.
         """
         f, error = np.empty(self.m, self.X.dtype), np.empty(self.m, self.X.dtype)
         support = (
@@ -165,7 +254,7 @@ class Gram:
         return self.m <= STORED_ROWS or self.kernel.given
 
     def _tiles(self, columns: NDArray[np.intp]) -> Iterator[tuple[slice, Array]]:
-        """K[:, columns], some rows at a time; the whole of it where it is kept."""
+        """Yield K[:, columns] by blocks of rows; as one block if K is stored."""
         if self._kept:
             yield slice(0, self.m), self.dense
             return
@@ -174,13 +263,30 @@ class Gram:
         for start in range(0, self.m, TILE_ROWS):
             rows = slice(start, min(start + TILE_ROWS, self.m))
             K = self.kernel.block(self.X[rows], self.X[columns])
-            own = np.flatnonzero(place[rows] >= 0)
-            K[own, place[rows][own]] = self.diagonal[rows][own]
+            diagonal = np.flatnonzero(place[rows] >= 0)
+            K[diagonal, place[rows][diagonal]] = self.diagonal[rows][diagonal]
             yield rows, K
 
 
 def product_at(kernel: Kernel, X: Features, Z: Features, v: Array) -> tuple[Array, Array]:
-    """k(X, Z) v and a bound on its error against the mathematical kernel, both (n,), for X (n, d), Z (m, d) and v (m,)."""
+    """Return k(X, Z) v and a bound on its error against the mathematical kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Kernel k.
+    X : ndarray or sparse array of shape (n, d)
+        Points at which the product is evaluated.
+    Z : ndarray or sparse array of shape (m, d)
+        Points of the coefficients.
+    v : ndarray of shape (m,)
+        Coefficients.
+
+    Returns
+    -------
+    f, error : ndarray of shape (n,)
+        Product and its error bound.
+    """
     f, error = np.empty(X.shape[0]), np.empty(X.shape[0])
     for start in range(0, X.shape[0], TILE_ROWS):
         rows = slice(start, start + TILE_ROWS)
@@ -189,29 +295,46 @@ def product_at(kernel: Kernel, X: Features, Z: Features, v: Array) -> tuple[Arra
 
 
 def _product(kernel: Kernel, X: Features, Z: Features, K: Array, v: Array) -> tuple[Array, Array]:
-    """K v and a bound on its error, both (n,), for the computed K = k(X, Z), (n, m)."""
+    """Return K v and a bound on its error, both (n,), for the computed K = k(X, Z), (n, m)."""
     size = np.abs(v)
     f, depth = multiply_with_depth(K, v)
     error = kernel.rounding(X, Z, K, size) + gamma_n(depth + 1, find_unit(f)) * kernel.magnitude(
         X, Z, K, size
     )
-    underflow = 4 * np.count_nonzero(v) * SMALLEST  # of K v, and of the products in its bound
+    # Underflow of K v, and of the products in its bound.
+    underflow = 4 * np.count_nonzero(v) * SMALLEST
     return f, round_toward(error * (1 + gamma_n(len(v) + X.shape[1] + 8)) + underflow, 1)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # of what overflows, nothing is proved
+# An overflow proves nothing.
+@np.errstate(over="ignore", invalid="ignore")
 def proven_shift(K: Array) -> float | None:
-    """The smallest shift on a grid, 0 first, for which K + shift I is proved positive semidefinite; None for an indefinite K.
+    """Return the smallest shift on a grid for which K + shift I is proved semidefinite.
 
-    The Cholesky factorisation of A - c I, c = gamma_{n+1} / (1 - gamma_{n+1}) tr A, runs to its end only if A is positive semidefinite;
-    underflow adds (n + root(A_ii)) eta / 2 at most to an entry of L L' and n times that to c. Rows of zeros, of points at the origin, need
-    neither a proof nor a shift.
+    The first shift is 0. The Cholesky factorisation of A - c I, c = gamma_{n+1} / (1 -
+    gamma_{n+1}) tr A, terminates only if A is positive semidefinite; underflow adds (n
+    + root(A_ii)) eta / 2 at most to an entry of L L' and n times that to c. Rows of
+    zeros, of points at the origin, need neither a proof nor a shift.
 
-    Source: S. M. Rump, Verification of positive definiteness, BIT 46 (2006), Corollary 2.4.
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Symmetric matrix.
+
+    Returns
+    -------
+    float or None
+        Shift, at least 0; None for an indefinite K.
+
+    References
+    ----------
+    S. M. Rump, Verification of positive definiteness, BIT 46 (2006), Corollary 2.4.
     """
+    # Imported here: no other function of the module needs scipy.linalg.
     from scipy.linalg import LinAlgError, cho_factor
 
-    if not K.diagonal().all():  # a row of zeros has one on the diagonal
+    # A row of zeros has a zero on the diagonal.
+    if not K.diagonal().all():
         nonzero = K.any(axis=1)
         K = K[np.ix_(nonzero, nonzero)]
     n = len(K)
@@ -226,9 +349,8 @@ def proven_shift(K: Array) -> float | None:
         A[np.diag_indices(n)] -= 1.01 * gamma * A.diagonal().sum() + underflow
         A[np.diag_indices(n)] -= 4 * UNIT * np.abs(A.diagonal())
         try:
-            cho_factor(
-                A.T, lower=True, overwrite_a=True, check_finite=False
-            )  # in place: A.T is as LAPACK has matrices
+            # A.T has LAPACK's column-major order, so that the factorisation is in place.
+            cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:
             continue
         return shift

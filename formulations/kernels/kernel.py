@@ -2,8 +2,8 @@
 
 Each kernel states a bound E with |computed K_ij - k(x_i, x_j)| <= E_ij for the given
 floats. A proof about K beta therefore holds for the mathematical kernel, and not only
-for the matrix that was computed. Everything is computed in the precision of the
-features, which is float64, or the platform's extended precision where a bound needs it.
+for the computed matrix. All values are computed in the precision of the features, which
+is float64, or the platform's extended precision if a bound needs it.
 """
 
 from __future__ import annotations
@@ -26,42 +26,115 @@ from equimargin.formulations.numeric.rounding import (
 )
 
 LARGEST_EXPANDED_EXPONENT = 30.0
-"""gamma (|x|^2 + |z|^2), a pure number, up to which |x - z|^2 is expanded. Beyond it the expansion loses digits of the exponent that the
-differences x - z keep.
+"""Maximum gamma (|x|^2 + |z|^2), a pure number, for which |x - z|^2 is expanded.
+
+Above it the expansion loses digits of the exponent that the differences x - z preserve.
 """
 
 
 @dataclass(frozen=True)
 class Kernel(ABC):
-    """A kernel k(x, z) with its parameters."""
+    """Kernel k(x, z) with its parameters."""
 
     name: ClassVar[str]
     sklearn_name: ClassVar[str] = ""
-    """scikit-learn's name, where it has the kernel: by it options, estimators and studies call the kernel; else by `name`."""
+    """scikit-learn's name, empty if it lacks the kernel.
+
+    Options, estimators and studies use this name, or `name` if it is empty.
+    """
     sklearn_defaults: ClassVar[Mapping[str, Any]] = {}
-    """scikit-learn's defaults of the parameters, for kernels that are called by name."""
+    """scikit-learn's default parameters, for kernels found by name."""
     positive_semidefinite: ClassVar[bool] = True
     given: ClassVar[bool] = False
-    """Whether the features are the Gram matrix itself."""
+    """True if the features are the Gram matrix itself."""
 
     @abstractmethod
     def block(self, X: Features, Z: Features) -> Array:
-        """k(x_i, z_j), (m, n), for X (m, d) and Z (n, d)."""
+        """Return k(x_i, z_j), shape (m, n).
+
+        Parameters
+        ----------
+        X : ndarray or sparse array of shape (m, d)
+            Points x_i.
+        Z : ndarray or sparse array of shape (n, d)
+            Points z_j.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+            Entries of the kernel.
+        """
 
     @abstractmethod
     def diagonal(self, X: Features) -> Array:
-        """k(x_i, x_i), (m,)."""
+        """Return k(x_i, x_i).
+
+        Parameters
+        ----------
+        X : ndarray or sparse array of shape (m, d)
+            Points x_i.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Entries of the kernel.
+        """
 
     @abstractmethod
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        """An upper bound of E v, (m,), for v >= 0 of shape (n,) and the computed K = block(X, Z), but for its own rounding; or a NaN."""
+        """Return an upper bound of E v, the rounding of the bound itself excluded.
+
+        Parameters
+        ----------
+        X : ndarray or sparse array of shape (m, d)
+            Points x_i.
+        Z : ndarray or sparse array of shape (n, d)
+            Points z_j.
+        K : ndarray of shape (m, n)
+            Computed block(X, Z).
+        v : ndarray of shape (n,)
+            Numbers, at least 0.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Upper bound; NaN where nothing is known.
+        """
 
     @abstractmethod
     def diagonal_bound(self, X: Features) -> Array:
-        """An upper bound of |k(x_i, x_i)|, (m,)."""
+        """Return an upper bound of |k(x_i, x_i)|.
+
+        Parameters
+        ----------
+        X : ndarray or sparse array of shape (m, d)
+            Points x_i.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Upper bounds.
+        """
 
     def magnitude(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        """An upper bound of |K| v, (m,), for v >= 0 of shape (n,)."""
+        """Return an upper bound of |K| v.
+
+        Parameters
+        ----------
+        X : ndarray or sparse array of shape (m, d)
+            Points x_i.
+        Z : ndarray or sparse array of shape (n, d)
+            Points z_j.
+        K : ndarray of shape (m, n)
+            Computed block(X, Z).
+        v : ndarray of shape (n,)
+            Numbers, at least 0.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Upper bound.
+        """
         product: Array = np.abs(K) @ v
         return product
 
@@ -95,7 +168,17 @@ class Linear(Kernel):
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
-    """k(x, z) = (gamma x.z + coef0)^degree."""
+    """k(x, z) = (gamma x.z + coef0)^degree.
+
+    Parameters
+    ----------
+    degree : int
+        Exponent, at least 1.
+    gamma : float
+        Factor of x.z, positive and finite.
+    coef0 : float
+        Constant, nonnegative and finite.
+    """
 
     degree: int = 2
     gamma: float = 1.0
@@ -120,7 +203,8 @@ class Polynomial(Kernel):
         return k
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        """The base is off by gamma_{d+3} of that of |x| and |z|, and by (gamma d + 1) eta for underflow: u / 2 of a base not too small."""
+        # The error of the base is gamma_{d+3} times the base at |x| and |z|, plus
+        # (gamma d + 1) eta for underflow: u / 2 times a base that is not too small.
         bound: Array = (
             self.degree * gamma_n(X.shape[1] + 8, find_unit(K)) * self.magnitude(X, Z, K, v)
             + 16 * SMALLEST * v.sum()
@@ -141,18 +225,27 @@ class Polynomial(Kernel):
         return np.asarray(round_toward((1 + gamma_n(16)) * base**self.degree, 1) + 16 * SMALLEST)
 
     def _base(self, X: Features, Z: Features) -> Array:
-        """gamma x.z + coef0, (m, n)."""
+        """Return gamma x.z + coef0, (m, n)."""
         base: Array = self.gamma * _dense(X @ Z.T) + self.coef0
         return base
 
     def _smallest_base(self, X: Features) -> float:
-        """Of any base that is larger than this, underflow has taken less than u / 2."""
+        """Return the base above which underflow takes less than u / 2."""
         return float(2 * (self.gamma * X.shape[1] + 1) * (SMALLEST / UNIT))
 
 
 @dataclass(frozen=True)
 class RBF(Kernel):
-    """k(x, z) = exp(-gamma |x - z|^2), the square by expansion, one matrix product, or far from the origin by differences."""
+    """k(x, z) = exp(-gamma |x - z|^2).
+
+    The square is computed by expansion, which is one matrix product, or by differences
+    if the points are far from the origin.
+
+    Parameters
+    ----------
+    gamma : float
+        Inverse squared length scale, positive and finite.
+    """
 
     gamma: float = 1.0
 
@@ -162,7 +255,8 @@ class RBF(Kernel):
     def __post_init__(self) -> None:
         set_number(self, "gamma", "positive and finite", lambda v: 0 < v < np.inf)
 
-    @np.errstate(over="ignore")  # an exponent beyond float64 is that of an entry of 0
+    # An exponent that overflows gives an entry of 0.
+    @np.errstate(over="ignore")
     def block(self, X: Features, Z: Features) -> Array:
         centred = _centred(X, Z)
         x, z = (squared_norms(points) for points in centred)
@@ -170,7 +264,8 @@ class RBF(Kernel):
             return np.asarray(np.exp(-self.gamma * squared_distances(X, Z)))
         K = _dense(centred[0] @ centred[1].T)
         K *= 2.0
-        K -= x[:, None] + z[None, :]  # added first, so that k(X, X) is symmetric to the bit
+        # The norms are added first, so that k(X, X) is exactly symmetric.
+        K -= x[:, None] + z[None, :]
         np.minimum(K, 0.0, out=K)
         K *= self.gamma
         return np.asarray(np.exp(K, out=K))
@@ -179,11 +274,28 @@ class RBF(Kernel):
         return np.ones(X.shape[0])
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        """A bound on the rounding of |x - z|^2, by expansion or by differences, and of its exponential.
+        """Bound the rounding of |x - z|^2, by expansion or by differences, and of its exponential.
 
-        By expansion |x - z|^2 is off by gamma_{d+10} (|x| + |z|)^2 <= 2 gamma_{d+10} (|x|^2 + |z|^2). By differences it is off by
-        gamma_{d+6} of itself, which is -log k / gamma, and by 3 d eta for underflow. libm's exp is off by 4 ulp, which are 4 eta below
-        2^-1022.
+        By expansion the error of |x - z|^2 is gamma_{d+10} (|x| + |z|)^2 <= 2
+        gamma_{d+10} (|x|^2 + |z|^2). By differences it is gamma_{d+6} times the
+        value, which is -log k / gamma, plus 3 d eta for underflow. The error of libm's exp is
+        4 ulp, which are 4 eta below 2^-1022.
+
+        Parameters
+        ----------
+        X : ndarray or sparse array of shape (m, d)
+            Points x_i.
+        Z : ndarray or sparse array of shape (n, d)
+            Points z_j.
+        K : ndarray of shape (m, n)
+            Computed block(X, Z).
+        v : ndarray of shape (n,)
+            Numbers, at least 0.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Upper bound of E v.
         """
         unit, d, Kv = find_unit(K), X.shape[1], K @ v
         x, z = (squared_norms(points) for points in _centred(X, Z))
@@ -191,15 +303,17 @@ class RBF(Kernel):
         nearly = (10 * unit + (6 * self.gamma * d + 4) * SMALLEST) * Kv + (
             16 * v.sum() + len(v)
         ) * SMALLEST
-        known = 4 * reach < np.inf  # no square or difference of squares has overflowed
+        # No square or difference of squares has overflowed.
+        is_finite = 4 * reach < np.inf
         bound: Array
-        if known and self._far(Z, x, z):
+        if is_finite and self._far(Z, x, z):
             spread = -K * np.log(K, where=K > 0, out=np.zeros_like(K))
             bound = 1.02 * gamma_n(d + 6, unit) * (np.maximum(spread, 0.0) @ v) + nearly
             return bound
         share = 2.02 * gamma_n(d + 10, unit)
         worst = share * self.gamma * reach
-        if not (known and worst <= 1.0):  # exp(e) - 1 is no longer near e: only 0 <= k <= 1 is
+        # exp(e) - 1 is not close to e: only 0 <= k <= 1 is known.
+        if not (is_finite and worst <= 1.0):
             return np.full(len(x), float(v.sum()) * 1.01)
         bound = np.exp(worst) * share * (self.gamma * x * Kv + K @ (self.gamma * z * v)) + nearly
         return bound
@@ -212,7 +326,11 @@ class RBF(Kernel):
         return product
 
     def _far(self, Z: Features, x: Array, z: Array) -> bool:
-        """Whether dense features, centred of squared norms x and z, are so far from their mean that an expansion would show."""
+        """Return True if an expansion would lose digits.
+
+        That is so for dense features far from their mean; x and z are their centred
+        squared norms.
+        """
         return (
             not is_sparse(Z)
             and not self.gamma * float(x.max(initial=0.0) + z.max(initial=0.0))
@@ -222,7 +340,17 @@ class RBF(Kernel):
 
 @dataclass(frozen=True)
 class Sigmoid(Kernel):
-    """k(x, z) = tanh(gamma x.z + coef0), which is not positive semidefinite in general: no optimum is claimed with it."""
+    """k(x, z) = tanh(gamma x.z + coef0).
+
+    It is not positive semidefinite in general, so that no optimum is claimed with it.
+
+    Parameters
+    ----------
+    gamma : float
+        Factor of x.z, finite.
+    coef0 : float
+        Constant, finite.
+    """
 
     gamma: float = 1.0
     coef0: float = 0.0
@@ -257,9 +385,15 @@ class Sigmoid(Kernel):
 
 @dataclass(frozen=True)
 class Intercept(Kernel):
-    """k(x, z) + 1: the kernel whose functions bring a constant of their own, so that their bias is part of the norm.
+    """k(x, z) + 1: the functions contain a constant, and their norm includes it.
 
-    A linear kernel's is the kernel of the features with a column of ones appended.
+    Added to a linear kernel, it is the kernel of the features with a column of ones
+    appended.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Kernel k.
     """
 
     kernel: Kernel
@@ -268,12 +402,12 @@ class Intercept(Kernel):
 
     @property
     def positive_semidefinite(self) -> bool:  # type: ignore[override]
-        """As the kernel is."""
+        """True if the kernel k is positive semidefinite."""
         return self.kernel.positive_semidefinite
 
     @property
     def given(self) -> bool:  # type: ignore[override]
-        """As the kernel is."""
+        """True if the features of the kernel k are its Gram matrix."""
         return self.kernel.given
 
     def block(self, X: Features, Z: Features) -> Array:
@@ -284,8 +418,9 @@ class Intercept(Kernel):
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         unit = find_unit(K)
-        within = np.abs(K - 1.0) + 2 * unit * np.abs(K)  # of the kernel itself, from its sum with 1
-        bound: Array = self.kernel.rounding(X, Z, within, v) + 4 * unit * (np.abs(K) @ v + v.sum())
+        # Bound of |k|, from the computed k + 1.
+        size = np.abs(K - 1.0) + 2 * unit * np.abs(K)
+        bound: Array = self.kernel.rounding(X, Z, size, v) + 4 * unit * (np.abs(K) @ v + v.sum())
         return bound
 
     def diagonal_bound(self, X: Features) -> Array:
@@ -294,7 +429,7 @@ class Intercept(Kernel):
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
-    """The given numbers: X is the symmetric Gram matrix itself, (m, m), or rows of it, k(x_new, x_train)."""
+    """Given Gram matrix: X is the symmetric matrix itself, or new rows k(x_new, x_train)."""
 
     name = sklearn_name = "precomputed"
     given = True
@@ -318,34 +453,84 @@ def linear() -> Linear:
 
 
 def polynomial(degree: int = 2, gamma: float = 1.0, coef0: float = 1.0) -> Polynomial:
-    """Return the kernel (gamma x.z + coef0)^degree; positive semidefinite for gamma > 0 and coef0 >= 0, document T, section 2.3.
+    """Return the kernel (gamma x.z + coef0)^degree.
+
+    It is positive semidefinite for gamma > 0 and coef0 >= 0.
+
+    Parameters
+    ----------
+    degree : int
+        Exponent, at least 1.
+    gamma : float
+        Factor of x.z.
+    coef0 : float
+        Constant.
+
+    Returns
+    -------
+    Polynomial
+        Kernel.
 
     Raises
     ------
     ValueError
         If degree < 1, gamma <= 0 or coef0 < 0.
+
+    References
+    ----------
+    Document T, section 2.3.
     """
     return Polynomial(degree, gamma, coef0)
 
 
 def rbf(gamma: float = 1.0) -> RBF:
-    """Return the kernel exp(-gamma |x - z|^2), document T, section 2.3.
+    """Return the kernel exp(-gamma |x - z|^2).
+
+    Parameters
+    ----------
+    gamma : float
+        Inverse squared length scale.
+
+    Returns
+    -------
+    RBF
+        Kernel.
 
     Raises
     ------
     ValueError
         If gamma is not positive and finite.
+
+    References
+    ----------
+    Document T, section 2.3.
     """
     return RBF(gamma)
 
 
 def sigmoid(gamma: float = 1.0, coef0: float = 0.0) -> Sigmoid:
-    """Return the kernel tanh(gamma x.z + coef0), document T, section 2.3.
+    """Return the kernel tanh(gamma x.z + coef0).
+
+    Parameters
+    ----------
+    gamma : float
+        Factor of x.z.
+    coef0 : float
+        Constant.
+
+    Returns
+    -------
+    Sigmoid
+        Kernel.
 
     Raises
     ------
     ValueError
         If a parameter is not finite.
+
+    References
+    ----------
+    Document T, section 2.3.
     """
     return Sigmoid(gamma, coef0)
 
@@ -362,12 +547,25 @@ def set_number(
     is_met: Callable[[Any], bool],
     kind: type[float] | type[int] = float,
 ) -> None:
-    """Check a parameter of a kernel, and keep it as a number of a kind.
+    """Check a parameter of a kernel, and store it as a number of a kind.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Kernel that has the parameter as an attribute.
+    name : str
+        Name of the parameter.
+    condition : str
+        Condition as text, for the message.
+    is_met : callable
+        Predicate of the number; True if it satisfies the condition.
+    kind : type
+        float or int.
 
     Raises
     ------
     ValueError
-        If it is no number that meets the condition: a sentence.
+        If it is no number that satisfies the condition.
     """
     value = check_number(
         getattr(kernel, name),
@@ -379,19 +577,36 @@ def set_number(
 
 
 def _dense(K: Any) -> Array:
-    """A product of features as an ndarray, whatever the features were."""
+    """Return a product of dense or sparse features as an ndarray."""
     return dense(K)
 
 
 def _inner_sizes(X: Features, Z: Features, v: Array) -> Array:
-    """|X| |Z|'v, (m,), for v >= 0 of shape (n,), of which no underflow before the last product takes anything."""
+    """Return |X| |Z|'v, (m,), for v >= 0 of shape (n,).
+
+    An added term covers underflow before the last product.
+    """
     sizes: Array = abs(X) @ (abs(Z).T @ v + np.count_nonzero(v) * SMALLEST)
     return sizes
 
 
 def squared_distances(X: Array, Z: Array) -> Array:
-    """Return |x_i - z_j|^2 from the differences, (m, n)."""
+    """Return |x_i - z_j|^2, computed from the differences.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, d)
+        Points x_i.
+    Z : ndarray of shape (n, d)
+        Points z_j.
+
+    Returns
+    -------
+    ndarray of shape (m, n)
+        Squared distances.
+    """
     if X.dtype == np.float64:
+        # Imported here: only these distances need scipy.spatial.
         from scipy.spatial.distance import cdist
 
         return np.asarray(cdist(X, Z, "sqeuclidean"))
@@ -402,20 +617,35 @@ def squared_distances(X: Array, Z: Array) -> Array:
 
 
 def _centred(X: Features, Z: Features) -> tuple[Features, Features]:
-    """X and Z with the mean of Z at the origin, where the expansion of |x - z|^2 loses least; sparse features stay as they are."""
+    """Return X and Z with the mean of Z at the origin.
+
+    There the expansion of |x - z|^2 loses the fewest digits. Sparse features are
+    unchanged.
+    """
     if is_sparse(Z) or is_sparse(X):
         return X, Z
     centre = Z.mean(axis=0)
     centred = Z - centre
-    return (
-        centred if X is Z else X - centre
-    ), centred  # one array for both: BLAS returns a symmetric product then
+    # If X is Z, one array serves both: BLAS then returns a symmetric product.
+    return (centred if X is Z else X - centre), centred
 
 
 def squared_norms(X: Features) -> Array:
-    """|x_i|^2, (m,), for X (m, d)."""
+    """Return |x_i|^2.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (m, d)
+        Points x_i.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Squared norms.
+    """
     if not is_sparse(X):
         return np.asarray(np.einsum("ij,ij->i", X, X))
-    X = canonical(X)  # entries of one place are summed before they are squared
+    # Entries of one place are summed before they are squared.
+    X = canonical(X)
     squares = type(X)((X.data * X.data, X.indices, X.indptr), shape=X.shape)
     return np.asarray(squares @ np.ones(X.shape[1]), dtype=np.float64)

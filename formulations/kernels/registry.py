@@ -1,4 +1,6 @@
-"""All kernels by the names that the command line, studies and the estimators take, and how one is entered.
+"""Registry of kernels by name, for the command line, studies and the estimators.
+
+A kernel is registered by a decorator:
 
     @kernel("both")
     @dataclass(frozen=True)
@@ -7,8 +9,8 @@
         def block(self, X, Z): return linear().block(X, Z) + rbf(self.gamma).block(X, Z)
         ...
 
-Its `rounding` and `diagonal_bound` are what proofs about the kernel stand on: `Kernel`
-says what they must bound.
+Proofs about the kernel rely on its `rounding` and `diagonal_bound`; `Kernel` specifies
+these bounds.
 """
 
 from __future__ import annotations
@@ -36,38 +38,44 @@ from equimargin.formulations.registry import Registry
 
 K = TypeVar("K", bound=type[Kernel])
 KERNELS: Registry[type[Kernel]] = Registry("kernel")
-"""All kernels, those of scikit-learn by its names."""
+"""All kernels by name; those of scikit-learn have its names."""
 PARAMETERS = ("gamma", "degree", "coef0")
-"""The names of parameters that a kernel may have: these are what options and arguments give."""
+"""Permitted names of kernel parameters, as in options and arguments."""
 for made in (Linear, Polynomial, RBF, Sigmoid, Precomputed):
     KERNELS.enter(made.sklearn_name, made, made.__module__)
 RESERVED = (Polynomial.name, Intercept.name)
-"""Names in certificates and files that are none of these."""
+"""Names in certificates and files that no registered kernel may have."""
 
 
 def kernel(name: str) -> Callable[[K], K]:
-    """Enter a kernel: a frozen dataclass whose fields are among gamma, degree and coef0.
+    """Register a kernel: a frozen dataclass whose fields are among gamma, degree and coef0.
 
     Parameters
     ----------
     name : str
-        Of small letters, digits and underscores; of no other kernel.
+        Unique name of lower-case letters, digits and underscores.
+
+    Returns
+    -------
+    callable
+        Class decorator.
 
     Raises
     ------
     ValueError
-        A name that is taken or has other characters; another class, other fields, methods that are
-        missing.
+        If the name is taken or has other characters, or the class is another one, has
+        other fields or lacks methods.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ValueError(
-            f"the name of a kernel is small letters, digits and underscores, not "
+            f"the name of a kernel is lower-case letters, digits and underscores, not "
             f"{format_value(name)}"
         )
 
     def enter(made: K) -> K:
+        # A module that is loaded again may replace its kernel.
         if name in RESERVED or (name in KERNELS and KERNELS.module_of(name) != made.__module__):
-            raise ValueError(f"a kernel {name!r} is entered already; take another name")
+            raise ValueError(f"a kernel {name!r} is registered already; take another name")
         if not (isinstance(made, type) and Kernel in made.__bases__ and is_dataclass(made)):
             raise ValueError(
                 f"the kernel {name} must be a dataclass with Kernel, and no kernel of the "
@@ -77,10 +85,10 @@ def kernel(name: str) -> Callable[[K], K]:
             raise ValueError(
                 f"the kernel {name} has no {', '.join(sorted(made.__abstractmethods__))}"
             )
-        other = [field.name for field in fields(made) if field.name not in PARAMETERS]
-        if other:
+        invalid = [field.name for field in fields(made) if field.name not in PARAMETERS]
+        if invalid:
             raise ValueError(
-                f"the kernel {name} has the parameter {other[0]}; it may have "
+                f"the kernel {name} has the parameter {invalid[0]}; it may have "
                 f"{', '.join(PARAMETERS)}"
             )
         KERNELS.enter(name, made, made.__module__)
@@ -95,8 +103,13 @@ def kernel_class(name: str) -> type[Kernel]:
 
     Parameters
     ----------
-    name
+    name : str
         Name of a kernel.
+
+    Returns
+    -------
+    type of Kernel
+        Registered class.
 
     Raises
     ------
@@ -113,45 +126,73 @@ def kernel_class(name: str) -> type[Kernel]:
 
 
 def called(name: str) -> str:
-    """Return the name by which a kernel is entered: "poly" for "polynomial"."""
+    """Return the registered name of a kernel: "poly" for "polynomial".
+
+    Parameters
+    ----------
+    name : str
+        Name of a kernel.
+
+    Returns
+    -------
+    str
+        Key of `KERNELS`, if there is one.
+    """
     return Polynomial.sklearn_name if name == Polynomial.name else name
 
 
 def list_parameters(name: str) -> list[str]:
-    """Return the names of the parameters of a kernel, which are the fields of its class."""
+    """Return the parameter names of a kernel, the fields of its class.
+
+    Parameters
+    ----------
+    name : str
+        Name of a kernel.
+
+    Returns
+    -------
+    list of str
+        Names among `PARAMETERS`.
+    """
     return [field.name for field in fields(kernel_class(name)) if field.name in PARAMETERS]
 
 
 def named_kernel(
     kernel: str | Kernel, X: Features, weights: Array | None, given: Mapping[str, Any]
 ) -> Kernel:
-    """Return the kernel of a name for the points X, or the kernel that is given.
+    """Return the kernel of a name for the points X, or the given kernel.
 
-        linear  x.z        poly  (gamma x.z + coef0)^degree        rbf  exp(-gamma |x - z|^2)        sigmoid  tanh(gamma x.z + coef0)
+        linear       x.z                     poly     (gamma x.z + coef0)^degree
+        rbf          exp(-gamma |x - z|^2)   sigmoid  tanh(gamma x.z + coef0)
         exponential  exp(-gamma |x - z|)
 
-    The command line, studies and the estimators name kernels by this function.
+    The command line, studies and the estimators find kernels by this function.
 
     Parameters
     ----------
-    kernel
-        Name of a kernel, or what `linear`, `polynomial`, `rbf`, `sigmoid` or `precomputed` of
-        `equimargin.formulations` returns, which has its own parameters.
-    X : array of shape (m, d)
+    kernel : str or Kernel
+        Name of a kernel, or the result of `linear`, `polynomial`, `rbf`, `sigmoid` or
+        `precomputed` of `equimargin.formulations`, which has its own parameters.
+    X : ndarray or sparse array of shape (m, d)
         Features.
-    weights : array of shape (m,), optional
+    weights : ndarray of shape (m,), or None
         Weights of the rows; None are ones.
-    given
-        Parameters by name; where one is missing, scikit-learn's default if it has the kernel, else
-        that of the class. gamma is a positive number, "scale", 1 / (d var), or "auto", 1 / d; var
-        is the variance of all entries of X with the weights of their rows, and gamma is 1 where it
-        is 0.
+    given : mapping of str to float or str
+        Parameters by name. A missing one has scikit-learn's default if it has the
+        kernel, else that of the class. gamma is a positive number, "scale", 1 / (d
+        var), or "auto", 1 / d; var is the variance of all entries of X with the weights
+        of their rows, and gamma is 1 if it is 0.
+
+    Returns
+    -------
+    Kernel
+        Kernel with its parameters.
 
     Raises
     ------
     ValueError
-        If the name is unknown, the kernel does not have a parameter that is given, it needs one that
-        is not, or the parameters make no kernel.
+        If the name is unknown, the kernel lacks a given parameter or needs a missing
+        one, or the parameters make no kernel.
 
     References
     ----------
@@ -160,12 +201,13 @@ def named_kernel(
     if isinstance(kernel, Kernel):
         return kernel
     chosen = kernel_class(kernel)
-    wrong = [name for name in given if name not in list_parameters(kernel)]
-    if wrong:
+    unknown = [name for name in given if name not in list_parameters(kernel)]
+    if unknown:
         raise ValueError(
-            f"the kernel {kernel} has no {wrong[0]}; it has "
+            f"the kernel {kernel} has no {unknown[0]}; it has "
             f"{', '.join(list_parameters(kernel)) or 'no parameters'}"
         )
+    # Given values precede scikit-learn's defaults, which precede those of the class.
     parameters = {**chosen.sklearn_defaults, **given}
     missing = [
         field.name
@@ -180,7 +222,7 @@ def named_kernel(
 
 
 def _scaled(X: Features, weights: Array | None, gamma: str) -> float:
-    """Return the number for which "scale" or "auto" stands."""
+    """Return the value of gamma for "scale" or "auto"."""
     if check_choice(gamma, "gamma", ("scale", "auto")) == "auto":
         return 1.0 / int(X.shape[1])
     mean = np.average(_row_sums(X), weights=weights) / X.shape[1]

@@ -1,4 +1,4 @@
-"""The graph of the printed problems: which have equal optima, by which map, and which only look alike."""
+"""Relation graph of the published problems: equivalences, their maps and counterexamples."""
 
 from equimargin.formulations.links.kinds import (
     Equivalence,

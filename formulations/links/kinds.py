@@ -1,8 +1,8 @@
-"""The kinds of relation between two formulations, each with its statement, its sources and its two maps of canonical points.
+"""Kinds of relation between two formulations: statement, sources and maps of points.
 
-A link is data plus two maps, and its statement is a sentence that could stand in a
-paper. Values are on the families' scales; `Declaration.value` converts a formulation's
-own objective to that scale.
+A relation is data plus two maps of canonical points, and its statement is a complete
+sentence, as in a paper. Values are on the families' scales; `Declaration.value`
+converts a formulation's own objective to that scale.
 """
 
 from __future__ import annotations
@@ -15,38 +15,63 @@ from equimargin.formulations.declarations.source import Source
 from equimargin.formulations.problem.point import CanonicalPoint
 
 PointMap = Callable[[Any, Any], CanonicalPoint]
-"""From a problem and a point of it to a point of the linked problem."""
+"""Map from a problem and a point of it to a point of the related problem."""
 EVIDENCE = "numerical evidence only"
-"""The status of a link whose statement about the optima is not proved by a machine-checked theorem."""
+"""Status of a relation without a machine-checked theorem about the optima."""
 
 
 def same_problem(problem: Any) -> Any:
-    """The problem itself: the linked formulation is of the same data and settings."""
+    """Return the problem itself: both formulations have the same data and settings.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem of the first formulation.
+
+    Returns
+    -------
+    Problem
+        The problem.
+    """
     return problem
 
 
 def same_value(value: float, problem: Any) -> float:
-    """The value itself: the linked formulations have the same optimum."""
+    """Return the value itself: both formulations have the same optimum.
+
+    Parameters
+    ----------
+    value : float
+        Optimum of the first formulation.
+    problem : Problem
+        Its problem, unused.
+
+    Returns
+    -------
+    float
+        The value.
+    """
     return value
 
 
 @dataclass(frozen=True, kw_only=True)
 class Link:
-    """A relation of formulation `a` to formulation `b`.
+    """Relation of formulation `a` to formulation `b`.
 
     Parameters
     ----------
+    a, b : str
+        Ids of the formulations.
     statement : str
-        The relation in a sentence.
-    sources : tuple[Source, ...]
-        Where it is printed or follows from.
+        Relation as a sentence.
+    sources : tuple of Source
+        Publications from which it follows.
     conditions : str
-        When it holds.
+        Conditions under which it holds.
     theorem : str
-        The machine-checked theorem about the two optima, file.name in proofs/rocq,
-        without sample weights; "" where there is no theorem and the evidence is
-        numerical. Whatever the statement says beyond the two optima is tested, not
-        proved.
+        Machine-checked theorem about the two optima, file.name in proofs/rocq, without
+        sample weights; "" if there is no theorem and the evidence is numerical. Any
+        further part of the statement is tested, not proved.
     """
 
     kind: ClassVar[str]
@@ -59,7 +84,7 @@ class Link:
 
     @property
     def status(self) -> str:
-        """The theorem about its optima, or that there is none."""
+        """The theorem about its optima, or the statement that there is none."""
         return f"optima proved: {self.theorem}" if self.theorem else EVIDENCE
 
 
@@ -69,15 +94,15 @@ class Equivalence(Link):
 
     Parameters
     ----------
-    problem : Callable[[Any], Any]
-        b's problem from a's.
-    value : Callable[[float, Any], float]
-        b's optimum from a's, given a's problem.
-    forward, backward : PointMap
-        From canonical points of a's problem to those of b's, and back; both take a's
-        problem first.
-    applies : Callable[[Any], bool]
-        Whether a problem of a's family meets the conditions.
+    forward, backward : callable
+        Maps from canonical points of a's problem to those of b's, and back; both take
+        a's problem first.
+    problem : callable
+        Map from a's problem to b's.
+    value : callable
+        Map from a's optimum, and a's problem, to b's optimum.
+    applies : callable
+        Predicate of a's problems; True if the conditions hold.
     """
 
     kind = "equivalence"
@@ -90,26 +115,29 @@ class Equivalence(Link):
 
 @dataclass(frozen=True, kw_only=True)
 class StrongEquivalence(Equivalence):
-    """Every feasible point maps to a feasible point of the same value, both ways: no optimum is needed to test it."""
+    """Every feasible point maps to a feasible point of the same value, both ways.
+
+    Its test needs no optimum.
+    """
 
     kind = "strong equivalence"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rescaling(Equivalence):
-    """The same problem at another parameter, its objective multiplied: one optimum, two scales."""
+    """One problem at two parameters, its objective multiplied: one optimum, two scales."""
 
     kind = "rescaling"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Relaxation(Link):
-    """The optimum of `a` is at most that of `b` on its problem, value(optimum of a) <= optimum of b.
+    """The optimum of `a` is at most that of `b`: value(optimum of a) <= optimum of b.
 
     Parameters
     ----------
-    problem : Callable[[Any], Any]
-        b's problem from a's.
+    problem : callable
+        Map from a's problem to b's.
     """
 
     kind = "relaxation"
@@ -118,16 +146,16 @@ class Relaxation(Link):
 
 @dataclass(frozen=True, kw_only=True)
 class NotEquivalent(Link):
-    """Two problems that a document, or a reader, may take for the same; their optima differ on the counterexample.
+    """Two similar problems; their optima differ at the counterexample.
 
     Parameters
     ----------
-    counterexample : Callable[[], tuple[Any, Any]]
-        A problem for `a` and one for `b`.
-    values : tuple[float, float]
-        The optima of `a` and `b` there, on the families' scales; -inf where a problem
-        is unbounded. For a misprinted formula that reads a solution off, the value is
-        the one that it claims, and inf where its b violates a hard margin.
+    counterexample : callable
+        Function that returns a problem for `a` and one for `b`.
+    values : tuple of float
+        Optima of `a` and `b` there, on the families' scales; -inf if a problem is
+        unbounded. For a misprinted formula of a solution, the value that it claims, and
+        inf if its b violates a hard margin.
     """
 
     kind = "not equivalent"

@@ -1,4 +1,4 @@
-"""The maps between the points and the problems of linked formulations."""
+"""Maps between the points and the problems of related formulations."""
 
 from __future__ import annotations
 
@@ -22,75 +22,167 @@ from equimargin.formulations.rows.listed import Pairs, Signed
 
 
 def to_x(problem: OneNormProblem, point: OneNormPoint) -> OneNormPoint:
-    """The unknowns of a linear program alone."""
+    """Return the variables x of a linear program, without its multipliers.
+
+    Parameters
+    ----------
+    problem : OneNormProblem
+        Problem of the point.
+    point : OneNormPoint
+        Point with x.
+
+    Returns
+    -------
+    OneNormPoint
+        Point with x alone.
+    """
     return OneNormPoint(x=OneNormCompletion(problem, point).x)
 
 
 def to_u(problem: OneNormProblem, point: OneNormPoint) -> OneNormPoint:
-    """The multipliers of a linear program alone."""
+    """Return the multipliers u of a linear program, without its variables.
+
+    Parameters
+    ----------
+    problem : OneNormProblem
+        Problem of the point.
+    point : OneNormPoint
+        Point with u.
+
+    Returns
+    -------
+    OneNormPoint
+        Point with u alone.
+    """
     return OneNormPoint(u=OneNormCompletion(problem, point).u)
 
 
 def to_function(problem: MarginProblem, point: Point) -> Point:
-    """The point's f and b: its own if it has them, else f = A'alpha with the best b."""
-    at = Completion(problem, point)
-    if isinstance(problem.kernel, Linear):
-        return Point(w=at.w, b=at.b)
-    return Point(beta=at.beta, b=at.b)
-
-
-def to_multipliers(problem: MarginProblem, point: Point) -> Point:
-    """The point's multipliers: its own if it has them, else multipliers made from f."""
-    return Point(alpha=Completion(problem, point).alpha)
-
-
-def critical_cost(problem: MarginProblem, point: Point) -> float:
-    """C* = min { max alpha_r / weight_r : alpha optimal for the hard dual }: the soft margin at C is the hard one exactly for C >= C*.
-
-    min C   s.t.   sum_r alpha_r A_r phi = w,  s'alpha = 0,  0 <= alpha_r <= C weight_r   over the rows on the margin.
+    """Return the point's f and b, or else f = A'alpha with the best b.
 
     Parameters
     ----------
     problem : MarginProblem
-        A feasible hard problem.
+        Problem of the point.
+    point : Point
+        Point with a function or multipliers.
+
+    Returns
+    -------
+    Point
+        Point without multipliers.
+    """
+    completed = Completion(problem, point)
+    if isinstance(problem.kernel, Linear):
+        return Point(w=completed.w, b=completed.b)
+    return Point(beta=completed.beta, b=completed.b)
+
+
+def to_multipliers(problem: MarginProblem, point: Point) -> Point:
+    """Return the point's multipliers, or else those recovered from f.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem of the point.
+    point : Point
+        Point with a function or multipliers.
+
+    Returns
+    -------
+    Point
+        Point with multipliers alone.
+    """
+    return Point(alpha=Completion(problem, point).alpha)
+
+
+def critical_cost(problem: MarginProblem, point: Point) -> float:
+    """Return C* = min { max alpha_r / weight_r : alpha optimal for the hard dual }.
+
+    The soft margin at C is the hard one exactly for C >= C*.
+
+        min C   s.t.   sum_r alpha_r A_r phi = w,  s'alpha = 0,  0 <= alpha_r <= C weight_r
+                       over the rows on the margin
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Feasible hard problem.
     point : Point
         Its optimum, accurate.
+
+    Returns
+    -------
+    float
+        C*.
 
     Raises
     ------
     ValueError
-        The point is not accurate enough to tell the rows on the margin.
+        If the point is too inaccurate to determine the rows on the margin.
     """
+    # Imported here: no other function of the module needs scipy.optimize.
     from scipy.optimize import linprog
 
-    at = Completion(problem, point)
+    completed = Completion(problem, point)
     features = problem.features()
-    margin = np.flatnonzero(at.u > -1e-6)
+    margin = np.flatnonzero(completed.u > -1e-6)
     rows = problem.rows.matrix[margin] @ features
     span = dense(rows).T
     k = len(margin)
-    slack = 1e-6 * max(float(np.abs(at.w).max(initial=0.0)), 1e-300)
+    slack = 1e-6 * max(float(np.abs(completed.w).max(initial=0.0)), 1e-300)
     balance = np.append(problem.bias_signs[margin], 0.0)[None, :]
-    equal = np.hstack([span, np.zeros((len(at.w), 1))])
+    equal = np.hstack([span, np.zeros((len(completed.w), 1))])
     limits = np.vstack(
         [np.hstack([np.eye(k), -problem.unit_weights[margin][:, None]]), equal, -equal]
     )
-    ends = np.concatenate([np.zeros(k), at.w + slack, slack - at.w])
-    found = linprog(np.append(np.zeros(k), 1.0), limits, ends, balance, np.zeros(1), method="highs")
-    if found.status != 0:
-        raise ValueError("the point is not accurate enough to tell the rows on the margin")
-    return float(found.x[-1])
+    ends = np.concatenate([np.zeros(k), completed.w + slack, slack - completed.w])
+    result = linprog(
+        np.append(np.zeros(k), 1.0), limits, ends, balance, np.zeros(1), method="highs"
+    )
+    if result.status != 0:
+        raise ValueError("the point is too inaccurate to determine the rows on the margin")
+    return float(result.x[-1])
 
 
 def given_multipliers(alpha: Array | None) -> Array:
-    """The multipliers of a point that must have some."""
+    """Return the multipliers of a point that must have some.
+
+    Parameters
+    ----------
+    alpha : ndarray of shape (p,), or None
+        Multipliers.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+        Multipliers.
+
+    Raises
+    ------
+    ValueError
+        If alpha is None.
+    """
     if alpha is None:
         raise ValueError("the point has no multipliers")
     return alpha
 
 
 def levels_of_one_query(problem: MarginProblem) -> int:
-    """How many levels the only query has; 0 for pairs without labels, for several queries and for weighted pairs."""
+    """Return the number of levels of the only query, or 0.
+
+    It is 0 for pairs without labels, for several queries and for weighted pairs.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Any margin problem.
+
+    Returns
+    -------
+    int
+        Number of levels.
+    """
     rows = problem.rows
     if (
         not isinstance(rows, Pairs)
@@ -103,45 +195,134 @@ def levels_of_one_query(problem: MarginProblem) -> int:
 
 
 def as_classification(problem: MarginProblem) -> MarginProblem:
-    """The two levels as classes."""
+    """Return the classification of a ranking with two levels.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Ranking; its highest level becomes the class +1.
+
+    Returns
+    -------
+    MarginProblem
+        Classification at the same cost.
+    """
     y = np.where(problem.rows.y == problem.rows.y.max(), 1.0, -1.0)
     return classification(problem.X, y, problem.C, problem.kernel, problem.loss)
 
 
 def of_two_levels(problem: MarginProblem) -> MarginProblem:
-    """The classification of an ordinal regression with one threshold, with its weights."""
+    """Return the classification of an ordinal regression with one threshold, and its weights.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Ordinal regression with the levels 0 and 1.
+
+    Returns
+    -------
+    MarginProblem
+        Classification.
+    """
     return replace(problem, rows=Signed(2 * np.asarray(problem.rows.y) - 1))
 
 
 def pairs_of_levels(problem: MarginProblem) -> MarginProblem:
-    """Return the ranking of all points by their levels, at the cost of the problem and without its weights."""
+    """Return the ranking of all points by their levels.
+
+    It has the cost of the problem, and no weights.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Ordinal regression.
+
+    Returns
+    -------
+    MarginProblem
+        Ranking.
+    """
     return replace(
         problem, rows=LabelledPairs(np.asarray(problem.rows.y), None), bias=False, weights=None
     )
 
 
 def halved(problem: MarginProblem, point: Point, factor: float) -> Point:
-    """The function times a factor."""
-    at = to_function(problem, point)
+    """Return the function times a factor.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem of the point.
+    point : Point
+        Point with a function or multipliers.
+    factor : float
+        Factor of f.
+
+    Returns
+    -------
+    Point
+        Point without a bias.
+    """
+    function = to_function(problem, point)
     return Point(
-        w=None if at.w is None else factor * at.w,
-        beta=None if at.beta is None else factor * at.beta,
+        w=None if function.w is None else factor * function.w,
+        beta=None if function.beta is None else factor * function.beta,
         b=None,
     )
 
 
 def without_bias(problem: MarginProblem) -> MarginProblem:
-    """The no-bias problem of the kernel k + 1."""
+    """Return the no-bias problem of the kernel k + 1.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem with a penalised bias.
+
+    Returns
+    -------
+    MarginProblem
+        Problem without a bias.
+    """
     return replace(problem, kernel=Intercept(problem.kernel), bias=False)
 
 
 def into_intercept(problem: MarginProblem, point: Point) -> Point:
-    """(f, b) as one function of the kernel k + 1, whose coefficients sum to b: f's own, moved along the optimum's alpha."""
+    """Return (f, b) as one function of the kernel k + 1, with coefficients that sum to b.
+
+    They are the coefficients of f, moved along the optimum's alpha.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem of the point.
+    point : Point
+        Point with a function or multipliers.
+
+    Returns
+    -------
+    Point
+        Point of `without_bias(problem)`.
+    """
     return Point(beta=problem.rows.rdot(Completion(problem, point).alpha))
 
 
 def out_of_intercept(problem: MarginProblem, point: Point) -> Point:
-    """f of the kernel k, and b the sum of the coefficients."""
+    """Return f of the kernel k, and b as the sum of the coefficients.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem of the point.
+    point : Point
+        Point of `without_bias(problem)`.
+
+    Returns
+    -------
+    Point
+        Point of the problem with a bias.
+    """
     beta = Completion(without_bias(problem), point).beta
     if isinstance(problem.kernel, Linear):
         return Point(w=problem.X.T @ beta, b=float(beta.sum()))
@@ -149,7 +330,18 @@ def out_of_intercept(problem: MarginProblem, point: Point) -> Point:
 
 
 def symmetrised(problem: MarginProblem) -> MarginProblem:
-    """Both signs of every difference as classified points, at half the cost."""
+    """Return the classification of both signs of every difference, at half the cost.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Ranking with a linear kernel.
+
+    Returns
+    -------
+    MarginProblem
+        Classification of 2 p points.
+    """
     A = problem.rows.matrix
     D = dense(A @ problem.X)
     y = np.concatenate([np.ones(len(D)), -np.ones(len(D))])
@@ -160,7 +352,18 @@ def symmetrised(problem: MarginProblem) -> MarginProblem:
 
 
 def adjacent(problem: MarginProblem) -> MarginProblem:
-    """The pairs of neighbours of a strict total order only."""
+    """Return the ranking by the pairs of neighbours in a strict total order.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Ranking of one query whose labels are all different.
+
+    Returns
+    -------
+    MarginProblem
+        Ranking with m - 1 pairs.
+    """
     order = np.argsort(problem.rows.y)
     return ranking_from_pairs(
         problem.X, np.column_stack([order[1:], order[:-1]]), problem.C, problem.kernel, problem.loss
@@ -168,14 +371,40 @@ def adjacent(problem: MarginProblem) -> MarginProblem:
 
 
 def pairs_as_points(problem: OneNormProblem) -> OneNormProblem:
-    """The differences phi_ij as points of class +1, by their Gram matrix A K A', without a bias."""
+    """Return the classification of the differences phi_ij as points of class +1.
+
+    It has the Gram matrix A K A' and no bias.
+
+    Parameters
+    ----------
+    problem : OneNormProblem
+        Ranking.
+
+    Returns
+    -------
+    OneNormProblem
+        Classification of p points.
+    """
     return one_norm_classification(
         _gram_of_pairs(problem), np.ones(problem.p), problem.C, precomputed(), bias=False
     )
 
 
 def symmetrised_pairs(problem: OneNormProblem) -> OneNormProblem:
-    """Both signs of every difference as classified points, by their Gram matrix, with a bias at half the cost."""
+    """Return the classification of both signs of every difference, at half the cost.
+
+    It has the Gram matrix of the differences and a bias.
+
+    Parameters
+    ----------
+    problem : OneNormProblem
+        Ranking.
+
+    Returns
+    -------
+    OneNormProblem
+        Classification of 2 p points.
+    """
     Q = _gram_of_pairs(problem)
     signs = np.concatenate([np.ones(problem.p), -np.ones(problem.p)])
     return one_norm_classification(
@@ -184,7 +413,20 @@ def symmetrised_pairs(problem: OneNormProblem) -> OneNormProblem:
 
 
 def shared_by_signs(problem: OneNormProblem, point: OneNormPoint) -> OneNormPoint:
-    """x and u of the pairs, one half for each sign of a difference."""
+    """Return x and u of the pairs, one half for each sign of a difference.
+
+    Parameters
+    ----------
+    problem : OneNormProblem
+        Problem of the point.
+    point : OneNormPoint
+        Point of the ranking.
+
+    Returns
+    -------
+    OneNormPoint
+        Point of `symmetrised_pairs(problem)`.
+    """
     x, u = (
         None if part is None else np.concatenate([part, part]) / 2 for part in (point.x, point.u)
     )
@@ -192,7 +434,20 @@ def shared_by_signs(problem: OneNormProblem, point: OneNormPoint) -> OneNormPoin
 
 
 def summed_over_signs(problem: OneNormProblem, point: OneNormPoint) -> OneNormPoint:
-    """x and u of the pairs, those of both signs of a difference together."""
+    """Return x and u of the pairs, summed over both signs of a difference.
+
+    Parameters
+    ----------
+    problem : OneNormProblem
+        Problem of the point.
+    point : OneNormPoint
+        Point of `symmetrised_pairs(problem)`.
+
+    Returns
+    -------
+    OneNormPoint
+        Point of the ranking.
+    """
     x, u = (
         None if part is None else part[: problem.p] + part[problem.p :]
         for part in (point.x, point.u)
@@ -201,7 +456,7 @@ def summed_over_signs(problem: OneNormProblem, point: OneNormPoint) -> OneNormPo
 
 
 def _gram_of_pairs(problem: OneNormProblem) -> Array:
-    """A K A', (p, p), symmetric."""
+    """Return A K A', (p, p), symmetric."""
     A = problem.rows.matrix
     Q: Array = np.asarray(A @ (A @ problem.gram.dense).T)
     return np.asarray((Q + Q.T) / 2)

@@ -1,4 +1,4 @@
-"""The table of all links: which printed problems have equal optima, and which only look as if they had."""
+"""Table of all relations between published problems: equivalences and differences."""
 
 from __future__ import annotations
 
@@ -65,14 +65,15 @@ from equimargin.formulations.problem.point import Point
 
 
 def _dual_programs(a: str, b: str, theorem: str, *sources: Source) -> Equivalence:
-    """A linear program and its dual."""
+    """Return the relation of a linear program and its dual."""
     return Equivalence(
         a=a,
         b=b,
-        statement="Linear-programming duality: the optima are equal; x are the multipliers of B'u <= "
-        "1, and u those of the margins.",
+        statement="Linear-programming duality: the optima are equal; x are the multipliers of "
+        "B'u <= 1, and u those of the margins.",
         sources=sources,
-        conditions="points that carry both sides, as a solved program's do: neither gives the other",
+        conditions="points that carry both sides, as a solved program's do: neither gives the "
+        "other",
         forward=to_u,
         backward=to_x,
         theorem=theorem,
@@ -80,7 +81,7 @@ def _dual_programs(a: str, b: str, theorem: str, *sources: Source) -> Equivalenc
 
 
 def _dual_pair(a: str, b: str, theorem: str, *sources: Source) -> Equivalence:
-    """A primal and its dual."""
+    """Return the relation of a primal and its dual."""
     return Equivalence(
         a=a,
         b=b,
@@ -96,7 +97,7 @@ def _dual_pair(a: str, b: str, theorem: str, *sources: Source) -> Equivalence:
 def _same_function(
     a: str, b: str, statement: str, theorem: str, *sources: Source
 ) -> StrongEquivalence:
-    """Two forms of one function."""
+    """Return the relation of two forms of one function."""
     spanned = b.endswith("beta")
     return StrongEquivalence(
         a=a,
@@ -121,12 +122,12 @@ def _rescaled(
 
 
 def _doubled_cost(a: str, b: str, theorem: str, source: Source) -> Rescaling:
-    """The law of the missing 1/2."""
+    """Return the relation to a misprinted dual without the factor 1/2."""
     return Rescaling(
         a=a,
         b=b,
-        statement="Without the 1/2 the optimum at C is half the right one at 2C, and alpha is half: "
-        "v_printed(C) = v(2C) / 2.",
+        statement="Without the 1/2 the optimum at C is half the right one at 2C, and alpha is "
+        "half: v_printed(C) = v(2C) / 2.",
         sources=(source,),
         problem=lambda p: p.with_cost(2 * p.C),
         value=lambda v, p: 2 * v,
@@ -137,12 +138,12 @@ def _doubled_cost(a: str, b: str, theorem: str, source: Source) -> Rescaling:
 
 
 def _two_levels(a: str, b: str, problem: Callable[[Any], Any], source: Source) -> Equivalence:
-    """An ordinal regression with one threshold, and a classification."""
+    """Return the relation of an ordinal regression with one threshold and a classification."""
     return Equivalence(
         a=a,
         b=b,
-        statement="With two levels, as classes -1 and +1, the threshold is minus the bias: f, b and "
-        "the optimum are the same.",
+        statement="With two levels, as classes -1 and +1, the threshold is minus the bias: f, "
+        "b and the optimum are the same.",
         sources=(source,),
         conditions="two levels",
         applies=lambda p: p.T == 1,
@@ -220,10 +221,8 @@ LINKS: tuple[Link, ...] = (
     Equivalence(
         a="svm.nobias_hard.primal",
         b="svm.nobias_hard.beta",
-        statement="Representer theorem with w = sum_i y_i betabar_i phi_i; betabar = alpha where Qbar "
-        ""
-        ""
-        "is positive definite.",
+        statement="Representer theorem with w = sum_i y_i betabar_i phi_i; betabar = alpha "
+        "where Qbar is positive definite.",
         sources=(_K("(3.14)"),),
         forward=to_function,
         backward=to_function,
@@ -238,8 +237,8 @@ LINKS: tuple[Link, ...] = (
     Equivalence(
         a="svm.penalized.primal",
         b="svm.nobias.primal",
-        statement="A bias that is part of the norm is the constant of the kernel k + 1: the no-bias "
-        "SVM of that kernel, b = sum_i beta_i.",
+        statement="A bias that is part of the norm is the constant of the kernel k + 1: the "
+        "no-bias SVM of that kernel, b = sum_i beta_i.",
         sources=(_K("(2.3)"),),
         problem=without_bias,
         forward=into_intercept,
@@ -253,10 +252,8 @@ LINKS: tuple[Link, ...] = (
     Equivalence(
         a="rank.hard.primal",
         b="rank.hard.margin",
-        statement="The largest smallest distance of projected neighbours is t = 1/|w|: u = w/|w|, and "
-        ""
-        ""
-        "the value is 1/(2 t^2).",
+        statement="The largest smallest distance of projected neighbours is t = 1/|w|: u = "
+        "w/|w|, and the value is 1/(2 t^2).",
         sources=(_T("Corollary 2"),),
         conditions="rankable data",
         forward=to_function,
@@ -368,10 +365,8 @@ LINKS: tuple[Link, ...] = (
     Rescaling(
         a="rank.lambda.function.as_lambda_half",
         b="rank.lambda.function",
-        statement="P (5) at the lambda of (6) is the right problem at half the cost: v_misread(C) = 2 "
-        ""
-        ""
-        "v(C/2).",
+        statement="P (5) at the lambda of (6) is the right problem at half the cost: "
+        "v_misread(C) = 2 v(C/2).",
         sources=(_P("(5)-(6)"),),
         problem=lambda p: p.with_cost(p.C / 2),
         value=lambda v, p: v / 2,
@@ -382,8 +377,8 @@ LINKS: tuple[Link, ...] = (
     Equivalence(
         a="rank.l1.primal",
         b="svm.soft.primal",
-        statement="The differences phi_ij as class +1 and their negatives as class -1, with a bias, "
-        "at C/2: the optimum is RankSVM's.",
+        statement="The differences phi_ij as class +1 and their negatives as class -1, with a "
+        "bias, at C/2: the optimum is RankSVM's.",
         sources=(_T("(87)"),),
         conditions="linear kernel",
         applies=lambda p: isinstance(p.kernel, Linear) and p.p > 0,
@@ -426,8 +421,8 @@ LINKS: tuple[Link, ...] = (
     Equivalence(
         a="ord.hard.primal",
         b="ord.hard.rank_hard",
-        statement="Twice the w of rank.hard keeps levels apart by 2, with thresholds in the middle: "
-        "four times its optimum.",
+        statement="Twice the w of rank.hard keeps levels apart by 2, with thresholds in the "
+        "middle: four times its optimum.",
         sources=(SHASHUA,),
         forward=to_function,
         backward=to_function,
@@ -435,7 +430,8 @@ LINKS: tuple[Link, ...] = (
     Equivalence(
         a="ord.hard.primal",
         b="ord.hard.neighbours",
-        statement="Thresholds in order that keep the levels next to them apart keep all levels apart.",
+        statement="Thresholds in order that keep the levels next to them apart keep all "
+        "levels apart.",
         sources=(SHASHUA,),
         forward=to_function,
         backward=to_function,
@@ -443,8 +439,8 @@ LINKS: tuple[Link, ...] = (
     Equivalence(
         a="ord.hard.rank_hard",
         b="rank.hard.primal",
-        statement="The pairs of all levels are those of the hard ranking, at half the w: its optimum "
-        "is a quarter.",
+        statement="The pairs of all levels are those of the hard ranking, at half the w: its "
+        "optimum is a quarter.",
         sources=(SHASHUA,),
         problem=pairs_of_levels,
         value=lambda v, p: v / 4,
@@ -493,8 +489,8 @@ LINKS: tuple[Link, ...] = (
     Equivalence(
         a="rank.onenorm.dual",
         b="svm.onenorm.dual",
-        statement="The differences phi_ij as class +1 and their negatives as class -1, with a bias, "
-        "at C/2: the optimum is the ranking's.",
+        statement="The differences phi_ij as class +1 and their negatives as class -1, with a "
+        "bias, at C/2: the optimum is the ranking's.",
         sources=(_T("(87), (94)-(96)"),),
         conditions="at least one pair",
         applies=lambda p: p.p > 0,
@@ -538,8 +534,8 @@ LINKS: tuple[Link, ...] = (
     Relaxation(
         a="rank.l1.primal",
         b="rank.reduced",
-        statement="The optimum over all pairs is at most that over the reduced graph at kappa times "
-        "the cost, max(n+, n-) for two levels.",
+        statement="The optimum over all pairs is at most that over the reduced graph at kappa "
+        "times the cost, max(n+, n-) for two levels.",
         sources=(_P("section 4, Figure 3"),),
         problem=lambda p: p.with_cost(p.C * reduction_factor(p.rows.y, p.rows.query)),
         theorem="reduced.rank_l1_below_reduced",
@@ -547,8 +543,8 @@ LINKS: tuple[Link, ...] = (
     NotEquivalent(
         a="rank.differences.dual",
         b="rank.l1.dual",
-        statement="k(x_i - x_j, x_u - x_v) is not phi_ij.phi_uv for a nonlinear k: RBF, gamma = 1, 0 "
-        "preferred to 1.",
+        statement="k(x_i - x_j, x_u - x_v) is not phi_ij.phi_uv for a nonlinear k: RBF, gamma "
+        "= 1, 0 preferred to 1.",
         sources=(_T("(88), (91)"),),
         counterexample=lambda: (
             ordered_pair(0.0, 1.0, kernel=rbf(1.0)),
@@ -560,10 +556,8 @@ LINKS: tuple[Link, ...] = (
     NotEquivalent(
         a="rank.onenorm.differences",
         b="rank.onenorm.primal",
-        statement="(94) with the kernel of differences scores pairs only: RBF, gamma = 1, 0 preferred "
-        ""
-        ""
-        "to 1.",
+        statement="(94) with the kernel of differences scores pairs only: RBF, gamma = 1, 0 "
+        "preferred to 1.",
         sources=(_T("(94)"),),
         counterexample=lambda: (one_norm_pair(), one_norm_pair()),
         values=(1.0, 1 / (2 - 2 * np.exp(-1.0))),
@@ -572,8 +566,8 @@ LINKS: tuple[Link, ...] = (
     NotEquivalent(
         a="rvm.primal",
         b="rank.l1.primal",
-        statement="RVM has beta >= 0 and its sum for a norm: x = 1 preferred to x = 2 gets beta = 0, "
-        "where RankSVM ranks it with w = -1.",
+        statement="RVM has beta >= 0 and its sum for a norm: x = 1 preferred to x = 2 gets "
+        "beta = 0, where RankSVM ranks it with w = -1.",
         sources=(_T("(102)"), _K("(2.10)")),
         counterexample=lambda: (rvm_pair(), ordered_pair(1.0, 2.0)),
         values=(1.0, 0.5),
@@ -582,8 +576,8 @@ LINKS: tuple[Link, ...] = (
     NotEquivalent(
         a="rank.onenorm.free",
         b="rvm.primal",
-        statement="With beta free x = 1 preferred to x = 2 is ranked by beta = (0, -1/2): beta >= 0 "
-        "is a restriction.",
+        statement="With beta free x = 1 preferred to x = 2 is ranked by beta = (0, -1/2): "
+        "beta >= 0 is a restriction.",
         sources=(_T("(102)"),),
         counterexample=lambda: (rvm_pair(), rvm_pair()),
         values=(0.5, 1.0),
@@ -592,8 +586,8 @@ LINKS: tuple[Link, ...] = (
     NotEquivalent(
         a="svm.onenorm.free",
         b="svm.onenorm.primal",
-        statement="If alpha is free, an outlier votes against its own class: -1 twice against 1, and "
-        "-2 in the class of 1, alpha_1 = -1/2.",
+        statement="If alpha is free, an outlier votes against its own class: -1 twice against "
+        "1, and -2 in the class of 1, alpha_1 = -1/2.",
         sources=(_T("section 5.1 (no formula)"),),
         counterexample=lambda: (far_outlier(), far_outlier()),
         values=(3.5, 4.0),
@@ -602,8 +596,8 @@ LINKS: tuple[Link, ...] = (
     NotEquivalent(
         a="rvm.as_printed",
         b="rvm.primal",
-        statement="(101) has no positive part: it rewards margins beyond 1, and x = 2 preferred to x "
-        "= 1 makes it unbounded.",
+        statement="(101) has no positive part: it rewards margins beyond 1, and x = 2 "
+        "preferred to x = 1 makes it unbounded.",
         sources=(_T("(101)"),),
         counterexample=lambda: (rvm_reversed(), rvm_reversed()),
         values=(-np.inf, 0.5),
@@ -612,8 +606,8 @@ LINKS: tuple[Link, ...] = (
     NotEquivalent(
         a="rank.reduced",
         b="rank.l1.primal",
-        statement="The reduced graph orders equal labels: positive 2, negatives 0 and 3 give w < 0, "
-        "the reverse of the right w = 1/2.",
+        statement="The reduced graph orders equal labels: positive 2, negatives 0 and 3 give "
+        "w < 0, the reverse of the right w = 1/2.",
         sources=(_P("section 4, Figure 3"),),
         counterexample=lambda: (figure_three(), figure_three()),
         values=(1.7222222222222223, 1.625),
@@ -622,8 +616,8 @@ LINKS: tuple[Link, ...] = (
     NotEquivalent(
         a="svr.l2.primal",
         b="svr.l1.primal",
-        statement="Squared slacks, as (60) prints, are not the linear slacks of (64) on: targets -2 "
-        "and 2 at one point, epsilon = 1/2.",
+        statement="Squared slacks, as (60) prints, are not the linear slacks of (64) on: "
+        "targets -2 and 2 at one point, epsilon = 1/2.",
         sources=(_T("(60), (64)"),),
         counterexample=lambda: (level_targets("squared_hinge"), level_targets("hinge")),
         values=(4.5, 3.0),
@@ -632,10 +626,8 @@ LINKS: tuple[Link, ...] = (
     NotEquivalent(
         a="ord.implicit.primal",
         b="rank.l1.primal",
-        statement="A soft ordinal regression is no soft ranking: at 0, 1, 2 of the levels 0, 2, 1 its "
-        ""
-        ""
-        "w is 0, and that of the ranking 1/2.",
+        statement="A soft ordinal regression is no soft ranking: at 0, 1, 2 of the levels 0, "
+        "2, 1 its w is 0, and that of the ranking 1/2.",
         sources=(CHU_IMPLICIT, _K("(1.2)")),
         counterexample=lambda: (levels_out_of_order(), pairs_of_levels(levels_out_of_order())),
         values=(4.0, 2.125),
@@ -652,7 +644,8 @@ LINKS: tuple[Link, ...] = (
     NotEquivalent(
         a="svm.penalized.primal",
         b="svm.soft.primal",
-        statement="A bias that is part of the norm is not a free one: x = 1 and x = 2 in two classes.",
+        statement="A bias that is part of the norm is not a free one: x = 1 and x = 2 in two "
+        "classes.",
         sources=(_K("(2.3)"), _T("(23)")),
         counterexample=lambda: (two_points(bias=True), two_points(bias=True)),
         values=(1.6, 1.5),
@@ -661,7 +654,8 @@ LINKS: tuple[Link, ...] = (
     NotEquivalent(
         a="rank.l1.primal",
         b="svm.soft.primal",
-        statement="Soft bipartite RankSVM is not the soft SVM of its two levels: 0 and 1 against 2.",
+        statement="Soft bipartite RankSVM is not the soft SVM of its two levels: 0 and 1 "
+        "against 2.",
         sources=(_T("(84)-(87)"),),
         counterexample=lambda: (alternating_ranking(), alternating()),
         values=(0.5, 1.5),
@@ -688,8 +682,8 @@ LINKS: tuple[Link, ...] = (
     NotEquivalent(
         a="svm.hard.bias.as_printed",
         b="svm.hard.primal",
-        statement="(21) prints b = 1 - w.x_i where F(x) = w.x - b needs w.x_i - 1: -2 and -1 against "
-        "2, moved by 3, miss every margin.",
+        statement="(21) prints b = 1 - w.x_i where F(x) = w.x - b needs w.x_i - 1: -2 and -1 "
+        "against 2, moved by 3, miss every margin.",
         sources=(_T("(21)"),),
         counterexample=lambda: (moved_by_three(), moved_by_three()),
         values=(np.inf, 2 / 9),

@@ -1,4 +1,4 @@
-"""Chains of links: from one formulation to another by the relations between them."""
+"""Paths in the relation graph, from one formulation to another."""
 
 from __future__ import annotations
 
@@ -14,29 +14,64 @@ from equimargin.formulations.problem.point import CanonicalPoint
 
 @dataclass(frozen=True)
 class Path:
-    """Links in a row, each walked forwards or backwards."""
+    """Sequence of relations, each followed forwards or backwards.
+
+    Parameters
+    ----------
+    steps : tuple of (Equivalence, bool)
+        Relations, with True if followed forwards.
+    """
 
     steps: tuple[tuple[Equivalence, bool], ...]
 
     def problem(self, problem: Any) -> Any:
-        """The last formulation's problem from the first's."""
+        """Return the problem of the last formulation.
+
+        Parameters
+        ----------
+        problem : Problem
+            Problem of the first formulation.
+
+        Returns
+        -------
+        Problem
+            Problem of the last one.
+        """
         return self._walk(problem)[-1]
 
     def value(self, value: float, problem: Any) -> float:
-        """The last formulation's optimum from the first's."""
+        """Return the optimum of the last formulation.
+
+        Parameters
+        ----------
+        value : float
+            Optimum of the first formulation.
+        problem : Problem
+            Problem of the first formulation.
+
+        Returns
+        -------
+        float
+            Optimum of the last one.
+        """
         for (link, _), start in zip(self.steps, self._walk(problem), strict=False):
             value = link.value(value, start)
         return value
 
     def map(self, point: CanonicalPoint, problem: Any) -> CanonicalPoint:
-        """A solution of the last formulation from one of the first.
+        """Return a solution of the last formulation.
 
         Parameters
         ----------
         point : CanonicalPoint
-            A canonical point of `problem`.
-        problem : Any
-            Of the first formulation.
+            Solution of `problem`.
+        problem : Problem
+            Problem of the first formulation.
+
+        Returns
+        -------
+        CanonicalPoint
+            Point of the last formulation's problem.
         """
         for (link, forwards), start in zip(self.steps, self._walk(problem), strict=False):
             point = (link.forward if forwards else link.backward)(start, point)
@@ -47,53 +82,77 @@ class Path:
         for link, forwards in self.steps:
             if not forwards and link.problem is not same_problem:
                 raise ValueError(
-                    f"the link from {link.a} to {link.b} goes one way: its problem does not "
-                    f"say which it came from"
+                    f"the link from {link.a} to {link.b} has one direction: the problem of "
+                    f"{link.b} does not determine that of {link.a}"
                 )
             problems.append(link.problem(problems[-1]) if forwards else problems[-1])
         return problems
 
 
 def path(a: str, b: str) -> Path:
-    """The shortest chain of equivalences from formulation `a` to formulation `b`.
+    """Return the shortest path of equivalences from formulation `a` to formulation `b`.
+
+    Parameters
+    ----------
+    a, b : str
+        Ids of formulations.
+
+    Returns
+    -------
+    Path
+        Path, empty if a is b.
 
     Raises
     ------
     KeyError
-        An unknown formulation.
+        If a formulation is unknown.
     ValueError
-        No chain; the sentence names a counterexample where one is stored.
+        If there is no path; the message has a counterexample if one is stored.
     """
     for id in (a, b):
         if id not in REGISTRY:
             raise KeyError(f"unknown formulation {id!r}")
+    # Breadth-first search; only a relation between equal problems can be followed backwards.
     chains: dict[str, tuple[tuple[Equivalence, bool], ...]] = {a: ()}
     queue = deque([a])
     while queue:
-        here = queue.popleft()
+        current = queue.popleft()
         for link in LINKS:
             if not isinstance(link, Equivalence):
                 continue
             for start, end, forwards in ((link.a, link.b, True), (link.b, link.a, False)):
                 if (
-                    start == here
+                    start == current
                     and end not in chains
                     and (forwards or link.problem is same_problem)
                 ):
-                    chains[end] = (*chains[here], (link, forwards))
+                    chains[end] = (*chains[current], (link, forwards))
                     queue.append(end)
     if b not in chains:
-        known = [
+        statements = [
             link.statement
             for link in LINKS
             if isinstance(link, NotEquivalent) and {link.a, link.b} == {a, b}
         ]
-        raise ValueError(f"{a} and {b} are not linked" + (f": {known[0]}" if known else ""))
+        raise ValueError(
+            f"{a} and {b} are not linked" + (f": {statements[0]}" if statements else "")
+        )
     return Path(chains[b])
 
 
 def of(id: str) -> list[Link]:
-    """The links of one formulation, equivalences first."""
+    """Return the relations of one formulation, equivalences first.
+
+    Parameters
+    ----------
+    id : str
+        Id of the formulation.
+
+    Returns
+    -------
+    list of Link
+        Relations.
+    """
     return sorted(
         (link for link in LINKS if id in (link.a, link.b)),
         key=lambda link: isinstance(link, NotEquivalent),

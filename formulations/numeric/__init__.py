@@ -1,1 +1,1 @@
-"""Arithmetic: names of arrays, rounding, dyadic grids, compiled loops."""
+"""Numerical building blocks: array types, rounding, dyadic grids, compiled loops."""

@@ -1,4 +1,7 @@
-"""The arrays of an NPZ archive that may come from anybody: no pickles, and no more memory than the file can fill."""
+"""Safe reader of NPZ archives from untrusted sources.
+
+It rejects pickles, and uses no more memory than the file can fill.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +18,23 @@ from numpy.typing import NDArray
 from equimargin.formulations.numeric.arguments import format_error, format_value
 
 MOST_INFLATED = 1032
-"""Bytes, at most, that one byte of a ZIP file becomes: deflate packs no tighter. An archive that claims more has parts that overlap."""
+"""Maximum inflation factor of a ZIP file: deflate packs no tighter.
+
+An archive that claims more has parts that overlap.
+"""
 LARGEST_CONTENT = 2**32
-"""Bytes that the arrays of an archive may come to in all: a small file could otherwise fill the memory."""
+"""Maximum total size of an archive's arrays, in bytes.
+
+A small file could otherwise fill the memory.
+"""
 ENDING = ".npy"
-"""How the name of an array ends within an archive."""
+"""File name extension of an array within an archive."""
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-"""What reads the header of an array, by the version of its format."""
+"""Reader of an array's header, by version of its format."""
 
 
 class Archive(Mapping[str, NDArray[Any]]):
-    """The arrays of an NPZ archive by their names, each read when it is asked for.
+    """Arrays of an NPZ archive by name, each read on access.
 
     Parameters
     ----------
@@ -35,8 +44,8 @@ class Archive(Mapping[str, NDArray[Any]]):
     Raises
     ------
     ValueError
-        No ZIP archive, or one that claims more than its bytes can hold; from an item,
-        an array that is damaged or needs pickles.
+        If it is no ZIP archive, or one that claims more than its bytes can hold; from
+        an item, if an array is damaged or needs pickles.
     """
 
     def __init__(self, content: bytes) -> None:
@@ -102,7 +111,10 @@ def _opened(content: bytes) -> ZipFile:
 
 @contextmanager
 def _in_a_sentence() -> Iterator[None]:
-    """The errors of a damaged archive, which come from zipfile, zlib, struct and NumPy's parser of headers, as a ValueError."""
+    """Convert every error of a damaged archive to a ValueError.
+
+    Such errors come from zipfile, zlib, struct and NumPy's header parser.
+    """
     try:
         yield
     except Exception as error:

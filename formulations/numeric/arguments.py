@@ -1,8 +1,8 @@
-"""The checks of arguments. A refusal is one sentence, which names the argument and says what it must be and what it is.
+"""Checks of arguments; messages name the argument, the accepted values and the value.
 
 numpy converts text in digits, dates, complex values and None to numbers without a
-warning. Here they are refused. True and False are refused where a single number is
-asked for, and accepted as entries of arrays.
+warning. They are rejected here. True and False are rejected where a single number is
+required, and accepted as entries of arrays.
 """
 
 from __future__ import annotations
@@ -22,82 +22,141 @@ from equimargin.formulations.numeric.arrays import Array
 Choice = TypeVar("Choice", bound=str)
 
 SHOWN_CHARACTERS = 40
-"""Characters of a refused value that a message shows at most."""
+"""Maximum characters of a rejected value in a message."""
 SAID_CHARACTERS = 300
-"""Characters, at most, of what another program's error says within a sentence: it may
-quote the file.
+"""Maximum characters of a third-party error within a message.
+
+The error may quote the file.
 """
 SUGGESTIONS = 3
-"""Names that a message suggests at most."""
+"""Maximum names that a message suggests."""
 
 
 def check_number(value: object, name: str, wanted: str, accepted: Callable[[float], bool]) -> float:
-    """One number as a float.
+    """Return one number as a float.
 
     Parameters
     ----------
     value : object
-        A real number of any type.
+        Real number of any type.
     name : str
-        Of the argument.
+        Name of the argument.
     wanted : str
-        What it must be, in words.
-    accepted : Callable[[float], bool]
-        Whether a float is that.
+        Accepted values, as text.
+    accepted : callable
+        Function that returns True for an accepted float.
 
     Raises
     ------
     ValueError
-        No number, or one that is not accepted.
+        If the value is no number or is not accepted.
     """
     one = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
-    with suppress(OverflowError):  # whole numbers beyond float64
-        if is_number(one) and not isinstance(one, bool | np.bool_) and accepted(float(one)):  # type: ignore[arg-type]
+    with suppress(OverflowError):
+        if (
+            is_number(one)
+            and not isinstance(one, bool | np.bool_)
+            # float() of an integer outside the float64 range raises OverflowError.
+            and accepted(float(one))  # type: ignore[arg-type]
+        ):
             return float(one)  # type: ignore[arg-type]
     raise ValueError(f"{name} must be {wanted}, not {format_value(value)}")
 
 
 def positive_finite(value: object, name: str) -> float:
-    """Return a tolerance or a limit of time as a float."""
+    """Return a tolerance or a time limit as a float.
+
+    Parameters
+    ----------
+    value : object
+        Positive, finite number.
+    name : str
+        Name of the argument.
+    """
     return check_number(value, name, "a positive, finite number", lambda v: 0 < v < np.inf)
 
 
 def optional_limit(value: object, name: str) -> float | None:
-    """Return a limit of time as a float, or None for none."""
+    """Return a time limit as a float, or None for none.
+
+    Parameters
+    ----------
+    value : object
+        Positive, finite number, or None.
+    name : str
+        Name of the argument.
+    """
     return None if value is None else positive_finite(value, name)
 
 
 def cost(C: object) -> float:
-    """C of a margin problem."""
+    """Return C of a margin problem.
+
+    Parameters
+    ----------
+    C : object
+        Positive number or inf.
+    """
     return check_number(C, "C", "a positive number or inf", lambda c: c > 0)
 
 
 def finite_cost(C: object) -> float:
-    """C of a one-norm problem."""
+    """Return C of a one-norm problem.
+
+    Parameters
+    ----------
+    C : object
+        Positive, finite number.
+    """
     return check_number(
         C, "C", "a positive finite number for a one-norm problem", lambda c: 0 < c < np.inf
     )
 
 
 def positive(value: object, name: str) -> float:
-    """A tolerance, or a limit of time."""
+    """Return a tolerance or a time limit, which may be infinite, as a float.
+
+    Parameters
+    ----------
+    value : object
+        Positive number.
+    name : str
+        Name of the argument.
+    """
     return check_number(value, name, "a positive number", lambda v: v > 0)
 
 
 def check_count(value: object, name: str) -> int:
-    """A limit of steps, or a number of threads."""
+    """Return a limit of steps or a number of threads as an int.
+
+    Parameters
+    ----------
+    value : object
+        Integer >= 1 of any type.
+    name : str
+        Name of the argument.
+    """
     return int(
         check_number(value, name, "at least 1 and whole", lambda v: v >= 1 and v.is_integer())
     )
 
 
 def check_choice(value: object, name: str, options: Sequence[Choice]) -> Choice:
-    """One of some words.
+    """Return the option that equals a value.
+
+    Parameters
+    ----------
+    value : object
+        Value to check.
+    name : str
+        Name of the argument.
+    options : sequence of str
+        Accepted values.
 
     Raises
     ------
     ValueError
-        Anything else.
+        If the value is none of the options.
     """
     for option in options:
         if isinstance(value, str) and value == option:
@@ -106,13 +165,25 @@ def check_choice(value: object, name: str, options: Sequence[Choice]) -> Choice:
 
 
 def check_reals(values: object, name: str) -> Array:
-    """Numbers of any real type, truth values among them, as an array of float64 of the same shape.
+    """Return real numbers of any type, booleans included, as a float64 array.
+
+    Parameters
+    ----------
+    values : array-like
+        Numbers.
+    name : str
+        Name of the argument.
+
+    Returns
+    -------
+    ndarray
+        Array of the shape of the values.
 
     Raises
     ------
     ValueError
-        An entry that is no number, with its place; rows of different lengths; a whole
-        number beyond float64.
+        If an entry is no number (the message has its place), rows have different
+        lengths, or an integer is outside the float64 range.
     """
     given = array(values, name)
     if given.dtype.kind not in "biuf":
@@ -120,19 +191,34 @@ def check_reals(values: object, name: str) -> Array:
             if given.dtype.kind != "O" or not is_number(entry):
                 raise ValueError(f"{name} must hold numbers, not {format_value(entry)}{_at(place)}")
     try:
-        with np.errstate(over="ignore"):  # longer floats beyond float64 become inf
+        # Extended-precision floats outside the float64 range become inf.
+        with np.errstate(over="ignore"):
             return np.asarray(given, dtype=np.float64)
     except OverflowError:
-        raise ValueError(f"{name} holds a number beyond float64") from None
+        raise ValueError(f"{name} holds a number outside the float64 range") from None
 
 
 def check_weights(values: object, m: int, name: str) -> Array:
-    """Factors of C, (m,), in an array of its own.
+    """Return a copy of the factors of C.
+
+    Parameters
+    ----------
+    values : array-like of shape (m,)
+        Numbers in [0, inf].
+    m : int
+        Number of factors.
+    name : str
+        Name of the argument.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Factors.
 
     Raises
     ------
     ValueError
-        Another shape, negative, NaN.
+        If the shape is another one, or a factor is negative or NaN.
     """
     w = check_reals(values, name)
     if w.shape != (m,) or np.isnan(w).any() or (w < 0).any():
@@ -141,12 +227,19 @@ def check_weights(values: object, m: int, name: str) -> Array:
 
 
 def array(values: object, name: str) -> NDArray[Any]:
-    """Values as numpy has them.
+    """Return values as a numpy array of any type.
+
+    Parameters
+    ----------
+    values : array-like
+        Values.
+    name : str
+        Name of the argument.
 
     Raises
     ------
     ValueError
-        Rows of different lengths.
+        If rows have different lengths.
     """
     try:
         return np.asarray(values)
@@ -157,10 +250,15 @@ def array(values: object, name: str) -> NDArray[Any]:
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a real number or a truth value.
+    """Return True if a value is a real number or a boolean.
 
-    Spans of time are no numbers, although numpy counts them among the integers. A
+    Time spans are no numbers, although numpy counts them among the integers. A
     signaling NaN is none, because no float can hold it.
+
+    Parameters
+    ----------
+    value : object
+        Value to check.
     """
     if isinstance(value, Decimal):
         return not value.is_snan()
@@ -168,24 +266,44 @@ def is_number(value: object) -> bool:
 
 
 def format_value(value: object) -> str:
-    """A value in a sentence: on one line, not too long."""
+    """Return a value as text for a message: on one line, truncated.
+
+    Parameters
+    ----------
+    value : object
+        Value to show.
+    """
     plain = value.item() if isinstance(value, np.str_ | np.bytes_) else value
     text = " ".join((str(plain) if isinstance(plain, np.generic | Real) else repr(plain)).split())
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 4]}...{text[-1]}"
 
 
 def format_error(error: BaseException) -> str:
-    """What an error says, on one line and not too long; its kind where it says nothing."""
+    """Return the text of an error on one line, truncated; its type if it has no text.
+
+    Parameters
+    ----------
+    error : BaseException
+        Error to show.
+    """
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= SAID_CHARACTERS else f"{text[: SAID_CHARACTERS - 3]}..."
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """Return a question after a name that is not known, with the nearest known ones; empty where none is near.
+    """Return a question that suggests known names close to an unknown one.
 
-    Near are, in this order, names that begin with it, names of which it is a part
-    between points, and names that are spelled like it. Names with fewer points go
-    first, and among equals the order of the known ones is kept.
+    The question is empty if no name is close. Close are, in this order, names that
+    begin with the unknown one, names with it as a part between points, and names of
+    similar spelling. Names with fewer points go first; ties keep the order of the known
+    names.
+
+    Parameters
+    ----------
+    name : str
+        Unknown name.
+    known : sequence of str
+        Known names.
     """
     lower, text = (
         {each.lower(): each for each in sorted(known, key=lambda each: each.count("."))},
@@ -203,14 +321,14 @@ def one_of_these(names: Sequence[str]) -> str:
 
     Parameters
     ----------
-    names : Sequence[str]
-        Sequence of str Names in the order of the text.
+    names : sequence of str
+        Names in the order of the text.
     """
     return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def _at(place: tuple[int, ...]) -> str:
-    """The place of an entry in an array, in words; empty for a single value."""
+    """Return the place of an entry in an array as text; empty for a single value."""
     return "".join(
         f"{before} {index}"
         for before, index in zip((" at row", ", column", ","), place, strict=False)

@@ -1,4 +1,4 @@
-"""The types of arrays that all of the package uses, and the one place that tells sparse arrays from dense ones."""
+"""Array types, and the distinction of sparse arrays from dense ones."""
 
 from __future__ import annotations
 
@@ -9,25 +9,39 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Features = Any
-"""(m, d) float64 features: an ndarray or a scipy CSR array."""
+"""Features (m, d) in float64: an ndarray or a scipy CSR array."""
 Index = NDArray[np.int64]
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether this is a sparse array or matrix of scipy, of any format. scipy itself is not imported to find out."""
+    """Return True for a sparse array or matrix of scipy, of any format.
+
+    scipy is not imported for the check.
+
+    Parameters
+    ----------
+    X : array-like
+        Array to check.
+    """
     return hasattr(X, "tocsr")
 
 
 def dense(X: Any) -> Array:
-    """The same numbers as an ndarray."""
+    """Return an array as an ndarray.
+
+    Parameters
+    ----------
+    X : array-like or sparse array
+        Array to convert.
+    """
     return np.asarray(X.toarray() if is_sparse(X) else X)
 
 
 def canonical(X: Any) -> Any:
     """Return sparse features as CSR rows with every column once, in ascending order.
 
-    Entries of one place are summed in a copy. The flag `has_canonical_format` of X may
-    be of earlier entries, and is not used.
+    Duplicate entries are summed in a copy. The flag `has_canonical_format` of X may
+    refer to earlier entries, and is not used.
 
     Parameters
     ----------

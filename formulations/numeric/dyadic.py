@@ -1,4 +1,7 @@
-"""Multipliers on a dyadic grid: all of them are integer multiples of one power of two, so that float64 adds them without rounding."""
+"""Multipliers on a dyadic grid, which float64 adds without rounding.
+
+All are integer multiples of one power of two.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,24 @@ from equimargin.formulations.numeric.rounding import SMALLEST
 
 
 def round_to_dyadic_grid(alpha: Array, box: Array, s: Array) -> Array:
-    """Multipliers with 0 <= alpha <= box and s'alpha = 0 exactly, on a dyadic grid so coarse that any sum of them is exact in float64.
+    """Return multipliers on a dyadic grid with 0 <= alpha <= box and s'alpha = 0.
+
+    Both hold exactly, and the grid is so coarse that any sum of the multipliers is
+    exact in float64.
 
     Parameters
     ----------
     alpha : ndarray of shape (p,)
-        Any numbers; what is not finite counts as 0.
+        Multipliers; entries that are not finite count as 0.
     box : ndarray of shape (p,)
-        Upper ends.
+        Upper bounds.
     s : ndarray of shape (p,)
         Signs in {-1, 0, 1}.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+        Multipliers; zeros if the equality is infeasible.
     """
     steps, ends = np.empty(len(alpha)), np.empty(len(alpha))
     unit, excess = _steps(np.ascontiguousarray(alpha, np.float64), box, s, steps, ends)
@@ -31,14 +42,28 @@ def round_to_dyadic_grid(alpha: Array, box: Array, s: Array) -> Array:
 
 
 def on_grid_by_threshold(alpha: Array, box: Array, s: Array, k: Index, T: int) -> Array:
-    """Return multipliers as `round_to_dyadic_grid` makes them, for which s'alpha = 0 holds over the rows of each threshold.
+    """Return multipliers on a dyadic grid with s'alpha = 0 for each threshold.
 
-    Multipliers of a threshold that cannot be balanced are 0.
+    The sum is over the rows of the threshold. Multipliers of a threshold that cannot be
+    balanced are 0.
 
     Parameters
     ----------
-    k : Index of shape (p,)
-        The threshold of each row, below T.
+    alpha : ndarray of shape (p,)
+        Multipliers; entries that are not finite count as 0.
+    box : ndarray of shape (p,)
+        Upper bounds.
+    s : ndarray of shape (p,)
+        Signs in {-1, 0, 1}.
+    k : ndarray of int of shape (p,)
+        Threshold of each row, below T.
+    T : int
+        Number of thresholds.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+        Multipliers.
     """
     steps, ends = np.empty(len(alpha)), np.empty(len(alpha))
     unit, _ = _steps(
@@ -56,10 +81,11 @@ def on_grid_by_threshold(alpha: Array, box: Array, s: Array, k: Index, T: int) -
 
 @brief
 def _steps(alpha: Array, box: Array, s: Array, steps: Array, ends: Array) -> tuple[float, float]:
-    """The multipliers in units, and the largest ones that are allowed, whole numbers both; the unit, and s'steps where it is not 0.
+    """Compute multipliers and upper bounds as integers; return their unit and s'steps.
 
-    What s'steps is above 0 or below is taken from the row with most room on both sides, if that row has as much; else it is what is left.
-    All are 0 where the multipliers add up to 0 or to more than float64 holds.
+    A nonzero s'steps is taken from the row with the largest distance to both bounds, if
+    that distance suffices; s'steps is then returned as 0. All steps are 0 if the sum of
+    the multipliers is 0 or outside the float64 range.
     """
     top, total = 0.0, 0.0
     for r in range(alpha.size):
@@ -69,44 +95,49 @@ def _steps(alpha: Array, box: Array, s: Array, steps: Array, ends: Array) -> tup
         for r in range(alpha.size):
             steps[r] = 0.0
         return 1.0, 0.0
-    unit = max(
-        math.ldexp(1.0, math.frexp(total)[1] - 51), SMALLEST
-    )  # the total is below 2^51 units, and below 2^53 after any balancing
-    most, excess = 4.0 * (top / unit), 0.0
+    # The sum is below 2^51 units, and below 2^53 after any balancing.
+    unit = max(math.ldexp(1.0, math.frexp(total)[1] - 51), SMALLEST)
+    max_steps, excess = 4.0 * (top / unit), 0.0
     for r in range(alpha.size):
         end, step = np.floor(box[r] / unit), np.rint(steps[r] / unit)
-        ends[r] = end if end < most else np.floor(most)
+        ends[r] = end if end < max_steps else np.floor(max_steps)
         steps[r] = step if step < ends[r] else ends[r]
         excess += steps[r] * s[r]
     if excess == 0.0:
         return unit, excess
-    widest, found = -1.0, 0
+    # Find the row with the largest distance to the nearer bound.
+    widest, row = -1.0, 0
     for r in range(alpha.size):
-        room = steps[r] if 2.0 * steps[r] < ends[r] else ends[r] - steps[r]
-        if s[r] != 0.0 and room > widest:
-            widest, found = room, r
+        distance = steps[r] if 2.0 * steps[r] < ends[r] else ends[r] - steps[r]
+        if s[r] != 0.0 and distance > widest:
+            widest, row = distance, r
     if widest < abs(excess):
         return unit, excess
-    steps[found] -= excess * s[found]
+    steps[row] -= excess * s[row]
     return unit, 0.0
 
 
 def _balance(steps: Array, ends: Array, s: Array, excess: float) -> Array:
-    """What to take from `steps` so that s'steps = 0, from the rows with most room on both sides first.
+    """Return the part to subtract from `steps` for s'steps = 0.
+
+    It is taken first from the rows with the largest distance to both bounds.
 
     Parameters
     ----------
     steps, ends : ndarray of shape (p,)
-        Whole numbers whose sums float64 has exactly.
+        Integers whose sums are exact in float64.
     s : ndarray of shape (p,)
-        signs.
+        Signs.
     excess : float
         s'steps, not 0.
     """
     direction = math.copysign(1.0, excess)
-    room = np.where(s == direction, steps, np.where(s == -direction, ends - steps, 0.0))
+    distance = np.where(s == direction, steps, np.where(s == -direction, ends - steps, 0.0))
     order = np.argsort(-np.minimum(steps, ends - steps))
-    there = room[order]
+    sorted_distance = distance[order]
     taken = np.zeros_like(steps)
-    taken[order] = np.minimum(np.maximum(abs(excess) - (np.cumsum(there) - there), 0.0), there)
+    taken[order] = np.minimum(
+        np.maximum(abs(excess) - (np.cumsum(sorted_distance) - sorted_distance), 0.0),
+        sorted_distance,
+    )
     return taken * (s * direction)

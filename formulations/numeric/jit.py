@@ -1,9 +1,9 @@
-"""The one numba decorator: compiled kernels are kept on disk and never outlive their sources.
+"""Numba decorators; cached kernels never outlive their sources.
 
-numba's own cache looks only at the file of the decorated function. After an edit of a
+numba's cache considers only the file of the decorated function. After an edit of a
 callee in another file it goes on running the old callee inside the cached caller. Here
 the cache directory is named after the content of all kernel sources, so that any edit
-compiles anew.
+triggers compilation.
 
 numba's cache does not notice a damaged file either. Here every cached file ends with
 its digest. A file whose digest is missing or wrong is not used, and its kernel is
@@ -46,15 +46,23 @@ R = TypeVar("R")
 
 _FORMULATIONS = Path(__file__).parents[1]
 _KERNEL_FOLDERS = (_FORMULATIONS, _FORMULATIONS.parent / "solvers")
-"""The folders whose sources the cache is named after. They are siblings in the checkout, behind its links and in an installed package."""
+"""Folders whose sources determine the name of the cache.
+
+They are siblings in the checkout, behind its links and in an installed package.
+"""
 OPTIONS: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
-"""Options of numba for every kernel: no GIL, and no entry for callers in C, of which there are none and which takes time to compile."""
+"""Numba options of every kernel: no GIL, and no entry point for C.
+
+No caller in C exists, and an entry point takes time to compile.
+"""
 FAST: dict[str, Any] = {
     "fastmath": {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"},
     "error_model": "numpy",
 }
-"""Options of numba for plain arithmetic: sums may be taken in any order and no number is a NaN, but infinities are allowed, and a division
-by 0 gives one.
+"""Numba options of plain arithmetic.
+
+Sums may be computed in any order and no number is a NaN, but infinities are allowed,
+and a division by 0 gives one.
 """
 
 SECONDS_PER_BYTE = 4.5e-4
@@ -64,28 +72,32 @@ Nine tenths of the kernels that `warm-up` compiles take between 0.25e-3 and 1e-3
 machine of 2024 (`benchmarks/run.py start_up --kernels SOLVER`).
 """
 ENTRIES_PER_BYTE = 100.0
-"""Array entries per byte of code that a brief kernel gets as Python before it is compiled.
+"""Array entries per byte of code that a brief kernel processes in Python at first.
 
 Python takes about 1.5e-6 s for an entry, so that these entries take about a third of
 the time of compiling.
 """
 ENTRY_IN_NUMPY = 1 / 500
-"""Cost of an entry of a form in numpy, in entries of a loop in Python: about 3e-9 s."""
+"""Cost of an entry in numpy, relative to a loop in Python: about 3e-9 s."""
 _at_once = False
 """True if brief kernels of this process are compiled at their first call."""
 
 
 def jit(kernel: Callable[P, R]) -> Callable[P, R]:
-    """Compile a kernel at its first call; keep the machine code where possible and safe.
+    """Compile a kernel at its first call; cache the code where possible and safe.
 
-    The kernel runs without the GIL. It may take named tuples, but what it returns to Python
-    is numbers, arrays and plain tuples. numba makes a named tuple by a call into Python. An
-    interrupt that came while the kernel ran ends that call, and numba then takes the process
-    down.
+    The kernel runs without the GIL. It may take named tuples, but it returns numbers,
+    arrays and plain tuples to Python. numba makes a named tuple by a call into Python.
+    An interrupt during the kernel ends that call, and numba then aborts the process.
 
-    The code is kept under NUMBA_CACHE_DIR if set, else under the user's cache; not at all
-    where neither can be written or the source is no file (a zip archive). Old directories are
-    never read again and may be deleted at any time.
+    The code is cached under NUMBA_CACHE_DIR if set, else under the user's cache; not at
+    all if neither is writable or the source is no file (a zip archive). Old directories
+    are never read again and may be deleted at any time.
+
+    Parameters
+    ----------
+    kernel : callable
+        Function of numbers and arrays.
     """
     return _compiled(kernel)
 
@@ -93,30 +105,40 @@ def jit(kernel: Callable[P, R]) -> Callable[P, R]:
 def fast(kernel: Callable[P, R]) -> Callable[P, R]:
     """Compile a kernel as `jit` does, for loops of plain arithmetic that vectorise.
 
-    The numbers may be infinite but not NaN. Sums are taken in any order, so that the loops
-    vectorise.
+    The numbers may be infinite but not NaN. Sums are computed in any order, so that the
+    loops vectorise.
+
+    Parameters
+    ----------
+    kernel : callable
+        Function of numbers and arrays.
     """
     return _compiled(kernel, **FAST)
 
 
 def part(kernel: Callable[P, R]) -> Callable[P, R]:
-    """Compile a part of a longer kernel as `fast` does, in place of its call there.
+    """Compile a part of a longer kernel as `fast` does, inlined into its callers.
 
-    Nothing of its own is compiled, and the longer kernel takes no longer to compile than in
-    one piece. Called from Python, a part is compiled like any other kernel.
+    The part has no code of its own, and the longer kernel takes no longer to compile
+    than in one piece. Called from Python, a part is compiled like any other kernel.
+
+    Parameters
+    ----------
+    kernel : callable
+        Function of numbers and arrays.
     """
     return _compiled(kernel, inline="always", **FAST)
 
 
 def brief(kernel: Callable[P, R]) -> Callable[P, R]:
-    """Run a kernel as Python while that takes less time than compiling it as `jit` does.
+    """Run a kernel as Python while that is faster than compiling it as `jit` does.
 
-    A kernel of which code is kept does not run as Python. A kernel that `jit` or `fast` has
-    made is taken as it is. Those of `jit` give the same bits in both ways, because it keeps
-    the order of operations, and those of `fast` equal results within rounding error. A brief
-    kernel divides no number of Python by 0 and takes no negative number as unsigned, for
-    which Python and compiled code differ. Its work is about the number of entries of its
-    arguments; for another kernel `brief_by` takes the work.
+    A kernel with cached code does not run as Python. A kernel of `jit` or `fast` is
+    used as it is. Kernels of `jit` give the same bits in both ways, because it
+    preserves the order of operations, and those of `fast` equal results within rounding
+    error. A brief kernel divides no number of Python by 0 and takes no negative number
+    as unsigned, for which Python and compiled code differ. Its work is about the number
+    of entries of its arguments; for other kernels `brief_by` takes the work.
 
     Parameters
     ----------
@@ -135,8 +157,8 @@ def brief_by(work: Callable[..., float]) -> Callable[[Callable[P, R]], Callable[
     Parameters
     ----------
     work : callable
-        Work of a call in entries of a loop in Python, from the kernel's result and its
-        arguments.
+        Work of a call, in entries of a loop in Python, as a function of the kernel's
+        result and its arguments.
     """
     return lambda kernel: _brief(kernel, lambda arguments: 0.0, work)
 
@@ -146,21 +168,23 @@ def _brief(
 ) -> Callable[P, R]:
     """Make a brief kernel of known work.
 
-    `before` gives work by the arguments, before a call; `after` gives work by the result and
-    the arguments, after a call as Python.
+    `before` gives work from the arguments, before a call; `after` gives work from the
+    result and the arguments, after a call as Python.
     """
     dispatcher: Any = kernel if hasattr(kernel, "py_func") else jit(kernel)
-    # numba calls this where nothing is compiled for the arguments, and calls its result
+    # numba calls this if nothing is compiled for the arguments, and calls its result
     # with them.
     compile_for = dispatcher._compile_for_args
-    kept = functools.cache(lambda: is_compiled(dispatcher))
-    most = functools.cache(lambda: ENTRIES_PER_BYTE * _size(dispatcher))
+    is_cached = functools.cache(lambda: is_compiled(dispatcher))
+    max_work = functools.cache(lambda: ENTRIES_PER_BYTE * _size(dispatcher))
     done = 0.0
 
     def chosen(*arguments: Any) -> Any:
         nonlocal done
         done += before(arguments)
-        return compile_for(*arguments) if done > most() or _at_once or kept() else interpreted
+        return (
+            compile_for(*arguments) if done > max_work() or _at_once or is_cached() else interpreted
+        )
 
     @np.errstate(all="ignore")
     def interpreted(*arguments: Any) -> Any:
@@ -175,13 +199,13 @@ def _brief(
 
 
 def in_numpy(form: Callable[..., Any]) -> Callable[[R], R]:
-    """Replace a kernel, or an instruction, by a function where it runs as Python.
+    """Return a decorator that sets the Python form of a kernel or instruction.
 
     Parameters
     ----------
     form : callable
-        Function of equal results within rounding error, in numpy, where a loop over entries
-        in Python would take long.
+        Function in numpy of equal results within rounding error, for kernels whose loop
+        over entries would be slow in Python.
     """
 
     def enter(kernel: R) -> R:
@@ -194,8 +218,8 @@ def in_numpy(form: Callable[..., Any]) -> Callable[[R], R]:
 def as_python(kernel: Any) -> Callable[..., Any]:
     """Return the form in which a kernel runs as Python.
 
-    That is the form in numpy, or the source of the kernel; there the kernels that it calls
-    are in their forms as Python, too.
+    That is the form in numpy, or the source of the kernel; its callees are in their
+    Python forms, too.
 
     Parameters
     ----------
@@ -220,7 +244,7 @@ def _source(kernel: Any) -> Callable[..., Any]:
 
 
 def _called(kernel: Any) -> list[tuple[str, Any]]:
-    """Return the kernels and instructions that a kernel calls, after their names there."""
+    """Return names and objects of the kernels and instructions that a kernel calls."""
     source = kernel.py_func
     named = ((name, source.__globals__.get(name)) for name in source.__code__.co_names)
     return [
@@ -231,25 +255,25 @@ def _called(kernel: Any) -> list[tuple[str, Any]]:
 
 
 def _size(kernel: Any, but: Callable[[Any], bool] = lambda called: False) -> int:
-    """Return the bytes of Python code in a kernel and in its callees, each counted once.
+    """Return the bytes of Python code in a kernel and its callees, each counted once.
 
-    Callees for which `but` is true, and kernels that only those call, do not count.
+    Callees with true `but`, and kernels that only those call, do not count.
     """
     sizes: dict[Any, int] = {}
     waiting = [kernel]
     while waiting:
-        here = waiting.pop()
-        sizes[here] = len(here.py_func.__code__.co_code)
+        current = waiting.pop()
+        sizes[current] = len(current.py_func.__code__.co_code)
         waiting += [
             called
-            for _, called in _called(here)
+            for _, called in _called(current)
             if hasattr(called, "py_func") and called not in sizes and not but(called)
         ]
     return sum(sizes.values())
 
 
 def _entries(argument: Any) -> int:
-    """Return the number of entries of an array, or of the arrays of a tuple; 1 for a number."""
+    """Return the number of entries of an array or a tuple's arrays; 1 for a number."""
     if isinstance(argument, tuple):
         return sum(map(_entries, argument))
     return argument.size if isinstance(argument, np.ndarray) else 1
@@ -259,7 +283,7 @@ def _entries(argument: Any) -> int:
 def compile_eagerly() -> Iterator[None]:
     """Compile brief kernels at their first call, too, while entered.
 
-    It is for measurements, and for what compiles in advance.
+    It is for measurements, and for compilation in advance.
     """
     global _at_once
     before, _at_once = _at_once, True
@@ -280,9 +304,10 @@ def _compiled(kernel: Callable[P, R], **options: Any) -> Callable[P, R]:
 
 
 class _Place(UserProvidedCacheLocator):  # type: ignore[misc]
-    """The package's directory of kernels, and no other.
+    """Locator of the package's kernel directory.
 
-    A directory next to a source would keep a kernel whose callee in another file has changed.
+    A directory next to a source would keep a kernel whose callee in another file has
+    changed.
     """
 
     def __init__(self, kernel: Callable[..., Any], file: str) -> None:
@@ -299,10 +324,10 @@ class _KernelCacheImpl(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
-    """numba's cache of a kernel, in sealed files.
+    """Cache of a kernel as in numba, in sealed files.
 
-    A kernel that cannot be kept is compiled again by the next process. What numba finds out
-    about the kernel's file is found out at the first look at the cache: most processes use
+    A kernel that cannot be cached is compiled again by the next process. Properties of
+    the kernel's file are computed at the first access to the cache: most processes use
     few of all kernels.
     """
 
@@ -326,23 +351,34 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         )
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """Return the kept code, or None.
+        """Return the cached code, or None.
 
-        numba's own method first enters all that its compiler knows, which takes 0.15 s in
-        every process. Code that is compiled already needs numba's memory alone, and the
-        compiler enters the rest when there is something to compile.
+        numba's own method first initialises its compiler, which takes 0.15 s in every
+        process. Compiled code needs numba's memory alone, and the compiler initialises
+        the rest once there is code to compile.
+
+        Parameters
+        ----------
+        signature : tuple of numba types
+            Argument types.
+        context : numba context
+            Numba's target context.
         """
         rtsys.initialize(context)
         with self._guard_against_spurious_io_errors():
             return self._load_overload(signature, context)
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        with suppress(OSError):  # the disk is full, or the directory is there no more
+        # The disk may be full, or the directory deleted.
+        with suppress(OSError):
             super().save_overload(signature, compiled)
 
 
 class _SealedFiles(IndexDataCacheFile):  # type: ignore[misc]
-    """numba's index (.nbi) and machine code (.nbc), each followed by its digest, which unpickling does not look at."""
+    """Numba's index (.nbi) and machine code (.nbc), each followed by its digest.
+
+    Unpickling ignores the digest.
+    """
 
     @contextmanager
     def _open_for_write(self, path: str) -> Iterator[io.BytesIO]:
@@ -356,7 +392,8 @@ class _SealedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
     def _load_data(self, name: str) -> Any:
         if not _is_sealed(Path(self._data_path(name))):
-            raise FileNotFoundError(name)  # numba then compiles anew, and writes the file anew
+            # numba then compiles the kernel and rewrites the file.
+            raise FileNotFoundError(name)
         return super()._load_data(name)
 
 
@@ -365,7 +402,7 @@ def _seal(content: bytes) -> bytes:
 
 
 def _is_sealed(path: Path) -> bool:
-    """Return True if a file exists and ends with the digest of the rest of it.
+    """Return True if a file exists and ends with the digest of its content.
 
     A file that was truncated or overwritten does not.
     """
@@ -383,15 +420,15 @@ class _Clock:
     Attributes
     ----------
     seconds : float
-        Wall seconds of compilations and loads that are over.
+        Wall seconds of finished compilations and loads.
     since : float
         Time at which the present one began.
     depth : int
-        Number of those that are under way, one within the other.
+        Number of nested compilations and loads in progress.
     foreseen : float
-        CPU seconds that were expected of all kernels that have been compiled.
+        Expected CPU seconds of all kernels compiled so far.
     compiling : int
-        Number of kernels that are being compiled, each because of the one before.
+        Number of kernels in compilation, each because of the one before.
     """
 
     seconds = 0.0
@@ -409,7 +446,7 @@ _CLOCK: ContextVar[_Clock] = ContextVar("_CLOCK")
 
 
 def _clock() -> _Clock:
-    """Return the clock of this context, which is made at the first call."""
+    """Return the clock of this context; create it at the first call."""
     try:
         return _CLOCK.get()
     except LookupError:
@@ -419,7 +456,7 @@ def _clock() -> _Clock:
 
 
 def measure_compile_seconds() -> float:
-    """Return the wall seconds spent so far compiling kernels, or loading their kept code.
+    """Return the wall seconds spent so far compiling kernels, or loading cached code.
 
     They are those of the calling thread and of threads that work for it.
     """
@@ -428,9 +465,9 @@ def measure_compile_seconds() -> float:
 
 
 def run_seconds() -> float:
-    """Return the seconds of a clock that stops while the calling thread waits for kernels.
+    """Return the seconds of a clock that stops while kernels are compiled.
 
-    Only their differences mean anything.
+    The clock is that of the calling thread. Only differences are meaningful.
     """
     return time.perf_counter() - measure_compile_seconds()
 
@@ -438,38 +475,44 @@ def run_seconds() -> float:
 def is_compiled(kernel: Callable[..., Any]) -> bool:
     """Return True if a kernel has been compiled for any arguments.
 
-    It counts if this process has done so, or one that has kept the code.
+    It counts if this process has done so, or one that has cached the code.
+
+    Parameters
+    ----------
+    kernel : callable
+        Kernel of a decorator of this module.
     """
     dispatcher: Any = kernel
-    kept = dispatcher._cache
+    cache = dispatcher._cache
     return bool(dispatcher.signatures) or (
-        isinstance(kept, _Cache) and bool(kept._cache_file._load_index())
+        isinstance(cache, _Cache) and bool(cache._cache_file._load_index())
     )
 
 
 class NotCompiled(Exception):
-    """Raised in place of compiling a kernel for which there is no time left."""
+    """Error in place of compiling a kernel without time left."""
 
 
 _UNTIL: ContextVar[float] = ContextVar("_UNTIL", default=float("inf"))
-"""The reading of `seconds_foreseen` until which kernels are compiled."""
+"""Value of `seconds_foreseen` up to which kernels are compiled."""
 _ANNOUNCED: ContextVar[Callable[[float], object]] = ContextVar(
     "_ANNOUNCED", default=lambda seconds: None
 )
-"""Function that is called before a kernel is compiled, with the foreseen seconds."""
+"""Function called before a kernel is compiled, with the expected seconds."""
 
 
 @contextmanager
 def compiling_within(seconds: float) -> Iterator[None]:
-    """Raise `NotCompiled` in place of compiling kernels beyond some seconds, while entered.
+    """Raise `NotCompiled` when compiling would exceed a time limit, while entered.
 
-    A kernel is not compiled if that would take longer than what is left of the seconds. Kept
-    code is loaded whatever is left.
+    A kernel is not compiled if that would take longer than the remaining seconds.
+    Cached code is loaded in any case.
 
     Parameters
     ----------
     seconds : float
-        Foreseen seconds, so that the choice of kernels depends on no clock; inf for any.
+        Expected seconds, so that the choice of kernels depends on no clock; inf for no
+        limit.
     """
     token = _UNTIL.set(seconds_foreseen() + seconds)
     try:
@@ -485,7 +528,7 @@ def compiling_announced(tell: Callable[[float], object]) -> Iterator[None]:
     Parameters
     ----------
     tell : callable
-        Function that is called with about how many seconds the compilation takes.
+        Function called with the approximate seconds of the compilation.
     """
     token = _ANNOUNCED.set(tell)
     try:
@@ -495,7 +538,7 @@ def compiling_announced(tell: Callable[[float], object]) -> Iterator[None]:
 
 
 def seconds_foreseen() -> float:
-    """Return the CPU seconds expected of all kernels compiled so far.
+    """Return the expected CPU seconds of all kernels compiled so far.
 
     The kernels are those of the calling thread and of threads that work for it.
     """
@@ -503,9 +546,9 @@ def seconds_foreseen() -> float:
 
 
 def seconds_to_compile(kernel: Callable[..., Any]) -> float:
-    """Return about how many CPU seconds it takes to compile a kernel and its callees.
+    """Return the approximate CPU seconds of compiling a kernel and its callees.
 
-    It is 0 where the kernel is compiled for any arguments.
+    It is 0 if the kernel is compiled for any arguments.
 
     Parameters
     ----------
@@ -516,14 +559,14 @@ def seconds_to_compile(kernel: Callable[..., Any]) -> float:
 
 
 def _seconds_anew(kernel: Any) -> float:
-    """Return about how many CPU seconds a kernel and its uncompiled callees take to compile."""
+    """Return the approximate CPU seconds to compile a kernel and uncompiled callees."""
     return SECONDS_PER_BYTE * _size(kernel, is_compiled)
 
 
 class _Guard(event.Listener):
     """Listener to numba's compilations of kernels of these decorators.
 
-    numba compiles kernels of which no code is kept. The listener ignores kernels that are
+    numba compiles kernels without cached code. The listener ignores kernels that are
     compiled for another one, and those of numba's own decorators.
     """
 
@@ -531,7 +574,8 @@ class _Guard(event.Listener):
         clock, kernel = _clock(), started.data["dispatcher"]
         if not hasattr(kernel, "is_guarded"):
             return
-        clock.compiling += 1  # also where NotCompiled is raised: numba then tells of the end, too
+        # Count also if NotCompiled is raised: numba calls `on_end` then, too.
+        clock.compiling += 1
         if clock.compiling == 1:
             seconds = _seconds_anew(kernel)
             if clock.foreseen + seconds > _UNTIL.get():
@@ -553,7 +597,7 @@ event.register("numba:compile", _Guard())  # type: ignore[no-untyped-call]
 def _timed(compile: Callable[P, R]) -> Callable[P, R]:
     """Return `compile` with its time added to the clock of the thread.
 
-    What is compiled because of another kernel counts once.
+    Compilation because of another kernel counts once.
     """
 
     @functools.wraps(compile)
@@ -573,9 +617,10 @@ def _timed(compile: Callable[P, R]) -> Callable[P, R]:
 
 
 def _uncollected(compile: Callable[P, R]) -> Callable[P, R]:
-    """Return `compile` without the collector of cycles while it runs.
+    """Return `compile` without garbage collection while it runs.
 
-    The collector would take a sixth of the time: most objects of the compiler live to its end.
+    The collector would take a sixth of the time: most objects of the compiler live to
+    its end.
     """
 
     @functools.wraps(compile)
@@ -616,16 +661,18 @@ def _undisturbed(compile: Callable[P, R]) -> Callable[P, R]:
 
 @functools.cache
 def cache_directory() -> Path | None:
-    """Return the directory of the compiled kernels of these sources; None if it is not writable.
+    """Return the directory of these sources' compiled kernels; None if not writable.
 
     Raises
     ------
     PermissionError
-        If the directory belongs to another user, or other users can write to it and that cannot be changed.
+        If the directory belongs to another user, or other users can write to it and
+        that cannot be changed.
     """
+    # Path.home() fails for a user without a home directory.
     try:
         root = _cache_root()
-    except RuntimeError:  # a user without a home directory
+    except RuntimeError:
         return None
     directory = root / f"kernels-{_digest_of_sources()}"
     if not (_is_made(root) and _is_made(directory)):
@@ -638,7 +685,7 @@ def cache_directory() -> Path | None:
 
 
 def _is_made(folder: Path) -> bool:
-    """Return True if a folder exists, which is made if need be.
+    """Return True if a folder exists or can be made.
 
     No other user can put files into it.
 
@@ -656,12 +703,12 @@ def _is_made(folder: Path) -> bool:
 
 
 def _keep_to_ourselves(folder: Path) -> None:
-    """Take the permission to write to the package's folder from other users.
+    """Remove the write permission of other users from the package's folder.
 
     Raises
     ------
     PermissionError
-        If that cannot be done, or the folder belongs to another user.
+        If that fails, or the folder belongs to another user.
     """
     if not hasattr(os, "getuid"):
         return

@@ -1,19 +1,22 @@
-"""Bounds on rounding errors: the next float on the safe side for one operation, and a-priori bounds for sums of products.
+"""Rounding error bounds: directed rounding of one operation, and bounds for sums.
 
-    fl(x op y) = (x op y)(1 + d) + e,      |d| <= u = 2^-53,      |e| <= eta = 2^-1074, and e = 0 for a sum or a difference
+    fl(x op y) = (x op y)(1 + d) + e
+    |d| <= u = 2^-53,  |e| <= eta = 2^-1074,  e = 0 for a sum or a difference
 
 The result of a single operation is replaced by the next float above or below it. That
 covers d and e, and overflow too, because the float below an infinite result is the
 largest finite one. A library may form a sum of products in any order. If each product
-meets k roundings on its way into the sum, and n products have two factors that are not
-0, then |fl(A v) - A v| <= gamma_k |A||v| + n eta.
+undergoes k roundings on its way into the sum, and n products have two nonzero factors,
+then |fl(A v) - A v| <= gamma_k |A||v| + n eta.
 
-inf - inf is a NaN, which says nothing about the number that it stands for, and which
-comparisons and `max` ignore. The functions here take a NaN as infinite on the side to
-which they round, and none of them returns a NaN.
+inf - inf is a NaN, which gives no bound, and which comparisons and `max` ignore. The
+functions here take a NaN as infinite on the side to which they round, and none of them
+returns a NaN. In all of them `way` is 1 for upper bounds and -1 for lower bounds.
 
-Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms (2002), sections
-2.2, 2.8 and 3.1.
+References
+----------
+N. J. Higham, Accuracy and Stability of Numerical Algorithms (2002), sections 2.2, 2.8
+and 3.1.
 """
 
 from __future__ import annotations
@@ -28,105 +31,203 @@ from equimargin.formulations.numeric.arrays import Array, is_sparse
 UNIT = 2.0**-53
 """Unit roundoff u of float64."""
 SMALLEST = 2.0**-1074
-"""eta, the smallest positive float64. Underflow takes at most this from a product or a quotient, also in an extended precision."""
+"""Smallest positive float64, eta.
+
+It bounds the underflow error of a product or a quotient, also in extended precision.
+"""
 SHORT_SUM = 64
-"""Number of products up to which a sum is taken in one piece. A longer sum is taken in blocks, so that its rounding bound is smaller."""
+"""Number of products up to which a sum is computed in one piece.
+
+A longer sum is computed in blocks, for a smaller rounding bound.
+"""
 
 
 def gamma_n(n: int, unit: float = UNIT) -> float:
-    """Higham's n u / (1 - n u): the relative error of n floating-point operations in a row, in any order."""
+    """Return Higham's n u / (1 - n u).
+
+    It is the relative error of n successive floating-point operations, in any order.
+
+    Parameters
+    ----------
+    n : int
+        Number of operations.
+    unit : float
+        Unit roundoff u.
+    """
     return n * unit / (1 - n * unit)
 
 
 def find_unit(v: Array) -> float:
-    """The unit roundoff u of the precision in which these numbers are."""
+    """Return the unit roundoff u of an array's precision.
+
+    Parameters
+    ----------
+    v : ndarray
+        Numbers.
+    """
     return float(np.finfo(v.dtype).eps) / 2
 
 
 def round_toward(x: Any, way: float) -> Any:
-    """The next floats towards way x inf, for results x of one operation each; way is 1 or -1, and a NaN becomes way x inf."""
+    """Return the next floats towards way x inf, for results of one operation each.
+
+    Parameters
+    ----------
+    x : float or ndarray
+        Results; a NaN becomes way x inf.
+    way : float
+        1 or -1.
+    """
     return np.nextafter(np.where(np.isnan(x), way * np.inf, x), way * np.inf)
 
 
 def multiply_rounded(x: Any, y: Any, way: float) -> Any:
-    """x y, from above for way = 1, from below for way = -1; 0 where a factor is 0, even if the other is infinite.
+    """Return bounds of x y; 0 if a factor is 0, even if the other is infinite.
 
-    A product with an infinite factor is infinite and not rounded: that of a product which overflows has two finite factors.
+    A product with an infinite factor is infinite and not rounded, unlike one of finite
+    factors that overflows.
+
+    Parameters
+    ----------
+    x, y : float or ndarray
+        Factors.
+    way : float
+        1 for upper bounds, -1 for lower bounds.
     """
-    found = x * y
-    infinite = np.isinf(found) & (np.isinf(x) | np.isinf(y))
-    return np.where((x == 0) | (y == 0), 0.0, np.where(infinite, found, round_toward(found, way)))
+    product = x * y
+    infinite = np.isinf(product) & (np.isinf(x) | np.isinf(y))
+    return np.where(
+        (x == 0) | (y == 0), 0.0, np.where(infinite, product, round_toward(product, way))
+    )
 
 
 def divide_rounded(x: Any, y: Any, way: float) -> Any:
-    """x / y, from above for way = 1, from below for way = -1; 0 where x is 0."""
+    """Return bounds of x / y; 0 if x is 0.
+
+    Parameters
+    ----------
+    x, y : float or ndarray
+        Dividend and divisor.
+    way : float
+        1 for upper bounds, -1 for lower bounds.
+    """
     return np.where(x == 0, 0.0, round_toward(np.divide(x, y), way))
 
 
 def add_rounded(x: Any, y: Any, way: float) -> Any:
-    """x + y, from above for way = 1, from below for way = -1; exact where x or y is 0, or one of them infinite."""
-    found = x + y
-    infinite = np.isinf(found) & (np.isinf(x) | np.isinf(y))
-    return np.where((x == 0) | (y == 0) | infinite, found, round_toward(found, way))
+    """Return bounds of x + y; the exact sum if x or y is 0 or infinite.
+
+    Parameters
+    ----------
+    x, y : float or ndarray
+        Summands.
+    way : float
+        1 for upper bounds, -1 for lower bounds.
+    """
+    total = x + y
+    infinite = np.isinf(total) & (np.isinf(x) | np.isinf(y))
+    return np.where((x == 0) | (y == 0) | infinite, total, round_toward(total, way))
 
 
 def sum_rounded(values: Array, way: float) -> float:
-    """The sum of the values, from above for way = 1, from below for way = -1; infinite where a value is."""
+    """Return a bound of the sum of values; infinite if a value is.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Values.
+    way : float
+        1 for an upper bound, -1 for a lower bound.
+    """
     try:
-        found = math.fsum(values.tolist())  # rounded once, and infinite only if a value is
+        # fsum rounds once, and is infinite only if a value is.
+        total = math.fsum(values.tolist())
     except (OverflowError, ValueError):
-        found = math.nan
-    return found if found == 0 or math.isinf(found) else float(round_toward(found, way))
+        total = math.nan
+    return total if total == 0 or math.isinf(total) else float(round_toward(total, way))
 
 
 def sqrt_rounded(x: float, way: float) -> float:
-    """The square root of x >= 0, from above for way = 1, from below for way = -1."""
+    """Return a bound of the square root of x.
+
+    Parameters
+    ----------
+    x : float
+        Number >= 0.
+    way : float
+        1 for an upper bound, -1 for a lower bound.
+    """
     return 0.0 if x == 0 else float(round_toward(np.sqrt(x), way))
 
 
 def max_or_inf(values: Array, least: float = 0.0) -> float:
-    """The largest of the values and `least`; inf where a value is a NaN."""
-    found = float(np.max(values, initial=least))
-    return math.inf if math.isnan(found) else found
+    """Return the maximum of the values and `least`; inf if a value is a NaN.
+
+    Parameters
+    ----------
+    values : ndarray
+        Values.
+    least : float
+        Lower bound of the result.
+    """
+    largest = float(np.max(values, initial=least))
+    return math.inf if math.isnan(largest) else largest
 
 
 @np.errstate(all="ignore")
 def bound_products(x: Array, y: Array) -> tuple[Array, Array]:
-    """Floats below and above the exact products of nonnegative floats; both are the product itself where it is certainly a float.
+    """Return floats below and above the exact products of nonnegative floats.
+
+    Both are the product itself where it is certainly a float.
 
     Parameters
     ----------
-    x, y : of one shape, or of shapes that are broadcast. 0 times inf is 0.
+    x, y : ndarray
+        Factors, of broadcastable shapes; 0 times inf is 0.
+
+    Returns
+    -------
+    lower, upper : ndarray
+        Bounds of the products.
     """
-    found = np.where((x == 0) | (y == 0), 0.0, x * y)
-    shifts = (np.frexp(x)[0] == 0.5) | (np.frexp(y)[0] == 0.5)  # powers of two
-    normal = (found > np.finfo(np.float64).tiny) & np.isfinite(
-        found
-    )  # one that is rounded up to tiny is no exact one
+    product = np.where((x == 0) | (y == 0), 0.0, x * y)
+    # True for powers of two, with which products are exact unless they leave the range.
+    shifts = (np.frexp(x)[0] == 0.5) | (np.frexp(y)[0] == 0.5)
+    # `>`: a product that is rounded up to tiny is not exact.
+    normal = (product > np.finfo(np.float64).tiny) & np.isfinite(product)
     exact = (
         (x == 0) | (y == 0) | (x == 1) | (y == 1) | np.isinf(x) | np.isinf(y) | (shifts & normal)
     )
-    return np.where(exact, found, np.nextafter(found, 0.0)), np.where(
-        exact, found, np.nextafter(found, np.inf)
+    return np.where(exact, product, np.nextafter(product, 0.0)), np.where(
+        exact, product, np.nextafter(product, np.inf)
     )
 
 
 def multiply_with_depth(A: Any, v: Array) -> tuple[Array, int]:
-    """A v, (k,), and the number of roundings that a product meets on its way into its sum.
+    """Return A v and the number of roundings of a product on its way into its sum.
 
-    A sum of n products is taken in about sqrt(n) blocks, so that a product meets about 2 sqrt(n) roundings and not n.
+    A sum of n products is computed in about sqrt(n) blocks, so that a product undergoes
+    about 2 sqrt(n) roundings and not n.
 
     Parameters
     ----------
     A : array-like of shape (k, n)
-        Dense or sparse; the sums of a sparse one are taken in one piece.
+        Dense or sparse matrix; sums of a sparse one are computed in one piece.
     v : ndarray of shape (n,)
+        Vector.
+
+    Returns
+    -------
+    product : ndarray of shape (k,)
+        Product A v.
+    depth : int
+        Number of roundings.
     """
     n = len(v)
     if n <= SHORT_SUM or is_sparse(A):
         return np.asarray(A @ v), n
     size = math.isqrt(n - 1) + 1
-    found = np.asarray(A[:, :size] @ v[:size])
+    product = np.asarray(A[:, :size] @ v[:size])
     for start in range(size, n, size):
-        found += A[:, start : start + size] @ v[start : start + size]
-    return found, size + -(-n // size)
+        product += A[:, start : start + size] @ v[start : start + size]
+    return product, size + -(-n // size)

@@ -1,10 +1,12 @@
-"""Maxima, minima and exponentials in a form that lets compiled loops vectorise. The numbers must not be NaN.
+"""Maxima, minima and exponentials that let compiled loops vectorise; NaN is excluded.
 
 With numba's own `max`, or with `if v > m: m = v`, a loop has to make its comparisons
 one after another, and does not vectorise.
 
-Source of the exponentials: S. L. Moshier, Methods and Programs for Mathematical
-Functions (1989), expf and the reduction of exp.
+References
+----------
+S. L. Moshier, Methods and Programs for Mathematical Functions (1989), expf and the
+reduction of exp.
 """
 
 from __future__ import annotations
@@ -19,13 +21,15 @@ from numba.extending import intrinsic, overload
 from equimargin.formulations.numeric.jit import FAST, fast, in_numpy
 
 ENTRIES_BETWEEN_TESTS = np.uintp(128)
-"""Entries in a block. Its maximum is compared with the level, and not each entry: a loop
-without a comparison vectorises.
+"""Entries per block.
+
+The maximum of a block is compared with the level, instead of each entry: a loop without
+a comparison vectorises.
 """
 
 
 def _selection(comparison: str) -> Any:
-    """One instruction that chooses between two numbers of one type."""
+    """Return an intrinsic that selects one of two numbers by a comparison."""
 
     def choose(context: Any, a: Any, b: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -49,7 +53,7 @@ larger, smaller = (
 
 
 def _with_bits(bits: Any, number: Any, llvm: Any) -> Any:
-    """The floating-point number that an integer's bits are."""
+    """Return an intrinsic that reinterprets an integer's bits as a float."""
 
     def reinterpret(context: Any, i: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -65,17 +69,23 @@ _double_of = _with_bits(types.int64, types.float64, ir.DoubleType())
 
 
 def exponential(x: Any) -> Any:
-    """exp(x) in compiled code, for x below 88: its relative error is about 1e-7 in float32 and 2e-16 in float64.
+    """Return exp(x) in compiled code, for x below 88.
 
-    Below -87 in float32, and below -708 in float64, it is the exponential of that
-    bound, which is almost 0.
+    The relative error is about 1e-7 in float32 and 2e-16 in float64. Below -87 in
+    float32, and below -708 in float64, the result is the exponential of that bound,
+    which is almost 0.
+
+    Parameters
+    ----------
+    x : float
+        Exponent.
     """
     return np.exp(x)
 
 
 @fast
 def _exponential32(x: Any) -> Any:
-    """2^n p(r), |r| <= log(2) / 2, p of degree 7."""
+    """Return 2^n p(r), |r| <= log(2) / 2, p of degree 7."""
     x = larger(x, np.float32(-87.0))
     n = np.floor(x * np.float32(1.44269504088896341) + np.float32(0.5))
     r = x - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
@@ -91,7 +101,10 @@ def _exponential32(x: Any) -> Any:
 
 @fast
 def _exponential64(x: Any) -> Any:
-    """2^n p(r), |r| <= log(2) / 2, p the Taylor polynomial of degree 13, whose remainder is 4e-18."""
+    """Return 2^n p(r), |r| <= log(2) / 2, p the Taylor polynomial of degree 13.
+
+    Its remainder is 4e-18.
+    """
     x = larger(x, -708.0)
     n = np.floor(x * 1.4426950408889634 + 0.5)
     r = x - n * 6.93145751953125e-1 - n * 1.42860682030941723212e-6
@@ -125,10 +138,17 @@ def _first_at_least(a: Any, level: Any) -> int:
 @in_numpy(_first_at_least)
 @fast
 def first_at_least(a: Any, level: Any) -> Any:
-    """The first index of an entry that is at least `level`; the length if there is none."""
-    n = np.uintp(
-        a.shape[0]
-    )  # unsigned: a check for indices that count from the end would keep the loop from vectorising
+    """Return the first index of an entry >= `level`; the length if there is none.
+
+    Parameters
+    ----------
+    a : ndarray of shape (n,)
+        Entries.
+    level : float
+        Level.
+    """
+    # Unsigned: a check for negative indices would keep the loop from vectorising.
+    n = np.uintp(a.shape[0])
     for start in range(np.uintp(0), n, ENTRIES_BETWEEN_TESTS):
         stop = min(start + ENTRIES_BETWEEN_TESTS, n)
         top = a[start]

@@ -1,4 +1,7 @@
-"""Memory that is kept from run to run: pages that are new to a process can take longer than the numbers computed into them."""
+"""Scratch memory reused between runs.
+
+Pages that are new to a process can take longer than the numbers computed into them.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,14 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 KEPT_BYTES = 288 * 10**6
-"""Bytes of the largest array that is kept for the next run: a kernel matrix of 6000 points in float64, as `Gram` keeps one, too."""
+"""Maximum bytes of an array that is stored for the next run.
+
+A kernel matrix of 6000 points in float64 has this size; `Gram` caches one, too.
+"""
 
 
 class Workspace:
-    """The memory of one run at a time, one piece for every name."""
+    """Scratch memory of one run at a time, one array per name."""
 
     def __init__(self) -> None:
         self._pieces: dict[str, NDArray[np.uint8]] = {}
@@ -24,7 +30,17 @@ class Workspace:
     def array(
         self, name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64
     ) -> NDArray[Any]:
-        """An array of any content, valid until the same name is asked for again."""
+        """Return an uninitialised array, valid until the next call with the same name.
+
+        Parameters
+        ----------
+        name : str
+            Name of the array.
+        shape : tuple of int
+            Shape of the array.
+        dtype : dtype
+            Type of the entries.
+        """
         size = math.prod(shape) * np.dtype(dtype).itemsize
         if size > KEPT_BYTES:
             return np.empty(shape, dtype)
@@ -34,7 +50,7 @@ class Workspace:
 
 
 class _ThreadWorkspace(threading.local):
-    """In every thread, the workspace that no run is using; None while there is none."""
+    """Unused workspace of every thread; None if there is none."""
 
     workspace: Workspace | None = None
 
@@ -44,9 +60,10 @@ _kept = _ThreadWorkspace()
 
 @contextmanager
 def borrow_workspace() -> Iterator[Workspace]:
-    """The workspace that the last run in this thread left behind, for one run.
+    """Borrow this thread's workspace for one run.
 
-    It is nobody else's meanwhile: a run that is started within this one, by a callback, gets one of its own.
+    It is exclusive meanwhile: a run that is started within this one, by a callback,
+    gets a separate workspace.
     """
     workspace, _kept.workspace = _kept.workspace or Workspace(), None
     try:

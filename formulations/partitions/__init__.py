@@ -1,1 +1,1 @@
-"""Margin problems of a linear f whose rows lie in partitions: what a partition says of itself, and what all of them prove together."""
+"""Linear margin problems on partitioned rows: sums and the bounds they prove."""

@@ -1,4 +1,7 @@
-"""A partition of a classification: the rows are its points, u_i = 1 - y_i (w.x_i + b) and z_i = y_i (x_i, 1)."""
+"""Partition of a classification, whose rows are its points.
+
+u_i = 1 - y_i (w.x_i + b) and z_i = y_i (x_i, 1).
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,18 @@ from equimargin.formulations.partitions.whole import BLOCK_ROWS, GlobalStats, Pa
 
 
 class LabelledPartition(Partition):
-    """Points of two classes.
+    """Partition with points of two classes.
 
     Parameters
     ----------
-    As in Partition; y : (n,) labels -1 and 1.
+    number : int
+        Number of the partition, from 0, for error messages.
+    X : array-like of shape (n, d)
+        Features.
+    y : array-like of shape (n,)
+        Labels -1 and 1.
+    bias : bool
+        True if f has a free constant.
     """
 
     def _read(self) -> None:
@@ -60,7 +70,7 @@ class LabelledPartition(Partition):
         return [_integer_gram(self.X, rows[:k], whole.integer_scale())]
 
     def _before(self, loss: SmoothLoss) -> Array:
-        """a of the loss, (n,) or (1,) where it is the same for all rows."""
+        """Return a of the loss, (n,), or (1,) if it is equal for all rows."""
         if not loss.centres:
             return np.array([loss.start])
         key = b"".join(v.tobytes() + np.float64(slope).tobytes() for v, slope in loss.centres)
@@ -68,7 +78,10 @@ class LabelledPartition(Partition):
         return self.kept("centre", key, lambda: self._centred(loss, key, *last))
 
     def _centred(self, loss: SmoothLoss, key: bytes, known: bytes, before: Array) -> Array:
-        """a at the last centre, from that at the one before if it is kept, or else from the first."""
+        """Return a at the last centre.
+
+        It is computed from the cached a of an earlier centre, or else from the first a.
+        """
         size = len(key) // len(loss.centres)
         start = len(known) // size if key.startswith(known) else 0
         a = before if start else np.array([loss.start])
@@ -90,7 +103,7 @@ def _fold(
     beta: Array,
     sums: Array,
 ) -> None:
-    """Put y_i a_i into beta, and the two sums of a_i and of the loss into `sums`."""
+    """Compute y_i a_i in beta, and the two sums of a_i and of the loss in `sums`."""
     sums[:] = 0.0
     for i in range(f.size):
         u = 1.0 - y[i] * f[i]
@@ -108,7 +121,7 @@ def _fold(
 def _curved(
     f: Array, y: Array, before: Array, slope: float, top: float, rows: NDArray[np.int32]
 ) -> int:
-    """Put the rows on the curved piece of the loss at the beginning of `rows`, and say how many they are."""
+    """List the rows on the curved piece of the loss in `rows`; return their number."""
     k = 0
     for i in range(f.size):
         a = before[i if before.size > 1 else 0] + slope * (1.0 - y[i] * f[i])
@@ -118,12 +131,16 @@ def _curved(
 
 
 def _integer_gram(X: Array, rows: NDArray[np.int32], scale: Array) -> Array:
-    """The two sums of B'B, (2, q, q), B the rows times the scale (q,), rounded. Every block is exact, and so is the sum of the blocks."""
+    """Return the two sums of B'B, (2, q, q), B the rows times the scale (q,), rounded.
+
+    Every block is exact, and so is the sum of the blocks.
+    """
     q = len(scale)
+    # One block serves all: new memory for each block would double the cost.
     H, B = (
         np.zeros((2, q, q)),
         np.empty((BLOCK_ROWS, q)),
-    )  # one block serves all: to take memory anew each time would cost as much again
+    )
     for start in range(0, len(rows), BLOCK_ROWS):
         block = B[: len(rows) - start]
         _gather(X, rows[start : start + BLOCK_ROWS], scale, block)
@@ -135,7 +152,10 @@ def _integer_gram(X: Array, rows: NDArray[np.int32], scale: Array) -> Array:
 
 @jit
 def _gather(X: Array, rows: NDArray[np.int32], scale: Array, block: Array) -> None:
-    """Put the rows times the scale, rounded, into the block (k, q); with a constant of 1 if q is one more than the columns."""
+    """Compute the rows times the scale, rounded, in the block (k, q).
+
+    With q one more than the columns, the last entry is a constant of 1.
+    """
     d = X.shape[1]
     for t in range(rows.size):
         x, out = X[rows[t]], block[t]

@@ -1,16 +1,19 @@
-"""Sums whose bits do not depend on the order of their terms, and so not on partitions, processes or machines.
+"""Reproducible sums: bitwise independent of order, partitions, processes and machines.
 
-    x = a + b + rest,    a a multiple of 2^e1,    b a multiple of 2^e2,    |rest| <= 2^(e2 - 1)
+    x = a + b + rest
+    a a multiple of 2^e1,  b a multiple of 2^e2,  |rest| <= 2^(e2 - 1)
 
 The two powers come from a bound of the terms and from their number alone. They are so
 large that float64 adds multiples of 2^e1 without rounding, and multiples of 2^e2 too. A
-plain sum of the a and one of the b are then exact, in whatever order they are taken.
-Such a sum is a pair of float64 numbers, and what it loses is at most the number of
-terms times 2^(e2 - 1).
+plain sum of the a and one of the b are then exact, in any order. Such a sum is a pair
+of float64 numbers, and its error is at most the number of terms times 2^(e2 - 1).
 
-Source: S. M. Rump, T. Ogita, S. Oishi, Accurate floating-point summation part I, SIAM
-Journal on Scientific Computing 31 (2008); J. Demmel, H. D. Nguyen, Parallel
-reproducible summation, IEEE Transactions on Computers 64 (2015).
+References
+----------
+S. M. Rump, T. Ogita, S. Oishi, Accurate floating-point summation part I, SIAM Journal
+on Scientific Computing 31 (2008).
+J. Demmel, H. D. Nguyen, Parallel reproducible summation, IEEE Transactions on Computers
+64 (2015).
 """
 
 from __future__ import annotations
@@ -24,23 +27,26 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import jit
 
 DIGITS = 53
-"""Bits of a float64 number."""
+"""Precision of float64, in bits."""
 SMALLEST_BOUND = 1e-200
-"""Terms are taken to be this large at least, so that no power of two underflows."""
+"""Minimum bound of the terms, so that no power of two underflows."""
 HALVING = 2.0**30
-"""Where an integer below 2^53 is cut in two, so that the halves of millions of integers add exactly."""
+"""Unit of the upper half of an integer below 2^53.
+
+The halves of millions of integers add exactly.
+"""
 
 
 class SummationGrid(NamedTuple):
-    """How the terms of a sum are cut, (k,) each for k sums.
+    """Grids to which the terms of k sums are rounded, (k,) each.
 
     Parameters
     ----------
-    coarse, fine : Array
+    coarse, fine : ndarray
         (x + coarse) - coarse is x rounded to a multiple of 2^e1, and fine does so for
         2^e2.
-    lost : Array
-        What a sum loses at most.
+    lost : ndarray
+        Maximum error of a sum.
     """
 
     coarse: Array
@@ -49,42 +55,58 @@ class SummationGrid(NamedTuple):
 
 
 def grid(bound: Any, terms: int) -> SummationGrid:
-    """The grid on which sums of at most `terms` terms are exact.
+    """Return the grid on which sums of at most `terms` terms are exact.
 
     Parameters
     ----------
     bound : array-like of shape (k,)
-        The largest size of a term of each of k sums.
+        Maximum size of a term of each of k sums.
     terms : int
-        Of a sum, at most.
+        Maximum number of terms of a sum.
     """
     size = np.maximum(np.atleast_1d(np.asarray(bound, dtype=np.float64)), SMALLEST_BOUND)
     bits = math.ceil(math.log2(max(terms, 2))) + 1
     e1 = np.ceil(np.log2(size)) + 1 + bits - DIGITS
     e2 = e1 - 1 + bits - DIGITS
     push = DIGITS - 1
-    return SummationGrid(
-        1.5 * 2.0 ** (e1 + push), 1.5 * 2.0 ** (e2 + push), terms * 2.0**e2
-    )  # twice the rest: products may underflow, too
+    # `lost` is twice the bound of the rest, because products may underflow, too.
+    return SummationGrid(1.5 * 2.0 ** (e1 + push), 1.5 * 2.0 ** (e2 + push), terms * 2.0**e2)
 
 
 @jit
 def cut_in_two(x: Any, coarse: Any, fine: Any) -> tuple[Any, Any]:
-    """The two parts of a term that are added apart."""
+    """Return the two parts of a term, which are summed separately.
+
+    Parameters
+    ----------
+    x : float
+        Term.
+    coarse, fine : float
+        Entries of a `SummationGrid`.
+    """
     a = (x + coarse) - coarse
     return a, ((x - a) + fine) - fine
 
 
 @jit
 def folded_rows(X: Array, beta: Array, cut: SummationGrid) -> Array:
-    """The two sums of beta_i x_i, (2, q), each product rounded once; with a constant of 1 if q is one more than the columns.
+    """Return the two sums of beta_i x_i, each product rounded once.
+
+    With q one more than the columns of X, the last entry is for a constant of 1.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
+        Features.
     beta : ndarray of shape (n,)
+        Coefficients.
     cut : SummationGrid
-        Of q sums, q = d or d + 1.
+        Grids of q sums, q = d or d + 1.
+
+    Returns
+    -------
+    ndarray of shape (2, q)
+        Coarse and fine sums.
     """
     coarse, fine = cut.coarse, cut.fine
     d, q = X.shape[1], coarse.size
@@ -108,9 +130,20 @@ def folded_rows(X: Array, beta: Array, cut: SummationGrid) -> Array:
 
 @jit
 def products_by_row(X: Array, v: Array, out: Array) -> Array:
-    """X v into `out`, (n,), plus the last entry of v if it has one more than X has columns; `out`. Every row is summed from left to right.
+    """Compute X v in `out`, and return `out`.
 
-    Four rows are summed at a time, because a sum in a fixed order waits for each of its additions.
+    If v has one entry more than X has columns, that entry is added. Every row is summed
+    from left to right. Four rows are summed at a time, because a sum in a fixed order
+    waits for each of its additions.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Features.
+    v : ndarray of shape (d,) or (d + 1,)
+        Weights, and a constant if there is one.
+    out : ndarray of shape (n,)
+        Output.
     """
     n, d = X.shape
     constant = v[d] if v.size > d else 0.0
@@ -138,7 +171,20 @@ def products_by_row(X: Array, v: Array, out: Array) -> Array:
 
 
 def split_integers(integers: Array) -> tuple[Array, Array]:
-    """Integers below 2^53 as multiples of 2^30 and the rest: of each, float64 adds eight million exactly."""
+    """Split integers below 2^53 into multiples of 2^30 and the rest.
+
+    float64 adds eight million of either exactly.
+
+    Parameters
+    ----------
+    integers : ndarray
+        Integers.
+
+    Returns
+    -------
+    high, low : ndarray
+        Multiples of 2^30, and the rest.
+    """
     push = 1.5 * 2.0 ** (DIGITS - 1) * HALVING
     high = (integers + push) - push
     return high, integers - high

@@ -1,10 +1,11 @@
-"""One partition of the points, immutable. What it answers is a function of its rows and of what it is asked with, and of nothing else.
+"""Immutable partition of the points, which computes the sums over its rows.
 
-What it keeps between two questions, decision values and their order, only saves time.
-It is left behind where a partition is copied or sent, and computed again where it is
-missing. A partition that is lost can therefore be read again in the middle of a run.
-The memory in which it computes is kept, too, and serves one question after the other:
-in pages that are new to a process a look takes a tenth longer.
+The result of a method depends on its rows and its arguments only. What is cached
+between two calls, decision values and their order, only saves time. The cache is
+dropped when a partition is copied or sent, and computed again if it is missing. A
+partition that is lost can therefore be read again in the middle of a run. The memory of
+the computations is reused, too: in pages that are new to a process `look` takes a tenth
+longer.
 """
 
 from __future__ import annotations
@@ -26,28 +27,32 @@ from equimargin.formulations.partitions.whole import GlobalStats, PartitionStats
 Kept = TypeVar("Kept")
 
 LARGEST_NUMBER = 1e100
-"""The largest size of a feature: products of larger ones and their sums could overflow."""
+"""Maximum size of a feature: products of larger ones and their sums could overflow."""
 
 
 class Partition(ABC):
-    """Points with labels or relevances.
+    """Partition of points with labels or relevance grades.
 
     Parameters
     ----------
     number : int
-        Of the partition, from 0, which its errors name.
+        Number of the partition, from 0, for error messages.
     X : array-like of shape (n, d)
+        Features.
     y : array-like of shape (n,)
+        Labels or relevance grades.
     bias : bool
-        Whether f has a free constant.
-
-    top : array of shape (q,)
-        The largest size of every column, 1 for the constant.
+        True if f has a free constant.
 
     Raises
     ------
     ValueError
-        Another shape, what is no finite number.
+        If the shape is another one, or an entry is no finite number.
+
+    Attributes
+    ----------
+    top : ndarray of shape (q,)
+        Maximum size of every column, 1 for the constant.
     """
 
     def __init__(self, number: int, X: Any, y: Any, bias: bool) -> None:
@@ -64,27 +69,65 @@ class Partition(ABC):
 
     @abstractmethod
     def _read(self) -> None:
-        """Check and prepare what is particular to the kind of rows."""
+        """Check and prepare the data of a specific type of rows."""
 
     @abstractmethod
     def facts(self) -> PartitionStats:
-        """What the partition says of itself."""
+        """Return the statistics of the partition."""
 
     @abstractmethod
     def look(self, whole: GlobalStats, v: Array, loss: SmoothLoss) -> list[Array]:
-        """sum a_r and sum loss(u_r), (2, 2), and sum a_r z_r, (2, q), at v (q,) with a_r = phi'(u_r): the two sums of each."""
+        """Return sum a_r and sum loss(u_r), and sum a_r z_r, at v with a_r = phi'(u_r).
+
+        Parameters
+        ----------
+        whole : GlobalStats
+            Statistics of all partitions.
+        v : ndarray of shape (q,)
+            Weights, and the bias if there is one.
+        loss : SmoothLoss
+            Smooth loss phi.
+
+        Returns
+        -------
+        list of ndarray
+            Arrays (2, 2) and (2, q): coarse and fine sums.
+        """
 
     @abstractmethod
     def hessian(self, whole: GlobalStats, v: Array, loss: SmoothLoss) -> list[Array]:
-        """sum z_r z_r' over the rows on the curved piece of phi, (2, q, q), z in integers: the two sums of each entry."""
+        """Return sum z_r z_r' over the rows on the curved piece of phi, z in integers.
+
+        Parameters
+        ----------
+        whole : GlobalStats
+            Statistics of all partitions.
+        v : ndarray of shape (q,)
+            Weights, and the bias if there is one.
+        loss : SmoothLoss
+            Smooth loss phi.
+
+        Returns
+        -------
+        list of ndarray
+            Array (2, q, q): coarse and fine sums of each entry.
+        """
 
     def answer(self, question: str, *arguments: Any) -> Any:
-        """What the method of that name returns; one question at a time, whichever thread asks."""
+        """Call a method by name, one call at a time from all threads.
+
+        Parameters
+        ----------
+        question : str
+            Name of the method.
+        *arguments : object
+            Arguments of the method.
+        """
         with self._asked:
             return getattr(self, question)(*arguments)
 
     def _forget(self) -> None:
-        """Begin with nothing kept: all that is here only saves time."""
+        """Start with an empty cache, which only saves time."""
         self._kept: dict[str, tuple[bytes, Any]] = {}
         self.memory = Workspace()
         self._asked = Lock()
@@ -104,7 +147,18 @@ class Partition(ABC):
         return int(self.X.nbytes + self.y.nbytes)
 
     def values(self, v: Array) -> Array:
-        """f(x) + b, (n,)."""
+        """Return the decision values f(x) + b.
+
+        Parameters
+        ----------
+        v : ndarray of shape (q,)
+            Weights, and the bias if there is one.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Decision values.
+        """
         return self.kept(
             "values",
             v.tobytes(),
@@ -112,22 +166,34 @@ class Partition(ABC):
         )
 
     def kept(self, name: str, key: bytes, make: Callable[[], Kept]) -> Kept:
-        """The last value of that name if it is that of the key; otherwise it is made, perhaps in the memory of the last."""
-        found = self._kept.pop(name, None)
-        if found is None or found[0] != key:
-            found = key, make()
-        self._kept[name] = found
-        value: Kept = found[1]
+        """Return the cached value if its key matches; otherwise compute and cache it.
+
+        The value may be computed in the memory of the last one.
+
+        Parameters
+        ----------
+        name : str
+            Name of the value.
+        key : bytes
+            Key of the value.
+        make : callable
+            Function that computes the value.
+        """
+        entry = self._kept.pop(name, None)
+        if entry is None or entry[0] != key:
+            entry = key, make()
+        self._kept[name] = entry
+        value: Kept = entry[1]
         return value
 
 
 def _check(X: Array, y: Array) -> None:
-    """Points and labels that fit, and labels that are finite.
+    """Check that points and labels fit, and that labels are finite.
 
     Raises
     ------
     ValueError
-        others.
+        If they do not fit or are not finite.
     """
     if X.ndim != 2 or X.shape[1] == 0:
         raise ValueError(f"X must have rows and columns; its shape is {X.shape}")
@@ -141,18 +207,19 @@ def _check(X: Array, y: Array) -> None:
 
 
 def _largest(X: Array) -> Array:
-    """(d,) the largest size of every column.
+    """Return the maximum size of every column, (d,).
 
     Raises
     ------
     ValueError
-        A NaN, or a number that is too large.
+        If a number is NaN or too large.
     """
-    found = np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0))
-    if not (found <= LARGEST_NUMBER).all():  # a NaN among a column's numbers is its maximum
+    sizes = np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0))
+    # `not <=` rather than `>`: the maximum of a column with a NaN is NaN.
+    if not (sizes <= LARGEST_NUMBER).all():
         i, j = np.argwhere(~(np.abs(X) <= LARGEST_NUMBER))[0]
         raise ValueError(
             f"X holds {X[i, j]} at row {i}, column {j}; it must hold numbers of at most "
             f"{LARGEST_NUMBER:.0e} in size"
         )
-    return np.asarray(found)
+    return np.asarray(sizes)

@@ -1,11 +1,15 @@
-"""A partition of a ranking: whole queries. The rows are the pairs of points of a query with different relevances, and none is listed.
+"""Partition of a ranking: whole queries, with implicit pairs as rows.
 
-    sum_ij u_ij = sum_t (tau deg_t / 2 - z_t bal_t)      sum_ij u_ij^2 = tau sum_ij u_ij - sum_t z_t pull_t,      u_ij = tau - z_i + z_j
+The pairs are those of points of a query with different relevance.
+
+    u_ij = tau - z_i + z_j
+    sum_ij u_ij = sum_t (tau deg_t / 2 - z_t bal_t)
+    sum_ij u_ij^2 = tau sum_ij u_ij - sum_t z_t pull_t
 
 The sums go over the pairs within a threshold tau, z are decision values, and degree,
 balance and pull are integers (`pair_sweeps.py`). The unit in which z and tau are
-integers comes from the whole, not from the partition. A term of a point is therefore
-the same wherever its query is, and in whatever order its points are.
+integers comes from the whole, not from the partition. A term of a point therefore does
+not depend on the place of its query or the order of its points.
 """
 
 from __future__ import annotations
@@ -37,15 +41,22 @@ from equimargin.formulations.rows.pair_sweeps import (
 )
 
 BELOW_ONE = 1 - 2.0**-50
-"""Factor that keeps a rounded number of units below what it stands for."""
+"""Factor that keeps a rounded number of units below its exact value."""
 
 
 class RankedPartition(Partition):
-    """Points of whole queries.
+    """Partition with points of whole queries.
 
     Parameters
     ----------
-    As in Partition; y : (n,) relevances.  qid : (n,) queries.
+    number : int
+        Number of the partition, from 0, for error messages.
+    X : array-like of shape (n, d)
+        Features.
+    y : array-like of shape (n,)
+        Relevance grades.
+    qid : array-like of shape (n,)
+        Queries.
     """
 
     def __init__(self, number: int, X: Any, y: Any, qid: Any) -> None:
@@ -64,16 +75,16 @@ class RankedPartition(Partition):
         )
 
     def look(self, whole: GlobalStats, v: Array, loss: SmoothLoss) -> list[Array]:
-        at = self._sorted(whole, v)
+        ordered = self._sorted(whole, v)
         numbers, columns = whole.grids(v, loss)
-        thresholds = *at.thresholds(loss), at.one
+        thresholds = *ordered.thresholds(loss), ordered.one
         sums, beta = np.zeros((2, 2)), self.memory.array("beta", self.y.shape)
         beta[:] = 0.0
-        within = tuple(at.within(tau) for tau in thresholds)
-        scale = np.array([loss.slope, at.unit])
+        within = tuple(ordered.within(tau) for tau in thresholds)
+        scale = np.array([loss.slope, ordered.unit])
         _fold(
-            at.order,
-            at.points.z,
+            ordered.order,
+            ordered.points.z,
             within,
             np.array(thresholds),
             scale,
@@ -85,14 +96,14 @@ class RankedPartition(Partition):
         return [sums, folded_rows(self.X, beta, columns)]
 
     def hessian(self, whole: GlobalStats, v: Array, loss: SmoothLoss) -> list[Array]:
-        at, q = self._sorted(whole, v), len(v)
-        high, low = at.thresholds(loss)
+        ordered, q = self._sorted(whole, v), len(v)
+        high, low = ordered.thresholds(loss)
         H = np.zeros((2, q, q))
-        if len(at.order):
-            degree = self.memory.array("degree", at.order.shape, np.int64)
-            np.subtract(at.within(high).degree, at.within(low).degree, out=degree)
-            graph = PairGraph(at.points, high, low, degree)
-            _integer_laplacian(self.X, at.order, whole.integer_scale(), graph, H)
+        if len(ordered.order):
+            degree = self.memory.array("degree", ordered.order.shape, np.int64)
+            np.subtract(ordered.within(high).degree, ordered.within(low).degree, out=degree)
+            graph = PairGraph(ordered.points, high, low, degree)
+            _integer_laplacian(self.X, ordered.order, whole.integer_scale(), graph, H)
         return [H]
 
     def _sorted(self, whole: GlobalStats, v: Array) -> SortedQueries:
@@ -105,18 +116,18 @@ class RankedPartition(Partition):
 
 @dataclass(frozen=True, eq=False)
 class SortedQueries:
-    """The points of all queries, by decision value.
+    """Points of all queries, sorted by decision value.
 
     Parameters
     ----------
-    order : Index of shape (n,)
-        The points.
+    order : ndarray of int of shape (n,)
+        Points.
     points : SortedPoints
-        Their values in units.
+        Their decision values in units.
     unit : float
-        Of the values.
+        Unit of the values.
     memory : Workspace
-        Where all of this is.
+        Workspace of all arrays.
     """
 
     order: Index
@@ -127,7 +138,19 @@ class SortedQueries:
 
     @classmethod
     def of(cls, pairs: CountedPairs, f: Array, unit: float, memory: Workspace) -> SortedQueries:
-        """Sort decision values f (m,), taken from the middle one of their query."""
+        """Sort decision values relative to the median of their query.
+
+        Parameters
+        ----------
+        pairs : CountedPairs
+            Pairs.
+        f : ndarray of shape (m,)
+            Decision values.
+        unit : float
+            Unit of the values.
+        memory : Workspace
+            Workspace of all arrays.
+        """
         n, starts = len(pairs.active), pairs.starts
         order, middle = memory.array("order", (n,), np.int64), np.empty(len(pairs.queries))
         z, level = memory.array("z", (n,), np.int64), memory.array("level", (n,), np.int32)
@@ -139,30 +162,44 @@ class SortedQueries:
 
     @property
     def one(self) -> int:
-        """The margin 1 in units; the unit is a power of two."""
+        """Margin 1 in units; the unit is a power of two."""
         return int(1.0 / self.unit)
 
     def thresholds(self, loss: SmoothLoss) -> tuple[int, int]:
-        """The margins at which phi' becomes 0 and, from below, at which it has its top. No multiplier exceeds the top."""
+        """Return the margins, in units, at which phi' becomes 0 and reaches its top.
+
+        The latter is rounded so that no multiplier exceeds the top.
+
+        Parameters
+        ----------
+        loss : SmoothLoss
+            Smooth loss.
+        """
         high = int(np.rint((1.0 + loss.width) / self.unit))
         return high, BELOW_ALL_PAIRS if loss.squared else high - int(
             np.floor(loss.top / loss.slope / self.unit * BELOW_ONE)
         )
 
     def within(self, tau: int) -> ThresholdSums:
-        """The pairs within a threshold of units."""
+        """Return the sums over the pairs within a threshold.
+
+        Parameters
+        ----------
+        tau : int
+            Threshold in units.
+        """
         if tau not in self._within:
             n, k = len(self.order), len(self.points.levels)
             of_points = self.memory.array(f"within threshold {len(self._within)}", (3, n), np.int64)
             degree, balance, pull = of_points
-            found = ThresholdSums(
+            sums = ThresholdSums(
                 degree, balance, pull, np.zeros(k), np.zeros(k), np.zeros(k, dtype=np.int64)
             )
             if n and tau > BELOW_ALL_PAIRS:
-                within(self.points, tau, found)
+                within(self.points, tau, sums)
             else:
                 of_points[:] = 0
-            self._within[tau] = found
+            self._within[tau] = sums
         return self._within[tau]
 
 
@@ -178,14 +215,14 @@ def _fold(
     beta: Array,
     sums: Array,
 ) -> None:
-    """Put every point's share of A'a into beta, and the two sums of a and of the loss into `sums`.
+    """Compute every point's share of A'a in beta, and the sums of a and of the loss.
 
     Parameters
     ----------
-    within, thresholds
-        Of the high, the low and the own threshold.
-    scale : Array
-        The slope and the unit.
+    within, thresholds : tuple of ThresholdSums
+        Sums and values of the high, the low and the own threshold.
+    scale : ndarray of shape (2,)
+        Slope and unit.
     """
     above, below, own = within
     high, low, one = thresholds
@@ -207,9 +244,11 @@ def _fold(
 
 @jit
 def _integer_laplacian(X: Array, order: Index, scale: Array, graph: PairGraph, H: Array) -> None:
-    """Add the two sums of A'S + S'A = 2 Z' L Z to H (2, d, d), Z being X times the scale, rounded, and L the graph's Laplacian.
+    """Add the two sums of A'S + S'A = 2 Z' L Z to H (2, d, d).
 
-    S_t = deg_t z_t - 2 sum of z_j over the pairs (t, j), as in `laplacian_gram`. All numbers are integers, and exact.
+    Z is X times the scale, rounded, and L the graph's Laplacian. S_t = deg_t z_t - 2
+    sum of z_j over the pairs (t, j), as in `laplacian_gram`. All numbers are integers,
+    and exact.
     """
     z, level, starts, levels = (
         graph.points.z,
@@ -218,10 +257,13 @@ def _integer_laplacian(X: Array, order: Index, scale: Array, graph: PairGraph, H
         graph.points.levels,
     )
     high, low, degree = graph.high, graph.low, graph.degree
-    d, most, deepest = X.shape[1], 0, 0
+    d, max_points, max_levels = X.shape[1], 0, 0
     for q in range(levels.size):
-        most, deepest = max(most, starts[q + 1] - starts[q]), max(deepest, levels[q])
-    T, here = np.zeros((deepest + 2, d)), np.empty((most, d))
+        max_points, max_levels = (
+            max(max_points, starts[q + 1] - starts[q]),
+            max(max_levels, levels[q]),
+        )
+    T, integers = np.zeros((max_levels + 2, d)), np.empty((max_points, d))
     A, S, filled = np.empty((BLOCK_PAIR_ROWS, d)), np.empty((BLOCK_PAIR_ROWS, d)), 0
     for q in range(levels.size):
         a, b, k = starts[q], starts[q + 1], levels[q]
@@ -229,20 +271,22 @@ def _integer_laplacian(X: Array, order: Index, scale: Array, graph: PairGraph, H
         for t in range(a, b):
             x = X[order[t]]
             for e in range(d):
-                here[t - a, e] = np.rint(x[e] * scale[e])
+                integers[t - a, e] = np.rint(x[e] * scale[e])
+        # T holds the sums of z by level over z_t - high < z_p <= z_t - low (decision
+        # values).
         p = taken = b - 1
         for t in range(b - 1, a - 1, -1):
             while p >= a and z[p] > z[t] - high:
-                _add_row(T, np.int64(level[p]) + 1, k, here[p - a])
+                _add_row(T, np.int64(level[p]) + 1, k, integers[p - a])
                 p -= 1
             while taken > p and z[taken] > z[t] - low:
-                _take_row(T, np.int64(level[taken]) + 1, k, here[taken - a])
+                _take_row(T, np.int64(level[taken]) + 1, k, integers[taken - a])
                 taken -= 1
             if degree[t] == 0:
                 continue
             left, right, weight = A[filled], S[filled], np.float64(degree[t])
             for e in range(d):
-                left[e], right[e] = here[t - a, e], weight * here[t - a, e]
+                left[e], right[e] = integers[t - a, e], weight * integers[t - a, e]
             r = np.int64(level[t])
             while r > 0:
                 node = T[r]

@@ -1,14 +1,14 @@
-"""A loss with a derivative, as partitions are told it.
+"""Differentiable loss of the rows, as partitions receive it.
 
     phi'(u) = min((a + slope u)_+, top)
 
-    squared hinge         a = 0, slope 2, top inf
-    smoothed hinge        a = 1/2 (Huber's function) or the multiplier over C that was found before, top 1
+    squared hinge    a = 0, slope 2, top inf
+    smoothed hinge   a = 1/2 (Huber's function) or an earlier multiplier over C, top 1
 
-The multipliers found before are not sent. They are a function of the points where they
-were found, from which a partition computes them anew where it has lost them:
+The earlier multipliers are not sent. They are a function of the points at which they
+were computed, from which a partition recomputes them if it has lost them:
 
-    a <- min((a + slope_k u(v_k))_+, 1)     for every centre (v_k, slope_k), from a = 1/2
+    a <- min((a + slope_k u(v_k))_+, 1)   for every centre (v_k, slope_k), from a = 1/2
 """
 
 from __future__ import annotations
@@ -21,16 +21,18 @@ from equimargin.formulations.numeric.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class SmoothLoss:
-    """phi of the module's formula.
+    """Loss phi with phi'(u) = min((a + slope u)_+, top).
 
     Parameters
     ----------
-    slope, top : float
-        numbers.
+    slope : float
+        Second derivative on the curved piece.
     start : float
-        The first a.
-    centres : tuple[tuple[Array, float], ...] of shape (v_k, slope_k)
-        Where it was found anew.
+        Initial a.
+    top : float
+        Maximum of phi'; inf for the squared hinge.
+    centres : tuple of (v_k, slope_k)
+        Points and slopes at which a was recomputed.
     """
 
     slope: float
@@ -40,19 +42,25 @@ class SmoothLoss:
 
     @property
     def width(self) -> float:
-        """The u > 0 with phi'(-u) = 0 at the first a."""
+        """The u > 0 with phi'(-u) = 0 at the initial a."""
         return self.start / self.slope
 
     @property
     def squared(self) -> bool:
-        """Whether this is the squared hinge."""
+        """True for the squared hinge."""
         return math.isinf(self.top)
 
 
 SQUARED_HINGE = SmoothLoss(2.0, 0.0, math.inf)
-"""(u)_+^2."""
+"""Squared hinge (u)_+^2."""
 
 
 def smoothed_hinge(slope: float) -> SmoothLoss:
-    """Huber's function of that slope, which is the hinge where |u| >= 1 / (2 slope)."""
+    """Return Huber's function, equal to the hinge for |u| >= 1 / (2 slope).
+
+    Parameters
+    ----------
+    slope : float
+        Second derivative on the curved piece.
+    """
     return SmoothLoss(slope, 0.5, 1.0)

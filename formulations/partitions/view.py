@@ -1,18 +1,22 @@
-"""What the sums over all partitions prove at a point, with every rounding counted.
+"""Bounds proven by the sums over all partitions at a point, rounding included.
 
-    U(w, b) = 1/2 |w|^2 + C sum loss(u_r)      L(a) = C sum a_r - 1/2 |pull_w|^2 - C sum a_r^2 / 4 - |pull_b| B,      pull = C sum a_r z_r
+    U(w, b) = 1/2 |w|^2 + C sum loss(u_r)
+    L(a) = C sum a_r - 1/2 |pull_w|^2 - C sum a_r^2 / 4 - |pull_b| B
+    pull = C sum a_r z_r
 
-The ridge, sum a_r^2 / 4, is that of a squared hinge alone, where it is the loss itself,
-as a_r = 2 (u_r)_+. With a free bias some optimum has |b| <= B = 1 + sqrt(2 U) max
-|x_i|: as a function of b the loss is least between its first and its last kink,
-b = y_i - w.x_i, and 1/2 |w|^2 <= U. The dual of the problem with that constraint, which
-changes no optimum, is L, so that multipliers need not be balanced.
+The quadratic dual term, sum a_r^2 / 4, occurs for a squared hinge only, where it is the
+loss itself, as a_r = 2 (u_r)_+. With a free bias some optimum has |b| <= B = 1 + sqrt(2
+U) max |x_i|: as a function of b the loss is minimal between its first and its last
+breakpoint, b = y_i - w.x_i, and 1/2 |w|^2 <= U. The dual of the problem with that
+constraint, which changes no optimum, is L, so that multipliers need not be balanced.
 
-A computed u_r is off by e at most. From (u + e)_+ <= (u)_+ + e follow the bounds of the
-loss at the exact u.
+A computed u_r has an error of at most e. From (u + e)_+ <= (u)_+ + e follow the bounds
+of the loss at the exact u.
 
-Source: weak duality; N. J. Higham, Accuracy and Stability of Numerical Algorithms
-(2002), section 3.1.
+References
+----------
+Weak duality; N. J. Higham, Accuracy and Stability of Numerical Algorithms (2002),
+section 3.1.
 """
 
 from __future__ import annotations
@@ -30,19 +34,22 @@ from equimargin.formulations.partitions.smooth_loss import SmoothLoss
 from equimargin.formulations.partitions.whole import GlobalStats
 
 ROUNDINGS_OF_A_TERM = 64
-"""Roundings that a row's share of a sum meets before it is on the grid, in units of its largest size: fewer than 30 can be counted."""
+"""Roundings of a row's term before it is on the grid, in units of its maximum size.
+
+Fewer than 30 can be counted.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class PointBounds:
-    """A point as all partitions see it.
+    """Point with its sums over all partitions, and the interval they prove.
 
     Parameters
     ----------
     v : ndarray of shape (q,)
         Weights, and the bias if there is one.
     loss : SmoothLoss
-        A smooth one.
+        Smooth loss.
     gain : float
         C sum a_r.
     total : float
@@ -50,9 +57,9 @@ class PointBounds:
     pull : ndarray of shape (q,)
         C sum a_r z_r.
     gradient : ndarray of shape (q,)
-        Of 1/2 |w|^2 + C sum phi(u_r).
+        Gradient of 1/2 |w|^2 + C sum phi(u_r).
     interval : Interval
-        What the sums prove.
+        Proven interval of the optimum.
     """
 
     v: Array
@@ -65,22 +72,27 @@ class PointBounds:
 
     @property
     def smoothing_share(self) -> float:
-        """What a smoothed hinge adds to the gap: C sum (u_r)_+ - a_r u_r."""
+        """Contribution of a smoothed hinge to the gap: C sum (u_r)_+ - a_r u_r."""
         return self.total - self.gain + float(self.pull @ self.v)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what overflows is a bound that says nothing
+# Overflow gives infinite bounds, which hold trivially.
+@np.errstate(over="ignore", invalid="ignore")
 def bound_at_point(
     whole: GlobalStats, v: Array, loss: SmoothLoss, sums: Sequence[Array]
 ) -> PointBounds:
-    """What sums of `Partition.look` say together.
+    """Return the bounds that sums of `Partition.look` prove.
 
     Parameters
     ----------
-    v, loss
-        That the partitions were asked with.
-    sums : Sequence[Array] of shape (2, 2)
-        And (2, q), added up over all partitions.
+    whole : GlobalStats
+        Statistics of all partitions.
+    v : ndarray of shape (q,)
+        Point of the sums.
+    loss : SmoothLoss
+        Smooth loss of the sums.
+    sums : sequence of ndarray
+        Arrays (2, 2) and (2, q), summed over all partitions.
     """
     numbers, columns = sums[0].sum(axis=0), sums[1].sum(axis=0)
     gain, total, pull = whole.C * float(numbers[0]), whole.C * float(numbers[1]), whole.C * columns
@@ -114,13 +126,13 @@ def _interval(
         moved, ridge = slack * whole.at_0, 0.0
     rounded = 1 + gamma_n(len(v) + 64)
     upper = (float(v[:d] @ v[:d]) / 2 + total + total_error + moved) * rounded
-    taken = (
+    subtracted = (
         gain_error
         + float(size[:d] @ size[:d]) / 2
         + ridge
         + float(size[d:].sum()) * _largest_bias(whole, upper)
     ) * rounded
-    lower = gain - taken - 4 * UNIT * (abs(gain) + taken)
+    lower = gain - subtracted - 4 * UNIT * (abs(gain) + subtracted)
     return Interval(
         lower if math.isfinite(lower) else -math.inf,
         upper if math.isfinite(upper) else math.inf,
@@ -129,6 +141,6 @@ def _interval(
 
 
 def _largest_bias(whole: GlobalStats, upper: float) -> float:
-    """B, where an upper bound of the optimum is known."""
+    """Return the bound B of the bias, from an upper bound of the optimum."""
     top = whole.top[: whole.columns]
     return (1.0 + math.sqrt(2 * max(upper, 0.0)) * float(np.linalg.norm(top))) * (1 + 1e-10)

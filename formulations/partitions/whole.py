@@ -1,6 +1,9 @@
-"""What all partitions agree on: maxima and exact sums over all of them, on which the grids of their sums depend and nothing else does.
+"""Statistics of all partitions, on which the grids of their sums depend.
 
-min over v = (w, b)   1/2 |w|^2 + C sum_r loss(u_r),     u_r = 1 - y_i (w.x_i + b)   or   u_ij = 1 - w.x_i + w.x_j
+They are maxima and exact sums over all partitions. The problem is
+
+    min over v = (w, b)   1/2 |w|^2 + C sum_r loss(u_r)
+    u_r = 1 - y_i (w.x_i + b)   or   u_ij = 1 - w.x_i + w.x_j
 """
 
 from __future__ import annotations
@@ -19,24 +22,27 @@ from equimargin.formulations.partitions.order_free import SummationGrid, grid
 from equimargin.formulations.partitions.smooth_loss import SmoothLoss
 
 OUTWARD = 1 + 1e-10
-"""Factor on a bound that takes in the roundings of computing the bound itself."""
+"""Factor on a bound that covers the rounding in the computation of the bound."""
 THRESHOLD_ROOM = 8.0
-"""Largest threshold of the margin of a pair: the unit of decision values is chosen so that sums of integers up to it do not overflow."""
+"""Maximum threshold of the margin of a pair.
+
+The unit of decision values is chosen so that sums of integers up to it do not overflow.
+"""
 
 
 class PartitionStats(NamedTuple):
-    """What a partition says of itself.
+    """Statistics of one partition.
 
     Parameters
     ----------
     points, rows : int
-        How many.
+        Number of points and of rows.
     largest : int
-        points of its largest query, 1 for a classification.
+        Number of points of its largest query, 1 for a classification.
     top : ndarray of shape (q,)
-        The largest |z_ij| of every column.
-    queries : NDArray[Any] of shape (k,)
-        The names of its queries, none for a classification.
+        Maximum |z_ij| of every column.
+    queries : ndarray of shape (k,)
+        Names of its queries, none for a classification.
     """
 
     points: int
@@ -48,20 +54,24 @@ class PartitionStats(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GlobalStats:
-    """A problem but for its numbers, which are in the partitions.
+    """Statistics of all partitions, with the settings of the problem.
 
     Parameters
     ----------
-    points, rows, largest, top
-        As in Facts, of all partitions.
+    points, rows : int
+        Number of points and of rows.
+    largest : int
+        Number of points of the largest query, 1 for a classification.
+    top : ndarray of shape (q,)
+        Maximum |z_ij| of every column.
     C : float
-        The cost of a row.
-    loss : Literal['hinge', 'squared_hinge']
-        Hinge or squared hinge.
+        Cost per row.
+    loss : {"hinge", "squared_hinge"}
+        Loss of the problem.
     bias : bool
-        Whether the last column is the constant of a free bias.
+        True if the last column is the constant of a free bias.
     ranks : bool
-        Whether the rows are the pairs of queries.
+        True if the rows are the pairs of queries.
     """
 
     points: int
@@ -75,67 +85,121 @@ class GlobalStats:
 
     @property
     def columns(self) -> int:
-        """The number of weights, without the bias."""
+        """Number of weights, without the bias."""
         return len(self.top) - self.bias
 
     @cached_property
     def at_0(self) -> float:
-        """P(0), the primal value at f = 0."""
+        """P(0), the primal objective at f = 0."""
         return self.C * self.rows
 
     def reach(self, v: Array) -> float:
-        """A bound of |f(x) + b| over all points."""
+        """Return a bound of |f(x) + b| over all points.
+
+        Parameters
+        ----------
+        v : ndarray of shape (q,)
+            Weights, and the bias if there is one.
+        """
         return float(self.top @ np.abs(v)) * OUTWARD
 
     def value_error(self, v: Array) -> float:
-        """A bound of the rounding of f(x) + b, summed in any order."""
+        """Return a bound of the rounding error of f(x) + b, summed in any order.
+
+        Parameters
+        ----------
+        v : ndarray of shape (q,)
+            Weights, and the bias if there is one.
+        """
         return gamma_n(len(v) + 3) * (1.0 + self.reach(v)) * OUTWARD
 
     def unit(self, v: Array) -> float:
-        """The unit in which decision values of pairs are integers: sums over a query stay below 2^62."""
+        """Return the unit in which decision values of pairs are integers.
+
+        Sums over a query stay below 2^62.
+
+        Parameters
+        ----------
+        v : ndarray of shape (q,)
+            Weights.
+        """
         return float(
             2.0 ** (np.ceil(np.log2(2 * (2 * self.reach(v) + THRESHOLD_ROOM) * self.largest)) - 61)
         )
 
     def slack_error(self, v: Array) -> float:
-        """A bound of the error of a computed u_r."""
+        """Return a bound of the error of a computed u_r.
+
+        Parameters
+        ----------
+        v : ndarray of shape (q,)
+            Weights, and the bias if there is one.
+        """
         error = self.value_error(v)
         return 2.02 * (error + 4 * UNIT * self.reach(v) + self.unit(v)) if self.ranks else error
 
     def widest(self, v: Array, loss: SmoothLoss) -> float:
-        """A bound of |u_r|, with the loss's width."""
+        """Return a bound of |u_r| plus the loss's width.
+
+        Parameters
+        ----------
+        v : ndarray of shape (q,)
+            Weights, and the bias if there is one.
+        loss : SmoothLoss
+            Smooth loss.
+        """
         return 1.0 + loss.width + 2 * (1 + self.ranks) * self.reach(v)
 
     def grids(self, v: Array, loss: SmoothLoss) -> tuple[SummationGrid, SummationGrid]:
-        """The grids of two numbers, sum a_r and sum loss(u_r) with the problem's own loss, and of the columns of sum a_r z_r."""
+        """Return the grids of the sums at a point.
+
+        Parameters
+        ----------
+        v : ndarray of shape (q,)
+            Weights, and the bias if there is one.
+        loss : SmoothLoss
+            Smooth loss.
+
+        Returns
+        -------
+        numbers : SummationGrid
+            Grid of sum a_r and sum loss(u_r) with the problem's own loss.
+        columns : SummationGrid
+            Grid of the columns of sum a_r z_r.
+        """
         widest = self.widest(v, loss)
-        most = min(loss.slope * widest, loss.top)
+        max_derivative = min(loss.slope * widest, loss.top)
         numbers = 4 * self.largest * np.array([loss.slope * widest, widest * widest])
-        terms = min(
-            self.points, (1 + self.ranks) * self.rows
-        )  # those of points that are in no pair are 0
-        return grid(numbers, terms), grid(self.top * most * self.largest, terms)
+        # Terms of points in no pair are 0.
+        terms = min(self.points, (1 + self.ranks) * self.rows)
+        return grid(numbers, terms), grid(self.top * max_derivative * self.largest, terms)
 
     def integer_bits(self) -> int:
-        """Bits of a feature in a Hessian of integers, such that all sums over a block of rows are exact."""
+        """Return the bits of a feature in a Hessian of integers.
+
+        All sums over a block of rows are then exact.
+        """
         if not self.ranks:
             return (DIGITS_OF_A_SUM - int(np.log2(BLOCK_ROWS))) // 2
         query = int(np.ceil(np.log2(self.largest)))
         return (DIGITS_OF_A_SUM - 2 - int(np.log2(BLOCK_PAIR_ROWS)) - query) // 2
 
     def integer_scale(self) -> Array:
-        """(q,) powers of two that make integers of that many bits of the features."""
+        """Return powers of two, (q,), that scale features to `integer_bits` bits."""
         return np.asarray(
             2.0 ** (self.integer_bits() - np.ceil(np.log2(np.maximum(self.top, 1e-200))))
         )
 
 
 BLOCK_ROWS = 4096
-"""Rows of a classification that one product of matrices takes in a Hessian. A power of two."""
+"""Rows of a classification in one matrix product of a Hessian; a power of two."""
 BLOCK_PAIR_ROWS = 256
-"""Points of queries that one product of matrices takes in a Hessian, few enough to stay in the cache. A power of two."""
+"""Points of queries in one matrix product of a Hessian; a power of two.
+
+They are few enough to stay in the cache.
+"""
 DIGITS_OF_A_SUM = 52
-"""Bits of the largest sum of integers in a block."""
+"""Size of the largest sum of integers in a block, in bits."""
 
 
 def merge_stats(
@@ -145,41 +209,56 @@ def merge_stats(
     bias: bool,
     ranks: bool,
 ) -> GlobalStats:
-    """What all partitions agree on.
+    """Return the statistics of all partitions.
+
+    Parameters
+    ----------
+    facts : sequence of PartitionStats
+        Statistics of every partition.
+    C : float
+        Cost per row.
+    loss : {"hinge", "squared_hinge"}
+        Loss of the problem.
+    bias : bool
+        True if the last column is the constant of a free bias.
+    ranks : bool
+        True if the rows are the pairs of queries.
 
     Raises
     ------
     ValueError
-        Partitions with different numbers of columns, or that share a query, by their
-        numbers.
+        If partitions have different numbers of columns, or share a query; the message
+        has their numbers.
     """
-    columns = [len(each.top) - bias for each in facts]
+    columns = [len(stats.top) - bias for stats in facts]
     for k, d in enumerate(columns):
         if d != columns[0]:
             raise ValueError(
                 f"partition {k} has {d} columns and partition 0 has {columns[0]}; all must "
                 f"have the same columns"
             )
-    _check_queries([each.queries for each in facts])
-    top = np.max([each.top for each in facts], axis=0)
-    points, rows = sum(each.points for each in facts), sum(each.rows for each in facts)
-    return GlobalStats(points, rows, max(each.largest for each in facts), top, C, loss, bias, ranks)
+    _check_queries([stats.queries for stats in facts])
+    top = np.max([stats.top for stats in facts], axis=0)
+    points, rows = sum(stats.points for stats in facts), sum(stats.rows for stats in facts)
+    return GlobalStats(
+        points, rows, max(stats.largest for stats in facts), top, C, loss, bias, ranks
+    )
 
 
 def _check_queries(queries: list[NDArray[Any]]) -> None:
-    """Every query is in one partition.
+    """Check that every query is in one partition.
 
     Raises
     ------
     ValueError
-        It is not.
+        If one is in several.
     """
-    if len({each.dtype.kind in "US" for each in queries if len(each)}) > 1:
+    if len({ids.dtype.kind in "US" for ids in queries if len(ids)}) > 1:
         raise ValueError(
             "qid must hold numbers alone or text alone, and differs between partitions"
         )
     names = np.concatenate(queries)
-    partition = np.repeat(np.arange(len(queries)), [len(each) for each in queries])
+    partition = np.repeat(np.arange(len(queries)), [len(ids) for ids in queries])
     order = np.argsort(names, kind="stable")
     twice = np.flatnonzero(names[order][1:] == names[order][:-1])
     if len(twice):

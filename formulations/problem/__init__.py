@@ -1,4 +1,4 @@
-"""The two canonical shapes of every printed problem, and the constructors that users call."""
+"""Two canonical shapes of all published problems, and the public constructors."""
 
 from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.construct import (

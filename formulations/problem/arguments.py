@@ -1,4 +1,4 @@
-"""The arguments of the constructors of problems, read back from a problem."""
+"""Conversion of a problem back to the arguments of its constructor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,19 @@ from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 
 
 def read_arguments(problem: MarginProblem | OneNormProblem) -> tuple[str, dict[str, Any]]:
-    """Return the name of the constructor that makes a problem, and the arguments that it is given, by name.
+    """Return the name of a problem's constructor and its arguments.
+
+    Parameters
+    ----------
+    problem : MarginProblem or OneNormProblem
+        Canonical problem.
+
+    Returns
+    -------
+    name : str
+        Name of the constructor.
+    arguments : dict
+        Arguments by name.
 
     Raises
     ------
@@ -26,6 +38,7 @@ def read_arguments(problem: MarginProblem | OneNormProblem) -> tuple[str, dict[s
     penalized = isinstance(kernel, Intercept)
     given: dict[str, Any] = {"X": X}
     if isinstance(rows, Pairs) and rows.query is None:
+        # Pairs without queries were given explicitly.
         given["pairs"] = np.column_stack([rows.preferred, rows.other])
     else:
         given["y"] = np.asarray(rows.y)
@@ -54,7 +67,7 @@ def read_arguments(problem: MarginProblem | OneNormProblem) -> tuple[str, dict[s
 
 
 def _weights(problem: MarginProblem) -> dict[str, Any]:
-    """Return the weights of a problem, as its constructor takes them."""
+    """Return the weights of a problem, as its constructor accepts them."""
     if problem.weights is None:
         return {}
     weights = np.asarray(problem.weights)
@@ -62,8 +75,8 @@ def _weights(problem: MarginProblem) -> dict[str, Any]:
         above, below = np.split(weights, 2)
         if not np.array_equal(above, below):
             raise ValueError(
-                "the two sides of the tube have weights of their own, which `regression` "
-                "does not take"
+                "the two sides of the tube have different weights; `regression` accepts "
+                "equal weights only"
             )
         return {"sample_weight": above}
     if not isinstance(problem.rows, Pairs):

@@ -1,4 +1,12 @@
-"""What every problem answers, and what the two canonical shapes have in common: data, kernel, rows and costs."""
+"""Interface of all problems, and the base of the two canonical shapes.
+
+`AnyProblem` is the interface that comparisons, the referee and the command line use;
+`CanonicalProblem` adds data, kernel, rows and costs, which `MarginProblem` and
+`OneNormProblem` share.
+
+Notation: m points, p rows, K the (m, m) Gram matrix, A the (p, m) row operator, t the
+targets and s the bias signs of the rows, c the costs.
+"""
 
 from __future__ import annotations
 
@@ -25,45 +33,50 @@ from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, Implic
 P = TypeVar("P", Point, OneNormPoint)
 
 Kind = Literal["linear", "quadratic", "conic"]
-"""The kinds of convex programs: linear and quadratic ones, and those with second-order cones."""
+"""Class of a convex program; "conic" programs have second-order cones."""
 
 
 class AnyProblem(ABC):
-    """A problem, as comparisons, the referee and the command line see it: canonical, or of which nothing but the data is known."""
+    """Interface of all problems, canonical and user-defined."""
 
     @property
     @abstractmethod
     def kind(self) -> Kind:
-        """What kind of program the problem is."""
+        """Class of the convex program."""
 
     @property
     @abstractmethod
     def family(self) -> str:
-        """The id of the family whose optimum it has."""
+        """Id of the problem's family, whose formulations share its optimum."""
 
     @property
     @abstractmethod
     def convex(self) -> bool:
-        """Whether the problem is known to be convex: an optimum is claimed of no other."""
+        """True if known to be convex; otherwise no optimum is claimed."""
 
     @property
     @abstractmethod
     def undeclarable(self) -> Refusal | None:
-        """Reason why no formulation of its family declares the problem, or None.
+        """Reason why no formulation of the family declares the problem, or None.
 
         Formulations in w alone may declare it all the same.
         """
 
     @property
     def undeclarable_in_features(self) -> Refusal | None:
-        """Reason why no formulation in w alone declares the problem; None where one may.
+        """Reason why no formulation in w alone declares the problem; None if one may.
 
         Such a formulation is over explicit features.
         """
         return self.undeclarable
 
     def admit(self, id: str) -> None:  # noqa: B027 - nothing, by default
-        """Refuse a formulation of its family, by its id, that is no program of a kind whose optimum can be proven.
+        """Raise an error if the optimum of a formulation cannot be proven.
+
+        Parameters
+        ----------
+        id : str
+            Id of a formulation of the problem's family.
 
         Raises
         ------
@@ -73,55 +86,49 @@ class AnyProblem(ABC):
 
     @property
     def has_features(self) -> bool:
-        """True if it consists of features, which may be scaled, and of points.
-
-        Fewer of the points may be taken.
-        """
+        """True if the data are features and points, to be scaled and subsampled."""
         return False
 
     @property
     def note(self) -> str:
-        """Remark on how its numbers are read, a sentence without its final period.
-
-        It is empty where none is needed.
-        """
+        """Note on how floats are interpreted, without a final period; may be empty."""
         return ""
 
     def proven_within(self, seconds: float, total: float) -> Self:
-        """Return the problem with a limit on proofs that take long.
+        """Return the problem with a time limit on slow proofs.
 
-        It is the problem itself where what is proven of it is proven at once.
+        The default returns the problem itself, for families whose proofs are immediate.
 
         Parameters
         ----------
         seconds : float
-            Seconds that the proof of one optimum may take.
+            Time limit of the proof of one optimum, in seconds.
         total : float
-            Seconds from now on, after which no more time is spent on proofs.
+            Time limit of all proofs from now on, in seconds.
         """
         return self
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CanonicalProblem(AnyProblem):
-    """A problem over f in the kernel's space: the fields and methods that both canonical shapes have.
+    """Problem in a function f of the kernel's space; base of both canonical shapes.
 
     Parameters
     ----------
-    X : Features of shape (m, d)
-        features.
+    X : ndarray or sparse array of shape (m, d)
+        Features.
     kernel : Kernel
-        k.
+        Kernel k(x, z).
     rows : Rows
-        A, t, s.
+        Row operator A with targets t and bias signs s.
     C : float
-        Cost of a unit of loss.
-    shift : float | None
+        Cost per unit of loss.
+    shift : float or None
         Added to the diagonal of a precomputed Gram matrix; None if the matrix is
-        indefinite. Linear programs need none.
-    feature_names : tuple[str, ...] | None of shape (d,)
-        Names of the columns of X, if X came as a table; f is then evaluated only at
-        tables with the same columns.
+        indefinite. Linear programs need no shift.
+    feature_names : tuple of str of length d, or None
+        Column names of X, if X was a table. f is then evaluated only at tables with
+        these columns.
     """
 
     X: Features
@@ -134,27 +141,27 @@ class CanonicalProblem(AnyProblem):
     @property
     @abstractmethod
     def weights(self) -> Array | None:
-        """Factors of C, (groups,); None where all are 1."""
+        """Factors of C, shape (groups,); None if all are 1."""
 
     @property
     @abstractmethod
     def scale(self) -> float:
-        """Unit of relative figures where the optimum is almost 0: the primal value at f = 0."""
+        """Unit of relative errors near the optimum 0: the primal objective at f = 0."""
 
     @property
     def has_features(self) -> bool:
-        """Whether the kernel is computed from features: a given Gram matrix has none."""
+        """True if the kernel is computed from features, not given as a Gram matrix."""
         return not self.kernel.given
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """Number of coefficients of a function in this problem, one a point or one a row."""
+        """Number of coefficients of f, one per point or one per row."""
 
     @property
     @abstractmethod
     def origin(self) -> CanonicalPoint:
-        """The point whose numbers are all 0."""
+        """Point with all entries 0."""
 
     @abstractmethod
     def point(
@@ -163,57 +170,102 @@ class CanonicalProblem(AnyProblem):
         multipliers: AnyMultipliers | None = None,
         b: AnyBias = None,
     ) -> CanonicalPoint:
-        """A point of this problem's kind.
+        """Return a point of this problem's type.
 
         Parameters
         ----------
-        coefficients : Array | None of shape (size,)
-            Of its function.
-        multipliers : AnyMultipliers | None of shape (p,)
-            Of the rows.
-        b : AnyBias
-            The bias, for a problem that has one.
+        coefficients : ndarray of shape (size,), or None
+            Coefficients of f.
+        multipliers : AnyMultipliers of shape (p,), or None
+            Dual multipliers of the rows.
+        b : float, ndarray of shape (T,), or None
+            Bias, for a problem with a bias.
         """
 
     @abstractmethod
     def own_point(self, point: CanonicalPoint) -> CanonicalPoint:
-        """The point, if it is of this problem's kind and size; its numbers as float64, whatever held them.
+        """Check that a point fits the problem, and return it with float64 entries.
+
+        Parameters
+        ----------
+        point : CanonicalPoint
+            Point with entries of any real type.
 
         Raises
         ------
         ValueError
-            A point of the other canonical shape; a part that this shape does not have,
-            of another size, or of no numbers.
+            If the point is of the other canonical shape, or a part is unknown, not
+            numeric or of another size.
         """
 
     @property
     @abstractmethod
     def parts(self) -> dict[str, tuple[tuple[int, ...], str]]:
-        """The shape of every part that a point of this problem may have, and what the part is, in words."""
+        """Shape and description of every part of a point, by the part's name."""
 
     @abstractmethod
     def function(self, point: CanonicalPoint) -> Point:
-        """The function and the bias of a point of this problem's kind: how f is evaluated at other points."""
+        """Return f and the bias of a point, for evaluation at new points.
+
+        Parameters
+        ----------
+        point : CanonicalPoint
+            Point of this problem's type.
+        """
 
     @abstractmethod
     def values(self, point: CanonicalPoint) -> tuple[float, float]:
-        """The primal and the dual value of a point in float64: inf and -inf where it lacks that side."""
+        """Return the float64 primal and dual objective of a point.
+
+        Parameters
+        ----------
+        point : CanonicalPoint
+            Point of this problem's type.
+
+        Returns
+        -------
+        primal, dual : float
+            inf and -inf, respectively, if the point lacks that side.
+        """
 
     def best_bias(self, f: Array) -> tuple[AnyBias, AnyBias]:
-        """The ends of all biases b that are best for f (m,): (0, 0) for a problem without a bias."""
+        """Return the interval of optimal biases for given function values.
+
+        Parameters
+        ----------
+        f : ndarray of shape (m,)
+            Values at the points.
+
+        Returns
+        -------
+        lower, upper : float or ndarray of shape (T,)
+            Interval endpoints; (0, 0) for a problem without a bias.
+        """
         return 0.0, 0.0
 
     def bias_at(self, f: Array) -> AnyBias:
-        """The middle of `best_bias(f)`."""
+        """Return the midpoint of `best_bias(f)`.
+
+        Parameters
+        ----------
+        f : ndarray of shape (m,)
+            Values at the points.
+        """
         lower, upper = self.best_bias(f)
         return (lower + upper) / 2
 
     @abstractmethod
     def with_cost(self, C: float) -> Self:
-        """The same problem at another C."""
+        """Return the same problem at another cost.
+
+        Parameters
+        ----------
+        C : float
+            New cost per unit of loss.
+        """
 
     def __repr__(self) -> str:
-        """One line: the family, its sizes, the kernel and C."""
+        """Return the family, the sizes, the kernel and C on one line."""
         points, columns = self.X.shape
         sizes = f"{self.p:,} rows of {points:,} points" + (
             "" if self.kernel.given else f" with {columns:,} features"
@@ -222,7 +274,10 @@ class CanonicalProblem(AnyProblem):
 
     @property
     def undeclarable(self) -> Refusal | None:
-        """Why the problem is not declared: no convexity, its size, or hard rows of weight 0; or None."""
+        """Reason why no formulation declares the problem, or None.
+
+        The problem is nonconvex or too large, or a hard form has rows of weight 0.
+        """
         if not self.convex:
             return Refusal(
                 "the kernel matrix is not positive semidefinite: the problem is not convex, "
@@ -245,35 +300,43 @@ class CanonicalProblem(AnyProblem):
 
     @cached_property
     def gram(self) -> Gram:
-        """K as an operator."""
+        """Gram matrix K as a linear operator."""
         return Gram(self.kernel, self.X, self.shift or 0.0)
 
     @cached_property
     def explicit(self) -> Explicit | None:
-        """Z (m, q) with K = Z Z' where the kernel has such features without computing any, None otherwise."""
+        """Features Z (m, q) with K = Z Z' if the data hold them; None otherwise."""
         return explicit(self.kernel, self.X)
 
     @cached_property
     def unit_weights(self) -> Array:
-        """weight_r, (p,), ones where none were given."""
+        """Weight of every row, shape (p,); ones if no weights were given."""
         return np.ones(self.p) if self.weights is None else self.rows.spread(self.weights)
 
     @cached_property
     def hard(self) -> NDArray[np.bool_]:
-        """Which rows have an infinite weight, (p,)."""
+        """True for rows of infinite weight, shape (p,)."""
         return np.isinf(self.unit_weights)
 
     @cached_property
     def group_costs(self) -> Array:
-        """c of the rows of every group, (groups,), C x weight; 0 for weight 0 even where C = inf, and for a group without rows."""
+        """Costs C x weight of the row groups, shape (groups,).
+
+        0 for a group without rows, and for weight 0 even if C = inf.
+        """
+        # 0 x inf is NaN: an infinite C is handled apart so that weight 0 costs nothing.
         w = self._used_weights
         with np.errstate(over="ignore", under="ignore"):
             return np.asarray(self.C * w if np.isfinite(self.C) else np.where(w > 0, np.inf, 0.0))
 
     @cached_property
     def group_costs_within(self) -> tuple[Array, Array]:
-        """The ends, (groups,) each, between which the exact products C x weight lie; infinite both only where a row is hard."""
-        if self.weights is None:  # C x 1 is no rounding
+        """Bounds of the exact products C x weight, shape (groups,) each.
+
+        Both bounds are infinite only for hard rows.
+        """
+        # C x 1 is exact.
+        if self.weights is None:
             return self.group_costs, self.group_costs
         return bound_products(np.asarray(self.C), self._used_weights)
 
@@ -284,22 +347,36 @@ class CanonicalProblem(AnyProblem):
 
     @property
     def _used_weights(self) -> Array:
-        """The weight of every group, (groups,), 0 for one without rows."""
+        """Weight of every group, shape (groups,); 0 for a group without rows."""
         return self.rows.used(np.ones(self.rows.groups) if self.weights is None else self.weights)
 
     @cached_property
     def costs(self) -> Array:
-        """c_r, (p,)."""
+        """Cost c_r of every row, shape (p,)."""
         return self.rows.spread(self.group_costs)
 
 
 def check_point_parts(point: P, problem: CanonicalProblem) -> P:
-    """The point of a problem's kind, its parts as float64 of the problem's shapes; multipliers that are not stored stay so.
+    """Return a point with its parts as float64 arrays of the problem's shapes.
+
+    Implicit multipliers are not converted.
+
+    Parameters
+    ----------
+    point : Point or OneNormPoint
+        Point of the problem's type.
+    problem : CanonicalProblem
+        Problem that defines names and shapes of the parts.
+
+    Returns
+    -------
+    Point or OneNormPoint
+        The point itself if no part had to be converted.
 
     Raises
     ------
     ValueError
-        As in `CanonicalProblem.own_point`.
+        If a part is unknown, not numeric, or of another shape.
     """
     changed: dict[str, Any] = {}
     parts = problem.parts
@@ -330,7 +407,17 @@ def check_point_parts(point: P, problem: CanonicalProblem) -> P:
 def wrong_point_type_error(
     point: CanonicalPoint, problem: CanonicalProblem, wanted: str
 ) -> ValueError:
-    """The error that says which points a problem has."""
+    """Return the error for a point of the wrong type.
+
+    Parameters
+    ----------
+    point : CanonicalPoint
+        Rejected point.
+    problem : CanonicalProblem
+        Problem that rejects it.
+    wanted : str
+        Accepted types, for the message.
+    """
     return ValueError(
         f"a {type(point).__name__} is no point of a {problem.family} problem: its points "
         f"are {wanted}"

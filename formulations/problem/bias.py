@@ -1,4 +1,4 @@
-"""The best bias for a given f: the b at which the sum of losses, as a function of b alone, is smallest."""
+"""Optimal bias for a given f: the b that minimises the sum of losses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,24 @@ from equimargin.formulations.rows.loss import Loss
 
 
 def hinge_bias(breakpoints: Array, s: Array, c: Array) -> tuple[float, float]:
-    """Where the slope -sum_{s=+1} c + sum of c over the breakpoints passed crosses 0."""
+    """Return the interval of b in which the slope of the hinge losses crosses 0.
+
+    The slope is -sum_{s=+1} c + sum of c over the breakpoints below b.
+
+    Parameters
+    ----------
+    breakpoints : ndarray of shape (p,)
+        Values of b at which the slacks of the rows are 0.
+    s : ndarray of shape (p,)
+        Bias signs, -1 or +1.
+    c : ndarray of shape (p,)
+        Costs.
+
+    Returns
+    -------
+    lower, upper : float
+        Interval endpoints, which may be infinite.
+    """
     order, rising = breakpoints.argsort(kind="stable"), float(c[s > 0].sum())
     passed = c[order].cumsum()
     noise = 1e-14 * float(passed[-1])
@@ -25,7 +42,27 @@ def hinge_bias(breakpoints: Array, s: Array, c: Array) -> tuple[float, float]:
 
 
 def squared_hinge_bias(breakpoints: Array, s: Array, c: Array) -> tuple[float, float]:
-    """The root of g(b) = sum_{s=-1, b > v} c (b - v) - sum_{s=+1, b < v} c (v - b), nondecreasing and piecewise linear."""
+    """Return the roots of the derivative of the squared hinge losses in b.
+
+    Up to a factor the derivative is nondecreasing and piecewise linear, with
+    breakpoints v:
+
+        g(b) = sum_{s=-1, b > v} c (b - v) - sum_{s=+1, b < v} c (v - b)
+
+    Parameters
+    ----------
+    breakpoints : ndarray of shape (p,)
+        Values of b at which the slacks of the rows are 0.
+    s : ndarray of shape (p,)
+        Bias signs, -1 or +1.
+    c : ndarray of shape (p,)
+        Costs.
+
+    Returns
+    -------
+    lower, upper : float
+        Interval endpoints, which may be infinite.
+    """
     order = np.argsort(breakpoints, kind="stable")
     v, s, c = breakpoints[order], s[order], c[order]
     up, down = np.where(s > 0, c, 0.0), np.where(s < 0, c, 0.0)
@@ -43,9 +80,27 @@ def squared_hinge_bias(breakpoints: Array, s: Array, c: Array) -> tuple[float, f
 
 
 def bounded_smooth_bias(breakpoints: Array, s: Array, c: Array, phi: Loss) -> tuple[float, float]:
-    """Return where the derivative -sum_r c_r s_r phi'(s_r (v_r - b)) crosses 0, for a smooth loss that ends in a line.
+    """Return the roots of the derivative of a smooth loss that ends in a line.
 
-    The derivative is nondecreasing and piecewise linear: a row adds c slope to its slope on an interval of length top / slope.
+    The derivative -sum_r c_r s_r phi'(s_r (v_r - b)), with breakpoints v, is
+    nondecreasing and piecewise linear: a row adds c slope to its slope on an interval
+    of length top / slope.
+
+    Parameters
+    ----------
+    breakpoints : ndarray of shape (p,)
+        Values of b at which the slacks of the rows are 0.
+    s : ndarray of shape (p,)
+        Bias signs, -1 or +1.
+    c : ndarray of shape (p,)
+        Costs.
+    phi : Loss
+        Loss.
+
+    Returns
+    -------
+    lower, upper : float
+        Interval endpoints, which may be infinite.
     """
     length = phi.top / phi.slope
     start = breakpoints + np.where(s > 0, phi.width - length, -phi.width)
@@ -66,7 +121,18 @@ def bounded_smooth_bias(breakpoints: Array, s: Array, c: Array, phi: Loss) -> tu
 
 
 def finite_interval(lower: float, upper: float) -> tuple[float, float]:
-    """An interval whose ends are finite: the finite end twice where one is not, and (0, 0) where neither is."""
+    """Return an interval with finite endpoints.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Endpoints, which may be infinite.
+
+    Returns
+    -------
+    lower, upper : float
+        The finite endpoint twice if only one is finite, (0, 0) if neither is.
+    """
     if math.isfinite(lower) and math.isfinite(upper):
         return lower, upper
     end = lower if math.isfinite(lower) else upper

@@ -1,9 +1,9 @@
-"""The constructors that users call: they check data and settings, and make a canonical problem of them.
+"""Public constructors: they check data and settings, and return a canonical problem.
 
-A problem has copies of labels, queries, pairs and weights. A dense X of float64 is kept
-as it is and not copied, because it may be most of the memory: it must not be changed
-while the problem or a solution of it is in use. Values, intervals and predictions are
-computed from it when they are needed.
+A problem has copies of labels, queries, pairs and weights. A dense X of float64 is
+stored itself and not copied, because it may take most of the memory: it must not be
+changed while the problem or a solution of it is in use. Values, intervals and
+predictions are computed from it on demand.
 """
 
 from __future__ import annotations
@@ -53,12 +53,16 @@ from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.formulations.rows.loss import make_loss
 
 TILE_ROWS = 128
-"""Rows and columns of a tile of a given matrix: with its transpose, 256 KB, it stays in
-the second-level cache.
+"""Rows and columns of a tile of a given matrix.
+
+With its transpose it takes 256 KB, and stays in the second-level cache.
 """
 
 MOST_ROWS = 10**9
-"""Rows of points and thresholds of an ordinal regression: a vector of as many floats is 8 GB."""
+"""Maximum points times thresholds of an ordinal regression.
+
+A vector of as many floats takes 8 GB.
+"""
 
 
 def classification(
@@ -71,39 +75,43 @@ def classification(
     sample_weight: ArrayLike | None = None,
     delta: float | None = None,
 ) -> MarginProblem:
-    """Max-margin classification, min 1/2 |f|^2 + C sum_i weight_i loss(1 - y_i (f(x_i) + b)).
+    """Make the problem of max-margin classification.
+
+    The objective is min 1/2 |f|^2 + C sum_i weight_i loss(1 - y_i (f(x_i) + b)).
 
     Parameters
     ----------
     X : array-like of shape (m, d)
-        Features, or (m, m) Gram for `precomputed()`: an array, a sparse matrix, or a
-        table, whose columns' names are kept. An array of float64 is kept itself and not
-        copied: do not change it as long as the problem or a solution of it is in use.
+        Features, or (m, m) Gram matrix for `precomputed()`: an array, a sparse matrix,
+        or a table, whose column names are stored. A float64 array is stored itself and
+        not copied: do not change it while the problem or a solution of it is in use.
     y : array-like of shape (m,)
-        Labels in {-1, +1}; one class alone is accepted.
-    C : float
-        Cost in (0, inf].
-    kernel : Kernel | None
-        Linear by default.
-    loss : LossName
-        "hinge", "squared_hinge", or "huberised_hinge", which needs a free bias and
-        finite costs.
-    bias : Bias
-        "free" or True, "none" or False, "penalized" (part of the norm: the kernel k + 1
-        without a bias).
-    sample_weight : ArrayLike | None of shape (m,)
+        Labels in {-1, +1}; a single class is accepted.
+    C : float, default 1.0
+        Cost per unit of loss, in (0, inf].
+    kernel : Kernel, optional
+        Kernel of f; linear by default.
+    loss : {"hinge", "squared_hinge", "huberised_hinge"}, default "hinge"
+        Loss; "huberised_hinge" requires a free bias and finite costs.
+    bias : {True, False, "free", "none", "penalized"}, default True
+        "free" or True, "none" or False, or "penalized": part of the norm, by the kernel
+        k + 1 without a bias.
+    sample_weight : array-like of shape (m,), optional
         Factors of C, in [0, inf].
-    delta : float | None
-        Of the huberised hinge, above 0: its parabola is on margins from 1 - delta to
-        1 + delta.
+    delta : float, optional
+        Parameter of the huberised hinge, above 0: its parabola is on margins from 1 -
+        delta to 1 + delta.
 
     Raises
     ------
     ValueError
-        Labels other than -1 and +1, shapes and types that do not fit, numbers that are
-        not finite or too large for float64, C <= 0.
+        If labels are not -1 and +1, shapes or types do not fit, numbers are not finite
+        or too large for float64, or C <= 0.
 
-    Source: T (6)-(7), (23)-(28); K (2.3); the tutorial writes w.x - b, its b is minus ours.
+    References
+    ----------
+    Documents T (Yu and Kim), (6)-(7), (23)-(28), and K (Kuo, Lee and Lin), (2.3). T
+    writes w.x - b, so that its b is minus the present one.
     """
     X, kernel, names = _features(X, kernel)
     labels = numbers(y, X.shape[0], "y")
@@ -135,26 +143,37 @@ def regression(
     loss: LossName = "hinge",
     sample_weight: ArrayLike | None = None,
 ) -> MarginProblem:
-    """Epsilon-insensitive regression, min 1/2 |f|^2 + C sum_i weight_i loss(|y_i - f(x_i) - b| - epsilon).
+    """Make the problem of epsilon-insensitive regression.
+
+    The objective is min 1/2 |f|^2 + C sum_i weight_i loss(|y_i - f(x_i) - b| -
+    epsilon).
 
     Parameters
     ----------
     X : array-like of shape (m, d)
-        Features, kept as in `classification`.
+        Features, stored as in `classification`.
     y : array-like of shape (m,)
-        targets.
-    C : float
-        Cost in (0, inf].
-    epsilon : float
-        >= 0, in the units of y.  The rest as in `classification`.
+        Targets.
+    C : float, default 1.0
+        Cost per unit of loss, in (0, inf].
+    epsilon : float, default 0.1
+        Half the width of the tube, >= 0, in the units of y.
+    kernel : Kernel, optional
+        Kernel of f; linear by default.
+    loss : {"hinge", "squared_hinge"}, default "hinge"
+        Loss of a row.
+    sample_weight : array-like of shape (m,), optional
+        Factors of C, in [0, inf].
 
     Raises
     ------
     ValueError
-        Negative epsilon, shapes and types that do not fit, numbers that are not finite
-        or too large for float64, C <= 0.
+        If epsilon is negative, shapes or types do not fit, numbers are not finite or
+        too large for float64, or C <= 0.
 
-    Source: T (57)-(73).
+    References
+    ----------
+    Document T (Yu and Kim), (57)-(73).
     """
     X, kernel, names = _features(X, kernel)
     targets = numbers(y, X.shape[0], "y")
@@ -186,32 +205,44 @@ def ranking(
     per_query: Literal["sum", "mean"] = "sum",
     query_weight: Mapping[Any, float] | None = None,
 ) -> MarginProblem:
-    """RankSVM, min 1/2 |f|^2 + C sum over pairs (i preferred to j) of weight_ij loss(1 - f(x_i) + f(x_j)).
+    """Make the problem of RankSVM from relevance grades.
+
+    The objective is min 1/2 |f|^2 + C sum over pairs (i preferred to j) of weight_ij
+    loss(1 - f(x_i) + f(x_j)).
 
     Parameters
     ----------
     X : array-like of shape (m, d)
-        Features, kept as in `classification`.
+        Features, stored as in `classification`.
     y : array-like of shape (m,)
-        Relevances, higher is better; whole numbers of any size differ.
-    qid : ArrayLike | None of shape (m,)
-        Queries; pairs are within a query. No pair at all is accepted.
-    per_query : Literal['sum', 'mean']
+        Relevance grades, higher is better; integers of any size are distinguished.
+    qid : array-like of shape (m,), optional
+        Queries; pairs are within a query. Data without pairs are accepted.
+    C : float, default 1.0
+        Cost per unit of loss, in (0, inf].
+    kernel : Kernel, optional
+        Kernel of f; linear by default.
+    loss : {"hinge", "squared_hinge"}, default "hinge"
+        Loss of a pair.
+    per_query : {"sum", "mean"}, default "sum"
         "sum" of the losses of a query's pairs, or their "mean".
-    query_weight : Mapping[Any, float] | None
-        Factor of C for a query, in [0, inf]; 1 if absent.
+    query_weight : mapping of query to float, optional
+        Factor of C of a query, in [0, inf]; 1 if absent.
 
     Raises
     ------
     ValueError
-        Shapes and types that do not fit, numbers that are not finite or too large for
-        float64, C <= 0, a negative weight.
+        If shapes or types do not fit, numbers are not finite or too large for float64,
+        C <= 0, or a weight is negative.
 
-    Source: T (84)-(86), K (1.2), (2.4), P (6), (8).
+    References
+    ----------
+    Documents T (Yu and Kim), (84)-(86); K (Kuo, Lee and Lin), (1.2), (2.4); P (Zapien
+    et al.), (6), (8).
     """
     X, kernel, names = _features(X, kernel)
-    rows, asked = _pairs(X, y, qid)
-    weights = _query_weights(rows, asked, per_query, query_weight)
+    rows, query_names = _pairs(X, y, qid)
+    weights = _query_weights(rows, query_names, per_query, query_weight)
     C = cost(C)
     chosen = check_choice(loss, "loss", LOSSES)
     check_float64_range(rows, C, make_loss(chosen), weights)
@@ -228,26 +259,37 @@ def ranking_from_pairs(
     loss: LossName = "hinge",
     pair_weight: ArrayLike | None = None,
 ) -> MarginProblem:
-    """RankSVM over given preferences, min 1/2 |f|^2 + C sum_r weight_r loss(1 - f(x_i(r)) + f(x_j(r))).
+    """Make the problem of RankSVM over explicit preferences.
+
+    The objective is min 1/2 |f|^2 + C sum_r weight_r loss(1 - f(x_i(r)) + f(x_j(r))).
 
     Parameters
     ----------
     X : array-like of shape (m, d)
-        Features, kept as in `classification`.
-    pairs : array-like of shape (p, 2)
-        Integers, (preferred, other).
-    pair_weight : ArrayLike | None of shape (p,)
+        Features, stored as in `classification`.
+    pairs : array-like of int of shape (p, 2)
+        Point indices (preferred, other).
+    C : float, default 1.0
+        Cost per unit of loss, in (0, inf].
+    kernel : Kernel, optional
+        Kernel of f; linear by default.
+    loss : {"hinge", "squared_hinge"}, default "hinge"
+        Loss of a pair.
+    pair_weight : array-like of shape (p,), optional
         Factors of C, in [0, inf], in the order of the pairs; 1 by default. A pair of
         weight 2 costs as much as if it were given twice.
 
     Raises
     ------
     ValueError
-        An index outside 0 .. m - 1, a point preferred to itself, weights of another
-        number, a negative one.
+        If an index is outside 0 .. m - 1, a point is preferred to itself, or the number
+        of weights differs or one is negative.
 
-    Source: P (6), its set of preferences; W, the application to clickthrough data,
-    whose r' is a set of preferences.
+    References
+    ----------
+    Document P (Zapien et al.), (6), its set of preferences; document W (the
+    encyclopedia's page on Ranking SVM), the application to clickthrough data, whose r'
+    is a set of preferences.
     """
     X, kernel, names = _features(X, kernel)
     given = array(pairs, "ranking_from_pairs: pairs")
@@ -268,7 +310,8 @@ def ranking_from_pairs(
         if pair_weight is None
         else check_weights(pair_weight, len(listed), "ranking_from_pairs: pair_weight")
     )
-    order = np.lexsort((listed[:, 1], listed[:, 0]))  # that of the rows
+    # The rows are in lexicographic order.
+    order = np.lexsort((listed[:, 1], listed[:, 0]))
     rows, weights = (
         Pairs(listed[order, 0], listed[order, 1], X.shape[0]),
         None if weights is None else weights[order],
@@ -290,19 +333,21 @@ def ordinal(
     sample_weight: ArrayLike | None = None,
     levels: int | None = None,
 ) -> MarginProblem:
-    """Make the problem of ordinal regression with all thresholds, min 1/2 |f|^2 + C sum_ik weight_i loss(1 - s_ik (f(x_i) + b_k)).
+    """Make the problem of ordinal regression with all thresholds.
 
-    s_ik is 1 if the level of point i is above k, and -1 otherwise. The thresholds of f are -b_k; at an optimum they are in order.
-    With two levels the problem is a classification, and b is a number.
+    The objective is min 1/2 |f|^2 + C sum_ik weight_i loss(1 - s_ik (f(x_i) + b_k)),
+    where s_ik is 1 if the level of point i is above k, and -1 otherwise. The thresholds
+    of f are -b_k; at an optimum they are in order. With two levels the problem is a
+    classification, and b is a number.
 
     Parameters
     ----------
     X : array-like of shape (m, d)
-        Features, kept as in `classification`.
+        Features, stored as in `classification`.
     y : array-like of shape (m,)
-        Levels, whole numbers in {0, ..., L - 1}.
+        Levels, integers in {0, ..., L - 1}.
     C : float, default 1.0
-        Cost of a unit of loss, in (0, inf].
+        Cost per unit of loss, in (0, inf].
     kernel : Kernel, optional
         Kernel of f; linear by default.
     loss : {"hinge", "squared_hinge"}, default "hinge"
@@ -315,7 +360,7 @@ def ordinal(
     Returns
     -------
     MarginProblem
-        With L - 1 thresholds.
+        Problem with L - 1 thresholds.
 
     Raises
     ------
@@ -324,31 +369,38 @@ def ordinal(
 
     References
     ----------
-    W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML (2005), section 3.
+    W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML
+    (2005), section 3.
     """
     X, kernel, names = _features(X, kernel)
-    found = numbers(y, X.shape[0], "y")
-    if (found != np.floor(found)).any() or found.min() < 0 or (levels is None and found.max() < 1):
+    labels = numbers(y, X.shape[0], "y")
+    if (
+        (labels != np.floor(labels)).any()
+        or labels.min() < 0
+        or (levels is None and labels.max() < 1)
+    ):
         raise ValueError(
             "y must hold levels, whole numbers from 0 on, and not only 0: with one level "
             "there is no threshold"
         )
-    if found.max() * len(found) > MOST_ROWS:
+    if labels.max() * len(labels) > MOST_ROWS:
         raise ValueError(
-            f"y has the level {found.max():g}: {len(found):,} points and as many thresholds "
+            f"y has the level {labels.max():g}: {len(labels):,} points and as many thresholds "
             f"are more than {MOST_ROWS:,} rows; "
             "number the levels from 0 without gaps"
         )
-    levels = int(found.max()) + 1 if levels is None else check_count(levels, "levels")
-    if levels < 2 or found.max() >= levels:
+    levels = int(labels.max()) + 1 if levels is None else check_count(levels, "levels")
+    if levels < 2 or labels.max() >= levels:
         raise ValueError(
             f"levels must be at least 2 and above every level of y, not {levels}; the "
-            f"largest level is {found.max():g}"
+            f"largest level is {labels.max():g}"
         )
     weights = (
-        None if sample_weight is None else check_weights(sample_weight, len(found), "sample_weight")
+        None
+        if sample_weight is None
+        else check_weights(sample_weight, len(labels), "sample_weight")
     )
-    rows, C = Levels(found, levels - 1), cost(C)
+    rows, C = Levels(labels, levels - 1), cost(C)
     chosen = check_choice(loss, "loss", LOSSES)
     check_float64_range(rows, C, make_loss(chosen), weights)
     return MarginProblem(
@@ -367,24 +419,34 @@ def make_margin_problem(
     qid: ArrayLike | None = None,
     **weights: Any,
 ) -> MarginProblem:
-    """The margin problem of a task that is given by its name, for callers that learn the task from their data.
+    """Make the margin problem of a task given by name.
 
     Parameters
     ----------
-    task : str
-        "classification", "regression" or "ranking".
-    epsilon : float
-        Of a regression.
-    qid : ArrayLike | None of shape (m,)
+    task : {"classification", "regression", "ranking"}
+        Name of the task, as inferred from data.
+    X : array-like of shape (m, d)
+        Features, stored as in `classification`.
+    y : array-like of shape (m,)
+        Labels, targets or relevance grades.
+    C : float, default 1.0
+        Cost per unit of loss, in (0, inf].
+    kernel : Kernel, optional
+        Kernel of f; linear by default.
+    loss : str, default "hinge"
+        Name of the loss.
+    epsilon : float, default 0.1
+        Half the width of the tube of a regression.
+    qid : array-like of shape (m,), optional
         Queries of a ranking.
-    weights : Any
+    **weights : keyword arguments
         sample_weight and bias, or per_query and query_weight, as the constructor of the
-        task takes them.
+        task accepts them.
 
     Raises
     ------
     ValueError
-        Another task, and as in the constructor of the task.
+        If the task is unknown, and as in its constructor.
     """
     check_choice(task, "task", TASKS)
     if task == "classification":
@@ -405,18 +467,35 @@ def make_task_problems(
     qid: ArrayLike | None = None,
     **weights: Any,
 ) -> list[Problem]:
-    """The problems of all families of a task: a margin problem of every loss, and those without a bias or with a norm of one.
+    """Make the problems of all families of a task.
 
-    A hard margin, C = inf, has no loss: it is one problem, with a bias and without, and
-    the one-norm problems are left out.
+    They are a margin problem for every loss, and those without a bias or with a
+    one-norm. A hard margin, C = inf, has no loss: it is one problem, with a bias and
+    without, and no one-norm problems. A ranking or a classification with weights has no
+    one-norm problems, because these have no weights. A bias that is passed applies to
+    all problems; if it is penalised, there are no one-norm problems either.
 
     Parameters
     ----------
-    losses : Sequence[LossName]
-        Those of the margin problems; the one-norm problems, which have the hinge, are
-        among the families if it is.
-    The rest as in `make_margin_problem`. A ranking or a classification with weights has no one-norm problems, because these know none.
-    A bias that is given is that of all problems; where it is penalised, there are no one-norm problems either.
+    task : {"classification", "regression", "ranking"}
+        Name of the task.
+    X : array-like of shape (m, d)
+        Features, stored as in `classification`.
+    y : array-like of shape (m,)
+        Labels, targets or relevance grades.
+    C : float, default 1.0
+        Cost per unit of loss, in (0, inf].
+    kernel : Kernel, optional
+        Kernel of f; linear by default.
+    losses : sequence of str
+        Losses of the margin problems; the one-norm problems, which have the hinge, are
+        included if it is.
+    epsilon : float, default 0.1
+        Half the width of the tube of a regression.
+    qid : array-like of shape (m,), optional
+        Queries of a ranking.
+    **weights : keyword arguments
+        As in `make_margin_problem`.
 
     Raises
     ------
@@ -428,7 +507,8 @@ def make_task_problems(
     first = make_margin_problem(task, X, y, C, kernel, chosen[0], epsilon, qid, **weights)
     biases = (True, False) if task == "classification" and "bias" not in weights else (first.bias,)
     problems: list[Problem] = []
-    for loss in chosen:  # of the rows that are checked already
+    # The rows are checked already; the range of each loss is not.
+    for loss in chosen:
         check_float64_range(first.rows, first.C, make_loss(loss), first.weights)
         problems += [replace(first, loss=loss, bias=bias) for bias in biases]
     linear = (
@@ -453,27 +533,43 @@ def make_family_problem(
     qid: ArrayLike | None = None,
     **weights: Any,
 ) -> Problem:
-    """The problem of one family of a task with the hinge, at C = 1; the margin problem with a bias where none is named.
+    """Make the problem of one family of a task with the hinge, at C = 1.
 
     Parameters
     ----------
-    family : str | None
-        An id, such as "svm.onenorm" or "rvm".  The rest as in `make_margin_problem`.
+    family : str or None
+        Id, such as "svm.onenorm" or "rvm"; None for the margin problem with a bias.
+    task : {"classification", "regression", "ranking"}
+        Name of the task.
+    X : array-like of shape (m, d)
+        Features, stored as in `classification`.
+    y : array-like of shape (m,)
+        Labels, targets or relevance grades.
+    kernel : Kernel, optional
+        Kernel of f; linear by default.
+    epsilon : float, default 0.1
+        Half the width of the tube of a regression.
+    qid : array-like of shape (m,), optional
+        Queries of a ranking.
+    **weights : keyword arguments
+        As in `make_margin_problem`.
 
     Raises
     ------
     ValueError
-        No such family with the hinge; as in `make_margin_problem`.
+        If the task has no such family with the hinge, and as in `make_margin_problem`.
     """
     if family is None:
         return make_margin_problem(task, X, y, 1.0, kernel, "hinge", epsilon, qid, **weights)
     problems = {
-        each.family: each
-        for each in make_task_problems(task, X, y, 1.0, kernel, ("hinge",), epsilon, qid, **weights)
+        problem.family: problem
+        for problem in make_task_problems(
+            task, X, y, 1.0, kernel, ("hinge",), epsilon, qid, **weights
+        )
     }
     if family not in problems:
         weighted = any(given is not None for name, given in weights.items() if name != "bias")
-        unweighted = "; families with a norm of one know no weights" if weighted else ""
+        unweighted = "; one-norm families accept no weights" if weighted else ""
         known = f"known of a {task} with the hinge: {', '.join(problems)}{unweighted}"
         raise ValueError(
             f"unknown family {family!r}{did_you_mean(family, list(problems))}; {known}"
@@ -484,44 +580,68 @@ def make_family_problem(
 def one_norm_classification(
     X: Any, y: ArrayLike, C: float = 1.0, kernel: Kernel | None = None, bias: bool = True
 ) -> OneNormProblem:
-    """One-norm classification, min 1'x + C sum_i (1 - y_i (sum_j x_j y_j k(x_j, x_i) + b))_+ over x >= 0 and b.
+    """Make the problem of one-norm classification.
+
+    The objective is min 1'x + C sum_i (1 - y_i (sum_j x_j y_j k(x_j, x_i) + b))_+ over
+    x >= 0 and b.
 
     Parameters
     ----------
-    X, y, kernel
-        As in `classification`; C finite.
-    bias : bool
+    X : array-like of shape (m, d)
+        Features, stored as in `classification`.
+    y : array-like of shape (m,)
+        Labels in {-1, +1}.
+    C : float, default 1.0
+        Cost per unit of loss, positive and finite.
+    kernel : Kernel, optional
+        Kernel of f; linear by default.
+    bias : {True, False, "free", "none"}, default True
         "free" or True, "none" or False.
 
     Raises
     ------
     ValueError
-        As in `classification`, and C = inf.
+        If C = inf, and as in `classification`.
 
-    Source: T section 5.1 (no formula); O. L. Mangasarian, Generalized support vector
-    machines (2000).
+    References
+    ----------
+    Document T (Yu and Kim), section 5.1 (no formula).
+    O. L. Mangasarian, Generalized support vector machines (2000).
     """
-    posed = classification(
+    problem = classification(
         X, y, finite_cost(C), kernel, bias=_bias(bias, "one_norm_classification")
     )
-    return _one_norm_of(posed, posed.bias, "rows")
+    return _one_norm_of(problem, problem.bias, "rows")
 
 
 def ranking_vector_machine(
     X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: float = 1.0, kernel: Kernel | None = None
 ) -> OneNormProblem:
-    """Ranking vector machine, min 1'beta + C sum over pairs (1 - (A K beta)_r)_+ over beta >= 0.
+    """Make the problem of the ranking vector machine.
+
+    The objective is min 1'beta + C sum over pairs (1 - (A K beta)_r)_+ over beta >= 0.
 
     Parameters
     ----------
-    As in `ranking`; C finite.
+    X : array-like of shape (m, d)
+        Features, stored as in `classification`.
+    y : array-like of shape (m,)
+        Relevance grades, as in `ranking`.
+    qid : array-like of shape (m,), optional
+        Queries; pairs are within a query.
+    C : float, default 1.0
+        Cost per unit of loss, positive and finite.
+    kernel : Kernel, optional
+        Kernel of f; linear by default.
 
     Raises
     ------
     ValueError
-        As in `ranking`, and C = inf.
+        If C = inf, and as in `ranking`.
 
-    Source: T (102)-(104), K (2.10).
+    References
+    ----------
+    Documents T (Yu and Kim), (102)-(104), and K (Kuo, Lee and Lin), (2.10).
     """
     X, kernel, names = _features(X, kernel)
     rows, C = _pairs(X, y, qid)[0], finite_cost(C)
@@ -532,18 +652,31 @@ def ranking_vector_machine(
 def one_norm_ranking(
     X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: float = 1.0, kernel: Kernel | None = None
 ) -> OneNormProblem:
-    """One-norm ranking, min 1'x + C sum over pairs (1 - (A K A' x)_r)_+ over x >= 0, one unknown a pair.
+    """Make the problem of one-norm ranking, with one variable per pair.
+
+    The objective is min 1'x + C sum over pairs (1 - (A K A' x)_r)_+ over x >= 0.
 
     Parameters
     ----------
-    As in `ranking`; C finite.
+    X : array-like of shape (m, d)
+        Features, stored as in `classification`.
+    y : array-like of shape (m,)
+        Relevance grades, as in `ranking`.
+    qid : array-like of shape (m,), optional
+        Queries; pairs are within a query.
+    C : float, default 1.0
+        Cost per unit of loss, positive and finite.
+    kernel : Kernel, optional
+        Kernel of f; linear by default.
 
     Raises
     ------
     ValueError
-        As in `ranking`, and C = inf.
+        If C = inf, and as in `ranking`.
 
-    Source: T (94)-(96), with phi_ij = phi_i - phi_j.
+    References
+    ----------
+    Document T (Yu and Kim), (94)-(96), with phi_ij = phi_i - phi_j.
     """
     X, kernel, names = _features(X, kernel)
     rows, C = _pairs(X, y, qid)[0], finite_cost(C)
@@ -562,7 +695,7 @@ def _one_norm_of(
 
 
 def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[str, ...] | None]:
-    """X as float64, dense or CSR, the kernel, and the names of the columns."""
+    """Return X as float64, dense or CSR, the kernel, and the column names."""
     kernel, names = linear() if kernel is None else kernel, column_names(X)
     if not isinstance(kernel, Kernel):
         raise ValueError(
@@ -580,6 +713,7 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[st
             f"X must have two dimensions and at least one row and one column; its shape is "
             f"{X.shape}"
         )
+    # One pass finds NaN and infinite entries, and an upper bound of max |X_ij|.
     largest = largest_entry(X)
     if not np.isfinite(largest):
         raise ValueError("X holds NaN or an infinite number; remove or replace such rows first")
@@ -601,7 +735,11 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[st
 
 
 def _asymmetry(K: Array) -> float:
-    """max |K_ij - K_ji|; tile by tile, because a whole column of a large matrix takes a page of memory for every entry."""
+    """Return max |K_ij - K_ji|.
+
+    It is computed tile by tile, because a whole column of a large matrix takes a page
+    of memory for every entry.
+    """
     tiles = [slice(start, start + TILE_ROWS) for start in range(0, len(K), TILE_ROWS)]
     pairs = ((rows, columns) for at, rows in enumerate(tiles) for columns in tiles[at:])
     return max(
@@ -610,7 +748,7 @@ def _asymmetry(K: Array) -> float:
 
 
 def _bias(bias: Any, where: str, *others: str) -> Any:
-    """Return True for a free bias, False for none, or one of other words."""
+    """Return True for a free bias, False for none, or another accepted word."""
     if isinstance(bias, bool | np.bool_):
         return bool(bias)
     words = (*BIASES, *others)
@@ -623,7 +761,10 @@ def _bias(bias: Any, where: str, *others: str) -> Any:
 
 
 def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> tuple[LabelledPairs, NDArray[Any]]:
-    """The pairs, and the names of the queries; a single query without a name is called 0."""
+    """Return the pairs, and the names of the queries.
+
+    A single unnamed query is called 0.
+    """
     m = X.shape[0]
     relevance = relevances(y, m, "y")
     names, index = (np.zeros(1, dtype=np.int64), None) if qid is None else queries(qid, m)
@@ -636,7 +777,7 @@ def _query_weights(
     per_query: str,
     query_weight: Mapping[Any, float] | None,
 ) -> Array | None:
-    """Weights of the pairs of every query, (queries,), or None where all are 1."""
+    """Return the weights of the pairs of every query, (queries,); None if all are 1."""
     mean = check_choice(per_query, "ranking: per_query", ("sum", "mean")) == "mean"
     if not mean and query_weight is None:
         return None

@@ -1,4 +1,4 @@
-"""Checks of what data say of a row beside its features: a label or target, and the query that it belongs to."""
+"""Checks of labels, targets and queries."""
 
 from __future__ import annotations
 
@@ -11,17 +11,30 @@ from equimargin.formulations.numeric.arguments import array, check_reals, format
 from equimargin.formulations.numeric.arrays import Array, Index
 
 EXACT_INTEGERS = 2.0**53
-"""Size from which on float64 does not distinguish all whole numbers."""
+"""Size above which float64 does not distinguish all integers."""
 
 
 def numbers(values: ArrayLike, m: int, name: str) -> Array:
-    """Values (m,) as float64, in an array of its own.
+    """Return a float64 copy of one finite number per row.
+
+    Parameters
+    ----------
+    values : array-like of shape (m,)
+        Numbers of any real type.
+    m : int
+        Number of rows.
+    name : str
+        Name of the argument, for messages.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Numbers.
 
     Raises
     ------
     ValueError
-        Another shape, what is no number, NaN, an infinite number; the message starts
-        with `name`.
+        If the shape is another one, or an entry is no number, NaN or infinite.
     """
     v = check_reals(values, name)
     if v.shape != (m,):
@@ -37,11 +50,11 @@ def numbers(values: ArrayLike, m: int, name: str) -> Array:
 
 
 def relevances(values: ArrayLike, m: int, name: str) -> Array:
-    """Return float64 numbers of the order and ties of some values, (m,).
+    """Return float64 numbers with the order and the ties of some values.
 
-    Whole numbers beyond 2**53, such as timestamps in nanoseconds, may be equal in float64 and
-    different as integers. Their places 0, 1, ... in ascending order are returned in that case,
-    and the values themselves in any other.
+    Integers beyond 2**53, such as timestamps in nanoseconds, may be equal in float64
+    and different as integers. Their places 0, 1, ... in ascending order are returned in
+    that case, and the values themselves in any other.
 
     Parameters
     ----------
@@ -51,6 +64,11 @@ def relevances(values: ArrayLike, m: int, name: str) -> Array:
         Number of rows.
     name : str
         Name of the argument, for messages.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Numbers.
 
     Raises
     ------
@@ -68,20 +86,35 @@ def relevances(values: ArrayLike, m: int, name: str) -> Array:
 
 
 def queries(qid: ArrayLike, m: int) -> tuple[NDArray[Any], Index]:
-    """The names of the queries, (q,) ascending, and the query 0, 1, ... of every row, (m,).
+    """Return the names of the queries, ascending, and the query of every row.
+
+    Parameters
+    ----------
+    qid : array-like of shape (m,)
+        Names of the queries: numbers alone or text alone.
+    m : int
+        Number of rows.
+
+    Returns
+    -------
+    names : ndarray of shape (q,)
+        Names of the queries.
+    index : ndarray of int of shape (m,)
+        Query 0, 1, ... of every row.
 
     Raises
     ------
     ValueError
-        Another shape, names that are neither all numbers nor all text, NaN, an infinite
-        number.
+        If the shape is another one, or names are neither all numbers nor all text, NaN
+        or infinite.
     """
     query = array(qid, "qid")
     if query.shape != (m,):
         raise ValueError(
             f"qid must have one entry for each of the {m} rows; its shape is {query.shape}"
         )
-    if query.dtype.kind == "T":  # numpy's text of any length, which may have missing entries
+    # numpy's StringDType, text of variable length, may have missing entries.
+    if query.dtype.kind == "T":
         query = query.astype(object)
     text = query.dtype.kind in "US" or (
         query.dtype.kind == "O" and m > 0 and isinstance(query[0], str)

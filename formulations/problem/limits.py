@@ -1,4 +1,4 @@
-"""How large a problem may be: its numbers, so that float64 can square them and add them up, and its sizes, so that it can be declared."""
+"""Limits of a problem's numbers, for float64 sums of squares, and of declared sizes."""
 
 from __future__ import annotations
 
@@ -13,35 +13,38 @@ from equimargin.formulations.rows.listed import Tube
 from equimargin.formulations.rows.loss import HINGE, Loss
 
 LARGEST_KERNEL = 2.0**1020
-"""The largest |x_i|^2 and |K_ij| that are accepted.
+"""Maximum accepted |x_i|^2 and |K_ij|.
 
-Sums of four of them stay below 2^1024, where float64 ends.
+Sums of four of them stay below 2^1024, the end of the float64 range.
 """
 LARGEST_LOSS = float(np.finfo(np.float64).max)
-"""The largest sum of losses at f = 0 that is accepted: it is the largest float64."""
+"""Maximum accepted sum of losses at f = 0: the largest float64."""
 SMALLEST_SQUARE = 1e-200
-"""Sum of squares, at least, of which underflow has taken nothing that matters."""
+"""Minimum sum of squares with negligible error by underflow."""
 MAX_DECLARED_ROWS = 20_000
-"""Rows, at most, of a declared problem: for more rows there are the specialised solvers."""
+"""Maximum rows of a declared problem; specialised solvers accept more."""
 MAX_DECLARED_POINTS = 3_000
-"""Points, at most, of a declared problem.
+"""Maximum points of a declared problem.
 
 Their dense Gram matrix takes 72 MB, and its eigenvectors take as much again.
 """
 MAX_DECLARED_ENTRIES = 20_000_000
-"""Rows times points, at most, of a declared problem.
+"""Maximum of rows times points of a declared problem.
 
 Its rows of features are a dense matrix of this size, which takes 160 MB.
 """
 FEATURE_ROW_LIMIT = 50_000
-"""Rows, at most, of a problem declared in w alone, over explicit features.
+"""Maximum rows of a problem declared in w alone, over explicit features.
 
 CLARABEL takes 3 CPU seconds for 40,000 rows of 9 features.
 """
 FEATURE_ENTRY_LIMIT = 2_000_000
-"""Rows times features, at most, of such a problem: about what CLARABEL factors in a minute."""
+"""Maximum of rows times features of a problem declared in w alone.
+
+CLARABEL factors about as many entries in a minute.
+"""
 LARGEST_TARGET = 2.0**500
-"""The largest t_r that is accepted, about 3e150.
+"""Maximum accepted t_r, about 3e150.
 
 Losses and |f|^2 contain its square, and sums of millions of squares stay below 2^1024.
 """
@@ -50,41 +53,44 @@ Losses and |f|^2 contain its square, and sums of millions of squares stay below 
 def largest_entry(X: Features) -> float:
     """Return max |X_ij|, or the root of the sum of all X_ij^2.
 
-    The root is no smaller and found in one pass. The result is NaN or infinite where X holds
+    The root is no smaller and needs one pass. The result is NaN or infinite if X holds
     such numbers.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (m, d)
+        Features.
     """
     values = X.data if is_sparse(X) else X
     with np.errstate(all="ignore"):
-        square = float(
-            np.vdot(values, values)
-        )  # one pass; of squares that overflow or underflow the root says nothing
+        # The root is meaningless if squares overflow or underflow.
+        square = float(np.vdot(values, values))
     if SMALLEST_SQUARE <= square < np.inf:
         return float(np.sqrt(square))
     return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
 def check_kernel_range(X: Features, kernel: Kernel, largest: float) -> None:
-    """Refuse points whose squares or kernel values are above LARGEST_KERNEL.
+    """Check that squared norms and kernel values are at most LARGEST_KERNEL.
 
     Parameters
     ----------
-    X : Features of shape (m, d)
+    X : ndarray or sparse array of shape (m, d)
         Points, or the (m, m) Gram matrix of a precomputed kernel.
     kernel : Kernel
-        Of these points.
+        Kernel of the points.
     largest : float
-        max |X_ij|, or more.
+        Upper bound of max |X_ij|.
 
     Raises
     ------
     ValueError
-        The first such row.
+        If a row exceeds the limit; the message names the first one.
     """
     if kernel.given and largest <= LARGEST_KERNEL:
         return
-    reach = (
-        largest * X.shape[0] * X.shape[1]
-    )  # of sums of entries, and of entries of a sparse matrix that share a place
+    # This bounds sums of entries, and of duplicate entries of a sparse matrix.
+    reach = largest * X.shape[0] * X.shape[1]
     near = reach * reach <= LARGEST_KERNEL
     if not kernel.given and near and explicit(kernel, X) is not None:
         return
@@ -98,13 +104,13 @@ def check_kernel_range(X: Features, kernel: Kernel, largest: float) -> None:
             sizes = np.maximum(sizes, squared_norms(X))
     if not sizes.max() <= LARGEST_KERNEL:
         row = int(np.flatnonzero(~(sizes <= LARGEST_KERNEL))[0])
-        what = (
+        subject = (
             "the Gram matrix has entries"
             if kernel.given
             else "the square of its length, or its kernel value, is"
         )
         raise ValueError(
-            f"X is too large for float64 at row {row}: {what} above {LARGEST_KERNEL:.1e}; "
+            f"X is too large for float64 at row {row}: {subject} above {LARGEST_KERNEL:.1e}; "
             f"divide X by a constant"
         )
 
@@ -112,13 +118,26 @@ def check_kernel_range(X: Features, kernel: Kernel, largest: float) -> None:
 def check_float64_range(
     rows: Rows, C: float, phi: Loss = HINGE, weights: Array | None = None
 ) -> None:
-    """Refuse numbers that float64 cannot hold; the features are looked at by `check_kernel_range`.
+    """Check that targets, costs and losses are within float64.
+
+    `check_kernel_range` checks the features.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows of the problem.
+    C : float
+        Cost per unit of loss.
+    phi : Loss
+        Loss.
+    weights : ndarray of shape (groups,), or None
+        Factors of C; None if all are 1.
 
     Raises
     ------
     ValueError
-        A target above LARGEST_TARGET, a margin t_r, a cost C x weight or a sum P(0) of
-        losses that is no float64.
+        If a target exceeds LARGEST_TARGET, or a margin t_r, a cost C x weight or the
+        sum P(0) of losses is no float64.
     """
     tube = isinstance(rows, Tube)
     if tube and not (rows.t.max() <= LARGEST_TARGET and np.isfinite(rows.t).all()):
@@ -132,9 +151,10 @@ def check_float64_range(
     )
     if np.isfinite(C) and not np.isfinite(C * largest):
         raise ValueError(
-            f"C = {C:g} times the weight {largest:g} is too large for float64; rows that "
-            f"must be met have weight inf"
+            f"C = {C:g} times the weight {largest:g} is too large for float64; use "
+            f"weight inf for hard rows"
         )
+    # The slack at f = 0 is t_r, which is 1 except in a tube.
     worst = max(float(rows.t.max()), 0.0) if tube else 1.0
     if np.isfinite(C) and not np.isfinite(
         C * largest * float(phi.value(np.array([worst]))[0]) * rows.p
@@ -147,7 +167,15 @@ def check_float64_range(
 
 
 def refuse_declaration_size(p: int, m: int) -> Refusal | None:
-    """The refusal of a problem of p rows over m points that is too large for a declaration, or None."""
+    """Return the refusal of a problem too large to be declared, or None.
+
+    Parameters
+    ----------
+    p : int
+        Number of rows.
+    m : int
+        Number of points.
+    """
     if p > MAX_DECLARED_ROWS:
         return refuse_size(f"{p:,} rows, the limit is {MAX_DECLARED_ROWS:,}")
     if m > MAX_DECLARED_POINTS:
@@ -165,9 +193,9 @@ def too_large_in_features(p: int, q: int) -> Refusal | None:
     Parameters
     ----------
     p : int
-        Rows.
+        Number of rows.
     q : int
-        Explicit features.
+        Number of explicit features.
     """
     if p > FEATURE_ROW_LIMIT:
         return refuse_size(f"{p:,} rows, the limit is {FEATURE_ROW_LIMIT:,}")

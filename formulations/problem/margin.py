@@ -1,13 +1,18 @@
-"""The margin problem, the canonical shape of every printed quadratic program.
+"""Margin problem, the canonical shape of every published quadratic program.
 
-    min over f in H, b in R^T   1/2 |f|^2 + sum_r c_r loss( t_r - (A f)_r - (S b)_r )
-    max over alpha              t'alpha - 1/2 alpha' A K A' alpha  [ - sum_r alpha_r^2 / (4 c_r): squared hinge ]
-                                S'alpha = 0,  0 <= alpha <= c      [ alpha >= 0: squared hinge, or c_r = inf ]
+    min over f in H, b in R^T
+        1/2 |f|^2 + sum_r c_r loss( t_r - (A f)_r - (S b)_r )
+    max over alpha
+        t'alpha - 1/2 alpha' A K A' alpha
+                            [ - sum_r alpha_r^2 / (4 c_r): squared hinge ]
+        S'alpha = 0,  0 <= alpha <= c
+                            [ alpha >= 0: squared hinge, or c_r = inf ]
 
 T is 0 without a bias, 1 with one, and the number of thresholds of an ordinal
 regression. Each row has one threshold at most. loss is the hinge (u)_+, its square, or
-the huberised hinge of `rows/loss.py`, whose dual has both a box and a quadratic term.
-c_r = C x weight_r, and f = sum_i beta_i k(x_i, .) with beta = A' alpha at the optimum.
+the huberised hinge of `rows/loss.py`, whose dual has both box constraints and a
+quadratic term. c_r = C x weight_r, and f = sum_i beta_i k(x_i, .) with beta = A' alpha
+at the optimum.
 """
 
 from __future__ import annotations
@@ -44,45 +49,53 @@ from equimargin.formulations.rows.loss import Loss, make_loss
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 SPAN_TOLERANCE = 1e-12
-"""Fraction of the largest eigenvalue of K: smaller eigenvalues are left out of the
-features L of K = L L'.
+"""Fraction of the largest eigenvalue of K below which eigenvalues are dropped.
+
+They are excluded from the features L of K = L L'.
 """
 SUFFIXES = {"hinge": "l1", "squared_hinge": "l2"}
-"""Ends of the ids of soft margins by the names of their losses; a loss without one ends them itself."""
+"""Endings of soft-margin ids by loss name; other losses end ids with their name."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MarginProblem(CanonicalProblem):
-    """1/2 |f|^2 + sum_r c_r loss(t_r - (A f)_r - (S b)_r) over f in the kernel's space and b.
+    """Problem min 1/2 |f|^2 + sum_r c_r loss(t_r - (A f)_r - (S b)_r) over f and b.
+
+    f is a function in the kernel's space.
 
     Parameters
     ----------
-    X : array of shape (m, d)
-        features.
-    kernel
-        k.
-    rows
-        A, t, S.
-    C
-        Cost of a unit of loss, in (0, inf]; inf is the hard margin.
+    X : ndarray or sparse array of shape (m, d)
+        Features.
+    kernel : Kernel
+        Kernel k(x, z).
+    rows : Rows
+        Row operator A with targets t and thresholds S.
+    C : float
+        Cost per unit of loss, in (0, inf]; inf is the hard margin.
     loss : LossName
         "hinge", "squared_hinge", or "huberised_hinge" for classifications with a bias
         and without hard rows.
     bias : bool
-        Whether b is free; False holds it at 0.
-    weights : Array | None of shape (groups,)
-        Factors of C in [0, inf], one a row (of a tube, those of the m rows above it
-        first, then of the m below), one a query where pairs come from labels, or one a
-        point with a level. The costs of the problem are the exact products C x weight:
-        proven bounds, exact optima and certificates hold for these. `costs` are the
-        rounded products.
-    delta : float | None
+        True if b is free; b = 0 otherwise.
+    weights : ndarray of shape (groups,), or None
+        Factors of C in [0, inf], one per row (of a tube, first the m rows above it,
+        then the m below), one per query if pairs come from labels, or one per point
+        with a level. The costs of the problem are the exact products C x weight: proven
+        bounds, exact optima and certificates hold for these. `costs` are the rounded
+        products.
+    delta : float or None
         Half the width of the huberised hinge's parabola; None for other losses.
-    shift, feature_names
-        As of every CanonicalProblem.
+    shift : float or None
+        As in `CanonicalProblem`.
+    feature_names : tuple of str of length d, or None
+        As in `CanonicalProblem`.
 
-    Source: proofs/catalogue.md, "The margin problem"; documents T (23)-(28), (64)-(73),
-    (84)-(89); K (1.2), (2.3), (2.4); P (6), (8).
+    References
+    ----------
+    `proofs/catalogue.md`, "The margin problem"; documents T (Yu and Kim), (23)-(28),
+    (64)-(73), (84)-(89); K (Kuo, Lee and Lin), (1.2), (2.3), (2.4); P (Zapien et al.),
+    (6), (8).
     """
 
     kind = "quadratic"
@@ -93,8 +106,9 @@ class MarginProblem(CanonicalProblem):
     delta: float | None = None
 
     def __post_init__(self) -> None:
-        """Check that the loss is one of this problem."""
-        make_loss(self.loss, self.delta)  # raises where they do not fit
+        """Check that the loss suits the problem."""
+        # Raises if loss and delta do not fit.
+        make_loss(self.loss, self.delta)
         if self.delta is not None:
             if not (isinstance(self.rows, Signed) and self.bias):
                 raise ValueError(
@@ -108,12 +122,12 @@ class MarginProblem(CanonicalProblem):
 
     @cached_property
     def phi(self) -> Loss:
-        """The loss, with all that follows from it."""
+        """Loss as an object."""
         return make_loss(self.loss, self.delta)
 
     @cached_property
     def family(self) -> str:
-        """The id of the formulations with this optimum."""
+        """Id of the formulations with this optimum."""
         kind = "hard" if np.isinf(self.C) else SUFFIXES.get(self.loss, self.loss)
         if isinstance(self.rows, Levels):
             return "ord." + {"l1": "implicit", "l2": "implicit_l2"}.get(kind, kind)
@@ -131,29 +145,38 @@ class MarginProblem(CanonicalProblem):
 
     @property
     def convex(self) -> bool:
-        """Whether K is positive semidefinite: by theory, or proved for a precomputed one."""
+        """True if K is positive semidefinite, by theory or, if precomputed, proof."""
         return self.kernel.positive_semidefinite and self.shift is not None
 
     @cached_property
     def soft_weights(self) -> Array:
-        """weight_r where it is finite, 0 on the hard rows, (p,): what multiplies the slacks in an objective."""
+        """Weights of slacks in an objective, shape (p,): weight_r, 0 on hard rows."""
         return np.where(self.hard, 0.0, self.unit_weights)
 
     @cached_property
     def inverse_root_weights(self) -> Array:
-        """1 / sqrt(weight_r), (p,), 0 for weight 0 (its multiplier is 0) and for hard rows: what scales alpha in a squared hinge's dual."""
+        """Scaling of alpha in a squared hinge's dual, shape (p,): 1 / sqrt(weight_r).
+
+        0 for hard rows, and for weight 0, whose multiplier is 0.
+        """
         roots = np.zeros(self.p)
         np.divide(1.0, np.sqrt(self.unit_weights), out=roots, where=self.unit_weights > 0)
         return roots
 
     @cached_property
     def box(self) -> Array:
-        """Upper ends of alpha, (p,): c, but inf for the squared hinge, and 0 where the row costs nothing."""
+        """Upper bounds of alpha, shape (p,).
+
+        c, but inf for the squared hinge, and 0 if the row costs nothing.
+        """
         return self.phi.box(self.costs)
 
     @cached_property
     def exact_box(self) -> Array:
-        """Upper ends of alpha, (p,), not above the exact products C x weight, which `box` has rounded to nearest."""
+        """Upper bounds of alpha, shape (p,), at most the exact products C x weight.
+
+        `box` has the products rounded to nearest.
+        """
         return self.phi.box(self.rows.spread(self.group_costs_within[0]))
 
     @property
@@ -163,12 +186,15 @@ class MarginProblem(CanonicalProblem):
 
     @cached_property
     def bias_signs(self) -> Array:
-        """s_r, (p,): zeros where there is no bias."""
+        """Bias signs s_r, shape (p,); zeros without a bias."""
         return self.rows.s if self.bias else np.zeros(self.p)
 
     @cached_property
     def S(self) -> Any:
-        """(p, T) as a scipy CSR array: s_r in the column of the row's threshold."""
+        """Threshold operator S as a scipy CSR array, shape (p, T).
+
+        It has s_r in the column of the row's threshold.
+        """
         from scipy import sparse
 
         if not self.T:
@@ -178,7 +204,7 @@ class MarginProblem(CanonicalProblem):
 
     @property
     def origin(self) -> Point:
-        """f = 0; its multipliers where the rows are few enough to be looked at one by one."""
+        """Point f = 0, with multipliers if the rows are few enough to be listed."""
         return Point(beta=np.zeros(self.m)) if self.rows.many else Point(alpha=np.zeros(self.p))
 
     def point(
@@ -213,15 +239,15 @@ class MarginProblem(CanonicalProblem):
         return self.own_point(point)
 
     def values(self, point: CanonicalPoint) -> tuple[float, float]:
-        at = self.own_point(point)
-        f, norm2 = self._evaluated(at)
-        primal = self.primal(f, norm2, self.bias_at(f) if at.b is None else at.b)
-        return primal, -np.inf if at.alpha is None else self.dual(
-            at.alpha, self.norm2(self.rows.rdot(at.alpha))
+        own = self.own_point(point)
+        f, norm2 = self._evaluated(own)
+        primal = self.primal(f, norm2, self.bias_at(f) if own.b is None else own.b)
+        return primal, -np.inf if own.alpha is None else self.dual(
+            own.alpha, self.norm2(self.rows.rdot(own.alpha))
         )
 
     def _evaluated(self, point: Point) -> tuple[Array, float]:
-        """f at the points, (m,), and |f|^2, for the point's own f or that of its multipliers."""
+        """Return f (m,) and |f|^2 of a point, from its function or multipliers."""
         if not (point.has_function or point.has_multipliers):
             raise ValueError(
                 "the point has neither a function nor multipliers, so that it has no value"
@@ -239,37 +265,80 @@ class MarginProblem(CanonicalProblem):
         return f, float(np.asarray(beta) @ f)
 
     def with_cost(self, C: float) -> MarginProblem:
-        """The same problem at another C."""
         C = cost(C)
         check_float64_range(self.rows, C, self.phi, self.weights)
         return replace(self, C=C)
 
     def slack(self, f: Array, b: AnyBias) -> Array:
-        """u_r = t_r - (A f)_r - (S b)_r, (p,), the slack that each row needs; f : (m,)."""
+        """Return the slacks u_r = t_r - (A f)_r - (S b)_r of the rows.
+
+        Parameters
+        ----------
+        f : ndarray of shape (m,)
+            Values at the points.
+        b : float or ndarray of shape (T,)
+            Bias.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Slacks.
+        """
         offset = b * self.bias_signs if self.rows.k is None else self.rows.offset(b)
         u: Array = self.rows.t - self.rows.dot(f) - offset
         return u
 
     def losses(self, u: Array) -> Array:
-        """c_r loss(u_r), (p,); inf where a hard row is violated."""
+        """Return c_r loss(u_r); inf if a hard row is violated.
+
+        Parameters
+        ----------
+        u : ndarray of shape (p,)
+            Slacks.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Losses.
+        """
         return self.phi.weighed(u, self.costs)
 
     @property
     def swept(self) -> bool:
-        """Whether sums over the rows are taken by sweeps alone: the rows are many."""
+        """True if row sums use sweeps only, because there are many rows."""
         return self.rows.many
 
     @property
     def squared(self) -> bool:
-        """Whether the loss is the squared hinge."""
+        """True if the loss is the squared hinge."""
         return self.loss == "squared_hinge"
 
     def primal(self, f: Array, norm2: float, b: AnyBias) -> float:
-        """1/2 |f|^2 + sum_r c_r loss(u_r) in float64; f : (m,) values at the points, norm2 : |f|^2."""
+        """Return the primal objective 1/2 |f|^2 + sum_r c_r loss(u_r) in float64.
+
+        Parameters
+        ----------
+        f : ndarray of shape (m,)
+            Values at the points.
+        norm2 : float
+            |f|^2.
+        b : float or ndarray of shape (T,)
+            Bias.
+        """
         return norm2 / 2 + self.rows.total_loss(self.phi, self.group_costs, f, b, self.bias)
 
     def dual(self, alpha: ArrayLike | Multipliers, norm2: float) -> float:
-        """t'alpha - 1/2 |A'alpha|_K^2 - sum_r c_r phi*(alpha_r / c_r) in float64; alpha : (p,), norm2 : |A'alpha|_K^2."""
+        """Return the dual objective in float64.
+
+        It is t'alpha - 1/2 |A'alpha|_K^2 - sum_r c_r phi*(alpha_r / c_r).
+
+        Parameters
+        ----------
+        alpha : array-like of shape (p,), or Multipliers
+            Multipliers.
+        norm2 : float
+            |A'alpha|_K^2.
+        """
         multipliers = self.rows.multipliers(alpha)
         if self.squared:
             conjugate = multipliers.ridge(self.group_costs)
@@ -280,7 +349,18 @@ class MarginProblem(CanonicalProblem):
         return multipliers.gain() - norm2 / 2 - conjugate
 
     def conjugate(self, alpha: Array) -> Array:
-        """Return c_r phi*(alpha_r / c_r) = alpha_r^2 / (2 slope c_r) - width alpha_r, (p,); zeros for the hinge."""
+        """Return c_r phi*(alpha_r / c_r) = alpha_r^2 / (2 slope c_r) - width alpha_r.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (p,)
+            Multipliers.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Conjugate per row; zeros for the hinge.
+        """
         phi = self.phi
         if not phi.is_smooth:
             return np.zeros(self.p)
@@ -288,7 +368,13 @@ class MarginProblem(CanonicalProblem):
         return quadratic - phi.width * alpha if phi.shifts else quadratic
 
     def norm2(self, beta: Array) -> float:
-        """|f|^2 of f = sum_i beta_i k(x_i, .), beta (m,), in float64."""
+        """Return |f|^2 of f = sum_i beta_i k(x_i, .) in float64.
+
+        Parameters
+        ----------
+        beta : ndarray of shape (m,)
+            Coefficients.
+        """
         if self.explicit is None:
             return float(beta @ (self.gram @ beta))
         w = self.explicit.rdot(beta)
@@ -296,21 +382,33 @@ class MarginProblem(CanonicalProblem):
 
     @cached_property
     def scale(self) -> float:
-        """P(0) = sum_r c_r loss(t_r), the primal value at f = 0, b = 0, over the finite costs.
+        """P(0) = sum_r c_r loss(t_r), the primal objective at f = 0, b = 0.
 
-        It is the unit of relative figures where the optimum is almost 0.
+        The sum is over finite costs. It is the unit of relative errors if the optimum
+        is close to 0.
         """
         return self.rows.scale(
             self.phi, np.where(np.isfinite(self.group_costs), self.group_costs, 0.0)
         )
 
     def best_bias(self, f: Array) -> tuple[AnyBias, AnyBias]:
-        """The interval of b that minimises sum_r c_r loss(t_r - (A f)_r - (S b)_r), in the project's sign; (0, 0) without a bias.
+        """Return the interval of b that minimises the losses.
 
-        Hinge: piecewise linear in b, breakpoints (t_r - (A f)_r) s_r, where the slope
-        crosses 0. Smooth losses: the root of a piecewise-linear derivative. Hard rows:
-        the interval all of them allow (its middle, twice, if there is none). Of T > 1
-        thresholds both ends are (T,): the rows of each threshold have an interval.
+        These are sum_r c_r loss(t_r - (A f)_r - (S b)_r). b has the project's sign.
+        Hinge: piecewise linear in b, with breakpoints (t_r - (A f)_r) s_r; the interval
+        is where the slope crosses 0. Smooth losses: the root of a piecewise-linear
+        derivative. Hard rows: the interval that all of them allow (its midpoint, twice,
+        if it is empty). The rows of each threshold have an interval.
+
+        Parameters
+        ----------
+        f : ndarray of shape (m,)
+            Values at the points.
+
+        Returns
+        -------
+        lower, upper : float or ndarray of shape (T,)
+            Interval endpoints, arrays for T > 1 thresholds; (0, 0) without a bias.
         """
         if not self.bias:
             return 0.0, 0.0
@@ -323,7 +421,10 @@ class MarginProblem(CanonicalProblem):
     def _best_threshold(
         self, margins: Array, active: Any, s: Array, c: Array, soft: Index
     ) -> tuple[float, float]:
-        """The best interval of one threshold, for t - A f (p,) and its rows as in `_by_threshold`."""
+        """Return the optimal interval of one threshold.
+
+        The arguments are t - A f (p,), and the threshold's rows as in `_by_threshold`.
+        """
         breakpoints = margins[active] * s
         if self.delta is not None:
             return (
@@ -343,10 +444,10 @@ class MarginProblem(CanonicalProblem):
 
     @cached_property
     def _by_threshold(self) -> list[tuple[Any, Array, Array, Index]]:
-        """The rows on which each best threshold depends, for indexing, their signs and costs, and which of them have a finite cost.
+        """Rows, signs, costs and finite-cost rows that define each optimal threshold.
 
-        The costs are relative to the largest weight: a threshold depends on their ratios
-        alone, and products with C may underflow.
+        The costs are relative to the largest weight: a threshold depends on their
+        ratios alone, and products with C may underflow.
         """
         active, k = (self.bias_signs != 0) & ~self.free, self.rows.k
         return [
@@ -371,22 +472,23 @@ class MarginProblem(CanonicalProblem):
     def repaired(self, alpha: ArrayLike) -> Array: ...
 
     def repaired(self, alpha: ArrayLike | Multipliers) -> Array | Multipliers:
-        """Multipliers close to these for which S'alpha = 0 and 0 <= alpha <= C x weight hold exactly.
+        """Return multipliers close to these that are exactly dual feasible.
 
-        The upper end is that of the loss: infinite for the squared hinge, and 0 where the weight is 0. An
-        array comes back as an array on a grid on which A'alpha is exact in float64.
-        Multipliers of pairs that are not listed are cut off at their costs, and stay
-        unlisted where sums over the pairs are taken by sweeps alone.
+        S'alpha = 0 and 0 <= alpha <= C x weight hold exactly. The upper bound is that
+        of the loss: infinite for the squared hinge, and 0 if the weight is 0. An array
+        is returned as an array on a grid on which A'alpha is exact in float64.
+        Multipliers of implicit pairs are truncated at their costs, and stay implicit if
+        sums over the pairs use sweeps only.
 
         Parameters
         ----------
-        alpha : ArrayLike | Multipliers of shape (p,)
-            Any numbers; NaN counts as 0.
+        alpha : array-like of shape (p,), or Multipliers
+            Multipliers; NaN counts as 0.
 
         Returns
         -------
-        alpha
-            (p,) multiples of a power of two; all zeros if the equality cannot be met.
+        ndarray of shape (p,), or implicit multipliers
+            Multiples of a power of two; all zeros if the equality is infeasible.
         """
         multipliers = self.rows.multipliers(alpha if self.swept else np.asarray(alpha))
         return multipliers.feasible(self.rows, self.phi, self.group_costs_within[0], self.bias)
@@ -404,31 +506,51 @@ class MarginProblem(CanonicalProblem):
 
     @property
     def features_error(self) -> float:
-        """About |K - L L'|_2 for the features L: the largest eigenvalue they leave out, and the rounding of the decomposition."""
+        """Estimate of |K - L L'|_2 for the features L.
+
+        It consists of the largest eigenvalue that they exclude, and the rounding of the
+        decomposition.
+        """
         return 0.0 if self.explicit is not None else self._spectrum[2]
 
     @cached_property
     def _spectrum(self) -> tuple[Array, Array, float]:
-        """Eigenvectors of K, the roots of their eigenvalues, and about |K - L L'|_2 for the features L that they make."""
+        """Eigenvectors of K, roots of the eigenvalues, and error of the features L.
+
+        The error is an estimate of |K - L L'|_2.
+        """
         values, vectors = np.linalg.eigh(self.gram.dense)
         largest = max(float(values.max(initial=0.0)), 0.0)
-        kept = values > SPAN_TOLERANCE * largest
-        missed = float(np.abs(values[~kept]).max(initial=0.0)) + 16 * UNIT * largest
-        if (
-            not kept.any()
-        ):  # K = 0: one column of zeros, because cvxpy refuses squares of empty variables
+        is_kept = values > SPAN_TOLERANCE * largest
+        missed = float(np.abs(values[~is_kept]).max(initial=0.0)) + 16 * UNIT * largest
+        # K = 0: return a column of zeros, because cvxpy rejects squares of empty
+        # variables.
+        if not is_kept.any():
             return np.zeros((self.m, 1)), np.ones(1), missed
-        return vectors[:, kept], np.sqrt(values[kept]), missed
+        return vectors[:, is_kept], np.sqrt(values[is_kept]), missed
 
     def features(self) -> Features:
-        """Z (m, q) where the kernel has explicit features, otherwise L (m, r) with K = L L', so that w is f in a basis of the span."""
+        """Return explicit features Z (m, q), or else L (m, r) with K = L L'.
+
+        w is f in a basis of the span.
+        """
         if self.explicit is not None:
             return self.explicit.stored
         vectors, roots, _ = self._spectrum
         return vectors * roots
 
     def point_of_w(self, w: Array, b: AnyBias = None, alpha: AnyMultipliers | None = None) -> Point:
-        """The canonical point of f = w . features; w : (q,) or (r,)."""
+        """Return the canonical point of f = w . features.
+
+        Parameters
+        ----------
+        w : ndarray of shape (q,) or (r,)
+            Weights of the features.
+        b : float, ndarray of shape (T,), or None
+            Bias.
+        alpha : AnyMultipliers of shape (p,), or None
+            Multipliers of the rows.
+        """
         if self.explicit is not None:
             return Point(w=w, b=b, alpha=alpha)
         vectors, roots, _ = self._spectrum

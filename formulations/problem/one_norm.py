@@ -1,12 +1,12 @@
-"""The one-norm margin problem, the canonical shape of every printed linear program.
+"""One-norm margin problem, the canonical shape of every published linear program.
 
     min over x >= 0, b    1'x + C sum_r ( 1 - (B x)_r - b s_r )_+
     max over u            1'u   s.t.  B'u <= 1,  s'u = 0,  0 <= u <= C
 
-There are two kinds. Over points B = A K, and x are the coefficients of f. Over rows
-B = A K A', with one x a row. The rows are the pairs of a ranking, or the points of a
-classification; these have signs s = y, and may have a bias b. Without one s'u = 0 is
-not asked for.
+There are two kinds. Over points B = A K, and x are the coefficients of f. Over rows B =
+A K A', with one x per row. The rows are the pairs of a ranking, or the points of a
+classification; these have signs s = y, and may have a bias b. Without a bias s'u = 0 is
+not required.
 """
 
 from __future__ import annotations
@@ -36,26 +36,32 @@ from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OneNormProblem(CanonicalProblem):
-    """1'x + C sum_r (1 - (B x)_r - b s_r)_+ over x >= 0 and b, a linear program.
+    """Linear program min 1'x + C sum_r (1 - (B x)_r - b s_r)_+ over x >= 0 and b.
 
     Parameters
     ----------
-    X : array of shape (m, d)
-        features.
-    kernel
-        k.
-    rows : Pairs | Signed
-        The preference pairs or the classified points, A (p, m).
-    C
-        Cost of a unit of slack, finite.
-    over : Literal['points', 'rows']
+    X : ndarray or sparse array of shape (m, d)
+        Features.
+    kernel : Kernel
+        Kernel k(x, z).
+    rows : Pairs or Signed
+        Preference pairs or classified points, with operator A (p, m).
+    C : float
+        Cost per unit of slack, finite.
+    over : {"points", "rows"}
         "points", B = A K and x = beta (m,), or "rows", B = A K A' and x (p,).
     bias : bool
-        Whether b is free, and 0 otherwise.
-    shift, feature_names
-        As of every CanonicalProblem.
+        True if b is free; b = 0 otherwise.
+    shift : float or None
+        As in `CanonicalProblem`.
+    feature_names : tuple of str of length d, or None
+        As in `CanonicalProblem`.
 
-    Source: T (102)-(104) = K (2.10) over points; T (94)-(96) over pairs, and T section 5.1 (no formula) over classified points.
+    References
+    ----------
+    Document T (Yu and Kim), (102)-(104), and document K (Kuo, Lee and Lin), (2.10),
+    over points; document T, (94)-(96), over pairs, and section 5.1 (no formula), over
+    classified points.
     """
 
     kind = "linear"
@@ -67,29 +73,32 @@ class OneNormProblem(CanonicalProblem):
 
     @property
     def size(self) -> int:
-        """Number of unknowns x."""
+        """Number of variables x."""
         return self.m if self.over == "points" else self.p
 
     @cached_property
     def family(self) -> str:
-        """The id of the formulations with this optimum."""
+        """Id of the formulations with this optimum."""
         if isinstance(self.rows, Signed):
             return "svm.onenorm" if self.bias else "svm.nobias_onenorm"
         return "rvm" if self.over == "points" else "rank.onenorm"
 
     @property
     def convex(self) -> bool:
-        """Always: a linear program asks nothing of K."""
+        """True: a linear program has no condition on K."""
         return True
 
     @property
     def scale(self) -> float:
-        """P(0) = C p, the primal value at x = 0; C if there are no rows, because the optimum 0 gives no unit for relative figures."""
+        """P(0) = C p, the primal objective at x = 0; C if there are no rows.
+
+        The optimum 0 of a problem without rows gives no unit for relative errors.
+        """
         return self.C * max(self.p, 1)
 
     @property
     def origin(self) -> OneNormPoint:
-        """u = 0."""
+        """Point u = 0."""
         return OneNormPoint(u=np.zeros(self.p))
 
     def point(
@@ -114,49 +123,77 @@ class OneNormProblem(CanonicalProblem):
     @property
     def parts(self) -> dict[str, tuple[tuple[int, ...], str]]:
         row = "pair" if isinstance(self.rows, Pairs) else "row"
-        what = "points" if self.over == "points" else f"{row}s"
+        unit = "points" if self.over == "points" else f"{row}s"
         bias = {"b": ((), "a number")} if self.bias else {}
         return {
-            "x": ((self.size,), f"a coefficient for each of the {what}"),
+            "x": ((self.size,), f"a coefficient for each of the {unit}"),
             **bias,
             "u": ((self.p,), f"a multiplier for each {row}"),
         }
 
     def function(self, point: CanonicalPoint) -> Point:
-        at = self.own_point(point)
+        own = self.own_point(point)
         return Point(
-            beta=None if at.x is None else self.coefficients(at.x), b=at.b if self.bias else 0.0
+            beta=None if own.x is None else self.coefficients(own.x), b=own.b if self.bias else 0.0
         )
 
     def values(self, point: CanonicalPoint) -> tuple[float, float]:
-        at = self.own_point(point)
-        return np.inf if at.x is None else self.primal(
-            at.x, at.b
-        ), -np.inf if at.u is None else self.dual(at.u)
+        own = self.own_point(point)
+        return np.inf if own.x is None else self.primal(
+            own.x, own.b
+        ), -np.inf if own.u is None else self.dual(own.u)
 
     def with_cost(self, C: float) -> OneNormProblem:
-        """The same problem at another C, finite."""
+        """Return the same problem at another cost.
+
+        Parameters
+        ----------
+        C : float
+            New cost per unit of slack, finite.
+        """
         C = finite_cost(C)
         check_float64_range(self.rows, C)
         return replace(self, C=C)
 
     def coefficients(self, x: Array) -> Array:
-        """beta of f = sum_i beta_i k(x_i, .), (m,)."""
+        """Return the coefficients beta of f = sum_i beta_i k(x_i, .).
+
+        Parameters
+        ----------
+        x : ndarray of shape (size,)
+            Variables.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Coefficients.
+        """
         return x if self.over == "points" else self.rows.rdot(x)
 
     @cached_property
     def factor(self) -> Explicit | None:
-        """Z, (m, q) with K = Z Z', where it and Z' together have fewer entries than K; None elsewhere."""
+        """Features Z (m, q), K = Z Z', if Z and Z' are smaller than K; else None."""
         Z = self.explicit
         return Z if Z is not None and 2 * Z.stored_entries < self.m**2 else None
 
     @cached_property
     def bias_signs(self) -> Array:
-        """s_r, (p,): zeros where there is no bias."""
+        """Bias signs s_r, shape (p,); zeros without a bias."""
         return self.rows.s if self.bias else np.zeros(self.p)
 
     def best_bias(self, f: Array) -> tuple[float, float]:
-        """The interval of b that minimises the sum of slacks at f (m,), in the project's sign; (0, 0) without a bias."""
+        """Return the interval of b of minimal slacks, in the project's sign.
+
+        Parameters
+        ----------
+        f : ndarray of shape (m,)
+            Values at the points.
+
+        Returns
+        -------
+        lower, upper : float
+            Interval endpoints; (0, 0) without a bias.
+        """
         if not self.bias:
             return 0.0, 0.0
         s = self.rows.s
@@ -165,18 +202,47 @@ class OneNormProblem(CanonicalProblem):
         )
 
     def feasible(self, u: Array) -> Array:
-        """Multipliers near u (p,), with 0 <= u <= C and s'u = 0, on a grid on which A'u is exact in float64."""
+        """Return multipliers close to u with 0 <= u <= C and s'u = 0.
+
+        They lie on a grid on which A'u is exact in float64.
+
+        Parameters
+        ----------
+        u : ndarray of shape (p,)
+            Multipliers.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Feasible multipliers.
+        """
         return round_to_dyadic_grid(u, np.full(self.p, self.C), self.bias_signs)
 
     def dual(self, u: Array) -> float:
-        """1'u in float64, u moved inside 0 <= u <= C and s'u = 0, and divided by max(1, max B'u)."""
+        """Return the dual objective 1'u in float64 at feasible multipliers close to u.
+
+        u is perturbed so that 0 <= u <= C and s'u = 0, and divided by max(1, max B'u).
+
+        Parameters
+        ----------
+        u : ndarray of shape (p,)
+            Multipliers.
+        """
         u = self.feasible(u)
         prices = self.gram @ self.rows.rdot(u)
         prices = prices if self.over == "points" else self.rows.dot(prices)
         return float(u.sum() / max(1.0, float(prices.max(initial=0.0))))
 
     def primal(self, x: Array, b: float | None = None) -> float:
-        """1'x + C sum_r (1 - (B x)_r - b s_r)_+ in float64 at x >= 0; at the best b where none is given."""
+        """Return 1'x + C sum_r (1 - (B x)_r - b s_r)_+ in float64.
+
+        Parameters
+        ----------
+        x : ndarray of shape (size,)
+            Variables, x >= 0.
+        b : float or None
+            Bias; None for the optimal bias at x.
+        """
         f = self.gram @ self.coefficients(x)
         b = self.bias_at(f) if b is None else b
         return float(
@@ -185,3 +251,4 @@ class OneNormProblem(CanonicalProblem):
 
 
 Problem = MarginProblem | OneNormProblem
+"""Canonical problem of either shape."""

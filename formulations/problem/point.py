@@ -1,4 +1,4 @@
-"""Canonical points: the form in which every solver and every backend gives its answer to a problem.
+"""Canonical points: the format of all solver and backend results.
 
 A point of a margin problem is a function f, its bias b and multipliers alpha; a point
 of a linear program is x and u. Either side of a point may be missing.
@@ -16,50 +16,58 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 AnyBias: TypeAlias = Any
-"""The bias b of a function: a float for T <= 1, an array (T,) for T > 1 thresholds.
+"""Bias b of a function: a float for T <= 1, an array (T,) for T > 1 thresholds.
 
 It is no union, so that code for one bias needs no cast.
 """
 
 
 class CanonicalPoint(ABC):
-    """A point of a problem of either shape: it may bring a function, multipliers, or both."""
+    """Point of a problem of either shape, with a function, multipliers, or both."""
 
     @property
     @abstractmethod
     def has_function(self) -> bool:
-        """Whether the point brings a function of its own, from which an upper bound of the optimum follows."""
+        """True if the point has a function, which bounds the optimum from above."""
 
     @property
     @abstractmethod
     def multipliers(self) -> AnyMultipliers | None:
-        """The multipliers, (p,), one a row, from which a lower bound of the optimum follows; None where there are none."""
+        """Multipliers of the rows, (p,), for a lower bound of the optimum; or None."""
 
     @abstractmethod
     def with_multipliers(self, multipliers: AnyMultipliers | None) -> CanonicalPoint:
-        """The same function with these multipliers, (p,), or with none."""
+        """Return a point with the same function and other multipliers.
+
+        Parameters
+        ----------
+        multipliers : AnyMultipliers of shape (p,), or None
+            New multipliers, or None.
+        """
 
     @property
     def has_multipliers(self) -> bool:
-        """Whether the point brings multipliers."""
+        """True if the point has multipliers."""
         return self.multipliers is not None
 
 
 @dataclass(frozen=True, eq=False)
 class Point(CanonicalPoint):
-    """A point of a MarginProblem: a function f, its bias b, and multipliers alpha of the rows, each where there is one.
+    """Point of a MarginProblem: function f, bias b, and multipliers alpha of the rows.
+
+    Each may be missing.
 
     Parameters
     ----------
-    w : Array | None of shape (q,)
-        f = w.z, only where the kernel has explicit features z: linear, with an
+    w : ndarray of shape (q,), or None
+        Weights of f = w.z, only if the kernel has explicit features z: linear, with an
         intercept or without.
-    beta : Array | None of shape (m,)
-        f = sum_i beta_i k(x_i, .).
-    b : AnyBias | None
-        The bias, f(x) + b is the decision; (T,) of T > 1 thresholds.
-    alpha : AnyMultipliers | None of shape (p,)
-        One a row, in an array or, of pairs that nobody lists, implicit.
+    beta : ndarray of shape (m,), or None
+        Coefficients of f = sum_i beta_i k(x_i, .).
+    b : float, ndarray of shape (T,), or None
+        Bias; f(x) + b is the decision value. An array for T > 1 thresholds.
+    alpha : AnyMultipliers of shape (p,), or None
+        Multipliers of the rows, in an array or, for implicit pairs, implicit.
     """
 
     w: Array | None = None
@@ -81,16 +89,18 @@ class Point(CanonicalPoint):
 
 @dataclass(frozen=True, eq=False)
 class OneNormPoint(CanonicalPoint):
-    """A point of a OneNormProblem, a linear program: its unknowns x and b and the multipliers u of its rows, each where there is one.
+    """Point of a OneNormProblem: variables x and b, and multipliers u of the rows.
+
+    Each may be missing.
 
     Parameters
     ----------
-    x : Array | None of shape (size,)
-        x >= 0, one a point or one a row.
-    u : Array | None of shape (p,)
-        One a row, 0 <= u <= C.
-    b : float | None
-        The bias; the best one for x where there is none.
+    x : ndarray of shape (size,), or None
+        Variables x >= 0, one per point or one per row.
+    u : ndarray of shape (p,), or None
+        Multipliers of the rows, 0 <= u <= C.
+    b : float or None
+        Bias; None for the optimal bias at x.
     """
 
     x: Array | None = None

@@ -1,4 +1,4 @@
-"""The answer of a formulation or a solver that does not take a problem."""
+"""Reason why a formulation or solver does not support a problem."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a problem is not taken. Converted to text it is the sentence, followed by what to do instead, if that is known.
+    """Reason why a problem is not supported.
+
+    Converted to text it is the reason, followed by the alternative, if one is known.
 
     Parameters
     ----------
     sentence : str
-        The reason, in words.
+        Reason, as text.
     instead : str
-        What takes the problem, or what to change; may be empty.
+        Supported alternative or suggested change; may be empty.
     too_large : bool
-        Whether the size of the problem is the only reason.
+        True if the size of the problem is the only reason.
     """
 
     sentence: str
@@ -28,5 +30,11 @@ class Refusal:
 
 
 def refuse_size(why: str) -> Refusal:
-    """The refusal of a problem whose size alone keeps it from being declared; `why` gives the size and the limit."""
+    """Return the refusal of a problem that is only too large to be declared.
+
+    Parameters
+    ----------
+    why : str
+        Size and limit.
+    """
     return Refusal(f"too large to declare: {why}", too_large=True)

@@ -1,4 +1,4 @@
-"""Any convex quadratic, linear or second-order cone program, in rational numbers."""
+"""Convex quadratic, linear and second-order cone programs in rational numbers."""
 
 from equimargin.formulations.programs.compiled import compile_program
 from equimargin.formulations.programs.from_arrays import program_from_arrays

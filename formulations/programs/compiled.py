@@ -1,4 +1,4 @@
-"""A cvxpy problem as a program in rational numbers, as cvxpy compiles it."""
+"""Conversion of a cvxpy problem to a program in rational numbers."""
 
 from __future__ import annotations
 
@@ -17,28 +17,27 @@ from equimargin.formulations.programs.standard_form import find_columns, make_st
 
 
 def compile_program(problem: Any, reading: Reading = "exact") -> Program:
-    """The standard form of a cvxpy problem in rational numbers.
+    """Return the standard form of a cvxpy problem in rational numbers.
 
     Parameters
     ----------
-    problem : Any
-        cvxpy.Problem, a quadratic, linear or second-order cone program, its parameters
-        set.
+    problem : cvxpy.Problem
+        Quadratic, linear or second-order cone program; its parameters are set.
     reading : Reading
-        How floats are read: "exact" as the dyadic numbers that they are, "fractions" as
-        simple fractions where they are near one.
+        Interpretation of floats: "exact" as dyadic numbers, "fractions" as simple
+        fractions if they are close to one.
 
     Returns
     -------
     Program
-        `.columns` says where the problem's variables are in x, column by column;
-        `.stated` turns a value into the problem's own.
+        `.columns` has the places of the problem's variables in x, column by column;
+        `.stated` converts a value to the problem's own.
 
     Raises
     ------
     ValueError
-        A problem that cvxpy does not compile to such a program, with integers, or with
-        a parameter that is not set; a number that is not finite.
+        If cvxpy does not compile the problem to such a program, it has integers, a
+        parameter is not set, or a number is not finite.
     """
     data, chain, inverse = _compiled(problem)
     form = make_standard_form(data, inverse)
@@ -69,29 +68,34 @@ def compile_program(problem: Any, reading: Reading = "exact") -> Program:
 
 
 def _compiled(problem: Any) -> tuple[Any, Any, Any]:
-    """cvxpy's conic form of a problem without integers, exponential, power and semidefinite cones, its chain and its inverse data."""
+    """Return cvxpy's conic form of a problem, its chain and its inverse data.
+
+    The problem must be without integers, exponential, power and semidefinite cones.
+    """
     unset = [parameter.name() for parameter in problem.parameters() if parameter.value is None]
     if unset:
         raise ValueError(
             f"the parameter{'s' * (len(unset) > 1)} {', '.join(unset)} of the problem must "
             f"have a value first"
         )
+    # cvxpy's reductions raise errors of many types.
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # cvxpy's, of its own parts
+            # Warnings of cvxpy about its own code are irrelevant here.
+            warnings.simplefilter("ignore")
             data, chain, inverse = _with_an_unknown(problem).get_problem_data(
                 "CLARABEL", solver_opts={}
             )
-    except Exception as reason:  # cvxpy's reductions end in errors of many kinds
-        said = " ".join(str(reason).split())[:200] or type(reason).__name__
-        raise ValueError(f"cvxpy does not compile the problem: {said}") from reason
+    except Exception as reason:
+        text = " ".join(str(reason).split())[:200] or type(reason).__name__
+        raise ValueError(f"cvxpy does not compile the problem: {text}") from reason
     if any(
         unknown.attributes["boolean"] or unknown.attributes["integer"]
         for unknown in data["param_prob"].variables
     ):
         raise ValueError(
             "the problem is not convex: cvxpy compiles a part of it, such as a FiniteSet, "
-            "to integer unknowns"
+            "to integer variables"
         )
     others = [
         name
@@ -107,7 +111,10 @@ def _compiled(problem: Any) -> tuple[Any, Any, Any]:
 
 
 def _with_an_unknown(problem: Any) -> Any:
-    """The problem, with an unknown on which nothing depends where it has none: cvxpy compiles no problem without unknowns."""
+    """Return the problem, with an irrelevant variable if it has none.
+
+    cvxpy compiles no problem without variables.
+    """
     if problem.variables():
         return problem
     return cp.Problem(
@@ -116,7 +123,10 @@ def _with_an_unknown(problem: Any) -> Any:
 
 
 def _symmetric(P: Matrix) -> Matrix:
-    """(P + P') / 2, which has the same x'Px: cvxpy's own P is symmetric up to rounding."""
+    """Return (P + P') / 2, which has the same x'Px.
+
+    cvxpy's P is symmetric within rounding error.
+    """
     rows = []
     for row, column in zip(P.rows, P.transposed.rows, strict=True):
         halves = {

@@ -1,4 +1,4 @@
-"""A program from arrays of numbers: its shapes are checked here, and its floats are read."""
+"""Construction of a program from arrays, with checked shapes and rational entries."""
 
 from __future__ import annotations
 
@@ -26,38 +26,43 @@ def program_from_arrays(
     *,
     reading: Reading = "exact",
 ) -> Program:
-    """The program min 1/2 x'Px + q'x + c  s.t.  A x = b,  h - Gx in R+^k x second-order cones.
+    """Return the program min 1/2 x'Px + q'x + c  s.t.  A x = b,  h - Gx in K.
+
+    K is R+^k x second-order cones. Matrices are arrays, lists of rows, or scipy's
+    sparse ones; numbers are floats, integers or Fractions.
 
     Parameters
     ----------
     P : array-like of shape (n, n)
-        Symmetric; None for a linear program.
+        Symmetric matrix; None for a linear program.
     q : array-like of shape (n,)
+        Linear term.
     A : array-like of shape (m, n)
-        None without equations.
+        Matrix of the equations; None without equations.
     b : array-like of shape (m,)
+        Right-hand side of the equations.
     G : array-like of shape (r, n)
-        None without inequalities.
+        Matrix of the inequalities; None without inequalities.
     h : array-like of shape (r,)
-    c : float | Fraction
-        A constant.
-    cones : Sequence[int]
+        Right-hand side of the inequalities.
+    c : float or Fraction
+        Constant of the objective.
+    cones : sequence of int
         Numbers of rows (t, v) of the second-order cones |v| <= t; they are the last
         rows of G.
     reading : Reading
-        How floats are read, "exact" or "fractions".
-    Matrices are arrays, lists of rows, or scipy's sparse ones; numbers are floats, integers or Fractions.
+        Interpretation of floats.
 
     Returns
     -------
     Program
-        In rational numbers.
+        Program in rational numbers.
 
     Raises
     ------
     ValueError
-        Shapes that do not fit, a P that is not symmetric, a number that is not finite,
-        cones of other sizes.
+        If shapes do not fit, P is not symmetric, a number is not finite, or cones do
+        not fit G.
     """
     n = len(q)
     return Program(
@@ -74,7 +79,15 @@ def program_from_arrays(
 
 
 def vector(values: Any, reading: Reading) -> Vector:
-    """The rational numbers of a vector."""
+    """Return a vector as rational numbers.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        Numbers.
+    reading : Reading
+        Interpretation of floats.
+    """
     return tuple(
         read(value, reading)
         for value in (values.tolist() if isinstance(values, np.ndarray) else values)
@@ -82,18 +95,37 @@ def vector(values: Any, reading: Reading) -> Vector:
 
 
 def matrix(M: Any, height: int, width: int, name: str, reading: Reading) -> Matrix:
-    """The rational numbers of a matrix, None being zeros; ValueError unless it is height x width."""
+    """Return a matrix as rational numbers.
+
+    Parameters
+    ----------
+    M : array-like or sparse array of shape (height, width)
+        Matrix; None for zeros.
+    height : int
+        Number of rows.
+    width : int
+        Number of columns.
+    name : str
+        Name of the argument.
+    reading : Reading
+        Interpretation of floats.
+
+    Raises
+    ------
+    ValueError
+        If the matrix has another shape.
+    """
     if M is None:
         return Matrix(({},) * height, width)
-    found = _sparse_rows(M, reading) if hasattr(M, "tocsr") else _dense_rows(M, reading)
-    wide = (
+    rows = _sparse_rows(M, reading) if hasattr(M, "tocsr") else _dense_rows(M, reading)
+    columns = (
         M.shape[1]
         if hasattr(M, "shape") and len(M.shape) == 2
         else max((len(row) for row in M), default=width)
     )
-    if (len(found), wide) != (height, width) and (len(found), height) != (0, 0):
-        raise ValueError(f"{name} is {len(found)} x {wide}, and {height} x {width} was expected")
-    return Matrix(found, width)
+    if (len(rows), columns) != (height, width) and (len(rows), height) != (0, 0):
+        raise ValueError(f"{name} is {len(rows)} x {columns}, and {height} x {width} was expected")
+    return Matrix(rows, width)
 
 
 def _dense_rows(M: Any, reading: Reading) -> tuple[Row, ...]:

@@ -1,4 +1,7 @@
-"""cvxpy as `cp`, imported at its first use: ids, sources and LaTeX of formulations are known without it."""
+"""cvxpy as `cp`, imported on first use.
+
+Ids, sources and LaTeX of formulations are available without it.
+"""
 
 from __future__ import annotations
 

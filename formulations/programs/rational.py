@@ -1,6 +1,8 @@
 """Sparse matrices and vectors of rational numbers, multiplied in integers.
 
-row i of M = integers[i] / units[i],   x = numerators / denominator,   (M x)_i = integers[i] . numerators / (units[i] denominator)
+row i of M = integers[i] / units[i]
+x = numerators / denominator
+(M x)_i = integers[i] . numerators / (units[i] denominator)
 """
 
 from __future__ import annotations
@@ -12,19 +14,19 @@ from functools import cached_property
 from math import lcm
 
 Vector = tuple[Fraction, ...]
-"""A vector of rational numbers."""
+"""Vector of rational numbers."""
 Row = Mapping[int, Fraction]
-"""A row of a matrix: its entries that are not 0, by their columns."""
+"""Row of a matrix: its nonzero entries, by column."""
 
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """A sparse matrix of rational numbers.
+    """Sparse matrix of rational numbers.
 
     Parameters
     ----------
-    rows : tuple[Row, ...]
-        The entries of each row that are not 0.
+    rows : tuple of Row
+        Nonzero entries of each row, by column.
     width : int
         Number of columns.
     """
@@ -39,7 +41,7 @@ class Matrix:
 
     @cached_property
     def transposed(self) -> Matrix:
-        """The transposed matrix."""
+        """Transpose of the matrix."""
         columns: list[dict[int, Fraction]] = [{} for _ in range(self.width)]
         for i, row in enumerate(self.rows):
             for j, entry in row.items():
@@ -48,18 +50,18 @@ class Matrix:
 
     @property
     def symmetric(self) -> bool:
-        """Whether the matrix is square and equal to its transpose."""
+        """True if the matrix is square and equal to its transpose."""
         return self.height == self.width and all(
             a == b for a, b in zip(self.rows, self.transposed.rows, strict=True)
         )
 
     @cached_property
     def integers(self) -> list[tuple[list[tuple[int, int]], int]]:
-        """Every row as integers by their columns, over a unit of its own."""
-        found = []
+        """Integers of every row, with columns, and the row's common denominator."""
+        result = []
         for row in self.rows:
             unit = lcm(*{entry.denominator for entry in row.values()})
-            found.append(
+            result.append(
                 (
                     [
                         (j, entry.numerator * (unit // entry.denominator))
@@ -68,10 +70,16 @@ class Matrix:
                     unit,
                 )
             )
-        return found
+        return result
 
     def times(self, x: Sequence[Fraction]) -> list[Fraction]:
-        """M x, (height,), for x (width,)."""
+        """Return M x.
+
+        Parameters
+        ----------
+        x : sequence of Fraction
+            Vector, of length width.
+        """
         numerators, denominator = over_common_denominator(x)
         return [
             Fraction(sum(a * numerators[j] for j, a in entries), unit * denominator)
@@ -79,27 +87,59 @@ class Matrix:
         ]
 
     def part(self, rows: Iterable[int]) -> Matrix:
-        """The matrix of some of the rows, in the given order."""
+        """Return the matrix of selected rows, in the given order.
+
+        Parameters
+        ----------
+        rows : iterable of int
+            Row indices.
+        """
         return Matrix(tuple(self.rows[i] for i in rows), self.width)
 
 
 def over_common_denominator(values: Sequence[Fraction]) -> tuple[list[int], int]:
-    """Integers and their smallest common denominator."""
+    """Return rational numbers as integers and their smallest common denominator.
+
+    Parameters
+    ----------
+    values : sequence of Fraction
+        Rational numbers.
+    """
     denominator = lcm(*{value.denominator for value in values})
     return [value.numerator * (denominator // value.denominator) for value in values], denominator
 
 
 def dot(x: Sequence[Fraction], y: Sequence[Fraction]) -> Fraction:
-    """x'y."""
+    """Return x'y.
+
+    Parameters
+    ----------
+    x, y : sequence of Fraction
+        Vectors of one length.
+    """
     (a, over_a), (b, over_b) = over_common_denominator(x), over_common_denominator(y)
     return Fraction(sum(v * w for v, w in zip(a, b, strict=True)), over_a * over_b)
 
 
 def negative(x: Iterable[Fraction]) -> list[Fraction]:
-    """-x."""
+    """Return -x.
+
+    Parameters
+    ----------
+    x : iterable of Fraction
+        Vector.
+    """
     return [-v for v in x]
 
 
 def mixture(share: Fraction, x: Sequence[Fraction], y: Sequence[Fraction]) -> list[Fraction]:
-    """(1 - share) x + share y."""
+    """Return (1 - share) x + share y.
+
+    Parameters
+    ----------
+    share : Fraction
+        Coefficient of y.
+    x, y : sequence of Fraction
+        Vectors of one length.
+    """
     return [v + share * (w - v) for v, w in zip(x, y, strict=True)]

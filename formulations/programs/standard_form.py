@@ -1,4 +1,7 @@
-"""The conic or linear problem that cvxpy hands to a backend, read back so that the backend's answer can be judged."""
+"""Standard form of the conic or linear problem that cvxpy passes to a backend.
+
+The backend's result is checked by it.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,25 @@ import numpy as np
 from equimargin.formulations.numeric.arrays import Array
 
 REDUCING_ATTRIBUTES = ("symmetric", "PSD", "NSD", "diag", "sparsity")
-"""Attributes of a cvxpy variable of which cvxpy keeps some of the entries only."""
+"""Attributes of a cvxpy variable for which cvxpy stores only some of the entries."""
 
 
 @dataclass(frozen=True, eq=False)
 class StandardForm:
-    """min 1/2 x'Px + q'x + offset   s.t.   h - Gx in {0}^zero x R+^nonneg x cones,   lower <= x <= upper: what a backend was given."""
+    """Program that cvxpy passes to a backend.
+
+    min 1/2 x'Px + q'x + offset
+    s.t. h - Gx in {0}^zero x R+^nonneg x cones,   lower <= x <= upper
+    """
 
     P: Any
-    """(n, n), sparse, symmetric and positive semidefinite."""
+    """Quadratic term, shape (n, n), sparse, symmetric and positive semidefinite."""
     q: Array
-    """(n,)."""
+    """Linear term, shape (n,)."""
     G: Any
-    """(r, n), sparse."""
+    """Matrix of the rows, shape (r, n), sparse."""
     h: Array
-    """(r,)."""
+    """Right-hand side, shape (r,)."""
     zero: int
     """Number of rows that are equations; they come first."""
     nonneg: int
@@ -33,21 +40,39 @@ class StandardForm:
     cones: tuple[int, ...]
     """Numbers of rows (t, v) of the second-order cones |v| <= t; they come last."""
     lower: Array
-    """(n,), -inf where there is no bound."""
+    """Lower bounds, shape (n,), -inf if there is none."""
     upper: Array
-    """(n,), inf where there is no bound."""
+    """Upper bounds, shape (n,), inf if there is none."""
     offset: float
-    """A constant, in units of the objective."""
+    """Constant, in units of the objective."""
 
     def objective(self, x: Array) -> float:
-        """1/2 x'Px + q'x + offset, in float64; x : (n,)."""
+        """Return 1/2 x'Px + q'x + offset in float64.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n,)
+            Point.
+        """
         return float(x @ (self.P @ x)) / 2 + float(self.q @ x) + self.offset
 
     def keeps(self, x: Array | None, z: Array | None, tol: float) -> bool:
-        """Whether x (n,) and z (r,) give the optimum up to a relative error, and residuals that are as small beside the unknowns.
+        """Return True if x and z give the optimum and small residuals, within `tol`.
 
-        The error of the optimum is about the gap, |p - d|, and what the residuals of rows and of stationarity hide, |z|'|r_p| + |x|'|r_d|.
-        An answer to a program whose unknowns have bounds of their own is not judged: their multipliers are not among the rows'.
+        Both are relative errors, those of the residuals to the variables. The error of
+        the optimum is about the gap, |p - d|, plus the effect of the residuals of rows
+        and of stationarity, |z|'|r_p| + |x|'|r_d|. Results of a program with bounds on
+        variables are not checked, and give False: the bounds' multipliers are not among
+        those of the rows.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n,), or None
+            Point.
+        z : ndarray of shape (r,), or None
+            Multipliers of the rows.
+        tol : float
+            Maximum relative error.
         """
         if x is None or z is None or np.isfinite(self.lower).any() or np.isfinite(self.upper).any():
             return False
@@ -62,13 +87,35 @@ class StandardForm:
         )
 
     def on_cone(self, s: Array) -> Array:
-        """The projection of rows, (r,), onto the cone {0}^zero x R+^nonneg x cones."""
+        """Return the projection onto the cone {0}^zero x R+^nonneg x cones.
+
+        Parameters
+        ----------
+        s : ndarray of shape (r,)
+            Row values.
+
+        Returns
+        -------
+        ndarray of shape (r,)
+            Projection.
+        """
         out = self.on_dual_cone(s)
         out[: self.zero] = 0.0
         return out
 
     def on_dual_cone(self, z: Array) -> Array:
-        """The projection of multipliers, (r,), onto the dual cone, which is R^zero x R+^nonneg x cones."""
+        """Return the projection onto the dual cone R^zero x R+^nonneg x cones.
+
+        Parameters
+        ----------
+        z : ndarray of shape (r,)
+            Multipliers.
+
+        Returns
+        -------
+        ndarray of shape (r,)
+            Projection.
+        """
         out = z.copy()
         start = self.zero + self.nonneg
         out[self.zero : start] = np.maximum(0.0, z[self.zero : start])
@@ -79,7 +126,7 @@ class StandardForm:
 
 
 def _on_second_order_cone(s: Array) -> Array:
-    """The projection of (t, v) onto |v| <= t."""
+    """Return the projection of (t, v) onto |v| <= t."""
     t, v = s[0], s[1:]
     r = float(np.linalg.norm(v))
     if r > abs(t):
@@ -88,7 +135,15 @@ def _on_second_order_cone(s: Array) -> Array:
 
 
 def make_standard_form(data: Mapping[str, Any], inverse: Any) -> StandardForm:
-    """Both of cvxpy's forms, conic (A, b, c, dims) and quadratic (A, b, F, G, q), as one."""
+    """Convert cvxpy's conic (A, b, c, dims) or quadratic (A, b, F, G, q) form.
+
+    Parameters
+    ----------
+    data : mapping of str to array
+        cvxpy's form.
+    inverse : list
+        cvxpy's inverse data, which hold the offset.
+    """
     from scipy import sparse
 
     if "F" in data:
@@ -122,24 +177,47 @@ def make_standard_form(data: Mapping[str, Any], inverse: Any) -> StandardForm:
 def find_columns(
     variables: Mapping[str, Any], data: Mapping[str, Any], chain: Any
 ) -> dict[str, slice]:
-    """Where variables are among the backend's own, by their names, as far as cvxpy kept all their entries, in columns."""
+    """Return the places of variables among the backend's, by name, column by column.
+
+    Variables of which cvxpy drops entries are missing.
+
+    Parameters
+    ----------
+    variables : mapping of str to cvxpy.Variable
+        Variables by name.
+    data : mapping of str to array
+        cvxpy's form.
+    chain : cvxpy.reductions.Chain
+        cvxpy's reductions.
+    """
     starts, replaced = data["param_prob"].var_id_to_col, _replaced(chain)
-    found = {}
+    columns = {}
     for name, variable in variables.items():
         start = starts.get(replaced.get(variable.id, variable.id))
         if start is not None and not any(
             variable.attributes[attribute] for attribute in REDUCING_ATTRIBUTES
         ):
-            found[name] = slice(start, start + variable.size)
-    return found
+            columns[name] = slice(start, start + variable.size)
+    return columns
 
 
 def with_stated_bounds(problem: Any, data: Mapping[str, Any], chain: Any) -> dict[str, Any]:
-    """cvxpy's form without the bounds of unknowns that cvxpy added itself.
+    """Return cvxpy's form without the bounds on variables that cvxpy added itself.
 
-    cvxpy 1.9.3 derives such bounds for backends that take any, HiGHS alone among ours. It loses them where an affine expression of free
-    unknowns has a coefficient 0, as 0 times inf is no number, and then gives `pos`, `abs` or `max` of it a wrong one. The constraints of
-    an added unknown say all that is needed, as they do for the other backends. `examples/formulations/cvxpy_bounds.py` shows it.
+    cvxpy 1.9.3 derives such bounds for backends that accept them, of the supported ones
+    HiGHS alone. If an affine expression of free variables has a coefficient 0, it
+    computes 0 times inf, which is no number, and gives `pos`, `abs` or `max` of the
+    expression wrong bounds. The constraints of an added variable suffice, as for the
+    other backends. `examples/formulations/cvxpy_bounds.py` shows it.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        Problem that was compiled.
+    data : mapping of str to array
+        cvxpy's form.
+    chain : cvxpy.reductions.Chain
+        cvxpy's reductions.
     """
     if data.get("lower_bounds") is None and data.get("upper_bounds") is None:
         return dict(data)
@@ -163,7 +241,10 @@ def with_stated_bounds(problem: Any, data: Mapping[str, Any], chain: Any) -> dic
 
 
 def _replaced(chain: Any) -> dict[int, int]:
-    """The ids of variables that cvxpy replaced by others because of their attributes, and the ids of these."""
+    """Return the ids of variables that cvxpy replaced, and the ids of the new ones.
+
+    cvxpy replaces variables because of their attributes.
+    """
     maps = (
         reduction.var_id_map
         for reduction in chain.reductions
@@ -173,5 +254,11 @@ def _replaced(chain: Any) -> dict[int, int]:
 
 
 def copy_vector(v: Any) -> Array | None:
-    """A backend's vector as an array of our own; None where it returned none."""
+    """Return a copy of a backend's vector as a float64 array; None if it returned none.
+
+    Parameters
+    ----------
+    v : array-like
+        Vector of a backend, or None.
+    """
     return None if v is None else np.array(v, dtype=np.float64)

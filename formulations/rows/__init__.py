@@ -1,1 +1,1 @@
-"""The rows A of a margin problem, listed or implicit, and the sums of losses over them."""
+"""Rows A of a margin problem, explicit or implicit, and sums of losses over them."""

@@ -1,14 +1,23 @@
-"""The interface of the rows of a margin problem: the operator A, groups of equal cost, sums of losses, and multipliers.
+"""Rows of a margin problem: operator A, cost groups, sums of losses, and multipliers.
 
-    u_r = t_r - (A f)_r - (S b)_r                                                            the slack that row r needs at (f, b)
-    L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 - sum_r alpha_r^2 / (2 slope c_r) + width sum_r alpha_r      the dual value of multipliers
+The slack of row r at (f, b) is
+
+    u_r = t_r - (A f)_r - (S b)_r
+
+and the dual value of multipliers alpha is
+
+    L(alpha) = t'alpha - 1/2 |A'alpha|_K^2
+               - sum_r alpha_r^2 / (2 slope c_r) + width sum_r alpha_r
 
 slope and width are those of the loss (`loss.py`). Classification, epsilon-SVR, ranking
 and ordinal regression differ only in A, t and S. With one threshold S is s = A 1, so
 that a bias b is a constant that is added to f. With a smooth loss phi and g = f + b, an
-optimiser needs three things of the rows (`slacks.py`):
+optimiser needs three quantities of the rows (`slacks.py`): the loss, its gradient in g,
+and its Hessian.
 
-    sum_r c_r phi(u_r),    its gradient -A' alpha in g,  alpha_r = c_r phi'(u_r),    and its Hessian A' D A,  D_rr = c_r phi''(u_r).
+    sum_r c_r phi(u_r)
+    -A' alpha,   alpha_r = c_r phi'(u_r)
+    A' D A,      D_rr = c_r phi''(u_r)
 """
 
 from __future__ import annotations
@@ -35,9 +44,10 @@ from equimargin.formulations.rows.slacks import Curvature, RowSlacks, Slacks
 
 
 class Operator(ABC):
-    """A (p, m), its targets t (p,) and its bias signs s (p,) in {-1, 0, +1}.
+    """Row operator A (p, m), with targets t (p,) and bias signs s (p,) in {-1, 0, +1}.
 
-    Each row has one threshold at most. S (p, T) is therefore kept as s and k: s_r is in the column k_r.
+    Each row has one threshold at most. S (p, T) is therefore stored as s and k: s_r is
+    in the column k_r.
     """
 
     m: int
@@ -45,112 +55,288 @@ class Operator(ABC):
     t: Array
     s: Array
     T: int = 1
-    """Number of thresholds, where there is a bias at all."""
+    """Number of thresholds, if there is a bias at all."""
     k: Index | None = None
-    """(p,) the threshold of each row; None where all rows have the only one."""
+    """Threshold of each row, (p,); None if there is only one threshold."""
 
     def offset(self, b: Any) -> Array:
-        """S b, (p,), for a bias b, or thresholds b (T,) where there are more than one."""
+        """Return S b.
+
+        Parameters
+        ----------
+        b : float or ndarray of shape (T,)
+            Bias, or one threshold per column of S if there are several.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Offsets of the rows.
+        """
         return np.asarray((b if self.k is None else b[self.k]) * self.s)
 
     @abstractmethod
     def dot(self, f: Array) -> Array:
-        """A f, (p,), for f (m,)."""
+        """Return A f.
+
+        Parameters
+        ----------
+        f : ndarray of shape (m,)
+            Values at the points.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Values of the rows.
+        """
 
     @abstractmethod
     def combined(self, v: Array) -> Array:
-        """A'v, (m,), for v (p,)."""
+        """Return A'v.
+
+        Parameters
+        ----------
+        v : ndarray of shape (p,)
+            Coefficients of the rows.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Coefficients of the points.
+        """
 
     @abstractmethod
     def absolute_dot(self, f: Array) -> Array:
-        """|A| f, (p,), for f (m,)."""
+        """Return |A| f.
+
+        Parameters
+        ----------
+        f : ndarray of shape (m,)
+            Values at the points.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Values of the rows.
+        """
 
     @cached_property
     @abstractmethod
     def matrix(self) -> Any:
-        """A as a scipy CSR array, (p, m)."""
+        """A as a scipy CSR array, shape (p, m)."""
 
     @abstractmethod
     def take(self, Z: Explicit, index: Index) -> Any:
-        """A[index] Z, (k, q), dense or CSR as Z is: the features of some of the rows."""
+        """Return A[index] Z, the features of selected rows.
+
+        Parameters
+        ----------
+        Z : Explicit of shape (m, q)
+            Features of the points.
+        index : ndarray of int of shape (k,)
+            Row indices.
+
+        Returns
+        -------
+        ndarray or CSR array of shape (k, q)
+            Features, dense or sparse as Z is.
+        """
 
     @abstractmethod
     def part(self, points: Index) -> tuple[Self, Any]:
-        """The rows of these points alone, and which groups of the whole they are, for indexing."""
+        """Return the rows of some points, and the index of their groups.
+
+        Parameters
+        ----------
+        points : ndarray of int
+            Point indices.
+
+        Returns
+        -------
+        rows : Operator
+            Rows of these points alone.
+        groups : index
+            Index into arrays of shape (groups,).
+        """
 
     @property
     def touched(self) -> Index:
-        """The points that are in some row."""
+        """Points used by a row."""
         return np.arange(self.m)
 
     @property
     def invariant(self) -> bool:
-        """Whether a constant added to f changes nothing."""
+        """True if adding a constant to f has no effect."""
         return False
 
     @cached_property
     def largest_target(self) -> float:
-        """max |t_r|, or 1 where that is 0."""
+        """max |t_r|, or 1 if that is 0."""
         return float(np.abs(self.t).max(initial=0.0)) or 1.0
 
     def bounded_targets(self, way: float) -> Array:
-        """t, (p,), from above for way = 1, from below for way = -1: the same where no target is rounded."""
+        """Return bounds of t; t itself if no target is rounded.
+
+        Parameters
+        ----------
+        way : float
+            1 for upper bounds, -1 for lower bounds.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Bounds of the exact targets.
+        """
         return self.t
 
     def spaced(self, stride: int) -> Index:
-        """About m / stride points, chosen evenly, whose rows represent all rows."""
+        """Return evenly chosen points that represent all rows.
+
+        Parameters
+        ----------
+        stride : int
+            Ratio of all points to chosen points.
+
+        Returns
+        -------
+        ndarray of int
+            About m / stride point indices.
+        """
         return np.arange(0, self.m, stride)
 
     @abstractmethod
     def gram_of_rows(self, Z: Explicit, D: Array, single: bool = False) -> Array:
-        """Z' A' D A Z, (q, q), for features Z (m, q) and an array D (p,) of either sign; single : as in `gram_weighted`."""
-
-    def product_of_rows(self, Z: Explicit, D: Array, v: Array) -> Array:
-        """Z' A' D A Z v, (q,), for features Z (m, q), an array D (p,) and v (q,)."""
-        return Z.rdot(self.combined(D * self.dot(Z @ v)))
-
-    def points_of_rows(self, D: Array) -> float:
-        """The sum of D_r over all rows r and all points that are in r, for an array D (p,)."""
-        return float(D.sum())
-
-    def curvature(self, D: Array | Curvature) -> Curvature:
-        """The diagonal D of a Hessian A' D A, from an array (p,) or from what stands for one."""
-        return (
-            RowCurvature(self, D) if isinstance(D, np.ndarray) else D
-        )  # a test of an abstract class would take longer
-
-    def gram_weighted(self, Z: Explicit, D: Array | Curvature, single: bool = False) -> Array:
-        """Z' A' D A Z, (q, q), for features Z (m, q) and the diagonal D (p,) of either sign.
+        """Return Z' A' D A Z.
 
         Parameters
         ----------
+        Z : Explicit of shape (m, q)
+            Features of the points.
+        D : ndarray of shape (p,)
+            Diagonal, of either sign.
         single : bool
-            Whether sums of float32 are good enough.
+            True if float32 sums are accurate enough.
+
+        Returns
+        -------
+        ndarray of shape (q, q)
+            Symmetric matrix.
+        """
+
+    def product_of_rows(self, Z: Explicit, D: Array, v: Array) -> Array:
+        """Return Z' A' D A Z v.
+
+        Parameters
+        ----------
+        Z : Explicit of shape (m, q)
+            Features of the points.
+        D : ndarray of shape (p,)
+            Diagonal.
+        v : ndarray of shape (q,)
+            Vector.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            Product.
+        """
+        return Z.rdot(self.combined(D * self.dot(Z @ v)))
+
+    def points_of_rows(self, D: Array) -> float:
+        """Return the sum of D_r over all rows r and all points in r.
+
+        Parameters
+        ----------
+        D : ndarray of shape (p,)
+            Diagonal.
+        """
+        return float(D.sum())
+
+    def curvature(self, D: Array | Curvature) -> Curvature:
+        """Return a diagonal D as a `Curvature` of the Hessian A' D A.
+
+        Parameters
+        ----------
+        D : ndarray of shape (p,), or Curvature
+            Array, or an implicit diagonal, which is returned as is.
+        """
+        # A test for an abstract class would take longer.
+        return RowCurvature(self, D) if isinstance(D, np.ndarray) else D
+
+    def gram_weighted(self, Z: Explicit, D: Array | Curvature, single: bool = False) -> Array:
+        """Return Z' A' D A Z.
+
+        Parameters
+        ----------
+        Z : Explicit of shape (m, q)
+            Features of the points.
+        D : ndarray of shape (p,), or Curvature
+            Diagonal, of either sign.
+        single : bool
+            True if float32 sums are accurate enough.
+
+        Returns
+        -------
+        ndarray of shape (q, q)
+            Symmetric matrix.
         """
         return self.curvature(D).gram(Z, single)
 
     def gram_product(self, Z: Explicit, D: Array | Curvature, v: Array) -> Array:
-        """Z' A' D A Z v, (q,), for features Z (m, q), the diagonal D (p,) and v (q,)."""
+        """Return Z' A' D A Z v.
+
+        Parameters
+        ----------
+        Z : Explicit of shape (m, q)
+            Features of the points.
+        D : ndarray of shape (p,), or Curvature
+            Diagonal.
+        v : ndarray of shape (q,)
+            Vector.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            Product.
+        """
         return self.curvature(D).gram_product(Z, v)
 
     def hess_vec(self, D: Array | Curvature, v: Array) -> Array:
-        """A' D A v, (m,), for the diagonal D (p,) and v (m,)."""
+        """Return A' D A v.
+
+        Parameters
+        ----------
+        D : ndarray of shape (p,), or Curvature
+            Diagonal.
+        v : ndarray of shape (m,)
+            Vector.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Product.
+        """
         return self.curvature(D).hess_vec(v)
 
     def weight(self, D: Array | Curvature) -> float:
-        """The sum of D_r over all rows r and all points that are in r."""
+        """Return the sum of D_r over all rows r and all points in r.
+
+        Parameters
+        ----------
+        D : ndarray of shape (p,), or Curvature
+            Diagonal.
+        """
         return self.curvature(D).weight()
 
 
 class RowCurvature(Curvature):
-    """The diagonal D of a Hessian in an array.
+    """Diagonal D of a Hessian A' D A, stored in an array.
 
     Parameters
     ----------
     rows : Operator
-        A.
+        Row operator A.
     D : ndarray of shape (p,)
-        Of either sign.
+        Diagonal, of either sign.
     """
 
     def __init__(self, rows: Operator, D: Array) -> None:
@@ -170,89 +356,135 @@ class RowCurvature(Curvature):
 
 
 class RowGroups(ABC):
-    """Groups of rows whose costs are equal: the pairs of a query, the rows of a point with a level, or else every row alone."""
+    """Groups of rows of equal cost.
+
+    A group consists of the pairs of a query, or of the rows of a point with a relevance
+    grade; otherwise every row is a group.
+    """
 
     p: int
 
     @property
     def groups(self) -> int:
-        """How many groups there are."""
+        """Number of groups."""
         return self.p
 
     def spread(self, values: Array) -> Array:
-        """A value per group, (groups,), row by row, (p,)."""
+        """Expand a value per group to a value per row.
+
+        Parameters
+        ----------
+        values : ndarray of shape (groups,)
+            Values of the groups.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Values of the rows.
+        """
         return values
 
     def used(self, values: Array) -> Array:
-        """A value per group, (groups,), 0 where a group has no rows."""
+        """Set the values of groups without rows to 0.
+
+        Parameters
+        ----------
+        values : ndarray of shape (groups,)
+            Values of the groups.
+
+        Returns
+        -------
+        ndarray of shape (groups,)
+            Values, 0 if a group has no rows.
+        """
         return values
 
 
 class GroupedRows(Operator, RowGroups):
-    """Rows as their multipliers need them: the operator and the groups, without the losses."""
+    """Row operator with its groups but without losses, as multipliers require it."""
 
 
 class Multipliers(ABC):
-    """One multiplier a row, (p,)."""
+    """Dual multipliers alpha of the rows, (p,)."""
 
     @abstractmethod
     def gain(self) -> float:
-        """t'alpha."""
+        """Return t'alpha."""
 
     @abstractmethod
     def ridge(self, costs: Array) -> float:
-        """Return sum_r alpha_r^2 / (4 c_r) at costs (groups,), what a squared hinge subtracts in the dual."""
+        """Return sum_r alpha_r^2 / (4 c_r), the quadratic dual term of a squared hinge.
+
+        Parameters
+        ----------
+        costs : ndarray of shape (groups,)
+            Costs c.
+        """
 
     @abstractmethod
     def pull(self) -> Array:
-        """A'alpha, (m,)."""
+        """Return A'alpha, (m,)."""
 
     @abstractmethod
     def feasible(
         self, rows: GroupedRows, phi: Loss, costs: Array, biased: bool
     ) -> Array | Multipliers:
-        """Return multipliers close to these with 0 <= alpha <= c top, and S'alpha = 0 if `biased`.
+        """Return multipliers close to these that are dual feasible.
 
-        The multiplier of a row that costs nothing is 0. For the multipliers returned, A'alpha is exact in float64, or `pull_error` bounds
-        its error.
+        They satisfy 0 <= alpha <= c top, and S'alpha = 0 if `biased`. The multiplier of
+        a row that costs nothing is 0. For the multipliers returned, A'alpha is exact in
+        float64, or `pull_error` bounds its error.
 
         Parameters
         ----------
         rows : GroupedRows
-            Of the problem.
+            Rows of the problem.
         phi : Loss
-            Its loss.
+            Loss of the problem.
         costs : ndarray of shape (groups,)
-            c.
+            Costs c.
+        biased : bool
+            True if the problem has a bias.
         """
 
     @abstractmethod
     def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
-        """Return (t + width)'alpha and the ridge of feasible multipliers, each rounded so that the difference of the two is a bound.
+        """Return (t + width)'alpha and the quadratic dual term of feasible multipliers.
+
+        Each is rounded so that their difference is a bound.
 
         Parameters
         ----------
         phi : Loss
-            The loss; of the hinge the ridge is 0.
-        costs : tuple[Array, Array]
-            Least and largest c, (groups,) each.
+            Loss; the quadratic dual term of the hinge is 0.
+        costs : tuple of ndarray
+            Lower and upper bounds of c, (groups,) each.
         way : float
-            1 for a difference from below, -1 from above.
+            1 for a lower bound of the difference, -1 for an upper bound.
+
+        Returns
+        -------
+        linear, ridge : float
+            Linear and quadratic dual term.
         """
 
     @abstractmethod
     def pull_error(self) -> float:
-        """A bound on the sum over the points of the error of `pull`, for feasible multipliers."""
+        """Return a bound on the total error of `pull` over the points.
+
+        The multipliers must be feasible.
+        """
 
 
 class RowMultipliers(Multipliers):
-    """Multipliers in an array.
+    """Multipliers stored in an array.
 
     Parameters
     ----------
     rows : GroupedRows
-        A and t.
+        Rows with operator A and targets t.
     alpha : ndarray of shape (p,)
+        Multipliers.
     """
 
     def __init__(self, rows: GroupedRows, alpha: Array) -> None:
@@ -297,25 +529,45 @@ class RowMultipliers(Multipliers):
 
 
 class Rows(GroupedRows):
-    """Rows A with their groups, and sums of losses over them; y (m,) is what the data call the labels, if they have any."""
+    """Row operator A with its groups, and sums of losses over the rows.
+
+    `y` (m,) holds the labels of the data, if there are any.
+    """
 
     y: Any
 
     @property
     def many(self) -> bool:
-        """Whether the rows are too many for sums over them to be taken row by row."""
+        """True if there are too many rows to sum row by row."""
         return False
 
     def multipliers(self, alpha: ArrayLike | Multipliers) -> Multipliers:
-        """Multipliers of the rows, from an array (p,) or from what stands for one."""
-        if isinstance(
-            alpha, np.ndarray
-        ):  # first: a test of an abstract class takes longer than some products
+        """Return a `Multipliers` object of the rows.
+
+        Parameters
+        ----------
+        alpha : array-like of shape (p,), or Multipliers
+            Array, or an object, which is returned as is.
+        """
+        # ndarray is tested first: a test for an abstract class takes longer than some
+        # products.
+        if isinstance(alpha, np.ndarray):
             return RowMultipliers(self, alpha)
         return alpha if isinstance(alpha, Multipliers) else RowMultipliers(self, np.asarray(alpha))
 
     def rdot(self, alpha: ArrayLike | Multipliers) -> Array:
-        """A'alpha, (m,), for multipliers (p,)."""
+        """Return A'alpha.
+
+        Parameters
+        ----------
+        alpha : array-like of shape (p,), or Multipliers
+            Multipliers of the rows.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Coefficients of the points.
+        """
         return (
             self.combined(alpha)
             if isinstance(alpha, np.ndarray)
@@ -323,18 +575,19 @@ class Rows(GroupedRows):
         )
 
     def scale(self, phi: Loss, costs: Array) -> float:
-        """sum_r c_r loss(t_r), the loss at f = 0, b = 0, or a substitute where that is 0.
+        """Return sum_r c_r loss(t_r), the loss at f = 0 and b = 0, or a substitute.
 
-        The loss at 0 is 0 if every target lies in the tube around 0, or if no row costs anything. The optimum is then 0 as well, and gives
-        no unit in which to measure answers. The substitute is the loss with |t_r| for t_r. If that is 0 too, it is the loss with 1 for
-        t_r, and 1 if no row costs anything.
+        The loss at 0 is 0 if every target lies in the tube around 0, or if no row costs
+        anything. The optimum is then 0 as well, and gives no unit for relative errors.
+        The substitute is the loss with |t_r| for t_r. If that is 0 too, it is the loss
+        with 1 for t_r, and 1 if no row costs anything.
 
         Parameters
         ----------
         phi : Loss
-            The loss.
+            Loss.
         costs : ndarray of shape (groups,)
-            finite.
+            Costs c.
         """
         for size in (np.positive, np.abs, np.ones_like):
             value = float(self.spread(costs) @ phi.value(size(self.t)))
@@ -343,33 +596,83 @@ class Rows(GroupedRows):
         return 1.0
 
     def total_loss(self, phi: Loss, costs: Array, f: Array, b: Any, signed: bool) -> float:
-        """sum_r c_r loss(u_r) at f (m,) and b, which counts where `signed`; costs (groups,); inf where a hard row is violated."""
+        """Return sum_r c_r loss(u_r); inf if a hard row is violated.
+
+        Parameters
+        ----------
+        phi : Loss
+            Loss.
+        costs : ndarray of shape (groups,)
+            Costs c.
+        f : ndarray of shape (m,)
+            Values at the points.
+        b : float or ndarray of shape (T,)
+            Bias, or one threshold per column of S.
+        signed : bool
+            True if the bias counts.
+        """
         u = self.t - self.dot(f)
         if signed:
             u -= self.offset(b)
         return float(phi.weighed(u, self.spread(costs)).sum())
 
     def slack(self, g: Array) -> Array:
-        """u = t - A g, (p,), for decision values g = f + b (m,)."""
+        """Return the slacks u = t - A g.
+
+        Parameters
+        ----------
+        g : ndarray of shape (m,)
+            Decision values f + b.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Slacks.
+        """
         return np.asarray(self.t - self.dot(g))
 
     def slacks(self, g: Array, costs: Array) -> Slacks:
-        """The slacks at decision values g = f + b, (m,), with costs (groups,)."""
+        """Return the slacks at decision values, for sums of a smooth loss.
+
+        Parameters
+        ----------
+        g : ndarray of shape (m,)
+            Decision values f + b.
+        costs : ndarray of shape (groups,)
+            Costs c.
+        """
         return self.slacks_by_row(g, costs)
 
     def slacks_by_row(self, g: Array, costs: Array) -> RowSlacks:
-        """As `slacks`, with arrays of one number a row."""
+        """Return the slacks at decision values, stored as one number per row.
+
+        Parameters
+        ----------
+        g : ndarray of shape (m,)
+            Decision values f + b.
+        costs : ndarray of shape (groups,)
+            Costs c.
+        """
         return RowSlacks(self.dot, self.slack(g), self.spread(costs))
 
     def mixed(self, mu: Array, subsets: Sequence[Any], costs: Array) -> Any:
-        """alpha_r = c_r times the sum of mu_k over the subsets k with row r, (p,): feasible for the hinge if mu >= 0 sums to 1 at most.
+        """Return alpha_r = c_r times the sum of mu_k over the subsets k with row r.
+
+        These multipliers are feasible for the hinge if mu >= 0 sums to 1 at most.
 
         Parameters
         ----------
         mu : ndarray of shape (k,)
-        subsets : Sequence[Any]
-            k of `Slacks.violated`.
+            Weights of the subsets.
+        subsets : sequence of length k
+            Subsets as returned by `Slacks.violated`.
         costs : ndarray of shape (groups,)
+            Costs c.
+
+        Returns
+        -------
+        ndarray or implicit multipliers of shape (p,)
+            Multipliers.
         """
         alpha = np.zeros(self.p)
         for weight, subset in zip(mu.tolist(), subsets, strict=True):
@@ -378,9 +681,21 @@ class Rows(GroupedRows):
 
 
 def ridge(alpha: Array, costs: Array) -> Array:
-    """alpha_r^2 / (4 c_r), (p,), 0 where a row costs nothing; alpha, costs : (p,)."""
+    """Return alpha_r^2 / (4 c_r) of every row, 0 if a row costs nothing.
+
+    Parameters
+    ----------
+    alpha : ndarray of shape (p,)
+        Multipliers.
+    costs : ndarray of shape (p,)
+        Costs c of the rows.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+        Quadratic dual term per row.
+    """
     out = np.zeros(len(costs))
-    np.divide(
-        alpha, costs, out=out, where=costs > 0
-    )  # first: alpha^2 underflows where alpha^2 / c does not
+    # Divide first: alpha^2 may underflow where alpha^2 / c does not.
+    np.divide(alpha, costs, out=out, where=costs > 0)
     return 0.25 * out * alpha

@@ -1,7 +1,7 @@
-"""Preference pairs from relevances: the pairs of points of one query whose relevances differ, and sums over them at a decision f.
+"""Preference pairs of points of one query with different relevance, and sums over them.
 
-The pairs are counted by query and level, and never listed. A sum over their slacks
-u_ij = 1 - f_i + f_j comes from counts and prefix sums of f (`pair_sweeps.py`).
+The pairs are counted by query and relevance grade, and never listed. A sum over their
+slacks u_ij = 1 - f_i + f_j comes from counts and prefix sums of f (`pair_sweeps.py`).
 """
 
 from __future__ import annotations
@@ -34,41 +34,52 @@ from equimargin.formulations.rows.pair_sweeps import (
 )
 
 POINTS_OF_A_QUERY = 10
-"""Points, at least, that a subsample takes of every query, on average. Where it would take fewer, it takes some of the queries whole."""
+"""Minimum average number of points per query in a subsample.
+
+A smaller subsample consists of some of the queries, with all their points.
+"""
 WIDEST_THRESHOLD = 8.0
-"""Largest threshold tau for margins f_i - f_j < tau, in units of f: the grid of f is chosen so that no sum up to it overflows."""
+"""Maximum threshold tau for margins f_i - f_j < tau, in units of f.
+
+The grid of f is chosen so that no sum up to it overflows.
+"""
 LEVELS_IN_CACHE = 1_000_000
-"""Levels of a query up to which its sums are taken in one tree: with four times as many that takes twice as long as by blocks of levels."""
+"""Maximum levels of a query for sums in a single tree.
+
+With four times as many levels a tree takes twice as long as blocks of levels.
+"""
 BELOW_ALL_PAIRS = -(2**62)
-"""A threshold, in units of the grid of f, that no pair is within."""
+"""Threshold below all margins, in units of the grid of f."""
 
 
 class CountedPairs(Pairs):
-    """The pairs (i, j) of one query with y_i > y_j, by counts.
+    """Implicit pairs (i, j) of one query with y_i > y_j.
 
     Parameters
     ----------
     y : ndarray of shape (m,)
-        relevances.
-    query : Index | None of shape (m,)
-        Queries 0, 1, ..., or None for a single one.
+        Relevance grades.
+    query : ndarray of int of shape (m,), or None
+        Queries 0, 1, ..., or None for a single query.
 
-    p
-        How many pairs there are, exactly.
-    pairs_of : Index of shape (groups,)
-        How many of them every query has.
-    active : array of shape (n,)
-        The points that are in some pair, by query and level.
-    queries : array of shape (k,)
-        The queries that have pairs.
-    starts : array of shape (k + 1,)
-        Where the points of each begin in `active`.
-    levels : Index of shape (k,)
-        Of each.
-    level : Level of shape (m,)
-        The level of every point in its query, from 0.
-    place : Index of shape (m,)
-        Where its query is among `queries`, -1 if it has no pairs.
+    Attributes
+    ----------
+    p : int
+        Exact number of pairs.
+    pairs_of : ndarray of int of shape (groups,)
+        Number of pairs of every query.
+    active : ndarray of int of shape (n,)
+        Points used by a pair, by query and level.
+    queries : ndarray of int of shape (k,)
+        Queries that have pairs.
+    starts : ndarray of int of shape (k + 1,)
+        Index in `active` of the first point of each query.
+    levels : ndarray of int of shape (k,)
+        Number of levels of each query.
+    level : ndarray of int32 of shape (m,)
+        Level of every point in its query, from 0.
+    place : ndarray of int of shape (m,)
+        Index in `queries` of the point's query, -1 if it has no pairs.
     """
 
     query: Index
@@ -110,21 +121,18 @@ class CountedPairs(Pairs):
     def _listed(self) -> tuple[Index, Index]:  # type: ignore[override]
         if self.p > LISTED_PAIRS:
             raise ValueError(
-                f"{self.p:,} preference pairs are more than the {LISTED_PAIRS:,} that are "
-                f"listed one by one"
+                f"{self.p:,} preference pairs are more than the {LISTED_PAIRS:,} that can "
+                f"be listed explicitly"
             )
         level, place = self.level[self.active], np.arange(len(self.active))
-        first = np.repeat(
-            self.starts[:-1], np.diff(self.starts)
-        )  # where the points of its query begin
+        # Index of the first point of each point's query.
+        first = np.repeat(self.starts[:-1], np.diff(self.starts))
         is_new = (place == first) | np.append(True, level[1:] != level[:-1])
-        below = (
-            np.maximum.accumulate(np.where(is_new, place, 0)) - first
-        )  # how many points of its query have lower levels
+        # Number of points of lower levels in each point's query.
+        below = np.maximum.accumulate(np.where(is_new, place, 0)) - first
         others = np.arange(self.p) + np.repeat(first - (np.cumsum(below) - below), below)
-        pairs = (
-            np.repeat(self.active, below) * self.m + self.active[others]
-        )  # one number for each, because numbers are sorted faster
+        # A pair is one integer here, because integers are sorted faster than pairs.
+        pairs = np.repeat(self.active, below) * self.m + self.active[others]
         pairs.sort()
         preferred, other = np.divmod(pairs, max(self.m, 1))
         return preferred, other
@@ -147,7 +155,13 @@ class CountedPairs(Pairs):
         return float(costs @ self.pairs_of) or 1.0
 
     def same(self, other: GroupedRows) -> bool:
-        """Whether these are the same pairs."""
+        """Return True if both consist of the same pairs.
+
+        Parameters
+        ----------
+        other : GroupedRows
+            Rows to compare.
+        """
         if self is other or not isinstance(other, CountedPairs):
             return self is other
         return np.array_equal(self.y, other.y) and np.array_equal(self.query, other.query)
@@ -159,12 +173,19 @@ class CountedPairs(Pairs):
         return np.asarray(self.active[np.repeat(chosen, np.diff(self.starts))])
 
     def least_margins(self, f: Array) -> tuple[Index, Array]:
-        """The pair with the least margin f_i - f_j of every query that has pairs, (k, 2), and these margins, (k,), in O(m).
+        """Return the pair with the minimum margin f_i - f_j of every query, in O(m).
 
         Parameters
         ----------
         f : ndarray of shape (m,)
             Decision values, no NaN.
+
+        Returns
+        -------
+        pairs : ndarray of int of shape (k, 2)
+            Pair of every query that has pairs.
+        margins : ndarray of shape (k,)
+            Minimum margins.
         """
         pairs, margins = (
             np.zeros((len(self.queries), 2), dtype=np.int64),
@@ -181,7 +202,20 @@ class CountedPairs(Pairs):
         return pairs, margins
 
     def least_margin(self, f: Array, chosen: NDArray[np.bool_]) -> float:
-        """The least margin f_i - f_j of all pairs of the chosen queries, (queries,); inf where they have none."""
+        """Return the minimum margin f_i - f_j over the chosen queries.
+
+        Parameters
+        ----------
+        f : ndarray of shape (m,)
+            Decision values, no NaN.
+        chosen : ndarray of bool of shape (queries,)
+            True for the chosen queries.
+
+        Returns
+        -------
+        float
+            Margin; inf if the queries have no pairs.
+        """
         return (
             float(self.least_margins(f)[1][chosen[self.queries]].min(initial=np.inf))
             if chosen.any()
@@ -189,12 +223,20 @@ class CountedPairs(Pairs):
         )
 
     def listed(self) -> Pairs:
-        """The same pairs one by one."""
+        """Return the pairs as explicit rows."""
         return Pairs(self.preferred, self.other, self.m)
 
 
 def make_empty_sums(points: int, queries: int) -> ThresholdSums:
-    """Sums over no pairs of so many points and queries, to be filled."""
+    """Return sums over an empty set of pairs, to be filled.
+
+    Parameters
+    ----------
+    points : int
+        Number of points.
+    queries : int
+        Number of queries.
+    """
     degree, balance, pull = (np.zeros(points, dtype=np.int64) for _ in range(3))
     return ThresholdSums(
         degree,
@@ -207,18 +249,19 @@ def make_empty_sums(points: int, queries: int) -> ThresholdSums:
 
 
 class PairSums:
-    """Sums over all pairs at decision values f, sorted once.
+    """Sums over all pairs at decision values f, which are sorted once.
 
-    f is taken to a grid on which sums over a query's points are exact: relative to the middle of its query, in multiples of `unit`.
+    f is rounded to a grid on which sums over a query's points are exact: relative to
+    the median of its query, in multiples of `unit`.
 
     Parameters
     ----------
     rows : CountedPairs
-        The pairs.
+        Pairs.
     f : ndarray of shape (m,)
         Decision values.
     costs : ndarray of shape (queries,)
-        c of the pairs of a query.
+        Costs c of the pairs of a query.
     """
 
     def __init__(self, rows: CountedPairs, f: Array, costs: Array) -> None:
@@ -237,7 +280,18 @@ class PairSums:
         self._within: dict[int, ThresholdSums] = {}
 
     def on_grid(self, tau: float) -> int:
-        """A threshold over the unit, rounded; -2^62, below all margins, for -inf."""
+        """Return a threshold in units of the grid, rounded.
+
+        Parameters
+        ----------
+        tau : float
+            Threshold; -inf becomes -2^62, below all margins.
+
+        Raises
+        ------
+        ValueError
+            If |tau| exceeds WIDEST_THRESHOLD.
+        """
         if tau == -np.inf:
             return BELOW_ALL_PAIRS
         if not abs(tau) <= WIDEST_THRESHOLD:
@@ -247,14 +301,20 @@ class PairSums:
         return int(np.rint(tau / self.unit))
 
     def within(self, tau: int) -> ThresholdSums:
-        """The pairs with f_i - f_j < tau, and sums of u = tau - f_i + f_j over them; tau in units."""
+        """Return the sums of u = tau - f_i + f_j over the pairs with f_i - f_j < tau.
+
+        Parameters
+        ----------
+        tau : int
+            Threshold in units of the grid.
+        """
         if tau not in self._within:
-            found = make_empty_sums(len(self.order), len(self.costs))
+            sums = make_empty_sums(len(self.order), len(self.costs))
             if len(self.order) and tau > BELOW_ALL_PAIRS:
-                self._sweep(tau, found)
-                np.multiply(found.total, self.unit, out=found.total)
-                np.multiply(found.square, self.unit**2, out=found.square)
-            self._within[tau] = found
+                self._sweep(tau, sums)
+                np.multiply(sums.total, self.unit, out=sums.total)
+                np.multiply(sums.square, self.unit**2, out=sums.square)
+            self._within[tau] = sums
         return self._within[tau]
 
     def _sweep(self, tau: int, found: ThresholdSums) -> None:
@@ -293,25 +353,50 @@ class PairSums:
         return blocks
 
     def scattered(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values in sorted order, (n,), back at their points, (m,)."""
+        """Return values in sorted order (n,) at their points.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n,)
+            Values in sorted order.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Values of the points, 0 if in no pair.
+        """
         out = np.zeros(self.rows.m, values.dtype)
         out[self.order] = values
         return out
 
     @cached_property
     def point_costs(self) -> Array:
-        """c of the query of every point, (n,), in sorted order."""
+        """Cost c of the query of every point in sorted order, shape (n,)."""
         return np.repeat(self.costs, np.diff(self.rows.starts))
 
     def at_costs(self, costs: Array) -> Self:
-        """The same f, and what has been summed over it, at other costs (groups,)."""
+        """Return the sums at other costs; f and the sums over it are shared.
+
+        Parameters
+        ----------
+        costs : ndarray of shape (groups,)
+            Costs c.
+        """
         sums = copy(self)
         sums.all_costs, sums.costs = costs, costs[self.rows.queries]
         sums.__dict__.pop("point_costs", None)
         return sums
 
     def square_error(self, tau: int) -> float:
-        """A bound on the error of sum of c u^2 within tau: of tau sum u - sum z A'u, whose sums are compensated."""
+        """Return a bound on the error of the sum of c u^2 within tau.
+
+        The sum is computed as tau sum u - sum z A'u, with compensated sums.
+
+        Parameters
+        ----------
+        tau : int
+            Threshold in units of the grid.
+        """
         widest = abs(tau) * self.unit + 2 * float(self.reach)
         return float(
             round_toward(

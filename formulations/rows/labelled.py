@@ -1,7 +1,8 @@
-"""Ranking by relevance: the rows are all pairs of points of one query with different labels. They are listed only if that is needed.
+"""Ranking by relevance: a row for each pair of one query with different labels.
 
-Counts and sums are in `counted.py`, slacks in `pair_slacks.py`, and multipliers of
-pairs that are not listed in `pair_multipliers.py`.
+The pairs are implicit unless an explicit list is required. Counts and sums are in
+`counted.py`, slacks in `pair_slacks.py`, and multipliers of implicit pairs in
+`pair_multipliers.py`.
 """
 
 from __future__ import annotations
@@ -18,15 +19,23 @@ from equimargin.formulations.rows.pair_multipliers import MixedMultipliers, Pair
 from equimargin.formulations.rows.pair_slacks import PairSlacks
 
 MANY = 1_000_000
-"""Pairs, at most, that are looked at one by one in order to prove a narrower interval. Sums over more pairs are taken by sweeps."""
+"""Problem size, in pairs, up to which intervals are tightened pair by pair.
+
+Sums over more pairs use sweeps.
+"""
 
 
 class LabelledPairs(CountedPairs):
-    """Ranking by relevance: f(x_i) - f(x_j) >= 1 for every i and j of one query with y_i > y_j (document K's orientation).
+    """Rows f(x_i) - f(x_j) >= 1 for every i and j of one query with y_i > y_j.
+
+    The orientation is that of Kuo, Lee and Lin, Large-scale kernel RankSVM.
 
     Parameters
     ----------
-    As in CountedPairs.
+    y : ndarray of shape (m,)
+        Relevance grades.
+    query : ndarray of int of shape (m,), or None
+        Queries 0, 1, ..., or None for a single query.
     """
 
     @property
@@ -50,13 +59,13 @@ class LabelledPairs(CountedPairs):
         return part, slice(part.groups)
 
     def slacks(self, f: Array, costs: Array) -> PairSlacks:
-        """The slacks of all pairs at f.
+        """Return the slacks of all pairs at decision values f.
 
         Parameters
         ----------
         f : ndarray of shape (m,)
             Decision values.
         costs : ndarray of shape (queries,)
-            c of the pairs of a query.
+            Costs c of the pairs of a query.
         """
         return PairSlacks(self, f, costs)

@@ -14,10 +14,11 @@ from equimargin.formulations.rows.listed import gram_of_points, signed_features
 
 
 class Levels(Rows):
-    """Ordinal regression: s_ik (f(x_i) + b_k) >= 1 for every point i and threshold k, in the row k m + i.
+    """Ordinal regression: s_ik (f(x_i) + b_k) >= 1 for point i and threshold k.
 
-    s_ik is 1 if the level y_i is above k, and -1 otherwise. b_k is minus the threshold of the documents.
-    The rows of a point are one group: they have one cost.
+    The row of (i, k) is k m + i. s_ik is 1 if the level y_i is above k, and -1
+    otherwise. b_k is minus the threshold of the documents. The rows of a point are one
+    group: they have one cost.
 
     Parameters
     ----------
@@ -74,5 +75,5 @@ class Levels(Rows):
         return Levels(self.y[points], self.T), points
 
     def _by_point(self, v: Array) -> Array:
-        """The sums over the rows of each point, (m,), for v (p,)."""
+        """Sum v (p,) over the rows of each point, (m,)."""
         return np.asarray(v.reshape(self.T, self.m).sum(axis=0))

@@ -1,4 +1,4 @@
-"""Rows that are listed one by one: classification, the tube of epsilon-SVR, and preference pairs."""
+"""Explicit rows: classification, tube of epsilon-SVR, and preference pairs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from equimargin.formulations.numeric.rounding import round_toward
 from equimargin.formulations.rows.base import Rows
 
 GATHERED_ROWS = 256
-"""Points whose features are gathered for one matrix product: few enough to stay in the cache."""
+"""Points whose features are gathered for one matrix product; they fit the cache."""
 LISTED_PAIRS = 10_000_000
-"""Pairs, at most, that are listed one by one: their indices alone take 160 MB."""
+"""Maximum pairs that are listed explicitly: their indices alone take 160 MB."""
 
 
 class Signed(Rows):
-    """Classification: y_i (f(x_i) + b) >= 1, one row a point.
+    """Classification: y_i (f(x_i) + b) >= 1, one row per point.
 
     Parameters
     ----------
@@ -64,12 +64,15 @@ class Signed(Rows):
 
 
 class Tube(Rows):
-    """Epsilon-SVR: -epsilon <= y_i - f(x_i) - b <= epsilon, first the m rows of y - f - b <= epsilon, then the m of f + b - y <= epsilon.
+    """Epsilon-SVR: -epsilon <= y_i - f(x_i) - b <= epsilon.
+
+    The m rows of y - f - b <= epsilon come first, then the m rows of f + b - y <=
+    epsilon.
 
     Parameters
     ----------
     y : ndarray of shape (m,)
-        targets.
+        Targets.
     epsilon : float
         Half the width of the tube, in the units of y.
     """
@@ -114,18 +117,22 @@ class Tube(Rows):
 
 
 class Pairs(Rows):
-    """Ranking: f(x_i) - f(x_j) >= 1 for every i preferred to j, ordered lexicographically by (preferred, other).
+    """Ranking: f(x_i) - f(x_j) >= 1 for every i preferred to j.
+
+    Rows are ordered lexicographically by (preferred, other).
 
     Parameters
     ----------
-    preferred, other : Index of shape (p,)
-        Indices of points.
+    preferred, other : ndarray of int of shape (p,)
+        Point indices.
     m : int
         Number of points.
 
-    query : Index | None of shape (m,)
-        Queries that pairs of labels come from, None where the pairs were given one by
-        one.
+    Attributes
+    ----------
+    query :  of shape (m,)
+        Queries of the labels from which the pairs come; None if the pairs were given
+        explicitly.
     """
 
     query: Index | None = None
@@ -146,12 +153,12 @@ class Pairs(Rows):
 
     @property
     def preferred(self) -> Index:
-        """(p,) the points that are to come first."""
+        """Preferred point of every pair, (p,)."""
         return self._listed[0]
 
     @property
     def other(self) -> Index:
-        """(p,) the points that they are preferred to."""
+        """Other point of every pair, (p,)."""
         return self._listed[1]
 
     @property
@@ -188,8 +195,8 @@ class Pairs(Rows):
 
         r = np.arange(self.p)
         entries = np.concatenate([np.ones(self.p), -np.ones(self.p)])
-        where = np.concatenate([r, r]), np.concatenate([self.preferred, self.other])
-        return sparse.csr_array((entries, where), shape=(self.p, self.m))
+        positions = np.concatenate([r, r]), np.concatenate([self.preferred, self.other])
+        return sparse.csr_array((entries, positions), shape=(self.p, self.m))
 
     def gram_of_rows(self, Z: Explicit, D: Array, single: bool = False) -> Array:
         from scipy import sparse
@@ -215,38 +222,73 @@ class Pairs(Rows):
     def part(self, points: Index) -> tuple[Any, Any]:
         place = np.full(self.m, -1)
         place[points] = np.arange(len(points))
-        kept = np.flatnonzero((place[self.preferred] >= 0) & (place[self.other] >= 0))
-        return Pairs(place[self.preferred[kept]], place[self.other[kept]], len(points)), kept
+        selected = np.flatnonzero((place[self.preferred] >= 0) & (place[self.other] >= 0))
+        return Pairs(
+            place[self.preferred[selected]], place[self.other[selected]], len(points)
+        ), selected
 
 
 def gram_of_points(Z: Explicit, D: Array, single: bool) -> Array:
-    """Z' D Z, (q, q), for a diagonal D (m,) of either sign."""
+    """Return Z' D Z.
+
+    Parameters
+    ----------
+    Z : Explicit of shape (m, q)
+        Features.
+    D : ndarray of shape (m,)
+        Diagonal, of either sign.
+    single : bool
+        True if float32 sums are accurate enough.
+
+    Returns
+    -------
+    ndarray of shape (q, q)
+        Symmetric matrix.
+    """
     index = np.flatnonzero(D != 0.0)
     return Z.gram(index, D[index], single)
 
 
 def signed_features(Z: Any, s: Array) -> Any:
-    """diag(s) Z for some rows of features."""
+    """Return diag(s) Z for selected rows of features.
+
+    Parameters
+    ----------
+    Z : ndarray or CSR array of shape (k, q)
+        Features.
+    s : ndarray of shape (k,)
+        Signs.
+
+    Returns
+    -------
+    ndarray or CSR array of shape (k, q)
+        Signed features.
+    """
     return Z.multiply(s[:, None]).tocsr() if is_sparse(Z) else s[:, None] * Z
 
 
 @brief
 def _laplacian_gram(X: Array, preferred: Index, other: Index, D: Array, degree: Array) -> Array:
-    """X' A' D A X, (d, d), of pairs in lexicographic order: X'diag(degree)X - M - M', where M sums x_i by (D_ij x_j)'.
+    """Return X' A' D A X, (d, d), for pairs in lexicographic order.
 
-    Constants cancel in it. Points are taken from one of them, beside whose size they could be lost in rounding.
+    It is computed as X'diag(degree)X - M - M', where M sums x_i by (D_ij x_j)'.
+    Constants cancel. Points are therefore taken relative to one of them, whose size
+    could otherwise hide their differences in rounding error.
 
     Parameters
     ----------
     X : ndarray of shape (m, d)
-    preferred, other : Index of shape (k,)
-        Points, one pair at least.
+        Features.
+    preferred, other : ndarray of int of shape (k,)
+        Point indices; at least one pair.
     D : ndarray of shape (k,)
+        Diagonal.
     degree : ndarray of shape (m,)
-        Zeros, to work in.
+        Zeros, as workspace.
     """
     d, filled, r, origin = X.shape[1], 0, 0, X[preferred[0]]
     H, A, S = np.zeros((d, d)), np.empty((GATHERED_ROWS, d)), np.empty((GATHERED_ROWS, d))
+    # degree_i = sum of D_r over the pairs r with point i.
     for k in range(D.size):
         degree[preferred[k]] += D[k]
         degree[other[k]] += D[k]
@@ -256,6 +298,8 @@ def _laplacian_gram(X: Array, preferred: Index, other: Index, D: Array, degree: 
             r += 1
         if r == first and degree[i] == 0.0:
             continue
+        # H gains x_i (1/2 degree_i x_i - sum_r D_r x_other(r))', whose transpose is
+        # added last.
         x, left, right = X[i], A[filled], S[filled]
         for e in range(d):
             left[e] = x[e] - origin[e]

@@ -1,19 +1,23 @@
-"""Losses of a slack: the hinge, the squared hinge, and the huberised hinge, all of one form.
+"""Losses of a slack: hinge, squared hinge and huberised hinge, in one parametric form.
 
-    phi'(u) = min(slope (u + width)_+, top),        phi(u) = max over 0 <= a <= top of a (u + width) - a^2 / (2 slope)
+    phi'(u) = min(slope (u + width)_+, top)
+    phi(u) = max over 0 <= a <= top of a (u + width) - a^2 / (2 slope)
 
-    hinge               (u)_+                                                slope inf, width 0, top 1
-    squared hinge       (u)_+^2                                              slope 2, width 0, top inf
-    huberised hinge     0, (u + delta)^2 / (4 delta), u                      slope 1 / (2 delta), width delta, top 1
+    hinge            (u)_+                              slope inf, width 0, top 1
+    squared hinge    (u)_+^2                            slope 2, width 0, top inf
+    huberised hinge  0, (u + delta)^2 / (4 delta), u    slope 1 / (2 delta),
+                                                        width delta, top 1
 
 The three pieces of the huberised hinge hold on u <= -delta, |u| < delta and u >= delta.
-It is never below the hinge, and never more than delta / 4 above it. By the maximum
-above c phi has the conjugate alpha^2 / (2 slope c) - width alpha on 0 <= alpha <= c
-top.
+It is never below the hinge, and at most delta / 4 above it. By the maximum above c phi
+has the conjugate alpha^2 / (2 slope c) - width alpha on 0 <= alpha <= c top.
 
-Sources: S. Rosset, J. Zhu, Piecewise linear regularized solution paths, Annals of
-Statistics 35 (2007); O. Chapelle, Training a support vector machine in the primal,
-Neural Computation 19 (2007).
+References
+----------
+S. Rosset, J. Zhu, Piecewise linear regularized solution paths, Annals of Statistics 35
+(2007).
+O. Chapelle, Training a support vector machine in the primal, Neural Computation 19
+(2007).
 """
 
 from __future__ import annotations
@@ -33,22 +37,25 @@ from equimargin.formulations.numeric.vector_loops import larger, smaller
 
 @dataclass(frozen=True)
 class Loss:
-    """A convex loss of a slack: 0, then a parabola, then a line. One of the last two may be missing.
+    """Convex loss of a slack: 0, then a parabola, then a line.
 
-    The bounds of the multipliers, the conjugate, the sums of a smooth loss, the bounds on rounding and the cvxpy expression
-    (`Symbols.phi`) follow from the three numbers. Other losses need more than a new record: the logistic and the exponential loss have
-    no rational optimum, an insensitive loss is two rows of a hinge, and the ramp loss is not convex.
+    The parabola or the line may be missing. The bounds of the multipliers, the
+    conjugate, the sums of a smooth loss, the bounds on rounding and the cvxpy
+    expression (`Symbols.phi`) follow from the three numbers. Other losses need more
+    than a new record: the logistic and the exponential loss have no rational optimum,
+    an insensitive loss is two rows of a hinge, and the ramp loss is not convex.
 
     Parameters
     ----------
     name : str
         Name in ids, files and messages.
     slope : float
-        Second derivative on the parabola; inf where there is none.
+        Second derivative on the parabola; inf without a parabola.
     width : float or ndarray of shape (p,)
-        The loss is 0 up to u = -width, in the units of u. A solver may give every row a width.
+        The loss is 0 up to u = -width, in the units of u. A solver may give every row a
+        width.
     top : float
-        Derivative on the line; inf where there is none.
+        Derivative on the line; inf without a line.
     """
 
     name: str
@@ -58,7 +65,7 @@ class Loss:
 
     @property
     def words(self) -> str:
-        """The name in a sentence."""
+        """Name for messages, with spaces."""
         return self.name.replace("_", " ")
 
     @property
@@ -77,11 +84,33 @@ class Loss:
         return self.slope < np.inf
 
     def shifted(self, u: Array) -> Array:
-        """Return u + width."""
+        """Return u + width.
+
+        Parameters
+        ----------
+        u : ndarray of shape (p,)
+            Slacks.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Shifted slacks.
+        """
         return np.asarray(u + self.width) if self.shifts else u
 
     def value(self, u: Array) -> Array:
-        """Return phi(u)."""
+        """Return phi(u).
+
+        Parameters
+        ----------
+        u : ndarray of shape (p,)
+            Slacks.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Losses.
+        """
         z = np.maximum(self.shifted(u), 0.0)
         if not self.is_smooth:
             return np.asarray(_times(self.top, z))
@@ -89,10 +118,24 @@ class Loss:
         return np.asarray(self.slope * bend * (z - bend / 2))
 
     def weighed(self, u: Array, c: Array) -> Array:
-        """Return c phi(u), (p,), for slacks u (p,) and costs c (p,); inf where a row of infinite cost is violated."""
+        """Return c phi(u).
+
+        Parameters
+        ----------
+        u : ndarray of shape (p,)
+            Slacks.
+        c : ndarray of shape (p,)
+            Costs.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Weighted losses; inf if a row of infinite cost is violated.
+        """
         z = np.maximum(self.shifted(u), 0.0)
         cost = np.zeros(len(z))
-        np.multiply(c, z, out=cost, where=z > 0)  # c u first: u^2 underflows where c u^2 does not
+        # Multiply by c first: u^2 may underflow where c u^2 does not.
+        np.multiply(c, z, out=cost, where=z > 0)
         if not self.is_smooth:
             return np.asarray(_times(self.top, cost))
         if not self.is_bounded:
@@ -101,10 +144,25 @@ class Loss:
         return np.asarray(self.slope * bend * (cost - c * bend / 2))
 
     def bound(self, u: Array, c: Array, way: float) -> Array:
-        """Return c phi(u), (p,), from above for way = 1, from below for way = -1, of slacks u and costs c that are rounded so, too.
+        """Return bounds of c phi(u).
 
-        phi(u) is the smallest slope s^2 / 2 + top v over u + width <= s + v, s >= 0, v >= 0. Any such s bounds it from above, and any
-        0 <= a <= top from below. Those at which phi is reached are taken as floats near enough.
+        phi(u) is the minimum of slope s^2 / 2 + top v over u + width <= s + v, s >= 0,
+        v >= 0. Any such s bounds it from above, and any 0 <= a <= top from below. The
+        optimal s and a are approximated by floats.
+
+        Parameters
+        ----------
+        u : ndarray of shape (p,)
+            Slacks, rounded in the direction of the bound.
+        c : ndarray of shape (p,)
+            Costs, rounded in the direction of the bound.
+        way : float
+            1 for upper bounds, -1 for lower bounds.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Bounds of the weighted losses.
         """
         z = np.maximum(add_rounded(u, self.width, way) if self.shifts else u, 0.0)
         if not self.is_smooth:
@@ -127,65 +185,106 @@ class Loss:
         return np.asarray(multiply_rounded(multiply_rounded(c, a, way), height, way))
 
     def box(self, c: Array) -> Array:
-        """Return the upper bounds of multipliers, (p,), for costs c (p,): at most c top, and 0 where a row costs nothing."""
+        """Return upper bounds of the multipliers, at most c top; 0 at zero cost.
+
+        Parameters
+        ----------
+        c : ndarray of shape (p,)
+            Costs.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Bounds, rounded down.
+        """
         if not self.is_bounded:
             return np.where(c > 0, np.inf, 0.0)
         return np.asarray(_product(self.top, c, -1))
 
     def expanded(self, u: Array, c: Array) -> tuple[float, float, float, Array, Array]:
-        """Return sum_r c_r phi(u_r) with its conjugate, its derivatives and the hinge, in one pass, for a smooth loss.
+        """Return the sum of a smooth loss, its conjugate, derivatives and the hinge.
+
+        All are computed in one pass.
 
         Parameters
         ----------
         u : ndarray of shape (p,)
-            slacks.
+            Slacks.
         c : ndarray of shape (p,)
-            costs.
+            Costs.
 
         Returns
         -------
-        value
-            sum_r c_r phi(u_r).  conjugate : sum_r c_r phi*(alpha_r / c_r).  hinge :
+        value : float
+            sum_r c_r phi(u_r).
+        conjugate : float
+            sum_r c_r phi*(alpha_r / c_r).
+        hinge : float
             sum_r c_r (u_r)_+.
-        alpha
-            (p,) c_r phi'(u_r).  D : (p,) c_r where phi'' is `slope`, 0 elsewhere.
+        alpha : ndarray of shape (p,)
+            c_r phi'(u_r).
+        D : ndarray of shape (p,)
+            c_r where phi'' is `slope`, 0 elsewhere.
         """
         alpha, D = np.empty_like(u), np.empty_like(u)
         value, gain, hinge = _expand(u, self.shifted(u), c, self.slope, self.top, alpha, D)
         return value, gain - value, hinge, alpha, D
 
     def derivative(self, u: Array) -> Array:
-        """Return phi'(u) of a smooth loss: the multiplier of a row over its cost."""
+        """Return phi'(u) of a smooth loss: the multiplier of a row over its cost.
+
+        Parameters
+        ----------
+        u : ndarray of shape (p,)
+            Slacks.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Derivatives.
+        """
         return np.asarray(np.clip(self.slope * (u + self.width), 0.0, self.top))
 
     def curved(self, u: Array) -> NDArray[np.bool_]:
-        """Return True where phi'' is `slope`; it is 0 elsewhere."""
+        """Return True where phi'' is `slope`; it is 0 elsewhere.
+
+        Parameters
+        ----------
+        u : ndarray of shape (p,)
+            Slacks.
+
+        Returns
+        -------
+        ndarray of bool of shape (p,)
+            Mask of the slacks on the parabola.
+        """
         v = self.slope * (u + self.width)
         return np.asarray((v > 0.0) & (v < self.top))
 
 
 def _times(factor: float, x: Array) -> Array:
-    """Return factor x, without a pass over x where the factor is 1."""
+    """Return factor x, without a pass over x if the factor is 1."""
     return x if factor == 1.0 else factor * x
 
 
 def _product(factor: float, x: Array, way: float) -> Array:
-    """Return factor x rounded one way, and x itself where the factor is 1."""
+    """Return factor x rounded towards way inf, and x itself if the factor is 1."""
     return x if factor == 1.0 else np.asarray(multiply_rounded(factor, x, way))
 
 
 HINGE = Loss("hinge", np.inf, 0.0, 1.0)
-"""The hinge (u)_+."""
+"""Hinge (u)_+."""
 SQUARED_HINGE = Loss("squared_hinge", 2.0, 0.0, np.inf)
-"""The squared hinge (u)_+^2."""
+"""Squared hinge (u)_+^2."""
 LOSS_OF_NAME: Mapping[str, Loss] = {loss.name: loss for loss in (HINGE, SQUARED_HINGE)}
-"""The losses without a parameter, by their names."""
+"""Losses without a parameter, by name."""
 
 
 def huberised_hinge(delta: float) -> Loss:
     """Return the hinge smoothed where |u| < delta.
 
-    The loss is that of the float nearest to 1 / (2 delta), which is exact where delta is a power of two.
+    The slope is the float nearest to 1 / (2 delta), which is exact if delta is a power
+    of two.
 
     Parameters
     ----------
@@ -196,22 +295,29 @@ def huberised_hinge(delta: float) -> Loss:
 
 
 WITH_DELTA: Mapping[str, Callable[[float], Loss]] = {"huberised_hinge": huberised_hinge}
-"""Constructors of the losses with a width delta, by the names of the losses."""
+"""Constructors of the losses with a width delta, by name of the loss."""
 
 
 LOSS_NAMES = (*LOSS_OF_NAME, *WITH_DELTA)
-"""The names of all losses."""
+"""Names of all losses."""
 MIN_DELTA, MAX_DELTA = 1e-100, 1e100
 """Range of delta in which the slope and the products with it are floats."""
 
 
 def make_loss(name: str, delta: float | None = None) -> Loss:
-    """Return the loss of this name, and of this delta if it has one.
+    """Return the loss of a name, with its parameter delta if it has one.
+
+    Parameters
+    ----------
+    name : str
+        Name of the loss.
+    delta : float or None
+        Half the width of the parabola; None for a loss without it.
 
     Raises
     ------
     ValueError
-        If the loss has a delta and none is given, or the other way round, or delta is out of its
+        If the loss has a delta and none is given, or vice versa, or delta is out of its
         range.
     """
     if (name in WITH_DELTA) != (delta is not None):
@@ -236,7 +342,10 @@ def make_loss(name: str, delta: float | None = None) -> Loss:
 def _expand(
     u: Array, v: Array, c: Array, slope: float, top: float, alpha: Array, D: Array
 ) -> tuple[float, float, float]:
-    """Fill alpha and D, v being u + width; sum_r c_r phi(u_r), alpha'u and sum_r c_r (u_r)_+."""
+    """Fill alpha and D; return sum_r c_r phi(u_r), alpha'u and sum_r c_r (u_r)_+.
+
+    v is u + width.
+    """
     product, square, shifted, hinge = 0.0, 0.0, 0.0, 0.0
     for r in range(v.size):
         z = slope * v[r]

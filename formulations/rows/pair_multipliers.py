@@ -1,8 +1,13 @@
-"""Multipliers of pairs that are not listed: those of a smooth loss at some f, mixtures of sets of violated pairs, and those of a few pairs.
+"""Implicit multipliers of pairs: of a smooth loss, of sets of pairs, and of few pairs.
 
-    alpha_ij = c phi'(u_ij)                                                the derivative of the loss, feasible by construction
-    alpha_ij = c sum of mu_k over the sets k with the pair (i, j)          the multipliers of K (2.8)
-    alpha_ij of a few pairs, 0 of all others                               what a method that keeps a set of active pairs ends with
+They have three forms: the derivative of a smooth loss at some f, feasible by
+construction; the multipliers (2.8) of Kuo, Lee and Lin, convex combinations of sets of
+violated pairs k; and nonzero multipliers of a few pairs, with which an active-set method
+ends.
+
+    alpha_ij = c phi'(u_ij)
+    alpha_ij = c sum of mu_k over the sets k with the pair (i, j)
+    alpha_ij of a few pairs, 0 of all other pairs
 
 Their sums and A'alpha come from counts on a grid (`pair_sweeps.py`). Each has a bound
 on its rounding, so that they prove lower bounds.
@@ -30,27 +35,38 @@ from equimargin.formulations.rows.loss import HINGE, SQUARED_HINGE, Loss
 
 
 class ImplicitMultipliers(Multipliers):
-    """Multipliers of all pairs that are never stored: their part in the dual, with bounds on the rounding of every sum."""
+    """Multipliers of all pairs that are never stored.
+
+    Their dual terms come with bounds on the rounding of every sum.
+    """
 
     rows: CountedPairs
 
     @property
     def shape(self) -> tuple[int]:
-        """(p,)."""
+        """Shape (p,) of the multipliers."""
         return (self.rows.p,)
 
     def feasible(
         self, rows: GroupedRows, phi: Loss, costs: Array, biased: bool
     ) -> ImplicitMultipliers:
         if not self.rows.same(rows):
-            raise ValueError("these multipliers are of other pairs than the problem's")
+            raise ValueError("the multipliers belong to other pairs than the problem's")
         return self.within_box(phi, costs)
 
     @abstractmethod
     def within_box(self, phi: Loss, costs: Array) -> ImplicitMultipliers:
-        """Multipliers like these that are feasible at costs (groups,), for the squared hinge or for the hinge.
+        """Return multipliers close to these that are feasible for either hinge.
 
-        Where a query's cost is infinite any multipliers are, and those of finite costs stay as they are.
+        If a query's cost is infinite, all nonnegative multipliers are feasible; the
+        present ones, of a finite cost, are then unchanged.
+
+        Parameters
+        ----------
+        phi : Loss
+            Loss.
+        costs : ndarray of shape (groups,)
+            Costs c.
         """
 
     def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
@@ -58,22 +74,40 @@ class ImplicitMultipliers(Multipliers):
 
     @abstractmethod
     def sum(self) -> float:
-        """sum of alpha."""
+        """Return the sum of alpha."""
 
     @abstractmethod
     def largest(self, chosen: NDArray[np.bool_]) -> float:
-        """An upper bound of the multipliers of the pairs of the chosen queries, (queries,); 0 where there are none."""
+        """Return an upper bound of the multipliers of pairs of the chosen queries.
+
+        Parameters
+        ----------
+        chosen : ndarray of bool of shape (queries,)
+            True for the chosen queries.
+
+        Returns
+        -------
+        float
+            Bound; 0 if the queries have no pairs.
+        """
 
     def gain(self) -> float:
         return self.sum()
 
     def at(self, preferred: int, other: int) -> float:
-        """alpha of one pair.
+        """Return alpha of one pair.
+
+        Parameters
+        ----------
+        preferred : int
+            Index of the preferred point.
+        other : int
+            Index of the other point.
 
         Raises
         ------
         ValueError
-            Points of which the first is not preferred to the other.
+            If the first point is not preferred to the other.
         """
         rows = self.rows
         if (
@@ -85,27 +119,29 @@ class ImplicitMultipliers(Multipliers):
 
     @abstractmethod
     def _of_pair(self, preferred: int, other: int) -> float:
-        """alpha of a pair that there is."""
+        """Return alpha of an existing pair."""
 
     @abstractmethod
     def dual_bound(self, costs: Array | None, way: float) -> float:
-        """A bound of sum alpha [ - sum alpha^2 / (4 c) ], from below for way = 1, from above for way = -1.
+        """Return a bound of sum alpha [ - sum alpha^2 / (4 c) ].
 
         Parameters
         ----------
-        costs : Array | None of shape (groups,)
-            c of the squared hinge, at which these multipliers are feasible; None for
-            the hinge.
+        costs : ndarray of shape (groups,), or None
+            Costs c of the squared hinge, at which these multipliers are feasible; None
+            for the hinge.
+        way : float
+            1 for a lower bound, -1 for an upper bound.
         """
 
     @abstractmethod
     def to_array(self) -> Array:
-        """alpha, (p,), in the order of explicit pairs.
+        """Return alpha, (p,), in the order of explicit pairs.
 
         Raises
         ------
         ValueError
-            More pairs than are listed one by one.
+            If there are more pairs than can be listed explicitly.
         """
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -113,26 +149,31 @@ class ImplicitMultipliers(Multipliers):
 
 
 AnyMultipliers = Array | ImplicitMultipliers
-"""One multiplier a row, (p,): in an array, or implicit."""
+"""Multipliers of the rows, (p,), in an array or implicit."""
 
 
 class PairMultipliers(ImplicitMultipliers):
-    """alpha_ij = c phi'(u_ij) of all pairs at some f, for a smooth loss phi: feasible by construction, and never stored.
+    """Multipliers alpha_ij = c phi'(u_ij) of all pairs at some f, for a smooth loss.
+
+    They are feasible by construction, and never stored.
 
     Parameters
     ----------
     slacks : PairSums
-        Of the pairs at f.
+        Sums over the pairs at f.
     phi : Loss
-        The loss.
+        Loss.
 
-    high, low
-        In units of the slacks' grid, low so that no multiplier exceeds c top.
+    Attributes
+    ----------
+    high, low : int
+        Thresholds in units of the slacks' grid; low such that no multiplier exceeds c
+        top.
     """
 
     def __init__(self, slacks: PairSums, phi: Loss) -> None:
         if isinstance(phi.width, np.ndarray):
-            raise ValueError("the loss of implicit pairs has one width for all")
+            raise ValueError("implicit pairs need one loss width for all")
         self.rows, self.slacks, self.phi = slacks.rows, slacks, phi
         self.high = slacks.on_grid(1.0 + phi.width)
         self.low = (
@@ -151,7 +192,7 @@ class PairMultipliers(ImplicitMultipliers):
         return PairMultipliers(slacks, replace(own, top=min(own.top, phi.top)))
 
     def loss(self) -> float:
-        """sum of c phi(u)."""
+        """Return the sum of c phi(u)."""
         high, low = self.slacks.within(self.high), self.slacks.within(self.low)
         return float(self.phi.slope / 2 * (self.slacks.costs @ (high.square - low.square)))
 
@@ -161,16 +202,16 @@ class PairMultipliers(ImplicitMultipliers):
 
     def largest(self, chosen: NDArray[np.bool_]) -> float:
         _, margins = self.rows.least_margins(self.slacks.f)
-        most = self.slacks.costs * self.phi.derivative(1.0 - margins)
-        return float(most[chosen[self.rows.queries]].max(initial=0.0))
+        bounds = self.slacks.costs * self.phi.derivative(1.0 - margins)
+        return float(bounds[chosen[self.rows.queries]].max(initial=0.0))
 
     def sumsq(self) -> float:
-        """sum of alpha^2."""
+        """Return the sum of alpha^2."""
         return self._squares(self.slacks.costs**2)
 
     def ridge(self, costs: Array) -> float:
-        own, asked = self.slacks.costs, costs[self.rows.queries]
-        shares = np.divide(own, asked, out=np.ones(len(own)), where=(asked != own) & (asked > 0))
+        own, wanted = self.slacks.costs, costs[self.rows.queries]
+        shares = np.divide(own, wanted, out=np.ones(len(own)), where=(wanted != own) & (wanted > 0))
         return self._squares(own * shares) / 4
 
     def _squares(self, weights: Array) -> float:
@@ -204,20 +245,19 @@ class PairMultipliers(ImplicitMultipliers):
         high, low = (
             float(slacks.costs @ slacks.within(tau).total) for tau in (self.high, self.low)
         )
-        off = gamma_n(len(slacks.costs) + 32) * slope * (high + low)
+        error = gamma_n(len(slacks.costs) + 32) * slope * (high + low)
         value = self.sum()
         if costs is not None:
             soft = slacks.at_costs(np.where(np.isinf(costs), 0.0, slacks.all_costs))
             ridge = self.ridge(np.where(np.isinf(costs), np.inf, slacks.all_costs))
-            off += (
+            error += (
                 slope**2 * (soft.square_error(self.high) + soft.square_error(self.low))
                 + 32 * UNIT * ridge
             )
             value -= ridge
-        underflow = (
-            4 * (1 + slope) ** 2 * (len(slacks.costs) + 4) * SMALLEST
-        )  # of a product with a cost, times what it is multiplied by
-        return float(round_toward(value - way * (off + 16 * UNIT * abs(value) + underflow), -way))
+        # Underflow of a product with a cost, times the factor that follows.
+        underflow = 4 * (1 + slope) ** 2 * (len(slacks.costs) + 4) * SMALLEST
+        return float(round_toward(value - way * (error + 16 * UNIT * abs(value) + underflow), -way))
 
     def _of_pair(self, preferred: int, other: int) -> float:
         u = 1.0 - self.slacks.f[preferred] + self.slacks.f[other]
@@ -232,16 +272,20 @@ class PairMultipliers(ImplicitMultipliers):
 
 @dataclass(frozen=True, eq=False)
 class PairSubset:
-    """The pairs within a margin of 1 at some f.
+    """Subset of the pairs with margin below 1 at some f.
 
     Parameters
     ----------
+    rows : CountedPairs
+        All pairs.
     one : int
-        The margin and z : (m,) f without the middle value of its query, on the grid.
-    balance : Index of shape (m,)
+        Margin 1 in units of the grid.
+    z : ndarray of int of shape (m,)
+        f minus the median of its query, in units of the grid.
+    balance : ndarray of int of shape (m,)
         A'1, exact.
-    pairs : Index of shape (queries,)
-        How many, of those that have pairs.
+    pairs : ndarray of int of shape (queries,)
+        Number of pairs in the subset, for every query that has pairs.
     """
 
     rows: CountedPairs
@@ -251,23 +295,25 @@ class PairSubset:
     pairs: Index
 
     def listed(self) -> NDArray[np.bool_]:
-        """Which pairs, (p,), by the same comparison as in the sweeps."""
+        """Return a mask of the pairs, (p,), by the comparison that the sweeps use."""
         return np.asarray(self.z[self.rows.preferred] - self.one < self.z[self.rows.other])
 
 
 class MixedMultipliers(ImplicitMultipliers):
-    """alpha_ij = c times the sum of mu_k over the subsets k with the pair: the multipliers of K (2.8), feasible for the hinge.
+    """Multipliers alpha_ij = c times the sum of mu_k over the subsets k with the pair.
+
+    These are the multipliers (2.8) of Kuo, Lee and Lin, feasible for the hinge.
 
     Parameters
     ----------
     rows : CountedPairs
-        The pairs.
+        All pairs.
     mu : ndarray of shape (k,)
-        >= 0, of a sum that is 1 at most, made so where rounding has it otherwise.
-    subsets : Sequence[PairSubset]
-        k subsets.
+        Weights >= 0 with sum at most 1; scaled down if rounding makes the sum larger.
+    subsets : sequence of PairSubset of length k
+        Subsets of the pairs.
     costs : ndarray of shape (queries,)
-        c of the pairs of a query.
+        Costs c of the pairs of a query.
     """
 
     def __init__(
@@ -356,9 +402,10 @@ class FewMultipliers(ImplicitMultipliers):
     ----------
     rows : CountedPairs
         All pairs.
-    preferred, other : Index of shape (k,)
-        The points of the few, no pair twice.
+    preferred, other : ndarray of int of shape (k,)
+        Points of the few pairs, each pair once.
     alpha : ndarray of shape (k,)
+        Multipliers of the few pairs.
     """
 
     def __init__(self, rows: CountedPairs, preferred: Index, other: Index, alpha: Array) -> None:
@@ -368,11 +415,22 @@ class FewMultipliers(ImplicitMultipliers):
 
     @property
     def points(self) -> Index:
-        """The points of the pairs, each once and in order."""
+        """Points of the pairs, each once, in ascending order."""
         return self.few.touched
 
     def costs_of(self, costs: Array) -> Array:
-        """c of each of the pairs, (k,), for costs (queries,)."""
+        """Return the cost c of each of the pairs.
+
+        Parameters
+        ----------
+        costs : ndarray of shape (queries,)
+            Costs of the queries.
+
+        Returns
+        -------
+        ndarray of shape (k,)
+            Costs of the pairs.
+        """
         return np.asarray(costs[self.rows.query[self.few.preferred]])
 
     def _row_by_row(self, alpha: Array) -> RowMultipliers:
@@ -431,5 +489,5 @@ class FewMultipliers(ImplicitMultipliers):
 
 
 def _finite(costs: Array, own: Array) -> Array:
-    """Costs (groups,), those that are infinite replaced by the multipliers' own."""
+    """Replace infinite costs, (groups,), by the multipliers' internal costs."""
     return np.where(np.isinf(costs), own, costs)

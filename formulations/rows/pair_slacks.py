@@ -1,13 +1,17 @@
-"""The slacks u_ij = 1 - f_i + f_j of all pairs of labels at a decision f.
+"""Slacks u_ij = 1 - f_i + f_j of all label pairs at decision values f.
 
 The points are sorted by f once. Sums over all pairs within a threshold then come from
-counts and prefix sums of f (`pair_sweeps.py`). A loss with two kinks is a difference of
-two squared hinges, so that it needs the sums within two thresholds, high = 1 + width
-and low = high - top / slope:
+counts and prefix sums of f (`pair_sweeps.py`). A loss with two breakpoints is a
+difference of two squared hinges, so that it needs the sums within two thresholds, high
+= 1 + width and low = high - top / slope. With the margin m = f_i - f_j,
 
-    phi'(u) = slope ((high - m)_+ - (low - m)_+),      phi(u) = slope / 2 ((high - m)_+^2 - (low - m)_+^2),      m = f_i - f_j
+    phi'(u) = slope ((high - m)_+ - (low - m)_+)
+    phi(u) = slope / 2 ((high - m)_+^2 - (low - m)_+^2)
 
-Source: document K, section 3.2, (3.17)-(3.18), for the squared hinge.
+References
+----------
+Document K (Kuo, Lee and Lin, Large-scale Kernel RankSVM), section 3.2,
+(3.17)-(3.18), for the squared hinge.
 """
 
 from __future__ import annotations
@@ -39,22 +43,36 @@ from equimargin.formulations.rows.pair_sweeps import (
 from equimargin.formulations.rows.slacks import Curvature, Expansion, Line, Slacks
 
 POINTS_BY_BUCKETS = 20_000
-"""Points of a query, on average, from which on a Hessian is formed by buckets: for more points a tree of vectors leaves the cache."""
+"""Average points per query above which a Hessian is formed by buckets.
+
+With more points a tree of vectors leaves the cache.
+"""
 
 BLAS_SPEED = 5.0
-"""Multiplications of a product of matrices in the time that one feature of one point takes in the two products X v and X'v, measured."""
+"""Measured multiplications of a matrix product in the time of one feature and point.
+
+That is the time that one feature of one point takes in the two products X v and X'v.
+"""
 TREE_COLUMNS = 5.0
-"""The time of one feature in the tree of vectors of a Hessian, in units of the time that it takes in X v and X'v, measured."""
+"""Measured time of a feature in the tree of vectors, relative to X v and X'v."""
 SWEEP_COLUMNS = 20.0
-"""The time of a visit to one node of a tree of numbers, in units of the time that one feature takes in X v and X'v, measured."""
+"""Measured time of a visit to a node of a tree of numbers, relative to X v and X'v.
+
+The unit is the time that one feature takes in the two products.
+"""
 
 
 class PairSlacks(PairSums, Slacks):
-    """The slacks of all pairs at decision values f.
+    """Slacks of all pairs at decision values f.
 
     Parameters
     ----------
-    As in PairSums.
+    rows : CountedPairs
+        Pairs.
+    f : ndarray of shape (m,)
+        Decision values.
+    costs : ndarray of shape (queries,)
+        Costs c of the pairs of a query.
     """
 
     def __init__(self, rows: CountedPairs, f: Array, costs: Array) -> None:
@@ -70,7 +88,7 @@ class PairSlacks(PairSums, Slacks):
         return float(self.costs @ self.within(self.on_grid(1.0)).total)
 
     def squared_hinge(self) -> float:
-        """sum of c (u)_+^2."""
+        """Return the sum of c (u)_+^2."""
         return float(self.costs @ self.within(self.on_grid(1.0)).square)
 
     def expanded(self, phi: Loss) -> Expansion:
@@ -93,51 +111,57 @@ class PairSlacks(PairSums, Slacks):
         return _PairLine(self, h)
 
     def loss_bound(self, squared: bool, error: float, way: float) -> float:
-        """A bound of sum of c loss(u), from above for way = 1, from below for way = -1.
+        """Return a bound of the sum of c loss(u).
 
         Parameters
         ----------
         squared : bool
-            Which hinge.
+            True for the squared hinge, False for the hinge.
         error : float
-            Of an entry of f, at most.
+            Maximum error of an entry of f.
+        way : float
+            1 for an upper bound, -1 for a lower bound.
         """
-        off = 2.02 * (error + 4 * UNIT * self.reach + self.unit)
-        if (
-            not 1.0 + off + 2 * self.unit <= WIDEST_THRESHOLD
-        ):  # f is hardly known, so every pair is taken to be as bad as it can be
+        slack_error = 2.02 * (error + 4 * UNIT * self.reach + self.unit)
+        # The error of f is too large for a sweep: assume the worst slack for every
+        # pair.
+        if not 1.0 + slack_error + 2 * self.unit <= WIDEST_THRESHOLD:
             if way < 0:
                 return 0.0
-            most = round_toward(1.0 + off + 2.02 * self.reach, way)
+            max_slack = round_toward(1.0 + slack_error + 2.02 * self.reach, way)
             worst = sum_rounded(
                 multiply_rounded(self.costs, self.rows.pairs_of[self.rows.queries], way), way
             )
             return float(
-                multiply_rounded(multiply_rounded(worst, most, way), most, way)
+                multiply_rounded(multiply_rounded(worst, max_slack, way), max_slack, way)
                 if squared
-                else multiply_rounded(worst, most, way)
+                else multiply_rounded(worst, max_slack, way)
             )
-        steps = 1 + int(np.ceil(off / self.unit))
+        steps = 1 + int(np.ceil(slack_error / self.unit))
         if squared and self._near(steps):
             return self._squares_near(steps, way)
         tau = self.on_grid(1.0) + int(way) * steps
         sums = self.within(tau)
-        size = (sums.square if squared else sums.total) * (
-            1 + way * gamma_n(16)
-        )  # of the sums over a query, u and u^2 >= 0
+        # Error of the sums over a query, in which u and u^2 are >= 0.
+        size = (sums.square if squared else sums.total) * (1 + way * gamma_n(16))
         value = sum_rounded(multiply_rounded(self.costs, size, way), way)
         value += way * self.square_error(tau) if squared else 0.0
         return float(np.maximum(round_toward(value, way), 0.0))
 
     def _near(self, steps: int) -> bool:
-        """Whether an error of `steps` units in every u changes the sums of squares by less than their own rounding does."""
+        """Return True if errors of `steps` units in u change less than rounding does.
+
+        Both change the sum of c u^2; every u has such an error.
+        """
         every = self.costs @ self.rows.pairs_of[self.rows.queries]
         return bool((steps * self.unit) ** 2 * every <= self.square_error(self.on_grid(1.0)))
 
     def _squares_near(self, steps: int, way: float) -> float:
-        """A bound of sum of c (u)_+^2 where every u is off by at most `steps` units. It uses the sums at 1, and needs no other sweep.
+        """Return a bound of the sum of c (u)_+^2, u with errors up to `steps` units.
 
-        |(u + delta)_+^2 - (u)_+^2| <= 2 |delta| (u)_+ + delta^2
+        It uses the sums at threshold 1, and needs no other sweep:
+
+            |(u + delta)_+^2 - (u)_+^2| <= 2 |delta| (u)_+ + delta^2
         """
         one, delta = self.on_grid(1.0), steps * self.unit
         sums = self.within(one)
@@ -152,7 +176,10 @@ class PairSlacks(PairSums, Slacks):
 
 
 class _PairLine(Line):
-    """The slacks at decision values f + t h. Those at the last t are kept, because the next step usually goes there."""
+    """Slacks at decision values f + t h.
+
+    The slacks at the last t are cached, because the next step usually starts there.
+    """
 
     def __init__(self, start: PairSlacks, h: Array) -> None:
         self.start, self.h = start, h
@@ -174,11 +201,12 @@ class _PairLine(Line):
 
 
 class PairCurvature(Curvature):
-    """D of the Hessian A' D A, D_ij = c where phi'' is `slope` and 0 elsewhere.
+    """Diagonal D of the Hessian A' D A: D_ij = c where phi'' is `slope`, 0 elsewhere.
 
     Parameters
     ----------
-    As in PairMultipliers.
+    alpha : PairMultipliers
+        Multipliers of the smooth loss.
     """
 
     def __init__(self, alpha: PairMultipliers) -> None:
@@ -190,7 +218,7 @@ class PairCurvature(Curvature):
 
     @cached_property
     def graph(self) -> PairGraph:
-        """The pairs where D is not 0."""
+        """Pairs with nonzero D, as a graph."""
         return PairGraph(self.slacks.points, self.high, self.low, self.degree)
 
     def hess_vec(self, v: Array) -> Array:
@@ -202,14 +230,21 @@ class PairCurvature(Curvature):
         )
 
     def gram(self, Z: Explicit, single: bool = False) -> Array:
-        """Z' A' D A Z, (q, q); an approximation of it where queries have POINTS_BY_BUCKETS points or more.
+        """Return Z' A' D A Z.
+
+        It is approximate if queries have POINTS_BY_BUCKETS points or more.
 
         Parameters
         ----------
         Z : Explicit of shape (m, q)
-            features.
+            Features of the points.
         single : bool
-            Whether sums of float32 are good enough.
+            True if float32 sums are accurate enough.
+
+        Returns
+        -------
+        ndarray of shape (q, q)
+            Symmetric matrix.
         """
         slacks, H = self.slacks, np.zeros((Z.q, Z.q))
         if not len(slacks.order):
@@ -225,6 +260,12 @@ class PairCurvature(Curvature):
         return H
 
     def gram_over_product(self, q: int) -> int:
-        """About how many times as long as a product with a vector `gram` takes, for q features."""
+        """Return the approximate time of `gram` over that of a product with a vector.
+
+        Parameters
+        ----------
+        q : int
+            Number of features.
+        """
         nodes = 2 + float(np.log2(self.slacks.rows.levels.max(initial=1)))
         return int(q * (q / BLAS_SPEED + TREE_COLUMNS) / (q + SWEEP_COLUMNS * nodes))

@@ -1,19 +1,23 @@
-"""Sums over the preference pairs of a query that lie within a threshold, in O(n log k) for n points of k levels. No pair is listed.
+"""Sums over the implicit pairs of a query within a threshold, in O(n log k).
 
-A pair (i, j) has i on a higher level than j, and lies within the threshold tau if
-z_i - z_j < tau. Sort the points of a query by z. The points j with z_j > z_i - tau are
-then a final segment, which grows as z_i falls. A Fenwick tree keeps their counts and
-sums by level, and a second sweep does the same for the points i that belong to every j.
-z and tau are integers, in a unit so large that no sum overflows. Counts and sums are
-therefore exact, even where values tie.
+n is the number of points of a query, and k the number of its levels. A pair (i, j) has
+i on a higher level than j, and lies within the threshold tau if z_i - z_j < tau. Sort
+the points of a query by z. The points j with z_j > z_i - tau are then a final segment,
+which grows as z_i decreases. A Fenwick tree stores their counts and sums by level, and
+a second sweep does so for the points i that belong to every j. z and tau are integers,
+in a unit so large that no sum overflows. Counts and sums are therefore exact, even
+where values tie.
 
 A tree of very many levels leaves the cache. Levels are then put into blocks of
 neighbours: one sweep takes the pairs of two blocks, with a block as a level, and
-another those within a block, as if every block were a query of its own. Both trees are
-as small as a square root.
+another those within a block, as if every block were a separate query. Both trees have
+the size of a square root of the levels.
 
-Source: document K, (3.17)-(3.18), for the counts l+ and l-; P. M. Fenwick, A new data
-structure for cumulative frequency tables (1994).
+References
+----------
+Document K (Kuo, Lee and Lin, Large-scale Kernel RankSVM), (3.17)-(3.18), for the
+counts l+ and l-.
+P. M. Fenwick, A new data structure for cumulative frequency tables (1994).
 """
 
 from __future__ import annotations
@@ -29,24 +33,29 @@ from equimargin.formulations.numeric.jit import brief, jit
 Level = NDArray[np.int32]
 
 GATHERED_ROWS = 256
-"""Rows of features that are gathered for one matrix product: few enough to stay in the cache. An approximate Hessian takes as many points
-of neighbouring z together, as if all of them had the z of the middle one.
+"""Rows of features that are gathered for one matrix product, few enough for the cache.
+
+An approximate Hessian groups as many points of neighbouring z, and uses the z of the
+middle point for all of them.
 """
 LEVEL_BUCKETS = 256
-"""Buckets that the levels of a query are put into for an approximate Hessian, which is then close enough for Newton's method."""
+"""Number of level buckets of an approximate Hessian.
+
+The Hessian is then accurate enough for Newton's method.
+"""
 
 
 class SortedPoints(NamedTuple):
-    """The points of all queries, sorted by (query, z).
+    """Points of all queries, sorted by (query, z).
 
     Parameters
     ----------
-    z, level : array of shape (n,)
-        Decision values over the unit, and levels.
-    starts : Index of shape (queries + 1,)
-        Where the points of every query begin.
-    levels : Index of shape (queries,)
-        How many levels every query has.
+    z, level : ndarray of int of shape (n,)
+        Decision values in units of the grid, and levels.
+    starts : ndarray of int of shape (queries + 1,)
+        Index of the first point of every query.
+    levels : ndarray of int of shape (queries,)
+        Number of levels of every query.
     """
 
     z: Index
@@ -56,18 +65,22 @@ class SortedPoints(NamedTuple):
 
 
 class ThresholdSums(NamedTuple):
-    """The pairs within a threshold tau, z_i - z_j < tau, and their slacks u_ij = tau - z_i + z_j > 0.
+    """Sums over the pairs with z_i - z_j < tau and slacks u_ij = tau - z_i + z_j > 0.
+
+    `degree`, `balance` and `pull` are exact and in sorted order.
 
     Parameters
     ----------
-    degree : Index of shape (n,)
-        How many pairs a point is in, l+ + l- of K (3.17)-(3.18).
-    balance : Index of shape (n,)
+    degree : ndarray of int of shape (n,)
+        Number of pairs of each point, l+ + l- of (3.17)-(3.18).
+    balance : ndarray of int of shape (n,)
         A'1, l- - l+.
-    pull : Index of shape (n,)
-        A'u. All are exact and in sorted order.
-    total, square, pairs : array of shape (queries,)
-        The sums of u, of u^2 and of 1.
+    pull : ndarray of int of shape (n,)
+        A'u.
+    total, square : ndarray of shape (queries,)
+        Sums of u and of u^2.
+    pairs : ndarray of int of shape (queries,)
+        Numbers of pairs.
     """
 
     degree: Index
@@ -79,19 +92,19 @@ class ThresholdSums(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """The points of all queries by blocks of 2^shift neighbouring levels.
+    """Points of all queries by blocks of 2^shift neighbouring levels.
 
     Parameters
     ----------
     shift : int
-        As said.
-    first : Index of shape (queries + 1,)
-        The first block of every query.
-    starts : Index of shape (blocks + 1,)
-        Where the points of every block begin.
-    place : Level of shape (n,)
-        Where every point, in sorted order, is among the points by blocks, which are
-        sorted by z within a block.
+        Binary logarithm of the levels per block.
+    first : ndarray of int of shape (queries + 1,)
+        First block of every query.
+    starts : ndarray of int of shape (blocks + 1,)
+        Index of the first point of every block.
+    place : ndarray of int of shape (n,)
+        Index, among the points by blocks, of every point in sorted order. Points of a
+        block are sorted by z.
     """
 
     shift: int
@@ -101,12 +114,16 @@ class Blocks(NamedTuple):
 
 
 class PairGraph(NamedTuple):
-    """The graph of the pairs with low <= z_i - z_j < high.
+    """Graph of the pairs with low <= z_i - z_j < high.
 
     Parameters
     ----------
-    degree : Index of shape (n,)
-        How many of these pairs a point is in, in sorted order: the diagonal of the
+    points : SortedPoints
+        Points in sorted order.
+    high, low : int
+        Thresholds in units of the grid.
+    degree : ndarray of int of shape (n,)
+        Number of these pairs of each point, in sorted order: the diagonal of the
         graph's Laplacian.
     """
 
@@ -120,19 +137,25 @@ class PairGraph(NamedTuple):
 def least_margins(
     points: Index, level: Level, starts: Index, f: Array, pairs: Index, margins: Array
 ) -> None:
-    """The pair (i, j) of every query whose margin f_i - f_j is least into `pairs`, (queries, 2), and that margin into `margins`, in O(n).
+    """Find the pair (i, j) of minimum margin f_i - f_j of every query, in O(n).
 
     Parameters
     ----------
-    points : Index of shape (n,)
-        Of all queries, by query and level.
-    level : Level of shape (m,)
-        Of every point.
-    starts : Index of shape (queries + 1,)
-        Where each query begins. The rows of a query without a comparable pair stay as
-        they are.
+    points : ndarray of int of shape (n,)
+        Points of all queries, by query and level.
+    level : ndarray of int of shape (m,)
+        Level of every point.
+    starts : ndarray of int of shape (queries + 1,)
+        Index of the first point of every query.
+    f : ndarray of shape (m,)
+        Decision values.
+    pairs : ndarray of int of shape (queries, 2)
+        Output: the pairs. The row of a query without a comparable pair is unchanged.
+    margins : ndarray of shape (queries,)
+        Output: the margins.
     """
     for q in range(starts.size - 1):
+        # The maximum f over the lower levels, against the minimum f of each level.
         highest, j, start = -np.inf, -1, starts[q]
         while start < starts[q + 1]:
             lowest, i, top, k, end = np.inf, -1, -np.inf, -1, start
@@ -152,12 +175,18 @@ def least_margins(
 
 @brief
 def by_query(order: Index, query: Index, starts: Index, out: Index) -> None:
-    """The points `order` by query, stable, into `out`; points of query -1 are left out.
+    """Sort points by query, stably, and drop points of query -1.
 
     Parameters
     ----------
-    starts : Index of shape (queries + 1,)
-        Where the points of every query begin.
+    order : ndarray of int of shape (m,)
+        Points.
+    query : ndarray of int of shape (m,)
+        Query of every point.
+    starts : ndarray of int of shape (queries + 1,)
+        Index of the first point of every query.
+    out : ndarray of int of shape (n,)
+        Output: the points by query.
     """
     place = starts[:-1].copy()
     for i in order:
@@ -169,7 +198,19 @@ def by_query(order: Index, query: Index, starts: Index, out: Index) -> None:
 
 @brief
 def middles(order: Index, f: Array, starts: Index, middle: Array) -> float:
-    """The middle value of every query into `middle`, (queries,); the largest distance from it."""
+    """Find the median of every query; return the maximum distance from it.
+
+    Parameters
+    ----------
+    order : ndarray of int of shape (n,)
+        Points by query, sorted by f.
+    f : ndarray of shape (m,)
+        Decision values.
+    starts : ndarray of int of shape (queries + 1,)
+        Index of the first point of every query.
+    middle : ndarray of shape (queries,)
+        Output: the medians.
+    """
     largest = 0.0
     for q in range(starts.size - 1):
         a, b = starts[q], starts[q + 1]
@@ -189,7 +230,27 @@ def gathered(
     z: Index,
     levels: Level,
 ) -> None:
-    """Put (f - middle) / unit, rounded, into z, and the levels into `levels`, both in sorted order."""
+    """Compute (f - middle) / unit, rounded, and the levels, both in sorted order.
+
+    Parameters
+    ----------
+    order : ndarray of int of shape (n,)
+        Points by query, sorted by f.
+    f : ndarray of shape (m,)
+        Decision values.
+    level : ndarray of int of shape (m,)
+        Level of every point.
+    starts : ndarray of int of shape (queries + 1,)
+        Index of the first point of every query.
+    middle : ndarray of shape (queries,)
+        Medians of f.
+    unit : float
+        Unit of the grid.
+    z : ndarray of int of shape (n,)
+        Output: decision values in units of the grid.
+    levels : ndarray of int of shape (n,)
+        Output: levels.
+    """
     for q in range(starts.size - 1):
         for t in range(starts[q], starts[q + 1]):
             z[t] = np.int64(np.rint((f[order[t]] - middle[q]) / unit))
@@ -198,13 +259,27 @@ def gathered(
 
 @brief
 def within(points: SortedPoints, tau: int, sums: ThresholdSums) -> None:
-    """Put the pairs within tau and their sums into `sums`; those of u^2 nearly, all others exactly but for the last rounding."""
+    """Sum over the pairs within tau.
+
+    Sums of u^2 are approximate; all other sums are exact up to a final rounding.
+
+    Parameters
+    ----------
+    points : SortedPoints
+        Points in sorted order.
+    tau : int
+        Threshold in units of the grid.
+    sums : ThresholdSums
+        Output.
+    """
     z, level, starts, levels = points.z, points.level, points.starts, points.levels
     degree, balance, pull = sums.degree, sums.balance, sums.pull
     T = np.zeros((_largest(levels) + 2, 2), np.int64)
     for q in range(levels.size):
         a, b, k = starts[q], starts[q + 1], levels[q]
         T[: k + 1] = 0
+        # Descending z: T holds count and sum of z by level, over points with z_j > z_i
+        # - tau.
         p, number, all_u, lost = b - 1, 0, 0.0, 0.0
         for t in range(b - 1, a - 1, -1):
             edge = z[t] - tau
@@ -225,6 +300,7 @@ def within(points: SortedPoints, tau: int, sums: ThresholdSums) -> None:
             number += c
             all_u, lost = _added(all_u, lost, np.float64(u))
         T[: k + 1] = 0
+        # Ascending z: T holds those of points i, by reversed level, for every j.
         p, squares, lost = a, 0.0, 0.0
         for t in range(a, b):
             while p < b and z[p] - tau < z[t]:
@@ -243,6 +319,7 @@ def within(points: SortedPoints, tau: int, sums: ThresholdSums) -> None:
             balance[t] -= c
             pull[t] -= (tau + z[t]) * c - s
             squares, lost = _added(squares, lost, np.float64(z[t]) * np.float64(pull[t]))
+        # sum u^2 = tau sum u - sum_t z_t (A'u)_t.
         sums.total[q], sums.square[q], sums.pairs[q] = (
             all_u,
             max(tau * all_u - squares, 0.0),
@@ -252,7 +329,15 @@ def within(points: SortedPoints, tau: int, sums: ThresholdSums) -> None:
 
 @jit
 def put_in_blocks(points: SortedPoints, blocks: Blocks) -> None:
-    """Fill `starts`, which is 0 before, and `place`."""
+    """Fill `starts`, which is 0 initially, and `place`.
+
+    Parameters
+    ----------
+    points : SortedPoints
+        Points in sorted order.
+    blocks : Blocks
+        Blocks, also the output.
+    """
     level, starts, first, own, place = (
         points.level,
         points.starts,
@@ -275,7 +360,19 @@ def put_in_blocks(points: SortedPoints, blocks: Blocks) -> None:
 
 @jit
 def split(points: SortedPoints, blocks: Blocks, coarse: Level, inner: SortedPoints) -> None:
-    """Put the block of every point in its query into `coarse`, and the points by blocks into z, level and levels of `inner`."""
+    """Split the points into a coarse problem, a block a level, and those of the blocks.
+
+    Parameters
+    ----------
+    points : SortedPoints
+        Points in sorted order.
+    blocks : Blocks
+        Blocks of levels.
+    coarse : ndarray of int of shape (n,)
+        Output: the block of every point in its query.
+    inner : SortedPoints
+        Output: z, level and levels of the points by blocks.
+    """
     shift, last = blocks.shift, np.int32((1 << blocks.shift) - 1)
     for t in range(coarse.size):
         coarse[t] = points.level[t] >> shift
@@ -290,7 +387,17 @@ def split(points: SortedPoints, blocks: Blocks, coarse: Level, inner: SortedPoin
 
 @jit
 def add_inner(inner: ThresholdSums, blocks: Blocks, sums: ThresholdSums) -> None:
-    """Add the sums over the pairs within blocks to those over the pairs of two blocks."""
+    """Add the sums over the pairs within blocks to those over the pairs of two blocks.
+
+    Parameters
+    ----------
+    inner : ThresholdSums
+        Sums within blocks.
+    blocks : Blocks
+        Blocks of levels.
+    sums : ThresholdSums
+        Sums over pairs of two blocks, also the output.
+    """
     for t in range(blocks.place.size):
         own = blocks.place[t]
         sums.degree[t] += inner.degree[own]
@@ -307,15 +414,23 @@ def add_inner(inner: ThresholdSums, blocks: Blocks, sums: ThresholdSums) -> None
 
 @brief
 def laplacian_product(graph: PairGraph, order: Index, costs: Array, values: Array) -> Array:
-    """L v, (m,), for the Laplacian L of the graph and v (m,), the part of a query times its cost.
+    """Return L v for the Laplacian L of the graph, each query's part times its cost.
 
     Parameters
     ----------
-    order : Index of shape (n,)
-        The points in sorted order; of the others L v is 0.
+    graph : PairGraph
+        Pairs.
+    order : ndarray of int of shape (n,)
+        Points in sorted order; L v is 0 at all other points.
     costs : ndarray of shape (queries,)
+        Costs of the queries.
     values : ndarray of shape (m,)
-        v.
+        Vector v.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Product L v.
     """
     z, level, starts, levels = (
         graph.points.z,
@@ -332,6 +447,7 @@ def laplacian_product(graph: PairGraph, order: Index, costs: Array, values: Arra
     for q in range(levels.size):
         a, b, k = starts[q], starts[q + 1], levels[q]
         T[: k + 1] = 0.0
+        # T holds the sums of v by level over z_t - high < z_p <= z_t - low.
         p = taken = b - 1
         for t in range(b - 1, a - 1, -1):
             while p >= a and z[p] > z[t] - high:
@@ -342,6 +458,7 @@ def laplacian_product(graph: PairGraph, order: Index, costs: Array, values: Arra
                 taken -= 1
             Lv[t] -= _sum(T, np.int64(level[t]))
         T[: k + 1] = 0.0
+        # T holds those of the preferred points, by reversed level.
         p = taken = a
         for t in range(a, b):
             while p < b and z[p] - high < z[t]:
@@ -358,20 +475,33 @@ def laplacian_product(graph: PairGraph, order: Index, costs: Array, values: Arra
 def laplacian_gram(
     X: Array, order: Index, costs: Array, graph: PairGraph, A: Array, S: Array
 ) -> Array:
-    """X' L X, (d, d), for the Laplacian L of the graph, the part of a query times its cost.
+    """Return X' L X for the Laplacian L of the graph, each query's part times its cost.
 
-    X'diag(degree)X - M - M', M = sum_i x_i m_i'          m_i is the sum of the x_j over the pairs (i, j): nodes of the tree hold d numbers
+    It is computed as follows, m_i being the sum of the x_j over the pairs (i, j). Nodes
+    of the tree hold d numbers.
 
-    L takes constants to 0. The points of a query are therefore taken from its first one, beside whose size they could be lost in rounding.
+        X'diag(degree)X - M - M',    M = sum_i x_i m_i'
+
+    L maps constants to 0. The points of a query are therefore taken relative to its
+    first one, whose size could otherwise hide their differences in rounding error.
 
     Parameters
     ----------
     X : ndarray of shape (m, d)
-    order : Index of shape (n,)
-        The points in sorted order.
+        Features.
+    order : ndarray of int of shape (n,)
+        Points in sorted order.
     costs : ndarray of shape (queries,)
+        Costs of the queries.
+    graph : PairGraph
+        Pairs.
     A, S : ndarray of shape (GATHERED_ROWS, d)
-        To gather in; products and sums over a query are taken in their precision.
+        Workspace; products and sums over a query have its precision.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Symmetric matrix.
     """
     z, level, starts, levels = (
         graph.points.z,
@@ -381,7 +511,7 @@ def laplacian_gram(
     )
     high, low, degree = graph.high, graph.low, graph.degree
     d = X.shape[1]
-    T, here = (
+    T, differences = (
         np.zeros((_largest(levels) + 2, d), A.dtype),
         np.empty((_largest(starts[1:] - starts[:-1]), d), A.dtype),
     )
@@ -391,18 +521,19 @@ def laplacian_gram(
         if costs[q] == 0.0:
             continue
         T[: k + 1] = 0.0
-        _take_from_first(X, order[a:b], here)
+        _take_from_first(X, order[a:b], differences)
+        # T holds the sums of x by level over z_t - high < z_p <= z_t - low.
         p = taken = b - 1
         for t in range(b - 1, a - 1, -1):
             while p >= a and z[p] > z[t] - high:
-                _add_row(T, np.int64(level[p]) + 1, k, here[p - a])
+                _add_row(T, np.int64(level[p]) + 1, k, differences[p - a])
                 p -= 1
             while taken > p and z[taken] > z[t] - low:
-                _take_row(T, np.int64(level[taken]) + 1, k, here[taken - a])
+                _take_row(T, np.int64(level[taken]) + 1, k, differences[taken - a])
                 taken -= 1
             if degree[t] == 0:
                 continue
-            own, left, right = here[t - a], A[filled], S[filled]
+            own, left, right = differences[t - a], A[filled], S[filled]
             cost, half = costs[q], 0.5 * degree[t]
             for e in range(d):
                 left[e], right[e] = cost * own[e], half * own[e]
@@ -419,10 +550,31 @@ def laplacian_gram(
 def laplacian_gram_by_buckets(
     X: Array, centre: Array, order: Index, costs: Array, graph: PairGraph, A: Array, S: Array
 ) -> Array:
-    """As `laplacian_gram`, nearly: levels are put together in buckets, and rows of neighbouring z are compared at their middle.
+    """Approximate `laplacian_gram` with buckets of levels and groups of neighbouring z.
 
-    Of all pairs about 1 / LEVEL_BUCKETS + (GATHERED_ROWS / n)^2 are counted wrongly. The approximate L does not take constants to 0, so
-    that X is taken from its centre (d,).
+    Rows of neighbouring z are compared at their middle. About 1 / LEVEL_BUCKETS +
+    (GATHERED_ROWS / n)^2 of all pairs are counted wrongly. The approximate L does not
+    map constants to 0, so that X is taken relative to its centre.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, d)
+        Features.
+    centre : ndarray of shape (d,)
+        Mean of the features.
+    order : ndarray of int of shape (n,)
+        Points in sorted order.
+    costs : ndarray of shape (queries,)
+        Costs of the queries.
+    graph : PairGraph
+        Pairs.
+    A, S : ndarray of shape (GATHERED_ROWS, d)
+        Workspace; products and sums have its precision.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Symmetric matrix.
     """
     z, level, starts, levels = (
         graph.points.z,
@@ -442,16 +594,18 @@ def laplacian_gram_by_buckets(
         for t in range(a, b):
             bucket[t] = level[t] if whole else np.int64(level[t]) * LEVEL_BUCKETS // k
         cells[:] = 0.0
+        # A cell holds the sum of x over one bucket, `sums` the sums over all lower
+        # buckets.
         p, taken, stop = b - 1, b - 1, b
         while stop > a:
             start = max(a, stop - GATHERED_ROWS)
-            at = z[(start + stop - 1) // 2]
-            while p >= a and z[p] > at - high:
+            middle = z[(start + stop - 1) // 2]
+            while p >= a and z[p] > middle - high:
                 x, cell = X[order[p]], cells[bucket[p]]
                 for e in range(d):
                     cell[e] += x[e] - centre[e]
                 p -= 1
-            while taken > p and z[taken] > at - low:
+            while taken > p and z[taken] > middle - low:
                 x, cell = X[order[taken]], cells[bucket[taken]]
                 for e in range(d):
                     cell[e] -= x[e] - centre[e]
@@ -465,9 +619,9 @@ def laplacian_gram_by_buckets(
                 left, right = A[t - start], S[t - start]
                 below, above = sums[at_bucket], sums[at_bucket if whole else at_bucket + 1]
                 for e in range(d):
-                    here = x[e] - centre[e]
-                    left[e] = cost * here
-                    right[e] = half * here - 0.5 * (below[e] + above[e])
+                    difference = x[e] - centre[e]
+                    left[e] = cost * difference
+                    right[e] = half * difference - 0.5 * (below[e] + above[e])
             H += A[: stop - start].T @ S[: stop - start]
             stop = start
     return H + H.T
@@ -475,7 +629,10 @@ def laplacian_gram_by_buckets(
 
 @jit
 def _largest(levels: Index) -> Any:
-    """The largest of some integers; `levels.max()` would take five times as long to compile."""
+    """Return the maximum of integers.
+
+    `levels.max()` would take five times as long to compile.
+    """
     largest = levels[0]
     for k in levels:
         largest = max(largest, k)
@@ -484,7 +641,7 @@ def _largest(levels: Index) -> Any:
 
 @jit
 def _added(total: float, lost: float, v: float) -> tuple[float, float]:
-    """Kahan's sum: total + v, and what rounding left out of it."""
+    """Return total + v and the part lost in rounding, by Kahan's summation."""
     exactly = v - lost
     larger = total + exactly
     return larger, (larger - total) - exactly
@@ -500,7 +657,7 @@ def _add(T: Array, r: Any, k: Any, v: float) -> None:
 
 @jit
 def _sum(T: Array, r: Any) -> float:
-    """The sum of the first r entries."""
+    """Return the sum of the first r entries."""
     s = 0.0
     while r > 0:
         s += T[r]
@@ -520,7 +677,7 @@ def _add_row(T: Array, r: Any, k: Any, x: Array) -> None:
 
 @jit
 def _take_row(T: Array, r: Any, k: Any, x: Array) -> None:
-    """Take x from entry r of a Fenwick tree of vectors."""
+    """Subtract x from entry r of a Fenwick tree of vectors."""
     while r <= k:
         node = T[r]
         for e in range(x.size):
@@ -540,7 +697,7 @@ def _subtract_sum(T: Array, r: Any, v: Array) -> None:
 
 @jit
 def _take_from_first(X: Array, points: Index, out: Array) -> None:
-    """The differences of these points and the first of them into `out`, (points, d) or larger."""
+    """Compute the differences of points and the first of them, (points, d)."""
     first = X[points[0]]
     for t in range(points.size):
         x, own = X[points[t]], out[t]

@@ -1,11 +1,12 @@
-"""A smooth loss of the slacks of rows: its value, its multipliers, its curvature, and how these change along a direction.
+"""Smooth loss of the rows' slacks: value, multipliers and curvature, and line searches.
 
-    u(t) = u - t A h        d/dt sum_r c_r phi(u_r(t)) = -h'A'alpha,        alpha_r = c_r phi'(u_r)
+    u(t) = u - t A h
+    d/dt sum_r c_r phi(u_r(t)) = -h'A'alpha,    alpha_r = c_r phi'(u_r)
 
-This is what an optimiser needs of the rows at decision values g = f + b. For rows that
-are listed, alpha and D are arrays with one number a row. For pairs that are not listed
-they are objects (`pair_multipliers.py`, `pair_slacks.py`), which `Rows.rdot`,
-`hess_vec` and `gram_weighted` accept in place of arrays.
+An optimiser needs this at decision values g = f + b. For explicit rows alpha and D are
+arrays with one number per row. For implicit pairs they are objects
+(`pair_multipliers.py`, `pair_slacks.py`), which `Rows.rdot`, `hess_vec` and
+`gram_weighted` accept in place of arrays.
 """
 
 from __future__ import annotations
@@ -25,34 +26,65 @@ from equimargin.formulations.rows.loss import Loss
 
 
 class Curvature(ABC):
-    """The diagonal D of a Hessian A' D A, one number a row, whether or not the rows are listed."""
+    """Diagonal D of a Hessian A' D A, one number per explicit or implicit row."""
 
     @abstractmethod
     def hess_vec(self, v: Array) -> Array:
-        """A' D A v, (m,), for v (m,)."""
-
-    @abstractmethod
-    def gram(self, Z: Explicit, single: bool = False) -> Array:
-        """Z' A' D A Z, (q, q), for features Z (m, q).
+        """Return A' D A v.
 
         Parameters
         ----------
+        v : ndarray of shape (m,)
+            Vector.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Product.
+        """
+
+    @abstractmethod
+    def gram(self, Z: Explicit, single: bool = False) -> Array:
+        """Return Z' A' D A Z.
+
+        Parameters
+        ----------
+        Z : Explicit of shape (m, q)
+            Features of the points.
         single : bool
-            Whether sums of float32 are good enough.
+            True if float32 sums are accurate enough.
+
+        Returns
+        -------
+        ndarray of shape (q, q)
+            Symmetric matrix.
         """
 
     def gram_product(self, Z: Explicit, v: Array) -> Array:
-        """Z' A' D A Z v, (q,), for features Z (m, q) and v (q,)."""
+        """Return Z' A' D A Z v.
+
+        Parameters
+        ----------
+        Z : Explicit of shape (m, q)
+            Features of the points.
+        v : ndarray of shape (q,)
+            Vector.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            Product.
+        """
         return Z.rdot(self.hess_vec(Z @ v))
 
     @abstractmethod
     def weight(self) -> float:
-        """The sum of D_r over all rows r and all points that are in r."""
+        """Return the sum of D_r over all rows r and all points in r."""
 
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """sum_r c_r phi(u_r) to the second order.
+    """Second-order expansion of sum_r c_r phi(u_r).
 
     Parameters
     ----------
@@ -60,9 +92,9 @@ class Expansion:
         The sum.
     conjugate : float
         sum_r c_r phi*(alpha_r / c_r).
-    alpha : Any
+    alpha : ndarray or implicit multipliers of shape (p,)
         Multipliers c_r phi'(u_r).
-    D : Array | Curvature
+    D : ndarray of shape (p,), or Curvature
         c_r where phi'' is `slope`, 0 elsewhere.
     """
 
@@ -73,56 +105,90 @@ class Expansion:
 
 
 class Slacks(ABC):
-    """The slacks u of all rows at some decision values."""
+    """Slacks u of all rows at given decision values."""
 
     @abstractmethod
     def expanded(self, phi: Loss) -> Expansion:
-        """The loss to the second order."""
+        """Return the second-order expansion of the loss.
+
+        Parameters
+        ----------
+        phi : Loss
+            Smooth loss.
+        """
 
     @abstractmethod
     def hinge(self) -> float:
-        """sum_r c_r (u_r)_+."""
+        """Return sum_r c_r (u_r)_+."""
 
     @abstractmethod
     def violated(self) -> Any:
-        """Which rows have u_r > 0, for `Rows.mixed`."""
+        """Return the subset of rows with u_r > 0, as `Rows.mixed` accepts it."""
 
     @abstractmethod
     def along(self, h: Array) -> Line:
-        """The slacks as the decision values move by t h, h (m,)."""
+        """Return the slacks as functions of t, as the decision values move by t h.
+
+        Parameters
+        ----------
+        h : ndarray of shape (m,)
+            Direction of the decision values.
+        """
 
     def listed(self) -> RowSlacks | None:
-        """These slacks, where they are arrays of one number a row; else None."""
+        """Return these slacks if they are arrays of one number per row, or None."""
         return None
 
 
 class Line(ABC):
-    """The slacks u - t A h for t >= 0."""
+    """Slacks u - t A h for t >= 0."""
 
     @abstractmethod
     def slope(self, phi: Loss, t: float) -> float:
-        """The derivative of the loss in t."""
+        """Return the derivative of the loss in t.
+
+        Parameters
+        ----------
+        phi : Loss
+            Smooth loss.
+        t : float
+            Step.
+        """
 
     @abstractmethod
     def curvature(self, phi: Loss, t: float) -> float:
-        """The second derivative of the loss in t."""
+        """Return the second derivative of the loss in t.
+
+        Parameters
+        ----------
+        phi : Loss
+            Smooth loss.
+        t : float
+            Step.
+        """
 
     @abstractmethod
     def to(self, t: float) -> Slacks:
-        """The slacks there."""
+        """Return the slacks at t.
+
+        Parameters
+        ----------
+        t : float
+            Step.
+        """
 
 
 class RowSlacks(Slacks):
-    """Slacks in an array, one number a row.
+    """Slacks in an array, one number per row.
 
     Parameters
     ----------
-    dot : Callable[[Array], Array]
-        h (m,) -> A h (p,).
+    dot : callable
+        Function from h (m,) to A h (p,).
     u : ndarray of shape (p,)
-        slacks.
+        Slacks.
     c : ndarray of shape (p,)
-        costs.
+        Costs.
     """
 
     def __init__(self, dot: Callable[[Array], Array], u: Array, c: Array) -> None:
@@ -147,7 +213,7 @@ class RowSlacks(Slacks):
 
 
 class _RowLine(Line):
-    """a : (p,) A h."""
+    """Slacks u - t a of explicit rows, with a = A h (p,)."""
 
     def __init__(self, start: RowSlacks, a: Array) -> None:
         self.start, self.a = start, a
@@ -178,7 +244,10 @@ class _RowLine(Line):
 def _slopes(
     u: Array, a: Array, c: Array, t: float, slope: float, top: float
 ) -> tuple[float, float]:
-    """The first and second derivative of sum_r c_r phi(u_r - t a_r) in t, u with phi's width added."""
+    """Return both derivatives of sum_r c_r phi(u_r - t a_r).
+
+    The derivatives are in t; u includes the width of phi.
+    """
     d1, d2 = 0.0, 0.0
     for r in range(u.size):
         z = slope * (u[r] - t * a[r])

@@ -1,1 +1,1 @@
-"""Portable certificates, written: of a problem, of a program, and of a path, each a state, and one writer."""
+"""Certificates of a problem, a program and a path, as portable files."""

@@ -1,6 +1,8 @@
-"""A certificate of a path: finitely many points, and an inequality for each two neighbours, prove a gap at every lambda of a range.
+"""Certificate of a path: points and inequalities that prove a gap over a lambda range.
 
-    lambda^2 (U - L)  <=  (1 - x) u + x v + x (1 - x) c        on the way from one point to the next, u and v being what the points prove
+There are finitely many points, and an inequality for each two neighbours,
+
+    lambda^2 (U - L)  <=  (1 - x) u + x v + x (1 - x) c,    u and v proven at two points.
 
 The document is JSON, schema equimargin-certificate/3, described in `certificate.md`;
 `checker.py` checks it without this package. Its points are breakpoints of a path that
@@ -29,19 +31,25 @@ from equimargin.proofs.certificates.writing import document
 from equimargin.solvers.path.result import SMALLEST_LAMBDA, RegularizationPath
 
 GAP = 1e-3
-"""The claimed gap unless another one is asked for: a thousandth of the optimum."""
+"""Claimed gap by default: a thousandth of the optimum."""
 SHARE = 0.9
-"""Share of the claimed gap that a piece may use where it is chosen in floating point; the rest is for the grid and for rounding."""
+"""Share of the claimed gap for a segment chosen in floating point.
+
+The rest is for the grid and for rounding.
+"""
 BITS_BELOW_THE_GAP = 12
-"""Bits that the grid of the multipliers is finer than the claimed gap, relatively to the largest weight, to begin with."""
+"""Initial bits of the grid below the claimed gap, relative to the largest weight.
+
+The grid is that of the multipliers.
+"""
 MORE_BITS = 10
-"""Bits by which the grid is made finer where the gap is not proved."""
+"""Bits by which the grid is refined if the gap is not proved."""
 MOST_BITS = 52
 """Bits of the finest grid, those of a double."""
 
 
 class Stop(NamedTuple):
-    """A lambda of the path, with its multipliers alpha, (p,), and lambda times its bias."""
+    """Lambda of the path, with its multipliers alpha, (p,), and lambda times its bias."""
 
     lam: float
     alpha: Array
@@ -49,7 +57,7 @@ class Stop(NamedTuple):
 
 
 class GridStop(NamedTuple):
-    """A stop as it is written: its multipliers in steps of the grid, and what the checker computes of them."""
+    """Stop in the certificate: multipliers in steps of the grid, and the checker's values."""
 
     steps: Array
     knot: checker.Knot
@@ -58,31 +66,32 @@ class GridStop(NamedTuple):
 def path_certificate(
     path: RegularizationPath, low: float | None = None, high: float | None = None, gap: float = GAP
 ) -> dict[str, Any]:
-    """What a path proves at every lambda of a range, as the plain values of a certificate.
+    """Return the certificate of a path over a range of lambda, as plain values.
 
         U(lambda) <= (1 + gap) optimum(lambda)        for all lambda in [low, high]
 
     Parameters
     ----------
     path : RegularizationPath
-        Of a margin problem.
-    low, high : float | None
-        The range, by default from the last breakpoint that is not 0 to the first one.
-    gap : float
-        > 0, how far the objective may be above the optimum, in parts of the optimum.
+        Path of a margin problem.
+    low, high : float, optional
+        Range of lambda, by default from the last breakpoint that is not 0 to the first
+        one.
+    gap : float, default GAP
+        Largest excess of the objective over the optimum, > 0, relative to the optimum.
 
     Returns
     -------
     dict
-        The certificate. It proves the gap also where the path in floating point is
-        wrong by less; the fewer points, the larger the gap.
+        Certificate. It proves the gap also if the path in floating point is wrong by
+        less; the larger the gap, the fewer its points.
 
     Raises
     ------
     ValueError
-        A path without a breakpoint or of a one-norm problem, a range that it does not
-        reach, a gap that its points do not prove, a problem that no certificate states,
-        or more points than the checker takes.
+        If the path has no breakpoint or is that of a one-norm problem, does not reach
+        the range, or does not prove the gap; if no certificate states the problem; or
+        if the checker rejects the number of points.
     """
     along = _Along.of(path, low, high)
     gap = positive(gap, "gap")
@@ -107,20 +116,20 @@ def path_certificate(
 
 @dataclass(frozen=True, eq=False)
 class _Along:
-    """The lambdas of a path at which there may be a point, decreasing: the ends of the range, and the breakpoints between them.
+    """Candidate lambdas of a path, decreasing: ends of the range, breakpoints between.
 
     Parameters
     ----------
-    lambdas, numbers
-        N of them, and of each which breakpoint it is, None at an end.
+    lambdas, numbers : list of length N
+        Each lambda, and the number of its breakpoint, None at an end.
     ends : dict[float, Stop]
-        The stops at the ends, by their lambda.
+        Stops at the ends, by their lambda.
     gains : ndarray of shape (N,)
         t'alpha.
     pulls : ndarray of shape (N, m)
         A'alpha.
     lowest : dict[int, float]
-        What `lower` has returned.
+        Cache of `lower`.
     """
 
     path: RegularizationPath
@@ -133,7 +142,7 @@ class _Along:
 
     @classmethod
     def of(cls, path: RegularizationPath, low: float | None, high: float | None) -> _Along:
-        """The range of a path; a ValueError where there is none."""
+        """Return the range of a path; raise a ValueError if there is none."""
         if not isinstance(path, RegularizationPath):
             raise ValueError("the path of a one-norm problem has no certificate")
         inside = path.lambdas[path.lambdas >= SMALLEST_LAMBDA]
@@ -157,9 +166,8 @@ class _Along:
             path.problem.rows,
             np.flatnonzero((path.lambdas < high) & (path.lambdas > low)),
         )
-        between = between[
-            np.append(np.diff(path.lambdas[between]) < 0, True)[: len(between)]
-        ]  # several events may be at one lambda
+        # Several events may be at one lambda.
+        between = between[np.append(np.diff(path.lambdas[between]) < 0, True)[: len(between)]]
         ends = {lam: cls._end(path, lam) for lam in (high, low)}
         first, *last = [(rows.t @ end.alpha, rows.rdot(end.alpha)) for end in ends.values()]
         gains, pulls = zip(
@@ -171,10 +179,10 @@ class _Along:
 
     @staticmethod
     def _end(path: RegularizationPath, lam: float) -> Stop:
-        """The path at any lambda."""
-        at = path.at(lam)
-        assert at.dual is not None
-        return Stop(lam, np.asarray(at.dual) * lam, (at.bias or 0.0) * lam)
+        """Return the path at any lambda."""
+        point = path.at(lam)
+        assert point.dual is not None
+        return Stop(lam, np.asarray(point.dual) * lam, (point.bias or 0.0) * lam)
 
     def __getitem__(self, k: int) -> Stop:
         t = self.numbers[k]
@@ -185,7 +193,7 @@ class _Along:
         )
 
     def lower(self, k: int) -> float:
-        """lambda^2 L at the k-th one."""
+        """Return lambda^2 L at the k-th lambda."""
         if k not in self.lowest:
             self.lowest[k] = (
                 self.lambdas[k] * float(self.gains[k]) - self.path.problem.norm2(self.pulls[k]) / 2
@@ -193,7 +201,10 @@ class _Along:
         return self.lowest[k]
 
     def near(self, i: int, j: int, gap: float) -> bool:
-        """Whether a share of the gap is kept between two lambdas without a point between them, as far as float64 says."""
+        """Return True if a segment between two lambdas keeps a share of the gap, in float64.
+
+        No point is between them.
+        """
         product = (self.lambdas[i] - self.lambdas[j]) * float(self.gains[i] - self.gains[j])
         curvature = (1 + gap) * product - (1 + gap / 2) * self.path.problem.norm2(
             self.pulls[i] - self.pulls[j]
@@ -203,7 +214,10 @@ class _Along:
         return rest <= 0 or rest * rest <= 4 * first * second
 
     def chosen(self, gap: float) -> list[int]:
-        """Few of them, from the first to the last one, each as far from the one before as the gap allows."""
+        """Return few lambdas, each as far from its predecessor as the gap allows.
+
+        They include the first and the last one.
+        """
         last, chosen, step = len(self.lambdas) - 1, [0], 1
         while (i := chosen[-1]) < last:
             good, bad = i + 1, last + 1
@@ -233,11 +247,14 @@ class _Grid:
 
     @cached_property
     def exponent(self) -> int:
-        """The grid has steps of two to this power."""
+        """Exponent of the grid, whose steps are two to this power."""
         return math.frexp(float(self.problem.costs.max(initial=1.0)))[1] - self.bits
 
     def proved(self, chosen: list[int], gap: Fraction) -> tuple[list[dict[str, Any]], int] | None:
-        """The points at the chosen stops, and at others where one is needed, and their denominator; None if they do not prove the gap."""
+        """Return the points at the chosen stops and at further ones, and their denominator.
+
+        None if they do not prove the gap.
+        """
         kept, rest = chosen[:1], chosen[1:]
         if checker.excess(self.at(kept[0], len(chosen)).knot, gap) > 0:
             return None
@@ -251,14 +268,14 @@ class _Grid:
         return list(self.points(kept)), 2 ** max(0, -self.exponent)
 
     def joined(self, i: int, j: int, count: int, gap: Fraction) -> bool:
-        """Whether the gap is proved from one stop to the other, and at the other."""
+        """Return True if the gap is proved from one stop to the other, and at the other."""
         before, after = self.at(i, count).knot, self.at(j, count).knot
         first, second = checker.excess(before, gap), checker.excess(after, gap)
         rest = checker.curvature(self.judge.space, before, after, gap) + first + second
         return second <= 0 and (rest <= 0 or rest**2 <= 4 * first * second)
 
     def at(self, k: int, count: int) -> GridStop:
-        """The k-th stop on the grid, one of so many."""
+        """Return the k-th stop on the grid, one of `count`."""
         if k not in self.known:
             lam, alpha, bias = self.along[k]
             steps = self.steps(alpha)
@@ -274,7 +291,7 @@ class _Grid:
         return self.known[k]
 
     def check_size(self, count: int, numbers: list[int]) -> None:
-        """A ValueError where the checker would refuse so many points as too much arithmetic."""
+        """Raise a ValueError if the checker would reject the points as too much arithmetic."""
         try:
             checker.path_is_affordable(self.judge, count, numbers)
         except ValueError:
@@ -284,13 +301,13 @@ class _Grid:
             ) from None
 
     def steps(self, alpha: Array) -> Array:
-        """Multipliers on the grid, in steps of it, in their box and with s'alpha = 0."""
+        """Return multipliers in steps of the grid, within their bounds and with s'alpha = 0."""
         box = np.floor(np.ldexp(self.problem.exact_box, -self.exponent))
         rounded = np.minimum(np.rint(np.ldexp(alpha, -self.exponent)), box)
         return round_to_dyadic_grid(rounded, box, self.problem.bias_signs)
 
     def points(self, kept: list[int]) -> Iterator[dict[str, Any]]:
-        """The stops as a certificate lists them, each by what differs from the one before."""
+        """Yield the stops as listed in a certificate, by their changes from the previous one."""
         before, times = np.zeros(self.problem.p), 2 ** max(0, self.exponent)
         for k in kept:
             lam, _, bias = self.along[k]

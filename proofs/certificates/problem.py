@@ -1,11 +1,12 @@
-"""A portable certificate: a problem, a primal and a dual point, and the interval that they prove to hold its optimum.
+"""Portable certificate: a problem, its points, and the interval that they prove.
 
-    L(alpha) <= optimum <= U(f, b)        both sides in rationals, rounded outwards to doubles (mode "proven"), or equal (mode "exact")
+    L(alpha) <= optimum <= U(f, b)
 
-The document is JSON, schema equimargin-certificate/1, described in `certificate.md`;
-`checker.py` checks it without this package. The points of an answer are repaired to
-exact feasibility first. What they prove is computed with the checker's own functions,
-so that no certificate claims what the checker refuses.
+Both sides are rationals, rounded outwards to doubles (mode "proven"), or equal (mode
+"exact"). The document is JSON, schema equimargin-certificate/1, described in
+`certificate.md`; `checker.py` checks it without this package. The points of an answer
+are made exactly feasible first. Their bounds are computed with the checker's own
+functions, so that no certificate claims a bound that the checker rejects.
 """
 
 from __future__ import annotations
@@ -48,29 +49,35 @@ from equimargin.solvers.ray import FarkasRay
 from equimargin.solvers.solution import Solution
 
 MOST_ROWS = 1_000_000
-"""Rows or pairs of the largest problem that is certified: a larger certificate would take longer to check than its problem to solve."""
+"""Rows or pairs of the largest problem that is certified.
+
+A larger certificate would take longer to check than its problem to solve.
+"""
 MOST_FEATURE_VALUES = 2_000_000
-"""Entries of the largest X that is certified: a certificate contains all of them in full."""
+"""Entries of the largest X that is certified: a certificate contains all of them."""
 MOVES_INSIDE = (0.0, 2.0**-50, 2.0**-44, 2.0**-38, 2.0**-30, 2.0**-20)
-"""Shares of its margin by which a point is moved inside its hard rows. Each is tried in turn, until the point satisfies them exactly."""
+"""Shares of its margin by which a point is perturbed to the interior of its hard rows.
+
+Each is tried in turn, until the point satisfies the rows exactly.
+"""
 
 
 def certificate(answer: Solution | ExactOptimum, mode: Mode | None = None) -> dict[str, Any]:
-    """What an answer proves, as the plain values of a certificate.
+    """Return the certificate of an answer, as plain values.
 
     Parameters
     ----------
-    answer : Solution | ExactOptimum
-        From `solve`, or from `exact_optimum`.
-    mode : Mode | None
+    answer : Solution or ExactOptimum
+        Result of `solve`, or of `exact_optimum`.
+    mode : Mode, optional
         "exact" needs the latter, or a solution with the exact ray of an infeasible
-        problem; by default the most that the answer proves.
+        problem; by default the strongest mode that the answer proves.
 
     Raises
     ------
     ValueError
-        mode "exact" for an answer in floating point or one that ended early; what
-        `certificate_at` and `certificate_of_ray` raise.
+        If mode is "exact" and the answer is in floating point or stopped early; also as
+        in `certificate_at` and `certificate_of_ray`.
     """
     if mode not in (None, "proven", "exact"):
         raise ValueError(f"the mode of a certificate is 'proven' or 'exact', not {mode!r}")
@@ -80,6 +87,7 @@ def certificate(answer: Solution | ExactOptimum, mode: Mode | None = None) -> di
         and answer.ray is not None
     ):
         return certificate_of_ray(answer.problem, answer.ray, mode or "exact")
+    # An exact optimum may have stopped early: it then has neither a value nor a ray.
     exact = isinstance(answer, ExactOptimum) and (
         answer.value is not None or answer.ray is not None
     )
@@ -94,27 +102,28 @@ def certificate(answer: Solution | ExactOptimum, mode: Mode | None = None) -> di
 
 
 def certificate_at(problem: Problem, point: CanonicalPoint) -> dict[str, Any]:
-    """What a point proves of a problem's optimum, as the plain values of a certificate.
+    """Return the certificate of a point, as plain values.
 
     Parameters
     ----------
     problem : Problem
         MarginProblem or OneNormProblem.
     point : CanonicalPoint
-        f, b and alpha, as far as there are any; without f that of alpha is taken,
-        without alpha what follows from f.  x and u of a OneNormProblem, each or None.
+        f, b and alpha, each if available; without f that of alpha is used, without
+        alpha the multipliers recovered from f. For a OneNormProblem x and u, each or
+        None.
 
     Raises
     ------
     ValueError
-        A kernel that is not positive semidefinite, a problem too large to be written, a
-        point that proves nothing.
+        If the kernel is not positive semidefinite, the problem too large to be written,
+        or the point proves nothing.
     """
     stated = state(problem)
     judge = checker.read_problem(stated)
     if isinstance(problem, OneNormProblem):
-        at = problem.own_point(point)
-        duals, primals = _prices(judge, problem, at), _unknowns(problem, at)
+        own_point = problem.own_point(point)
+        duals, primals = _prices(judge, problem, own_point), _unknowns(problem, own_point)
     else:
         completed = _both_sides(problem, problem.own_point(point))
         duals, primals = _multipliers(problem, completed), _functions(problem, completed)
@@ -141,21 +150,23 @@ def certificate_at(problem: Problem, point: CanonicalPoint) -> dict[str, Any]:
 def certificate_of_ray(
     problem: MarginProblem, ray: FarkasRay, mode: Mode = "exact"
 ) -> dict[str, Any]:
-    """The proof that no function meets the hard rows of a problem, as the plain values of a certificate.
+    """Return the certificate that no function satisfies the hard rows, as plain values.
 
     Parameters
     ----------
     problem : MarginProblem
-        Without a bias.
+        Problem without a bias.
     ray : FarkasRay
-        Weights of hard rows of it under which these cancel.
+        Weights of hard rows of the problem under which these cancel.
+    mode : Mode, default "exact"
+        Mode of the certificate.
 
     Raises
     ------
     ValueError
-        A problem too large to be written, or of a kernel without certificates; a ray of
-        another form, one that names rows which are not hard ones, or under which the
-        rows do not cancel.
+        If the problem is too large to be written, or its kernel has no certificates; if
+        the ray has another form, names rows that are not hard, or does not make the
+        rows cancel.
     """
     stated = state(problem)
     judge = checker.read_problem(stated)
@@ -166,7 +177,8 @@ def certificate_of_ray(
 
 
 def _combination_of_ray(problem: MarginProblem, ray: FarkasRay) -> dict[str, Any]:
-    """The weights of a ray, as multipliers of rows that are known by their numbers."""
+    """Return the weights of a ray, as multipliers of numbered rows."""
+    # A ray names a row by its points, the certificate by its number.
     rows, hard = problem.rows, np.flatnonzero(np.isinf(problem.costs))
     points = [rows.preferred[hard], rows.other[hard]] if isinstance(rows, Pairs) else [hard]
     number = dict(zip(map(tuple, np.column_stack(points).tolist()), hard.tolist(), strict=True))
@@ -198,7 +210,7 @@ def _combination_of_ray(problem: MarginProblem, ray: FarkasRay) -> dict[str, Any
 
 
 def _both_sides(problem: MarginProblem, point: Point) -> Point:
-    """The point, with f from its multipliers or multipliers from its f where it lacks one of them."""
+    """Return the point, with f from its multipliers or multipliers from its f if one lacks."""
     if not point.has_function and point.alpha is not None:
         return replace(point, beta=problem.rows.rdot(np.asarray(point.alpha)))
     return (
@@ -209,12 +221,21 @@ def _both_sides(problem: MarginProblem, point: Point) -> Point:
 
 
 def certificate_of_family(problem: Problem, family: FamilyVerdict) -> dict[str, Any]:
-    """What all answers to a problem prove together: an exact ray where one of them has found it, or what their best points prove.
+    """Return the certificate of all answers to a problem.
+
+    It has an exact ray if one of them has found it, or the bounds of their best points.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem to certify.
+    family : FamilyVerdict
+        Verdict on the family.
 
     Raises
     ------
     ValueError
-        What `certificate_of_ray` and `certificate_at` raise.
+        As in `certificate_of_ray` and `certificate_at`.
     """
     ray = next((j.evidence.ray for j in family.judgements if j.evidence.ray is not None), None)
     if ray is not None and isinstance(problem, MarginProblem):
@@ -223,7 +244,17 @@ def certificate_of_family(problem: Problem, family: FamilyVerdict) -> dict[str, 
 
 
 def best_point(problem: Problem, family: FamilyVerdict) -> CanonicalPoint:
-    """The function of a family's least upper bound and the multipliers of its greatest lower one, over all answers but the controls."""
+    """Return the function of the least upper bound, and multipliers of the greatest lower one.
+
+    All answers except controls are compared.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem to certify.
+    family : FamilyVerdict
+        Verdict on the family.
+    """
     points = [
         j.evidence.point
         for j in family.judgements
@@ -244,20 +275,27 @@ def best_point(problem: Problem, family: FamilyVerdict) -> CanonicalPoint:
 
 
 def state(problem: Problem) -> dict[str, Any]:
-    """The problem as a certificate states it: every number is a double, written in decimals that read back as it.
+    """Return the problem as a certificate states it.
+
+    Every number is a double, written in decimals that restore it exactly.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem to certify.
 
     Raises
     ------
     ValueError
-        A kernel that is not positive semidefinite or has no name in the schema, a
-        problem too large to be written.
+        If the kernel is not positive semidefinite or has no name in the schema, or the
+        problem is too large to be written.
     """
     if isinstance(problem, MarginProblem) and problem.loss not in LOSSES:
         raise ValueError(
-            f"a certificate of format 1 is of the hinge or the squared hinge, and the loss "
-            f"is the {problem.phi.words}; "
-            "`program_certificate` takes the program of a formulation"
+            f"a certificate of format 1 needs the hinge or the squared hinge, not the "
+            f"{problem.phi.words}; use `program_certificate` with the program of a formulation"
         )
+    # An intercept is the constant of the kernel in the schema.
     kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel
     if isinstance(problem.rows, Levels):
         raise ValueError(
@@ -266,14 +304,12 @@ def state(problem: Problem) -> dict[str, Any]:
         )
     if not (problem.convex and kernel.positive_semidefinite):
         raise ValueError(
-            f"the {kernel.name} kernel is not positive semidefinite: no optimum is "
-            f"certified with it"
+            f"the {kernel.name} kernel is not positive semidefinite: no optimum is certified"
         )
     if kernel.name not in checker.PARAMETERS:
         known = ", ".join(checker.PARAMETERS)
         raise ValueError(
-            f"a certificate is of the kernels that its checker computes, {known}, and "
-            f"{kernel.name} is none of them"
+            f"a certificate needs a kernel that its checker computes ({known}), not {kernel.name}"
         )
     if isinstance(kernel, Polynomial) and kernel.degree > checker.MOST_DEGREE:
         raise ValueError(
@@ -312,13 +348,14 @@ def state(problem: Problem) -> dict[str, Any]:
 
 
 def _exact(answer: ExactOptimum) -> dict[str, Any]:
-    """The certificate of an exact optimum, or of an exact ray."""
+    """Return the certificate of an exact optimum, or of an exact ray."""
     stated = state(answer.problem)
     established = checker.semidefiniteness(checker.read_problem(stated))
     if answer.value is None:
         assert answer.ray is not None
         return _document("exact", stated, established, None, _combination(answer.ray), "inf", "inf")
     value, dual = ratio(answer.value), _combination(answer.alpha)
+    # The optimal biases are an interval: its first finite endpoint is written.
     b = next((end for end in answer.bias if end is not None), Fraction(0))
     bias = {"b": ratio(b)} if answer.problem.bias else {}
     if isinstance(answer.problem, OneNormProblem):
@@ -346,7 +383,10 @@ def _document(
 def _first(
     candidates: Iterator[Any], proves: Callable[[Any], Fraction | float], nothing: float
 ) -> tuple[Any, Fraction | float, str]:
-    """The first point that satisfies its constraints exactly, and what it proves; the reason why the last one does not, if none does."""
+    """Return the first point that satisfies its constraints exactly, and its bound.
+
+    If none does, return the reason why the last one does not.
+    """
     reason = ""
     for candidate in candidates:
         try:
@@ -359,14 +399,14 @@ def _first(
 def _prices(
     judge: checker.Problem, problem: OneNormProblem, point: OneNormPoint
 ) -> Iterator[dict[str, Any]]:
-    """Multipliers of a linear program near those of the point, on a grid."""
+    """Yield multipliers of a linear program on a grid, close to those of the point."""
     if point.u is not None:
         u = np.asarray(point.u, dtype=np.float64)
         yield _affordable_prices(judge, _combination(problem.feasible(u)))
 
 
 def _unknowns(problem: OneNormProblem, point: OneNormPoint) -> Iterator[dict[str, Any]]:
-    """x >= 0 near that of the point, on a grid, and the bias where there is one."""
+    """Yield x >= 0 on a grid, close to that of the point, and the bias if there is one."""
     if point.x is not None:
         x = np.clip(np.nan_to_num(np.asarray(point.x), nan=0.0, posinf=0.0, neginf=0.0), 0.0, None)
         x = round_to_dyadic_grid(x, np.full(len(x), np.inf), np.zeros(len(x)))
@@ -376,7 +416,7 @@ def _unknowns(problem: OneNormProblem, point: OneNormPoint) -> Iterator[dict[str
 
 
 def _multipliers(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]:
-    """Multipliers near those of the point, on a grid."""
+    """Yield multipliers on a grid, close to those of the point."""
     if point.alpha is None:
         return
     box = problem.exact_box
@@ -391,7 +431,7 @@ def _multipliers(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any
 
 
 def _affordable_prices(judge: checker.Problem, dual: dict[str, Any]) -> dict[str, Any]:
-    """Multipliers of a linear program over a denominator so large that B'u <= 1 holds exactly."""
+    """Return multipliers of a linear program over a denominator that gives B'u <= 1 exactly."""
     u = checker.read_combination(dual, len(judge.rows.target))
     pull = checker.transposed_product(judge.rows, u, len(judge.space.rows))
     prices, scale = checker.prices(judge, checker.function_of_points(judge.space, pull, u.unit))
@@ -405,7 +445,7 @@ def _affordable_prices(judge: checker.Problem, dual: dict[str, Any]) -> dict[str
 
 
 def _functions(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]:
-    """Functions near that of the point, each further inside the hard rows than the one before."""
+    """Yield functions close to that of the point, each further inside the hard rows."""
     if not point.has_function:
         return
     v = coefficients(problem, point)
@@ -433,14 +473,17 @@ def _functions(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]
 
 
 def _function(problem: MarginProblem, v: Array, b: float) -> dict[str, Any]:
-    """Return a function and its bias as a certificate has them: the function that intervals judge, coefficients of equal points added."""
+    """Return a function and its bias as in a certificate.
+
+    It is the function that intervals evaluate, coefficients of equal points added up.
+    """
     if problem.explicit is None:
         return {"beta": problem.gram.merged(v).tolist(), "b": float(b)}
     return {"w": v.tolist(), "b": float(b)}
 
 
 def _combination(x: Array | Sequence[Fraction]) -> dict[str, Any]:
-    """Numbers of rows, or of points, as integers over one denominator; those that are 0 are left out."""
+    """Return nonzero numbers of rows, or of points, as integers over one denominator."""
     kept = [r for r, v in enumerate(x) if v]
     ratios = [
         (x[r] if isinstance(x[r], Fraction) else float(x[r])).as_integer_ratio() for r in kept
@@ -470,7 +513,10 @@ def _number(v: float) -> float | str:
 
 
 def _outward(v: Fraction | float, way: int) -> float | str:
-    """The nearest double that is not inside the interval, or the rational itself where it is beyond all doubles."""
+    """Return the nearest double that is not inside the interval.
+
+    It is the rational itself if that is outside the float64 range.
+    """
     if isinstance(v, float):
         return "inf" if v > 0 else "-inf"
     x = checker.outward(v, way)

@@ -1,8 +1,8 @@
-"""Portable certificates of any convex program: its standard form, and the points that prove its optimum, in rational numbers.
+"""Portable certificates of any convex program, in rational numbers.
 
-The document is JSON, schema equimargin-certificate/2, described in `certificate.md`;
-`checker.py` checks it without this package. It is written only once the checker has
-accepted it.
+They have its standard form, and the points that prove its optimum. The document is
+JSON, schema equimargin-certificate/2, described in `certificate.md`; `checker.py`
+checks it without this package. It is returned only after the checker has accepted it.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ from equimargin.proofs.program.proven_optimum import optimum, proven_optimum
 from equimargin.solvers.exact.program.optimum import Infeasible, Optimum, Unbounded
 
 Numbers = Sequence[Fraction]
-"""A vector."""
+"""Vector."""
 
 
 def program_certificate(
     program: Program, answer: Optimum | Infeasible | Unbounded | Enclosure
 ) -> dict[str, Any]:
-    """What an answer proves of a program's optimum, as the plain values of a certificate.
+    """Return the certificate of a program's optimum, as plain values.
 
     Parameters
     ----------
     program : Program
-        What was solved, in standard form: a certificate states the minimisation of its
-        objective, and its rational numbers as they are. It says neither whether the
-        problem was stated as a maximisation nor how floats were read.
-    answer : Optimum | Infeasible | Unbounded | Enclosure
-        From `program_optimum`, or from `enclosure`; the latter may have added a box to
-        the program, and then the program with the box is certified.
+        Solved program, in standard form: a certificate states the minimisation of its
+        objective, and its rational numbers unchanged. It says neither if the problem
+        was stated as a maximisation nor how floats were interpreted.
+    answer : Optimum or Infeasible or Unbounded or Enclosure
+        Result of `program_optimum`, or of `enclosure`; the latter may have added a box
+        to the program, and then the program with the box is certified.
 
     Raises
     ------
     ValueError
-        An enclosure of another program; an answer that proves nothing; a certificate
-        that the checker does not take, as one with a singular P of many unknowns and a
-        high rank; its reason is said.
+        If the enclosure is of another program, the answer proves nothing, or the
+        checker rejects the certificate, as for a singular P of many variables and a
+        high rank; the message has its reason.
     """
     exact, lower, upper, primal, dual = _sides(answer)
     stated = state(_enclosed(program, answer) if isinstance(answer, Enclosure) else program)
@@ -68,18 +68,20 @@ def program_certificate(
 
 
 def certificate_of_definition(problem: AnyProblem) -> dict[str, Any]:
-    """The certificate of a problem's definition, the first formulation of its family, as a program whose objective is minimised.
+    """Return the certificate of a problem's definition, as a minimised program.
+
+    The definition is the first formulation of its family.
 
     Parameters
     ----------
     problem : AnyProblem
-        Of a user-defined family, at given data, or a canonical one; its value map is no
-        part of the certificate.
+        Problem of a user-defined family, at given data, or a canonical one; its value
+        map is no part of the certificate.
 
     Raises
     ------
     ValueError
-        A definition that is no program, or as in `program_certificate`.
+        If the definition is no program, or as in `program_certificate`.
     """
     # Features of any other kernel are a rounded factor of its Gram matrix: their
     # program has another optimum.
@@ -97,17 +99,26 @@ def certificate_of_definition(problem: AnyProblem) -> dict[str, Any]:
             )
             program = definition.program(formulation_data(problem))
             known = proven_optimum(program, lambda value: value)
-    except Exception as failure:  # a function of somebody else's may fail in any way
+    except Exception as failure:
+        # A user-defined function may fail in any way.
         raise ValueError(
             f"its definition cannot be certified: {type(failure).__name__}: {failure}"
         ) from failure
     if known.proof is None:
-        raise ValueError("nothing is proven of its definition")
+        raise ValueError("nothing is proven about its definition")
     return program_certificate(program, known.proof)
 
 
 def state(program: Program) -> dict[str, Any]:
-    """The program as a certificate states it: the entries of its matrices that are not 0, of P those on and below the diagonal."""
+    """Return the program as a certificate states it.
+
+    Matrices have their nonzero entries, P those on and below the diagonal.
+
+    Parameters
+    ----------
+    program : Program
+        Program in standard form.
+    """
     return {
         "P": [[i, j, v] for i, j, v in _entries(program.P) if i >= j],
         "q": _list(program.q),
@@ -121,14 +132,15 @@ def state(program: Program) -> dict[str, Any]:
 
 
 def _enclosed(program: Program, answer: Enclosure) -> Program:
-    """The program that an enclosure is of: the given one, or the given one with a box; ValueError where it is another."""
+    """Return the program of an enclosure: the given one, or the given one with a box.
+
+    Raise a ValueError if the enclosure is of another program.
+    """
     own = answer.program
     added = 2 * own.n if answer.lower_by == "box" else 0
     without_box = replace(own, G=own.G.part(range(added, own.G.height)), h=own.h[added:])
     if state(without_box) != state(program):
-        raise ValueError(
-            "the enclosure is of another program: give the one that it was computed from"
-        )
+        raise ValueError("the enclosure is of another program; pass the program of the enclosure")
     return own
 
 
@@ -141,7 +153,7 @@ def _sides(
     Mapping[str, Numbers] | None,
     Mapping[str, Numbers] | None,
 ]:
-    """Whether an answer is exact, its bounds, and the points of its two sides."""
+    """Return True if an answer is exact, its bounds, and the points of its two sides."""
     if isinstance(answer, Optimum):
         return (
             True,

@@ -1,4 +1,4 @@
-"""The document of a certificate: its parts in the order of its schema, its numbers, its digests, and its file."""
+"""Document of a certificate: order of its parts, numbers, digests, and file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from equimargin.solvers.problem_file import whole
 
 Mode = Literal["proven", "exact"]
 LONGEST_DECIMAL = 1024
-"""Bits of the longest integer that is written in decimals: a longer one is read faster in hexadecimal."""
+"""Longest integer that is written in decimals, in bits.
+
+A longer one is read faster in hexadecimal.
+"""
 
 
 def document(
@@ -25,22 +28,23 @@ def document(
     stated: Mapping[str, Any],
     points: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return a certificate, with the digests of what it states and of its points.
+    """Return a certificate, with the digests of its problem and of its points.
 
     Parameters
     ----------
     schema : str
         Name of the schema.
-    mode : Mode | None
-        {"proven", "exact"} or None Kind of the claim, where the schema has several.
+    mode : Mode or None
+        Kind of the claim; None if the schema has one kind only.
     claim : mapping
-        The claim.
+        Claim.
     semidefinite : str
-        Argument that the quadratic term is positive semidefinite, as the checker names it.
+        Argument that the quadratic term is positive semidefinite, as named by the
+        checker.
     stated : mapping
-        The problem, or the program.
+        Problem, or program.
     points : mapping
-        The points that prove the claim, by the names of the schema.
+        Points that prove the claim, by the names of the schema.
     """
     kind = {} if mode is None else {"mode": mode}
     proof = list(points.values())
@@ -60,17 +64,36 @@ def document(
 
 
 def integer(v: int) -> int | str:
-    """Return an integer as JSON, in hexadecimal where decimals would take long to read."""
+    """Return an integer as JSON, in hexadecimal if decimals would take long to read.
+
+    Parameters
+    ----------
+    v : int
+        Integer.
+    """
     return v if v.bit_length() <= LONGEST_DECIMAL else hex(v)
 
 
 def ratio(v: Fraction) -> str:
-    """Return a rational number as the text p/q."""
+    """Return a rational number as the text p/q.
+
+    Parameters
+    ----------
+    v : Fraction
+        Number.
+    """
     return "/".join(str(integer(part)) for part in v.as_integer_ratio())
 
 
 def write_certificate(certificate: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
     """Write a certificate to a file, whole or not at all.
+
+    Parameters
+    ----------
+    certificate : mapping
+        Certificate.
+    path : str or path-like
+        Path of the file.
 
     Raises
     ------

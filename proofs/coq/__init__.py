@@ -1,7 +1,7 @@
-"""What Coq says of a certificate: a theorem about its bytes, and the answer of a program that is extracted from the proof.
+"""Certificates checked by Coq: theorems about their bytes, and an extracted program.
 
 theorem     the Coq file of a certificate, checked by Coq
-program     the same checker in OCaml: faster, and as sound as extraction is
+program     the checker of that theorem in OCaml: faster, and as sound as extraction is
 compiled    the files of `rocq` that both need, compiled once
 """
 

@@ -1,4 +1,7 @@
-"""Build the program that is extracted from the proof of the checker: python -m equimargin.proofs.coq."""
+"""Build the program extracted from the proof of the checker.
+
+Run it as python -m equimargin.proofs.coq.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from equimargin.proofs.coq import NotProved, build
 
 
 def main() -> int:
-    """The exit status: 0 the program is there, 2 it is not."""
+    """Build the program; return 0 if it is there, else 2."""
     try:
         print(f"The program of the proved checker is {build()}; `equimargin verify` asks it too.")
     except NotProved as reason:

@@ -1,4 +1,7 @@
-"""The Coq files of `rocq` that a theorem about a certificate needs, compiled at their first use and kept in the user's cache."""
+"""Coq files of `rocq` for theorems about certificates, compiled at their first use.
+
+They are stored in the user's cache.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +16,24 @@ from pathlib import Path
 from equimargin.proofs.theorems import read_theory
 
 MOST_SECONDS = 1800
-"""Seconds that Coq may take for one file: a certificate of a megabyte takes about one minute by a linear kernel."""
+"""Maximum seconds of Coq for one file.
+
+A certificate of a megabyte takes about one minute with a linear kernel.
+"""
 ROOT = "checker/certificate"
-"""The file of `rocq` that a theorem needs, with all those that it needs itself."""
+"""File of `rocq` that a theorem imports, with its own imports."""
 
 
 class NotProved(Exception):
-    """Coq has not checked a theorem, or the program that is proved is not there or gives no answer; the message says why."""
+    """Error of a theorem that Coq has not checked, or of a missing or silent program.
+
+    The message has the reason.
+    """
 
 
 def cache() -> Path | None:
-    """The folder of the user's cache; None if there is none that can be written."""
+    """Return the folder of the user's cache; None if none can be written."""
+    # Imported here: numba is not needed before.
     from equimargin.formulations.numeric.jit import cache_directory
 
     kernels = cache_directory()
@@ -38,13 +48,13 @@ def run(
     Parameters
     ----------
     title : str
-        Subject of the sentence if the time is over.
-    command : Sequence[str | Path]
-        Sequence of str or Path Program and arguments.
+        Subject of the message if the time is over.
+    command : sequence of str or Path
+        Program and arguments.
     folder : Path, optional
-        Where the command runs.
+        Folder in which the command runs.
     limit : int, default MOST_SECONDS
-        Wall seconds.
+        Maximum wall seconds.
 
     Raises
     ------
@@ -66,17 +76,19 @@ def run(
 
 @contextmanager
 def library(announce: Callable[[str], object] = lambda said: None) -> Iterator[Path]:
-    """The folder of the compiled files that a theorem needs: in the user's cache where that can be written, compiled at the first time.
+    """Yield the folder of the compiled files that a theorem needs.
+
+    It is in the user's cache if that can be written; the files are compiled once.
 
     Parameters
     ----------
     announce : callable, optional
-        Called with a sentence before they are compiled, which takes minutes.
+        Called with a sentence before the files are compiled, which takes minutes.
 
     Raises
     ------
     NotProved
-        Coq does not compile them, as without mathcomp.
+        If Coq does not compile them, as without mathcomp.
     """
     names = needed(ROOT)
     version = run("Coq", ["coqc", "--version"]).stdout
@@ -102,42 +114,44 @@ def library(announce: Callable[[str], object] = lambda said: None) -> Iterator[P
 
 
 def needed(name: str) -> list[str]:
-    """The files of `rocq` that one of them needs, each before those that need it, itself last.
+    """Return the files of `rocq` that a file needs, in the order of compilation.
+
+    The file itself is the last.
 
     Parameters
     ----------
     name : str
-        The file without its ending.
+        Name of the file without its ending.
     """
-    found = []
+    files = []
     for folder, names in re.findall(
         r"^From equimargin(\.checker)? Require Import ([\w ]+)\.", read_theory(name), re.MULTILINE
     ):
         for other in names.split():
-            found += needed(f"checker/{other}" if folder else other)
-    return list(dict.fromkeys([*found, name]))
+            files += needed(f"checker/{other}" if folder else other)
+    return list(dict.fromkeys([*files, name]))
 
 
 def coqc(file: Path, compiled: Path) -> str:
-    """What Coq says of a file that it accepts.
+    """Return the output of Coq for a file that it accepts.
 
     Parameters
     ----------
     file : Path
-        The Coq file.
+        Coq file.
     compiled : Path
-        The folder of the compiled files that it needs.
+        Folder of the compiled files that it needs.
 
     Raises
     ------
     NotProved
-        Coq does not accept it, or takes too long.
+        If Coq does not accept the file, or takes too long.
     """
     command = ["coqc", "-w", "none", "-Q", str(compiled), "equimargin", file.name]
     answer = run("Coq", command, file.parent)
-    said = answer.stdout + answer.stderr
+    output = answer.stdout + answer.stderr
     if answer.returncode:
         raise NotProved(
-            f"Coq ends with status {answer.returncode}: {' '.join(said.split())[-300:]}"
+            f"Coq ends with status {answer.returncode}: {' '.join(output.split())[-300:]}"
         )
-    return said
+    return output

@@ -1,8 +1,9 @@
-"""The checker that is proved in Coq as a program: extracted to OCaml, compiled once, and kept in the user's cache.
+"""Checker that is proved in Coq, as a program: extracted to OCaml, and compiled once.
 
-What it accepts is true by `extraction.accepted_sound`, if Coq's extraction, the
-operations of integers that `rocq/checker/extraction.v` names, OCaml and Zarith do what
-they say. `python -m equimargin.proofs.coq` builds it.
+It is stored in the user's cache. A claim that it accepts is true by
+`extraction.accepted_sound`, if Coq's extraction, the operations of integers that
+`rocq/checker/extraction.v` names, OCaml and Zarith are correct. `python -m
+equimargin.proofs.coq` builds it.
 """
 
 from __future__ import annotations
@@ -28,54 +29,47 @@ from equimargin.proofs.coq.theorem import INSTALL
 from equimargin.proofs.theorems import FOLDER, read_theory
 
 EXTRACTION = "checker/extraction"
-"""The file of `rocq` that writes the program."""
+"""File of `rocq` that writes the program."""
 WRITTEN_BY_HAND = ("bigint.ml", "program.ml")
-"""Other files, not extracted, in the order that OCaml needs; the extracted ones go between
-them.
+"""Other files, not extracted, in the order that OCaml needs.
+
+The extracted files go between them.
 """
 INSTALL_OCAML = f"{INSTALL} ocaml-findlib libzarith-ocaml-dev"
-"""What installs all that the program is made with."""
+"""Command that installs all tools of the build."""
 
 
 class CheckerAnswer(Enum):
-    """What the program says of a file."""
+    """Answer of the program on a file."""
 
     ACCEPTED = "accepted"
-    """The claim is true."""
+    """True claim."""
     REJECTED = "rejected"
-    """The file is read, and its digests are wrong or its claim does not follow from its points."""
+    """Readable file with wrong digests, or with a claim that does not follow from its points."""
     UNREAD = "unread"
-    """The file is no certificate that this checker reads."""
+    """File that is no certificate readable by this checker."""
 
 
 def built() -> Path | None:
-    """The program of exactly these sources; None if it is not built."""
+    """Return the program of exactly these sources; None if it is not built."""
     within = cache()
     path = None if within is None else within / _name()
     return path if path is not None and path.exists() else None
 
 
 def build() -> Path:
-    """Build the program, or find it built.
-
-    Returns
-    -------
-    Its path.
+    """Build the program, or find it built; return its path.
 
     Raises
     ------
     NotProved
-        Coq, OCaml or Zarith is missing or refuses, or there is no folder where the
-        program can be kept.
+        If Coq, OCaml or Zarith is missing or fails, or no folder can store the program.
     """
     if (there := built()) is not None:
         return there
     within = cache()
     if within is None:
-        raise NotProved(
-            "there is no folder where the program can be kept; set XDG_CACHE_HOME to one "
-            "that can be written"
-        )
+        raise NotProved("no folder can store the program; set XDG_CACHE_HOME to a writable folder")
     if missing := [name for name in ("coqc", "ocamlfind") if shutil.which(name) is None]:
         raise NotProved(
             f"there is no {' and no '.join(missing)} to build the program: {INSTALL_OCAML}"
@@ -95,37 +89,37 @@ def build() -> Path:
 
 
 def answer(program: Path, certificate: Path) -> CheckerAnswer:
-    """What the program says of a file.
+    """Return the answer of the program on a file.
 
     Parameters
     ----------
     program : Path
-        Its path, from `built` or `build`.
+        Path of the program, from `built` or `build`.
     certificate : Path
-        The file.
+        File to check.
 
     Raises
     ------
     NotProved
-        The program gives no answer, as when its memory does not suffice.
+        If the program gives no answer, as for lack of memory.
     """
     return answers(program, [certificate])[0]
 
 
 def answers(program: Path, certificates: Sequence[Path]) -> list[CheckerAnswer]:
-    """What the program says of files, of which it reads one after the other.
+    """Return the answers of the program on files, which it reads one after the other.
 
     Parameters
     ----------
     program : Path
-        Its path, from `built` or `build`.
-    certificates : Sequence[Path]
-        The files.
+        Path of the program, from `built` or `build`.
+    certificates : sequence of Path
+        Files to check.
 
     Raises
     ------
     NotProved
-        The program does not answer for each of them.
+        If the program does not answer for each of them.
     """
     try:
         ended = run(
@@ -136,11 +130,11 @@ def answers(program: Path, certificates: Sequence[Path]) -> list[CheckerAnswer]:
     except OSError as reason:
         raise NotProved(
             f"the program that is proved cannot be started: {reason}; delete {program} and "
-            f"build it anew"
+            f"build it again"
         ) from None
-    said = ended.stdout.split()
+    words = ended.stdout.split()
     try:
-        return [CheckerAnswer(word) for _, word in zip(certificates, said, strict=True)]
+        return [CheckerAnswer(word) for _, word in zip(certificates, words, strict=True)]
     except ValueError:
         why = " ".join(ended.stderr.split())[-300:]
         raise NotProved(
@@ -149,7 +143,7 @@ def answers(program: Path, certificates: Sequence[Path]) -> list[CheckerAnswer]:
 
 
 def _name() -> str:
-    """The program's name, which changes with its sources and with those of what it checks."""
+    """Return the program's name, with a digest of its sources and their imports."""
     sources = [*map(read_theory, needed(EXTRACTION)), *map(_by_hand, WRITTEN_BY_HAND)]
     return f"verified-checker-{hashlib.sha256(''.join(sources).encode()).hexdigest()[:16]}"
 
@@ -174,7 +168,7 @@ def _ocaml(folder: Path, *files: str) -> None:
     ]
     ended = run("OCaml", command, folder)
     if ended.returncode:
-        said = " ".join((ended.stdout + ended.stderr).split())[-300:]
+        output = " ".join((ended.stdout + ended.stderr).split())[-300:]
         raise NotProved(
-            f"OCaml ends with status {ended.returncode}: {said}; what it needs: {INSTALL_OCAML}"
+            f"OCaml ends with status {ended.returncode}: {output}; what it needs: {INSTALL_OCAML}"
         )

@@ -1,17 +1,19 @@
-"""A certificate as a theorem: a Coq file that holds the certificate's bytes, and its proof by the checker that is proved in `rocq/checker`.
+"""Certificate as a theorem: a Coq file with its bytes, proved by the checker in `rocq`.
 
-    forall R : realFieldType, holds R certificate        the minimum of the stated problem exists, and lies in the claimed interval
+    forall R : realFieldType, holds R certificate
 
-over every ordered field R; or, where the file claims only that, the one end of the
-interval, that no point is feasible, or that there is no lower bound. Nothing of the
-certificate is read here but whether its kernel is an RBF: it is cut into pieces, and
-Coq reads them.
+The theorem, over every ordered field R, states: the minimum of the stated problem
+exists, and lies in the claimed interval; or, if the file claims only that, the one end
+of the interval, that no point is feasible, or that there is no lower bound. Python
+reads nothing of the certificate except if its kernel is an RBF: the file is cut into
+pieces, and Coq reads them.
 
-Formats 1 and 2 are covered. Of an RBF kernel `holds` speaks of every exponential on R,
-and of all points whose inner products are the kernel's values: that there are such is
-not proved. Of programs with second-order cones whose two ends differ, it says that no
-feasible point is below the one and some is not above the other, as a minimum need not
-exist. `rocq` is compiled at its first use, and kept in the user's cache.
+Formats 1 and 2 are covered. For an RBF kernel `holds` states the claim for every
+exponential on R, and for all points whose inner products are the kernel's values: that
+there are such is not proved. For programs with second-order cones whose two ends
+differ, it states that no feasible point is below the one and some is not above the
+other, as a minimum need not exist. `rocq` is compiled at its first use, and stored in
+the user's cache.
 """
 
 from __future__ import annotations
@@ -27,29 +29,33 @@ from equimargin.proofs.coq.compiled import NotProved, coqc, library
 from equimargin.solvers.problem_file import whole
 
 PIECE = 1000
-"""Bytes of a string in the Coq file: Coq's stack is too small for strings of 100,000."""
+"""Longest string in the Coq file, in bytes.
+
+Coq's stack is too small for strings of 100,000.
+"""
 COVERED = (
     "it reads formats 1 and 2 as they are written here, with matrices of at most ten million "
     "entries, zeros included"
 )
-"""What the proved checker reads, as a sentence on a certificate that it refuses says it."""
+"""Scope of the proved checker, for the message on a certificate that it rejects."""
 INSTALL = "apt-get install coq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics"
-"""What installs Coq and the libraries that the theorems need."""
+"""Command that installs Coq and the libraries of the theorems."""
 CLOSED = "Closed under the global context"
-"""What Coq says of a theorem that rests on no axiom."""
+"""Output of Coq for a theorem without axioms."""
 
 CONDITION = (
     "for every exponential, and for points with these inner products; that there are such is "
     "not proved"
 )
-"""What a theorem about an RBF kernel is conditional on."""
+"""Condition of a theorem about an RBF kernel."""
 
 HEAD = (
     "(** A certificate, byte by byte, and the theorem that its claim holds: written by "
     "equimargin, checked by"
 )
 FILE = """{head}
-        coqc -Q ROCQ equimargin {module}.v          where ROCQ is the folder proofs/rocq of equimargin, compiled{condition} *)
+        coqc -Q ROCQ equimargin {module}.v          \
+where ROCQ is the folder proofs/rocq of equimargin, compiled{condition} *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From equimargin.checker Require Import json certificate.
 Open Scope text_scope.
@@ -62,17 +68,17 @@ Print Assumptions claim_holds.
 
 
 def strings(data: bytes) -> str:
-    """The bytes of a certificate as strings of Coq.
+    """Return the bytes of a certificate as strings of Coq.
 
     Parameters
     ----------
     data : bytes
-        The certificate, in ASCII.
+        Certificate, in ASCII.
 
     Raises
     ------
     NotProved
-        A byte is not ASCII.
+        If a byte is not ASCII.
     """
     if not data.isascii():
         raise NotProved(
@@ -85,19 +91,19 @@ def strings(data: bytes) -> str:
 
 
 def theorem(data: bytes, module: str) -> str:
-    """The Coq file of a certificate.
+    """Return the Coq file of a certificate.
 
     Parameters
     ----------
     data : bytes
-        The certificate, in ASCII.
+        Certificate, in ASCII.
     module : str
-        The name of the Coq file, without its ending.
+        Name of the Coq file, without its ending.
 
     Raises
     ------
     NotProved
-        A byte is not ASCII.
+        If a byte is not ASCII.
     """
     given = condition(data)
     return FILE.format(
@@ -109,12 +115,12 @@ def theorem(data: bytes, module: str) -> str:
 
 
 def condition(data: bytes) -> str:
-    """What the theorem about a certificate is conditional on: nothing, but for an RBF kernel.
+    """Return the condition of the theorem about a certificate; empty except for an RBF kernel.
 
     Parameters
     ----------
     data : bytes
-        The certificate.
+        Certificate.
     """
     try:
         kernel = json.loads(data)["problem"]["kernel"]
@@ -124,38 +130,48 @@ def condition(data: bytes) -> str:
 
 
 def name_module(certificate: Path) -> str:
-    """The name of a certificate's Coq file: Coq takes letters, digits and underscores, and no digit first."""
+    """Return the name of a certificate's Coq file.
+
+    Coq accepts letters, digits and underscores, and no digit first.
+
+    Parameters
+    ----------
+    certificate : Path
+        Path of the certificate.
+    """
     name = re.sub(r"[^A-Za-z0-9_]", "_", certificate.stem)
     return name if name[:1].isalpha() else f"certificate_{name}"
 
 
 def prove(certificate: Path, announce: Callable[[str], object] = lambda said: None) -> Path:
-    """Write the theorem of a certificate beside it, and have Coq check it.
+    """Write the theorem of a certificate next to it, and have Coq check it.
 
     Parameters
     ----------
     certificate : Path
-        Its file.
-    announce : Callable[[str], object]
-        As in `library`.
+        Path of the certificate.
+    announce : callable, optional
+        Function of a sentence, as in `library`.
 
     Returns
     -------
-    The Coq file.
+    Path
+        Path of the Coq file.
 
     Raises
     ------
     NotProved
-        Coq does not check it, with the reason. The Coq file may then be there.
+        If Coq does not check it; the message has the reason. The Coq file may then
+        exist.
     OSError
-        A file cannot be read or written.
+        If a file cannot be read or written.
     """
     module = name_module(certificate)
     target = certificate.with_name(f"{module}.v")
     if target.exists() and not target.read_text(encoding="utf-8", errors="replace").startswith(
         HEAD
     ):
-        raise NotProved(f"{target} is there and is no theorem of a certificate; move it")
+        raise NotProved(f"{target} exists and is no theorem of a certificate; move it")
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / target.name
         copy.write_text(theorem(certificate.read_bytes(), module), encoding="ascii", newline="")
@@ -171,13 +187,16 @@ def prove(certificate: Path, announce: Callable[[str], object] = lambda said: No
 
 
 def _checked(file: Path, compiled: Path) -> str:
-    """What Coq says of a theorem; that the proved checker does not accept the certificate is a sentence of its own."""
+    """Return the output of Coq for a theorem.
+
+    A certificate that the proved checker does not accept has its own message.
+    """
     try:
         return coqc(file, compiled)
     except NotProved as reason:
         if "check certificate" in str(reason):
             raise NotProved(
-                f"the checker that is proved in Coq does not accept it, or does not read "
-                f"it: {COVERED}"
+                f"the checker that is proved in Coq rejects the certificate, or cannot read it: "
+                f"{COVERED}"
             ) from None
         raise

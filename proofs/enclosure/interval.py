@@ -1,12 +1,13 @@
-"""A proven interval of the optimum of a convex program, from a solution in floats.
+"""Proven interval of the optimum of a convex program, from a solution in floats.
 
-    lower <= optimum <= upper        a dual point and a feasible point, every condition checked in rational numbers
+    lower <= optimum <= upper        a dual point and a feasible point
 
-Four ways are tried in turn, for either end: the exact optimum on the face of the
-solution; the face with the residual taken up (`lower`, `upper`); a mixture with a point
-inside the constraints; and, for the lower end, a box that the user knows. An end that
-none of them proves is infinite. Second-order cones have no exact face, and their
-membership is a rational test all the same.
+Every condition of the points is checked in rational numbers. Four methods are tried in
+turn, for either end: the exact optimum on the active face of the solution; the active
+face with the residual removed (`lower`, `upper`); a convex combination with a point
+inside the constraints; and, for the lower end, bounds that the user knows. An end that
+none of them proves is infinite. Second-order cones have no exact face; their membership
+is a rational test too.
 """
 
 from __future__ import annotations
@@ -34,36 +35,39 @@ from equimargin.solvers.exact.program.parametric import optimum_near
 from equimargin.solvers.exact.program.semidefinite import semidefinite
 
 Way = Literal["exact face", "residual", "slater", "box", "nothing"]
-"""What proved an end of an interval."""
+"""Method that proved an end of an interval."""
 SHARE = 0.5
-"""Share of the time left that each way may take, so that the next one has some too."""
+"""Share of the time left for each method, so that the next one has some too."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
 class Enclosure:
-    """A proven interval of the optimum of a program.
+    """Proven interval of the optimum of a program.
 
     Parameters
     ----------
     program : Program
-        Whose optimum it is; it has the rows of the box, before its own, where the box
-        proved the lower end.
-    lower, upper : Fraction | float
-        Its ends, -inf and inf where nothing is proven; no optimal point is in the box
-        where lower > upper.
-    lower_by, upper_by : Way
-        What proved them.
-    dual : Dual | None
+        Program of the optimum; it has the rows of the bounds, before its own, if the
+        bounds proved the lower end.
+    lower, upper : Fraction or float
+        Ends, -inf and inf if not proven; if lower > upper, no optimal point is within
+        the bounds.
+    lower_by : Way
+        Method that proved the lower end.
+    upper_by : Way
+        Method that proved the upper end.
+    dual : Dual or None
         x, y and z that prove the lower end, or None.
-    primal : Vector | None
-        x that proves the upper one, or None; it need not be in the box.
+    primal : Vector or None
+        x that proves the upper end, or None; it need not be within the bounds.
     semidefinite : str
-        How P is known to be positive semidefinite.
+        Argument that P is positive semidefinite.
     """
 
     program: Program = field(repr=False)
-    lower: Fraction | float = field(repr=False)  # Python prints no integer of thousands of digits
+    # Python prints no integer of thousands of digits.
+    lower: Fraction | float = field(repr=False)
     upper: Fraction | float = field(repr=False)
     lower_by: Way
     upper_by: Way
@@ -73,16 +77,18 @@ class Enclosure:
 
     @property
     def statement(self) -> str:
-        """What is proven of the optimum of the stated problem, how, and how floats were read, in a sentence; ends are rounded outward."""
+        """Proven interval of the stated problem, its methods, and the interpretation of floats.
+
+        It is a sentence; ends are rounded outward.
+        """
         return f"{self._proven}; {READINGS[self.program.reading]}"
 
     @property
     def _proven(self) -> str:
         sign = -1 if self.program.maximised else 1
         least, most = outward(sign * self.lower, -sign), outward(sign * self.upper, sign)
-        if (
-            self.lower > self.upper
-        ):  # every point of the box is worse than the one that proves the upper end
+        # Every point of the box is worse than the one that proves the upper end.
+        if self.lower > self.upper:
             side = "least" if self.program.maximised else "most"
             return (
                 f"the optimum is at {side} {most} (by {self.upper_by}), and no optimal point is "
@@ -99,30 +105,29 @@ def enclosure(
     box: Sequence[float | Fraction] | None = None,
     seconds: float = 60.0,
 ) -> Enclosure:
-    """The interval that floats near the optimum prove to hold it.
+    """Return the interval of the optimum that a nearby point in floats proves.
 
     Parameters
     ----------
     program : Program
-        Any convex one.
-    point : tuple[Array, Array, Array] | None
-        x (n,), y (m,) and z (r,) in floats; None for Clarabel's.
-    box : Sequence[float | Fraction] | None of shape (n,)
-        r with |x_j| <= r_j for an optimal x, as far as the user knows; None where
-        nothing is known.
-    seconds : float
-        The time limit.
+        Any convex program.
+    point : tuple[Array, Array, Array], optional
+        x (n,), y (m,) and z (r,) in floats; Clarabel's by default.
+    box : sequence of float or Fraction, of shape (n,), optional
+        r with |x_j| <= r_j for an optimal x, as known to the user.
+    seconds : float, default 60.0
+        Time limit in seconds.
 
     Returns
     -------
     Enclosure
-        With infinite ends where nothing is proven within the time.
+        Interval with infinite ends if nothing is proven within the time.
 
     Raises
     ------
     ValueError
-        A P that is not positive semidefinite or not proven so in time, a point or box
-        of another size, a wrong time limit.
+        If P is not positive semidefinite or not proven so in time, a point or box has
+        another size, or the time limit is wrong.
     """
     clock = Clock(positive(seconds, "seconds"))
     radii = None if box is None else _radii(program, box)
@@ -130,6 +135,7 @@ def enclosure(
         convex = semidefinite(program.P, clock)
     except OutOfTime as reason:
         raise ValueError(f"P is not proven to be positive semidefinite: {reason}") from None
+    # Second-order cones have no exact face.
     start = _start(program, point, clock)
     face = (
         None if program.cones else _timely(lambda part: optimum_near(program, start, part), clock)
@@ -166,19 +172,19 @@ def enclosure(
 
 
 def boxed(program: Program, box: Sequence[float | Fraction]) -> Program:
-    """The program with the rows x_j <= r_j and then -x_j <= r_j before its own inequalities.
+    """Return the program with the rows x_j <= r_j and then -x_j <= r_j before its own.
 
     Parameters
     ----------
     program : Program
-        Of n unknowns.
-    box : Sequence[float | Fraction] of shape (n,)
+        Program of n variables.
+    box : sequence of float or Fraction, of shape (n,)
         r, at least 0.
 
     Raises
     ------
     ValueError
-        A box of another size, or with a negative or infinite number.
+        If the box has another size, or a negative or infinite number.
     """
     radii, n = _radii(program, box), program.n
     rows = (*({j: Fraction(1)} for j in range(n)), *({j: Fraction(-1)} for j in range(n)))
@@ -200,16 +206,16 @@ def _radii(program: Program, box: Sequence[float | Fraction]) -> Vector:
 def _start(
     program: Program, point: tuple[Array, Array, Array] | None, clock: Clock
 ) -> FloatSolution:
-    """The given point, or else Clarabel's; 0 where that is not finite."""
-    found = solve_in_floats(program, clock) if point is None else _with_slack(program, *point)
-    if found is not None and found.finite:
-        return found
+    """Return the given point, or else Clarabel's; 0 if that is not finite."""
+    solution = solve_in_floats(program, clock) if point is None else _with_slack(program, *point)
+    if solution is not None and solution.finite:
+        return solution
     rows = np.zeros(len(program.h))
     return FloatSolution(np.zeros(program.n), np.zeros(len(program.b)), rows, rows)
 
 
 def _with_slack(program: Program, x: Array, y: Array, z: Array) -> FloatSolution:
-    """Floats of a point as a solution, its slack being computed."""
+    """Return floats of a point as a solution, with its computed slack."""
     sizes = (len(x), len(y), len(z))
     if sizes != (program.n, len(program.b), len(program.h)):
         wanted = f"x, y and z of {program.n}, {len(program.b)} and {len(program.h)} numbers"
@@ -223,12 +229,15 @@ def _with_slack(program: Program, x: Array, y: Array, z: Array) -> FloatSolution
 
 
 def _within_box(bounded: Program, start: FloatSolution, clock: Clock) -> FloatSolution:
-    """Clarabel's solution of a program with a box, without the rows of the box; another solution in floats where there is none."""
-    found, added = solve_in_floats(bounded, clock), 2 * bounded.n
+    """Return Clarabel's solution of a program with a box, without the rows of the box.
+
+    If there is none, return the other solution in floats.
+    """
+    solution, added = solve_in_floats(bounded, clock), 2 * bounded.n
     return (
         start
-        if found is None or not found.finite
-        else FloatSolution(found.x, found.y, found.z[added:], found.s[added:])
+        if solution is None or not solution.finite
+        else FloatSolution(solution.x, solution.y, solution.z[added:], solution.s[added:])
     )
 
 
@@ -251,16 +260,16 @@ def _upper_ways(
 
 
 def _first(ways: dict[Way, Callable[[Clock], T | None]], clock: Clock) -> tuple[T | None, Way]:
-    """What the first way finds that finds anything, and its name."""
+    """Return the first result of the methods, and the method's name."""
     for name, way in ways.items():
-        found = _timely(way, clock)
-        if found is not None:
-            return found, name
+        result = _timely(way, clock)
+        if result is not None:
+            return result, name
     return None, "nothing"
 
 
 def _timely(way: Callable[[Clock], T | None], clock: Clock) -> T | None:
-    """What a way finds within its share of the time left; None where it does not."""
+    """Return the result of a method within its share of the time left; None without one."""
     try:
         return way(Clock(SHARE * clock.left))
     except OutOfTime:

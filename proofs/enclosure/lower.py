@@ -1,11 +1,14 @@
-"""Multipliers that satisfy the dual constraints exactly, near multipliers in floats: lower bounds of the optimum.
+"""Exactly dual feasible points near multipliers in floats: lower bounds of the optimum.
 
-    P x + q + A'y + G'z = 0,   z in K        gives        -1/2 x'Px - b'y - h'z + c  <=  optimum
+    P x + q + A'y + G'z = 0,   z in K        gives
+    -1/2 x'Px - b'y - h'z + c  <=  optimum
 
-residual   inequalities without force keep z_i = 0. What is left of the first equation is taken up by as few unknowns as it needs, first
-           those of free sign and then the largest z.
-slater     the equation is met with all unknowns, and the point is mixed with one inside the cone.
-box        where |x_j| <= r_j is known, the rows x_j <= r_j and -x_j <= r_j take the residual up, whatever it is.
+residual   inactive inequalities keep z_i = 0. As few variables as needed remove the
+           residual of the equation, first those of free sign and then the largest z.
+slater     the equation is satisfied with all variables, then the point is combined with
+           one inside the cone.
+box        where |x_j| <= r_j is known, the rows x_j <= r_j and -x_j <= r_j remove any
+           residual.
 """
 
 from __future__ import annotations
@@ -27,21 +30,54 @@ from equimargin.solvers.exact.program.linear_system import solution_near
 Dual = tuple[Vector, Vector, Vector]
 """x, y and z that satisfy the dual constraints."""
 TIGHT_RATIOS = (1.0, 1e-3)
-"""Ratios of multiplier to slack from which an inequality may have a multiplier, each tried in turn."""
+"""Ratios of multiplier to slack from which an inequality may have a multiplier.
+
+Each is tried in turn.
+"""
 
 
 def by_residual(program: Program, floats: FloatSolution, clock: Clock) -> Dual | None:
-    """A dual point on the face of a solution in floats; None where what takes the residual up leaves the cone."""
+    """Return a dual point on the active face of a solution in floats.
+
+    Parameters
+    ----------
+    program : Program
+        Any convex program.
+    floats : FloatSolution
+        Solution in floats.
+    clock : Clock
+        Time limit.
+
+    Returns
+    -------
+    Dual or None
+        None if removing the residual leaves the cone.
+    """
     for ratio in TIGHT_RATIOS:
         tight = set(tight_rows(floats, ratio)) | set(range(program.inequalities, len(program.h)))
-        found = _stationary(program, floats, tight, clock)
-        if found is not None and program.is_dual_feasible(*found):
-            return found
+        dual = _stationary(program, floats, tight, clock)
+        if dual is not None and program.is_dual_feasible(*dual):
+            return dual
     return None
 
 
 def by_slater(program: Program, floats: FloatSolution, clock: Clock) -> Dual | None:
-    """A dual point mixed of one near the floats and one inside the cone; None where no point inside is found."""
+    """Return a convex combination of a dual point near the floats and one inside the cone.
+
+    Parameters
+    ----------
+    program : Program
+        Any convex program.
+    floats : FloatSolution
+        Solution in floats.
+    clock : Clock
+        Time limit.
+
+    Returns
+    -------
+    Dual or None
+        None if no point inside is found.
+    """
     every = set(range(len(program.h)))
     near = _stationary(program, floats, every, clock)
     inside = None if near is None else dual_inside(program, clock)
@@ -61,7 +97,17 @@ def by_slater(program: Program, floats: FloatSolution, clock: Clock) -> Dual | N
 
 
 def by_box(program: Program, floats: FloatSolution) -> Dual:
-    """A dual point of the program with a box: the rows x_j <= r_j and -x_j <= r_j, before its own, take up the residual of the floats."""
+    """Return a dual point of the program with a box, whose rows remove the residual.
+
+    The rows x_j <= r_j and -x_j <= r_j precede the program's own.
+
+    Parameters
+    ----------
+    program : Program
+        Any convex program.
+    floats : FloatSolution
+        Solution in floats.
+    """
     x, y, z = on_grid(floats.x), on_grid(floats.y), _natural(program, on_grid(floats.z))
     z = z if program.in_cone(z) else [Fraction(0)] * len(z)
     residual = program.residual(x, y, z)
@@ -72,35 +118,40 @@ def by_box(program: Program, floats: FloatSolution) -> Dual:
 def _stationary(
     program: Program, floats: FloatSolution, tight: set[int], clock: Clock
 ) -> Dual | None:
-    """x, y and z near the floats with P x + q + A'y + G'z = 0 exactly, z being 0 outside some rows."""
+    """Return x, y and z near the floats with P x + q + A'y + G'z = 0 exactly.
+
+    z is 0 outside the tight rows.
+    """
     n, m, r = program.n, len(program.b), len(program.h)
     open_columns = [
         *(j for j in range(n) if program.P.rows[j]),
         *range(n, n + m),
         *(n + m + i for i in range(r) if i in tight),
     ]
-    at = {j: k for k, j in enumerate(open_columns)}
+    # Variables of free sign are preferred, then the largest multipliers.
+    position = {j: k for k, j in enumerate(open_columns)}
     rows = tuple(
-        {at[j]: v for j, v in row.items() if j in at} for row in stationarity(program).rows
+        {position[j]: v for j, v in row.items() if j in position}
+        for row in stationarity(program).rows
     )
     start = [*on_grid(floats.x), *on_grid(floats.y), *_natural(program, on_grid(floats.z))]
     preference = np.concatenate([np.full(n + m, np.inf), np.abs(floats.z)])
     chosen: Array = preference[open_columns]
-    found = solution_near(
+    solution = solution_near(
         Matrix(rows, len(open_columns)),
         negative(program.q),
         [start[j] for j in open_columns],
         clock,
         chosen.tolist(),
     )
-    if found is None:
+    if solution is None:
         return None
-    values = dict(zip(open_columns, found, strict=True))
+    values = dict(zip(open_columns, solution, strict=True))
     return _parted(program, [values.get(j, Fraction(0)) for j in range(n + m + r)])
 
 
 def _natural(program: Program, z: Sequence[Fraction]) -> list[Fraction]:
-    """Multipliers with those of inequalities moved to 0 where they are negative."""
+    """Return multipliers with negative ones of inequalities replaced by 0."""
     return [max(v, Fraction(0)) if i < program.inequalities else v for i, v in enumerate(z)]
 
 

@@ -1,11 +1,13 @@
-"""Points inside the constraints, and mixtures with them: what repairs a point that only nearly satisfies its inequalities.
+"""Interior points, and convex combinations that make a nearly feasible point feasible.
 
-A point that satisfies its equations exactly, and its inequalities nearly, is mixed with
-one that satisfies the equations too and is inside the inequalities: (1 - t) x + t x0
-with the smallest t = 2^-k that makes an exact test hold. As the constraints are convex,
-the test holds for every larger t as well.
+A point that satisfies its equations exactly, and its inequalities nearly, is combined
+with one that satisfies the equations too and is inside the inequalities:
+(1 - t) x + t x0 with the smallest t = 2^-k that passes an exact test. As the
+constraints are convex, every larger t passes as well.
 
-Source: the mixture with a Slater point, as in M. Slater, Lagrange multipliers revisited
+References
+----------
+Convex combination with a Slater point: M. Slater, Lagrange multipliers revisited
 (1950).
 """
 
@@ -21,9 +23,15 @@ from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.floats import solve_in_floats
 
 FINEST_SHARE = 64
-"""Halvings of the smallest share of the inner point: below 2^-64 it would be less than a float's own rounding."""
+"""Halvings of the smallest share of the inner point.
+
+Below 2^-64 it would be less than a float's rounding error.
+"""
 PULL = Fraction(1, 2**20)
-"""Weight of |x|^2 in the search for an inner point: it keeps the point near 0 where the constraints leave it open."""
+"""Weight of |x|^2 in the search for an inner point.
+
+It keeps the point near 0 in directions without constraints.
+"""
 ONE = Fraction(1)
 ZERO = Fraction(0)
 
@@ -34,44 +42,76 @@ def mixed(
     holds: Callable[[Sequence[Fraction]], bool],
     clock: Clock,
 ) -> list[Fraction] | None:
-    """The mixture of a point with the smallest share 2^-k of an inner one for which a test holds; None if it does not hold with half of it.
+    """Return the combination with the smallest share 2^-k of an inner point that passes a test.
 
     Parameters
     ----------
-    point, inner : Sequence[Fraction]
-        Of one length.
-    holds : Callable[[Sequence[Fraction]], bool]
-        An exact test, which holds for every larger share too.
+    point, inner : sequence of Fraction
+        Points of one length.
+    holds : callable
+        Exact test, which every larger share passes too.
     clock : Clock
-        The time limit.
+        Time limit.
+
+    Returns
+    -------
+    list of Fraction or None
+        None if half of the inner point does not pass.
 
     Raises
     ------
     OutOfTime
-        It would take too long.
+        If the time limit is reached.
     """
-    found, low, high = None, 1, FINEST_SHARE + 1
+    best, low, high = None, 1, FINEST_SHARE + 1
     while low < high:
         clock.ask("the mixture with an inner point")
         k = (low + high) // 2
-        tried = mixture(Fraction(1, 2**k), point, inner)
-        if holds(tried):
-            found, low = tried, k + 1
+        candidate = mixture(Fraction(1, 2**k), point, inner)
+        if holds(candidate):
+            best, low = candidate, k + 1
         else:
             high = k
-    return found
+    return best
 
 
 def primal_inside(program: Program, clock: Clock) -> Array | None:
-    """x, (n,), with A x = b and h - Gx - t e in K for the largest t <= 1, in floats; None unless that t is above 0.
+    """Return x, (n,), with A x = b and h - Gx - t e in K for the largest t <= 1, in floats.
 
     e is 1 for every inequality, and (1, 0) for every second-order cone.
+
+    Parameters
+    ----------
+    program : Program
+        Any convex program.
+    clock : Clock
+        Time limit.
+
+    Returns
+    -------
+    Array or None
+        None unless t > 0.
     """
     return _inside(program.A, program.b, program.G, program.h, program, clock)
 
 
 def dual_inside(program: Program, clock: Clock) -> Array | None:
-    """(x, y, z), (n + m + r,), with P x + q + A'y + G'z = 0 and z - t e in K for the largest t <= 1, in floats; None unless t > 0."""
+    """Return an interior dual point (x, y, z), (n + m + r,), in floats.
+
+    It satisfies P x + q + A'y + G'z = 0 and z - t e in K for the largest t <= 1.
+
+    Parameters
+    ----------
+    program : Program
+        Any convex program.
+    clock : Clock
+        Time limit.
+
+    Returns
+    -------
+    Array or None
+        None unless t > 0.
+    """
     before, rows = program.n + len(program.b), len(program.h)
     own = Matrix(tuple({before + i: -ONE} for i in range(rows)), before + rows)
     return _inside(
@@ -80,7 +120,13 @@ def dual_inside(program: Program, clock: Clock) -> Array | None:
 
 
 def stationarity(program: Program) -> Matrix:
-    """The matrix [P A' G'], of n rows."""
+    """Return the matrix [P A' G'], of n rows.
+
+    Parameters
+    ----------
+    program : Program
+        Any convex program.
+    """
     before = program.n + len(program.b)
     parts = zip(program.P.rows, program.A.transposed.rows, program.G.transposed.rows, strict=True)
     rows = tuple({**p, **_moved(a, program.n), **_moved(g, before)} for p, a, g in parts)
@@ -90,7 +136,10 @@ def stationarity(program: Program) -> Matrix:
 def _inside(
     A: Matrix, b: Vector, G: Matrix, h: Vector, program: Program, clock: Clock
 ) -> Array | None:
-    """A point of A v = b and h - G v - t e in K with the largest t <= 1, K being that of a program."""
+    """Return a point of A v = b and h - G v - t e in K with the largest t <= 1.
+
+    K is the cone of a program.
+    """
     n = A.width
     e = dict.fromkeys([*range(program.inequalities), *(rows.start for rows in program.blocks)], ONE)
     deeper = tuple({**row, n: e[i]} if i in e else row for i, row in enumerate(G.rows))
@@ -104,10 +153,10 @@ def _inside(
         (ONE, *h),
         cones=program.cones,
     )
-    found = solve_in_floats(search, clock)
-    if found is None or not found.finite or not found.x[n] > 0:
+    solution = solve_in_floats(search, clock)
+    if solution is None or not solution.finite or not solution.x[n] > 0:
         return None
-    return found.x[:n]
+    return solution.x[:n]
 
 
 def _moved(row: Row, places: int) -> Row:

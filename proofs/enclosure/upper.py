@@ -1,9 +1,10 @@
-"""Points that satisfy the constraints exactly, near a point in floats: upper bounds of the optimum.
+"""Exactly feasible points near a point in floats: upper bounds of the optimum.
 
     A x = b,   h - Gx in K        gives        optimum  <=  1/2 x'Px + q'x + c
 
-residual   the inequalities that are tight are made equations, and as few unknowns as they need are moved.
-slater     A x = b is met, and the point is mixed with one inside the inequalities.
+residual   tight inequalities become equations, and as few variables as needed are moved.
+slater     A x = b is satisfied, then the point is combined with one inside the
+           inequalities.
 """
 
 from __future__ import annotations
@@ -20,32 +21,68 @@ from equimargin.solvers.exact.program.floats import FloatSolution, on_grid
 from equimargin.solvers.exact.program.linear_system import solution_near
 
 TIGHT_RATIOS = (1.0, 1e3)
-"""Ratios of multiplier to slack from which an inequality is made an equation, each tried in turn."""
+"""Ratios of multiplier to slack from which an inequality becomes an equation.
+
+Each is tried in turn.
+"""
 
 
 def by_residual(program: Program, floats: FloatSolution, clock: Clock) -> Vector | None:
-    """A feasible point on the face of a solution in floats; None where what is moved violates another constraint."""
+    """Return a feasible point on the active face of a solution in floats.
+
+    Parameters
+    ----------
+    program : Program
+        Any convex program.
+    floats : FloatSolution
+        Solution in floats.
+    clock : Clock
+        Time limit.
+
+    Returns
+    -------
+    Vector or None
+        None if the moved point violates another constraint.
+    """
     for ratio in TIGHT_RATIOS:
         tight = [i for i in tight_rows(floats, ratio) if i < program.inequalities]
         rows = Matrix((*program.A.rows, *(program.G.rows[i] for i in tight)), program.n)
-        found = _moved_onto(rows, (*program.b, *(program.h[i] for i in tight)), floats.x, clock)
-        if found is not None and program.is_feasible(found):
-            return found
+        point = _moved_onto(rows, (*program.b, *(program.h[i] for i in tight)), floats.x, clock)
+        if point is not None and program.is_feasible(point):
+            return point
     return None
 
 
 def by_slater(program: Program, floats: FloatSolution, clock: Clock) -> Vector | None:
-    """A feasible point mixed of one near the floats and one inside the inequalities; None where no point inside is found."""
+    """Return a convex combination of a point near the floats and one inside the inequalities.
+
+    Parameters
+    ----------
+    program : Program
+        Any convex program.
+    floats : FloatSolution
+        Solution in floats.
+    clock : Clock
+        Time limit.
+
+    Returns
+    -------
+    Vector or None
+        None if no point inside is found.
+    """
     near = _moved_onto(program.A, program.b, floats.x, clock)
     inside = None if near is None else primal_inside(program, clock)
     inner = None if inside is None else _moved_onto(program.A, program.b, inside, clock)
     if near is None or inner is None:
         return None
-    found = mixed(near, inner, lambda x: program.in_cone(program.slack(x)), clock)
-    return None if found is None else tuple(found)
+    point = mixed(near, inner, lambda x: program.in_cone(program.slack(x)), clock)
+    return None if point is None else tuple(point)
 
 
 def _moved_onto(rows: Matrix, right: Vector, x: Array, clock: Clock) -> Vector | None:
-    """The floats with as few unknowns moved, the largest first, as make some equations exact; None where they contradict each other."""
-    found = solution_near(rows, right, on_grid(x), clock, np.abs(x).tolist())
-    return None if found is None else tuple(found)
+    """Return the floats with as few variables moved as equations need, the largest first.
+
+    None if the equations contradict each other.
+    """
+    point = solution_near(rows, right, on_grid(x), clock, np.abs(x).tolist())
+    return None if point is None else tuple(point)

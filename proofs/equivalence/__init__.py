@@ -1,4 +1,7 @@
-"""Reasons why two declared problems have one optimum, found by machine and verified number by number in rationals, and the verdict."""
+"""Equivalence of two declared problems: reasons found by machine, and the verdict.
+
+A reason is verified number by number in rationals.
+"""
 
 from equimargin.proofs.equivalence.comparison import InstanceComparison, compare_at
 from equimargin.proofs.equivalence.parameters import ForAllData, reason_for_all_data

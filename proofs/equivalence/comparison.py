@@ -1,4 +1,4 @@
-"""Two problems at one instance: their exact optima, and a reason why these are equal."""
+"""Comparison of two problems at one instance: exact optima, and a reason for equality."""
 
 from __future__ import annotations
 
@@ -13,13 +13,19 @@ from equimargin.proofs.equivalence.stated import RefusalError, StatedProgram, St
 from equimargin.solvers.exact.program.clock import Clock
 
 RELATIVELY_APART = Fraction(1, 10**7)
-"""Optima that are nearer than this, over the larger one, may differ by the roundings of numbers that a problem computes in floats."""
+"""Relative distance of optima below which roundings may explain it, over the larger one.
+
+The roundings are those of numbers that a problem computes in floats.
+"""
 APART = Fraction(1, 10**10)
-"""Optima that are nearer than this, in units of the objective, may differ by such roundings too."""
+"""Distance of optima below which such roundings may explain it, in objective units."""
 LARGEST = 150
-"""Unknowns and rows together of the largest program of which a reason is sought: a dense normal form of it takes about ten seconds."""
+"""Largest program for which a reason is sought, as variables plus rows.
+
+A dense normal form of that size takes about ten seconds.
+"""
 Value = Fraction | float
-"""An exact optimum, or an infinity that an exact ray proves; a float is always infinite."""
+"""Exact optimum, or an infinity that an exact ray proves; a float is always infinite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,24 +35,24 @@ class InstanceComparison:
     Attributes
     ----------
     data : object
-        The instance.
+        Instance.
     values : tuple of 2 Fraction or float, or None
-        The optima of both; None where one of them is not known.
-    reason : Reason | None
-        Reason or None Reason of their equality, where one is sought and found.
-    for_all_data : ForAllData | None
-        ForAllData or None A reason that holds for all values of the parameters.
+        Optima of both; None if one of them is not known.
+    reason : Reason or None
+        Reason of their equality, if one is sought and found.
+    for_all_data : ForAllData or None
+        Reason that holds for all values of the parameters.
     undecided : str
-        Why an optimum is not known; empty where both are.
+        Reason why an optimum is not known; empty if both are.
     unsought : str
-        Why no reason was sought for equal finite optima; empty where one was.
+        Reason why none was sought for equal finite optima; empty if one was.
     refused : bool
         True if a formulation is not stated for such data, so that there is nothing to decide.
     rounding : float
-        How far roundings of what was declared may move the optima apart, where they are apart.
-    values_read : frozenset[str]
-        Frozenset of str Parameters whose values are read while a problem is built: no
-        reason holds for all of them.
+        Distance by which roundings of the declared numbers may move unequal optima apart.
+    values_read : frozenset of str
+        Parameters whose values are read while a problem is built: no reason holds for all of
+        them.
     """
 
     data: Any
@@ -61,7 +67,7 @@ class InstanceComparison:
 
     @property
     def apart(self) -> bool:
-        """True if the optima differ by more than roundings in what was declared can make them differ."""
+        """True if the optima differ by more than roundings of the declared numbers explain."""
         return self.values is not None and apart(*self.values, self.rounding)
 
     @property
@@ -78,29 +84,29 @@ class InstanceComparison:
 def compare_at(
     data: Any, a: Statement, b: Statement, reading: Reading, clock: Clock, explain: bool = True
 ) -> InstanceComparison:
-    """Return the exact optima of two problems at an instance, and where they are equal and finite a reason.
+    """Return the exact optima of two problems at an instance, and a reason for equality.
 
     Parameters
     ----------
-    data : Any
-        What both take.
+    data : object
+        Data of both.
     a, b : Statement
         Ids of formulations, or functions of data.
     reading : Reading
-        How floats are read.
+        Interpretation of the floats.
     clock : Clock
-        The time limit.
-    explain : bool
-        Whether a reason is sought.
+        Time limit.
+    explain : bool, default True
+        True to seek a reason if the optima are equal and finite.
 
     Raises
     ------
     KeyError
-        An unknown id.
+        If an id is unknown.
     TypeError
-        A function that returns no cvxpy problem.
+        If a function returns no cvxpy problem.
     OutOfTime
-        The time is up.
+        If the time is up.
     """
     try:
         first, second = stated(a, data, reading, clock), stated(b, data, reading, clock)
@@ -109,14 +115,14 @@ def compare_at(
         return InstanceComparison(
             data, None, undecided=str(why), refused=isinstance(why, RefusalError)
         )
-    found = InstanceComparison(
+    comparison = InstanceComparison(
         data, values, rounding=first.rounding + second.rounding if apart(*values) else 0.0
     )
-    if not explain or not found.equal or not found.finite:
-        return found
+    if not explain or not comparison.equal or not comparison.finite:
+        return comparison
     unsought = _unsought(first) or _unsought(second)
     if unsought:
-        return replace(found, unsought=unsought)
+        return replace(comparison, unsought=unsought)
     for_all = reason_for_all_data(first, second, clock)
     valued = first.valued, second.valued
     reason = (
@@ -130,7 +136,7 @@ def compare_at(
 
 
 def _unsought(stated: StatedProgram) -> str:
-    """Return why no reason is sought for a problem, "" where one is."""
+    """Return the reason why no reason is sought for a problem, or ""."""
     if stated.affine is None:
         return "a value map is not affine, or rounds"
     return (
@@ -141,7 +147,17 @@ def _unsought(stated: StatedProgram) -> str:
 
 
 def apart(one: Value, other: Value, rounding: float = 0.0) -> bool:
-    """Return True if two optima differ, and by more than roundings may."""
+    """Return True if two optima differ, and by more than roundings may explain.
+
+    Parameters
+    ----------
+    one : Value
+        First optimum.
+    other : Value
+        Second optimum.
+    rounding : float, default 0.0
+        Distance that is explained by other roundings.
+    """
     if isinstance(one, float) or isinstance(other, float):
         return one != other
     return (

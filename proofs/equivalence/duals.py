@@ -1,13 +1,15 @@
-"""The declared primals and duals of the registry, and the reason why one is the Lagrangian dual of the other.
+"""Declared primals and duals of the registry, and proofs of their Lagrangian duality.
 
-The numbers of a declaration are float64, and are read as the fractions that they are. A
+The numbers of a declaration are float64, and are interpreted as exact fractions. A
 declaration must therefore compute with its data without rounding: C is a power of two,
 weights are powers of four, and differences of features are floats.
 
 A primal that maximises a margin over the unit ball is dualised at the margin 1, where
 it has no second-order cone.
 
-Source: S. Boyd, L. Vandenberghe, Convex Optimization, chapter 5.
+References
+----------
+S. Boyd, L. Vandenberghe, Convex Optimization, chapter 5.
 """
 
 from __future__ import annotations
@@ -29,13 +31,16 @@ from equimargin.proofs.equivalence.stated import stated
 from equimargin.solvers.exact.program.clock import Clock
 
 PRIMALS = ("primal", "margin", "beta", "function", "slacks")
-"""The last parts of the ids of forms whose Lagrangian dual is the one called dual."""
+"""Last parts of the ids of forms whose Lagrangian dual has the last part "dual"."""
 WITH_LOSS = ("svm.huberised_hinge.primal", "svm.huberised_hinge.beta")
-"""Forms that state a loss by a function of cvxpy, whose duals have unknowns of another scale than the declared one."""
+"""Forms that state a loss by a function of cvxpy.
+
+The variables of their duals have another scale than those of the declared dual.
+"""
 
 
 def _duals() -> Iterator[tuple[str, str]]:
-    """Yield the ids of every right form and of the declared dual of the same family."""
+    """Yield the ids of every right form and of the declared dual in its family."""
     for id, entry in REGISTRY.items():
         beginning, _, last = id.rpartition(".")
         is_primal = last in PRIMALS and id not in WITH_LOSS and FAMILIES[entry.family].is_canonical
@@ -44,21 +49,21 @@ def _duals() -> Iterator[tuple[str, str]]:
 
 
 DUAL_OF = dict(_duals())
-"""The id of the declaration that is the Lagrangian dual of another, by the id of that other one."""
+"""Id of the declared Lagrangian dual of a declaration, by the id of the latter."""
 SECONDS = 60.0
 """Default time limit of the search for one reason, in seconds."""
 MARGIN = ".margin"
-"""The last part of the ids of forms that maximise a margin over the unit ball."""
+"""Last part of the ids of forms that maximise a margin over the unit ball."""
 NO_MARGIN = (
     "the program does not maximise a margin over the unit ball: max m over A x >= m and |x| <= 1"
 )
-"""Message of the error where a form of that name is another program."""
+"""Message of the error if a form of that name is another program."""
 
 
 def dual_reason(
     primal: str, dual: str, problem: AnyProblem, seconds: float = SECONDS
 ) -> Reason | None:
-    """Return the reason why one formulation is the Lagrangian dual of another at a problem, None where none was found.
+    """Return the reason why one formulation is another's Lagrangian dual at a problem.
 
     Parameters
     ----------
@@ -66,15 +71,21 @@ def dual_reason(
         Ids of formulations.
     problem : AnyProblem
         Problem of their family.
-    seconds : float
-        The time limit.
+    seconds : float, default SECONDS
+        Time limit in seconds.
+
+    Returns
+    -------
+    Reason or None
+        None if no reason was found.
 
     Raises
     ------
     KeyError
         If an id is unknown.
     ValueError
-        If a formulation refuses the problem, or has a second-order cone that is no norm of at most 1.
+        If a formulation rejects the problem, or has a second-order cone that is no norm
+        of at most 1.
     OutOfTime
         If the time is up.
     """
@@ -85,14 +96,24 @@ def dual_reason(
 
 
 def stated_form(id: str, problem: AnyProblem) -> Form:
-    """Return cvxpy's form of a formulation with the names of its unknowns; that of a maximal margin is scaled to the margin 1.
+    """Return cvxpy's form of a formulation with the names of its variables.
+
+    That of a maximal margin is scaled to the margin 1.
+
+    Parameters
+    ----------
+    id : str
+        Id of the formulation.
+    problem : AnyProblem
+        Problem of its family.
 
     Raises
     ------
     KeyError
         If the id is unknown.
     ValueError
-        If the formulation refuses the problem, or has second-order cones otherwise than as the norm of a margin.
+        If the formulation rejects the problem, or has second-order cones other than the
+        norm of a margin.
     """
     program = stated(id, problem, "exact", Clock(SECONDS)).program
     names = [f"t_{k + 1}" for k in range(program.n)]
@@ -109,7 +130,10 @@ def stated_form(id: str, problem: AnyProblem) -> Form:
 
 
 def _absolute_value(form: Form) -> tuple[Form, Numbers]:
-    """Return the form without two rows a'x <= s and -a'x <= s, as which cvxpy states a norm of one number, and (s, a'x)."""
+    """Return the form without two rows a'x <= s and -a'x <= s, and (s, a'x).
+
+    cvxpy states a norm of one number by these rows.
+    """
     for r, q in combinations(range(len(form.f)), 2):
         both = form.F[r] + form.F[q]
         if (both != 0).sum() == 1 and (both <= 0).all() and form.f[r] == form.f[q] == 0:
@@ -120,16 +144,17 @@ def _absolute_value(form: Form) -> tuple[Form, Numbers]:
 
 
 def at_margin_one(form: Form, norm: Numbers) -> Form:
-    """Return min 1/2 |M x|^2 at the margin 1, of the form max -g'x over E x = 0, F x <= 0 and |M x| <= 1.
+    """Return min 1/2 |M x|^2 at the margin 1, from the form of a maximal margin.
 
-    Points may be scaled there. With the optimal margin m, in [0, inf], that of the other form is 1 / (2 m^2).
+    That form is max -g'x over E x = 0, F x <= 0 and |M x| <= 1, whose points may be
+    scaled. With its optimal margin m, in [0, inf], the optimum here is 1 / (2 m^2).
 
     Parameters
     ----------
     form : Form
-        The rows, in one of which an unknown s is at most 1, up to scale.
+        Rows, in one of which a variable s is at most 1, up to scale.
     norm : Numbers of shape (k, n)
-        Array The rows (s, M x) of a second-order cone, |M x| <= s.
+        Rows (s, M x) of a second-order cone, |M x| <= s.
 
     Raises
     ------

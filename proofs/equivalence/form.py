@@ -1,10 +1,11 @@
-"""A program with rows alone: bounds are inequalities like all others, so that one substitution serves for everything.
+"""Program with rows alone: bounds are inequalities like all others.
 
     min 1/2 x'Hx + g'x + constant   s.t.   E x = e,   F x <= f
 
-Numbers are `flint.fmpq`. They may also be quotients of polynomials in the parameters of
-a problem (`quotients`): every step of a reason that goes through with them holds for
-all values of the parameters, or for all of which some are above 0.
+One substitution therefore serves for all rows. Numbers are `flint.fmpq`. They may also
+be quotients of polynomials in the parameters of a problem (`quotients`): every step of
+a reason that applies to them holds for all values of the parameters, or for all at
+which some are above 0.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.semidefinite import semidefinite
 
 Numbers = NDArray[Any]
-"""An array of rational numbers, of polynomials with rational coefficients, or of quotients of such.
+"""Array of rational numbers, of polynomials with rational coefficients, or of quotients.
 
-numpy takes a lone polynomial for a sequence of its coefficients: one that multiplies an
-array is an array of one element here.
+numpy takes a lone polynomial for a sequence of its coefficients: a polynomial that
+multiplies an array is an array of one element here.
 """
 
 
@@ -39,14 +40,19 @@ class Form:
     Parameters
     ----------
     H : Numbers of shape (n, n)
-        symmetric.
+        Symmetric matrix of the quadratic term.
     g : Numbers of shape (n,)
+        Linear term.
     E : Numbers of shape (equations, n)
+        Matrix of the equations.
     e : Numbers of shape (equations,)
+        Right-hand side of the equations.
     F : Numbers of shape (inequalities, n)
+        Matrix of the inequalities.
     f : Numbers of shape (inequalities,)
-    names : tuple[str, ...]
-        Of the unknowns, where they are shown.
+        Right-hand side of the inequalities.
+    names : tuple of str
+        Names of the variables if they are shown.
     """
 
     H: Numbers
@@ -60,40 +66,64 @@ class Form:
 
     @property
     def n(self) -> int:
-        """Number of unknowns."""
+        """Number of variables."""
         return len(self.g)
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Numbers of unknowns, equations and inequalities."""
+        """Numbers of variables, equations and inequalities."""
         return self.n, len(self.e), len(self.f)
 
     @cached_property
     def bounds(self) -> NDArray[np.bool_]:
-        """Mask of the inequalities that have one unknown only, (inequalities,)."""
-        found: NDArray[np.bool_] = (self.F != 0).sum(axis=1) == 1
-        return found
+        """Mask of the inequalities with one variable only, (inequalities,)."""
+        mask: NDArray[np.bool_] = (self.F != 0).sum(axis=1) == 1
+        return mask
 
     @cached_property
     def bounded(self) -> NDArray[np.bool_]:
-        """Mask of the unknowns that have a bound, (n,)."""
-        found: NDArray[np.bool_] = (self.F[self.bounds] != 0).any(axis=0)
-        return found
+        """Mask of the variables that have a bound, (n,)."""
+        mask: NDArray[np.bool_] = (self.F[self.bounds] != 0).any(axis=0)
+        return mask
 
     def bounds_of(self, k: int) -> list[int]:
-        """Return the inequalities that have unknown k only."""
+        """Return the inequalities with variable k only.
+
+        Parameters
+        ----------
+        k : int
+            Index of the variable.
+        """
         return [int(r) for r in np.flatnonzero(self.bounds & (self.F[:, k] != 0))]
 
     def in_rows(self, k: int) -> int:
-        """Return the number of equations and inequalities that unknown k is in."""
+        """Return the number of equations and inequalities with variable k.
+
+        Parameters
+        ----------
+        k : int
+            Index of the variable.
+        """
         return int((self.E[:, k] != 0).sum() + (self.F[:, k] != 0).sum())
 
     def in_objective(self, k: int) -> bool:
-        """Return True if the objective depends on unknown k."""
+        """Return True if the objective depends on variable k.
+
+        Parameters
+        ----------
+        k : int
+            Index of the variable.
+        """
         return bool(self.g[k] != 0 or (self.H[k] != 0).any())
 
     def without(self, k: int) -> Form:
-        """Return the form with unknown k at 0."""
+        """Return the form with variable k at 0.
+
+        Parameters
+        ----------
+        k : int
+            Index of the variable.
+        """
         rest = [j for j in range(self.n) if j != k]
         names = self.names[:k] + self.names[k + 1 :]
         return replace(
@@ -106,15 +136,37 @@ class Form:
         )
 
     def without_equation(self, r: int) -> Form:
-        """Return the form without an equation."""
+        """Return the form without an equation.
+
+        Parameters
+        ----------
+        r : int
+            Index of the equation.
+        """
         return replace(self, E=np.delete(self.E, r, 0), e=np.delete(self.e, r))
 
     def without_inequalities(self, *rows: int) -> Form:
-        """Return the form without some of its inequalities."""
+        """Return the form without some of its inequalities.
+
+        Parameters
+        ----------
+        *rows : int
+            Indices of the inequalities.
+        """
         return replace(self, F=np.delete(self.F, rows, 0), f=np.delete(self.f, rows))
 
     def substituted(self, k: int, a: Numbers, c: Numbers) -> Form:
-        """Return the form in which x_k = a'x + c; a : (n,), with a_k = 0. c : (1,). Unknown k is gone."""
+        """Return the form after the substitution x_k = a'x + c, without variable k.
+
+        Parameters
+        ----------
+        k : int
+            Index of the variable.
+        a : Numbers of shape (n,)
+            Coefficients, with a_k = 0.
+        c : Numbers of shape (1,)
+            Constant.
+        """
 
         def columns(M: Numbers) -> Numbers:
             return M + np.multiply.outer(M[:, k], a)
@@ -133,7 +185,15 @@ class Form:
         return made.without(k)
 
     def shifted(self, k: int, by: Any) -> Form:
-        """Return the form in z with x_k = z_k + by."""
+        """Return the form in z, where x_k is z_k plus an offset.
+
+        Parameters
+        ----------
+        k : int
+            Index of the variable.
+        by : flint.fmpq or Quotient
+            Offset.
+        """
         return replace(
             self,
             g=self.g + self.H[:, k] * by,
@@ -143,7 +203,15 @@ class Form:
         )
 
     def renamed(self, order: tuple[int, ...], scales: tuple[Any, ...]) -> Form:
-        """Return the form in z with x_j = scales_j z_k, k = order_j."""
+        """Return the form in z with x_j = scales_j z_k, k = order_j.
+
+        Parameters
+        ----------
+        order : tuple of int
+            Index of the new variable for each variable.
+        scales : tuple of numbers
+            Scale of each variable.
+        """
         source = np.argsort(order)
         s = array(scales)[source] if scales else zeros(0)
         H = self.H[np.ix_(source, source)] * np.multiply.outer(s, s)
@@ -159,9 +227,15 @@ class Form:
 
 
 def semidefinite_for_all(H: Numbers) -> bool:
-    """Return True if a symmetric matrix is semidefinite for all values of the parameters, as far as its form shows.
+    """Return True if a symmetric matrix is shown semidefinite for all parameter values.
 
-    H is a sum of monomials times matrices of numbers. Where every exponent is even and every matrix semidefinite, so is H.
+    H is a sum of monomials times matrices of numbers. If every exponent is even and
+    every matrix semidefinite, so is H.
+
+    Parameters
+    ----------
+    H : Numbers
+        Symmetric matrix.
     """
     parts: dict[tuple[int, ...], dict[tuple[int, int], Fraction]] = {}
     for (i, j), v in np.ndenumerate(H):
@@ -187,10 +261,15 @@ def _semidefinite(entries: dict[tuple[int, int], Fraction], n: int) -> bool:
 def make_form(program: Program) -> Form:
     """Return a program without cones as a form.
 
+    Parameters
+    ----------
+    program : Program
+        Program.
+
     Raises
     ------
     ValueError
-        It has second-order cones.
+        If it has second-order cones.
     """
     if program.cones:
         raise ValueError("a program with second-order cones has no form with rows alone")
@@ -199,17 +278,35 @@ def make_form(program: Program) -> Form:
 
 
 def rational(v: Fraction | int) -> Any:
-    """Return a fraction as flint's."""
+    """Return a fraction as a number of flint.
+
+    Parameters
+    ----------
+    v : Fraction or int
+        Number.
+    """
     return fmpq(v.numerator, v.denominator)
 
 
 def fraction(v: Any) -> Fraction:
-    """Return a number of flint's as a fraction."""
+    """Return a number of flint as a fraction.
+
+    Parameters
+    ----------
+    v : flint.fmpq
+        Number.
+    """
     return Fraction(int(v.p), int(v.q))
 
 
 def dense(M: Matrix) -> Numbers:
-    """Return a sparse matrix of fractions as an array of flint's numbers."""
+    """Return a sparse matrix of fractions as an array of flint's numbers.
+
+    Parameters
+    ----------
+    M : Matrix
+        Matrix.
+    """
     made = zeros(M.height, M.width)
     for i, row in enumerate(M.rows):
         for j, v in row.items():
@@ -218,7 +315,13 @@ def dense(M: Matrix) -> Numbers:
 
 
 def array(values: Any) -> Numbers:
-    """Return a vector of rational numbers; fractions become flint's."""
+    """Return a vector of rational numbers; fractions become flint's.
+
+    Parameters
+    ----------
+    values : sequence of Fraction, int or flint number
+        Numbers.
+    """
     made = zeros(len(values))
     for i, v in enumerate(values):
         made[i] = rational(v) if isinstance(v, Fraction | int) else v
@@ -226,5 +329,11 @@ def array(values: Any) -> Numbers:
 
 
 def zeros(*shape: int) -> Numbers:
-    """Return an array of zeros."""
+    """Return an array of zeros.
+
+    Parameters
+    ----------
+    *shape : int
+        Lengths of the axes.
+    """
     return np.full(shape, fmpq(0), dtype=object)

@@ -1,11 +1,13 @@
-"""The steps of a reason: each turns a form into one of the same optimum, or into its dual, and refuses where it would not.
+"""Steps of an equivalence proof: each maps a form to one of equal optimum, or to its dual.
 
-A step is data. `apply` checks its conditions in rational numbers and says in a sentence
-which one is not met. Nothing here searches: `rules` and `renaming` propose steps, and a
-reason is what went through here.
+A step is data. `apply` checks its conditions in rational numbers, and raises a
+ValueError with the condition that is not satisfied. Nothing here searches: `rules` and
+`renaming` propose steps, and a proof consists of steps that were applied here.
 
-Source: S. Boyd, L. Vandenberghe, Convex Optimization, sections 4.1.3 (equivalent
-problems) and 5.2 (the dual problem).
+References
+----------
+S. Boyd, L. Vandenberghe, Convex Optimization, sections 4.1.3 (equivalent problems) and
+5.2 (the dual problem).
 """
 
 from __future__ import annotations
@@ -23,13 +25,19 @@ from equimargin.proofs.equivalence.quotients import divisor, nonnegative, positi
 
 @dataclass(frozen=True)
 class Elimination:
-    """Solve an equation for an unknown, and drop both; bounds of the unknown become rows."""
+    """Elimination of a variable by an equation; bounds of the variable become rows."""
 
     equation: int
     unknown: int
 
     def apply(self, form: Form) -> Form:
-        """Return the form without this equation and this unknown."""
+        """Return the form without this equation and this variable.
+
+        Parameters
+        ----------
+        form : Form
+            Form before the step.
+        """
         row = form.E[self.equation]
         pivot = divisor(row[self.unknown])
         _require(pivot != 0, f"unknown {self.unknown} is not in equation {self.equation}")
@@ -40,12 +48,21 @@ class Elimination:
 
 @dataclass(frozen=True)
 class PartialMinimization:
-    """Minimise over an unknown that is in no row: by its optimality condition, or, where it has no cost, by leaving it out."""
+    """Minimisation over a variable in no row, by its optimality condition.
+
+    A variable without cost is dropped.
+    """
 
     unknown: int
 
     def apply(self, form: Form) -> Form:
-        """Return the minimum over this unknown."""
+        """Return the minimum over this variable.
+
+        Parameters
+        ----------
+        form : Form
+            Form before the step.
+        """
         k = self.unknown
         _require(form.in_rows(k) == 0, f"unknown {k} is in a row")
         curvature = divisor(form.H[k, k])
@@ -62,15 +79,24 @@ class PartialMinimization:
 
 @dataclass(frozen=True)
 class DominatedColumn:
-    """Fix at 0 an unknown that is at least 0 and in no other row, if the objective never decreases in it.
+    """Fixing at 0 of a variable >= 0 in no other row, in which the objective never decreases.
 
-    Source: E. D. Andersen, K. D. Andersen, Presolving in linear programming (1995): dominated columns.
+    References
+    ----------
+    E. D. Andersen, K. D. Andersen, Presolving in linear programming (1995): dominated
+    columns.
     """
 
     unknown: int
 
     def apply(self, form: Form) -> Form:
-        """Return the form with the unknown at 0."""
+        """Return the form with the variable at 0.
+
+        Parameters
+        ----------
+        form : Form
+            Form before the step.
+        """
         k = self.unknown
         rows = form.bounds_of(k)
         at_zero = (
@@ -88,15 +114,24 @@ class DominatedColumn:
 
 @dataclass(frozen=True)
 class ForcingConstraint:
-    """Drop an equation a'x = 0 with a > 0 or a < 0 over unknowns x >= 0, and these unknowns, which are 0.
+    """Removal of an equation a'x = 0, a > 0 or a < 0, and of its variables x >= 0, all 0.
 
-    Source: E. D. Andersen, K. D. Andersen, Presolving in linear programming (1995), section 3.2.
+    References
+    ----------
+    E. D. Andersen, K. D. Andersen, Presolving in linear programming (1995), section
+    3.2.
     """
 
     equation: int
 
     def apply(self, form: Form) -> Form:
-        """Return the form with the unknowns of the equation at 0."""
+        """Return the form with the variables of the equation at 0.
+
+        Parameters
+        ----------
+        form : Form
+            Form before the step.
+        """
         row = form.E[self.equation]
         used = np.flatnonzero(row != 0).tolist()
         one_sign = all(positive(row[k]) for k in used) or all(positive(-row[k]) for k in used)
@@ -116,15 +151,26 @@ class ForcingConstraint:
 
 @dataclass(frozen=True)
 class Projection:
-    """Project out an unknown without cost, in inequalities alone: each of its lower ends is at most each of its upper ends.
+    """Projection along a variable without cost: each lower end is at most each upper end.
 
-    Source: A. Schrijver, Theory of Linear and Integer Programming (1986), section 12.2 (Fourier-Motzkin elimination).
+    The variable is in inequalities alone.
+
+    References
+    ----------
+    A. Schrijver, Theory of Linear and Integer Programming (1986), section 12.2
+    (Fourier-Motzkin elimination).
     """
 
     unknown: int
 
     def apply(self, form: Form) -> Form:
-        """Return the form of the projection."""
+        """Return the form of the projection.
+
+        Parameters
+        ----------
+        form : Form
+            Form before the step.
+        """
         k, ends = self.unknown, form.F[:, self.unknown]
         _require(not (form.E[:, k] != 0).any(), f"unknown {k} is in an equation")
         _require(not form.in_objective(k), f"the objective depends on unknown {k}")
@@ -145,27 +191,42 @@ class Projection:
 
 @dataclass(frozen=True)
 class EmptyRow:
-    """Drop the equation 0 = 0."""
+    """Removal of the equation 0 = 0."""
 
     equation: int
 
     def apply(self, form: Form) -> Form:
-        """Return the form without the equation."""
+        """Return the form without the equation.
+
+        Parameters
+        ----------
+        form : Form
+            Form before the step.
+        """
         empty = not (form.E[self.equation] != 0).any() and form.e[self.equation] == 0
-        _require(empty, f"equation {self.equation} says something")
+        _require(empty, f"equation {self.equation} is not 0 = 0")
         return form.without_equation(self.equation)
 
 
 @dataclass(frozen=True)
 class RedundantConstraint:
-    """Drop an inequality that has no unknown, or that is a positive multiple of another one, no tighter."""
+    """Removal of an inequality without variables, or implied by a multiple of another one.
+
+    The multiple is positive.
+    """
 
     row: int
     by: int | None = None
     times: Any = None
 
     def apply(self, form: Form) -> Form:
-        """Return the form without the inequality."""
+        """Return the form without the inequality.
+
+        Parameters
+        ----------
+        form : Form
+            Form before the step.
+        """
         left, end = form.F[self.row], form.f[self.row]
         if self.by is not None:
             _require(
@@ -181,14 +242,23 @@ class RedundantConstraint:
 
 @dataclass(frozen=True)
 class ImplicitEquality:
-    """Make an equation of two opposite inequalities with one end, F x <= f and -times F x <= -times f."""
+    """Replacement of two opposite inequalities with one end by an equation.
+
+    They are F x <= f and -times F x <= -times f.
+    """
 
     row: int
     other: int
     times: Any
 
     def apply(self, form: Form) -> Form:
-        """Return the form with the equation in place of both."""
+        """Return the form with the equation in place of both.
+
+        Parameters
+        ----------
+        form : Form
+            Form before the step.
+        """
         opposite = not (form.F[self.other] + form.F[self.row] * self.times != 0).any()
         one_end = form.f[self.other] + form.f[self.row] * self.times == 0
         _require(positive(self.times) and opposite and one_end, "the inequalities are not opposite")
@@ -200,25 +270,37 @@ class ImplicitEquality:
 
 @dataclass(frozen=True)
 class VariableShift:
-    """Shift an unknown: x_k = z_k + by."""
+    """Shift of a variable: x_k = z_k + `by`."""
 
     unknown: int
     by: Any
 
     def apply(self, form: Form) -> Form:
-        """Return the form in z."""
+        """Return the form in z.
+
+        Parameters
+        ----------
+        form : Form
+            Form before the step.
+        """
         return form.shifted(self.unknown, self.by)
 
 
 @dataclass(frozen=True)
 class ObjectiveMap:
-    """Multiply the objective by a positive factor, and add an offset: the value map of the problem."""
+    """Multiplication of the objective by a positive factor, plus an offset: its value map."""
 
     factor: Any
     offset: Any
 
     def apply(self, form: Form) -> Form:
-        """Return the form with the other objective."""
+        """Return the form with the other objective.
+
+        Parameters
+        ----------
+        form : Form
+            Form before the step.
+        """
         _require(positive(self.factor), "the factor of an objective is positive")
         return replace(
             form,
@@ -230,15 +312,24 @@ class ObjectiveMap:
 
 @dataclass(frozen=True)
 class LagrangianDual:
-    """Take the Lagrangian dual, as a minimisation: its optimum is minus that of the form, where H is semidefinite and either is feasible.
+    """Lagrangian dual, as a minimisation: its optimum is minus that of the form.
 
-    min  1/2 x'Hx + e'y + f'z - constant   s.t.   H x + E'y + F'z = -g,   z >= 0,   over those x that H has, y and z.
+        min  1/2 x'Hx + e'y + f'z - constant   s.t.   H x + E'y + F'z = -g,   z >= 0
 
-    An H of polynomials is semidefinite for all values of the parameters if it is a sum of squares of these times semidefinite matrices.
+    The variables are y, z and those x with a nonzero column of H. H must be
+    semidefinite, and either problem feasible. An H of polynomials is semidefinite for
+    all values of the parameters if it is a sum of squares of these times semidefinite
+    matrices.
     """
 
     def apply(self, form: Form) -> Form:
-        """Return the dual form."""
+        """Return the dual form.
+
+        Parameters
+        ----------
+        form : Form
+            Form before the step.
+        """
         curved = np.flatnonzero((form.H != 0).any(axis=0))
         x, y, z = len(curved), len(form.e), len(form.f)
         H, F = zeros(x + y + z, x + y + z), zeros(z, x + y + z)
@@ -275,11 +366,19 @@ Move = (
     | ObjectiveMap
     | LagrangianDual
 )
-"""A step of a reason, before the two forms are compared."""
+"""Step of a reason, before the comparison of the two forms."""
 
 
 def multiplier_names(form: Form) -> tuple[str, ...]:
-    """Return the names of the multipliers: y_1, y_2, ... of the equations, then z_1, z_2, ... of the inequalities."""
+    """Return the names of the multipliers: y_1, y_2, ... and z_1, z_2, ...
+
+    Those of the equations precede those of the inequalities.
+
+    Parameters
+    ----------
+    form : Form
+        Form with equations and inequalities.
+    """
     return (
         *(f"y_{k + 1}" for k in range(len(form.e))),
         *(f"z_{k + 1}" for k in range(len(form.f))),
@@ -287,8 +386,16 @@ def multiplier_names(form: Form) -> tuple[str, ...]:
 
 
 def mapped(step: Move, number: Callable[[Any], Any]) -> Move:
-    """Return a step with other numbers."""
-    named = ((each.name, getattr(step, each.name)) for each in fields(step))
+    """Return a step with other numbers.
+
+    Parameters
+    ----------
+    step : Move
+        Step.
+    number : callable
+        Map from a number of the step to the new number.
+    """
+    named = ((part.name, getattr(step, part.name)) for part in fields(step))
     return replace(
         step, **{name: number(v) for name, v in named if v is not None and not isinstance(v, int)}
     )
@@ -296,22 +403,27 @@ def mapped(step: Move, number: Callable[[Any], Any]) -> Move:
 
 @dataclass(frozen=True, eq=False)
 class Twin:
-    """A form in parameters, beside the same form at some values of these.
+    """Form in parameters, paired with the form at some values of these.
 
     Parameters
     ----------
     form : Form
-        Of quotients.
-    number : Callable[[Any], Any]
-        From a number of a step, which is one at those values, to the quotient that it
-        is.
+        Form of quotients.
+    number : callable
+        Map from a number of a step, at those values, to its quotient.
     """
 
     form: Form
     number: Callable[[Any], Any]
 
     def after(self, step: Move) -> Twin | None:
-        """Return the twin after a step; None where it cannot take it."""
+        """Return the twin after a step; None if the step does not apply.
+
+        Parameters
+        ----------
+        step : Move
+            Step.
+        """
         try:
             return replace(self, form=mapped(step, self.number).apply(self.form))
         except ValueError:
@@ -320,16 +432,17 @@ class Twin:
 
 @dataclass(frozen=True)
 class Renaming:
-    """A proof that two forms are one, number by number, with x_j = scales_j z_k, k = order_j.
+    """Proof that two forms are one, number by number, with x_j = scales_j z_k, k = order_j.
 
     Parameters
     ----------
-    rows : tuple[tuple[int, Any], ...]
-        For every inequality of the first, the one of the second that it is, and by
-        which positive factor.
-    equations, back : tuple[tuple[Any, ...], ...]
-        Matrices M with which the equations of the first are M times those of the
-        second, and the other way round.
+    rows : tuple of (int, number)
+        Equal inequality of the second form, and positive factor, for every inequality
+        of the first.
+    equations : tuple of rows
+        Matrix M with which the equations of the first are M times those of the second.
+    back : tuple of rows
+        Matrix M with which the equations of the second are M times those of the first.
     """
 
     order: tuple[int, ...]
@@ -339,7 +452,15 @@ class Renaming:
     back: tuple[tuple[Any, ...], ...]
 
     def holds(self, first: Form, second: Form) -> bool:
-        """Return True if all numbers agree."""
+        """Return True if all numbers agree.
+
+        Parameters
+        ----------
+        first : Form
+            First form.
+        second : Form
+            Second form.
+        """
         if (
             first.shape != second.shape
             or sorted(self.order) != list(range(first.n))
@@ -357,7 +478,13 @@ class Renaming:
         )
 
     def mapped(self, number: Callable[[Any], Any]) -> Renaming:
-        """Return the renaming with other numbers."""
+        """Return the renaming with other numbers.
+
+        Parameters
+        ----------
+        number : callable
+            Map from a number of the step to the new number.
+        """
         scales, rows = (
             tuple(map(number, self.scales)),
             tuple((r, number(factor)) for r, factor in self.rows),
@@ -390,7 +517,7 @@ class Renaming:
 
 
 def _at_least_zero(form: Form, k: int) -> bool:
-    """Return True if an inequality says that unknown k is at least 0, or more."""
+    """Return True if an inequality implies that variable k is at least 0."""
     return any(positive(-form.F[r, k]) and nonnegative(-form.f[r]) for r in form.bounds_of(k))
 
 

@@ -1,20 +1,22 @@
-"""Programs in the parameters of their problems, by which a reason is proven for all data.
+"""Programs in the parameters of their problems, by which a reason holds for all data.
 
 cvxpy compiles a problem that follows the rules of disciplined parametrised programming
 (DPP) once: all its numbers are affine in the entries of its parameters. With these
-entries as unknowns of polynomials, a reason that applies step by step holds for all
+entries as variables of polynomials, a reason that applies step by step holds for all
 values of the parameters at which one of the two problems is feasible. A parameter that
-is declared not to be negative is the square of an unknown: then lambda |w|^2 is seen to
-be convex. Where that does not suffice, the reason may divide by such unknowns, and
-scale by them: it holds where they are above 0.
+is declared nonnegative is the square of a variable: lambda |w|^2 is then convex by its
+form. If that does not suffice, the reason may divide by such variables, and scale by
+them: it holds where they are above 0.
 
-The steps are found at values of the unknowns that are primes over 64. A number of a
-step is a product of powers of the unknowns times a number without these primes, which
-tells the powers. A wrong guess of them is no danger: the reason is then verified as a
-whole.
+The steps are found at values of the variables that are primes over 64. A number of a
+step is a product of powers of the variables times a number without these primes, which
+determines the powers. A wrong guess of them is harmless: the reason is then verified as
+a whole.
 
-Source: A. Agrawal, B. Amos, S. Barratt, S. Boyd, S. Diamond, J. Z. Kolter,
-Differentiable Convex Optimization Layers (2019), section 4.
+References
+----------
+A. Agrawal, B. Amos, S. Barratt, S. Boyd, S. Diamond, J. Z. Kolter, Differentiable
+Convex Optimization Layers (2019), section 4.
 """
 
 from __future__ import annotations
@@ -38,29 +40,36 @@ from equimargin.proofs.equivalence.stated import StatedProgram
 from equimargin.solvers.exact.program.clock import Clock
 
 LARGEST = 60
-"""Entries of parameters at most: polynomials in more of them take long to multiply."""
+"""Maximum size of the parameters, in entries.
+
+Polynomials in more of them take long to multiply.
+"""
 COMPILED = 1e-9
-"""Relative agreement of the polynomials, at the present values of the parameters, with the program that cvxpy compiles of these."""
+"""Relative agreement of the polynomials with the program that cvxpy compiles.
+
+They are compared at the present values of the parameters.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class ForAllData:
     """Reason that holds for all values of parameters of two problems, as built here.
 
-    Functions that build another problem at other data, by a branch, are not covered beyond the problems that they built here.
+    Functions that build another problem at other data, by a branch, are covered only
+    for the problems that they built here.
 
     Parameters
     ----------
     reason : Reason
-        The steps, in the parameters.
+        Steps, in the parameters.
     here : Reason
-        The same at their present values.
-    names : tuple[str, ...]
-        Of the parameters.
-    above_zero : tuple[str, ...]
-        Of those which must be above 0.
+        Steps at the present values of the parameters.
+    names : tuple of str
+        Names of the parameters.
+    above_zero : tuple of str
+        Names of the parameters that must be above 0.
     first, second : Form
-        The programs in the parameters.
+        Programs in the parameters.
     """
 
     reason: Reason
@@ -74,28 +83,27 @@ class ForAllData:
 def reason_for_all_data(
     first: StatedProgram, second: StatedProgram, clock: Clock
 ) -> ForAllData | None:
-    """Return a reason that holds for all values of the parameters of two problems, or None where none was found.
+    """Return a reason for all values of the parameters of two problems, or None.
 
     Parameters
     ----------
     first, second : StatedProgram
-        cvxpy problems without value maps; their parameters have equal names where they
-        mean the same.
+        cvxpy problems without value maps; parameters of one meaning have equal names.
     clock : Clock
-        The time limit.
+        Time limit.
 
     Raises
     ------
     OutOfTime
-        The time is up.
+        If the time is up.
     """
     parameters = _shared(first, second)
     if parameters is None or first.value is not None or second.value is not None:
         return None
     signed = tuple(name for name, parameter in parameters.items() if parameter.is_nonneg())
-    asked = _Question(first, second, parameters, clock)
-    found = asked.answer(())
-    return asked.answer(signed) if found is None and signed else found
+    question = _Question(first, second, parameters, clock)
+    reason = question.answer(())
+    return question.answer(signed) if reason is None and signed else reason
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +116,7 @@ class _Question:
     clock: Clock
 
     def answer(self, above_zero: tuple[str, ...]) -> ForAllData | None:
-        """Return a reason that holds where these parameters are above 0, or None."""
+        """Return a reason that holds if these parameters are above 0, or None."""
         entries = list(_entries(self.parameters))
         names = tuple(
             f"{DIVIDING if name in above_zero else 'p'}{k}" for k, (name, _) in enumerate(entries)
@@ -125,6 +133,8 @@ class _Question:
             for (name, _), gen in gens.items()
         ]
         in_unknowns = [_at(form, squares) for form in forms]
+        # The reason is found at primes over 64. Its numbers are then read as products
+        # of powers of the variables.
         primes = _primes(len(gens))
         one, other = (_at(form, [fmpq(prime, 64) for prime in primes]) for form in in_unknowns)
         unknowns = list(zip(primes, gens.values(), strict=True))
@@ -132,46 +142,46 @@ class _Question:
             Twin(_each(form, _quotient), partial(_in_unknowns, unknowns=unknowns))
             for form in in_unknowns
         ]
-        found = find_reason(
+        reason = find_reason(
             one,
             other,
             self.first.opposite != self.second.opposite,
             self.clock,
             twins=(twins[0], twins[1]),
         )
-        return None if found is None else self._verified(found, twins[0], twins[1], above_zero)
+        return None if reason is None else self._verified(reason, twins[0], twins[1], above_zero)
 
     def _verified(
         self, at_primes: Reason, first: Twin, second: Twin, above_zero: tuple[str, ...]
     ) -> ForAllData | None:
-        """Return the reason, if it holds in the parameters, and at their present values number by number."""
+        """Return the reason if it holds in the parameters and at their present values."""
         try:
-            found = at_primes.mapped(first.number)
-            here = found.mapped(partial(_at_present, present=self._present()))
-            holds = found.holds(first.form, second.form) and here.holds(
+            general = at_primes.mapped(first.number)
+            here = general.mapped(partial(_at_present, present=self._present()))
+            holds = general.holds(first.form, second.form) and here.holds(
                 self.first.form, self.second.form
             )
         except ValueError:
             return None
         return (
-            ForAllData(found, here, tuple(self.parameters), above_zero, first.form, second.form)
+            ForAllData(general, here, tuple(self.parameters), above_zero, first.form, second.form)
             if holds
             else None
         )
 
     def _present(self) -> list[tuple[Any, bool]]:
-        """Return the present value of every entry, and whether its unknown is the root of it."""
-        found = []
+        """Return the present value of every entry, and True if its variable is its root."""
+        values = []
         for name, k in _entries(self.parameters):
             value = float(np.asarray(self.parameters[name].value).ravel(order="F")[k])
-            found.append(
+            values.append(
                 (rational(read(value, self.first.reading)), self.parameters[name].is_nonneg())
             )
-        return found
+        return values
 
 
 def _in_unknowns(v: Any, unknowns: list[tuple[int, Any]]) -> Any:
-    """Return the number v at values p / 64 of the unknowns as a product of their powers, divided by those of negative powers."""
+    """Return a number at values p / 64 of the variables as a product of their powers."""
     rest, top, bottom = v, unknowns[0][1] ** 0, unknowns[0][1] ** 0
     for prime, gen in unknowns:
         power = _power(int(v.p), prime) - _power(int(v.q), prime)
@@ -183,26 +193,29 @@ def _in_unknowns(v: Any, unknowns: list[tuple[int, Any]]) -> Any:
 
 
 def _power(v: int, prime: int) -> int:
-    """Return how often the prime divides a number other than 0."""
-    found = 0
+    """Return the multiplicity of the prime in a number other than 0."""
+    power = 0
     while v and v % prime == 0:
-        v, found = v // prime, found + 1
-    return found
+        v, power = v // prime, power + 1
+    return power
 
 
 def _at_present(v: Any, present: list[tuple[Any, bool]]) -> Any:
-    """Return what a quotient is at the present values of the parameters; NotANumber where that is no rational number."""
+    """Return a quotient at the present values of the parameters.
+
+    Raise NotANumber if the result is no rational number.
+    """
     if not isinstance(v, Quotient):
         return v
-    found = fmpq(0)
+    total = fmpq(0)
     for powers, factor in v.terms():
         term = factor
         for power, (value, squared) in zip(powers, present, strict=True):
             if (squared and power % 2) or (power < 0 and value == 0):
                 raise NotANumber(f"{v} is no rational number here")
             term = term * value ** (power // 2 if squared else power)
-        found += term
-    return found
+        total += term
+    return total
 
 
 def _quotient(v: Any) -> Any:
@@ -217,14 +230,14 @@ def _quotient(v: Any) -> Any:
 
 
 def _shared(first: StatedProgram, second: StatedProgram) -> dict[str, Any] | None:
-    """Return the parameters of both, by name; None where no claim for all values is possible."""
-    found: dict[str, Any] = {}
+    """Return the parameters of both, by name; None if no claim for all values is possible."""
+    shared: dict[str, Any] = {}
     for stated in (first, second):
         # A function that reads a value may build another problem at another value.
         if stated.values_read or not stated.problem.is_dpp():
             return None
         for parameter in stated.problem.parameters():
-            other = found.setdefault(parameter.name(), parameter)
+            other = shared.setdefault(parameter.name(), parameter)
             reduced = any(parameter.attributes[attribute] for attribute in REDUCING_ATTRIBUTES)
             if (
                 reduced
@@ -233,12 +246,14 @@ def _shared(first: StatedProgram, second: StatedProgram) -> dict[str, Any] | Non
             ):
                 return None
     return (
-        found if found and sum(parameter.size for parameter in found.values()) <= LARGEST else None
+        shared
+        if shared and sum(parameter.size for parameter in shared.values()) <= LARGEST
+        else None
     )
 
 
 def _entries(parameters: dict[str, Any]) -> Iterator[tuple[str, int]]:
-    """Return the entries of parameters, each by the name and the place in it, column by column."""
+    """Return the entries of parameters, by name and index, column by column."""
     return ((name, k) for name, parameter in parameters.items() for k in range(parameter.size))
 
 
@@ -270,7 +285,10 @@ def _plus(form: Form, part: Form, gen: Any) -> Form:
 
 
 def _coefficient(compiled: Any, equations: int, parameter: Any, k: int, reading: Reading) -> Form:
-    """Return the factor of entry k of a parameter in cvxpy's affine map; without a parameter, the value of the map at 0."""
+    """Return the factor of entry k of a parameter in cvxpy's affine map.
+
+    Without a parameter, return the value of the map at 0.
+    """
     values = {id: np.zeros(own.shape) for id, own in compiled.id_to_param.items()}
     if parameter is not None:
         values[parameter.id][np.unravel_index(k, parameter.shape, order="F")] = 1.0
@@ -288,13 +306,16 @@ def _coefficient(compiled: Any, equations: int, parameter: Any, k: int, reading:
 
 
 def _read(values: Array, reading: Reading) -> Numbers:
-    found = zeros(*values.shape)
-    found.ravel()[:] = [rational(read(float(v), reading)) for v in values.ravel().tolist()]
-    return found
+    numbers = zeros(*values.shape)
+    numbers.ravel()[:] = [rational(read(float(v), reading)) for v in values.ravel().tolist()]
+    return numbers
 
 
 def _compiles_to(form: Form, stated: StatedProgram, gens: dict[tuple[str, int], Any]) -> bool:
-    """Return True if the polynomials have the values of the program that cvxpy compiles at the present values of the parameters."""
+    """Return True if the polynomials have the values of the program that cvxpy compiles.
+
+    Both are taken at the present values of the parameters.
+    """
     own = {
         parameter.name(): np.asarray(parameter.value).ravel(order="F")
         for parameter in stated.problem.parameters()
@@ -326,9 +347,9 @@ def _each(form: Form, number: Callable[[Any], Any]) -> Form:
     def numbers(part: Any) -> Any:
         if not isinstance(part, np.ndarray):
             return number(part)
-        found = zeros(*part.shape)
-        found.ravel()[:] = [number(v) for v in part.ravel().tolist()]
-        return found
+        mapped = zeros(*part.shape)
+        mapped.ravel()[:] = [number(v) for v in part.ravel().tolist()]
+        return mapped
 
     return Form(*(numbers(part) for part in _numbers(form)))
 
@@ -343,10 +364,10 @@ def _floats(part: Any) -> Array:
 
 def _primes(count: int) -> list[int]:
     """Return the first primes above 100: numbers between which there is no simple relation."""
-    found: list[int] = []
+    primes: list[int] = []
     candidate = 101
-    while len(found) < count:
+    while len(primes) < count:
         if all(candidate % prime for prime in range(2, int(candidate**0.5) + 1)):
-            found.append(candidate)
+            primes.append(candidate)
         candidate += 2
-    return found
+    return primes

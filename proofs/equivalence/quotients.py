@@ -1,8 +1,9 @@
-"""Polynomials in the parameters of a problem over products of powers of some of them, those that are above 0 and may divide.
+"""Quotients of polynomials in the parameters of a problem.
 
-A step of a reason divides by its pivot, and a renaming scales. Where pivot and scale
-are C, say, the step holds for all C above 0. The numbers of a form are then such
-quotients, and every step goes through with them as it does with rational numbers.
+The denominators are products of powers of parameters above 0, which may divide. A step
+of a reason divides by its pivot, and a renaming scales. If pivot and scale are C, say,
+the step holds for all C above 0. The numbers of a form are then such quotients, and
+every step applies to them as to rational numbers.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from typing import Any
 from flint import fmpq
 
 DIVIDING = "u"
-"""First letter of the names of the unknowns that are above 0, so that a quotient may divide by them."""
+"""First letter of the names of variables above 0, by which a quotient may divide."""
 
 
 class NotANumber(ValueError):
-    """A step divides by a number, or asks its sign, and meets a polynomial: it does not hold for all values of the parameters."""
+    """Division by a polynomial, or sign of one: the step does not hold for all parameters."""
 
 
 class Quotient:
@@ -24,10 +25,10 @@ class Quotient:
 
     Parameters
     ----------
-    top : Any
-        A polynomial of flint's.
-    bottom : Any
-        A product of powers of unknowns that may divide.
+    top : flint polynomial
+        Numerator.
+    bottom : flint polynomial
+        Product of powers of variables that may divide.
     """
 
     __slots__ = ("bottom", "top")
@@ -65,11 +66,11 @@ class Quotient:
         return (-self).__add__(other)
 
     def __truediv__(self, other: Any) -> Quotient:
-        """Return the quotient; NotANumber where the divisor may be 0."""
+        """Return the quotient; raise NotANumber if the divisor may be 0."""
         return self.__mul__(other.inverse() if isinstance(other, Quotient) else 1 / fmpq(other))
 
     def __rtruediv__(self, other: Any) -> Quotient:
-        """Return a number over it."""
+        """Return a number divided by the quotient."""
         return self.inverse().__mul__(other)
 
     def __eq__(self, other: object) -> bool:
@@ -81,11 +82,11 @@ class Quotient:
     __hash__ = None  # type: ignore[assignment]
 
     def __str__(self) -> str:
-        """Return the quotient as it is written."""
+        """Return the quotient as text."""
         return f"({self.top}) / ({self.bottom})"
 
     def inverse(self) -> Quotient:
-        """Return 1 over the quotient; NotANumber where it may be 0."""
+        """Return 1 over the quotient; raise NotANumber if it may be 0."""
         ((exponents, factor),) = self.top.terms() if len(self.top) == 1 else [((), None)]
         names = self.top.context().names()
         if factor is None or any(
@@ -104,7 +105,20 @@ class Quotient:
 
 
 def divisor(v: Any) -> Any:
-    """Return v, if it is no 0 for any values of the parameters, or 0 for all; NotANumber else. A constant is a rational number."""
+    """Return a number that is nonzero for all values of the parameters, or 0 for all.
+
+    A constant is returned as a rational number.
+
+    Parameters
+    ----------
+    v : number or Quotient
+        Number.
+
+    Raises
+    ------
+    NotANumber
+        If it is 0 for some values only.
+    """
     if not isinstance(v, Quotient):
         return v
     if v.bottom == 1 and v.top.is_constant():
@@ -113,13 +127,27 @@ def divisor(v: Any) -> Any:
 
 
 def positive(v: Any) -> bool:
-    """Return True if v is above 0 for all values of the parameters, as far as its form shows."""
+    """Return True if a number is shown to be above 0 for all values of the parameters.
+
+    Parameters
+    ----------
+    v : number or Quotient
+        Number.
+    """
     v = divisor(v)
     return bool(v > 0) if isinstance(v, fmpq) else bool(v.top.leading_coefficient() > 0)
 
 
 def nonnegative(v: Any) -> bool:
-    """Return True if v is at least 0 for all values of the parameters, as far as its form shows: squares with factors of at least 0."""
+    """Return True if a number is shown to be at least 0 for all values of the parameters.
+
+    It is if its terms are squares with factors of at least 0.
+
+    Parameters
+    ----------
+    v : number or Quotient
+        Number.
+    """
     if not isinstance(v, Quotient):
         return bool(v >= 0)
     return all(factor >= 0 and not any(k % 2 for k in exponents) for exponents, factor in v.terms())

@@ -1,10 +1,10 @@
-"""Reasons why two programs have one optimum: steps that lead from each to one and the same form, verified number by number.
+"""Equivalence proofs of two programs: steps from each to one common form.
 
-    the first program --steps--> a form  =  renamed and scaled  =  a form <--steps-- the second program
+    first program --steps--> form  =  renamed and scaled  =  form <--steps-- second program
 
-The steps of a side may begin with its value map and with its Lagrangian dual, so that a
-reason may say that the second is the dual of the first, that both have the same dual,
-or that both are the same program in other unknowns.
+The steps are verified number by number. The steps of a side may begin with its value
+map and with its Lagrangian dual, so that a reason may state that the second is the dual
+of the first, that both have one dual, or that both are one program in other variables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from equimargin.proofs.equivalence.rules import CHOICES, Choice, normal
 from equimargin.solvers.exact.program.clock import Clock
 
 SHOWN_SCALES = 4
-"""Scales that a sentence lists at most."""
+"""Maximum number of scales that a sentence lists."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Reason:
     Parameters
     ----------
     first, second : tuple[Move, ...]
-        The steps of either side.
+        Steps of either side.
     renaming : Renaming
-        How the last form of the first is that of the second.
+        Renaming of the last form of the first to that of the second.
     """
 
     first: tuple[Move, ...] = field(repr=False)
@@ -48,7 +48,7 @@ class Reason:
 
     @property
     def kind(self) -> str:
-        """The reason in a few words, without its numbers."""
+        """Reason as a short text, without its numbers."""
         dual = (_is_dual(self.first), _is_dual(self.second))
         if not self.renaming.order and not self.renaming.rows:
             return "Closed form: no constraint is left, and every unknown is minimised out"
@@ -60,23 +60,29 @@ class Reason:
         }[dual]
 
     def __str__(self) -> str:
-        """Return the reason with the names and scales of its unknowns."""
-        said = []
+        """Return the reason with the names and scales of its variables."""
+        details = []
         if list(self.renaming.order) != list(range(len(self.renaming.order))):
-            said.append("unknowns are renamed")
+            details.append("unknowns are renamed")
         scales = sorted({abs(s) for s in self.renaming.scales})
         if any(s != 1 for s in scales):
-            said.append(f"unknowns are scaled by {_some(scales)}")
+            details.append(f"unknowns are scaled by {_some(scales)}")
         for name, steps in (("A", self.first), ("B", self.second)):
-            said += [
+            details += [
                 f"the objective of {name} is {_valued(step)}"
                 for step in steps
                 if isinstance(step, ObjectiveMap)
             ]
-        return self.kind + (f" ({', '.join(said)})" if said else "")
+        return self.kind + (f" ({', '.join(details)})" if details else "")
 
     def mapped(self, number: Callable[[Any], Any]) -> Reason:
-        """Return the reason with other numbers in its steps."""
+        """Return the reason with other numbers in its steps.
+
+        Parameters
+        ----------
+        number : callable
+            Map from a number of a step to the new number.
+        """
         first, second = (
             tuple(mapped(step, number) for step in steps) for steps in (self.first, self.second)
         )
@@ -85,17 +91,32 @@ class Reason:
     def holds(self, first: Form, second: Form) -> bool:
         """Return True if every step applies to the two forms, and the last forms are one.
 
+        Parameters
+        ----------
+        first : Form
+            First program.
+        second : Form
+            Second program.
+
         Raises
         ------
         ValueError
-            A step does not apply; NotANumber where it does not hold for all values of
+            If a step does not apply; NotANumber if it does not hold for all values of
             the parameters.
         """
         return self.renaming.holds(after(first, self.first), after(second, self.second))
 
 
 def after(form: Form, steps: Sequence[Move]) -> Form:
-    """Return the form after some steps."""
+    """Return the form after some steps.
+
+    Parameters
+    ----------
+    form : Form
+        Form before the steps.
+    steps : sequence of Move
+        Steps, in order.
+    """
     for step in steps:
         form = step.apply(form)
     return form
@@ -109,31 +130,31 @@ def find_reason(
     values: tuple[ObjectiveMap | None, ObjectiveMap | None] = (None, None),
     twins: tuple[Twin | None, Twin | None] = (None, None),
 ) -> Reason | None:
-    """Return a reason why the optimum of the first form is that of the second, or minus it; None where none was found.
+    """Return a reason why the optima of two forms are equal or opposite, or None.
 
     Parameters
     ----------
     first, second : Form
-        convex.
+        Convex forms.
     opposite : bool
-        Whether the optima are each other's negatives, as those of a minimisation and a
+        True if the optima are each other's negatives, as those of a minimisation and a
         maximisation are.
     clock : Clock
-        The time limit.
-    values : tuple[ObjectiveMap | None, ObjectiveMap | None]
+        Time limit.
+    values : tuple[ObjectiveMap or None, ObjectiveMap or None], default (None, None)
         Value maps of the objectives.
-    twins : tuple[Twin | None, Twin | None]
-        The forms in parameters, where the steps of the reason must hold for all their
-        values.
+    twins : tuple[Twin or None, Twin or None], default (None, None)
+        Forms in parameters, if the steps of the reason must hold for all their values.
 
     Raises
     ------
     OutOfTime
-        The time is up.
+        If the time is up.
     """
     sides = [_Side(*side, clock) for side in zip((first, second), twins, values, strict=True)]
     duals = ((True, False), (False, True)) if opposite else ((False, False), (True, True))
-    tried: set[tuple[Any, ...]] = set()  # other choices often make the same forms
+    # Different choices often lead to equal forms.
+    tried: set[tuple[Any, ...]] = set()
     for choices in sorted(((a, b) for a in CHOICES for b in CHOICES), key=_effort):
         for dual in duals:
             one, other = (
@@ -160,7 +181,7 @@ class _Normal:
 
 @dataclass(eq=False)
 class _Side:
-    """A form with its normal forms, each computed once."""
+    """Form with its normal forms, each computed once."""
 
     form: Form
     twin: Twin | None
@@ -169,7 +190,10 @@ class _Side:
     known: dict[tuple[bool, Choice], _Normal | None] = field(default_factory=dict)
 
     def normal(self, dual: bool, choice: Choice) -> _Normal | None:
-        """Return the normal form of the program or of its dual; None where the twin has no dual for all values of the parameters."""
+        """Return the normal form of the program or of its dual.
+
+        None if the twin has no dual for all values of the parameters.
+        """
         if (dual, choice) not in self.known:
             self.known[dual, choice] = self._found(dual, choice)
         return self.known[dual, choice]
@@ -188,7 +212,7 @@ class _Side:
 
 
 def _effort(choices: tuple[Choice, Choice]) -> tuple[Any, ...]:
-    """Return the rank of two choices: none of bounded unknowns first, then the same choice on both sides."""
+    """Return the rank of two choices: "none" first, then one choice on both sides."""
     return sum(choice != "none" for choice in choices), choices[0] != choices[1], choices
 
 
@@ -197,7 +221,7 @@ def _is_dual(steps: Sequence[Move]) -> bool:
 
 
 def _valued(step: ObjectiveMap) -> str:
-    """Return what a value map does to an objective, as text."""
+    """Return the effect of a value map on an objective, as text."""
     moved = f"moved by {step.offset}"
     if step.factor == 1:
         return moved

@@ -1,12 +1,15 @@
-"""A renaming with scales, x_j = s_j z_k, that makes one form of another: found by colours and backtracking, and then verified.
+"""Search for a renaming with scales, x_j = s_j z_k, that maps one form to another.
 
-Colours are what neither order nor scale can change of an unknown and of a row, refined
-until they tell no more apart. With the square L_j of an unknown's own length, such as
-the square of the distance between its bounds or 1 / H_jj, these numbers have no scale:
+It is found by colours and backtracking, and then verified. Colours are properties of a
+variable or of a row that neither order nor scale changes, refined until they
+distinguish no more. With the square L_j of a variable's own length, such as the square
+of the distance between its bounds or 1 / H_jj, these numbers have no scale:
 
     g_j^2 L_j,   H_ij^2 L_i L_j,   F_rj^2 L_j / f_r^2.
 
-Source: B. D. McKay, Practical graph isomorphism (1981), for the refinement.
+References
+----------
+B. D. McKay, Practical graph isomorphism (1981), for the refinement.
 """
 
 from __future__ import annotations
@@ -26,47 +29,50 @@ from equimargin.proofs.equivalence.moves import Renaming
 from equimargin.solvers.exact.program.clock import Clock
 
 NODES = 300
-"""Partial renamings that a search tries at most: most renamings are found with as many as there are unknowns."""
+"""Maximum number of partial renamings of a search.
+
+Most renamings are found with as many as there are variables.
+"""
 ROUNDS = 8
-"""Refinements of the colours at most: they are mostly stable after three."""
+"""Maximum number of refinements of the colours: they are mostly stable after three."""
 END = -1
-"""The name of a row's end among the names of its unknowns, which are counted from 0."""
+"""Name of a row's end among the names of its variables, which are counted from 0."""
 Row = tuple[tuple[tuple[int, Any], ...], Any]
-"""An inequality: its entries with their unknowns, in order, and its end."""
+"""Inequality: its entries with their variables, in order, and its end."""
 
 
 @dataclass(frozen=True, eq=False)
 class ColourRefinement:
-    """A form with what its renamings cannot change."""
+    """Form with the properties that its renamings cannot change."""
 
     form: Form
 
     @cached_property
     def ends(self) -> list[tuple[Any, Any]]:
-        """The lower and the upper bound of every unknown, None where there is none."""
-        found: list[tuple[Any, Any]] = [(None, None)] * self.form.n
+        """Lower and upper bound of every variable, None without one."""
+        bounds: list[tuple[Any, Any]] = [(None, None)] * self.form.n
         for r in np.flatnonzero(self.form.bounds).tolist():
             k = int(np.flatnonzero(self.form.F[r] != 0)[0])
-            (low, high), end = found[k], self.form.f[r] / self.form.F[r, k]
-            found[k] = (low, end) if self.form.F[r, k] > 0 else (end, high)
-        return found
+            (low, high), end = bounds[k], self.form.f[r] / self.form.F[r, k]
+            bounds[k] = (low, end) if self.form.F[r, k] > 0 else (end, high)
+        return bounds
 
     @cached_property
     def squares(self) -> list[Any]:
-        """The square of the length of every unknown, None where nothing gives it one."""
-        form, found = self.form, []
+        """Square of the length of every variable, None if it has none."""
+        form, squares = self.form, []
         for k, (low, high) in enumerate(self.ends):
             if low is not None and high is not None and high != low:
-                found.append((high - low) ** 2)
+                squares.append((high - low) ** 2)
             elif form.H[k, k] != 0:
-                found.append(1 / form.H[k, k])
+                squares.append(1 / form.H[k, k])
             else:
-                found.append(None if form.g[k] == 0 else 1 / form.g[k] ** 2)
-        return found
+                squares.append(None if form.g[k] == 0 else 1 / form.g[k] ** 2)
+        return squares
 
     @cached_property
     def rows(self) -> set[Row]:
-        """The inequalities, each over the size of its first number."""
+        """Inequalities, each over the size of its first number."""
         used = [np.flatnonzero(row != 0).tolist() for row in self.form.F]
         return {
             scaled_row({k: self.form.F[r, k] for k in used[r]}, end)
@@ -75,22 +81,23 @@ class ColourRefinement:
 
     @cached_property
     def rows_of(self) -> list[list[dict[int, Any]]]:
-        """The inequalities that every unknown is in, each as its entries, and its end by the name -1."""
-        found: list[list[dict[int, Any]]] = [[] for _ in range(self.form.n)]
+        """Inequalities of every variable, each as its entries, with its end under the name -1."""
+        rows: list[list[dict[int, Any]]] = [[] for _ in range(self.form.n)]
         for row, end in zip(self.form.F, self.form.f, strict=True):
             used = np.flatnonzero(row != 0).tolist()
             for k in used:
-                found[k].append({**{j: row[j] for j in used}, END: end})
-        return found
+                rows[k].append({**{j: row[j] for j in used}, END: end})
+        return rows
 
     @cached_property
     def colours(self) -> tuple[list[int], list[int]]:
-        """The colours of the unknowns and of the inequalities in more than one of them."""
+        """Colours of the variables, and of the inequalities in several of them."""
         unknowns = [hash(self._own(k)) for k in range(self.form.n)]
         rows = [r for r in range(len(self.form.f)) if not self.form.bounds[r]]
         entries = {r: self._entries(r) for r in rows}
         pairs = [self._pairs(k) for k in range(self.form.n)]
         signs = {r: _sign(self.form.f[r]) for r in rows}
+        # A round hashes every row by its variables, then every variable by its rows.
         for _ in range(ROUNDS):
             kinds = len(set(unknowns))
             seen = {
@@ -129,15 +136,15 @@ class ColourRefinement:
         )
 
     def _pairs(self, k: int) -> dict[int, Any]:
-        """Return the scale-free numbers of the quadratic term at unknown k, by the other unknown."""
-        row, found = self.form.H[k], {}
+        """Return the scale-free numbers of the quadratic term at variable k, by other variable."""
+        row, pairs = self.form.H[k], {}
         for j in np.flatnonzero(row != 0).tolist():
             known = self.squares[j] is not None and self.squares[k] is not None
-            found[j] = row[j] ** 2 * self.squares[j] * self.squares[k] if known else None
-        return found
+            pairs[j] = row[j] ** 2 * self.squares[j] * self.squares[k] if known else None
+        return pairs
 
     def _entries(self, r: int) -> dict[int, Any]:
-        """Return the scale-free numbers of an inequality, by unknown."""
+        """Return the scale-free numbers of an inequality, by variable."""
         row, end = self.form.F[r], self.form.f[r]
         used = np.flatnonzero(row != 0).tolist()
         sizes: dict[int, Any] = {
@@ -153,14 +160,14 @@ class ColourRefinement:
 
 @dataclass(eq=False)
 class RenamingSearch:
-    """The search for a renaming of one form to another.
+    """Search for a renaming of one form to another.
 
     Parameters
     ----------
     first, second : ColourRefinement
-        Of the same shape.
+        Forms of equal shape.
     clock : Clock
-        The time limit.
+        Time limit.
     nodes : int
         Number of partial renamings tried.
     """
@@ -171,7 +178,13 @@ class RenamingSearch:
     nodes: int = field(default=0, init=False)
 
     def run(self) -> Renaming | None:
-        """Return the renaming, or None where none was found; raises OutOfTime."""
+        """Return the renaming, or None if none was found.
+
+        Raises
+        ------
+        OutOfTime
+            If the time is up.
+        """
         p, q = self.first.form, self.second.form
         if p.shape != q.shape or p.constant != q.constant:
             return None
@@ -196,6 +209,7 @@ class RenamingSearch:
                 tuple(to[k] for k in range(n)),
                 tuple(scales[k] for k in range(n)),
             )
+        # Candidates have the colour of variable j; the one of equal index goes first.
         j, taken = order[len(to)], set(to.values())
         same = [
             k
@@ -205,13 +219,13 @@ class RenamingSearch:
         for k in sorted(same, key=lambda k: (k != j, k)):
             for s in self._scales(j, k):
                 if self._fits(j, k, s, to, scales):
-                    found = self._extended(order, {**to, j: k}, {**scales, j: s})
-                    if found is not None or self.nodes > NODES:
-                        return found
+                    renaming = self._extended(order, {**to, j: k}, {**scales, j: s})
+                    if renaming is not None or self.nodes > NODES:
+                        return renaming
         return None
 
     def _fits(self, j: int, k: int, s: Any, to: dict[int, int], scales: dict[int, Any]) -> bool:
-        """Return True if x_j = s z_k agrees with the objective and with what is renamed already."""
+        """Return True if x_j = s z_k agrees with the objective and the renamed variables."""
         p, q = self.first.form, self.second.form
         if p.g[j] * s != q.g[k] or p.H[j, j] * s * s != q.H[k, k]:
             return False
@@ -224,7 +238,7 @@ class RenamingSearch:
         return all(scaled_row(image, image.pop(END)) in self.second.rows for image in images)
 
     def _scales(self, j: int, k: int) -> Iterator[Any]:
-        """Return the scales s of x_j = s z_k that fit the bounds and lengths of the two."""
+        """Yield the scales s of x_j = s z_k that fit the bounds and lengths of the two."""
         (low, high), (other_low, other_high) = self.first.ends[j], self.second.ends[k]
         one, other = self.first.squares[j], self.second.squares[k]
         if one is not None and other is not None:
@@ -239,19 +253,27 @@ class RenamingSearch:
                 yield -size
 
     def _sizes_by_rows(self, j: int, k: int) -> list[Any]:
-        """Return 1, and the ratios of entries of the two in rows, for unknowns that nothing else gives a length."""
-        found: list[Any] = [fmpq(1)]
+        """Return 1, and ratios of entries of the two in rows, for variables without a length."""
+        sizes: list[Any] = [fmpq(1)]
         for M, N in (
             (self.first.form.F, self.second.form.F),
             (self.first.form.E, self.second.form.E),
         ):
             for a in np.flatnonzero(M[:, j] != 0)[:2]:
-                found += [abs(N[b, k] / M[a, j]) for b in np.flatnonzero(N[:, k] != 0)]
-        return list(dict.fromkeys(found))
+                sizes += [abs(N[b, k] / M[a, j]) for b in np.flatnonzero(N[:, k] != 0)]
+        return list(dict.fromkeys(sizes))
 
 
 def scaled_row(entries: dict[int, Any], end: Any) -> Row:
-    """Return the inequality over the size of the entry of its first unknown."""
+    """Return the inequality over the size of the entry of its first variable.
+
+    Parameters
+    ----------
+    entries : dict of int to number
+        Entries, by variable.
+    end : flint.fmpq
+        Right-hand side.
+    """
     ordered = sorted(entries.items())
     size = abs(ordered[0][1]) if ordered else 1
     return tuple((k, v / size) for k, v in ordered), end / size
@@ -260,43 +282,62 @@ def scaled_row(entries: dict[int, Any], end: Any) -> Row:
 def verified(
     first: Form, second: Form, order: tuple[int, ...], scales: tuple[Any, ...]
 ) -> Renaming | None:
-    """Return the renaming with the rows and equations that it maps on each other, or None where a number differs."""
+    """Return the renaming with its rows and equations, or None if a number differs.
+
+    Parameters
+    ----------
+    first : Form
+        First form.
+    second : Form
+        Second form.
+    order : tuple of int
+        Index of the new variable for each variable.
+    scales : tuple of numbers
+        Scale of each variable.
+    """
     one = first.renamed(order, scales)
     rows = _rows_onto(one, second)
     equations, back = _combinations(one, second), _combinations(second, one)
     if rows is None or equations is None or back is None:
         return None
-    found = Renaming(order, scales, rows, equations, back)
-    return found if found.holds(first, second) else None
+    renaming = Renaming(order, scales, rows, equations, back)
+    return renaming if renaming.holds(first, second) else None
 
 
 def _rows_onto(one: Form, second: Form) -> tuple[tuple[int, Any], ...] | None:
-    """Return, for every inequality of the one, the inequality of the second that is a multiple of it, and the factor."""
+    """Return the index and factor of the inequality of the second equal to each of the one.
+
+    It is a multiple of that inequality; None if one has no such multiple.
+    """
     known = {}
     for r, (row, end) in enumerate(zip(second.F, second.f, strict=True)):
         size = _size(row, end)
         known[(*(row / size), end / size)] = (r, size)
-    found = []
+    pairs = []
     for row, end in zip(one.F, one.f, strict=True):
         size = _size(row, end)
         name = (*(row / size), end / size)
         if name not in known:
             return None
         r, unit = known[name]
-        found.append((r, size / unit))
-    return tuple(found)
+        pairs.append((r, size / unit))
+    return tuple(pairs)
 
 
 def _size(row: Any, end: Any) -> Any:
-    """Return the size of the first number of an inequality that is not 0."""
+    """Return the size of the first nonzero number of an inequality."""
     return next((abs(v) for v in (*row, end) if v != 0), fmpq(1))
 
 
 def _combinations(these: Form, those: Form) -> tuple[tuple[Any, ...], ...] | None:
-    """Return the matrix M with which the equations of these are M times those of those, or None."""
+    """Return the matrix M by which the equations of `these` are M times those of `those`.
+
+    None if there is none.
+    """
     height, width = those.E.shape
     left = np.hstack([those.E, those.e[:, None], zeros(height, height)])
     left[np.arange(height), width + 1 + np.arange(height)] = fmpq(1)
+    # Gauss-Jordan elimination of [E e I], whose last block records the row operations.
     pivots: list[tuple[int, int]] = []
     for k in range(width + 1):
         done = len(pivots)
@@ -309,7 +350,7 @@ def _combinations(these: Form, those: Form) -> tuple[tuple[Any, ...], ...] | Non
             if i != done:
                 left[i] = left[i] - left[done] * left[i, k]
         pivots.append((done, k))
-    found = []
+    combinations = []
     for row, end in zip(these.E, these.e, strict=True):
         rest, by = np.append(row, end), zeros(height)
         for r, k in pivots:
@@ -317,12 +358,18 @@ def _combinations(these: Form, those: Form) -> tuple[tuple[Any, ...], ...] | Non
             rest = rest - left[r, : width + 1] * rest[k]
         if (rest != 0).any():
             return None
-        found.append(tuple(by))
-    return tuple(found)
+        combinations.append(tuple(by))
+    return tuple(combinations)
 
 
 def root(v: Any) -> Any:
-    """Return the rational square root of a positive number, or None."""
+    """Return the rational square root of a positive number, or None.
+
+    Parameters
+    ----------
+    v : flint.fmpq
+        Positive number.
+    """
     a, b = isqrt(int(v.p)), isqrt(int(v.q))
     return fmpq(a, b) if a * a == int(v.p) and b * b == int(v.q) else None
 

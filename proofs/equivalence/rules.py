@@ -1,13 +1,14 @@
-"""The normal form of a program: rules propose steps until none does.
+"""Normal form of a program: rules propose steps until none does.
 
-Equations are solved for free unknowns, unknowns in no row are minimised out, lower
-bounds are moved to 0, slacks vanish, and what is said twice is said once. An equation
-may also be solved for an unknown that has bounds. Which one is a choice, so that a
-program has a normal form for each of CHOICES, and any two that agree are a reason.
+Equations are solved for free variables, variables in no row are minimised out, lower
+bounds are moved to 0, slacks vanish, and duplicate rows are dropped. An equation may
+also be solved for a variable that has bounds. The choice of this variable is free, so
+that a program has a normal form for each of CHOICES, and any two that agree are a
+reason.
 
-Where a reason is to hold for all data, the form is one at some values of the
-parameters, and its twin is the same form in these: only steps are taken that the twin
-can take too.
+If a reason must hold for all data, the form is one at some values of the parameters,
+and its twin is the form in the parameters: only steps are taken that apply to the twin
+too.
 """
 
 from __future__ import annotations
@@ -37,12 +38,14 @@ from equimargin.solvers.exact.program.clock import Clock
 
 Choice = Literal["none", "costless", "costly", "first", "last", "projected"]
 CHOICES: tuple[Choice, ...] = ("none", "costless", "costly", "first", "last", "projected")
-"""The unknowns with bounds for which equations are solved: none, those without cost, those with the only cost, the first or the last.
+"""Variables with bounds for which equations are solved.
 
-By "projected" none is, and unknowns without cost are projected out of the inequalities.
+They are none, those without cost, those with the only cost, the first or the last. By
+"projected" there is none, and variables without cost are projected out of the
+inequalities.
 """
 Rule = Callable[[Form], Iterator[Move]]
-"""A function that proposes steps, the best one first; those which do not apply are passed over."""
+"""Function that proposes steps, the best one first; steps that do not apply are skipped."""
 
 
 def normal(
@@ -53,18 +56,18 @@ def normal(
     Parameters
     ----------
     form : Form
-        any.
+        Any form.
     choice : Choice
-        For which bounded unknowns equations are solved.
+        Bounded variables for which equations are solved.
     clock : Clock
-        The time limit.
-    twin : Twin | None
-        The form in parameters, where the steps must hold for all their values.
+        Time limit.
+    twin : Twin, optional
+        Form in parameters, if the steps must hold for all their values.
 
     Raises
     ------
     OutOfTime
-        The time is up.
+        If the time is up.
     """
     steps: list[Move] = []
     rules = [
@@ -102,7 +105,10 @@ def _taken(
 
 
 def _free_solved(form: Form) -> Iterator[Move]:
-    """Propose to eliminate an unknown without bounds, last by an equation with a slack of its own, which becomes an inequality."""
+    """Yield eliminations of a variable without bounds.
+
+    Equations with a slack of their own, which become inequalities, go last.
+    """
     used = form.E != 0
     slack = used[:, form.bounded & (used.sum(axis=0) == 1)].any(axis=1)
     for r in np.argsort(slack, kind="stable"):
@@ -116,7 +122,7 @@ def _bounded_solved(choice: Choice) -> Rule:
         for r in range(len(form.e)):
             used = [int(k) for k in np.flatnonzero(form.E[r] != 0)]
             costly = [k for k in used if form.g[k] != 0]
-            found = {
+            candidates = {
                 "none": [],
                 "costless": [k for k in used if not form.in_objective(k)],
                 "costly": costly if len(costly) == 1 else [],
@@ -124,14 +130,14 @@ def _bounded_solved(choice: Choice) -> Rule:
                 "last": used[::-1],
                 "projected": [],
             }[choice]
-            if found:
-                yield Elimination(r, found[0])
+            if candidates:
+                yield Elimination(r, candidates[0])
 
     return solved
 
 
 def _slack_solved(form: Form) -> Iterator[Move]:
-    """Propose to solve an equation for an unknown that has a bound, costs nothing and is in no other row."""
+    """Yield eliminations of a bounded variable without cost that is in no other row."""
     for k in np.flatnonzero(form.bounded & ((form.E != 0).sum(axis=0) == 1)).tolist():
         if form.in_rows(k) == 2 and not form.in_objective(k):
             yield Elimination(int(np.flatnonzero(form.E[:, k] != 0)[0]), k)
@@ -144,7 +150,7 @@ def _void(form: Form) -> Iterator[Move]:
 
 
 def _said_once(form: Form) -> Iterator[Move]:
-    """Propose to keep the tightest of parallel rows, and to drop a row without unknowns that holds."""
+    """Yield removals of all but the tightest of parallel rows, and of void rows that hold."""
     tightest: dict[tuple[Any, ...], tuple[int, Any]] = {}
     for r, (row, end) in enumerate(zip(form.F, form.f, strict=True)):
         used = np.flatnonzero(row != 0)
@@ -165,7 +171,7 @@ def _said_once(form: Form) -> Iterator[Move]:
 
 
 def _opposite(form: Form) -> Iterator[Move]:
-    """Propose to make an equation of two opposite inequalities."""
+    """Yield equations in place of two opposite inequalities."""
     seen: dict[tuple[Any, ...], tuple[int, Any]] = {}
     for r, (row, end) in enumerate(zip(form.F, form.f, strict=True)):
         used = np.flatnonzero(row != 0)
@@ -179,7 +185,7 @@ def _opposite(form: Form) -> Iterator[Move]:
 
 
 def _at_zero(form: Form) -> Iterator[Move]:
-    """Propose to move a lower bound to 0, or an upper one where there is no lower one."""
+    """Yield shifts of a lower bound to 0, or of an upper one without a lower one."""
     for k in np.flatnonzero(form.bounded).tolist():
         ends = {form.F[r, k] > 0: form.f[r] / form.F[r, k] for r in form.bounds_of(k)}
         end = ends.get(False, ends.get(True))
@@ -205,7 +211,7 @@ def _minimised(form: Form) -> Iterator[Move]:
 
 
 def _projected(form: Form) -> Iterator[Move]:
-    """Project out an unknown if that leaves no more inequalities than there were."""
+    """Yield projections along a variable that do not increase the number of inequalities."""
     for k in range(form.n):
         ends = form.F[:, k][form.F[:, k] != 0]
         above = sum(bool(positive(end)) for end in ends)

@@ -1,4 +1,4 @@
-"""A problem as it is stated, at given data: its program in rationals, its optimum, and the value map of that."""
+"""Problem as stated at given data: its program in rationals, optimum, and value map."""
 
 from __future__ import annotations
 
@@ -33,36 +33,41 @@ from equimargin.solvers.exact.program import (
 from equimargin.solvers.exact.program.clock import Clock
 
 Statement = str | Callable[[Any], Any]
-"""A problem of data: the id of a formulation, or a function of data that returns a cvxpy problem, or a problem and its value map."""
+"""Problem of data: a formulation's id, or a function of data that returns a problem.
+
+A function returns a cvxpy problem, or one with its value map.
+"""
 SECONDS = 20.0
-"""Seconds that one exact optimum may take: instances are small, and one that takes longer counts as undecided."""
+"""Time limit of one exact optimum, in seconds.
+
+Instances are small, and one that takes longer counts as undecided.
+"""
 
 
 class NoProblem(TypeError):
-    """Raised where a function of data returns no cvxpy problem."""
+    """Error of a function of data that returns no cvxpy problem."""
 
 
 class RefusalError(ValueError):
-    """A formulation is not stated for these data, and says why."""
+    """Error of a formulation that is not stated for these data, with the reason."""
 
 
 @dataclass(frozen=True, eq=False)
 class StatedProgram:
-    """A cvxpy problem at given data.
+    """cvxpy problem at given data.
 
     Attributes
     ----------
     problem : cvxpy.Problem
-        The problem.
+        Problem.
     value : callable or None
-        Map from its optimum to the number that is compared; None where that is the optimum.
+        Map from its optimum to the number that is compared; None if that is the optimum.
     reading : Reading
         Interpretation of the floats.
     clock : Clock
-        The time limit.
-    values_read : frozenset[str]
-        Frozenset of str Names of parameters whose values were read while the problem
-        was built.
+        Time limit.
+    values_read : frozenset of str
+        Names of parameters whose values were read while the problem was built.
     """
 
     problem: Any
@@ -73,28 +78,28 @@ class StatedProgram:
 
     @cached_property
     def program(self) -> Program:
-        """The program in rationals; ValueError where there is none."""
+        """Program in rationals; ValueError if there is none."""
         return compile_program(self.problem, self.reading)
 
     @cached_property
     def form(self) -> Form:
-        """The program with rows alone; ValueError where it has second-order cones."""
+        """Program with rows alone; ValueError if it has second-order cones."""
         return make_form(self.program)
 
     @cached_property
     def outcome(self) -> Outcome:
-        """Its exact optimum, an exact ray, or why neither is known."""
+        """Exact optimum, exact ray, or the reason why neither is known."""
         self.clock.ask("an exact optimum")
         return program_optimum(self.program, min(SECONDS, self.clock.left))
 
     @cached_property
     def optimum(self) -> Fraction | float:
-        """The exact optimum after the value map, or an infinity that an exact ray proves.
+        """Exact optimum after the value map, or an infinity that an exact ray proves.
 
         Raises
         ------
         ValueError
-            Nothing is proven; the sentence says why.
+            If nothing is proven; the message has the reason.
         """
         outcome = self.outcome
         if isinstance(outcome, Optimum):
@@ -105,23 +110,38 @@ class StatedProgram:
         raise ValueError(outcome.reason)
 
     def mapped(self, v: Any) -> Fraction | float:
-        """Return the value map of a value; ValueError where that is no number."""
+        """Return the value map of a value.
+
+        Parameters
+        ----------
+        v : Fraction or float
+            Value.
+
+        Raises
+        ------
+        ValueError
+            If the result is no number.
+        """
         if self.value is None:
             return v if isinstance(v, float) else Fraction(v)
         try:
             with kept_from_quitting():
-                found = self.value(v)
-        except Exception as reason:  # a user-defined map may raise any exception
-            raise ValueError(f"the value map does not take {v}: {reason}") from None
-        if isinstance(found, Fraction | int):
-            return Fraction(found)
-        if isnan(float(found)):
-            raise ValueError(f"the value map makes no number of {v}")
-        return float(found) if np.isinf(float(found)) else Fraction(float(found))
+                image = self.value(v)
+        except Exception as reason:
+            # A user-defined map may raise any exception.
+            raise ValueError(f"the value map fails for {v}: {reason}") from None
+        if isinstance(image, Fraction | int):
+            return Fraction(image)
+        if isnan(float(image)):
+            raise ValueError(f"the value map returns no number for {v}")
+        return float(image) if np.isinf(float(image)) else Fraction(float(image))
 
     @cached_property
     def rounding(self) -> float:
-        """Bound on the move of an exact optimum by roundings of the program's numbers, after the value map; 0 of an infinite one."""
+        """Bound on the move of the mapped exact optimum by roundings; 0 for an infinite one.
+
+        The roundings are those of the program's numbers.
+        """
         if not isinstance(self.outcome, Optimum):
             return 0.0
         moved = moved_by_rounding(self.program, self.outcome.x, self.outcome.y, self.outcome.z)
@@ -129,18 +149,22 @@ class StatedProgram:
 
     @cached_property
     def affine(self) -> tuple[Fraction, Fraction] | None:
-        """Slope and offset of the value map at the optimum and two more values; None where it is not affine, or rounds."""
+        """Slope and offset of the value map; None if it is not affine, or rounds.
+
+        They are computed at the optimum and two more values.
+        """
         if self.value is None:
             return Fraction(1), Fraction(0)
-        at = (
+        optimum = (
             self.program.stated(self.outcome.value)
             if isinstance(self.outcome, Optimum)
             else Fraction(1)
         )
         try:
             with kept_from_quitting():
-                first, second, third = (self.value(at + k) for k in range(3))
-        except Exception:  # as in `mapped`
+                first, second, third = (self.value(optimum + k) for k in range(3))
+        except Exception:
+            # A user-defined map may raise any exception.
             return None
         if (
             not all(isinstance(v, Fraction) for v in (first, second, third))
@@ -148,17 +172,17 @@ class StatedProgram:
             or first == second
         ):
             return None
-        return second - first, first - (second - first) * at
+        return second - first, first - (second - first) * optimum
 
     @property
     def opposite(self) -> bool:
-        """True if the value is minus the optimum of the form, up to its value map."""
+        """True if the value is minus the optimum of the form, apart from its value map."""
         assert self.affine is not None
         return self.program.maximised == (self.affine[0] > 0)
 
     @property
     def valued(self) -> ObjectiveMap | None:
-        """The step that gives the form's objective the scale of the value; None where it has that scale."""
+        """Step from the form's objective to the scale of the value; None if they are equal."""
         assert self.affine is not None
         slope, offset = self.affine
         if abs(slope) == 1 and offset == 0:
@@ -172,25 +196,25 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
     Parameters
     ----------
     statement : Statement
-        A formulation's id, or a function of data.
-    data : Any
-        What it takes; a formulation takes a problem of its family, and one of a
-        user-defined family takes its data.
+        Id of a formulation, or function of data.
+    data : object
+        Data of the function; a problem of the formulation's family, or the data of a
+        user-defined one.
     reading : Reading
-        How floats are read.
+        Interpretation of the floats.
     clock : Clock
-        The time limit.
+        Time limit.
 
     Raises
     ------
     KeyError
-        An unknown id.
+        If an id is unknown.
     RefusalError
-        data that the formulation refuses.
+        If the formulation rejects the data.
     ValueError
-        A function that fails.
+        If a function fails.
     NoProblem
-        A function that returns something else.
+        If a function returns another object.
     """
     posed = data
     if isinstance(statement, str):
@@ -204,7 +228,8 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
     try:
         with kept_from_quitting(), values_read() as names:
             problem, value = _built(statement, posed, reading)
-    except Exception as failure:  # a user-defined function may raise any exception
+    except Exception as failure:
+        # A user-defined function may raise any exception.
         raise ValueError(
             f"{name_statement(statement)} fails with {type(failure).__name__}: {failure}"
         ) from failure
@@ -216,12 +241,10 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
 
 
 def _posed(entry: Formulation, data: Any) -> AnyProblem:
-    """Return the problem of a formulation's family: the given one, that of the given data, or that of the data of another canonical one.
+    """Return the problem of a formulation's family: the given one, or one of the given data.
 
-    Raises
-    ------
-    RefusalError
-        If the family takes other data than the given problem has.
+    The data may also be those of another canonical problem. Raise a RefusalError if the
+    family takes other data than the given problem has.
     """
     family = FAMILIES[entry.family]
     if isinstance(data, CanonicalProblem) and data.family != entry.family and family.is_canonical:
@@ -235,27 +258,25 @@ def _posed(entry: Formulation, data: Any) -> AnyProblem:
 
 
 def _refusal(entry: Formulation, posed: Any) -> Refusal | None:
-    """Return why a formulation does not take data.
+    """Return the reason why a formulation rejects data, or None.
 
-    Raises
-    ------
-    ValueError
-        If the function of the refusal fails.
+    Raise a ValueError if the function of the refusal fails.
     """
     try:
         with kept_from_quitting():
             return entry.refusal(posed)
-    except Exception as failure:  # as below
+    except Exception as failure:
+        # A user-defined function may raise any exception.
         raise ValueError(f"{entry.id} fails with {type(failure).__name__}: {failure}") from failure
 
 
 def _built(
     statement: Statement, posed: Any, reading: Reading
 ) -> tuple[Any, Callable[[Any], Any] | None]:
-    """Return the cvxpy problem, and its value map where it has one."""
+    """Return the cvxpy problem, and its value map if it has one."""
     if not isinstance(statement, str):
-        found = statement(posed)
-        return found if isinstance(found, tuple) else (found, None)
+        result = statement(posed)
+        return result if isinstance(result, tuple) else (result, None)
     entry, data = REGISTRY[statement], formulation_data(posed)
     problem = entry.problem_of(data)
     if entry.value is unchanged:
@@ -264,7 +285,13 @@ def _built(
 
 
 def name_statement(statement: Statement) -> str:
-    """Return the id of a formulation, or the name of a function."""
+    """Return the id of a formulation, or the name of a function.
+
+    Parameters
+    ----------
+    statement : Statement
+        Id of a formulation, or function of data.
+    """
     return (
         statement
         if isinstance(statement, str)
@@ -275,30 +302,36 @@ def name_statement(statement: Statement) -> str:
 def exact_value(
     statement: Statement, data: Any, reading: Reading = "fractions", seconds: float = SECONDS
 ) -> Fraction | float:
-    """Return the exact optimum of a problem at given data, after its value map, or an infinity that an exact ray proves.
+    """Return the exact mapped optimum of a problem, or an infinity that an exact ray proves.
 
     Parameters
     ----------
-    statement, data, reading
-        As in `stated`.
-    seconds : float
-        The time limit.
+    statement : Statement
+        Id of a formulation, or function of data.
+    data : object
+        Data, as in `stated`.
+    reading : Reading, default "fractions"
+        Interpretation of the floats.
+    seconds : float, default SECONDS
+        Time limit in seconds.
 
     Raises
     ------
-    KeyError, ValueError, TypeError
-        As `stated` does; a ValueError also where nothing is proven.
+    KeyError,
+        ValueError, TypeError As in `stated`; a ValueError also if nothing is proven.
     """
     return stated(statement, data, reading, Clock(seconds)).optimum
 
 
 def _valued(entry: Formulation, data: Any, problem: Any, reading: Reading, v: Any) -> Any:
-    """Return a formulation's value map at its data; the parameters of a canonical one are read as the numbers of the program are."""
+    """Return a formulation's value map at its data.
+
+    The parameters of a canonical one are interpreted as the numbers of the program are.
+    """
     if not isinstance(data, Symbols):
         return entry.value(v, data)
-    values = {
-        parameter.name(): parameter.value for parameter in problem.parameters()
-    }  # read now: the problem does not depend on them
+    # Read after the problem is built: it does not depend on the values.
+    values = {parameter.name(): parameter.value for parameter in problem.parameters()}
     rational = {
         name: read(float(at), reading) if np.ndim(at) == 0 else at for name, at in values.items()
     }

@@ -1,11 +1,11 @@
-"""The parameters whose values are read while a problem is built.
+"""Parameters whose values are read while a problem is built.
 
 A function that reads the value of a cvxpy parameter may state another problem at
-another value, so that what is proven of the problem that it built is not proven for all
+another value, so that a proof for the problem that it built does not hold for all
 values of that parameter. Reads are noticed where Python calls the getter of `value`, in
-this thread. A read of `_value`, one in another thread, and a branch on the data that
-the value comes from are not: a claim for all values is one of the problems that were
-built, and has to say so.
+this thread. A read of `_value`, one in another thread, and a branch on the data behind
+the value are not: a claim for all values is one about the built problems, and must
+state that.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from equimargin.formulations.declarations import declaration
 from equimargin.formulations.declarations.symbols import cp
 
 KEEPS_THE_VALUES_DECLARED = vars(declaration)
-"""Globals of `declaration`, which reads values after a problem is built, to keep them."""
+"""Globals of `declaration`, which reads values after a problem is built, to store them."""
 
 
 @contextmanager
 def values_read() -> Iterator[set[str]]:
-    """Collect the names of the cvxpy parameters whose values are read inside."""
+    """Collect the names of the cvxpy parameters whose values are read in the block."""
     getter, names = cp.Parameter.value.fget.__code__, set[str]()
 
     def called(frame: FrameType, event: str, arg: Any) -> None:

@@ -1,4 +1,7 @@
-"""The verdict on two problems: EQUAL with its reason, DIFFERENT with an instance, or UNDECIDED with the evidence."""
+"""Verdict on two problems: EQUAL with a reason, DIFFERENT with an instance, or UNDECIDED.
+
+UNDECIDED comes with the evidence.
+"""
 
 from __future__ import annotations
 
@@ -14,30 +17,30 @@ from equimargin.formulations.programs.reading import READINGS, Reading
 from equimargin.proofs.equivalence.comparison import InstanceComparison
 
 FEWEST_ALIKE = 4
-"""Instances at least on which a ratio or a distance of the optima must be the same to be worth a sentence."""
+"""Threshold, in instances, for a sentence on a common ratio or distance of optima."""
 LONGEST_FRACTION = 130
-"""Bits of a fraction that is printed as one, about forty digits."""
+"""Longest fraction that is printed as one, in bits: about forty digits."""
 CAUSES_SHOWN = 3
-"""Causes of undecided instances that are listed at most."""
+"""Maximum number of listed causes of undecided instances."""
 WIDTH = 80
 """Width of a verdict in a terminal, in columns; lines of Python may be longer."""
 
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """An instance on which the exact optima of two problems differ.
+    """Instance on which the exact optima of two problems differ.
 
     Attributes
     ----------
-    data : Any
-        The instance.
-    values
-        The exact optima, or infinities that exact rays prove.
+    data : object
+        Instance.
+    values : tuple of 2 Fraction or float
+        Exact optima, or infinities that exact rays prove.
     code : str
         Lines of Python that print them.
-    certificates
-        Certificates of the two programs, as `equimargin verify` checks them; None where the checker
-        does not take one.
+    certificates : tuple of 2 dict or None
+        Certificates of the two programs, as `equimargin verify` checks them; None if the
+        checker rejects one.
     """
 
     data: Any = field(repr=False)
@@ -48,28 +51,28 @@ class Difference:
 
 @dataclass(frozen=True, eq=False)
 class Same:
-    """Verdict on whether two problems have equal optima.
+    """Verdict on the equality of two problems' optima.
 
     Attributes
     ----------
     a, b : str
-        Their names.
-    verdict
-        EQUAL only with a reason at every instance drawn, DIFFERENT only with an instance.
-    reasons : tuple[str, ...]
-        The verdict in sentences.
-    difference : Difference | None
-        Difference or None The instance, where there is one.
-    findings : tuple[InstanceComparison, ...]
-        The instances drawn, with their reasons.
+        Names of the problems.
+    verdict : {"EQUAL", "DIFFERENT", "UNDECIDED"}
+        EQUAL only with a reason at every sampled instance, DIFFERENT only with an instance.
+    reasons : tuple of str
+        Verdict in sentences.
+    difference : Difference or None
+        Instance of different optima, if there is one.
+    findings : tuple of InstanceComparison
+        Sampled instances, with their reasons.
     instances : int
-        How many have two exact optima.
+        Number of instances with two exact optima.
     equal : int
-        On how many these are equal.
-    undecided : Counter[str]
-        The others, by their causes.
+        Number of those with equal optima.
+    undecided : Counter of str
+        Other instances, by their causes.
     seconds : float
-        Seconds taken.
+        Elapsed seconds.
     """
 
     a: str
@@ -84,10 +87,12 @@ class Same:
     seconds: float
 
     def __str__(self) -> str:
-        said, code = list(self.reasons), list[str]()
+        sentences, code = list(self.reasons), list[str]()
         if self.difference is not None:
             first, second = map(in_words, self.difference.values)
-            said.append(f"The exact optima are {first} and {second}; these lines compute them:")
+            sentences.append(
+                f"The exact optima are {first} and {second}; these lines compute them:"
+            )
             code = ["", *(f"    {line}" for line in self.difference.code.splitlines()), ""]
         counted = [
             f"{instances_counted(self.instances)} with two exact optima, equal on "
@@ -100,7 +105,7 @@ class Same:
         return "\n".join(
             [
                 f"{self.verdict}: A = {self.a}, B = {self.b}",
-                *_indented(said),
+                *_indented(sentences),
                 *code,
                 *_indented(counted),
             ]
@@ -127,31 +132,50 @@ class Same:
 
 
 def found_reasons(explained: Sequence[InstanceComparison]) -> list[str]:
-    """Return the reasons that were found, the most frequent kind first, each in the words of its longest statement."""
+    """Return the reasons that were found, the most frequent kind first.
+
+    Each kind has the text of its longest statement.
+
+    Parameters
+    ----------
+    explained : sequence of InstanceComparison
+        Comparisons of instances with equal optima.
+    """
     kinds: dict[str, list[str]] = {}
-    for found in explained:
-        if found.reason is not None:
-            kinds.setdefault(found.reason.kind, []).append(str(found.reason))
+    for comparison in explained:
+        if comparison.reason is not None:
+            kinds.setdefault(comparison.reason.kind, []).append(str(comparison.reason))
     ordered = sorted(kinds.values(), key=len, reverse=True)
     return [
-        f"{max(said, key=len)}, on {len(said)} of {instances_counted(len(explained))}."
-        for said in ordered
+        f"{max(statements, key=len)}, on {len(statements)} of {instances_counted(len(explained))}."
+        for statements in ordered
     ]
 
 
 def scope(
     explained: Sequence[InstanceComparison], infinite: Sequence[InstanceComparison], left_out: int
 ) -> list[str]:
-    """Return the data for which the reason is verified, in sentences."""
+    """Return the data for which the reason is verified, in sentences.
+
+    Parameters
+    ----------
+    explained : sequence of InstanceComparison
+        Comparisons of instances with equal finite optima.
+    infinite : sequence of InstanceComparison
+        Comparisons of instances with equal infinite optima.
+    left_out : int
+        Number of instances that one problem does not state.
+    """
     general = [found.for_all_data for found in explained if found.for_all_data is not None]
-    said = [
+    sentences = [
         "It is verified in rationals, number by number, at every instance drawn; nothing is "
         "claimed of other data."
     ]
+    # A reason for all data must cover every instance.
     if len(general) == len(explained):
         names, above = (
             general[0].names,
-            dict.fromkeys(name for each in general for name in each.above_zero),
+            dict.fromkeys(name for reason in general for name in reason.above_zero),
         )
         of_which = (
             f"the parameter {names[0]}" if len(names) == 1 else f"the parameters {', '.join(names)}"
@@ -161,75 +185,104 @@ def scope(
             if above
             else ""
         )
-        said = [
+        sentences = [
             f"Of the problems built here, it holds for all values of {of_which} at "
             f"which{where} either is feasible: it is verified in "
             "polynomials of the entries of parameters. Whether other problems are built at "
             "other values is not examined."
         ]
     elif read := sorted(frozenset[str]().union(*(found.values_read for found in explained))):
-        said.append(
+        sentences.append(
             f"No claim holds for all values of {', '.join(read)}: a function reads this "
             f"value while it builds its problem."
         )
     if infinite:
-        said.append(
+        sentences.append(
             f"On {instances_counted(len(infinite))} more exact rays prove that both values "
             f"are the same infinity."
         )
     if left_out:
-        said.append(
+        sentences.append(
             f"On {instances_counted(left_out)} more one of the two is not stated: the "
             f"verdict is on the data that both take."
         )
-    return said
+    return sentences
 
 
 def separation(
     different: InstanceComparison, findings: Sequence[InstanceComparison], reading: Reading
 ) -> list[str]:
-    """Return the difference in sentences, with a ratio or distance that the optima have on all instances drawn."""
+    """Return the difference in sentences, with a ratio or distance common to all instances.
+
+    Parameters
+    ----------
+    different : InstanceComparison
+        Comparison at the smallest instance that was found.
+    findings : sequence of InstanceComparison
+        Comparisons of all sampled instances.
+    reading : Reading
+        Interpretation of the floats.
+    """
     pairs = [found.values for found in findings if found.values is not None and found.finite]
-    said = [
+    sentences = [
         "The exact optima differ on the smallest instance that was found. Nothing proves "
         "that there is no smaller one."
     ]
     ratios = {Fraction(second) / Fraction(first) for first, second in pairs if first != 0}
     distances = {Fraction(second) - Fraction(first) for first, second in pairs}
     alike = f"on all {instances_counted(len(pairs))} drawn with two finite optima."
+    # A ratio or distance of few instances, or one that is trivial, is not reported.
     if (
         len(pairs) >= FEWEST_ALIKE
         and len(ratios) == 1
         and ratios != {1}
         and all((first == 0) == (second == 0) for first, second in pairs)
     ):
-        said.append(f"B is {in_words(ratios.pop())} times A {alike}")
+        sentences.append(f"B is {in_words(ratios.pop())} times A {alike}")
     elif len(pairs) >= FEWEST_ALIKE and len(distances) == 1 and distances != {0}:
-        said.append(f"B is A + {in_words(distances.pop())} {alike}")
-    return [*said, reading_used(reading)]
+        sentences.append(f"B is A + {in_words(distances.pop())} {alike}")
+    return [*sentences, reading_used(reading)]
 
 
 def reading_used(reading: Reading) -> str:
-    """Return how floats were read, as a sentence."""
+    """Return the interpretation of the floats, as a sentence.
+
+    Parameters
+    ----------
+    reading : Reading
+        Interpretation of the floats.
+    """
     return f"{READINGS[reading][:1].upper()}{READINGS[reading][1:]}."
 
 
 def instances_counted(count: int) -> str:
-    """Return a number of instances with the noun."""
+    """Return a number of instances with the noun.
+
+    Parameters
+    ----------
+    count : int
+        Number of instances.
+    """
     return f"{count} instance" if count == 1 else f"{count} instances"
 
 
 def _indented(sentences: Sequence[str]) -> list[str]:
     """Return sentences in lines of a terminal, each with a margin."""
     lines = (
-        wrap(each, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
-        for each in sentences
+        wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+        for sentence in sentences
     )
-    return [line for each in lines for line in each]
+    return [line for sentence in lines for line in sentence]
 
 
 def in_words(value: Fraction | float) -> str:
-    """Return a number as it is printed: as a fraction where it is not too long, else rounded, which the word "about" says."""
+    """Return a number as text: a short fraction exactly, any other rounded after "about".
+
+    Parameters
+    ----------
+    value : Fraction or float
+        Number, or infinity.
+    """
     if isinstance(value, float):
         return "infinity" if value > 0 else "-infinity"
     if value.numerator.bit_length() + value.denominator.bit_length() <= LONGEST_FRACTION:

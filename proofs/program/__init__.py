@@ -1,4 +1,4 @@
-"""Proofs of the optimum of any formulation as a program in rational numbers, and of what a solver's answer is worth."""
+"""Proofs of the optimum of any formulation as a rational program, and of solver answers."""
 
 from equimargin.proofs.program.proven_optimum import ProvenOptimum, optimum
 

@@ -1,8 +1,11 @@
-"""A point that gives only some unknowns of a program, completed to an exactly feasible one: its objective is what the point is worth.
+"""Completion of a partial point of a program to an exactly feasible one.
 
-1. rows that the given unknowns alone must meet are made exact near the given values;
-2. the given values are put into the program;
-3. what is left is minimised over the other unknowns, and its upper bound is proven by a feasible point.
+1. Rows over the given variables alone are made exact near the given values.
+2. The given values are substituted into the program.
+3. The rest is minimised over the other variables, and its upper bound is proven by a
+   feasible point.
+
+The objective of the feasible point is the value of the given one.
 """
 
 from __future__ import annotations
@@ -23,21 +26,24 @@ from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.linear_system import solution_near
 
 TIGHT = 1e-9
-"""Slack, relative to 1 + |h|, up to which an inequality on given values alone is made an equation: solvers stop that near their bounds."""
+"""Slack, relative to 1 + |h|, up to which an inequality becomes an equation.
+
+It applies to inequalities over given values alone: solvers stop that near their bounds.
+"""
 
 
 @dataclass(frozen=True)
 class FeasiblePoint:
-    """An exactly feasible point near given values.
+    """Exactly feasible point near given values.
 
     Parameters
     ----------
     objective : Fraction
-        Of the program there, exact.
+        Exact objective of the program at the point.
     moved : float
-        The largest |change| of a given value v over 1 + |v|.
+        Largest |change| of a given value v over 1 + |v|.
     hidden : Fraction
-        How much lower the objective may be within the roundings of the point.
+        Possible decrease of the objective within the roundings of the point.
     """
 
     objective: Fraction
@@ -46,34 +52,35 @@ class FeasiblePoint:
 
 
 def completed(program: Program, given: Mapping[str, Any], seconds: float) -> FeasiblePoint:
-    """The best exactly feasible point near given values of some variables, as far as it is found.
+    """Return the best exactly feasible point found near given values of some variables.
 
     Parameters
     ----------
     program : Program
-        With the columns of its variables.
-    given : Mapping[str, Any]
+        Program with the columns of its variables.
+    given : mapping
         Values of variables by name.
     seconds : float
-        The time limit.
+        Time limit in seconds.
 
     Raises
     ------
     ValueError
-        No values at all; an unknown variable, values of another size or not finite;
-        values near which no exactly feasible point is found.
+        If there are no values; if a variable is unknown, or its values have another
+        size or are not finite; or if no exactly feasible point is found near the
+        values.
     """
     clock = Clock(seconds)
-    asked = _by_columns(program, given)
-    if program.columns and not asked:
+    requested = _by_columns(program, given)
+    if program.columns and not requested:
         raise ValueError(
             f"there are no values: give those of {', '.join(program.columns)}, or of some of them"
         )
     try:
-        fixed = _made_exact(program, asked, clock)
+        fixed = _made_exact(program, requested, clock)
         others = _others(program, fixed)
         rest = with_values(program, fixed, others)
-        found = enclosure(rest, seconds=max(clock.left, 1e-3)).primal if others else ()
+        completion = enclosure(rest, seconds=max(clock.left, 1e-3)).primal if others else ()
     except OutOfTime as reason:
         raise ValueError(
             f"no exactly feasible point was found near the given values: {reason}"
@@ -81,21 +88,23 @@ def completed(program: Program, given: Mapping[str, Any], seconds: float) -> Fea
     x = [Fraction(0)] * program.n
     for j, value in (
         *fixed.items(),
-        *zip(others, found or [Fraction(0)] * len(others), strict=True),
+        *zip(others, completion or [Fraction(0)] * len(others), strict=True),
     ):
         x[j] = value
-    if found is None or not program.is_feasible(x):
+    if completion is None or not program.is_feasible(x):
         raise ValueError(
             "no exactly feasible point has the given values: they violate a constraint"
         )
-    moved = max((float(abs(fixed[j] - v) / (1 + abs(v))) for j, v in asked.items()), default=0.0)
+    moved = max(
+        (float(abs(fixed[j] - v) / (1 + abs(v))) for j, v in requested.items()), default=0.0
+    )
     return FeasiblePoint(
         program.objective(x), moved, hidden_by_rounding(program, tuple(x), others, clock)
     )
 
 
 def _by_columns(program: Program, given: Mapping[str, Any]) -> Values:
-    found: Values = {}
+    numbers_by_column: Values = {}
     for name, values in given.items():
         if name not in program.columns:
             raise ValueError(
@@ -111,35 +120,43 @@ def _by_columns(program: Program, given: Mapping[str, Any]) -> Values:
                 f"the variable {name} takes {size} finite number{'s' * (size != 1)}, not "
                 f"{np.shape(values)} {values!r}"[:200]
             )
-        found |= {columns.start + k: Fraction(v) for k, v in enumerate(numbers.tolist())}
-    return found
+        numbers_by_column |= {
+            columns.start + k: Fraction(v) for k, v in enumerate(numbers.tolist())
+        }
+    return numbers_by_column
 
 
 def _made_exact(program: Program, asked: Values, clock: Clock) -> Values:
-    """Values near the given ones that meet the rows with no other unknowns, inequalities with hardly any slack as equations."""
-    at = {j: k for k, j in enumerate(asked)}
+    """Return values near the given ones that satisfy the rows without other variables.
+
+    Inequalities within TIGHT of their bounds become equations.
+    """
+    position = {j: k for k, j in enumerate(asked)}
     equations = [
         (row, end)
         for row, end in zip(program.A.rows, program.b, strict=True)
-        if row and row.keys() <= at.keys()
+        if row and row.keys() <= position.keys()
     ]
     rows = zip(
         program.G.rows[: program.inequalities], program.h[: program.inequalities], strict=True
     )
-    own = [(row, end) for row, end in rows if row and row.keys() <= at.keys()]
+    own = [(row, end) for row, end in rows if row and row.keys() <= position.keys()]
     tight = [
         (row, end)
         for row, end in own
         if end - product(row, asked) <= Fraction(TIGHT) * (1 + abs(end))
     ]
+    # Tight inequalities as equations first; without them if these are inconsistent.
     for chosen in ([*equations, *tight], equations):
-        matrix = Matrix(tuple({at[j]: v for j, v in row.items()} for row, _ in chosen), len(at))
+        matrix = Matrix(
+            tuple({position[j]: v for j, v in row.items()} for row, _ in chosen), len(position)
+        )
         values = list(asked.values())
-        found = solution_near(
+        solution = solution_near(
             matrix, [end for _, end in chosen], values, clock, [abs(float(v)) for v in values]
         )
-        if found is not None:
-            exact = dict(zip(asked, found, strict=True))
+        if solution is not None:
+            exact = dict(zip(asked, solution, strict=True))
             if all(product(row, exact) <= end for row, end in own):
                 return exact
     raise ValueError("no exactly feasible point has the given values: they violate a constraint")

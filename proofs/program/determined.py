@@ -1,9 +1,9 @@
-"""Unknowns and a part of the linear objective that are equal at every feasible point.
+"""Variables and a part of the linear objective that are equal at every feasible point.
 
-The equations of a program determine such unknowns alone. By the equations A x = b the
+The equations of a program determine such variables alone. By the equations A x = b the
 linear objective is q'x = y'b + (q - A'y)'x, for any y. A part that no feasible point
 changes is all in y'b, for the y that makes the terms of the rest smallest. That y is
-the solution of a linear program, or exact where nothing is left.
+the solution of a linear program, or exact if nothing is left.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from equimargin.solvers.exact.program.floats import floats
 from equimargin.solvers.exact.program.linear_system import solution_near
 
 Values = dict[int, Fraction]
-"""Values of unknowns by their columns."""
+"""Values of variables by their columns."""
 
 
 def determined(program: Program) -> Values:
-    """Return the unknowns that the equations determine one after the other.
+    """Return the variables that the equations determine one after the other.
 
     The equations t = 2 and s = t + 1 determine t and then s.
 
     Parameters
     ----------
     program : Program
-        Any convex one.
+        Any convex program.
 
     Returns
     -------
     dict of column to value
-        Equal at every feasible point.
+        Values that are equal at every feasible point.
     """
-    found: Values = {}
+    values: Values = {}
     open_to = [set(row) for row in program.A.rows]
     rows_of: dict[int, list[int]] = {}
     for i, row in enumerate(program.A.rows):
@@ -51,39 +51,39 @@ def determined(program: Program) -> Values:
         if not open_to[i]:
             continue
         (j,) = open_to[i]
-        found[j] = (program.b[i] - product(program.A.rows[i], found)) / program.A.rows[i][j]
+        values[j] = (program.b[i] - product(program.A.rows[i], values)) / program.A.rows[i][j]
         for other in rows_of[j]:
             open_to[other].discard(j)
             due += [other] if len(open_to[other]) == 1 else []
-    return found
+    return values
 
 
 def with_values(program: Program, fixed: Values, others: list[int]) -> Program:
-    """Return the program over the other unknowns, with its constant as it was.
+    """Return the program over the other variables, with its constant as it was.
 
-    Rows that hold none of the other unknowns are dropped.
+    Rows that hold none of the other variables are dropped.
 
     Parameters
     ----------
     program : Program
-        Any convex one.
+        Any convex program.
     fixed : dict of column to value
-        Values that are put into the program.
+        Values that are substituted.
     others : list of int
         All other columns.
 
     Returns
     -------
     Program
-        Without names of columns.
+        Program without names of columns.
     """
-    at = {j: k for k, j in enumerate(others)}
+    position = {j: k for k, j in enumerate(others)}
 
     def rest(row: Row) -> dict[int, Fraction]:
-        return {at[j]: v for j, v in row.items() if j in at}
+        return {position[j]: v for j, v in row.items() if j in position}
 
     full = [fixed.get(j, Fraction(0)) for j in range(program.n)]
-    # The cross terms of the quadratic, of fixed and other unknowns, are linear in the
+    # The cross terms of the quadratic, of fixed and other variables, are linear in the
     # others.
     pushed = program.P.times(full)
     equations = [
@@ -122,14 +122,14 @@ def product(row: Row, values: Values) -> Fraction:
 
 
 def with_pairs_as_equations(program: Program) -> Program:
-    """Return the program with an equation more for every two inequalities that are one together.
+    """Return the program with a further equation for every two opposite inequalities.
 
-    Such are t <= 1 and 2 t >= 2.
+    Together they are one equation, such as t <= 1 and 2 t >= 2.
 
     Parameters
     ----------
     program : Program
-        Any convex one.
+        Any convex program.
     """
     ends: dict[frozenset[tuple[int, Fraction]], Fraction] = {}
     rows, right = list(program.A.rows), list(program.b)
@@ -154,13 +154,13 @@ def without_constant(program: Program, sizes: Vector, clock: Clock) -> tuple[Fra
     Parameters
     ----------
     program : Program
-        Any convex one.
-    sizes : (n,)
-        Sizes of the unknowns at the optimum. In the rest each counts with its reach, the least
-        of its equations: their largest term over its own coefficient. An unknown of 0 may
-        change by that where others make up for it.
+        Any convex program.
+    sizes : Vector of shape (n,)
+        Sizes of the variables at the optimum. In the rest each counts with its reach,
+        the least of its equations: their largest term over its own coefficient. A
+        variable at 0 may change by that if others make up for it.
     clock : Clock
-        The time limit; once it is up, nothing is taken out.
+        Time limit; once it is up, nothing is removed.
     """
     q, A = program.q, program.A
     whole = _terms(q, sizes)
@@ -184,12 +184,12 @@ def _terms(q: Sequence[Fraction], sizes: Sequence[Fraction]) -> Fraction:
 
 
 def _reach(A: Matrix, sizes: Sequence[Fraction]) -> list[Fraction]:
-    found: dict[int, Fraction] = {}
+    reach: dict[int, Fraction] = {}
     for row in A.rows:
         largest = max((abs(v) * sizes[j] for j, v in row.items()), default=Fraction(0))
         for j, v in row.items():
-            found[j] = min(largest / abs(v), found.get(j, largest / abs(v)))
-    return [found.get(j, size) for j, size in enumerate(sizes)]
+            reach[j] = min(largest / abs(v), reach.get(j, largest / abs(v)))
+    return [reach.get(j, size) for j, size in enumerate(sizes)]
 
 
 def _least_terms(
@@ -199,6 +199,7 @@ def _least_terms(
 
     It is found by the dual: max q'w with A w = 0 and |w| <= the reaches.
     """
+    # Imported here: most programs do not need scipy's linear programming.
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
@@ -211,13 +212,15 @@ def _least_terms(
         max((abs(v) * reach[j] for j, v in row.items()), default=Fraction(0)) or Fraction(1)
         for row in A.rows
     ]
-    at = [i for i, _, _ in entries], [j for _, j, _ in entries]
-    rows = csr_array((floats([v / units[i] for i, _, v in entries]), at), shape=(A.height, A.width))
+    places = [i for i, _, _ in entries], [j for _, j, _ in entries]
+    rows = csr_array(
+        (floats([v / units[i] for i, _, v in entries]), places), shape=(A.height, A.width)
+    )
     largest = float(np.max(np.abs(ways)))
     if not 0 < largest < np.inf or clock.left <= 0:
         return None
     options = {"time_limit": clock.left}
-    found = linprog(
+    solution = linprog(
         -ways / largest,
         A_eq=rows,
         b_eq=np.zeros(A.height),
@@ -225,9 +228,9 @@ def _least_terms(
         method="highs-ds",
         options=options,
     )
-    if found.status != 0:
+    if solution.status != 0:
         return None
     return [
         Fraction(-v) * Fraction(largest) / unit
-        for v, unit in zip(found.eqlin.marginals.tolist(), units, strict=True)
+        for v, unit in zip(solution.eqlin.marginals.tolist(), units, strict=True)
     ]

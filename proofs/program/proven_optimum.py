@@ -2,8 +2,8 @@
 
 A formulation is itself a program in standard form. Its optimum is exact, or lies in a
 proven interval, or an exact ray shows that it is infinite (`solvers/exact/program`,
-`proofs/enclosure`). The value map of the formulation turns that into the family's
-scale.
+`proofs/enclosure`). The value map of the formulation converts the optimum to the
+family's scale.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, pro
 from equimargin.solvers.exact.program.clock import Clock
 
 SECONDS_OF_A_CONSTANT = 2.0
-"""Seconds, at most, of the search for the constant part of an objective.
+"""Maximum seconds of the search for the constant part of an objective.
 
 That part matters in few programs, whose equations are few.
 """
 ULPS_OF_A_MAP = 16
 """Units in the last place by which a value and its image are widened.
 
-They are widened where a map computes in floats: such maps have a few operations.
+They are widened if a map computes in floats: such maps have a few operations.
 """
 SHARE_OF_TERMS = 1e-3
 """Size over the sum of the sizes of the terms.
 
-Terms may cancel, and an S of 1e-4 times this makes up for roundings alone: a tolerance
-of 1e-6 S is 450 units in the last place of them.
+Terms may cancel, and an S of 1e-4 times the size covers their roundings alone: a
+tolerance of 1e-6 S is 450 units in the last place of the terms.
 """
 Number = Fraction | float
-"""A value: exact, or a float."""
+"""Exact value, or a float."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,31 +64,32 @@ class ProvenOptimum:
     Attributes
     ----------
     lower, upper : float
-        The bounds; both are infinite alike where an exact ray shows that.
-    exact : Fraction | None
-        Fraction or None The optimum, where it is known as a rational number.
+        Bounds; both are the same infinity if an exact ray proves it.
+    exact : Fraction or None
+        Optimum, if it is known as a rational number.
     reason : str
-        How it was proven, or why it was not, as a clause.
+        Method of the proof, or reason for its lack, as text.
     size : float
-        SHARE_OF_TERMS of the terms of the objective at the optimum, in the units of the declared
-        objective; 1 where all vanish.
+        SHARE_OF_TERMS of the terms of the objective at the optimum, in the units of the
+        declared objective; 1 if all vanish.
     constant : float
-        Part of the objective that is equal at every feasible point, and in none of the terms, on
-        the family's scale.
-    x : Vector | None of shape (n,)
-        Or None Point of the program with the value of one end.
-    y, z : Vector | None of shape (m,)
-        And (r,), or None Multipliers with the value of the other end.
+        Part of the objective that is equal at every feasible point, and in none of the
+        terms, on the family's scale.
+    x : Vector or None of shape (n,)
+        Point of the program with the value of one end, or None.
+    y : Vector or None of shape (m,)
+        Multipliers of the equations with the value of the other end, or None.
+    z : Vector or None of shape (r,)
+        Multipliers of the rows of G with the value of the other end, or None.
     feasible : bool
-        False where a ray proves that no point is feasible.
+        False if a ray proves that no point is feasible.
     rounding : float
-        How far roundings of the program's numbers may move the optimum; 0 where
-        x, y and z are not known.
-    proof : Optimum | Infeasible | Unbounded | Enclosure | None
-        Optimum, Infeasible, Unbounded, Enclosure or None What proves it of the program
-        itself, from which a certificate is made.
+        Bound of the move of the optimum by roundings of the program's numbers; 0 if x, y
+        and z are not known.
+    proof : Optimum, Infeasible, Unbounded, Enclosure or None
+        Proof of the program's optimum, from which a certificate is made.
     doubt : str
-        Why it is not proven on the family's scale all the same; else empty.
+        Reason why it is not proven on the family's scale after all; else empty.
     """
 
     lower: float
@@ -107,16 +108,16 @@ class ProvenOptimum:
 
     @property
     def interval(self) -> Interval:
-        """The proven interval."""
+        """Proven interval."""
         return Interval(self.lower, self.upper, self.size, self.constant)
 
     @property
     def is_known(self) -> bool:
-        """Whether anything is known at both ends."""
+        """True if both ends are known."""
         return self.lower == self.upper or (isfinite(self.lower) and isfinite(self.upper))
 
     def __str__(self) -> str:
-        """The exact optimum, or a word for an infinite one, or the interval."""
+        """Return the exact optimum, or a word for an infinite one, or the interval."""
         if self.exact is not None and len(str(self.exact)) <= 40:
             return f"{self.exact}"
         if self.exact is not None:
@@ -134,15 +135,15 @@ class ProvenOptimum:
 
 
 def optimum(problem: ProgramProblem, id: str | None = None) -> ProvenOptimum:
-    """Return what is proven of a formulation's optimum, on the family's scale.
+    """Return the proven optimum of a formulation, on the family's scale.
 
-    It is kept with the problem, so that it is proven once.
+    It is cached with the problem, so that it is proven once.
 
     Parameters
     ----------
     problem : ProgramProblem
-        The problem, with the time limits of its proofs.
-    id : str or None
+        Problem, with the time limits of its proofs.
+    id : str, optional
         Id of the formulation; by default the definition's.
 
     Raises
@@ -161,19 +162,22 @@ def optimum(problem: ProgramProblem, id: str | None = None) -> ProvenOptimum:
 
 
 def stated_rounding(problem: ProgramProblem, id: str | None = None) -> float:
-    """Return how far roundings of the numbers that a formulation and the definition are stated in may move their optima apart.
+    """Return the distance by which roundings may move two stated optima apart.
+
+    The roundings are those of the stated numbers of a formulation and of the
+    definition.
 
     Parameters
     ----------
     problem : ProgramProblem
-        The problem.
-    id : str or None
+        Problem.
+    id : str, optional
         Id of the formulation; None for the definition alone.
 
     Raises
     ------
     ValueError
-        As `optimum`.
+        As in `optimum`.
     """
     due = optimum(problem).rounding
     return due if id in (None, problem.definition.id) else due + optimum(problem, id).rounding
@@ -182,33 +186,34 @@ def stated_rounding(problem: ProgramProblem, id: str | None = None) -> float:
 def proven_optimum(
     program: Program, value: Callable[[Number], Any], seconds: float = SECONDS
 ) -> ProvenOptimum:
-    """What is proven of a program's optimum.
+    """Return the proven optimum of a program.
 
     Parameters
     ----------
     program : Program
-        Any convex one.
-    value : Callable[[Number], Any]
-        From its stated objective to the family's scale.
-    seconds : float
-        The time limit.
+        Any convex program.
+    value : callable
+        Map from its stated objective to the family's scale.
+    seconds : float, default SECONDS
+        Time limit in seconds.
 
     Raises
     ------
     ValueError
-        A quadratic term that is not positive semidefinite.
+        If the quadratic term is not positive semidefinite.
     """
     clock = Clock(seconds)
-    found = enclosure(program, seconds=seconds / 2)
+    bounds = enclosure(program, seconds=seconds / 2)
     feasible = True
-    proof: Optimum | Infeasible | Unbounded | Enclosure = found
+    proof: Optimum | Infeasible | Unbounded | Enclosure = bounds
     low, high, x, reason = (
-        found.lower,
-        found.upper,
-        found.primal,
-        f"proven by {found.lower_by} and {found.upper_by}",
+        bounds.lower,
+        bounds.upper,
+        bounds.primal,
+        f"proven by {bounds.lower_by} and {bounds.upper_by}",
     )
-    _, y, z = found.dual or (None, None, None)
+    _, y, z = bounds.dual or (None, None, None)
+    # Without an enclosure, an exact optimum or ray is searched for in the time left.
     if not (_is_finite(low) and _is_finite(high)) and not program.cones:
         outcome = program_optimum(program, max(clock.left, LEAST_SECONDS))
         reason = (
@@ -216,7 +221,7 @@ def proven_optimum(
             if clock.left
             else f"no proof within the {seconds:.3g} s that it may take: {outcome.reason}"
         )
-        proof = outcome if isinstance(outcome, Optimum | Infeasible | Unbounded) else found
+        proof = outcome if isinstance(outcome, Optimum | Infeasible | Unbounded) else bounds
         if isinstance(outcome, Optimum):
             low, high, x, y, z = outcome.value, outcome.value, outcome.x, outcome.y, outcome.z
         elif isinstance(outcome, Infeasible | Unbounded):
@@ -255,14 +260,14 @@ def proven_optimum(
 
 @dataclass(frozen=True)
 class FamilyValue:
-    """A value on the scale of its family: lower <= it <= upper.
+    """Value on the scale of its family, within lower <= value <= upper.
 
     Parameters
     ----------
-    exact : Fraction | None
-        It, where the map keeps fractions; None where it computes in floats.
-    doubt : str
-        Why the bounds are not proven, or nothing.
+    exact : Fraction, optional
+        Value, if the map keeps fractions; None if it computes in floats.
+    doubt : str, default ""
+        Reason why the bounds are not proven, or empty.
     """
 
     lower: float
@@ -272,22 +277,30 @@ class FamilyValue:
 
 
 def scaled(value: Callable[[Number], Any], end: Number) -> FamilyValue:
-    """What a value map makes of a value, which is exact or infinite.
+    """Return the image of a value under a value map; the value is exact or infinite.
 
-    Of a map that computes in floats nothing is proven. It is evaluated on both sides of the value, too, which shows by how much it enlarges
-    a rounding: v - 2^50 turns that of the last place of 2^50 + 1/3 into one of 1/4.
+    Nothing is proven of a map that computes in floats. The map is then evaluated on
+    both sides of the value too, which shows its amplification of a rounding: v - 2^50
+    turns that of the last place of 2^50 + 1/3 into one of 1/4.
+
+    Parameters
+    ----------
+    value : callable
+        Value map, from the program's stated objective to the family's scale.
+    end : Number
+        Exact or infinite value.
     """
-    found = value(end)
-    if isinstance(found, Fraction | int):
-        return FamilyValue(below(found), above(found), Fraction(found))
+    image = value(end)
+    if isinstance(image, Fraction | int):
+        return FamilyValue(below(image), above(image), Fraction(image))
     if not _is_finite(end):
-        return FamilyValue(below(found), above(found))
+        return FamilyValue(below(image), above(image))
     step = ULPS_OF_A_MAP * Fraction(float_info.epsilon)
-    images = [found, *(value(end * side) for side in (1 - step, 1 + step))]
+    images = [image, *(value(end * side) for side in (1 - step, 1 + step))]
     return FamilyValue(
         min(map(below, images)),
         max(map(above, images)),
-        doubt="not proven is what the value map computes in floats",
+        doubt="the result of the value map in floats is not proven",
     )
 
 
@@ -296,12 +309,25 @@ def _is_finite(value: Number) -> bool:
 
 
 def below(value: Number) -> float:
-    """The largest float that is at most this value; -inf where a map gives no number."""
-    return 0.0 - above(-value)  # and never -0.0
+    """Return the largest float that is at most a value; -inf if a map gives no number.
+
+    Parameters
+    ----------
+    value : Number
+        Exact value, or a float.
+    """
+    # The difference is never -0.0.
+    return 0.0 - above(-value)
 
 
 def above(value: Number) -> float:
-    """The smallest float that is at least this value; inf where a map gives no number."""
+    """Return the smallest float that is at least a value; inf if a map gives no number.
+
+    Parameters
+    ----------
+    value : Number
+        Exact value, or a float.
+    """
     if isinstance(value, Fraction | int):
         return outward(Fraction(value), 1)
     if isnan(value):
@@ -316,10 +342,19 @@ def above(value: Number) -> float:
 def size_and_constant(program: Program, x: Vector, clock: Clock) -> tuple[float, Fraction]:
     """Return the size of the terms of the objective, and its constant.
 
-    The size is SHARE_OF_TERMS times the sum of |P_ij x_i x_j| / 2 and |q_i x_i|, 1 where all
-    vanish. The constant is c, with the terms of unknowns that the equations determine alone,
-    and with the part of the others' linear terms that no feasible point changes. None of it is
-    in the sum.
+    The size is SHARE_OF_TERMS times the sum of |P_ij x_i x_j| / 2 and |q_i x_i|, 1 if
+    all vanish. The constant is c, with the terms of variables that the equations
+    determine alone, and with the part of the others' linear terms that no feasible
+    point changes. The sum contains none of it.
+
+    Parameters
+    ----------
+    program : Program
+        Any convex program.
+    x : Vector
+        Point near the optimum.
+    clock : Clock
+        Time limit of the search for the constant part.
     """
     stated = with_pairs_as_equations(program)
     fixed = determined(stated)

@@ -1,10 +1,10 @@
-"""By how much the roundings of the numbers that a program is stated in may move its optimum.
+"""Bound of the move of a program's optimum by roundings of its stated numbers.
 
 A formulation that computes its numbers in floats, A'A or a scaled matrix, is proven
-exactly of the numbers that it computed, and those are not quite the ones that were
-meant. Let x, y, z be optimal for the one program and x' for the other, and let every
-number v of theirs differ by at most e |v|. Then the optimum of the other one is not
-lower than that of the one by more than e (S + R), with
+exactly for the computed numbers, and these differ from the intended ones. Let x, y, z
+be optimal for the one program and x' for the other, and let every two corresponding
+numbers v of the programs differ by at most e |v|. Then the optimum of the other one is
+not lower than that of the one by more than e (S + R), with
 
     S = 1/2 |x|'|P||x| + |q|'|x| + |c| + |y|'(|A||x| + |b|) + |z|'(|G||x| + |h|),
     R = (|P||x| + |q| + |A|'|y| + |G|'|z|)' |x' - x|.
@@ -12,22 +12,23 @@ lower than that of the one by more than e (S + R), with
 The reason: the Lagrangian of the other program at y and z is convex, and at most its
 optimum at x'. At x it differs by at most e S from that of the one, which is the optimum
 there, and its slope at x by at most e (|P||x| + |q| + |A|'|y| + |G|'|z|). With the two
-programs exchanged the same bounds the move upwards, by the S and R of the other one.
-All of it holds without "to first order".
+programs exchanged, the S and R of the other one bound the move upwards. All of it holds
+without "to first order".
 
-S is known here; the other S and both R are those of numbers that nobody knows. They are
-taken to be at most BEYOND_FIRST_ORDER S in all, which is so unless roundings move the
-optimal point and its multipliers by about their own size. A program of which that is
-not so is no statement of anything in floats, as two equations that differ in their last
-digits alone.
+S is known here; the other S and both R are those of unknown numbers. They are assumed
+to be at most BEYOND_FIRST_ORDER S in all, which holds unless roundings move the optimal
+point and its multipliers by about their own size. A program that violates this is not
+stated by its floats, such as two equations that differ in their last digits alone.
 
-The point of a solver is rounded, too: a computation in floats gives an unknown to units
-in the last place of what meets it in rows. As the objective is convex, it is nowhere
-lower within these roundings of a point than by |slope|' (roundings). Where the optimum
-is next to 0 and the terms of the objective are not, as in a sum of squares, the point
-says nothing more of the optimum.
+The point of a solver is rounded, too: a computation in floats gives a variable to units
+in the last place of the numbers of its rows. As the objective is convex, it is nowhere
+lower within these roundings of a point than by |slope|' (roundings). If the optimum is
+next to 0 and the terms of the objective are not, as in a sum of squares, the point
+bounds the optimum no better.
 
-Source: A. V. Fiacco, Introduction to Sensitivity and Stability Analysis in Nonlinear
+References
+----------
+A. V. Fiacco, Introduction to Sensitivity and Stability Analysis in Nonlinear
 Programming (1983), theorem 3.4.1.
 """
 
@@ -47,22 +48,37 @@ from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.linear_system import solution_near
 
 ULPS_OF_A_NUMBER = 16
-"""Units in the last place by which a number of a program may be off: the sum of a few hundred rounded products is seldom further off."""
+"""Units in the last place by which a number of a program may differ from the intended one.
+
+The sum of a few hundred rounded products rarely has a larger error.
+"""
 BEYOND_FIRST_ORDER = 2
-"""(S + R) / S at most, of the program and of the one that was meant: on small drawn programs of all kinds it is below 1.001."""
+"""Largest (S + R) / S, of the program and of the intended one.
+
+On small generated programs of all kinds it is below 1.001.
+"""
 BITS_OF_A_MEANT_NUMBER = 40
-"""Bits of numerator and denominator together up to which a number is what was meant: one rounded sum in 1,000 looks like that by chance."""
+"""Bits of numerator and denominator together up to which a number is the intended one.
+
+One rounded sum in 1,000 is that short by chance.
+"""
 
 
 def moved_by_rounding(program: Program, x: Vector, y: Vector, z: Vector) -> Fraction:
-    """How far the optimum of a program may be moved by roundings of its numbers, under the condition above.
+    """Return a bound of the move of a program's optimum by roundings of its numbers.
+
+    It holds under the condition above.
 
     Parameters
     ----------
     program : Program
-        Any convex one.
-    x, y, z : ndarray of shape (n,)
-        (m,) and (r,), a point and multipliers, both near the optimum.
+        Any convex program.
+    x : Vector of shape (n,)
+        Point near the optimum.
+    y : Vector of shape (m,)
+        Multipliers of the equations near the optimum.
+    z : Vector of shape (r,)
+        Multipliers of the rows of G near the optimum.
     """
     P, A, G = map(_rounded_part, (program.P, program.A, program.G))
     q, b, h = (tuple(map(_rounded, part)) for part in (program.q, program.b, program.h))
@@ -75,22 +91,28 @@ def moved_by_rounding(program: Program, x: Vector, y: Vector, z: Vector) -> Frac
 def hidden_by_rounding(
     program: Program, x: Vector, others: Sequence[int], clock: Clock
 ) -> Fraction:
-    """How much lower than at a feasible point the objective may be within roundings of its given numbers; 0 where that is not known.
+    """Return the decrease of the objective within roundings of a feasible point.
 
-    Let l make slope + A'l vanish in all numbers that are not given. As A (x - x') = 0 for every feasible x', the objective is nowhere lower
-    there than by (slope + A'l)'(x - x'), in which the given numbers alone count.
+    The roundings are those of its given numbers. Let l make slope + A'l vanish in all
+    other numbers. As A (x - x') = 0 for every feasible x', the objective is nowhere
+    lower there than by (slope + A'l)'(x - x'), in which the given numbers alone count.
 
     Parameters
     ----------
     program : Program
-        Any convex one.
-    x : ndarray of shape (n,)
-        A point, computed in floats: every unknown is off by units in the last place of
-        its reach, as `_reaches` has it.
-    others : Sequence[int]
-        The numbers that are not given: they follow from those that are.
+        Any convex program.
+    x : Vector of shape (n,)
+        Point, computed in floats: the error of every variable is some units in the last
+        place of its reach, as in `_reaches`.
+    others : sequence of int
+        Variables that are not given: they follow from those that are.
     clock : Clock
-        Of the proof.
+        Time limit of the proof.
+
+    Returns
+    -------
+    Fraction
+        0 if the decrease is not known.
     """
     sizes = _reaches(program, x)
     slope, rows = _sum(program.P.times(x), program.q), program.A.transposed
@@ -108,12 +130,12 @@ def hidden_by_rounding(
 
 
 def _reaches(program: Program, x: Vector) -> list[Fraction]:
-    """Return the sizes of the numbers that rounding carries into each unknown.
+    """Return the sizes of the numbers that rounding carries into each variable.
 
-    They are its own size, and of each row that holds it |a_i| T / max |a|^2. T is the largest
-    term |a_j x_j| of the row. Where all coefficients are alike, that is the largest number of
-    the row; an unknown that meets others in no row, or with a small coefficient only, carries
-    nothing into them. Inequalities count where they are tight.
+    They are its own size, and for each row that holds it |a_i| T / max |a|^2. T is the
+    largest term |a_j x_j| of the row. If all coefficients are alike, that is the
+    largest number of the row; a variable that shares no row with others, or has a small
+    coefficient only, carries nothing into them. Inequalities count if they are tight.
     """
     sizes = tuple(map(shortened, x))
     reaches, inequalities = list(sizes), program.G.rows[: program.inequalities]
@@ -127,14 +149,37 @@ def _reaches(program: Program, x: Vector) -> list[Fraction]:
 
 
 def shortened(number: Fraction) -> Fraction:
-    """|number|, to 60 binary places of its own: exact optima have thousands of digits, which say nothing here."""
+    """Return |number| to 60 significant binary places.
+
+    Exact optima have thousands of digits, which are irrelevant here.
+
+    Parameters
+    ----------
+    number : Fraction
+        Exact number.
+    """
     places = 60 + number.denominator.bit_length() - number.numerator.bit_length()
     unit = Fraction(2) ** places
     return Fraction(round(abs(number) * unit)) / unit
 
 
 def image_of_move(value: Callable[[Fraction], Any], end: Fraction, by: Fraction) -> float:
-    """How far the value of a map moves where its argument moves by a given amount, either way; nothing where the map has no value there."""
+    """Return the move of a map's value for a given move of its argument, either way.
+
+    Parameters
+    ----------
+    value : callable
+        Map.
+    end : Fraction
+        Argument.
+    by : Fraction
+        Move of the argument.
+
+    Returns
+    -------
+    float
+        inf if the map has no value on either side.
+    """
     if not by:
         return 0.0
     moved = (_difference(value, end, side) for side in (end - by, end + by))
@@ -142,7 +187,10 @@ def image_of_move(value: Callable[[Fraction], Any], end: Fraction, by: Fraction)
 
 
 def _difference(value: Callable[[Fraction], Any], one: Fraction, other: Fraction) -> float:
-    """The difference of two values of a map; infinite where it has none, as the square root of a negative number."""
+    """Return the difference of two values of a map; infinite if the map has no such value.
+
+    The square root of a negative number is an example.
+    """
     try:
         with np.errstate(all="ignore"):
             return abs(float(value(one) - value(other)))
@@ -151,7 +199,10 @@ def _difference(value: Callable[[Fraction], Any], one: Fraction, other: Fraction
 
 
 def _rounded(number: Fraction) -> Fraction:
-    """The size of a number that may be a rounded one; 0 for one of few digits, as 3, 1/4 or 0.1 read as 1/10, which was meant."""
+    """Return the size of a number that may be a rounded one; 0 for one of few digits.
+
+    A number such as 3, 1/4 or 0.1 read as 1/10 is the intended one.
+    """
     meant = (
         number.numerator.bit_length() + number.denominator.bit_length() <= BITS_OF_A_MEANT_NUMBER
     )
@@ -159,7 +210,7 @@ def _rounded(number: Fraction) -> Fraction:
 
 
 def _rounded_part(M: Matrix) -> Matrix:
-    """The sizes of the entries that may be rounded."""
+    """Return the sizes of the entries that may be rounded."""
     sizes = ({j: _rounded(v) for j, v in row.items()} for row in M.rows)
     return Matrix(tuple({j: v for j, v in row.items() if v} for row in sizes), M.width)
 

@@ -1,4 +1,7 @@
-"""What the answer of a solver is proven to be worth, of a problem whose formulations are programs in rational numbers."""
+"""Objective value of a solver's answer, proven by programs in rational numbers.
+
+The problem is one whose formulations are such programs.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +15,24 @@ from equimargin.proofs.program.rounding import image_of_move
 from equimargin.solvers.program_solution import ProgramSolution
 
 LEAST_MOVE = 1e-6
-"""Largest change of a value v, over 1 + |v|, that makes the point feasible, unless the solver admits to be less accurate."""
+"""Largest change of a value v, over 1 + |v|, that makes the point feasible.
+
+A larger change is accepted only if the solver declares a lower accuracy.
+"""
 
 
 @dataclass(frozen=True)
 class Worth:
-    """What an answer is worth, on the family's scale.
+    """Objective value of an answer, on the family's scale.
 
     Attributes
     ----------
     interval : Interval
-        Bounds of its value.
+        Bounds of the value.
     reason : str
-        How they are known, as a clause.
+        Source of the bounds, as text.
     rounding : float
-        How far the value may be off for the roundings of the point's numbers.
+        Error of the value by the roundings of the point's numbers.
     """
 
     interval: Interval
@@ -35,14 +41,14 @@ class Worth:
 
 
 def worth(problem: ProgramProblem, solution: ProgramSolution) -> Worth:
-    """Return what an answer is worth: the value of the best feasible point near its values.
+    """Return the objective value of the best feasible point near an answer's values.
 
     Parameters
     ----------
     problem : ProgramProblem
-        The true problem; the one in the solution is not used.
+        Problem with the true data; the one in the solution is not used.
     solution : ProgramSolution
-        With a value or a point.
+        Solution with a value or a point.
 
     Raises
     ------
@@ -53,23 +59,23 @@ def worth(problem: ProgramProblem, solution: ProgramSolution) -> Worth:
         return Worth(Interval(solution.value, solution.value), solution.reason)
     entry, data = problem.formulations[solution.formulation], problem.data
     program = problem.program(entry.id)
-    found = completed(program, solution.values, problem.seconds)
-    if found.moved > max(LEAST_MOVE, solution.accuracy):
+    point = completed(program, solution.values, problem.seconds)
+    if point.moved > max(LEAST_MOVE, solution.accuracy):
         raise ValueError(
             f"the values of {entry.name} are feasible only after a change by "
-            f"{found.moved:.1e}, relative to 1 + |value|"
+            f"{point.moved:.1e}, relative to 1 + |value|"
         )
-    stated = program.stated(found.objective)
+    stated = program.stated(point.objective)
     image = scaled(lambda value: entry.value(value, data), stated)
     left = [name for name in program.columns if name not in solution.values]
     how = f"its point of {entry.name} is {'exactly ' if image.exact is not None else ''}feasible"
-    moved = f" after a change by {found.moved:.1e}" if found.moved else ""
+    moved = f" after a change by {point.moved:.1e}" if point.moved else ""
     ours = (
         f"; it gives no {' and no '.join(left)}, for which the best values are taken"
         if left
         else ""
     )
-    rounding = image_of_move(lambda value: entry.value(value, data), stated, found.hidden)
+    rounding = image_of_move(lambda value: entry.value(value, data), stated, point.hidden)
     return Worth(
         Interval(image.lower, image.upper),
         f"{how}{moved}{ours}{image.doubt and '; '}{image.doubt}",

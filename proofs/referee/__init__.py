@@ -1,16 +1,18 @@
-"""The referee: one family, many answers, three questions to each, one verdict.
+"""Referee: verdict on a problem family from its answers.
+
+Each answer is examined for three things:
 
     claim      is the value that the answer declares the family's optimum?
     point      are the f, b and alpha that it supplies near-optimal, after exact repair?
-    accuracy   how well did the backend solve its own problem, recomputed from its raw vectors?
+    accuracy   how well did the backend solve its own problem, by its raw vectors?
 
-The referee believes no status and no objective value that a solver reports. `examine`
-looks at one answer alone, and returns `Evidence`: a claim, what its point proves, and
+The referee relies on no status and no objective value that a solver reports. `examine`
+examines one answer alone, and returns `Evidence`: a claim, the bounds of its point, and
 an accuracy, all of them recomputed and in units of the family's objective. `judge` then
 compares the answers of a family. A repaired point always proves a true interval, so
 that the interval alone never shows that an answer is right. A disagreement is proven:
-rounding in our own computations is never held against an answer. The referee changes
-nothing of what it judges.
+rounding in equimargin's own computations never counts against an answer. The referee
+changes no answer.
 
 All relative figures are absolute differences on the family's value scale over
 S = max(|lower|, |upper|, 1e-4 P(0)).

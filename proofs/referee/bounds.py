@@ -1,4 +1,4 @@
-"""Bounds of a family's optimum, proven by answers: an interface for canonical problems and for all others."""
+"""Interface of bounds of a family's optimum, for canonical and all other problems."""
 
 from __future__ import annotations
 
@@ -19,18 +19,37 @@ class Bounds(ABC):
 
     @property
     def constant(self) -> float:
-        """Part of the objective that is equal at every feasible point, of which no relative figure is in units."""
+        """Part of the objective that is equal at every feasible point.
+
+        No relative figure is in units of this part.
+        """
         return 0.0
 
     @property
     def doubt(self) -> str:
-        """Reason why statements on the optimum are not proven, without a final period; empty where they are."""
+        """Reason why statements on the optimum are not proven, without final period, or empty."""
         return ""
 
     @abstractmethod
     def of_answer(self, run: Run, answer: Answer) -> Evidence:
-        """Return the evidence of a backend's answer to a declaration."""
+        """Return the evidence of a backend's answer to a declaration.
+
+        Parameters
+        ----------
+        run : Run
+            Run that gave the answer.
+        answer : Answer
+            Answer of the backend.
+        """
 
     @abstractmethod
     def of_solution(self, run: Run, solution: Any) -> Evidence:
-        """Return the evidence of a solution, of the kind that solvers of this problem return."""
+        """Return the evidence of a solution, of the kind that solvers of this problem return.
+
+        Parameters
+        ----------
+        run : Run
+            Run that gave the answer.
+        solution : solution of a specialised solver
+            Solution of the problem.
+        """

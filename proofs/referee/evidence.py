@@ -1,7 +1,7 @@
-"""Evidence: what one answer shows by itself, before it is compared with others.
+"""Evidence of one answer, before the comparison with other answers.
 
-It has the run that gave the answer, the answer's claim, what its point proves, and its
-accuracy. All figures are absolute, in units of the family's objective, unless their
+It has the run that gave the answer, the answer's claim, the bounds of its point, and
+its accuracy. All figures are absolute, in units of the family's objective, unless their
 docstring says otherwise. Parts that an answer does not have are None.
 """
 
@@ -20,101 +20,126 @@ from equimargin.solvers.ray import FarkasRay
 from equimargin.solvers.solution import Status
 
 LIBRARIES = {"cvxpy", "hypothesis", "numpy", "scipy", "sklearn"}
-"""Names of folders of libraries, whose own lines say nothing to somebody whose function has called them in a wrong way."""
+"""Names of folders of libraries.
+
+Their own lines do not help a user whose function has called them in a wrong way.
+"""
 Side = Literal["f", "alpha"]
-"""The two sides of a point: the function with its bias, and the multipliers."""
+"""Side of a point: the function with its bias, or the multipliers."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """Who gave an answer, to what, and how the run ended according to the solver, which is reported and never believed."""
+    """Source of an answer, its declaration, and the reported end of the run.
+
+    The reported status is no evidence of optimality.
+    """
 
     family: str
-    """Id of the family whose optimum was asked for."""
+    """Id of the family of the requested optimum."""
     formulation: str | None
     """Id of the declaration; None for a specialised solver."""
     solver: str
     """Name of the backend or of the solver."""
     control: bool
-    """Whether the declaration is wrong on purpose: its answer then counts neither as a proof nor as a disagreement of the family."""
-    status: Status
-    """How the run ended, according to the solver."""
-    reason: str
-    """The same in a sentence."""
-    skipped: bool = False
-    """Whether it was not run at all."""
-    raised: str = ""
-    """The exception that took the answer's place, and where it was raised; empty if there was none."""
-    compile_seconds: float | None = None
-    """Wall time of declaring and compiling; None where nothing is compiled."""
-    solve_seconds: float | None = None
-    """Wall time of solving; None where nothing was solved."""
-    iterations: int | None = None
-    """Iterations of the solver's own kind; None where it does not count any."""
-    library: str = ""
-    """Name of the solving code, a backend's name where it is one.
+    """True if the declaration is wrong on purpose.
 
-    It is empty where that is the code of the solver itself.
+    Its answer then counts neither as a proof nor as a disagreement of the family.
+    """
+    status: Status
+    """Status of the run as reported by the solver."""
+    reason: str
+    """Reported reason of the status, as a sentence."""
+    skipped: bool = False
+    """True if it was not run at all."""
+    raised: str = ""
+    """Exception raised in place of an answer, and its source line; empty if none was."""
+    compile_seconds: float | None = None
+    """Wall seconds of declaring and compiling; None if nothing is compiled."""
+    solve_seconds: float | None = None
+    """Wall seconds of solving; None if nothing was solved."""
+    iterations: int | None = None
+    """Iterations as the solver counts them; None if it does not."""
+    library: str = ""
+    """Name of the solving code, such as the name of a backend.
+
+    It is empty if that is the code of the solver itself.
     """
 
     @property
     def claims_the_end(self) -> bool:
-        """Whether a specialised solver says that it has done all it can, so that its point stands for its optimum."""
+        """True if a specialised solver reports an optimal or finished run.
+
+        Its point is then its optimum.
+        """
         return self.formulation is None and self.status in (Status.OPTIMAL, Status.FINISHED)
 
     @property
     def witness(self) -> str:
-        """Name of the code that computed the answer: two answers of one are one witness."""
+        """Name of the code that computed the answer; answers of one code are one witness."""
         return self.library or self.solver
 
     @property
     def name(self) -> str:
-        """The name of the run in sentences."""
+        """Name of the run in sentences."""
         return f"{self.formulation or 'solver'} by {self.solver}"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """The optimum that an answer claims, and how accurate the claim is as a number."""
+    """Optimum that an answer claims, and the numerical accuracy of the claim."""
 
     value: float
-    """The declared objective on the family's scale; inf or -inf where a verified ray says so."""
+    """Declared objective on the family's scale; inf or -inf by a verified ray."""
     mismatch: float = 0.0
-    """The largest of three figures: |declared - printed| objective, and the violations of the declared and of the printed constraints, each
-    violation times its multiplier.
+    """Largest difference of the declaration from the published formula.
+
+    It is the largest of |declared - published| objective, and of the violations of the
+    declared and of the published constraints, each times its multiplier.
     """
     cancellation: float = 0.0
-    """How far the quadratic of its value may be off by rounding, as printed, as declared or as computed."""
+    """Rounding error of the quadratic term of its value: published, declared or computed."""
     reach: float | None = None
-    """How far the objective goes along its ray before the ray ends; None where the claim is that of a point, and not of a ray."""
+    """Change of the objective along the ray before it ends; None for a point's claim."""
     infeasible: bool = False
-    """Whether it proves that no point is feasible."""
+    """True if the answer proves that no point is feasible."""
 
     @property
     def of_ray(self) -> bool:
-        """Whether the claim is that of a verified ray."""
+        """True if the claim is that of a verified ray."""
         return self.reach is not None
 
 
 @dataclass(frozen=True)
 class PointProof:
-    """What the point of an answer proves of the optimum, whatever the answer claims."""
+    """Bounds of the optimum that the point of an answer proves, for any claim."""
 
     supplied: CanonicalPoint = field(repr=False, compare=False)
-    """The canonical point, in the terms of the family's problem."""
+    """Canonical point, in the terms of the family's problem."""
     proven: Interval
-    """The interval of the point, repaired, every rounding counted outward."""
+    """Interval of the repaired point, with every rounding counted outward."""
     inner: Interval
-    """The inner interval of that point, every rounding counted inward: exact arithmetic would prove no narrower one."""
-    lp_multiplier_side: Side | None = None
-    """The side that a linear program's multipliers supply, which is not put to the point test; None for any other program."""
-    derived_lower: float = -np.inf
-    """A lower bound proven from multipliers that we made from its f; -inf where it brought its own, or none could be made."""
-    own: Interval | None = None
-    """What is proven of the optimum of the answer's own declaration, or of the value of a solver's own point, on the family's scale.
+    """Interval of the repaired point, with every rounding counted inward.
 
-    It takes the place of `proven` where a family has no canonical point to which all answers are mapped. `proven` is then what is known of
-    the family's definition, and nothing is supplied.
+    Exact arithmetic would prove no narrower one.
+    """
+    lp_multiplier_side: Side | None = None
+    """Side that a linear program's multipliers supply; None for any other program.
+
+    The point test does not apply to it.
+    """
+    derived_lower: float = -np.inf
+    """Lower bound proven from multipliers that equimargin derived from its f.
+
+    -inf if the answer has its own multipliers, or none could be derived.
+    """
+    own: Interval | None = None
+    """Proven interval of the answer's own optimum or value, on the family's scale.
+
+    It is that of the optimum of the answer's own declaration, or of the value of a
+    solver's own point. It takes the place of `proven` if a family has no canonical
+    point to which all answers are mapped. `proven` is then the interval of the family's
+    definition, and nothing is supplied.
     """
     stated_rounding: float = 0.0
     """Distance by which roundings may move values apart.
@@ -125,22 +150,22 @@ class PointProof:
     difference: float = 0.0
     """Difference of the exact optimum of an own declaration from the definition's.
 
-    It is 0 where they are equal, or not known exactly.
+    It is 0 if they are equal, or not known exactly.
     """
 
     @property
     def has_f(self) -> bool:
-        """Whether the answer supplied a function."""
+        """True if the answer supplied a function."""
         return self.supplied.has_function
 
     @property
     def has_alpha(self) -> bool:
-        """Whether the answer supplied multipliers."""
+        """True if the answer supplied multipliers."""
         return self.supplied.has_multipliers
 
     @property
     def rounding(self) -> float:
-        """The larger share that rounding has in a side of `proven` that it supplied."""
+        """Larger share of rounding in a supplied side of `proven`."""
         sides = (
             (self.has_f, self.proven.upper, self.inner.upper),
             (self.has_alpha, self.inner.lower, self.proven.lower),
@@ -157,58 +182,104 @@ class PointProof:
 
 @dataclass(frozen=True)
 class SolveAccuracy:
-    """How well the solver solved its own problem, recomputed from its raw vectors."""
+    """Residuals of the solver in its own problem, recomputed from its raw vectors."""
 
     residual: float | None = np.inf
-    """About the error of its objective, auxiliary variables eliminated too; inf where it returned no vectors.
+    """Approximate error of its objective, auxiliary variables eliminated too.
 
-    None of a function without multipliers, which says nothing of itself: how far its point is from the family's interval then counts.
+    inf if it returned no vectors. None for a function without multipliers, which has no
+    residual of its own: the distance of its point from the family's interval then
+    counts.
     """
     normwise: float = np.inf
-    """The largest of its relative residuals, without a unit, auxiliary variables eliminated too; inf where it returned no vectors."""
+    """Largest of its relative residuals, without a unit, auxiliary variables eliminated too.
+
+    inf if it returned no vectors.
+    """
     arithmetic: float = 0.0
-    """About the rounding error of margins in any solver that uses float64, relative to the margins that the rows ask for."""
+    """Approximate rounding error of margins in any float64 solver, relative to row targets."""
     blur: float = 0.0
-    """By how much margins of 1 of hard rows may be off in what is declared, over the optimum; 0 where no row is hard."""
+    """Error of unit margins of hard rows in the declaration, over the optimum.
+
+    0 if no row is hard.
+    """
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What one answer shows by itself: the run, and the three things that the referee asks about."""
+    """Evidence of one answer: its run, claim, point and accuracy."""
 
     run: Run
-    """Who gave the answer and how it ended."""
+    """Source of the answer, and its reported end."""
     claim: Claim | None = None
-    """What it says of the optimum; None where it gave neither values nor a verified ray."""
+    """Claimed optimum; None without values and without a verified ray."""
     point: PointProof | None = None
-    """What its point proves; None where it gave none."""
+    """Proof by its point; None without a point."""
     accuracy: SolveAccuracy | None = None
-    """How well it solved its own problem; None where it gave neither values nor a verified ray."""
+    """Residuals in its own problem; None without values and without a verified ray."""
     ray: FarkasRay | None = None
-    """The whole numbers with which a specialised solver says that its hard rows cannot be met, as it gave them."""
+    """Integers with which a specialised solver proves its hard rows infeasible, unchanged."""
 
     @property
     def value(self) -> float:
-        """The claimed optimum on the family's scale; NaN without a claim."""
+        """Claimed optimum on the family's scale; NaN without a claim."""
         return float("nan") if self.claim is None else self.claim.value
 
 
 def worst(*figures: float) -> float:
-    """The largest of the figures; inf if one is NaN, which `max` may drop."""
+    """Return the largest of the figures; inf if one is NaN, which `max` may drop.
+
+    Parameters
+    ----------
+    *figures : float
+        Figures to compare.
+    """
     return np.inf if any(np.isnan(figures)) else max(figures)
 
 
 def skipped(
     family: str, formulation: str | None, solver: str, control: bool, status: Status, reason: str
 ) -> Evidence:
-    """The evidence of a run that did not take place, with the reason."""
+    """Return the evidence of a run that did not take place, with the reason.
+
+    Parameters
+    ----------
+    family : str
+        Id of the family.
+    formulation : str or None
+        Id of the declaration; None for a specialised solver.
+    solver : str
+        Name of the backend or of the solver.
+    control : bool
+        True if the declaration is wrong on purpose.
+    status : Status
+        Status of the run.
+    reason : str
+        Reason of the status, as a sentence.
+    """
     return Evidence(Run(family, formulation, solver, control, status, reason, skipped=True))
 
 
 def failed(
     family: str, formulation: str | None, solver: str, control: bool, failure: Exception
 ) -> Evidence:
-    """The evidence of a run that ended in an exception: it has no claim and no point, and says what went wrong."""
+    """Return the evidence of a run that ended in an exception.
+
+    It has no claim and no point, and names the exception.
+
+    Parameters
+    ----------
+    family : str
+        Id of the family.
+    formulation : str or None
+        Id of the declaration; None for a specialised solver.
+    solver : str
+        Name of the backend or of the solver.
+    control : bool
+        True if the declaration is wrong on purpose.
+    failure : Exception
+        Exception of the run.
+    """
     raised = what_was_raised(failure)
     reason = f"stopped by an exception: {raised}"
     return Evidence(
@@ -217,7 +288,15 @@ def failed(
 
 
 def what_was_raised(failure: Exception) -> str:
-    """An exception in a clause, with the file and the line in which it was raised, or from which the library that raised it was called."""
+    """Return an exception as text, with its file and line.
+
+    The line is the one that raised it, or that called the library that raised it.
+
+    Parameters
+    ----------
+    failure : Exception
+        Exception of the run.
+    """
     frames = traceback.extract_tb(failure.__traceback__)
     outside = [frame for frame in frames if not LIBRARIES & set(Path(frame.filename).parts)]
     last = (outside or frames)[-1]

@@ -1,7 +1,7 @@
-"""The examination of one answer: its claim, its point and its accuracy are recomputed from the values that the solver returned.
+"""Examination of one answer: claim, point and accuracy, recomputed from its values.
 
 Everything is a function of these values. No variable and no parameter of a declaration
-is read or written, because the answer kept their values when it was solved.
+is read or written, because the answer stored their values when it was solved.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ def examine(problem: AnyProblem, answer: Answer, control: bool = False) -> Evide
     Parameters
     ----------
     problem : AnyProblem
-        The family's problem, with the true data.
+        Problem of the family, with the true data.
     answer : Answer
-        From `solve_declaration`; its declaration may have been changed since.
-    control : bool
-        True where the declaration is wrong on purpose.
+        Answer of `solve_declaration`; its declaration may have been changed since.
+    control : bool, default False
+        True if the declaration is wrong on purpose.
     """
     run = Run(
         problem.family,
@@ -49,14 +49,16 @@ def examine(problem: AnyProblem, answer: Answer, control: bool = False) -> Evide
 
 
 def examine_solution(problem: AnyProblem, solution: AnySolution) -> Evidence:
-    """Return the evidence of a specialised solver's solution; the problem in the solution is not used.
+    """Return the evidence of a specialised solver's solution.
+
+    The problem in the solution is not used.
 
     Parameters
     ----------
     problem : AnyProblem
-        The family's problem, with the true data.
+        Problem of the family, with the true data.
     solution : AnySolution
-        From its solver.
+        Solution of a specialised solver.
     """
     run = Run(
         problem.family,
@@ -72,12 +74,26 @@ def examine_solution(problem: AnyProblem, solution: AnySolution) -> Evidence:
 
 
 def bounds_for(problem: Any) -> Bounds:
-    """Return the bounds of a problem: weak duality where its shape is canonical, else programs in rational numbers."""
+    """Return the bounds of a problem.
+
+    A canonical problem has bounds by weak duality, any other by programs in rational
+    numbers.
+
+    Parameters
+    ----------
+    problem : problem of any kind
+        Problem of the family.
+
+    Raises
+    ------
+    TypeError
+        If the problem is neither canonical nor given by a family's data.
+    """
     if isinstance(problem, Problem):
         return WeakDuality(problem)
     if isinstance(problem, ProgramProblem):
         return RationalProgram(problem)
     raise TypeError(
-        f"a {type(problem).__name__} is neither a canonical problem nor one of a family's "
-        f"data: no bounds of it can be proven"
+        f"no bounds can be proven for a {type(problem).__name__}; pass a canonical problem or a "
+        f"ProgramProblem"
     )

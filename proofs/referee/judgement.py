@@ -1,12 +1,16 @@
-"""The verdict on a family, from the evidence of all its answers.
+"""Verdict on a problem family from the evidence of all its answers.
 
-Every answer is compared with the interval that all of them prove together. An answer
-*agrees* if its claim and its point are within the tolerance of that interval. Otherwise
-it is *inaccurate* if its own recomputed accuracy explains the difference, *failed* if
-it has not solved its own problem or has no claim, and it *disagrees* in all other
-cases. A specialised solver has no problem of its own but the family's: if it says that
-it has come to its end, and its point is proven to be far from the optimum, it disagrees
-too.
+Every answer is compared with the intersection of all proven intervals. Its agreement is
+
+- AGREES if its value and its point are within the tolerance of that interval;
+- INACCURATE if its own recomputed residual explains the difference;
+- FAILED if it has not solved its own problem or has no value;
+- DISAGREES otherwise.
+
+A specialised solver has no declared problem of its own. It also disagrees if it reports
+convergence at a point that is proven to be far from the optimum.
+
+All errors are relative to S, the size of the interval (`Interval.size`).
 """
 
 from __future__ import annotations
@@ -25,23 +29,30 @@ from equimargin.proofs.referee.stable import Stable
 from equimargin.proofs.referee.ways import Availability
 
 MAX_RELATIVE_RESIDUAL = 1e-3
-"""Accuracy relative to S: an answer whose recomputed accuracy is worse has not solved its own problem."""
+"""Relative residual above which an answer has not solved its own problem."""
 CLAIM_FACTOR = 10.0
-"""Multiple of an answer's accuracy by which its claim may be off: the residual is the error of the objective up to a small factor."""
+"""Multiple of its residual by which an answer's value may differ.
+
+The residual equals the error of the objective up to a small factor.
+"""
 POINT_FACTOR = 30.0
-"""Multiple of the square root of an answer's accuracy, relative to S, by which its point may be off: 1/2 |f - f*|^2 <= gap, and the losses
-change in proportion to |f - f*|.
+"""Multiple of the root of its relative residual by which a point may differ.
+
+By strong convexity 1/2 |f - f*|^2 <= gap, and the losses are Lipschitz in f.
 """
 CONTRADICTING_REACH = 100.0
-"""Multiple of S: a ray along which the objective goes at least so far contradicts a finite optimum. Rounding makes shorter rays."""
+"""Decrease of the objective along a ray, in units of S, that refutes a finite optimum.
+
+Rays of smaller reach can be rounding error.
+"""
 
 
 USUAL_RULE = "a declaration and a specialised solver agree"
-"""The rule by which most families agree, in a clause; a page names any other."""
+"""Rule by which most families agree, as text; a page names any other rule."""
 
 
 class Agreement(StrEnum):
-    """What the referee says of one answer."""
+    """Classification of one answer."""
 
     AGREES = "agrees"
     INACCURATE = "inaccurate"
@@ -51,7 +62,7 @@ class Agreement(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What the referee says of a family."""
+    """Verdict on a family."""
 
     AGREE = "agree"
     DISAGREE = "disagree"
@@ -60,28 +71,32 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Judgement:
-    """The judgement of one answer beside the others: three figures, and what follows from them."""
+    """Errors and agreement of one answer."""
 
     evidence: Evidence
-    """What the answer shows by itself."""
+    """Evidence of the answer."""
     agreement: Agreement
-    """What the referee says of the answer."""
+    """Agreement of the answer."""
     claim: float
-    """How far its claim is from the family's interval, its mismatch included, relative to S; NaN if it was skipped."""
+    """Error of the answer's value plus mismatch, relative to S; NaN if skipped."""
     off: float
-    """How far what its point proves is from the family's interval, relative to S; NaN if it was skipped."""
+    """Error of the answer's point, relative to S; NaN if skipped."""
     accuracy: float
-    """How far it is from having solved its own problem, relative to S; NaN if it was skipped."""
+    """Residual of the answer in its own problem, relative to S; NaN if skipped."""
     lower: float
-    """A lower bound, on the family's scale: the answer's own if it is finite, else the derived one, else the family's."""
+    """Lower bound on the family's scale, from the source `lower_kind`."""
     upper: float
-    """The upper bound of its own point, on the family's scale; inf without one."""
+    """Upper bound of the answer's own point, on the family's scale; inf without one."""
     lower_kind: str | None
-    """Whose `lower` is: "own", "derived" or "family"; None where there is none at all."""
+    """Source of `lower`, the first that is finite; None if none is.
+
+    "own" is the answer's own bound, "derived" that of multipliers derived from its f,
+    "family" that of the family.
+    """
     relative_width: float
-    """(upper - lower) / S of the two bounds."""
+    """(upper - lower) / S."""
     explained: float | None = None
-    """Largest proven difference, relative to S, that roundings explain; None: they do not.
+    """Largest proven difference that roundings explain, relative to S; None if they do not.
 
     The roundings are those of its own numbers and of the definition's.
     """
@@ -93,71 +108,71 @@ class Judgement:
 
     @property
     def ground(self) -> str:
-        """Reason why the answer does not agree, as a clause.
-
-        It is the answer's own reason, and in addition to that what was computed of it.
-        """
-        said, accuracy = self.evidence.run.reason, self.evidence.accuracy
+        """Reason why the answer does not agree: its own, and the computed figures."""
+        own_reason, accuracy = self.evidence.run.reason, self.evidence.accuracy
         if (
             self.agreement in (Agreement.AGREES, Agreement.SKIPPED)
             or self.evidence.claim is None
             or accuracy is None
         ):
-            return said
+            return own_reason
+        # The first cause that applies is named, in the order of its strength.
         if self.explained is not None:
-            whose = "of its own numbers and of those of the definition"
+            sources = "of its own numbers and of those of the definition"
             return (
-                f"{said}; it is off by {self.off:.1e}, and roundings {whose} explain up to "
-                f"{self.explained:.1e}: that proves no error"
+                f"{own_reason}; it is off by {self.off:.1e}, and roundings {sources} explain "
+                f"up to {self.explained:.1e}: that proves no error"
             )
         if self.unequal and self.agreement is Agreement.INACCURATE:
             return (
-                f"{said}; {self.unequal:.1e} is within the tolerance, and more than roundings "
-                f"of its numbers explain"
+                f"{own_reason}; {self.unequal:.1e} is within the tolerance, and more than "
+                f"roundings of its numbers explain"
             )
         if accuracy.arithmetic > MAX_RELATIVE_RESIDUAL:
-            return f"{said}, but float64 tells margins apart to {accuracy.arithmetic:.1e} only"
+            return (
+                f"{own_reason}, but float64 distinguishes margins to {accuracy.arithmetic:.1e} only"
+            )
         if self.agreement is Agreement.FAILED and self.evidence.claim.of_ray:
             return (
-                f"{said}, but its ray is too short, or rounded too much, to contradict the "
+                f"{own_reason}, but its ray is too short, or rounded too much, to contradict the "
                 f"proven interval"
             )
         if self.agreement is Agreement.FAILED and self.accuracy > MAX_RELATIVE_RESIDUAL:
-            return f"{said}, but its own conditions are missed by {self.accuracy:.1e}"
+            return f"{own_reason}, but its own conditions are missed by {self.accuracy:.1e}"
         return (
-            f"{said}, and is off by {worst(self.claim, self.off):.1e} at an accuracy of "
+            f"{own_reason}, and is off by {worst(self.claim, self.off):.1e} at an accuracy of "
             f"{self.accuracy:.1e}"
         )
 
 
 @dataclass(frozen=True)
 class FamilyVerdict:
-    """A family's verdict, with all its judgements."""
+    """Verdict on a family, with the judgements of all answers."""
 
     id: str
     """Id of the family."""
     interval: Interval
-    """What all its answers but the controls prove of the optimum."""
+    """Proven interval of the optimum, from all answers except controls."""
     verdict: Verdict
-    """What the referee says of it."""
+    """Verdict."""
     reason: str
-    """The same in a sentence."""
+    """Reason for the verdict, as a sentence."""
     judgements: tuple[Judgement, ...]
-    """One an answer, in the order of the evidence."""
+    """Judgement of every answer, in the order of the evidence."""
     feasible: bool = True
-    """False where an answer proves that no point is feasible, and no answer has a point that is proven feasible."""
+    """False if an answer proves infeasibility, and no point is proven feasible."""
     note: str = ""
-    """How the numbers are read of which all this is proven, a clause; empty where they are read as they are."""
+    """Note on the interpretation of floats; empty if they are taken literally."""
     doubt: str = ""
-    """Why the interval is not proven although it says so, a clause; empty where it is."""
+    """Reason why the interval is not proven after all; empty if it is."""
     has_features: bool = True
-    """Whether its problem is made of features, which may be scaled, and of points, of which fewer may be taken."""
+    """True if the data are a feature matrix that can be scaled and subsampled."""
     stable: Stable | None = None
-    """What is the same at every optimum; None where nobody has asked yet, or where nothing is proven."""
+    """Properties that all optima share; None if not computed or not proven."""
 
     @property
     def unbounded(self) -> bool:
-        """Whether the objective is proven to have no bound: no lower one of a minimum, no upper one of a maximum."""
+        """True if the objective is proven unbounded."""
         return (
             self.feasible
             and bool(np.isinf(self.interval.lower))
@@ -166,7 +181,7 @@ class FamilyVerdict:
 
     @property
     def advice(self) -> str:
-        """What stands in spite of a verdict other than agree, and what to do about it, in sentences; empty where all agree."""
+        """Advice for an undecided verdict, as sentences; otherwise empty."""
         if self.verdict is not Verdict.UNDECIDED:
             return ""
         if any(j.unequal for j in self.judgements if not j.evidence.run.control):
@@ -177,8 +192,8 @@ class FamilyVerdict:
         bounded = np.isfinite(self.interval.lower) and np.isfinite(self.interval.upper)
         stands = (
             [
-                "The interval is proven all the same: what is missing is an answer of the "
-                "other kind that agrees."
+                "The interval is proven all the same; the verdict needs an answer of the other "
+                "kind that agrees."
             ]
             if bounded
             else []
@@ -200,28 +215,37 @@ class FamilyVerdict:
         return " ".join(stands)
 
     def count(self, agreement: Agreement) -> int:
-        """Number of answers with this agreement; controls are not counted."""
+        """Return the number of answers with an agreement, controls excluded.
+
+        Parameters
+        ----------
+        agreement : Agreement
+            Agreement to count.
+        """
         return sum(j.agreement is agreement for j in self.judgements if not j.evidence.run.control)
 
 
 @dataclass(frozen=True)
 class _Standard:
-    """The interval and the tolerance that the answers of a family are compared with."""
+    """Interval and tolerance with which the answers of a family are compared."""
 
     interval: Interval
-    """What all of them prove of the optimum."""
+    """Intersection of all proven intervals."""
     tol: float
-    """How far claims and points may be off, relative to S."""
+    """Tolerance of values and points, relative to S."""
     feasible: bool
-    """Whether the family counts as feasible."""
+    """True if the family counts as feasible."""
 
     @property
     def S(self) -> float:
-        """The unit of relative figures, on the family's scale."""
+        """Size of the interval, the unit of relative errors."""
         return self.interval.size
 
     def distance(self, value: float) -> float:
-        """How far a value lies outside the interval; inf where it is infinite, unless the optimum is proven to be so."""
+        """Return the distance of a value from the interval.
+
+        It is inf for an infinite value, unless the optimum is proven to be infinite.
+        """
         if self.interval.lower == value == self.interval.upper:
             return 0.0
         return (
@@ -231,7 +255,10 @@ class _Standard:
         )
 
     def contradicted_by(self, claim: Claim) -> bool:
-        """Whether a claim is that of a point, or of a ray that is long enough to contradict a finite optimum."""
+        """Return True if a claim can contradict a finite optimum.
+
+        A point's claim can, and that of a ray of sufficient reach.
+        """
         return claim.reach is None or claim.reach >= CONTRADICTING_REACH * self.S
 
 
@@ -246,33 +273,38 @@ def judge(
 ) -> FamilyVerdict:
     """Return the verdict on a family from all its answers.
 
+    The verdict is AGREE only if
+
+    - a declaration and a specialised solver of other code agree (two declarations if no
+      solver was run, by two backends unless the interval is within the tolerance; two
+      solvers of different code if the problem is too large to declare),
+    - no answer disagrees,
+    - no formulation is proven not to be equal, and
+    - the proven bounds do not contradict each other.
+
     Parameters
     ----------
     family : str
         Id of the family.
-    evidence : Sequence[Evidence]
-        Sequence of Evidence One entry per answer.
+    evidence : sequence of Evidence
+        One entry per answer.
     scale : float
-        P(0).
-    tol : float
-        Relative tolerance, for claim and point.
-    convex : bool
-        False where no optimum can be claimed; the family is undecided then.
-    possible : Availability | None
-        Ways or None From `ways`; by default some formulation declares the problem and
-        some specialised solver takes it.
-    constant : float
-        Part of the objective that is equal at every feasible point: S does not count it.
+        Primal objective at f = 0, P(0).
+    tol : float, default 1e-06
+        Relative tolerance of values and points.
+    convex : bool, default True
+        False if no optimum can be claimed; the family is then undecided.
+    possible : Availability, optional
+        Result of `find_available_answers`. By default, declarations and specialised
+        solvers are available.
+    constant : float, default 0.0
+        Part of the objective that is equal at every feasible point: S does not count
+        it.
 
     Returns
     -------
     FamilyVerdict
-        Its interval is [max lower, min upper] over all answers but the controls. The verdict is
-        "agree" only with an agreeing declaration and an agreeing specialised solver of other
-        code (two declarations where no solver was run, by two backends unless the interval is
-        within the tolerance; two solvers of different code where the problem is too large to
-        declare), no disagreement, no formulation that is proven not to be equal, and bounds
-        that do not contradict each other.
+        `interval` is [max lower, min upper] over all answers except controls.
     """
     standard = _standard(
         [e for e in evidence if not e.run.control], Interval(-np.inf, np.inf, scale, constant), tol
@@ -287,26 +319,27 @@ def judge(
             "the kernel is not positive semidefinite: no optimum is claimed",
             judgements,
         )
+    # By weak duality, only a wrong bound can cause this.
     if proven.lower > proven.upper:
         return FamilyVerdict(
             family, proven, Verdict.DISAGREE, "the proven bounds contradict each other", judgements
         )
     verdict, reason = _verdict(judgements, possible or Availability(), proven.relative_width <= tol)
-    found = FamilyVerdict(family, proven, verdict, reason, judgements, standard.feasible)
+    result = FamilyVerdict(family, proven, verdict, reason, judgements, standard.feasible)
     infinite = (
         ""
-        if standard.feasible and not found.unbounded
+        if standard.feasible and not result.unbounded
         else "unbounded: "
         if standard.feasible
         else "infeasible: "
     )
-    return replace(found, reason=f"{infinite}{reason}")
+    return replace(result, reason=f"{infinite}{reason}")
 
 
 def _standard(counted: Sequence[Evidence], nothing: Interval, tol: float) -> _Standard:
-    """Return the standard that the counted answers prove together.
+    """Return the intersection of all proven intervals.
 
-    One finite upper bound refutes every proof that no point is feasible.
+    A finite upper bound refutes every proof of infeasibility.
     """
     points = [e.point for e in counted if e.point is not None]
     lowers = [
@@ -318,19 +351,19 @@ def _standard(counted: Sequence[Evidence], nothing: Interval, tol: float) -> _St
     uppers = [point.proven.upper for point in points if not np.isnan(point.proven.upper)]
     proven = replace(nothing, lower=max(lowers, default=-np.inf), upper=min(uppers, default=np.inf))
     standard = _Standard(proven, tol, True)
-    excluded = any(
+    # A finite upper bound comes from a feasible point.
+    infeasible = any(
         e.claim is not None and e.claim.infeasible and standard.contradicted_by(e.claim)
         for e in counted
     )
-    return replace(standard, feasible=bool(np.isfinite(standard.interval.upper)) or not excluded)
+    return replace(standard, feasible=bool(np.isfinite(standard.interval.upper)) or not infeasible)
 
 
 def _judgement(e: Evidence, standard: _Standard) -> Judgement:
-    nothing = float("nan")
+    """Return the errors and the agreement of one answer."""
+    nan = float("nan")
     if e.run.skipped:
-        return Judgement(
-            e, Agreement.SKIPPED, nothing, nothing, nothing, -np.inf, np.inf, None, np.inf
-        )
+        return Judgement(e, Agreement.SKIPPED, nan, nan, nan, -np.inf, np.inf, None, np.inf)
     claim = (
         np.inf
         if e.claim is None
@@ -346,6 +379,7 @@ def _judgement(e: Evidence, standard: _Standard) -> Judgement:
         proven = e.point.proven if e.point.own is None else e.point.own
         sides = [(proven.lower, "own"), (e.point.derived_lower, "derived"), *sides]
         upper = proven.upper
+    # The first finite bound: the answer's own, derived from its f, the family's.
     lower, kind = next(
         ((bound, kind) for bound, kind in sides if np.isfinite(bound)), (-np.inf, None)
     )
@@ -367,16 +401,17 @@ def _judgement(e: Evidence, standard: _Standard) -> Judgement:
 
 
 def _accuracy(own: SolveAccuracy, off: float, standard: _Standard) -> float:
-    """The worst of the figures that say how well an answer's own problem was solved, relative to S."""
+    """Return the largest residual of an answer in its own problem, relative to S."""
     return worst(
         own.normwise, off if own.residual is None else own.residual / standard.S, own.arithmetic
     )
 
 
 def _off(point: PointProof, standard: _Standard) -> float:
-    """How far the supplied sides of a point are from the family's interval, relative to S; inf where it supplied none.
+    """Return the error of the sides that an answer supplied, relative to S.
 
-    Of an answer with an optimum of its own, how far that may be from the family's.
+    It is inf if the answer supplied none. For an answer whose own optimum is proven, it
+    is the largest distance of the two optima.
     """
     own, family = point.own, standard.interval
     if own is not None:
@@ -396,13 +431,16 @@ def _off(point: PointProof, standard: _Standard) -> float:
 
 
 def _agreement(e: Evidence, figures: tuple[float, float, float], standard: _Standard) -> Agreement:
-    """The agreement that follows from an answer's claim, its point's distance and its accuracy, all relative to S.
+    """Return the agreement that follows from the errors of an answer.
 
-    No answer disagrees with a family of which no point is proven feasible, unless the family counts as infeasible.
+    The figures are the errors of value and point, and the residual, relative to S. If
+    no point of the family is proven feasible, an answer can disagree only if the family
+    counts as infeasible.
     """
     claim, off, accuracy = figures
     if e.claim is None or e.accuracy is None:
         return Agreement.FAILED
+    # Infeasible family: only a verified ray agrees, a finite solution disagrees.
     if not standard.feasible and e.claim.infeasible:
         return Agreement.AGREES
     if not standard.feasible:
@@ -414,20 +452,25 @@ def _agreement(e: Evidence, figures: tuple[float, float, float], standard: _Stan
         return Agreement.DISAGREES if solved else Agreement.FAILED
     if not np.isfinite(standard.interval.upper):
         return Agreement.FAILED
+    # A ray contradicts a finite optimum only if it is long, and not by rounding.
     if e.claim.of_ray and not claim <= standard.tol:
         resolved = max(e.accuracy.arithmetic, e.accuracy.blur * standard.S) <= MAX_RELATIVE_RESIDUAL
-        held = resolved and standard.contradicted_by(e.claim)
-        return Agreement.DISAGREES if held else Agreement.FAILED
+        refutes = resolved and standard.contradicted_by(e.claim)
+        return Agreement.DISAGREES if refutes else Agreement.FAILED
     if claim <= standard.tol and off <= standard.tol:
         return Agreement.AGREES
+    # `not <=` rather than `>`: a NaN residual counts as unsolved.
     if not accuracy <= MAX_RELATIVE_RESIDUAL:
         return Agreement.DISAGREES if _ended_elsewhere(e, standard) else Agreement.FAILED
-    excused = e.point is not None and _excused(e.claim, e.point, accuracy, standard)
-    return Agreement.INACCURATE if excused else Agreement.DISAGREES
+    explained = e.point is not None and _excused(e.claim, e.point, accuracy, standard)
+    return Agreement.INACCURATE if explained else Agreement.DISAGREES
 
 
 def _ended_elsewhere(e: Evidence, standard: _Standard) -> bool:
-    """Whether a solver says that it has come to its end, at a point that is proven to be off by more than float64 explains."""
+    """Return True if a solver reports convergence at a point proven far from the optimum.
+
+    The distance exceeds what float64 arithmetic explains.
+    """
     if (
         e.point is None
         or e.accuracy is None
@@ -443,10 +486,12 @@ def _ended_elsewhere(e: Evidence, standard: _Standard) -> bool:
 def _agreement_of_own(
     e: Evidence, figures: tuple[float, float, float], standard: _Standard
 ) -> Agreement:
-    """The agreement of an answer whose own optimum, or own point's value, is proven: it disagrees if that is proven to be another.
+    """Return the agreement of an answer whose own optimum or value is proven.
 
-    No accuracy of a backend excuses a declaration, and none accuses it. A solver is excused by the accuracy that it admits, and either of
-    them by roundings of the numbers that are stated. A declaration whose optimum is proven to be another never agrees, however near it is.
+    It disagrees if that optimum or value is proven to differ. A backend's residual
+    plays no role; a solver's declared accuracy and the rounding of stated numbers may
+    explain a difference. A declaration whose optimum is proven to differ never agrees,
+    at any distance.
     """
     claim, off, accuracy = figures
     assert e.point is not None
@@ -474,7 +519,7 @@ def _unequal(e: Evidence, standard: _Standard) -> float:
 
 
 def _apart(own: Interval, family: Interval) -> float:
-    """Return the distance of two intervals, negative where they meet."""
+    """Return the distance of two intervals, negative if they intersect."""
     return (
         0.0
         if (own.lower, own.upper) == (family.lower, family.upper)
@@ -485,8 +530,8 @@ def _apart(own: Interval, family: Interval) -> float:
 def _differs(e: Evidence, accuracy: float, standard: _Standard, explained: float = 0.0) -> bool:
     """Return True if an answer's own optimum or value is proven to be wrong.
 
-    Its distance is proven to be above the tolerance, the accuracy that it admits, and the
-    difference that is explained.
+    Its distance is proven to exceed the tolerance, the accuracy that a solver declares,
+    and the difference that is explained.
     """
     if e.point is None or e.point.own is None:
         return False
@@ -499,7 +544,10 @@ def _differs(e: Evidence, accuracy: float, standard: _Standard, explained: float
 def _explained(
     e: Evidence, agreement: Agreement, accuracy: float, standard: _Standard
 ) -> float | None:
-    """Up to which difference, relative to S, roundings explain that an answer is proven to be off; None where it is not, or they do not."""
+    """Return the error that rounding of stated numbers explains, relative to S.
+
+    None if the answer is not proven to differ, or rounding does not explain it.
+    """
     if (
         e.point is None
         or agreement is not Agreement.INACCURATE
@@ -510,14 +558,18 @@ def _explained(
 
 
 def _excused(claim: Claim, point: PointProof, accuracy: float, standard: _Standard) -> bool:
-    """Whether an answer is as near as can be expected from its accuracy and from the rounding in float64.
+    """Return True if an answer's residual and float64 rounding explain its errors.
 
-    Two things are left out. An f that we derived from the answer's alpha is not tested, because the primal value rises steeply around the
-    optimum. Nor is the side of a linear program's point that its multipliers supply, because its constraints compare K u with 1, however
-    large K is.
+    Two parts of the point are not tested:
+
+    - an f derived from the answer's alpha, because the primal objective is steep around
+      the
+    optimum;
+    - the side of a linear program's point that its multipliers supply, because its
+    constraints compare K u with 1 for any size of K.
     """
     S, family = standard.S, standard.interval
-    claimed = worst(standard.distance(claim.value), claim.mismatch) - claim.cancellation
+    value_error = worst(standard.distance(claim.value), claim.mismatch) - claim.cancellation
     above = 0.0 if point.has_alpha else np.inf
     if point.has_f and point.lp_multiplier_side != "f":
         above = point.inner.upper - family.upper
@@ -526,16 +578,20 @@ def _excused(claim: Claim, point: PointProof, accuracy: float, standard: _Standa
         if point.has_alpha and point.lp_multiplier_side != "alpha"
         else 0.0
     )
-    computed = worst(accuracy, claim.cancellation / S)
-    evaluated = worst(computed, point.rounding / S)
-    near = POINT_FACTOR * max(evaluated, np.sqrt(evaluated))
-    return claimed <= S * max(standard.tol, CLAIM_FACTOR * computed) and worst(
+    residual = worst(accuracy, claim.cancellation / S)
+    point_residual = worst(residual, point.rounding / S)
+    point_tolerance = POINT_FACTOR * max(point_residual, np.sqrt(point_residual))
+    return value_error <= S * max(standard.tol, CLAIM_FACTOR * residual) and worst(
         above, below
-    ) <= S * max(standard.tol, near)
+    ) <= S * max(standard.tol, point_tolerance)
 
 
 def _acquitted(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
-    """The judgements, with a disagreement turned into a failure of the backend where a better answer to the same declaration agrees."""
+    """Reclassify a disagreement as a failure if its declaration has a better answer.
+
+    If a more accurate answer to the same declaration does not disagree, the backend is
+    wrong, not the declaration.
+    """
 
     def better(this: Judgement, other: Judgement) -> bool:
         agrees = other.agreement is Agreement.AGREES and other.accuracy <= MAX_RELATIVE_RESIDUAL
@@ -565,9 +621,9 @@ def _verdict(
         return Verdict.DISAGREE, f"disagreeing: {', '.join(against)}"
     unequal = [j.evidence.run.formulation for j in judgements if j.unequal]
     if unequal:
-        which = ", ".join(dict.fromkeys(filter(None, unequal)))
-        said = f"the proven optimum of {which} is another than the definition's"
-        return Verdict.UNDECIDED, f"not equal, although within the tolerance: {said}"
+        names = ", ".join(dict.fromkeys(filter(None, unequal)))
+        difference = f"the proven optimum of {names} differs from the definition's"
+        return Verdict.UNDECIDED, f"not equal, although within the tolerance: {difference}"
     declared = _Side(
         "declaration",
         [j for j in judged if j.evidence.run.formulation is not None],
@@ -581,8 +637,8 @@ def _verdict(
     witnesses = declared.witnesses | solved.witnesses
     if declared.agreeing and solved.agreeing and len(witnesses) >= 2:
         return Verdict.AGREE, USUAL_RULE
-    # An interval proves the optimum by whomever its points were found. Without one, as
-    # where rays show that no point is feasible, the answers stand for each other alone.
+    # An interval proves the optimum from any source of its points. Without one, as
+    # where rays show that no point is feasible, the answers confirm each other alone.
     if declared.agreeing >= 2 and not solved.run and (proven or len(witnesses) >= 2):
         by = f", all by {min(witnesses)}" if len(witnesses) == 1 else ""
         return Verdict.AGREE, f"two declarations agree{by}; {solved.sentence}"
@@ -602,17 +658,16 @@ def _verdict(
 
 @dataclass(frozen=True)
 class _Side:
-    """The answers of a family's declarations, or those of its specialised solvers.
+    """Answers of a family's declarations, or of its specialised solvers.
 
     Attributes
     ----------
     kind : str
         "declaration" or "specialised solver".
-    asked : Sequence[Judgement]
-        Sequence of Judgement Judgements of all requested answers, those of controls
-        included.
+    asked : sequence of Judgement
+        Judgements of all requested answers, controls included.
     impossible : str
-        Why none of them takes the problem, as text; empty if one does.
+        Reason why none of them applies to the problem; empty if one does.
     """
 
     kind: str
@@ -621,28 +676,28 @@ class _Side:
 
     @property
     def judgements(self) -> list[Judgement]:
-        """Those that count: controls decide nothing."""
+        """Judgements that count, without those of controls."""
         return [j for j in self.asked if not j.evidence.run.control]
 
     @property
     def run(self) -> bool:
-        """Whether any was run."""
+        """True if any answer was run."""
         return any(j.agreement is not Agreement.SKIPPED for j in self.judgements)
 
     @property
     def agreeing(self) -> int:
-        """How many formulations agree, by whatever backend, or how many solvers."""
+        """Number of agreeing formulations (with any backend) or solvers."""
         agreeing = (j.evidence.run for j in self.judgements if j.agreement is Agreement.AGREES)
         return len({run.formulation or run.solver for run in agreeing})
 
     @property
     def witnesses(self) -> set[str]:
-        """Names of the code that computed the answers that agree."""
+        """Names of the code that computed the agreeing answers."""
         return {j.evidence.run.witness for j in self.judgements if j.agreement is Agreement.AGREES}
 
     @property
     def sentence(self) -> str:
-        """A clause for the verdict, which says how many of them agree, or why none does."""
+        """Clause for the verdict: the number of agreeing answers, or the reason for none."""
         if self.agreeing:
             return (
                 f"one {self.kind} agrees"

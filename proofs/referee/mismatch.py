@@ -1,4 +1,7 @@
-"""The distance of an answer from the printed formula, and the claim of a verified ray, on the family's scale."""
+"""Distance of an answer from the published formula, and claim of a verified ray.
+
+Both are on the family's scale.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,17 @@ from equimargin.solvers.solution import Status
 
 
 def claim_of_ray(answer: Answer, ray: Ray) -> Claim:
-    """Return the claim of a verified ray: an unbounded minimum is -inf, an infeasible one inf, and a maximum the opposite."""
+    """Return the claim of a verified ray.
+
+    An unbounded minimum is -inf, an infeasible one inf, and a maximum the opposite.
+
+    Parameters
+    ----------
+    answer : Answer
+        Answer of the backend.
+    ray : Ray
+        Verified ray.
+    """
     minimised = answer.declaration.objective.NAME == "minimize"
     value = answer.on_family_scale(
         np.inf if minimised == (answer.status is Status.INFEASIBLE) else -np.inf
@@ -26,14 +39,25 @@ def claim_of_ray(answer: Answer, ray: Ray) -> Claim:
 
 
 def mismatch(answer: Answer, reading: BackendValues) -> float:
-    """The largest of the three figures that say how far an answer is from its printed formula, on the family's scale."""
+    """Return the largest difference of an answer from its published formula.
+
+    It is on the family's scale.
+
+    Parameters
+    ----------
+    answer : Answer
+        Answer of the backend.
+    reading : BackendValues
+        Values of the answer, as the backend returned them.
+    """
     return max(spread(answer, worth) for worth in _worths(answer, reading))
 
 
 def _worths(answer: Answer, reading: BackendValues) -> tuple[float, float, float]:
-    """Three figures that make the mismatch of an answer, in units of its objective.
+    """Return three differences of an answer from its formula, in units of its objective.
 
-    They are |declared - printed| objective, and the violations of the declared and of the printed constraints, times their multipliers.
+    They are |declared - published| objective, and the violations of the declared and of
+    the published constraints, times their multipliers.
     """
     printed = answer.declaration.printed(reading.values)
     return (
@@ -44,7 +68,15 @@ def _worths(answer: Answer, reading: BackendValues) -> tuple[float, float, float
 
 
 def worth_of_all(reading: BackendValues, violations: Mapping[str, Any]) -> float:
-    """Violations of constraints, by name, times their multipliers, in units of the objective."""
+    """Return the sum of violations times multipliers, in units of the objective.
+
+    Parameters
+    ----------
+    reading : BackendValues
+        Values of the answer, as the backend returned them.
+    violations : mapping
+        Violation of each constraint, by name.
+    """
     default = max(1.0, abs(reading.objective))
 
     def worth(name: str, violation: Array) -> float:
@@ -52,9 +84,9 @@ def worth_of_all(reading: BackendValues, violations: Mapping[str, Any]) -> float
         size = np.atleast_1d(np.maximum(violation, 0.0))
         if weight is None:
             return float(size.sum()) * default
-        if np.shape(weight) != np.shape(
-            violation
-        ):  # the printed constraints are more than the declared ones of that name, or fewer
+        # The published constraints of that name may be more than the declared ones, or
+        # fewer.
+        if np.shape(weight) != np.shape(violation):
             return float(size.sum()) * float(np.abs(weight).sum())
         return float(np.abs(np.atleast_1d(weight)) @ size)
 
@@ -62,12 +94,20 @@ def worth_of_all(reading: BackendValues, violations: Mapping[str, Any]) -> float
 
 
 def spread(answer: Answer, by: float) -> float:
-    """A difference `by` in units of the declared objective, converted to the family's scale at the answer."""
+    """Return a difference of the declared objective on the family's scale, at the answer.
+
+    Parameters
+    ----------
+    answer : Answer
+        Answer of the backend.
+    by : float
+        Difference, in units of the declared objective.
+    """
     return _moved(answer.on_family_scale, answer.objective, by)
 
 
 def _moved(mapping: Callable[[float], float], at: float, by: float) -> float:
-    """Return the largest change of the mapped value where the value changes by `by`, up or down."""
+    """Return the largest change of the mapped value for a change `by`, up or down."""
     if not np.isfinite(by):
         return np.inf
     return max(abs(mapping(at + by) - mapping(at)), abs(mapping(at - by) - mapping(at)))

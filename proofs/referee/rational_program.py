@@ -1,8 +1,8 @@
-"""Bounds by programs in rational numbers: of any problem, whose formulations' optima are proven one by one.
+"""Bounds of any problem by programs in rational numbers, one per formulation.
 
 A declaration is judged by its own optimum, which is proven from its standard form and
-from no answer. What a backend states is compared with that. A solver's answer is judged
-by what its completed point is worth.
+from no answer. The backend's statement is compared with that optimum. A solver's answer
+is judged by the objective value of its completed point.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from equimargin.solvers.solution import Status
 
 
 class RationalProgram(Bounds):
-    """Bounds of a problem of which nothing but the data is known, by programs in rational numbers.
+    """Bounds of a problem known by its data alone, by programs in rational numbers.
 
     Parameters
     ----------
     problem : ProgramProblem
-        The family's problem, with the true data.
+        Problem of the family, with the true data.
     """
 
     def __init__(self, problem: ProgramProblem) -> None:
@@ -39,19 +39,22 @@ class RationalProgram(Bounds):
 
     @property
     def scale(self) -> float:
-        """A thousandth of the sizes of the definition's terms at its optimum, as in `ProvenOptimum`; 1 where that is not known."""
+        """Thousandth of the sizes of the definition's terms at its optimum; 1 if not known.
+
+        It is `ProvenOptimum.size`.
+        """
         known = self._known
         return 1.0 if known is None else known.size
 
     @property
     def constant(self) -> float:
-        """The constant of the definition, on the family's scale; 0 where that is not known."""
+        """Constant of the definition, on the family's scale; 0 if not known."""
         known = self._known
         return 0.0 if known is None else known.constant
 
     @property
     def doubt(self) -> str:
-        """That the definition's value map computes in floats, where it does."""
+        """Statement that the definition's value map computes in floats; empty if it does not."""
         known = self._known
         return "" if known is None else known.doubt
 
@@ -59,11 +62,20 @@ class RationalProgram(Bounds):
     def _known(self) -> ProvenOptimum | None:
         try:
             return optimum(self.problem)
-        except Exception:  # a user's function may fail in any way: every answer then says so
+        except Exception:
+            # A user's function may fail in any way: every answer then says so.
             return None
 
     def of_answer(self, run: Run, answer: Answer) -> Evidence:
-        """Return the evidence of a backend's answer to a declaration."""
+        """Return the evidence of a backend's answer to a declaration.
+
+        Parameters
+        ----------
+        run : Run
+            Run that gave the answer.
+        answer : Answer
+            Answer of the backend.
+        """
         own = optimum(self.problem, answer.declaration.id)
         point = self._proof(own.interval, answer.declaration.id)
         point = replace(point, difference=_difference(own.exact, optimum(self.problem).exact))
@@ -90,31 +102,41 @@ class RationalProgram(Bounds):
         )
 
     def of_solution(self, run: Run, solution: ProgramSolution) -> Evidence:
-        """Return the evidence of a specialised solver's solution."""
+        """Return the evidence of a specialised solver's solution.
+
+        Parameters
+        ----------
+        run : Run
+            Run that gave the answer.
+        solution : ProgramSolution
+            Solution of the solver.
+        """
         if solution.status is not Status.OPTIMAL:
             return Evidence(run)
         try:
-            found = worth(self.problem, solution)
+            value = worth(self.problem, solution)
         except ValueError as wrong:
             return Evidence(replace(run, status=Status.NUMERICAL_FAILURE, reason=str(wrong)))
-        proof = self._proof(found.interval, solution.formulation, found.rounding)
-        run = replace(run, reason=found.reason)
+        proof = self._proof(value.interval, solution.formulation, value.rounding)
+        run = replace(run, reason=value.reason)
         return Evidence(
             run,
-            Claim(found.interval.upper),
+            Claim(value.interval.upper),
             proof,
             SolveAccuracy(solution.accuracy * proof.proven.size, 0.0),
         )
 
     def _proof(self, own: Interval, formulation: str | None, rounding: float = 0.0) -> PointProof:
-        """Return the bounds of an answer's own optimum or value, beside those of the definition's.
+        """Return the bounds of an answer's own optimum or value, and those of the definition.
 
         Parameters
         ----------
-        formulation : str | None
-            Of which the answer gives values, by its id; None where it gives none.
+        own : Interval
+            Interval of the answer's own optimum or value.
+        formulation : str or None
+            Id of the formulation whose values the answer gives; None if it gives none.
         rounding : float
-            Of the numbers of its point.
+            Rounding of the numbers of its point.
         """
         definition = optimum(self.problem).interval
         return PointProof(
@@ -126,7 +148,7 @@ class RationalProgram(Bounds):
         )
 
     def _claim(self, answer: Answer) -> Claim | None:
-        """Return a backend's claim on the optimum, by its values or by a verified ray; None where it makes none."""
+        """Return a backend's claim on the optimum, by its values or a verified ray, or None."""
         ray = extract_ray(answer)
         if ray is not None and ray.proves:
             return replace(claim_of_ray(answer, ray), infeasible=not optimum(self.problem).feasible)
@@ -137,7 +159,10 @@ class RationalProgram(Bounds):
 
 
 def _difference(own: Fraction | None, due: Fraction | None) -> float:
-    """Return the difference of two exact optima, rounded up, however little of it the referee minds; 0 where one is not known."""
+    """Return the difference of two exact optima, rounded up; 0 if one is not known.
+
+    It is returned however small it is.
+    """
     return 0.0 if own is None or due is None or own == due else above(abs(own - due))
 
 

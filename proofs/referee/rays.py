@@ -1,11 +1,11 @@
-"""Rays: the directions with which a backend certifies that its problem is unbounded or infeasible, checked and measured.
+"""Verified certificates of infeasibility and unboundedness returned by a backend.
 
-    unbounded     x with Px = 0, -Gx in the cone, x within its bounds' directions, and q'x < 0
+    unbounded     x with Px = 0, -Gx in the cone, x in its bounds' directions, q'x < 0
     infeasible    z in the dual cone with G'z = 0 and h'z < 0 (Farkas)
 
 A ray is scaled so that its largest entry is 1. In floating point its conditions hold
 only to a tolerance, so that a ray is followed only for a finite length: at any optimum,
-rounding alone makes directions that look like short rays.
+rounding alone makes directions that resemble short rays.
 """
 
 from __future__ import annotations
@@ -21,36 +21,46 @@ from equimargin.solvers.backends.solve import Answer
 from equimargin.solvers.solution import Status
 
 RAY_TOLERANCE = 1e-6
-"""Largest violation of a ray's conditions over the objective's gain along it: a ray that violates them more proves nothing."""
+"""Largest violation of a ray's conditions, over the objective's gain along the ray.
+
+A ray with a larger violation proves nothing.
+"""
 SMALLEST_RAY = 1e-300
-"""Smallest divisor of a ray, in the unit of its entries: a ray of zeros is divided by this, and stays a ray of zeros."""
+"""Smallest divisor of a ray, in the unit of its entries.
+
+A ray of zeros is divided by it, and stays a ray of zeros.
+"""
 
 
 @dataclass(frozen=True)
 class Ray:
-    """A backend's ray, scaled to a largest entry of 1; every figure is a unit of length along it."""
+    """Backend's ray, scaled to a largest entry of 1; figures are per unit of length."""
 
     gain: float
-    """How much the objective gains, in the units of the backend's problem."""
+    """Gain of the objective, in the units of the backend's problem."""
     violation: float
-    """How far the direction is from its cone (unbounded), or G'z from 0 (infeasible)."""
+    """Distance of the direction from its cone (unbounded), or of G'z from 0 (infeasible)."""
     deviation: float
-    """How far its other conditions are violated: Px = 0 and the bounds of the unknowns."""
+    """Violation of the other conditions: Px = 0 and the bounds of the variables."""
     curvature: float
     """x'Px, which ends the gain at gain^2 / (2 curvature)."""
     size: float
-    """The largest entry of the right-hand side that the violation is compared with."""
+    """Largest entry of the right-hand side with which the violation is compared."""
 
     @property
     def proves(self) -> bool:
-        """Whether it proves what the backend says."""
+        """True if it proves the backend's status."""
         return bool(
             self.gain > 0 and max(self.violation, self.deviation) <= RAY_TOLERANCE * self.gain
         )
 
     @property
     def reach(self) -> float:
-        """How far the objective goes along it until its curvature turns it, or its conditions are off by RAY_TOLERANCE of their size."""
+        """Gain of the objective along the ray until it ends.
+
+        It ends where its curvature reverses the gain, or where its conditions are
+        violated by RAY_TOLERANCE of their size.
+        """
         turn = self.gain**2 / (2 * self.curvature) if self.curvature > 0 else np.inf
         return min(
             turn,
@@ -61,7 +71,18 @@ class Ray:
 
 
 def extract_ray(answer: Answer) -> Ray | None:
-    """The ray with which the backend certifies its status; None where it has none, or one of another shape."""
+    """Return the ray with which the backend certifies its status.
+
+    Parameters
+    ----------
+    answer : Answer
+        Answer of the backend.
+
+    Returns
+    -------
+    Ray or None
+        None if it has none, or one of another shape.
+    """
     if answer.raw is None:
         return None
     form, x, z = answer.raw.form, answer.raw.primal_ray, answer.raw.dual_ray

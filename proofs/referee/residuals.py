@@ -1,4 +1,4 @@
-"""How well a backend solved its own problem, computed from the vectors that it returned and nothing else."""
+"""Residual of a backend in its own problem, computed from its raw vectors alone."""
 
 from __future__ import annotations
 
@@ -12,29 +12,35 @@ from equimargin.formulations.programs.standard_form import StandardForm
 
 
 class Residual(NamedTuple):
-    """How far raw vectors x and z are from a solution of their standard form; inf where vectors are missing."""
+    """Residual of raw vectors x and z in their standard form; inf if vectors are missing."""
 
     objective_error: float
-    """About the error of the objective, in its units: |p - d| + |z|'|r_p| + |x|'|r_d| + 1/2 r_d' diag(P)^-1 r_d."""
+    """Approximate error of the objective: |p - d| + |z|'|r_p| + |x|'|r_d| + e, in its units.
+
+    Here e = 1/2 r_d' diag(P)^-1 r_d.
+    """
     normwise: float
-    """The largest relative residual, without a unit; unlike the first it is not 0 at x = z = 0."""
+    """Largest relative residual, without a unit; unlike the first it is not 0 at x = z = 0."""
 
 
 def own_residual(
     form: StandardForm, x: Array | None, z: Array | None, sizes: Array | None = None
 ) -> Residual:
-    """The residual of a backend's vectors: r_p of the rows, r_d of the stationarity, and the gap of the values p and d.
+    """Return the residual of a backend's vectors.
+
+    It is computed from r_p of the rows, r_d of the stationarity, and the gap of the
+    values p and d.
 
     Parameters
     ----------
     form : StandardForm
-        The problem as the backend was given it.
-    x : Array | None of shape (n,)
-        unknowns.
-    z : Array | None of shape (r,)
-        multipliers.
-    sizes : Array | None of shape (n,)
-        Those of x and of the optimum, as far as they are known; |x| by default.
+        Problem as passed to the backend.
+    x : ndarray or None of shape (n,)
+        Variables.
+    z : ndarray or None of shape (r,)
+        Multipliers.
+    sizes : ndarray or None of shape (n,)
+        Known sizes of x and of the optimum; |x| by default.
     """
     if x is None or z is None or x.shape != form.q.shape or z.shape != form.h.shape:
         return Residual(np.inf, np.inf)
@@ -48,10 +54,8 @@ def own_residual(
     dual_residual = Px + form.q + form.G.T @ z
     primal = form.objective(x)
     dual = -float(x @ Px) / 2 - float(form.h @ z) + form.offset
-    for bound, sign in (
-        (form.lower, 1.0),
-        (form.upper, -1.0),
-    ):  # bounds on variables are not rows: their multipliers are in the residual
+    # Bounds on variables are not rows: their multipliers are in the residual.
+    for bound, sign in ((form.lower, 1.0), (form.upper, -1.0)):
         finite = np.isfinite(bound)
         multiplier = np.where(finite, np.maximum(0.0, sign * dual_residual), 0.0)
         dual_residual = dual_residual - sign * multiplier

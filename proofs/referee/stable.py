@@ -1,4 +1,4 @@
-"""What is the same at every optimum of a family, proven by the best point that its answers have brought."""
+"""Properties shared by all optima of a family, proven by the best point of its answers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from equimargin.proofs.referee.evidence import Evidence
 
 
 class Stable(NamedTuple):
-    """Shares that are proven to be the same at every optimum, between 0 and 1.
+    """Shares that are proven to be equal at every optimum, between 0 and 1.
 
     Parameters
     ----------
-    labels : float | None
-        Of the training points whose sign of f(x) + b is; None where the rows are not
-        those of two classes.
+    labels : float or None
+        Share of the training points with a proven sign of f(x) + b; None if the rows
+        are not those of two classes.
     rows : float
-        Of the rows whose multiplier is 0, or at its bound (of the squared hinge: above
-        0).
+        Share of the rows whose multiplier is 0, or at its bound (for the squared hinge:
+        above 0).
     """
 
     labels: float | None
@@ -31,18 +31,25 @@ class Stable(NamedTuple):
 
 
 def stable(problem: Any, evidence: Iterable[Evidence]) -> Stable | None:
-    """What the narrowest proven point says of every optimum, or None where no answer has both f and alpha and a finite interval.
+    """Return the properties of every optimum that the narrowest proven point implies.
 
-        |f_alpha - f*|_K <= sqrt(2 (U - L(alpha)))
+    The point proves |f_alpha - f*|_K <= sqrt(2 (U - L(alpha))).
 
     Parameters
     ----------
-    problem : Any
-        Of the answers, of any kind.
-    evidence : Iterable[Evidence]
-        Of the answers; what controls bring is left out.
+    problem : problem of any kind
+        Problem of the answers.
+    evidence : iterable of Evidence
+        Evidence of the answers; controls are excluded.
 
-    Source: `formulations/bounds/stability.py`.
+    Returns
+    -------
+    Stable or None
+        None if no answer has both f and alpha and a finite interval.
+
+    References
+    ----------
+    `formulations/bounds/stability.py`.
     """
     if (
         not isinstance(problem, MarginProblem)
@@ -51,6 +58,7 @@ def stable(problem: Any, evidence: Iterable[Evidence]) -> Stable | None:
         or problem.loss not in LOSSES
     ):
         return None
+    # Only answers with both sides prove a ball around the optimal function.
     points = [
         e.point
         for e in evidence

@@ -1,4 +1,4 @@
-"""Whether a problem can be answered at all: by any formulation that declares it, and by any specialised solver that takes it."""
+"""Availability of answers: declarations and specialised solvers of a problem."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from equimargin.solvers.registry import SOLVERS, Solver
 
 @dataclass(frozen=True)
 class Availability:
-    """Whether any formulation and any solver takes a family's problem, whether or not it was asked to.
+    """Availability of declarations and solvers for a problem, requested or not.
 
     Parameters
     ----------
-    undeclarable : str
-        Why no formulation of the family declares the problem, a clause; empty where one
+    undeclarable : str, default ''
+        Reason why no formulation of the family declares the problem, as text; empty if
+        one does.
+    unsolvable : str, default ''
+        Reason why no specialised solver supports the problem, as text; empty if one
         does.
-    unsolvable : str
-        Why no specialised solver takes it, a clause; empty where one does.
-    too_large : bool
-        Whether its size is the only reason why it is not declared.
-    refusals : Mapping[Formulation | Solver, Refusal | None]
-        Why each formulation and solver of the family does not take the problem, or
-        None; controls are left out.
+    too_large : bool, default False
+        True if its size is the only reason why it is not declared.
+    refusals : Mapping[Formulation or Solver, Refusal or None]
+        Refusal of the problem by each formulation and solver of the family, or None;
+        controls are excluded.
     """
 
     undeclarable: str = ""
@@ -40,12 +41,14 @@ class Availability:
 
 
 def find_available_answers(problem: AnyProblem) -> Availability:
-    """Whether a problem can be declared and solved, from the refusals of all formulations of its family and of all specialised solvers.
+    """Return the declarations and solvers of a problem, from their refusals.
+
+    All formulations of the family and all specialised solvers are queried.
 
     Parameters
     ----------
     problem : AnyProblem
-        Of any kind.
+        Problem of any kind.
     """
     declaring = [
         entry for entry in REGISTRY.values() if entry.family == problem.family and not entry.control
@@ -60,6 +63,7 @@ def find_available_answers(problem: AnyProblem) -> Availability:
     undeclarable = (
         "the problem is too large to declare" if too_large else "no formulation takes the problem"
     )
+    # A solver may also support families that it does not list.
     others = (solver for solver in SOLVERS.values() if solver not in refusals)
     solvable = None in [refusals[solver] for solver in solving] or any(
         find_refusal(solver, problem) is None for solver in others
@@ -71,10 +75,18 @@ def find_available_answers(problem: AnyProblem) -> Availability:
 def find_refusal(way: Formulation | Solver, problem: AnyProblem) -> Refusal | None:
     """Return the refusal of a problem by a formulation or a solver, or None.
 
-    It is None also where the function of the refusal fails; the failure shows at the run.
+    It is None also if the function of the refusal fails; the failure shows at the run.
+
+    Parameters
+    ----------
+    way : Formulation or Solver
+        Formulation or solver.
+    problem : AnyProblem
+        Problem of any kind.
     """
     try:
         with kept_from_quitting():
             return way.refusal(problem)
-    except Exception:  # a user-defined function may fail in any way
+    except Exception:
+        # A user-defined function may fail in any way.
         return None

@@ -1,7 +1,7 @@
-"""Bounds by weak duality: any point of a canonical problem, repaired, proves an interval of the optimum in float64.
+"""Bounds by weak duality: a repaired point of a canonical problem proves an interval.
 
-The point of an answer is completed once, and the completed point is used wherever its
-other side is needed.
+It encloses the optimum in float64. The point of an answer is completed once, and the
+completed point is used for every computation that needs its other side.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ from equimargin.solvers.backends.solve import Answer, BackendResult, BackendValu
 from equimargin.solvers.solution import Solution
 
 UNREACHABLE_NORM = 1e8
-"""|f|^2 times the mean K_ii over the number of rows, without a unit. If both the proven lower bound and the claim of a hard family are
-larger, the family counts as infeasible: its largest margin would be below
-1e-4 / sqrt(p).
+"""|f|^2 times the mean K_ii over the number of rows, without a unit.
+
+If both the proven lower bound and the claim of a hard family are larger, the family
+counts as infeasible: its largest margin would be below 1e-4 / sqrt(p).
 """
 
 
@@ -46,7 +47,7 @@ class WeakDuality(Bounds):
     Parameters
     ----------
     problem : Problem
-        MarginProblem or OneNormProblem The family's problem, with the true data.
+        MarginProblem or OneNormProblem of the family, with the true data.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -54,12 +55,21 @@ class WeakDuality(Bounds):
 
     @property
     def scale(self) -> float:
-        """The primal value at f = 0."""
+        """Primal objective at f = 0."""
         return self.problem.scale
 
-    @np.errstate(all="ignore")  # what overflows is inaccurate, or no proof
+    # A number that overflows is inaccurate, or no proof.
+    @np.errstate(all="ignore")
     def of_answer(self, run: Run, answer: Answer) -> Evidence:
-        """Return the evidence of a backend's answer to a declaration."""
+        """Return the evidence of a backend's answer to a declaration.
+
+        Parameters
+        ----------
+        run : Run
+            Run that gave the answer.
+        answer : Answer
+            Answer of the backend.
+        """
         problem = self.problem
         if answer.raw is None:
             return Evidence(run)
@@ -91,16 +101,24 @@ class WeakDuality(Bounds):
     def of_solution(self, run: Run, solution: Solution) -> Evidence:
         """Return the evidence of a specialised solver's solution.
 
-        Its claim is its primal value, and its accuracy is the gap of its point. A point without multipliers has no gap. Multipliers
-        that are made from its f may prove a lower bound of the family's optimum, and are not held against it.
+        Its claim is its primal value, and its accuracy is the gap of its point. A point
+        without multipliers has no gap. Multipliers derived from its f may prove a lower
+        bound of the family's optimum, and never count against it.
+
+        Parameters
+        ----------
+        run : Run
+            Run that gave the answer.
+        solution : Solution
+            Solution of the solver.
         """
         problem, point = self.problem, solution.point
         proof = self._proof(point, complete(problem, point))
         proven = proof.proven
         gap = max(proven.upper - proven.lower, 0.0) if proof.has_alpha else None
-        value = min(
-            solution.value, proven.upper
-        )  # infinite where hard rows are missed by a rounding error, which a repair makes good
+        # The solver's value is infinite if hard rows are violated by a rounding error,
+        # which the repair removes.
+        value = min(solution.value, proven.upper)
         claim = Claim(
             value,
             cancellation=proven.upper - proof.inner.upper if np.isfinite(proven.upper) else 0.0,
@@ -117,7 +135,7 @@ class WeakDuality(Bounds):
     def _proof(
         self, point: CanonicalPoint, completed: CompletedPoint, side: Side | None = None
     ) -> PointProof:
-        """Return the bounds of a point, and the lower bound by multipliers that are made from its f."""
+        """Return the bounds of a point, and the lower bound of multipliers derived from its f."""
         problem, derived = self.problem, completed.derived
         lower = (
             -np.inf
@@ -130,11 +148,13 @@ class WeakDuality(Bounds):
 
 
 def _blur(problem: Problem) -> float:
-    """Return the error of margins of hard rows at the best f, by floats and declared features, over the optimum v.
+    """Return the error of margins of hard rows at the best f, over the optimum v.
 
-    What is declared has L L' for K, which leaves out small eigenvalues, and floats. That moves a margin by |a'(K - L L') beta|, where a
-    row a and beta = A'alpha are at most sqrt(2) and sqrt(2) 1'alpha long, and 1'alpha = 2 v. While this is below 1, hard rows that can be
-    met can be met in what is declared as well; otherwise a backend that finds that nothing meets them may be right.
+    The error is that of floats and of declared features. The declaration has L L' for
+    K, without small eigenvalues, and floats. That moves a margin by |a'(K - L L')
+    beta|, where a row a and beta = A'alpha are at most sqrt(2) and sqrt(2) 1'alpha
+    long, and 1'alpha = 2 v. While this is below 1, feasible hard rows are feasible in
+    the declaration too; otherwise a backend that finds them infeasible may be right.
     """
     if not (isinstance(problem, MarginProblem) and np.isinf(problem.group_costs).any()):
         return 0.0
@@ -150,7 +170,7 @@ def _accuracy(
     reading: BackendValues,
     completed: CompletedPoint,
 ) -> SolveAccuracy:
-    """The residual of the backend's own problem, or of the auxiliary variables where that is larger."""
+    """Return the residual of the backend's own problem, or a larger one of auxiliary variables."""
     residual, normwise = own_residual(
         raw.form, raw.x, raw.z, _sizes(problem, answer, raw, reading, completed)
     )
@@ -175,11 +195,13 @@ def _sizes(
     reading: BackendValues,
     completed: CompletedPoint,
 ) -> Array | None:
-    """|x_i| of the backend's answer, or of the point that its multipliers make where that is larger: a flat direction hides in small x."""
+    """Return |x_i| of the backend's answer, or the size in the point of its multipliers.
+
+    The larger counts: a flat direction hides in small x.
+    """
     declared, alpha = answer.problem, reading.point.multipliers
-    if raw.x is None or (
-        alpha is not None and alpha.shape != (declared.p,)
-    ):  # or it was declared for other rows than it hands back
+    # A declaration may have other rows than its answer has multipliers.
+    if raw.x is None or (alpha is not None and alpha.shape != (declared.p,)):
         return None
     own = (completed if declared is problem else complete(declared, reading.point)).of_multipliers
     if own is None:
@@ -191,10 +213,12 @@ def _sizes(
 
 
 def _unrolled(answer: Answer, raw: BackendResult, reading: BackendValues) -> float:
-    """Return the distance of the declared objective from the backend's own at its x; inf without an x.
+    """Return the distance of the declared objective from the backend's own at its x.
 
-    cvxpy replaces terms by unknowns of its own: for example it adds y with y = R alpha, and minimises 1/2 |y|^2 / C. Where 1 / C is large,
-    an x that meets this equation to the backend's last digit can be right in y and wrong in alpha.
+    It is inf without an x. cvxpy replaces terms by variables of its own: for example it
+    adds y with y = R alpha, and minimises 1/2 |y|^2 / C. If 1 / C is large, an x that
+    satisfies this equation to the backend's last digit can be right in y and wrong in
+    alpha.
     """
     if raw.x is None or raw.x.shape != raw.form.q.shape:
         return np.inf
@@ -203,21 +227,27 @@ def _unrolled(answer: Answer, raw: BackendResult, reading: BackendValues) -> flo
 
 
 def _judged_point(problem: Problem, declared: Problem, point: CanonicalPoint) -> CanonicalPoint:
-    """Return the point in the terms of the family's problem: a control may be declared for another kind."""
+    """Return the point in the terms of the family's problem.
+
+    A control may be declared for another kind of problem.
+    """
     if problem.kind == declared.kind:
         return point
     return problem.point(declared.function(point).beta, point.multipliers)
 
 
 def _lp_multiplier_side(problem: Problem, answer: Answer) -> Side | None:
-    """The side of a linear program's point that the declaration has as its multipliers, and not as its variables."""
+    """Return the side of a linear program's point that the declaration has as multipliers.
+
+    It is not among the variables of the declaration.
+    """
     if problem.kind != "linear":
         return None
     return "f" if REGISTRY[answer.declaration.id].carries == "multipliers" else "alpha"
 
 
 def _unreachable(problem: Problem, claimed: float, proven: float) -> bool:
-    """Return True if claim and lower bound of a hard family are so large that it counts as infeasible."""
+    """Return True if claim and lower bound of a hard family make it count as infeasible."""
     if not np.isinf(problem.group_costs).any():
         return False
     return all(

@@ -1,4 +1,4 @@
-"""Declared problems through cvxpy's backends, and what is needed to judge their answers."""
+"""Solution of declared problems by cvxpy's backends, with data to check the results."""
 
 from equimargin.solvers.backends.solve import Answer, solve_declaration
 from equimargin.solvers.backends.table import BACKENDS

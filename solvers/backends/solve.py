@@ -1,12 +1,13 @@
 """Declared problems through cvxpy's backends: CLARABEL, SCS, OSQP and HIGHS.
 
-A backend's status is reported and never believed. An `Answer` therefore keeps what the
-backend was given and what it answered in its own standard form,
+A backend's status is reported, but no proof relies on it. An `Answer` therefore keeps
+the backend's input and output in its standard form,
 
-    min 1/2 x'Px + q'x + offset   s.t.   h - Gx in {0}^zero x R+^nonneg x cones,   lower <= x <= upper,
+    min 1/2 x'Px + q'x + offset
+    s.t. h - Gx in {0}^zero x R+^nonneg x cones,  lower <= x <= upper,
 
 with the raw vectors x and z (Px + q + G'z = 0, z in the dual cone), from which the
-referee recomputes its accuracy.
+referee recomputes its residuals.
 """
 
 from __future__ import annotations
@@ -38,86 +39,93 @@ from equimargin.solvers.interrupt import interruptible, unheard
 from equimargin.solvers.solution import Status
 
 Options = Callable[[float], dict[str, Any]]
-"""The options of a backend that may work for a given number of seconds."""
-NOT_POLISHED = "its polishing did not make the accuracy that was asked of an answer of low accuracy"
-"""What is said of an attempt whose answer is not accepted."""
+"""Options of a backend as a function of its time limit in seconds."""
+NOT_POLISHED = "polishing did not bring the approximate result to the requested accuracy"
+"""Reason of an attempt whose result is not accepted."""
 GRACE_SECONDS = 1.0
-"""Seconds beyond its limit that a backend is waited for: it looks at the clock between its iterations only."""
+"""Grace period of a backend in seconds; it checks the clock only between iterations."""
 OVERTIME_RATIO = 1.1
-"""Multiple of its limit that a backend is waited for, beside `GRACE_SECONDS`."""
+"""Multiple of its limit after which a backend is abandoned, `GRACE_SECONDS` apart."""
 
 
 @dataclass(frozen=True, eq=False)
 class BackendResult:
-    """What a backend was given and what it returned, in its own standard form."""
+    """Input and output of a backend, in its standard form."""
 
     form: StandardForm
-    """The problem as the backend was given it, of n unknowns and r rows."""
+    """Problem passed to the backend, with n variables and r rows."""
     columns: Mapping[str, slice] = field(default_factory=dict)
-    """Where the declaration's variables are in x, by name, as far as cvxpy kept them."""
+    """Slices of x by names of the declaration's variables, as far as cvxpy kept them."""
     x: Array | None = None
-    """The unknowns, (n,)."""
+    """Variables, shape (n,)."""
     z: Array | None = None
-    """The multipliers of the rows, (r,)."""
+    """Multipliers of the rows, shape (r,)."""
     primal_ray: Array | None = None
-    """The direction, (n,), with which the backend certifies that its problem is unbounded; None where it says no such thing."""
+    """Ray certifying that the problem is unbounded, shape (n,); None if not reported."""
     dual_ray: Array | None = None
-    """The multipliers, (r,), with which the backend certifies that its problem is infeasible; None where it says no such thing."""
+    """Multipliers certifying infeasibility, shape (r,); None if not reported."""
 
 
 @dataclass(frozen=True, eq=False)
 class BackendValues:
-    """What the declaration's variables and constraints held after the run, by the declaration's names."""
+    """Values of the declaration's variables and constraints after the run, by name."""
 
     objective: float
-    """The declared objective, evaluated from its own expression tree at the variables, in the declaration's units."""
+    """Objective evaluated from its expression tree, in the declaration's units."""
     values: Mapping[str, Any]
-    """The values of variables and parameters."""
+    """Values of variables and parameters."""
     multipliers: Mapping[str, Array | None]
-    """The multipliers of the constraints, as cvxpy signs them."""
+    """Multipliers of the constraints, in cvxpy's signs."""
     violations: Mapping[str, Array]
-    """By how much the constraints are violated, 0 where they are met."""
+    """Violations of the constraints, 0 if satisfied."""
     point: CanonicalPoint
-    """The canonical point of the variables."""
+    """Canonical point of the variables."""
     eliminated: float = float("inf")
-    """The largest relative violation once every variable meets its bounds and every auxiliary one, v of v == A'u, its equation."""
+    """Largest relative violation with bounds and auxiliary equations satisfied exactly.
+
+    Every variable is within its bounds, and every auxiliary one, v of v == A'u,
+    satisfies its equation.
+    """
     eliminated_objective: float = float("nan")
-    """The declared objective there."""
+    """Declared objective at the point of `eliminated`."""
     eliminated_violations: Mapping[str, Array] = field(default_factory=dict)
-    """By how much the constraints are violated there, 0 where they are met."""
+    """Violations of the constraints at the point of `eliminated`, 0 if satisfied."""
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """A backend's answer to a declaration, read back at once: what becomes of the declaration later changes nothing of it."""
+    """Result of a backend for a declaration, copied at once.
+
+    Later changes of the declaration do not affect it.
+    """
 
     declaration: Declaration
-    """What was to be solved."""
+    """Declaration that was solved."""
     backend: str
-    """A name of BACKENDS."""
+    """Name in BACKENDS."""
     status: Status
-    """How the backend says that it ended."""
+    """Status that the backend reports."""
     reason: str
-    """The same in a sentence."""
+    """Status as a sentence."""
     raw: BackendResult | None = None
-    """The backend's own problem and vectors; None where it was never run or broke down."""
+    """Backend's own problem and vectors; None if it did not run or failed."""
     reading: BackendValues | None = None
-    """The answer in the declaration's terms; None where the backend returned no values, or a certificate instead of them."""
+    """Values in the declaration's terms; None without values or with a certificate."""
     parameters: Mapping[str, Any] | None = None
-    """The values of the declaration's parameters when it was solved; filled in with the present ones where it is None."""
+    """Parameter values of the declaration at the solution; None means the present ones."""
     compile_seconds: float = 0.0
-    """Wall time of cvxpy's compilation."""
+    """Wall time of cvxpy's compilation in seconds."""
     solve_seconds: float = 0.0
-    """Wall time of the backend."""
+    """Wall time of the backend in seconds."""
     iterations: int | None = None
-    """Iterations of the backend's own kind; None where it does not count any."""
+    """Iterations of the backend's own kind; None if it does not count any."""
 
     def __post_init__(self) -> None:
         if self.parameters is None:
             object.__setattr__(self, "parameters", self.declaration.parameter_values)
 
     def __repr__(self) -> str:
-        """One line: the formulation, the backend and how it ended."""
+        """Return one line: the formulation, the backend and the status."""
         return (
             f"<Answer by {self.backend} to {self.declaration.id or 'a declaration'}: "
             f"{self.status}, objective {self.objective:.6g}>"
@@ -125,31 +133,37 @@ class Answer:
 
     @property
     def problem(self) -> Problem:
-        """The canonical problem that was declared when it was solved."""
+        """Canonical problem of the declaration when it was solved."""
         return self.declaration.canonical_at(self.parameters or {})
 
     def on_family_scale(self, objective: float) -> float:
-        """What a value of the declared objective is on the family's scale."""
+        """Convert a declared objective value to the family's scale.
+
+        Parameters
+        ----------
+        objective : float
+            Value in the declaration's units.
+        """
         return self.declaration.value(objective, self.parameters or {})
 
     @property
     def objective(self) -> float:
-        """The declared objective at the variables, in the declaration's units; NaN without values."""
+        """Declared objective in the declaration's units; NaN without values."""
         return float("nan") if self.reading is None else self.reading.objective
 
     @property
     def value(self) -> float:
-        """The same on the family's scale."""
+        """Declared objective on the family's scale; NaN without values."""
         return self.on_family_scale(self.objective)
 
     @property
     def values(self) -> Mapping[str, Any] | None:
-        """The values of variables and parameters by name; None without values."""
+        """Values of variables and parameters by name; None without values."""
         return None if self.reading is None else self.reading.values
 
     @property
     def point(self) -> CanonicalPoint | None:
-        """The canonical point of the variables; None without values."""
+        """Canonical point of the variables; None without values."""
         return None if self.reading is None else self.reading.point
 
 
@@ -166,31 +180,31 @@ def solve_declaration(
     Parameters
     ----------
     declaration : Declaration
-        From `declare`.
+        Result of `declare`.
     backend : str
-        A name of BACKENDS.
+        Name in BACKENDS.
     tol : float
-        Wanted of the value; each backend gets a fraction of it in its own terms.
+        Tolerance of the value; each backend gets a fraction of it in its own terms.
     time_limit : float
-        Seconds that its attempts may take together, compilation apart.
-    max_iter : int | None
-        Of the backend's own iterations; None is a generous default.
+        Seconds for all attempts in total, without compilation.
+    max_iter : int or None
+        Maximum of the backend's own iterations; None is a generous default.
     total_time : float
-        Seconds of all, compilation included, after which nothing is begun.
+        Seconds, with compilation, after which no attempt starts.
 
     Returns
     -------
     Answer
-        Whatever the backend came to, with its status and reason; the referee judges it.
+        Result of the backend with status and reason, not yet checked by the referee.
 
     Raises
     ------
     ValueError
-        An unknown backend, or a tolerance or limit that is not positive.
+        If the backend is unknown, or a tolerance or limit is not positive.
     """
     if backend not in BACKENDS:
         raise ValueError(f"unknown backend {backend!r}; known: {', '.join(BACKENDS)}")
-    tol, time_limit, ends = (
+    tol, time_limit, end = (
         positive(tol, "tol"),
         positive(time_limit, "time_limit"),
         time.perf_counter() + total_time,
@@ -198,23 +212,21 @@ def solve_declaration(
     max_iter = None if max_iter is None else check_count(max_iter, "max_iter")
     entry = BACKENDS[backend]
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-            # cvxpy's, of inaccurate solutions and of what it computes from them: the
-            # referee recomputes that
-        )
+        # cvxpy warns of inaccurate solutions and of values computed from them, which
+        # the referee recomputes.
+        warnings.simplefilter("ignore")
         if not entry.conic and not declaration.problem.is_qp():
             return Answer(
                 declaration, backend, Status.UNSUPPORTED, f"{backend} takes no second-order cones"
             )
         attempts: list[Answer] = []
-        for planned in entry.ladder:
-            left = time_limit - sum(attempt.solve_seconds for attempt in attempts)
-            if left <= 0:
+        for plan in entry.ladder:
+            seconds_left = time_limit - sum(attempt.solve_seconds for attempt in attempts)
+            if seconds_left <= 0:
                 break
-            options = partial(_options, entry, planned.factor * tol, max_iter, planned.own)
-            accepts = partial(planned.accepts, planned.factor * tol)
-            attempts.append(_attempt(declaration, entry, tol, options, accepts, left, ends))
+            options = partial(_options, entry, plan.factor * tol, max_iter, plan.own)
+            accepts = partial(plan.accepts, plan.factor * tol)
+            attempts.append(_attempt(declaration, entry, tol, options, accepts, seconds_left, end))
             if attempts[-1].status in (
                 Status.OPTIMAL,
                 Status.INFEASIBLE,
@@ -228,9 +240,9 @@ def solve_declaration(
 
 
 def _after(attempts: Sequence[Answer], answer: Answer) -> Answer:
-    """The answer of one attempt, with the time that all of them took."""
+    """Return the result of one attempt with the total time of all attempts."""
     compiling, solving = (
-        sum(getattr(each, part) for each in attempts)
+        sum(getattr(attempt, part) for attempt in attempts)
         for part in ("compile_seconds", "solve_seconds")
     )
     return replace(answer, compile_seconds=compiling, solve_seconds=solving)
@@ -239,7 +251,7 @@ def _after(attempts: Sequence[Answer], answer: Answer) -> Answer:
 def _options(
     backend: Backend, tol: float, max_iter: int | None, own: Mapping[str, Any], time_limit: float
 ) -> dict[str, Any]:
-    """All that a backend is told of an attempt that has some seconds."""
+    """Return the options of an attempt with a time limit in seconds."""
     return {**backend.options(tol, time_limit, max_iter), **own}
 
 
@@ -252,45 +264,52 @@ def _attempt(
     time_limit: float,
     ends: float,
 ) -> Answer:
-    """One run of a backend.
+    """Run a backend once.
 
     Parameters
     ----------
+    declaration : Declaration
+        Problem to solve.
+    backend : Backend
+        Backend to run.
     tol : float
-        What is asked of the value.
-    options : Options
-        Its options, as a function of the seconds that it may work.
-    accepts : Callable[[Any], bool]
-        Whether its raw answer is one if it calls that optimal.
+        Tolerance of the value.
+    options : callable
+        Options as a function of the time limit in seconds.
+    accepts : callable
+        Returns True if a raw result with status optimal is accepted.
     time_limit : float
-        Seconds that it has once the problem is compiled.
+        Seconds for the backend after compilation.
     ends : float
-        When all must be over, by `time.perf_counter`.
+        End of the total time, on the clock of `time.perf_counter`.
     """
     problem = declaration.problem
     started = time.perf_counter()
     try:
-        found = _compiled(problem, backend, options(time_limit), ends - started)
+        program = _compiled(problem, backend, options(time_limit), ends - started)
         compiled = time.perf_counter()
         time_limit = min(time_limit, ends - compiled)
-        if found is None or time_limit <= 0:
-            late = "the time was over while it was compiled"
+        if program is None or time_limit <= 0:
+            too_late = "the time limit passed during compilation"
             return Answer(
                 declaration,
                 backend.name,
                 Status.TIME_LIMIT,
-                late,
+                too_late,
                 compile_seconds=compiled - started,
             )
-        data, chain, inverse, form = found
-        entry = float(
+        data, chain, inverse, form = program
+        # np.max, unlike max, propagates a NaN in either matrix.
+        largest_entry = float(
             np.max([abs(matrix).max() if matrix.nnz else 0.0 for matrix in (form.P, form.G)])
-        )  # a NaN in either is one here
-        if not entry < backend.largest:
-            raise ValueError(f"it takes no matrix with an entry of {entry:.1e}")
-        told = options(time_limit)
+        )
+        if not largest_entry < backend.largest:
+            raise ValueError(
+                f"matrix entries must be below {backend.largest:.0e}, not {largest_entry:.1e}"
+            )
+        run_options = options(time_limit)
         raw = _run(
-            lambda: chain.solve_via_data(problem, dict(data), False, False, told), time_limit
+            lambda: chain.solve_via_data(problem, dict(data), False, False, run_options), time_limit
         )
         solved = time.perf_counter()
         status, reason = _unpack(problem, raw, chain, inverse)
@@ -301,11 +320,11 @@ def _attempt(
             status in (Status.ITERATION_LIMIT, Status.NUMERICAL_FAILURE)
             and solved - compiled >= 0.95 * time_limit
         ):
-            # cvxpy has one word for limits of every kind, and calls SCS inaccurate
-            # where its time is over
+            # cvxpy has one status for limits of every kind, and reports SCS as
+            # inaccurate after its time limit.
             status = Status.TIME_LIMIT
     except TimeoutError:
-        reason = f"given up: {backend.name} did not keep to its limit of {time_limit:.3g} s"
+        reason = f"given up: {backend.name} exceeded its limit of {time_limit:.3g} s"
         waited = time.perf_counter() - compiled
         return Answer(
             declaration,
@@ -351,9 +370,9 @@ def _attempt(
 def _compiled(
     problem: Any, backend: Backend, told: Mapping[str, Any], seconds: float
 ) -> tuple[Any, Any, Any, StandardForm] | None:
-    """What cvxpy makes of a problem for a backend: its data, its chain, the way back, and the standard form; None where it takes too long.
+    """Return cvxpy's data, chain, inverse data and standard form, or None if too slow.
 
-    cvxpy cannot be asked to end. It then goes on in a thread that nobody waits for.
+    cvxpy cannot be cancelled. It then continues in an abandoned thread.
     """
 
     def compiled() -> tuple[Any, Any, Any, StandardForm]:
@@ -370,14 +389,14 @@ def _compiled(
 
 
 def _run(backend: Callable[[], Any], time_limit: float) -> Any:
-    """The raw answer of a backend, which is waited for a little longer than it may take.
+    """Return the raw result of a backend; wait slightly longer than its time limit.
 
     Raises
     ------
     KeyboardInterrupt
-        The user's, which SCS and OSQP take for their own while they run.
+        If the user interrupts; SCS and OSQP intercept the interrupt while they run.
     TimeoutError
-        It did not keep to its limit.
+        If the backend exceeds its limit.
     """
     with unheard():
         raw = interruptible(backend, seconds=OVERTIME_RATIO * time_limit + GRACE_SECONDS)
@@ -387,7 +406,7 @@ def _run(backend: Callable[[], Any], time_limit: float) -> Any:
 
 
 def _own_word(raw: Any) -> str:
-    """The status in the backend's own words, which say more than cvxpy's; empty where the backend has none."""
+    """Return the backend's own status, more specific than cvxpy's, or ""."""
     for holder in (raw, raw.get("info") if isinstance(raw, dict) else getattr(raw, "info", None)):
         word = holder.get("status") if isinstance(holder, dict) else getattr(holder, "status", None)
         if word is not None:
@@ -396,7 +415,7 @@ def _own_word(raw: Any) -> str:
 
 
 def _unpack(problem: Any, raw: Any, chain: Any, inverse: Any) -> tuple[Status, str]:
-    """Give the variables their values and name the status; the words of cvxpy and of the backend are the reason."""
+    """Assign the variables; return the status, and a reason with both status strings."""
     own = _own_word(raw)
     try:
         problem.unpack_results(raw, chain, inverse)
@@ -405,7 +424,7 @@ def _unpack(problem: Any, raw: Any, chain: Any, inverse: Any) -> tuple[Status, s
             Status.NUMERICAL_FAILURE,
             f"the backend found no solution and says {own}" if own else _sentence("cvxpy", failure),
         )
-    word = str(problem.status)
+    cvxpy_status = str(problem.status)
     statuses: dict[str, Status] = {
         cp.OPTIMAL: Status.OPTIMAL,
         cp.INFEASIBLE: Status.INFEASIBLE,
@@ -414,20 +433,26 @@ def _unpack(problem: Any, raw: Any, chain: Any, inverse: Any) -> tuple[Status, s
         cp.UNBOUNDED_INACCURATE: Status.UNBOUNDED,
         cp.settings.USER_LIMIT: Status.ITERATION_LIMIT,
     }
-    said = (
-        f"the backend says {word}"
-        if word == cp.OPTIMAL or own in ("", word)
-        else f"the backend says {word}, in its own words '{own}'"
+    reason = (
+        f"the backend says {cvxpy_status}"
+        if cvxpy_status == cp.OPTIMAL or own in ("", cvxpy_status)
+        else f"the backend says {cvxpy_status}; its own status is '{own}'"
     )
-    return statuses.get(word, Status.NUMERICAL_FAILURE), said
+    return statuses.get(cvxpy_status, Status.NUMERICAL_FAILURE), reason
 
 
 def read_declaration(declaration: Declaration) -> BackendValues | None:
-    """What the variables and constraints of a declaration hold now; None where a variable has no value."""
+    """Return the present values of a declaration; None if a variable has no value.
+
+    Parameters
+    ----------
+    declaration : Declaration
+        Declaration that was solved.
+    """
     values = declaration.values
     if any(value is None for value in values.values()):
         return None
-    found = BackendValues(
+    result = BackendValues(
         objective=float(declaration.objective.args[0].value),
         values={name: np.array(value) for name, value in values.items()},
         multipliers={name: declaration.multiplier(name) for name in declaration.constraints},
@@ -439,7 +464,7 @@ def read_declaration(declaration: Declaration) -> BackendValues | None:
     )
     eliminated, objective, violations = _eliminated(declaration)
     return replace(
-        found,
+        result,
         eliminated=eliminated,
         eliminated_objective=objective,
         eliminated_violations=violations,
@@ -447,12 +472,15 @@ def read_declaration(declaration: Declaration) -> BackendValues | None:
 
 
 def _eliminated(declaration: Declaration) -> tuple[float, float, dict[str, Array]]:
-    """The largest violation, relative to 1 + the right-hand side, the objective, and all violations, with bounds and equations met exactly.
+    """Return the largest relative violation, objective and all violations after repair.
 
-    First every variable is moved to its bounds, then every auxiliary one recomputed from its equation: a residual of u >= 0 or of
-    v == A'u looks small beside u and v, and is not where K v <= 1 or 1/2 |v|^2 has a large K.
+    Repair means: first every variable is moved to its bounds, then every auxiliary one
+    is recomputed from its equation. A residual of u >= 0 or of v == A'u looks small
+    relative to u and v, but is not in K v <= 1 or 1/2 |v|^2 if K is large. Violations
+    are relative to 1 + the right-hand side.
     """
     values, constraints = declaration.values, list(declaration.constraints.values())
+    # cvxpy writes left >= right as right <= left: a bound has its constant on either side.
     for constraint in constraints:
         left, right = constraint.args[0], constraint.args[-1]
         if (
@@ -484,7 +512,7 @@ def _eliminated(declaration: Declaration) -> tuple[float, float, dict[str, Array
 
 
 def _give(variable: Any, value: Any) -> None:
-    """Let a variable have a value of its shape, which may be outside the variable's own bounds by a rounding error."""
+    """Assign a value of the variable's shape, even if it violates bounds by rounding."""
     if np.shape(value) == variable.shape:
         variable.save_value(np.asarray(value))
 

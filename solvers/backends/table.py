@@ -1,4 +1,4 @@
-"""The backends, and the one table that translates a tolerance into the options of each."""
+"""Table of the backends, with the options of each for a given tolerance."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Attempt:
-    """One run of a backend.
+    """Settings of one run of a backend.
 
     Parameters
     ----------
     factor : float
-        What the wanted tolerance is multiplied by before the backend is told.
-    own : Mapping[str, Any]
-        The backend's own options of this attempt.
-    accepts : Callable[[float, Any], bool]
-        From the tolerance so multiplied and the raw answer to whether an answer that
-        the backend calls optimal is accepted as one.
+        Factor of the requested tolerance.
+    own : mapping of str to Any
+        Backend's own options of this attempt.
+    accepts : callable
+        Maps the scaled tolerance and the raw result to True if a result with status
+        optimal is accepted.
     """
 
     factor: float
@@ -31,24 +31,26 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Backend:
-    """What the project has to know of one backend.
+    """Properties of one backend.
 
     Parameters
     ----------
+    name : str
+        Name in cvxpy.
     conic : bool
-        Whether it takes second-order cones.
+        True if second-order cones are supported.
     suited : str
-        "any" problem, or the kind it is good at: "quadratic" or "linear".
-    ladder : tuple[Attempt, ...]
-        Attempts in turn until the backend says optimal and the attempt accepts its
-        answer.
-    options : Callable[[float, float, int | None], dict[str, Any]]
-        From a tolerance, seconds and a limit of iterations (None: the backend's usual
-        one) to options by the backend's own names.
-    vectors : Callable[[Any], tuple[Any, Any, Any, Any, Any]]
-        From its raw answer to (x, z, primal ray, dual ray, iterations).
+        Preferred kind of problem: "any", "quadratic" or "linear".
+    ladder : tuple of Attempt
+        Attempts in turn, until the backend reports optimal and the attempt accepts the
+        result.
+    options : callable
+        Maps a tolerance, seconds and an iteration limit (None: the usual one) to
+        options by the backend's own names.
+    vectors : callable
+        Maps the raw result to (x, z, primal ray, dual ray, iterations).
     largest : float
-        The largest entry of P and G that it takes.
+        Maximum supported entry of P and G.
     """
 
     name: str
@@ -68,9 +70,11 @@ def _clarabel(tol: float, seconds: float, iterations: int | None) -> dict[str, A
 
 
 PROXIMITY_OF_SCS = 1e-4
-"""How strongly an iteration of SCS is held near the one before, without a unit (its rho_x). With its own default, 1e-6, some linear
-programs and duals of rankings take ten times as long, and of 169 declared problems 17
-were not solved in 1.5 s instead of 8.
+"""SCS parameter rho_x, without a unit.
+
+It weights the distance to the previous iterate. With the default 1e-6, some linear
+programs and ranking duals take ten times as long, and 17 instead of 8 of 169 declared
+problems exceed 1.5 s.
 """
 
 
@@ -94,20 +98,26 @@ def _osqp_vectors(raw: Any) -> tuple[Any, Any, Any, Any, Any]:
 
 
 def _is_polished(tol: float, raw: Any) -> bool:
-    """Whether OSQP's polishing succeeded, and left residuals in units of the problem, and a relative gap, of at most the tolerance."""
+    """Return True if OSQP's polishing succeeded within the tolerance.
+
+    The residuals, in units of the problem, and the relative gap are at most the
+    tolerance.
+    """
     info = raw.info
     figures = (info.prim_res, info.dual_res, abs(info.duality_gap) / (1 + abs(info.obj_val)))
     return bool(info.status_polish == 1 and all(figure <= tol for figure in figures))
 
 
 LARGEST_OF_HIGHS = 1e15
-"""The entry of a matrix that HiGHS takes for infinite (its large_matrix_value). Such an entry in a Hessian crashes the process."""
+"""Entry of a matrix from which HiGHS treats it as infinite (its large_matrix_value).
+
+Such an entry in a Hessian crashes the process.
+"""
 
 
 def _highs(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
-    feasibility = min(
-        max(tol, 1e-10), 1e-7
-    )  # HiGHS takes none below 1e-10; its quadratic solver keeps to neither
+    # HiGHS accepts no tolerance below 1e-10; its quadratic solver satisfies neither.
+    feasibility = min(max(tol, 1e-10), 1e-7)
     limits = (
         {}
         if iterations is None
@@ -121,7 +131,7 @@ def _highs(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]
 
 
 def _highs_vectors(raw: Any) -> tuple[Any, Any, Any, Any, Any]:
-    """Those of HiGHS, whose multipliers of rows have the other sign, and which hands out no rays."""
+    """Return the vectors of HiGHS: row multipliers with the sign changed, no rays."""
     info, solution = raw["info"], raw["solution"]
     iterations = max(
         info.simplex_iteration_count, info.ipm_iteration_count, info.qp_iteration_count
@@ -130,9 +140,11 @@ def _highs_vectors(raw: Any) -> tuple[Any, Any, Any, Any, Any]:
 
 
 ATTEMPTS_OF_CLARABEL = (Attempt(0.01), Attempt(0.1, {"max_step_fraction": 0.9}), Attempt(1.0))
-"""Clarabel may stop with "insufficient progress". If it is near the optimum, its point keeps the tolerance and is an answer. If it is far,
-shorter steps often get there, where the same steps with a looser tolerance seldom do:
-they are the last attempt.
+"""Attempts of Clarabel, which may stop with "insufficient progress".
+
+Close to the optimum, its point satisfies the tolerance and is accepted. Far from it,
+shorter steps often succeed, and the default steps with a looser tolerance rarely: they
+are the last attempt.
 """
 
 ATTEMPTS_OF_OSQP = (
@@ -140,13 +152,15 @@ ATTEMPTS_OF_OSQP = (
     Attempt(0.1, {"eps_abs": 1e-5, "eps_rel": 1e-5}, _is_polished),
     Attempt(0.1),
 )
-"""OSQP's iterations tell early which constraints bind, and go on long until they keep a tight tolerance. From a loose one its polishing,
-which solves the equations of the binding constraints, often gets there at once. Where
-it does not, the next attempt starts anew.
+"""Attempts of OSQP, with loose tolerances and polishing first.
+
+OSQP's iterations identify the binding constraints early, and take long to satisfy a
+tight tolerance. From a loose one, polishing solves the equations of the binding
+constraints and often succeeds at once. If not, the next attempt starts anew.
 """
 
 ONE_ATTEMPT = (Attempt(1.0),)
-"""Of a backend that does no better with another tolerance."""
+"""Attempts of a backend that does no better with another tolerance."""
 
 BACKENDS = {
     backend.name: backend
@@ -171,4 +185,8 @@ BACKENDS = {
         Backend("HIGHS", False, "linear", ONE_ATTEMPT, _highs, _highs_vectors, LARGEST_OF_HIGHS),
     )
 }
-"""Every backend by name. It makes the attempts of its ladder in turn, each with options(factor x tol) and the attempt's own options."""
+"""Backends by name.
+
+A backend makes the attempts of its ladder in turn, each with options(factor x tol) and
+the attempt's own options.
+"""

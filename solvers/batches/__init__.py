@@ -1,1 +1,1 @@
-"""Many problems that share their data: a grid of costs, and one class against one other."""
+"""Many problems that share their data: a grid of costs, and one class against another."""

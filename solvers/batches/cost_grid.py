@@ -1,4 +1,4 @@
-"""One problem solved at many costs and for many folds of its points; all these runs share the blocks of its kernel matrix."""
+"""One problem at many costs and for folds of its points, with shared kernel blocks."""
 
 from __future__ import annotations
 
@@ -23,43 +23,54 @@ def solve_grid(
     time_limit: float | None = None,
     n_jobs: int = 1,
 ) -> list[Solution]:
-    """Solve a problem at every cost C, without the points of one fold after another; each run starts where the one before it ended.
+    """Solve a problem at every cost C and for every fold, with warm starts.
 
-        alpha(C)  from  C / C_before  alpha(C_before),      weight_r = 0 where the point of row r is held out
+    Within a fold, a run starts from the result of the previous cost:
 
-    Multipliers scaled like this stay in their box whether C grows or shrinks. Runs start nearest to their ends where the costs are sorted.
-    One-against-one classes are problems of their own: their rows differ.
+        alpha(C)  from  C / C_before  alpha(C_before),
+        weight_r = 0 where the point of row r is held out
+
+    Multipliers scaled in this way stay in their box, also if C decreases. Runs start
+    closest to their optima if the costs are sorted. One-against-one classes are
+    separate problems: their rows differ.
 
     Parameters
     ----------
     problem : MarginProblem
-        One entry a row, with a bias: classification or regression.
-    costs : Sequence[float] of shape (c,)
-        In (0, inf), in the order in which they are solved.
-    held_out : ArrayLike | None of shape (k, m)
-        Or (m,), true where a point takes no part in a fold; None is one fold with all
-        points.
-    tol, max_iter, time_limit, n_jobs
-        Of every run, as in `solve`.
+        Problem with one entry per row and a bias: classification or regression.
+    costs : sequence of float of shape (c,)
+        Costs in (0, inf), in the order of solution.
+    held_out : array-like of shape (k, m) or (m,), optional
+        True for points excluded from a fold; by default one fold with all points.
+    tol : float
+        Relative gap of every run.
+    max_iter : int or None
+        Iteration limit of every run.
+    time_limit : float or None
+        Time limit of every run in seconds.
+    n_jobs : int
+        Threads of every run.
 
     Returns
     -------
-    k c solutions: those of the first fold at every cost, then those of the second. The problem of each has its own C and weights.
+    list of Solution
+        k c solutions: those of the first fold at every cost, then those of the second.
+        The problem of each has its own C and weights.
 
     Raises
     ------
     ValueError
-        A problem that SMO does not take, a cost that is not positive and finite, hard
-        rows, parts of another number of points.
+        If SMO does not support the problem, a cost is not positive and finite, rows are
+        hard, or `held_out` has another number of points.
     """
     refusal = smo.REQUIREMENTS.refusal(problem)
     if refusal is not None:
         raise ValueError(f"solve_grid does not take this {problem.family} problem: {refusal}")
     if problem.hard.any():
         raise ValueError("solve_grid: no row may be hard")
-    prices = [
-        check_number(C, f"costs[{at}]", "positive and finite", lambda c: 0 < c < np.inf)
-        for at, C in enumerate(costs)
+    checked_costs = [
+        check_number(C, f"costs[{k}]", "positive and finite", lambda c: 0 < c < np.inf)
+        for k, C in enumerate(costs)
     ]
     folds = (
         np.zeros((1, problem.m), dtype=bool)
@@ -72,11 +83,13 @@ def solve_grid(
         )
     limits = checked(tol, max_iter, time_limit, None, n_jobs)
     parts = [_without(problem, fold) for fold in folds]
-    return list(smo._solve_grid([part.with_cost(C) for part in parts for C in prices], limits))
+    return list(
+        smo._solve_grid([part.with_cost(C) for part in parts for C in checked_costs], limits)
+    )
 
 
 def _without(problem: MarginProblem, held_out: NDArray[np.bool_]) -> MarginProblem:
-    """The problem in which rows of these points, (m,), cost nothing."""
+    """Return the problem in which rows of these points, (m,), have no cost."""
     if not held_out.any():
         return problem
     rows = problem.rows.absolute_dot(held_out.astype(np.float64)) > 0

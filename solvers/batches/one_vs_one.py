@@ -1,4 +1,7 @@
-"""Classification into many classes: every two classes make a problem of their own, which is a part of one checked problem of all points."""
+"""Multiclass classification by one binary problem per pair of classes.
+
+All are parts of one validated problem of all points.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,8 @@ def one_vs_one(
 ) -> list[Solution]:
     """Solve the classification problem of every two classes on the points of these two.
 
-        min 1/2 |f_kl|^2 + C sum_{i in k or l} weight_i loss(1 - s_i (f_kl(x_i) + b_kl)),    s_i = 1 in class k, -1 in class l,    k < l
+        min 1/2 |f_kl|^2 + C sum_{i in k or l} weight_i loss(1 - s_i (f_kl(x_i) + b_kl)),
+        s_i = 1 in class k, -1 in class l,    k < l
 
     Parameters
     ----------
@@ -40,45 +44,64 @@ def one_vs_one(
         Features, or (m, m) Gram for `precomputed()`.
     y : array-like of shape (m,)
         Classes, of any type that can be sorted.
-    C, kernel, sample_weight, bias
+    C : float
         As in `classification`.
-    loss : LossName
+    kernel : Kernel or None
+        As in `classification`.
+    loss : str
         "hinge" or "squared_hinge".
-    solver, and as **limits tol, max_iter, time_limit, n_jobs : of every single run, as in `solve`.
+    sample_weight : array-like of shape (m,), optional
+        As in `classification`.
+    solver : str
+        Solver of every run, as in `solve`.
+    bias : Bias
+        As in `classification`.
+    **limits : Unpack[RunOptions]
+        tol, max_iter, time_limit and n_jobs of every run, as in `solve`.
 
     Returns
     -------
-    n (n - 1) / 2 solutions for n classes, in the order (0, 1), (0, 2), ..., (1, 2), ... of the sorted classes; a positive decision value is
-    a vote for the first of the two. The points of their problems are in the order of X, and those of a given Gram matrix keep its shift.
+    list of Solution
+        n (n - 1) / 2 solutions for n classes, in the order (0, 1), (0, 2), ..., (1, 2),
+        ... of the sorted classes; a positive decision value is a vote for the first of
+        the two. The points of their problems are in the order of X, and those of a
+        given Gram matrix keep its shift.
 
     Raises
     ------
     ValueError
-        Fewer than two classes; the rest as in `classification` and `solve`.
+        If there are fewer than two classes; otherwise as in `classification` and
+        `solve`.
 
-    Source: S. Knerr, L. Personnaz, G. Dreyfus, Single-layer learning revisited (1990).
+    References
+    ----------
+    S. Knerr, L. Personnaz, G. Dreyfus. Single-layer learning revisited (1990).
     """
     labels = np.asarray(y)
     classes = np.unique(labels)
     if len(classes) < 2:
         raise ValueError("one_vs_one: there must be at least two classes")
-    whole = classification(
+    problem_of_all = classification(
         X, np.ones(labels.shape), C, kernel, check_choice(loss, "loss", LOSSES), bias, sample_weight
     )
     problems = (
-        _between(whole, labels == first, labels == second)
+        _between(problem_of_all, labels == first, labels == second)
         for first, second in combinations(classes, 2)
     )
     return [solve(problem, solver, **limits) for problem in problems]
 
 
 def _between(whole: MarginProblem, positive: Any, negative: Any) -> MarginProblem:
-    """The problem of two disjoint sets of points, given as (m,) booleans: a part of K is positive semidefinite where K is."""
+    """Return the problem of two disjoint sets of points, given as (m,) booleans.
+
+    A part of K is positive semidefinite if K is.
+    """
     points = np.flatnonzero(positive | negative)
     X = whole.X[np.ix_(points, points)] if whole.kernel.given else whole.X[points]
     weights = None if whole.weights is None else whole.weights[points]
     rows = Signed(np.where(positive[points], 1.0, -1.0))
     names = whole.feature_names
-    if names is not None and whole.kernel.given:  # the columns of a given matrix are the points
+    # The columns of a given matrix are the points.
+    if names is not None and whole.kernel.given:
         names = tuple(names[point] for point in points)
     return replace(whole, X=X, rows=rows, weights=weights, feature_names=names)

@@ -1,1 +1,1 @@
-"""Solvers of the dual: one multiplier, a few, or a whole face at a time, and cutting planes."""
+"""Solvers of the dual: coordinate, pair and face steps, and cutting planes."""

@@ -1,14 +1,22 @@
-"""Sequential minimal optimisation by columns: two multipliers of one threshold at a time, for any kernel and both losses.
+"""Sequential minimal optimisation by columns, for any kernel and both losses.
 
-Every row (i, k) has one entry, s_ik at the point i, and is in the equation of its
-threshold k alone. A step takes d from one row of a column and gives it to another: of
-the column that violates the optimality conditions most, the row that is furthest above,
-and the one with which the step promises the largest rise. Steps are made on a block of
-points whose kernel values are at hand; between blocks f is brought up to date, and the
-gap decides.
+A step changes two multipliers of one threshold. Every row (i, k) has one entry, s_ik at
+the point i, and occurs only in the equation of its threshold k:
 
-Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second order
-information, JMLR 6 (2005), column by column.
+    sum_i s_ik alpha_ik = 0,    f = K G 1,    G_ik = s_ik alpha_ik,
+    V = S - f 1' - diag(ridge) G.
+
+1. Select the column of largest violation, and in it the row of largest V.
+2. Add d to its multiplier, and subtract d from that of the row with the largest
+   predicted increase.
+
+Steps are made on a block of points with stored kernel values. Between blocks f is
+updated and the gap computed.
+
+References
+----------
+R.-E. Fan, P.-H. Chen, C.-J. Lin. Working set selection using second order information
+for training support vector machines. JMLR 6 (2005), 1889-1918, here per column.
 """
 
 from __future__ import annotations
@@ -30,13 +38,13 @@ from equimargin.solvers.requirements import Requirements, without_levels
 from equimargin.solvers.solution import Limits, Solution, Status
 
 BLOCK = 1000
-"""Points of a block, at most: their kernel values are 8 MB."""
+"""Maximum size of a block in points: their kernel values take 8 MB."""
 STEPS = 50_000_000
-"""Steps of a run without a limit of its own."""
+"""Default limit of the steps of a run."""
 SHARE = 0.1
-"""The part of the violation of all rows at which a block is left."""
+"""Ratio of a block's final violation to the violation of all rows."""
 LEAST_CURVATURE = 1e-12
-"""The part of the mean K_ii that a step's curvature is taken to be at least, where two points are equal."""
+"""Minimum curvature of a step, relative to the mean K_ii; for equal points."""
 
 
 @solver(
@@ -47,7 +55,7 @@ LEAST_CURVATURE = 1e-12
     requires=Requirements(
         MarginProblem,
         losses=("hinge", "squared_hinge"),
-        bias="so that no pair has to be moved together",
+        bias="whose sum-to-zero constraint this method needs",
         no_hard_rows="whose multipliers have no bound",
         single_entries=True,
         thresholds=np.inf,
@@ -56,7 +64,7 @@ LEAST_CURVATURE = 1e-12
     ),
 )
 def _solve(problem: MarginProblem, limits: Limits, start: Point | None) -> Solution:
-    """Solve by steps of two multipliers; G (m, T) are the signed multipliers s_ik alpha_ik, and f = K G 1."""
+    """Solve by steps of two multipliers."""
     m, T, gram = problem.m, problem.T, problem.gram
     S, box = (
         np.ascontiguousarray(rows.reshape(T, m).T) for rows in (problem.bias_signs, problem.box)
@@ -71,10 +79,12 @@ def _solve(problem: MarginProblem, limits: Limits, start: Point | None) -> Solut
         if start is None
         else problem.repaired(initial_multipliers(start, problem))
     )
+    # Signed multipliers G_ik = s_ik alpha_ik, (m, T).
     G = np.ascontiguousarray(S * alpha.reshape(T, m).T)
     progress = DualConvergenceMonitor("columns", problem, limits, limits.max_iter or STEPS)
     f, steps = gram @ G.sum(axis=1), 0
     while True:
+        # Gradient of the dual in G, where G_ik may increase (`up`) and decrease (`down`).
         V = S - f[:, None] - ridge[:, None] * G
         up, down = np.where(high > G, V, -np.inf), np.where(low < G, V, np.inf)
         violation = float((up.max(axis=0) - down.min(axis=0)).max())
@@ -84,11 +94,11 @@ def _solve(problem: MarginProblem, limits: Limits, start: Point | None) -> Solut
         most = min(
             MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // (len(block) * T) + 1, progress.max_iter - steps
         )
-        here = G[block]
-        tried = _steps(
+        G_block = G[block]
+        taken = _steps(
             gram.block(block, block),
             ridge[block],
-            here,
+            G_block,
             low[block],
             high[block],
             V[block],
@@ -96,25 +106,25 @@ def _solve(problem: MarginProblem, limits: Limits, start: Point | None) -> Solut
             floor,
             most,
         )
-        if not tried:
+        if not taken:
             progress.end(
                 Status.NUMERICAL_FAILURE,
                 f"no step of two multipliers is left in float64, at a violation of {violation:.2e}",
             )
             break
         change = np.zeros(m)
-        change[block] = (here - G[block]).sum(axis=1)
-        G[block], steps = here, steps + tried
+        change[block] = (G_block - G[block]).sum(axis=1)
+        G[block], steps = G_block, steps + taken
         f = f + gram @ change if len(block) < m else gram @ G.sum(axis=1)
     return progress.solution()
 
 
 def _block(up: Array, down: Array, n: int) -> NDArray[np.intp]:
-    """Return the points of a block: those of the rows that are furthest above and below in every column."""
+    """Return the points of a block: the rows of largest and smallest V in every column."""
     if n <= BLOCK:
         return np.arange(n)
-    each = BLOCK // (2 * up.shape[1]) + 1
-    rows = [np.argpartition(side, each, axis=0)[:each].ravel() for side in (-up, down)]
+    per_side = BLOCK // (2 * up.shape[1]) + 1
+    rows = [np.argpartition(side, per_side, axis=0)[:per_side].ravel() for side in (-up, down)]
     return np.unique(np.concatenate(rows))
 
 
@@ -130,9 +140,13 @@ def _steps(
     floor: float,
     most: int,
 ) -> int:
-    """Steps on a block until the violation is at most tol; G (n, T) and V = S - f - ridge G (n, T) are changed. The number of steps."""
+    """Take steps on a block until the violation is at most tol; return their number.
+
+    G (n, T) and V = S - f - ridge G (n, T) are changed in place.
+    """
     n, columns = G.shape
     for step in range(most):
+        # Column of largest violation max V - min V, and its row of largest V.
         worst, column, first = tol, -1, -1
         for k in range(columns):
             top, bottom, at = -np.inf, np.inf, -1
@@ -145,6 +159,8 @@ def _steps(
                 worst, column, first = top - bottom, k, at
         if column < 0:
             return step
+        # Partner r of largest increase (V_i - V_r)^2 / q, apart from a factor 1/2, where
+        # q = K_ii + K_rr - 2 K_ir + ridge_i + ridge_r.
         k, i = column, first
         rise, second, curvature = 0.0, -1, 1.0
         for r in range(n):
@@ -154,9 +170,11 @@ def _steps(
                 if promised > rise:
                     rise, second, curvature = promised, r, q
         j = second
+        # d = (V_i - V_j) / q, clipped to the box; bounds are set exactly.
         d = min((V[i, k] - V[j, k]) / curvature, high[i, k] - G[i, k], G[j, k] - low[j, k])
         G[i, k] = high[i, k] if d == high[i, k] - G[i, k] else G[i, k] + d
         G[j, k] = low[j, k] if d == G[j, k] - low[j, k] else G[j, k] - d
+        # V <- V - d (K_i - K_j) 1' in all columns; the ridge in column k alone.
         V[i, k] -= ridge[i] * d
         V[j, k] += ridge[j] * d
         for r in range(n):

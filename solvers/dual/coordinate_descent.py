@@ -1,19 +1,25 @@
 """Dual coordinate descent for margin problems without a bias.
 
-    max  t'alpha - 1/2 |A'alpha|_K^2 [ - sum_r alpha_r^2 / (4 c_r) ]    s.t.  0 <= alpha <= c  [ alpha >= 0 ]
+    max  t'alpha - 1/2 |A'alpha|_K^2 [ - sum_r alpha_r^2 / (4 c_r) ]
+    s.t. 0 <= alpha <= c  [ alpha >= 0 ]
 
-Sweeps visit the rows in random order and move one multiplier at a time (`sweeps.py`). A
-row that stays at a bound is left out for a while. f is held as w where the kernel has
-explicit features, and by its values at the points otherwise; neither A X nor A K A' is
-ever formed for all rows. Where many multipliers strictly inside their bounds depend on
-each other, single rows take long; from time to time Newton's method on these rows
-(`newton_on_face.py`) therefore solves for all of them at once.
+1. Sweeps visit the rows in random order and change one multiplier at a time
+   (`sweeps.py`). A row that stays at a bound is skipped for a while.
+2. Newton's method on the free rows (`newton_on_face.py`) solves for all of them at
+   once, from time to time: single rows are slow if many free multipliers depend on each
+   other.
 
-Source: C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, A dual
-coordinate descent method for large-scale linear SVM (ICML 2008), Algorithms 1 and 3,
-over the rows of document K (2.4); C. W. Cryer, The solution of a quadratic programming
-problem using systematic overrelaxation, SIAM Journal on Control 9 (1971), for omega in
-(0, 2).
+f is represented by w if the kernel has explicit features, and otherwise by its values
+at the points; neither A X nor A K A' is ever formed for all rows.
+
+References
+----------
+C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan. A dual coordinate
+descent method for large-scale linear SVM. ICML 2008, Algorithms 1 and 3, here over the
+rows of document K, (2.4).
+
+C. W. Cryer. The solution of a quadratic programming problem using systematic
+overrelaxation. SIAM Journal on Control 9 (1971), for omega in (0, 2).
 """
 
 from __future__ import annotations
@@ -58,24 +64,34 @@ from equimargin.solvers.solution import Limits, Solution, relative_gap
 from equimargin.solvers.threads import one_thread
 
 SHUFFLE_SEED = 0
-"""Seed of the random orders, which makes runs repeatable."""
+"""Seed of the random orders, so that runs are repeatable."""
 GAP_WORK = 80
-"""Computations of f that the sweeps between two gaps cost at least, unless what the rows add to it says that the tolerance is reached.
-After a gap a sweep visits all rows again, which costs as much as several computations
-of f.
+"""Minimum work between two gaps, in computations of f.
+
+A gap is computed earlier if the rows' contributions indicate the tolerance. After a gap
+a sweep visits all rows again, which costs as much as several computations of f.
 """
 SWEEPS_BETWEEN_COUNTS = 10
-"""Sweeps after which the free rows are counted, to see whether Newton's method on them pays: before, rows still go from bound to bound."""
+"""Number of sweeps after which the free rows are counted for Newton's method.
+
+Earlier, rows still move from bound to bound.
+"""
 SETTLED_PULL = 0.01
-"""Share of the largest pull in the first sweep. When no row that is still visited is pulled harder, the gap is computed."""
+"""Share of the first sweep's largest pull at which the gap is computed.
+
+No row that is still visited then has a larger pull.
+"""
 SWEEP_SPEED = 10
-"""Multiplications of a sweep in the time of one that a factorisation's worth is measured in; a face's matrix is paid by the same."""
+"""Multiplications of a sweep in the time of one multiplication of a factorisation.
+
+The matrix of a face is accounted for at the same rate.
+"""
 
 
 REQUIREMENTS = Requirements(
     MarginProblem,
     losses=("hinge", "squared_hinge"),
-    no_bias="so that single rows cannot move",
+    no_bias="whose sum-to-zero constraint keeps single rows from moving",
     no_hard_rows="on which single rows converge too slowly",
     convex=True,
     most_rows=LISTED_PAIRS,
@@ -94,7 +110,7 @@ REQUIREMENTS = Requirements(
     requires=REQUIREMENTS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
-    """Repeat until the gap is small enough: sweep, compute the gap, apply Newton's method to the free rows, compute the gap."""
+    """Alternate sweeps and Newton's method on the free rows until the gap is small."""
     progress = DualConvergenceMonitor(
         "coordinate_descent", problem, limits, limits.max_iter or 100_000
     )
@@ -104,27 +120,42 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         if warm_start is None
         else problem.repaired(np.asarray(initial_multipliers(warm_start, problem)))
     )
-    over = progress.show(alpha, 0)
-    while not over:
+    stops = progress.show(alpha, 0)
+    while not stops:
         _sweep_on(dual, SweepIterate(alpha, _function(progress)), spent, progress)
-        over = progress.show(alpha, spent.sweeps, spent.violation)
-        if not over and _solve_for_free_rows(
+        stops = progress.show(alpha, spent.sweeps, spent.violation)
+        if not stops and _solve_for_free_rows(
             dual, SweepIterate(alpha, _function(progress)), spent, progress
         ):
-            over = progress.show(alpha, spent.sweeps, spent.violation)
+            stops = progress.show(alpha, spent.sweeps, spent.violation)
     return progress.solution()
 
 
 def after_sweeps(problem: MarginProblem, sweeps: int, progress: DualConvergenceMonitor) -> Array:
-    """The multipliers (p,) after some sweeps over all rows from 0, of a problem that meets REQUIREMENTS."""
+    """Return the multipliers after some sweeps over all rows from 0.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem that satisfies REQUIREMENTS.
+    sweeps : int
+        Number of sweeps.
+    progress : DualConvergenceMonitor
+        Convergence monitor, for the time limit.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+        Multipliers.
+    """
     dual, spent = Dual.of(problem), DescentCounters()
     at = SweepIterate(
         np.zeros(problem.p), np.zeros(problem.m if problem.explicit is None else problem.explicit.q)
     )
     order, low, high = dual.movable.copy(), -np.inf, np.inf
     for _ in range(sweeps):
-        order, seen = _pass(dual, order, low, high, at, spent, progress)
-        low, high = thresholds(seen.lowest, seen.highest)
+        order, result = _pass(dual, order, low, high, at, spent, progress)
+        low, high = thresholds(result.lowest, result.highest)
         if progress.out_of_time:
             break
     return at.alpha
@@ -132,20 +163,22 @@ def after_sweeps(problem: MarginProblem, sweeps: int, progress: DualConvergenceM
 
 @dataclass(frozen=True, eq=False)
 class Dual:
-    """What the method reads of a problem.
+    """Data of a problem that the method reads.
 
     Parameters
     ----------
+    problem : MarginProblem
+        Problem to solve.
     rows : RowArrays
         A, targets, bounds and curvatures.
     ridge : ndarray of shape (p,)
-        Of the squared hinge.
+        Quadratic dual term of the squared hinge.
     X : StoredRows
-        Features as compiled code sees them, or rows of K.
-    movable : Order
-        The rows whose bounds differ.
+        Features in the form of compiled code, or rows of K.
+    movable : ndarray of int
+        Rows whose bounds differ.
     row_work : int
-        Multiplications for a row; with K only rows that move cost them.
+        Multiplications for a row; with K only for rows that move.
     """
 
     problem: MarginProblem
@@ -157,7 +190,13 @@ class Dual:
 
     @classmethod
     def of(cls, problem: MarginProblem) -> Dual:
-        """The dual of a problem that meets REQUIREMENTS."""
+        """Return the dual of a problem.
+
+        Parameters
+        ----------
+        problem : MarginProblem
+            Problem that satisfies REQUIREMENTS.
+        """
         A, Z, box, t = problem.rows.matrix, problem.explicit, problem.box, problem.rows.t
         ridge = np.zeros(problem.p)
         if problem.loss == "squared_hinge":
@@ -180,25 +219,25 @@ class Dual:
 
     @property
     def function_work(self) -> int:
-        """Multiplications that f at all points takes."""
+        """Multiplications of computing f at all points."""
         Z = self.problem.explicit
         return self.problem.m**2 if Z is None else 2 * Z.entries
 
 
 @dataclass(eq=False)
 class DescentCounters:
-    """What a run has spent, and what it has seen.
+    """Work and statistics of a run.
 
     Parameters
     ----------
     sweeps : int
-        Passes so far.
+        Sweeps so far.
     work : int
-        Multiplications in them since Newton's method was last tried.
+        Multiplications of sweeps since the last attempt of Newton's method.
     violation : float
-        The largest u_r that a row could follow, in the last sweep over all of them.
-    rng : np.random.Generator
-        Of the random orders.
+        Largest pull |u_r| in the last sweep over all rows.
+    rng : Generator
+        Random generator of the orders.
     """
 
     sweeps: int = 0
@@ -208,33 +247,34 @@ class DescentCounters:
 
 
 def _function(progress: DualConvergenceMonitor) -> Array:
-    """f of the point last shown, freshly computed: w, or its values at the points."""
+    """Return the recomputed f of the last evaluated point: w, or values at the points."""
     shown = progress.shown
-    return (
-        shown.f if shown.w is None else shown.w.copy()
-    )  # sweeps change it in place, and the point shown keeps its w
+    # Sweeps change w in place, and the evaluated point keeps its own.
+    return shown.f if shown.w is None else shown.w.copy()
 
 
 def _sweep_on(
     dual: Dual, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor
 ) -> None:
-    """Sweep until another look at the gap pays: first over all rows, then over those that have not settled at a bound.
+    """Sweep until computing the gap pays: over all rows, then over those not settled.
 
-    It pays once the gap seems to be small enough, and where Newton's method is to follow. What each row adds to the gap is known when the
-    row is visited, and so is by how much the dual value has risen.
+    It pays if the gap is estimated to be small enough, and before Newton's method. The
+    rows' contributions to the gap and the increase of the dual value are known from the
+    visits.
     """
     order, low, high = dual.movable.copy(), -np.inf, np.inf
-    start, done, value, limits = spent.work, 0, progress.dual, progress.limits
+    start, passes, value, limits = spent.work, 0, progress.dual, progress.limits
     while spent.work - start < GAP_WORK * dual.function_work:
-        order, seen = _pass(dual, order, low, high, at, spent, progress)
-        spent.sweeps, done, value = spent.sweeps + 1, done + 1, value + seen.gain
-        if done == 1:
-            spent.violation = max(seen.highest, -seen.lowest, 0.0)
-        low, high = thresholds(seen.lowest, seen.highest)
-        reached = relative_gap(value + seen.share, value, dual.problem.scale) <= limits.tol
-        settled = max(seen.highest, -seen.lowest) <= SETTLED_PULL * spent.violation
+        order, result = _pass(dual, order, low, high, at, spent, progress)
+        spent.sweeps, passes, value = spent.sweeps + 1, passes + 1, value + result.gain
+        if passes == 1:
+            spent.violation = max(result.highest, -result.lowest, 0.0)
+        low, high = thresholds(result.lowest, result.highest)
+        reached = relative_gap(value + result.share, value, dual.problem.scale) <= limits.tol
+        settled = max(result.highest, -result.lowest) <= SETTLED_PULL * spent.violation
         newton = (
-            done % SWEEPS_BETWEEN_COUNTS == 0 and _factorisations(_free(dual, at.alpha), spent) > 0
+            passes % SWEEPS_BETWEEN_COUNTS == 0
+            and _factorisations(_free(dual, at.alpha), spent) > 0
         )
         if (
             reached
@@ -255,19 +295,22 @@ def _pass(
     spent: DescentCounters,
     progress: DualConvergenceMonitor,
 ) -> tuple[Order, SweepResult]:
-    """Sweep once in random order, and look at the clock from time to time: the rows that have not settled, and what the sweep found."""
+    """Sweep once in random order; return the unsettled rows and the sweep's statistics.
+
+    The clock is checked from time to time.
+    """
     shuffle(order, int(spent.rng.integers(2**31)))
     parts, unsettled = [], [order[:0]]
     omega = OVER_RELAXATION if spent.sweeps < EARLY_SWEEPS else LATE_OVER_RELAXATION
     size = max(1000, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // dual.row_work)
     for start in range(0, len(order), size):
         part = order[start : start + size]
-        seen = SweepResult(
+        result = SweepResult(
             *sweep(part, low, high, omega, dual.rows, dual.X, dual.problem.explicit is None, at)
         )
-        parts.append(seen)
-        unsettled.append(part[: seen.unsettled])
-        costly = seen.moved if dual.problem.explicit is None else len(part)
+        parts.append(result)
+        unsettled.append(part[: result.unsettled])
+        costly = result.moved if dual.problem.explicit is None else len(part)
         spent.work += dual.row_work * costly + 10 * len(part)
         if progress.out_of_time:
             break
@@ -275,19 +318,22 @@ def _pass(
 
 
 def _free(dual: Dual, alpha: Array) -> Order:
-    """The rows strictly inside their bounds."""
+    """Return the rows strictly inside their bounds."""
     return np.flatnonzero((alpha > 0) & (alpha < dual.problem.box))
 
 
 def _factorisations(free: Order, spent: DescentCounters) -> int:
-    """How many factorisations of the free rows cost no more than the sweeps since Newton's method was last tried."""
+    """Return how many factorisations cost at most the sweeps since the last attempt."""
     return count_affordable_factorisations(len(free), spent.work // SWEEP_SPEED)
 
 
 def _solve_for_free_rows(
     dual: Dual, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor
 ) -> bool:
-    """Apply Newton's method to the free rows, in place, if it costs no more than the sweeps since it was last tried; whether it did."""
+    """Apply Newton's method to the free rows in place; return False if too expensive.
+
+    It is applied if it costs at most the sweeps since the last attempt.
+    """
     problem, t, box, ridge = dual.problem, dual.problem.rows.t, dual.problem.box, dual.ridge
     free = _free(dual, at.alpha)
     most = _factorisations(free, spent)

@@ -1,22 +1,28 @@
-"""The cutting-plane method for the 1-slack form of margin problems with the hinge and no bias.
+"""Cutting-plane method for the 1-slack form of problems with hinge and no bias.
 
-    min over f, xi >= 0    1/2 |f|^2 + xi    s.t.    sum_r c_r s_r (t_r - (A f)_r) <= xi    for all s in {0, 1}^p
+    min over f, xi >= 0    1/2 |f|^2 + xi
+    s.t.    sum_r c_r s_r (t_r - (A f)_r) <= xi    for all s in {0, 1}^p
 
 A round adds the one of the 2^p constraints that the last f violates most: s_r = 1 in
-the rows with u_r > 0. For the constraints s_k found so far let a_k = A'(c s_k) and
-b_k = t'(c s_k). The next f is the optimum of the problem restricted to them, which its
-dual gives:
+the rows with u_r > 0. For the constraints s_k so far let a_k = A'(c s_k) and b_k = t'(c
+s_k). The next f is the optimum of the problem with these constraints, which its dual
+yields:
 
-    max over mu >= 0, 1'mu <= 1    b'mu - 1/2 |sum_k mu_k a_k|_K^2,        f = sum_k mu_k a_k,    alpha_r = c_r sum_k mu_k s_kr,
+    max over mu >= 0, 1'mu <= 1    b'mu - 1/2 |sum_k mu_k a_k|_K^2,
+    f = sum_k mu_k a_k,    alpha_r = c_r sum_k mu_k s_kr.
 
-The value of this dual is a lower bound, which rises from round to round; the upper
-bound is the primal value of the best f seen. For pairs of labels one sweep finds a
-constraint and its a_k, and no pair is listed.
+The value of this dual is a lower bound that increases from round to round; the upper
+bound is the primal value of the best f so far. For pairs of labels one sweep computes a
+constraint and its a_k, and pairs stay implicit.
 
-Source: document K, (2.8), which has C xi and so C times our mu; T. Joachims, Training
-linear SVMs in linear time (KDD 2006); T. Joachims, T. Finley, C.-N. J. Yu,
-Cutting-plane training of structural SVMs, Machine Learning 77 (2009), for dropping
-constraints.
+References
+----------
+Document K, (2.8), which has C xi and so C times the mu above.
+
+T. Joachims. Training linear SVMs in linear time. KDD 2006.
+
+T. Joachims, T. Finley, C.-N. J. Yu. Cutting-plane training of structural SVMs. Machine
+Learning 77 (2009), for dropping constraints.
 """
 
 from __future__ import annotations
@@ -38,36 +44,46 @@ from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution
 
 ROUND_LIMIT = 5000
-"""Rounds, each with one new constraint, after which a run ends where the caller names no limit."""
+"""Default limit of rounds, each of which adds one constraint."""
 ROUNDS_BEFORE_DROP = 50
-"""Rounds with a multiplier of 0 after which a constraint is dropped. If it is needed again, it is found again."""
+"""Number of rounds with a multiplier of 0 after which a constraint is dropped.
+
+If it is needed again, a later round adds it again.
+"""
 RESTRICTED_SHARE = 1e-3
-"""Share of the gap asked for to which the restricted problem is solved, so that its own error does not count."""
+"""Accuracy of the restricted master problem, as a share of the requested gap.
+
+Its own error is then negligible.
+"""
 LOWER_BOUND_NOISE = 1e-14
-"""Relative rise of the lower bound up to which it is rounding, and no progress."""
+"""Relative increase of the lower bound that counts as rounding, not progress."""
 
 
 REQUIREMENTS = Requirements(
     MarginProblem,
     losses=("hinge",),
-    why={"squared_hinge": "is not what one slack for all rows stands for"},
+    why={"squared_hinge": "is not the loss of the 1-slack form"},
     no_bias="which is free, and not part of the norm",
-    no_hard_rows="which no slack is to share",
+    no_hard_rows="which cannot share one slack",
     convex=True,
 )
 
 
 class CuttingPlaneRound(NamedTuple):
-    """How a round ended.
+    """Record of a round.
 
     Parameters
     ----------
+    iteration : int
+        Number of the round.
     constraints : int
-        Number of those kept.
+        Number of constraints kept.
     active : int
-        Number of those with a multiplier.
-    lower, upper : float
-        bounds.
+        Number of constraints with a multiplier above 0.
+    lower : float
+        Lower bound.
+    upper : float
+        Upper bound.
     gap : float
         Relative gap.
     """
@@ -87,7 +103,7 @@ class CuttingPlaneRound(NamedTuple):
     requires=REQUIREMENTS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
-    """Add one constraint a round, until the gap is small enough."""
+    """Add one constraint per round, until the gap is small enough."""
     progress = DualConvergenceMonitor(
         "cutting_plane", problem, limits, limits.max_iter or ROUND_LIMIT
     )
@@ -104,7 +120,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         if value < upper:
             upper, best = value, at.v
         point = restricted.point(best)
-        over = progress.weigh(point, upper, restricted.value, iteration, moved)
+        stops = progress.weigh(point, upper, restricted.value, iteration, moved)
         trajectory.append(
             CuttingPlaneRound(
                 iteration,
@@ -115,27 +131,26 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
                 progress.gap,
             )
         )
-        if over:
+        if stops:
             break
         before = restricted.value
-        new = restricted.add(slacks)
+        is_new = restricted.add(slacks)
         restricted.solve(RESTRICTED_SHARE * limits.tol * upper, lambda: progress.out_of_time)
         at, iteration = restricted.at(), iteration + 1
-        moved = new and restricted.value > before + LOWER_BOUND_NOISE * abs(
-            before
-        )  # a kept constraint is violated by rounding alone
-    found = progress.solution()
-    assert found.dual is not None
+        # A constraint already present is violated by rounding alone.
+        moved = is_new and restricted.value > before + LOWER_BOUND_NOISE * abs(before)
+    solution = progress.solution()
+    assert solution.dual is not None
     return replace(
-        found,
-        point=found.point.with_multipliers(problem.repaired(found.dual)),
+        solution,
+        point=solution.point.with_multipliers(problem.repaired(solution.dual)),
         trajectory=tuple(trajectory),
     )
 
 
 @dataclass(frozen=True, eq=False)
 class PrimalFunction:
-    """f, by v = w (q,) or beta (m,); its values g (m,) at the points; and norm2 = |f|^2."""
+    """f as v = w (q,) or beta (m,), its values g (m,) at the points, and norm2 = |f|^2."""
 
     v: Array
     g: Array
@@ -144,21 +159,21 @@ class PrimalFunction:
 
 @dataclass(eq=False)
 class Cut:
-    """A constraint of document K, (2.8).
+    """Constraint of document K, (2.8).
 
     Parameters
     ----------
     subset : Any
-        The rows with s_r = 1, as `Slacks.violated` returns them.
+        Rows with s_r = 1, as `Slacks.violated` returns them.
     gain : float
         b_k.
     pull : ndarray of shape (n,)
         a_k as w or beta.
     image : ndarray of shape (n,)
-        The vector whose product with the pull of another constraint l is <a_l, a_k>:
-        the pull itself for w, K a_k for beta.
+        Vector whose product with the `pull` of another constraint l is <a_l, a_k>:
+        `pull` itself for w, K a_k for beta.
     idle : int
-        Rounds for which the multiplier has been 0.
+        Number of consecutive rounds with a multiplier of 0.
     """
 
     subset: Any
@@ -169,16 +184,21 @@ class Cut:
 
 
 class RestrictedMaster:
-    """The constraints found so far and the optimum of the problem with them alone.
+    """Restricted master problem: the constraints so far and its optimum.
 
     Parameters
     ----------
-    cuts : list[Cut]
+    problem : MarginProblem
+        Problem to solve.
+
+    Attributes
+    ----------
+    cuts : list of Cut
         The k constraints.
-    mu : array of shape (k,)
-        Their multipliers.
-    value
-        The dual objective at mu.
+    mu : ndarray of shape (k,)
+        Multipliers of the constraints.
+    value : float
+        Dual objective at mu.
     """
 
     def __init__(self, problem: MarginProblem) -> None:
@@ -189,11 +209,17 @@ class RestrictedMaster:
 
     @property
     def active(self) -> int:
-        """The number of constraints with a multiplier."""
+        """Number of constraints with a multiplier above 0."""
         return int(np.count_nonzero(self.mu))
 
     def add(self, slacks: Slacks) -> bool:
-        """Add the constraint that these slacks violate most; false if it is there already."""
+        """Add the constraint of largest violation; return False if already present.
+
+        Parameters
+        ----------
+        slacks : Slacks
+            Slacks of the rows at the last f.
+        """
         problem = self.problem
         subset = slacks.violated()
         alpha = problem.rows.mixed(np.ones(1), [subset], problem.group_costs)
@@ -210,7 +236,15 @@ class RestrictedMaster:
         return True
 
     def solve(self, enough: float, out_of_time: Callable[[], bool]) -> None:
-        """Find the optimum with these constraints and with the empty one, 0 <= xi; then drop those that have been idle for long."""
+        """Solve with these constraints and xi >= 0, then drop those idle for long.
+
+        Parameters
+        ----------
+        enough : float
+            Permitted distance of the dual objective from the optimum.
+        out_of_time : callable
+            Returns True if the run must end.
+        """
         k = len(self.cuts)
         G, b = np.zeros((k + 1, k + 1)), np.zeros(k + 1)
         G[:k, :k], b[:k] = self._G, [cut.gain for cut in self.cuts]
@@ -227,7 +261,7 @@ class RestrictedMaster:
             self.mu, self._G = self.mu[kept], self._G[np.ix_(kept, kept)]
 
     def at(self) -> PrimalFunction:
-        """f = sum_k mu_k a_k."""
+        """Return f = sum_k mu_k a_k."""
         n = self.problem.m if self.Z is None else self.Z.q
         v, image = np.zeros(n), np.zeros(n)
         for mu, cut in self._with_multipliers():
@@ -236,7 +270,13 @@ class RestrictedMaster:
         return PrimalFunction(v, image if self.Z is None else self.Z @ v, float(v @ image))
 
     def point(self, v: Array) -> Point:
-        """A function v = w or beta, and the multipliers of the rows."""
+        """Return the point of a function and the multipliers of the rows.
+
+        Parameters
+        ----------
+        v : ndarray of shape (n,)
+            w or beta.
+        """
         active = self._with_multipliers()
         mu, subsets = np.array([mu for mu, _ in active]), [cut.subset for _, cut in active]
         alpha = self.problem.rows.mixed(mu, subsets, self.problem.group_costs)
@@ -249,7 +289,7 @@ class RestrictedMaster:
 
 
 def _function(problem: MarginProblem, v: Array) -> PrimalFunction:
-    """f by v = w or beta."""
+    """Return f given by v = w or beta."""
     if problem.explicit is not None:
         return PrimalFunction(v, problem.explicit @ v, float(v @ v))
     g = problem.gram @ v

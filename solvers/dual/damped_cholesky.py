@@ -1,9 +1,9 @@
-"""Cholesky's factor of a matrix that may be singular, or that rounding may have made indefinite.
+"""Cholesky factor of a matrix that may be singular or, by rounding, indefinite.
 
     H + damping diag(unit) = L L'
 
-The damping is the first of a rising list for which there is a factor. H is singular
-wherever points outnumber dimensions. Where kernel values are large beside their
+The damping is the first of an increasing list for which a factor exists. H is singular
+if points outnumber dimensions. If kernel values are large relative to their
 differences, rounding may even have made its diagonal negative.
 """
 
@@ -21,13 +21,32 @@ from equimargin.formulations.numeric.arrays import Array
 
 
 class CholeskyFactor(NamedTuple):
-    """Cholesky's factor (n, n), in one triangle of a matrix."""
+    """Cholesky factor (n, n), in one triangle of a matrix.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+        Matrix whose triangle is the factor.
+    lower : bool
+        True if the factor is the lower triangle.
+    """
 
     matrix: NDArray[Any]
     lower: bool
 
     def solve(self, v: Array) -> Array:
-        """The solution (n,) for a right-hand side (n,), computed in the factor's precision."""
+        """Solve a linear system in the precision of the factor.
+
+        Parameters
+        ----------
+        v : ndarray of shape (n,)
+            Right-hand side.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Solution, float64.
+        """
         solve = _lapack("potrs", self.matrix.dtype)
         return np.asarray(
             solve(self.matrix, v.astype(self.matrix.dtype), lower=self.lower)[0], dtype=np.float64
@@ -42,31 +61,35 @@ def damped_factor(
     lower: bool = False,
     out_of_time: Callable[[], bool] = lambda: False,
 ) -> CholeskyFactor | None:
-    """The factor for the first damping that allows one; None if none does, or when time is out.
+    """Return the factor for the first damping that has one, or None.
 
     Parameters
     ----------
-    fresh : Callable[[], NDArray[Any]]
-        Writes H (n, n) anew, in Fortran's order, because an attempt overwrites it; its
-        diagonal does not count.
-    diagonal : NDArray[Any] of shape (n,)
-        Of H.
-    unit : Array | float of shape (n,)
-        Or a number, what the diagonal grows by at a damping of 1.
-    dampings : Iterable[float]
-        In rising order.
+    fresh : callable
+        Returns H (n, n) in Fortran order, written anew because an attempt overwrites
+        it; its diagonal is ignored.
+    diagonal : ndarray of shape (n,)
+        Diagonal of H.
+    unit : float or ndarray of shape (n,)
+        Increase of the diagonal at a damping of 1.
+    dampings : iterable of float
+        Dampings, in increasing order.
     lower : bool
-        Whether the lower triangle of H is read, and not the upper one.
-    out_of_time : Callable[[], bool]
-        Whether to end before the next damping.
+        True to read the lower triangle of H, False the upper one.
+    out_of_time : callable
+        Returns True to stop before the next damping.
+
+    Returns
+    -------
+    CholeskyFactor or None
+        Factor; None if no damping has one, or time is out.
     """
     for damping in dampings:
         H = fresh()
         H.flat[:: len(H) + 1] = diagonal + damping * unit
         factor, wrong = _lapack("potrf", H.dtype)(H, lower=lower, overwrite_a=True, clean=False)
-        if not wrong and math.isfinite(
-            factor.diagonal().sum()
-        ):  # an H with NaN may have a factor with NaN
+        # An H with NaN may have a factor with NaN.
+        if not wrong and math.isfinite(factor.diagonal().sum()):
             return CholeskyFactor(factor, lower)
         if out_of_time():
             break
@@ -75,7 +98,10 @@ def damped_factor(
 
 @cache
 def _lapack(name: str, dtype: np.dtype[Any]) -> Callable[..., Any]:
-    """LAPACK's function for float32 or float64; scipy's own `cho_solve` takes longer than the solution of a small system."""
+    """Return a LAPACK function for float32 or float64.
+
+    scipy's `cho_solve` takes longer than the solution of a small system.
+    """
     from scipy.linalg import lapack
 
     function: Callable[..., Any] = getattr(lapack, ("s" if dtype == np.float32 else "d") + name)

@@ -1,16 +1,21 @@
-"""Newton's method on a face of the box: the rows strictly inside it, the others held at their bounds.
+"""Newton's method on a face of the box: free rows, the others fixed at their bounds.
 
     max  g'd - 1/2 d'H d    s.t.  lower <= x + d <= upper,  [ 1'd = 0 ]
 
-The direction solves the equality-constrained system over the rows still inside. Rows
-that it would carry out of the box are set at their bounds, and the system is solved
-again for the others. The step along this direction is the best one of an exact line
-search. A second candidate follows the direction of the first system up to a bound and
-along it. The better candidate is taken. Every step therefore raises the objective, and
-a first-order method may call this one at any time and go on from where it ends.
+1. Solve the equality-constrained system over the free rows. Rows that leave the box are
+   fixed at their bounds, and the system is solved again for the others. The first
+   candidate is the exact line search along this direction.
+2. The second candidate follows the direction of the first system up to a bound and
+   along it.
+3. Take the better candidate.
 
-Source: J. Nocedal, S. Wright, Numerical Optimization, sections 16.5, without the
-release of constraints, and 16.7.
+Every step therefore increases the objective, so that a first-order method may call this
+one at any time and continue from its result.
+
+References
+----------
+J. Nocedal, S. Wright. Numerical Optimization, sections 16.5, without the release of
+constraints, and 16.7.
 """
 
 from __future__ import annotations
@@ -28,19 +33,36 @@ FACE_DAMPINGS = {
     np.dtype(np.float32): tuple(10.0**k for k in range(-6, 2)),
     np.dtype(np.float64): tuple(10.0**k for k in range(-13, 2)),
 }
-"""What is added to the diagonal of H, relative to its mean size, until H has a factor. It begins at about the rounding of H."""
+"""Increases of the diagonal of H, relative to its mean, until H has a factor.
+
+The first is about the rounding of H.
+"""
 LARGEST_FACE = 2000
-"""Free rows of the largest face that is worth factorising. Larger ones are left to the caller's own steps."""
+"""Largest face, in free rows, that is factorised; the caller's steps handle others."""
 SMALL_FACE = 500
-"""Free rows up to which a face is worth SMALL_FACE_SOLVES factorisations, whatever was done before."""
+"""Largest face, in free rows, that always gets SMALL_FACE_SOLVES factorisations."""
 SMALL_FACE_SOLVES = 50
-"""Factorisations that a small face is worth in any case: they take milliseconds, and often end the run."""
+"""Minimum number of factorisations of a small face.
+
+They take milliseconds, and often end the run.
+"""
 FACTORISATION_SPEED = 180
-"""Ratio of n^3 to the multiplications in a first-order method's loops that take as long as a factorisation of n rows, as measured."""
+"""Ratio of n^3 to the first-order multiplications in the time of a factorisation.
+
+Measured for n rows, with multiplications in a first-order method's loops.
+"""
 
 
 def count_affordable_factorisations(n: int, work: int) -> int:
-    """How many factorisations of n free rows cost no more than `work` multiplications in a first-order method's loops."""
+    """Return how many factorisations of n free rows cost at most the given work.
+
+    Parameters
+    ----------
+    n : int
+        Number of free rows.
+    work : int
+        Multiplications in a first-order method's loops.
+    """
     if not 2 <= n <= LARGEST_FACE:
         return 0
     return (SMALL_FACE_SOLVES if n <= SMALL_FACE else 0) + FACTORISATION_SPEED * work // n**3
@@ -56,30 +78,32 @@ def maximise_on_face(
     most: int,
     out_of_time: Callable[[], bool],
 ) -> Array:
-    """Raise the objective by Newton's method on the face.
+    """Increase the objective by Newton's method on the face.
 
     Parameters
     ----------
-    H : NDArray[Any] of shape (n, n)
-        Positive semidefinite, in the precision to work in.
+    H : ndarray of shape (n, n)
+        Positive semidefinite matrix, in the precision to use.
     g : ndarray of shape (n,)
         Gradient at x.
     x : ndarray of shape (n,)
-        Strictly inside its bounds.
-    lower, upper : ndarray of shape (n,)
-        The bounds, possibly infinite.
+        Initial point, strictly inside its bounds.
+    lower : ndarray of shape (n,)
+        Lower bounds, possibly infinite.
+    upper : ndarray of shape (n,)
+        Upper bounds, possibly infinite.
     balanced : bool
-        Whether 1'd = 0.
+        True for the constraint 1'd = 0.
     most : int
-        Number of factorisations of H allowed.
-    out_of_time : Callable[[], bool]
-        Whether the run has to end, asked before every factorisation.
+        Maximum number of factorisations of H.
+    out_of_time : callable
+        Returns True if the run must end; called before every factorisation.
 
     Returns
     -------
-    x
-        (n,) within its bounds. Rows that met a bound are exactly there; 1'x is as it
-        was, up to rounding.
+    ndarray of shape (n,)
+        Point within its bounds; rows that reached a bound are exactly there. If
+        `balanced`, 1'x is unchanged, within rounding error.
     """
     x, g = x.copy(), g.copy()
     free = np.arange(len(x))
@@ -117,9 +141,9 @@ def _moves(
     most: int,
     out_of_time: Callable[[], bool],
 ) -> tuple[Array, Array, int]:
-    """Newton's direction, a direction within low .. high, and the number of factorisations spent.
+    """Return Newton's direction, a feasible one, and the number of factorisations.
 
-    The second direction sets the rows that Newton's would carry out of low .. high at the ends that they meet.
+    The second direction fixes rows that leave low .. high at the ends that they reach.
     """
     inside, move, spent = np.ones(len(g), dtype=bool), np.zeros(len(g)), 0
     first = move
@@ -142,14 +166,17 @@ def _moves(
 
 
 def _room(d: Array, low: Array, high: Array) -> float:
-    """The largest step, at most 1, with step d within low .. high."""
+    """Return the maximal step, at most 1, with step d within low .. high."""
     room = np.full(len(d), np.inf)
     np.divide(np.where(d > 0, high, low), d, out=room, where=d != 0)
     return min(1.0, float(room.min()))
 
 
 def _best_step(H: NDArray[Any], g: Array, d: Array) -> float:
-    """argmax over 0 <= step <= 1 of step g'd - step^2 / 2 d'H d; 0 where the objective does not rise along d."""
+    """Return argmax over 0 <= step <= 1 of step g'd - step^2 / 2 d'H d.
+
+    0 if the objective does not increase along d.
+    """
     slope, curvature = float(g @ d), float(d @ (H @ d))
     if slope <= 0.0:
         return 0.0
@@ -157,7 +184,11 @@ def _best_step(H: NDArray[Any], g: Array, d: Array) -> float:
 
 
 def _bent(H: NDArray[Any], g: Array, d: Array, low: Array, high: Array, balanced: bool) -> Array:
-    """d up to the first bound; or twice as far, four times as far and so on while that is better. Rows stay at the bounds they meet."""
+    """Return d up to the first bound, or a multiple of it clipped to the bounds.
+
+    The step doubles while the objective improves; rows stay at the bounds that they
+    reach.
+    """
     step = _room(d, low, high)
     best = step * d
     value = float(g @ best - best @ (H @ best) / 2)
@@ -179,7 +210,10 @@ def _bent(H: NDArray[Any], g: Array, d: Array, low: Array, high: Array, balanced
 def _direction(
     H: NDArray[Any], g: Array, total: float | None, out_of_time: Callable[[], bool]
 ) -> Array:
-    """argmax g'd - 1/2 d'(H + damping I)d, [1'd = total]; without a factor of H the shortest d with that sum."""
+    """Return argmax g'd - 1/2 d'(H + damping I)d, [1'd = total].
+
+    Without a factor of H, the shortest d with that sum.
+    """
     factor = _factor(H, out_of_time)
     d = np.zeros(len(g)) if factor is None else factor.solve(g)
     if total is not None:
@@ -191,7 +225,7 @@ def _direction(
 
 
 def _factor(H: NDArray[Any], out_of_time: Callable[[], bool]) -> CholeskyFactor | None:
-    """The factor of H + damping I; None if there is none, or when time is out."""
+    """Return the factor of H + damping I; None if there is none, or time is out."""
     diagonal = H.diagonal()
     size = float(np.abs(diagonal).mean()) or 1.0
     return damped_factor(

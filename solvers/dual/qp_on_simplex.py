@@ -1,15 +1,17 @@
-"""Quadratic programs over the simplex, by an active-set method that can start from any feasible point.
+"""Quadratic programs over the simplex, by an active-set method with warm starts.
 
     max  b'x - 1/2 x'G x    s.t.  x >= 0,  1'x = 1
 
 A face is a set of entries that may differ from 0. A Newton step on a face ends at the
-first bound that it meets, and the entry there leaves the face; or it ends at the
-maximum over the face, and the entry of the largest gradient joins the face. With
-g = b - G x the objective is at most max_k g_k - g'x below the optimum. x is feasible
-all the time.
+first bound that it reaches, and the entry there leaves the face; or it ends at the
+maximum over the face, and the entry of the largest gradient enters the face. With g = b
+- G x the objective is at most max_k g_k - g'x below the optimum. x is always feasible;
+a run may start from any feasible point.
 
-Source: P. Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11
-(1976), with a linear term.
+References
+----------
+P. Wolfe. Finding the nearest point in a polytope. Mathematical Programming 11 (1976),
+here with a linear term.
 """
 
 from __future__ import annotations
@@ -22,11 +24,14 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers.dual.damped_cholesky import damped_factor
 
 SIMPLEX_DAMPINGS = tuple(10.0**k for k in range(-14, 1, 2))
-"""What is added to the diagonal of a face's matrix, relative to that diagonal, until the matrix has a factor."""
+"""Increases of the diagonal of a face's matrix, relative to it, until a factor exists."""
 SMALLEST_DAMPED_DIAGONAL = 1e-6
-"""Smallest entry of the diagonal that dampings are relative to, over its largest entry: an entry of 0 would never be damped."""
+"""Minimum entry of the damped diagonal, relative to the largest: 0 would not be damped."""
 EXTRA_FACES = 20
-"""Faces that are tried beyond one for every unknown: where G is nearly singular an entry may leave a face and join it again."""
+"""Maximum number of faces in addition to one per variable.
+
+If G is nearly singular an entry may leave a face and enter it again.
+"""
 
 
 def maximum(G: Array, b: Array, x: Array, enough: float, out_of_time: Callable[[], bool]) -> Array:
@@ -35,20 +40,21 @@ def maximum(G: Array, b: Array, x: Array, enough: float, out_of_time: Callable[[
     Parameters
     ----------
     G : ndarray of shape (k, k)
-        Positive semidefinite.
+        Positive semidefinite matrix.
     b : ndarray of shape (k,)
+        Linear term.
     x : ndarray of shape (k,)
-        A feasible start.
+        Feasible initial point.
     enough : float
-        How far the objective may stay below the optimum.
-    out_of_time : Callable[[], bool]
-        Whether the run has to end, asked before every face.
+        Permitted distance of the objective from the optimum.
+    out_of_time : callable
+        Returns True if the run must end; called before every face.
 
     Returns
     -------
-    x
-        (k,) >= 0 with sum 1 up to rounding, where the objective is no smaller than at
-        the start.
+    ndarray of shape (k,)
+        x >= 0 with sum 1, within rounding error, whose objective is at least that of
+        the initial point.
     """
     x, inside, before = x.copy(), x > 0, np.inf
     for _ in range(EXTRA_FACES + len(x)):
@@ -64,7 +70,7 @@ def maximum(G: Array, b: Array, x: Array, enough: float, out_of_time: Callable[[
 
 
 def _climb(G: Array, b: Array, x: Array, inside: np.ndarray) -> None:
-    """Move x to the maximum on a face, or on the part of it that is left when entries meet their bounds, in place."""
+    """Move x in place to the maximum on a face, reduced by entries that reach 0."""
     while True:
         face = np.flatnonzero(inside)
         d = _direction(G[np.ix_(face, face)], (b - G @ x)[face], int(np.argmax(x[face])))
@@ -83,11 +89,15 @@ def _climb(G: Array, b: Array, x: Array, inside: np.ndarray) -> None:
 
 
 def _direction(G: Array, g: Array, r: int) -> Array:
-    """The d (k,) with sum 0 that maximises g'd - 1/2 d'G d; the others are solved for, and the entry r makes the sum 0."""
+    """Return the d (k,) with sum 0 that maximises g'd - 1/2 d'G d.
+
+    The entry r is eliminated: it makes the sum 0.
+    """
     others = np.delete(np.arange(len(g)), r)
     d = np.zeros(len(g))
     if not len(others):
         return d
+    # d_r = -sum of the others: M = G_oo - G_or 1' - 1 G_ro + G_rr, right side g_o - g_r.
     M = G[np.ix_(others, others)] - G[others, r][:, None] - G[r, others] + G[r, r]
     diagonal = M.diagonal().copy()
     unit = (

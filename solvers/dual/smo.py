@@ -1,21 +1,26 @@
-"""Sequential minimal optimisation for margin problems of one entry a row, with a bias.
+"""Sequential minimal optimisation (SMO) for margin problems with a bias.
 
-    min  1/2 a'K a - z'a + width'|a| + 1/2 sum_i ridge_i a_i^2    s.t.  lower <= a <= upper,  1'a = 0
+Every row has one entry: classification and the regression tube.
 
-There is one number a_i a point (`smo_problem.py`), so that classification and the
-regression tube are one problem. Pair steps a_i += delta, a_j -= delta are taken on a
-working set whose kernel block stays in the processor's cache (`working_set.py`), first
-in float32. From time to time Newton's method on the free points (`newton_on_face.py`)
-finishes what would take many pair steps. The gradients of all points go through tiles
-of K that are never kept. The gap is that of f = K a computed anew in float64. Where
-float32 makes no more progress, the same method goes on in float64.
+    min  1/2 a'K a - z'a + width'|a| + 1/2 sum_i ridge_i a_i^2
+    s.t. lower <= a <= upper,  1'a = 0
 
-A run is a `_Descent`: the problem, the iterate, what the slopes say of it, the working
-set, what the run aims at, and what it has spent. Each round takes pair steps and then
-perhaps Newton steps. The true gap is computed when the estimated one is small enough.
+There is one variable a_i per point (`smo_problem.py`). A run alternates two kinds of
+rounds:
 
-Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second order
-information, JMLR 6 (2005), WSS 2.
+1. pair steps a_i += delta, a_j -= delta on a working set, whose block of K fits the
+   processor's cache (`working_set.py`), first in float32;
+2. Newton steps on the free points (`newton_on_face.py`), if they are estimated to be
+   cheaper than the remaining pair steps.
+
+The gradient of the other points is updated by tiles of K, which are not stored. When
+the estimated gap is below its target, the gap is recomputed in float64. If float32
+stops making progress, the run continues in float64.
+
+References
+----------
+R.-E. Fan, P.-H. Chen, C.-J. Lin. Working set selection using second order information
+for training support vector machines. JMLR 6 (2005), 1889-1918, rule WSS 2.
 """
 
 from __future__ import annotations
@@ -50,59 +55,108 @@ from equimargin.solvers.solution import Limits, Solution, Status
 from equimargin.solvers.threads import one_thread
 
 PAIR_CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12}
-"""Smallest curvature of a pair in each precision, over the mean diagonal of K: that of two equal points is rounding, or 0."""
+"""Lower bound of a pair's curvature, relative to the mean of diag K.
+
+The computed curvature of two equal points is 0 or rounding error.
+"""
 KEPT_MARGIN = 0.1
-"""Over half the range of z: points that are further than this inside their margin keep their f of the run when the gap is computed."""
+"""Distance inside the margin, in half ranges of z, beyond which f is not recomputed.
+
+Such points keep the f of the run when the gap is computed.
+"""
 MIN_POINTS_FLOAT32 = 256
-"""Points above which pair steps begin in float32. Of fewer points one block of K in float64 serves the steps and the gap, and takes less
-time than a block in float32 and rows in float64.
+"""Number of points above which pair steps start in float32.
+
+For fewer points, one float64 block of K for both the steps and the gap is faster.
 """
 NEWTON_GAP = 0.003
-"""Relative gap above which Newton's method is left out: the free points are not yet those of the optimum."""
+"""Relative gap above which Newton steps are skipped.
+
+The free points are then not yet those of the optimum.
+"""
 MAX_NEWTON_POINTS = 4000
-"""Free points above which Newton's method is left out: a factorisation of their matrix takes seconds."""
+"""Number of free points above which Newton steps are skipped.
+
+Factorising their matrix would take seconds.
+"""
 ROUND_STEPS_PER_POINT = 5
-"""Pair steps of a round for every point of the working set, at least: the gradients outside of the set cost as much as several of them."""
+"""Minimum limit of pair steps per round and point of the working set.
+
+Updating the gradient outside the set costs as much as several of them.
+"""
 FEWEST_ROUND_STEPS = 1000
-"""Pair steps that a round may always take, however small its working set is."""
+"""Minimum limit of pair steps per round, for small working sets."""
 FEWEST_STEPS_AT_ONCE = 100
-"""Pair steps between two looks at the clock, at least, however large the working set is."""
+"""Minimum number of pair steps between two checks of the clock."""
 DEEPEST_ROUND = 0.03
-"""Share of the violation at its start below which a round does not go on, even where the gap has to fall further."""
+"""Fraction of its initial violation at which a round stops at the latest.
+
+Applies even if the target gap requires less.
+"""
 DEEPEST_WHOLE_ROUND = 0.0003
-"""The same of a round on all points: no gradient waits for its end, and one round to the end is less work than several on the way."""
+"""Value of DEEPEST_ROUND if the working set is all points.
+
+No outside gradient needs an update then, so one long round is cheaper than several.
+"""
 SHALLOWEST_ROUND = 0.5
-"""Share of the violation at its start above which a round goes on, even where the gap has to fall by less."""
+"""Fraction of its initial violation above which a round never stops.
+
+Applies even if the target gap requires more.
+"""
 PAIR_STEP_WORK = 600
-"""Work that a pair step costs beside its two passes over the working set, in the units of `WorkCounter`, as measured."""
+"""Overhead of a pair step, in units of `WorkCounter` (measured).
+
+The two passes over the working set come on top.
+"""
 FACE_WORK = 600_000
-"""Work that a try of Newton's method costs beside its matrix and its factorisations, in the units of `WorkCounter`, as measured."""
+"""Overhead of a Newton attempt, in units of `WorkCounter` (measured).
+
+Its matrix and its factorisations come on top.
+"""
 FACTORISATION_WORK = 200_000
-"""Work that a factorisation costs beside what grows with the number of points, in the units of `WorkCounter`, as measured."""
+"""Overhead of a factorisation, in units of `WorkCounter` (measured)."""
 CUBE_PER_WORK = 36
-"""Ratio of n^3 to the work of a factorisation of n points, in the units of `WorkCounter`, as measured."""
+"""Ratio of n^3 to the work of factorising n points, units of `WorkCounter` (measured)."""
 WORK_PER_MULTIPLICATION = 8
-"""Work, in the units of `WorkCounter`, of one multiplication in `count_affordable_factorisations`: pair steps are vectorised."""
+"""Work of a multiplication in `count_affordable_factorisations`, as in `WorkCounter`.
+
+Larger than 1 because the loops of pair steps are vectorised.
+"""
 FACTORISATIONS_EXPECTED = 3
-"""Factorisations whose price is compared with that of the pair steps ahead."""
+"""Factorisations assumed when a Newton attempt is compared with pair steps."""
 FACTORISATIONS_ALLOWED = 8
-"""Factorisations that a try of Newton's method may spend once it has been found worth trying."""
+"""Maximum number of factorisations of a Newton attempt."""
 SLOWEST_PACE = 0.05
-"""Fall of the logarithm of the gap in a round, at least, that the pair steps ahead are estimated with: a stalled round says little."""
+"""Minimum decrease of log(gap) per round assumed for the remaining pair steps.
+
+A single stalled round is a poor predictor.
+"""
 FIRST_VIOLATION = 1e-3
-"""Violation, over half the range of z, at which the true gap is computed first where it cannot be estimated."""
+"""Violation, in half ranges of z, at which the gap is first computed.
+
+Used if the gap cannot be estimated.
+"""
 ROUGH_STEPS_PER_POINT = 100
-"""Pair steps for every point up to the first true gap: a problem that needs more is one for Newton's method in float64."""
+"""Maximum number of pair steps per point before the first true gap.
+
+Problems that need more are left to Newton steps in float64.
+"""
 STALLED_ROUNDS = 6
-"""Rounds without progress after which the true gap is computed, and float32 is given up."""
+"""Consecutive rounds without progress after which the true gap is computed.
+
+The run then continues in float64.
+"""
 HARD_OPTIMUM_LIMIT = 1e16
-"""Optimum of hard rows, in units of spread^2 / mean K_ii, above which the margin is too small for double precision: no f meets the rows."""
+"""Optimum of hard rows above which they count as infeasible.
+
+In units of spread^2 / mean K_ii. The margin is then below double precision.
+"""
 
 
 REQUIREMENTS = Requirements(
     MarginProblem,
     losses=("hinge", "squared_hinge"),
-    bias="so that no pair has to be moved together",
+    bias="whose sum-to-zero constraint this method needs",
     single_entries=True,
 )
 
@@ -118,7 +172,7 @@ REQUIREMENTS = Requirements(
     requires=REQUIREMENTS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
-    """The optimum of one problem."""
+    """Solve one problem."""
     with one_thread(), borrow_workspace() as memory:
         return _descend(
             _Descent.of(problem, warm_start, limits, memory), limits, warm_start is not None
@@ -126,7 +180,11 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
 
 
 def _solve_grid(problems: Iterable[MarginProblem], limits: Limits) -> Iterator[Solution]:
-    """The optima of problems that differ in C and weights, each from the one before where only C differs; blocks of K are kept."""
+    """Yield the solutions of problems that differ in C and weights.
+
+    Problems that differ in C alone start from the previous solution. All share the
+    blocks of K.
+    """
     descent: _Descent | None = None
     with borrow_workspace() as memory:
         for problem in problems:
@@ -141,17 +199,22 @@ def _solve_grid(problems: Iterable[MarginProblem], limits: Limits) -> Iterator[S
 
 
 def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:
-    """Rounds of pair steps and of Newton's method until the true gap is small enough.
+    """Alternate pair and Newton rounds until the true gap meets the tolerance.
 
     Parameters
     ----------
     descent : _Descent
-        Where to start.
+        Initial state, modified in place.
     limits : Limits
-        Of the run.
+        Limits of the run.
     watched : bool
-        Whether the true gap of the start is computed, too; with a callback that of
-        every round is.
+        True to compute the true gap of the initial point. With a callback, the true gap
+        of every round is computed.
+
+    Returns
+    -------
+    Solution
+        Best point of the run.
     """
     margin = descent.problem.margin
     progress = DualConvergenceMonitor(
@@ -165,19 +228,20 @@ def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:
             or progress.out_of_time
             or descent.effort.steps >= progress.max_iter
         ):
-            before, stuck = progress.gap, descent.stuck
-            over = progress.show(
+            # Compute the true gap: its estimate is small, or the run must end.
+            previous_gap, was_stuck = progress.gap, descent.stuck
+            stops = progress.show(
                 descent.problem.multipliers(descent.at.a),
                 descent.effort.steps,
                 descent.look.violation,
             )
             descent.take(progress.shown.f)
-            if over:
+            if stops:
                 break
             descent.look_again()
             if descent.ended(progress):
                 break
-            if stuck or descent.ready or progress.gap > 0.1 * before:
+            if was_stuck or descent.ready or progress.gap > 0.1 * previous_gap:
                 descent.correct(progress)
             watched = limits.callback is not None
         descent.pair_round(progress)
@@ -187,16 +251,17 @@ def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:
 
 @dataclass
 class SmoIterate:
-    """The point of a run.
+    """Current point and its gradient.
 
     Parameters
     ----------
     a : ndarray of shape (m,)
+        Variables.
     G : ndarray of shape (m,)
-        The gradient K a - z.
+        Gradient K a - z.
     drift : float
-        Sum of |changes of a| since K a was computed in float64 at every point; it is
-        infinite while that has not been done.
+        Sum of |changes of a| since K a was last computed in float64 at every point; inf
+        if it never was.
     """
 
     a: Array
@@ -206,24 +271,25 @@ class SmoIterate:
 
 @dataclass
 class GapTarget:
-    """When the true gap is computed, and whether the rounds still lead there.
+    """Target at which the true gap is computed next, and progress towards it.
 
     Parameters
     ----------
     goal : float
-        The estimated relative gap, and eps : the violation, at which the true gap is
-        computed.
-    tightening : float
-        What the next tightening of the hard rows is multiplied by.
-    best : float
-        The smallest estimated relative gap, or violation where there is no estimate.
-    reached : float
-        The largest estimated dual value.
-    idle : int
-        Rounds since one of both was improved.  All three count from the last time that
-        the true gap was found too large.
+        Estimated relative gap at which the true gap is computed.
+    eps : float
+        Violation at which the true gap is computed.
     narrowed : bool
-        Whether it has been found too large.
+        True once the true gap has been found too large.
+    tightening : float
+        Factor of the next tightening of the hard rows.
+    best : float
+        Smallest estimated relative gap, or violation if there is no estimate, since the
+        last narrowing.
+    reached : float
+        Largest estimated dual value since the last narrowing.
+    idle : int
+        Rounds since `best` or `reached` improved.
     """
 
     goal: float
@@ -235,7 +301,16 @@ class GapTarget:
     idle: int = 0
 
     def note(self, look: OptimalityState, most_dual: float) -> None:
-        """Count a round; most_dual : a larger dual value is rounding, after which nothing can be hoped for."""
+        """Record a round.
+
+        Parameters
+        ----------
+        look : OptimalityState
+            Violation and estimated gap after the round.
+        most_dual : float
+            Largest dual value that is not rounding error; beyond it no progress is
+            possible.
+        """
         estimated = math.isfinite(look.gap)
         measure = look.relative_gap if estimated else look.violation
         better = measure < 0.9 * self.best or (
@@ -245,7 +320,15 @@ class GapTarget:
         self.best, self.reached = min(self.best, measure), max(self.reached, look.dual)
 
     def narrow(self, tol: float, gap: float) -> None:
-        """Ask for more after the true gap was found to be `gap`, above tol, and count rounds from now."""
+        """Lower the targets because the true gap is still above the tolerance.
+
+        Parameters
+        ----------
+        tol : float
+            Relative tolerance.
+        gap : float
+            True relative gap.
+        """
         self.eps *= float(np.clip(0.3 * tol / gap, 0.01, 0.5)) if np.isfinite(gap) else 0.1
         self.goal = max(0.5 * self.goal, 1e-3 * tol)
         self.best, self.reached, self.idle, self.narrowed = np.inf, -np.inf, 0, True
@@ -253,20 +336,23 @@ class GapTarget:
 
 @dataclass
 class WorkCounter:
-    """What a run has spent.
+    """Work done by a run.
+
+    The unit of work is the time that a pair step spends per point in one pass over the
+    working set (measured).
 
     Parameters
     ----------
     steps : int
         Pair steps.
     work : int
-        Since Newton's method was last tried, in units of what a pass of a pair step
-        spends on a point, as measured.
-    price, pace
-        The work of the last round of pair steps, and by how much it lowered the
-        logarithm of the estimated gap.
+        Work since the last Newton attempt.
+    price : int
+        Work of the last round of pair steps.
+    pace : float
+        Decrease of log(estimated gap) in that round.
     spent : int
-        The work that the last try of Newton's method took.
+        Work of the last Newton attempt.
     """
 
     steps: int = 0
@@ -278,20 +364,22 @@ class WorkCounter:
 
 @dataclass
 class _Descent:
-    """The state of a run.
+    """State of a run.
 
     Parameters
     ----------
     problem : PointProblem
-        What is minimised.
+        Problem in one variable per point.
     at : SmoIterate
-        The iterate, and look : what the slopes say of it.
+        Current point.
+    look : OptimalityState
+        Violation, level and estimated gap at the current point.
     working : WorkingSet
-        The working set.
+        Working set and its block of K.
     aim : GapTarget
-        When the true gap is computed next.
+        Target of the next true gap.
     effort : WorkCounter
-        What has been spent.
+        Work done.
     """
 
     problem: PointProblem
@@ -305,7 +393,7 @@ class _Descent:
     def of(
         cls, problem: MarginProblem, start: Point | None, limits: Limits, memory: Workspace
     ) -> _Descent:
-        """At 0, or at the multipliers of a start."""
+        """Return the initial state, at 0 or at the multipliers of a warm start."""
         units = ProblemScaling.of(problem)
         points = PointProblem.of(problem, units)
         at = SmoIterate(np.zeros(problem.m), -points.z, 0.0)
@@ -316,7 +404,11 @@ class _Descent:
         )
 
     def turned_to(self, problem: MarginProblem, limits: Limits) -> _Descent:
-        """At the same problem of another C, with the multipliers and f multiplied by the ratio; with other weights at 0."""
+        """Return the initial state for the same data at other costs.
+
+        The current point scaled by the ratio of the costs if only C differs, otherwise
+        0.
+        """
         margin, f = self.problem.margin, self.at.G + self.problem.z
         ratio = problem.C / margin.C if problem.weights is margin.weights else 0.0
         points = PointProblem.of(problem, self.problem.units)
@@ -329,7 +421,10 @@ class _Descent:
     def _starting(
         cls, problem: PointProblem, at: SmoIterate, working: WorkingSet, limits: Limits
     ) -> _Descent:
-        """At a point, nothing spent: in float32 where an estimate of the gap says when it has led astray."""
+        """Return the state at a point, with no work done.
+
+        float32 is used if the gap can be estimated, which detects its failure.
+        """
         working.work_in(
             working.single
             if problem.has_estimate and working.m > MIN_POINTS_FLOAT32
@@ -342,7 +437,11 @@ class _Descent:
 
     @property
     def ready(self) -> bool:
-        """Whether it is time to compute the true gap: by the estimate, or where there is none by the violation; or for want of progress."""
+        """True if the true gap should be computed.
+
+        The estimated gap (or the violation, without an estimate) meets its target, or
+        the run is stuck.
+        """
         close = (
             self.look.relative_gap <= self.aim.goal
             if self.problem.has_estimate
@@ -352,21 +451,32 @@ class _Descent:
 
     @property
     def rough(self) -> bool:
-        """Whether the estimate of the gap has not been found wrong yet: float32 is in use in this time only."""
+        """True until a true gap is found too large; only then is float32 in use."""
         return self.problem.has_estimate and not self.aim.narrowed
 
     @property
     def stuck(self) -> bool:
-        """Whether pair steps have ceased to make progress, or would be too many."""
+        """True if pair steps make no progress, or would be too many."""
         too_many = self.rough and self.effort.steps > ROUGH_STEPS_PER_POINT * self.working.m
         return self.aim.idle >= STALLED_ROUNDS or too_many
 
     def product(self, beta: Array) -> Array:
-        """K beta in float64, (m,), of the coefficients beta = A'alpha that belong to the iterate.
+        """Return K beta in float64, recomputed where the gap depends on it.
 
-        Points with a_i = 0 keep their value of the run where it is closer to the truth than to their margin at the best bias. Their loss is
-        0 either way, so that the gap is that of values all computed anew. Where rows are hard, K beta is computed as the referee computes
-        it, to the last bit, so that everybody finds the rows met.
+        Points with a_i = 0 keep the f of the run if its error is smaller than their
+        distance from the margin at the optimal bias: their loss is 0 either way. With
+        hard rows, K beta is computed bit for bit as the referee does, so that both find
+        the rows satisfied.
+
+        Parameters
+        ----------
+        beta : ndarray of shape (m,)
+            Coefficients A'alpha of the current point.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            K beta.
         """
         problem, units, exact = self.problem, self.problem.units, self.working.exact
         if problem.any_hard:
@@ -380,31 +490,49 @@ class _Descent:
             self.at.drift * exact.resolution * units.spread,
         )
         fresh = np.zeros(units.m, dtype=bool)
-        inside = (
+        distance = (
             np.minimum(self.look.rise - self.look.level, self.look.level - self.look.fall)
             * units.spread
         )
-        unsure = (self.at.a != 0) | (inside <= error + KEPT_MARGIN * units.spread)
-        while unsure.any():
-            fresh |= unsure
-            f[unsure] = exact.product(support, beta[support] * units.unit, np.flatnonzero(unsure))
+        inexact = (self.at.a != 0) | (distance <= error + KEPT_MARGIN * units.spread)
+        # A recomputed f changes the best bias, and so the points inside the margin.
+        while inexact.any():
+            fresh |= inexact
+            f[inexact] = exact.product(support, beta[support] * units.unit, np.flatnonzero(inexact))
             slack = units.largest(problem.margin.slack(f, problem.margin.bias_at(f)))
-            unsure = ~fresh & (slack >= -error)
+            inexact = ~fresh & (slack >= -error)
         if fresh.all():
             self.at.drift = 0.0
         return f
 
     def take(self, f: Array) -> None:
-        """Take the gradient of f, (m,), as it has just been computed."""
+        """Replace the gradient by that of a recomputed f.
+
+        Parameters
+        ----------
+        f : ndarray of shape (m,)
+            Function values.
+        """
         self.at.G = f / self.problem.units.spread - self.problem.z
 
     def look_again(self) -> None:
-        """See what the slopes say of the iterate as it now is."""
+        """Recompute violation, level and estimated gap, and record the round."""
         self.look = self.problem.look(self.at.a, self.at.G)
         self.aim.note(self.look, self.problem.most_dual)
 
     def ended(self, progress: DualConvergenceMonitor) -> bool:
-        """Whether there is nothing more to find: no optimum, or none that could be told from a stationary point."""
+        """Stop an infeasible or stationary run; return True if it has stopped.
+
+        Parameters
+        ----------
+        progress : DualConvergenceMonitor
+            Convergence monitor, whose status is set.
+
+        Returns
+        -------
+        bool
+            True if the monitor has a status.
+        """
         margin = self.problem.margin
         if self.problem.any_hard and margin.convex and self._unbounded(progress):
             progress.end(
@@ -420,13 +548,21 @@ class _Descent:
         return progress.status is not None
 
     def _unbounded(self, progress: DualConvergenceMonitor) -> bool:
-        """Whether the multipliers are a ray along which the hard dual has no end, as far as double precision can tell."""
+        """True if alpha is a ray of the hard dual, within double precision."""
         units, alpha = self.problem.units, self.problem.multipliers(self.at.a)
-        beyond = _ray_value(progress, units) * units.scale > HARD_OPTIMUM_LIMIT * units.spread
-        return bool(beyond and np.isinf(interval(self.problem.margin, Point(alpha=alpha)).upper))
+        is_large = _ray_value(progress, units) * units.scale > HARD_OPTIMUM_LIMIT * units.spread
+        return bool(is_large and np.isinf(interval(self.problem.margin, Point(alpha=alpha)).upper))
 
     def correct(self, progress: DualConvergenceMonitor) -> None:
-        """Go on in float64, to a smaller estimate of the gap; from 0 where rounding has led to a dual value below that of 0."""
+        """Continue in float64 towards a smaller estimated gap.
+
+        Restarts from 0 if rounding has led to a dual value below that of 0.
+
+        Parameters
+        ----------
+        progress : DualConvergenceMonitor
+            Convergence monitor with the true gap of the current point.
+        """
         problem, tol = self.problem, progress.limits.tol
         if self.working.in_float32:
             self.working.work_in(self.working.exact)
@@ -438,22 +574,29 @@ class _Descent:
         self.look_again()
 
     def _tighten(self, cost: float) -> None:
-        """Ask more of the hard rows, so that f meets them exactly where it now does up to rounding.
+        """Raise the targets of hard rows, so that f satisfies them despite rounding.
 
-        The first time this raises the optimum by `cost`, and each further time by four times more.
+        The first call raises the optimum by `cost`, each later one by four times more.
         """
         problem = self.problem
-        total = float(problem.multipliers(self.at.a)[problem.hard].sum())
-        if total <= 0 or cost <= 0:
+        hard_sum = float(problem.multipliers(self.at.a)[problem.hard].sum())
+        if hard_sum <= 0 or cost <= 0:
             return
-        more = self.aim.tightening * cost / total
+        increase = self.aim.tightening * cost / hard_sum
         self.aim.tightening *= 4.0
-        self.aim.eps = min(self.aim.eps, more / problem.units.spread)
-        self.problem = problem.tightened(more)
+        self.aim.eps = min(self.aim.eps, increase / problem.units.spread)
+        # G = K a - z and z depends on the targets.
+        self.problem = problem.tightened(increase)
         self.at.G = self.at.G + problem.z - self.problem.z
 
     def pair_round(self, progress: DualConvergenceMonitor) -> None:
-        """Pair steps on a working set, until its violation has fallen as far as the estimated gap has to fall."""
+        """Take pair steps on a working set until its violation meets its target.
+
+        Parameters
+        ----------
+        progress : DualConvergenceMonitor
+            Convergence monitor, for the iteration and time limits.
+        """
         effort, look, goal = self.effort, self.look, self.aim.goal
         effort.work += self.working.choose(look)
         W, K = self.working.points, self.working.K
@@ -464,6 +607,7 @@ class _Descent:
             if self.working.whole and self.problem.has_estimate
             else DEEPEST_ROUND
         )
+        # Assume that gap and violation decrease in proportion; 0.5 is a margin.
         eps = look.violation * min(
             max(0.5 * goal / max(look.relative_gap, goal), deepest), SHALLOWEST_ROUND
         )
@@ -472,49 +616,65 @@ class _Descent:
             FEWEST_ROUND_STEPS,
             effort.steps // 2 if self.rough else 0,
         )
-        done = 0
-        while done < limit and effort.steps < progress.max_iter and not progress.out_of_time:
-            chunk = min(
+        taken = 0
+        while taken < limit and effort.steps < progress.max_iter and not progress.out_of_time:
+            max_steps = min(
                 max(FEWEST_STEPS_AT_ONCE, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // len(W)),
-                limit - done,
+                limit - taken,
                 progress.max_iter - effort.steps,
             )
-            steps, violation = pair_steps(K, G, a, sides, PAIR_CURVATURE_FLOOR[K.dtype], eps, chunk)
-            done, effort.steps = done + steps, effort.steps + steps
-            if violation <= eps or steps < chunk:
+            steps, violation = pair_steps(
+                K, G, a, sides, PAIR_CURVATURE_FLOOR[K.dtype], eps, max_steps
+            )
+            taken, effort.steps = taken + steps, effort.steps + steps
+            if violation <= eps or steps < max_steps:
                 break
-        effort.price = done * (2 * len(W) + PAIR_STEP_WORK) + self._move(W, a)
+        effort.price = taken * (2 * len(W) + PAIR_STEP_WORK) + self._move(W, a)
         effort.work += effort.price
-        after = self.look.relative_gap
+        new_gap = self.look.relative_gap
         effort.pace = (
-            float(np.log(look.relative_gap / after))
-            if 0.0 < after < look.relative_gap < np.inf
+            float(np.log(look.relative_gap / new_gap))
+            if 0.0 < new_gap < look.relative_gap < np.inf
             else 0.0
         )
 
     def newton_round(self, progress: DualConvergenceMonitor) -> None:
-        """Newton's method on the free points, where it is no dearer than the pair steps that seem to be left."""
+        """Take Newton steps on the free points if cheaper than further pair steps.
+
+        Parameters
+        ----------
+        progress : DualConvergenceMonitor
+            Convergence monitor, for the time limit.
+        """
         if not self.problem.margin.convex:
             return
         free = np.flatnonzero(self.look.free)
-        most = self._affordable(len(free))
-        if not most:
+        max_factorisations = self._affordable(len(free))
+        if not max_factorisations:
             return
         a, sides = self.at.a[free], self.problem.sides.of(free)
         H = self.working.face(free)
+        # The separable part adds its ridge on the side of 0 where a_i lies.
         H[np.diag_indices(len(free))] += np.where(a > 0, sides.ridge[1], sides.ridge[0]).astype(
             H.dtype
         )
         lower, upper = np.where(a > 0, 0.0, sides.lower), np.where(a < 0, 0.0, sides.upper)
         g = self.look.level - self.look.rise[free]
-        new = maximise_on_face(H, g, a, lower, upper, True, most, lambda: progress.out_of_time)
-        self.effort.spent, self.effort.work = self._move(free, new) + 4 * len(free) ** 2, 0
+        solution = maximise_on_face(
+            H, g, a, lower, upper, True, max_factorisations, lambda: progress.out_of_time
+        )
+        self.effort.spent, self.effort.work = self._move(free, solution) + 4 * len(free) ** 2, 0
 
     def _affordable(self, n: int) -> int:
-        """How many factorisations of n free points are worth trying now: those that cost less than the pair steps that seem to be left.
+        """Return how many factorisations of n free points may be tried now.
 
-        Their matrix and the change of the gradient cost `once`, a factorisation costs `each`, and pair steps cost `ahead` if they go on at
-        the price and the pace of the last round.
+        Zero unless they are estimated to cost less than the remaining pair steps:
+
+            once + FACTORISATIONS_EXPECTED * each < ahead
+
+        with `once` the work of the matrix and the gradient update, `each` that of a
+        factorisation, and `ahead` that of pair steps at the price and pace of the last
+        round.
         """
         effort, look, goal, working = self.effort, self.look, self.aim.goal, self.working
         if not self.rough and n <= SMALL_FACE:
@@ -535,17 +695,20 @@ class _Descent:
         return FACTORISATIONS_ALLOWED if once + FACTORISATIONS_EXPECTED * each < ahead else 0
 
     def _move(self, points: Index, a: Array) -> int:
-        """Put new numbers of some points in place, let the gradient and the slopes follow, and return the work outside of the block."""
+        """Assign variables, update gradient and estimate; return the outside work."""
         change = a - self.at.a[points]
         self.at.drift += float(np.abs(change).sum())
         self.at.a[points] = a
-        work = self.working.follow(points, change, self.at.G)
+        outside_work = self.working.follow(points, change, self.at.G)
         self.look_again()
-        return work
+        return outside_work
 
 
 def _ray_value(progress: DualConvergenceMonitor, units: ProblemScaling) -> float:
-    """The dual value of the best multiple of the multipliers, (t'alpha)^2 / (2 |A'alpha|_K^2)."""
+    """Return the dual value of the best multiple of the current multipliers.
+
+    That is (t'alpha)^2 / (2 |A'alpha|_K^2).
+    """
     norm2 = progress.shown.norm2
     gain = max(progress.dual + norm2 / 2, 0.0)
     return gain * (gain / max(2 * norm2, 1e-300 + 1e-32 * gain * units.unit))

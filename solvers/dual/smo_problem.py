@@ -1,18 +1,19 @@
-"""A margin problem of one entry a row as SMO sees it: one number a point, in units in which K and the targets are of size 1.
+"""Margin problem of one entry per row with one variable per point, in scaled units.
 
-    min  1/2 a'K a - z'a + width'|a| + 1/2 sum_i ridge_i a_i^2    s.t.  lower <= a <= upper,  1'a = 0
+    min  1/2 a'K a - z'a + width'|a| + 1/2 sum_i ridge_i a_i^2
+    s.t. lower <= a <= upper,  1'a = 0
 
-The number a_i of point i is the sum of s_r alpha_r over its rows r. A row with s_r = 1
-is the part of a_i above 0, a row with s_r = -1 the part below 0. Classification has one
-row a point and the regression tube has two, so that both are this one problem. The
-units are
+The variable a_i of point i is the sum of s_r alpha_r over its rows r. A row with s_r =
+1 is the part of a_i above 0, a row with s_r = -1 the part below 0. Classification has
+one row per point and the regression tube has two; both are this problem. The scaling is
 
-    K  ->  K / unit,    f  ->  f / spread,    a  =  alpha unit / spread,    unit = mean |K_ii|,    spread = half the range of s_r t_r.
+    K  ->  K / unit,    f  ->  f / spread,    a  =  alpha unit / spread,
+    unit = mean |K_ii|,    spread = half the range of s_r t_r.
 
-The slopes of the objective at a are those of every point to both sides: G_i + rise_i
-where a_i grows and G_i + fall_i where it shrinks, with the gradient G = K a - z and the
-slopes of the separable part. A point is optimal if no slope to fall is above any slope
-to rise.
+The one-sided slopes of the objective at a are G_i + rise_i where a_i grows and G_i +
+fall_i where it shrinks, with the gradient G = K a - z and the slopes rise_i and fall_i
+of the separable part. A point a is optimal if max_j (G_j + fall_j) <= min_i (G_i +
+rise_i).
 """
 
 from __future__ import annotations
@@ -33,20 +34,22 @@ from equimargin.formulations.problem.margin import MarginProblem
 Index = NDArray[np.intp]
 
 NEVER = 1e30
-"""Slope that stands in for an infinite one: sums of float32 would turn an infinity into NaN."""
+"""Finite substitute of an infinite slope; infinities would become NaN in float32 sums."""
 
 
 class SeparablePart(NamedTuple):
-    """The separable part of the objective on both sides of 0, of every point.
+    """Separable part of the objective, on both sides of 0.
 
     Parameters
     ----------
-    lower, upper : ndarray of shape (m,)
-        The box.
+    lower : ndarray of shape (m,)
+        Lower bounds.
+    upper : ndarray of shape (m,)
+        Upper bounds.
     width : ndarray of shape (m,)
-        The slope of the tube.
+        Half width of the tube: the slope of width'|a|.
     ridge : ndarray of shape (2, m)
-        The curvature below 0 and above 0.
+        Curvatures below 0 and above 0.
     """
 
     lower: Array
@@ -55,7 +58,13 @@ class SeparablePart(NamedTuple):
     ridge: Array
 
     def of(self, points: Index) -> SeparablePart:
-        """Those of some of the points."""
+        """Select some of the points.
+
+        Parameters
+        ----------
+        points : ndarray of shape (k,)
+            Indices of the points.
+        """
         return SeparablePart(
             self.lower[points], self.upper[points], self.width[points], self.ridge[:, points]
         )
@@ -63,19 +72,20 @@ class SeparablePart(NamedTuple):
 
 @dataclass(frozen=True)
 class ProblemScaling:
-    """The points of the rows, and the units; both are the same at all costs.
+    """Points of the rows and scaling, which are equal at all costs.
 
     Parameters
     ----------
     m : int
-        points.
-    point : Index of shape (p,)
-        The point of every row.
+        Number of points.
+    point : ndarray of shape (p,)
+        Point of every row.
     unit : float
         Mean |K_ii|.
-    spread, middle : float
-        Half the range of s_r t_r, and the middle of that range, which the bias takes
-        up.
+    spread : float
+        Half the range of s_r t_r.
+    middle : float
+        Middle of that range, absorbed by the bias.
     """
 
     m: int
@@ -86,7 +96,13 @@ class ProblemScaling:
 
     @classmethod
     def of(cls, problem: MarginProblem) -> ProblemScaling:
-        """The units of a problem that SMO takes."""
+        """Return the scaling of a problem that SMO supports.
+
+        Parameters
+        ----------
+        problem : MarginProblem
+            Problem to solve.
+        """
         rows = problem.rows
         point = np.abs(rows.dot(np.arange(1.0, problem.m + 1))).astype(np.intp) - 1
         z = rows.s * rows.t
@@ -96,33 +112,50 @@ class ProblemScaling:
 
     @property
     def scale(self) -> float:
-        """What multipliers are multiplied by, unit / spread."""
+        """Factor of the multipliers, unit / spread."""
         return self.unit / self.spread
 
     def largest(self, v: Array) -> Array:
-        """The largest number of the rows of every point, (m,), for numbers of rows (p,)."""
+        """Return the maximum over the rows of every point.
+
+        Parameters
+        ----------
+        v : ndarray of shape (p,)
+            Values of the rows.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Maxima; -inf for a point without rows.
+        """
         most = np.full(self.m, -np.inf)
         np.maximum.at(most, self.point, v)
         return most
 
 
 class OptimalityState(NamedTuple):
-    """What the slopes say of a point a.
+    """Slopes, optimality violation and estimated gap at a point a.
 
     Parameters
     ----------
-    rise, fall : ndarray of shape (m,)
-        The slope of every point to both sides, G included.
-    free : NDArray[np.bool_] of shape (m,)
-        Whether they are equal.
-    least, most : float
-        The least slope to rise and the largest to fall.
+    rise : ndarray of shape (m,)
+        Slopes where a_i grows, G included.
+    fall : ndarray of shape (m,)
+        Slopes where a_i shrinks, G included.
+    free : ndarray of bool of shape (m,)
+        True where both slopes are equal.
+    least : float
+        Minimum of `rise`.
+    most : float
+        Maximum of `fall`.
     level : float
-        The mean slope of the free points, which is minus the bias.
-    gap, dual : float
-        Estimates of the duality gap and of the dual value.
+        Mean slope of the free points, which is minus the bias.
+    gap : float
+        Estimated duality gap.
+    dual : float
+        Estimated dual value.
     relative_gap : float
-        The gap over the size of the values; it is infinite where there is none.
+        Gap relative to the size of the values; inf without an estimate.
     """
 
     rise: Array
@@ -137,31 +170,32 @@ class OptimalityState(NamedTuple):
 
     @property
     def violation(self) -> float:
-        """By how much the largest slope to fall is above the least to rise."""
+        """Violation of optimality: largest slope to fall minus least slope to rise."""
         return self.most - self.least
 
 
 @dataclass(frozen=True)
 class PointProblem:
-    """The problem of this module for one margin problem.
+    """Problem of this module for one margin problem.
 
     Parameters
     ----------
     margin : MarginProblem
-        That problem.
+        Margin problem.
     units : ProblemScaling
-        Its units.
-    sides, z
-        The separable part; z is (m,).
+        Its scaling.
+    sides : SeparablePart
+        Separable part.
+    z : ndarray of shape (m,)
+        Linear term.
     costs : ndarray of shape (2, m)
-        Of the rows below and above 0.
-    hard : NDArray[np.bool_] of shape (p,)
-        Which rows must be met.
+        Costs of the rows below and above 0.
+    hard : ndarray of bool of shape (p,)
+        True for rows of infinite cost.
     at_0 : float
-        The primal value of f = 0.
+        Primal value of f = 0.
     most_dual : float
-        Twice the value at_0, above which a dual value can only be rounding; infinite
-        where rows are hard.
+        Twice `at_0`: a larger dual value is rounding error; inf with hard rows.
     """
 
     margin: MarginProblem
@@ -175,20 +209,20 @@ class PointProblem:
 
     @classmethod
     def of(cls, problem: MarginProblem, units: ProblemScaling) -> PointProblem:
-        """The problem at the costs of a margin problem.
+        """Return the problem at the costs of a margin problem.
 
         Parameters
         ----------
         problem : MarginProblem
-            One that SMO takes.
+            Problem that SMO supports.
         units : ProblemScaling
-            Of the problem or of one that differs from it in costs and weights only.
+            Scaling of the problem, or of one with other costs and weights.
         """
         return cls._with_targets(problem, units, problem.rows.t)
 
     @classmethod
     def _with_targets(cls, problem: MarginProblem, units: ProblemScaling, t: Array) -> PointProblem:
-        """The problem whose targets are t, (p,)."""
+        """Return the problem with targets t, (p,)."""
         m, s = units.m, problem.rows.s
         sides, z, costs = (
             SeparablePart(np.empty(m), np.empty(m), np.empty(m), np.empty((2, m))),
@@ -218,20 +252,44 @@ class PointProblem:
 
     @property
     def any_hard(self) -> bool:
-        """Whether there are rows that must be met."""
+        """True if there are hard rows."""
         return self.most_dual == np.inf
 
     @property
     def has_estimate(self) -> bool:
-        """Whether the slopes give an estimate of the gap: the kernel is positive semidefinite and no cost is infinite."""
+        """True if the slopes yield a gap estimate: convex problem, no infinite cost."""
         return self.margin.convex and not self.any_hard
 
     def multipliers(self, a: Array) -> Array:
-        """alpha_r, (p,): the part of a_i above or below 0."""
+        """Return the multipliers alpha_r, the parts of a_i above or below 0.
+
+        Parameters
+        ----------
+        a : ndarray of shape (m,)
+            Variables.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Multipliers.
+        """
         return np.maximum(self.margin.rows.s * a[self.units.point], 0.0) / self.units.scale
 
     def numbers(self, alpha: Array) -> Array:
-        """a, (m,), of multipliers (p,): they are shrunk by one factor until they are in the box, and repaired."""
+        """Return the variables a of multipliers, which are first made feasible.
+
+        They are scaled by one factor into the box, and then repaired.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (p,)
+            Multipliers.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Variables.
+        """
         problem = self.margin
         inside = (problem.box > 0) & (alpha > 0)
         alpha = alpha * min(1.0, float((problem.box[inside] / alpha[inside]).min(initial=1.0)))
@@ -240,11 +298,25 @@ class PointProblem:
         return a
 
     def tightened(self, more: float) -> PointProblem:
-        """The problem with the targets of the hard rows raised by `more`, in the targets' own units."""
+        """Return the problem with larger targets of the hard rows.
+
+        Parameters
+        ----------
+        more : float
+            Increase, in units of the targets.
+        """
         return self._with_targets(self.margin, self.units, self.margin.rows.t + more * self.hard)
 
     def look(self, a: Array, G: Array) -> OptimalityState:
-        """The slopes and the estimated gap at a, (m,), whose gradient K a - z is G, (m,)."""
+        """Return the slopes and the estimated gap at a point.
+
+        Parameters
+        ----------
+        a : ndarray of shape (m,)
+            Variables.
+        G : ndarray of shape (m,)
+            Gradient K a - z.
+        """
         rise, fall, free = np.empty(len(a)), np.empty(len(a)), np.empty(len(a), dtype=bool)
         least, most, level, gap, dual = _seen(
             G, a, self.z, self.sides, self.costs, rise, fall, free
@@ -267,10 +339,12 @@ class PointProblem:
 def _place(
     point: Index, s: Array, targets: Array, c: Array, z: Array, width: Array, costs: Array
 ) -> None:
-    """Numbers of rows, (p,), by their points: z and the width, (m,) each, and the costs of the rows below and above 0, (2, m).
+    """Assign targets and costs of rows, (p,), to z and width, (m,), and costs, (2, m).
 
-    z and the width are the middle of s_r t_r on both sides of a point and half their distance; of a point with one row, its s_r t_r and 0.
+    On the two sides of a point, z is the middle of s_r t_r and the width half their
+    distance; for a point with one row they are its s_r t_r and 0.
     """
+    # A point with one row gets its target on both sides.
     for r in range(s.size):
         z[point[r]] = width[point[r]] = targets[r]
     for r in range(s.size):
@@ -279,6 +353,7 @@ def _place(
             z[k], costs[1, k] = targets[r], c[r]
         else:
             width[k], costs[0, k] = targets[r], c[r]
+    # z = (below + above) / 2, width = (below - above) / 2
     for k in range(z.size):
         above, below = z[k], width[k]
         z[k], width[k] = 0.5 * (below + above), 0.5 * (below - above)
@@ -286,11 +361,16 @@ def _place(
 
 @brief
 def _bound(costs: Array, curvature: float, lower: Array, upper: Array, ridge: Array) -> None:
-    """The box, (m,) each, and the ridge, (2, m), of costs (2, m); curvature : of the squared hinge at a cost of 1, 0 of the hinge."""
+    """Compute the bounds, (m,), and the ridge, (2, m), of costs (2, m).
+
+    The curvature is that of the squared hinge at a cost of 1, and 0 for the hinge.
+    """
     for side in range(2):
         for k in range(costs.shape[1]):
             c = costs[side, k]
+            # Conjugate of the squared hinge: alpha^2 / (4 c), so ridge = 1 / (2 c).
             ridge[side, k] = curvature / c if c > 0.0 else 0.0
+            # 0 <= |a_k| <= c for the hinge; no upper bound for the squared hinge.
             end = np.inf if c > 0.0 and curvature > 0.0 else c
             if side == 0:
                 lower[k] = -end
@@ -310,7 +390,7 @@ def _seen(
     fall: Array,
     free: NDArray[np.bool_],
 ) -> tuple[float, float, float, float, float]:
-    """What `_slopes` and then `_estimate` return."""
+    """Return the results of `_slopes` and `_estimate`."""
     lower, upper, width, ridge = sides
     least, most, level = _slopes(G, a, lower, upper, width, ridge, rise, fall, free)
     gap, dual = _estimate(G, a, z, width, ridge, costs, level)
@@ -329,12 +409,14 @@ def _slopes(
     fall: Array,
     free: NDArray[np.bool_],
 ) -> tuple[float, float, float]:
-    """The slopes of every point to both sides, into `rise` and `fall`, and which points are free: where both are equal, into `free`.
+    """Write the slopes of every point into `rise` and `fall`, and into `free` if equal.
 
-    Returns the least slope to rise, the largest to fall, and the level between them at which the free points are on average.
+    Returns the least slope to rise, the largest to fall, and the level between them:
+    the mean slope of the free points.
     """
     least, most, total, count = NEVER, -NEVER, 0.0, 0
     for k in range(G.shape[0]):
+        # Derivative of width |a| + ridge a^2 / 2 above and below 0.
         above, below = width[k] + ridge[1, k] * a[k], ridge[0, k] * a[k] - width[k]
         rise[k] = NEVER if a[k] >= upper[k] else G[k] + (above if a[k] >= 0.0 else below)
         fall[k] = -NEVER if a[k] <= lower[k] else G[k] + (above if a[k] > 0.0 else below)
@@ -343,6 +425,7 @@ def _slopes(
         if free[k]:
             total += rise[k]
             count += 1
+    # level: mean slope of the free points, clipped to the range of `least` and `most`.
     level = total / count if count else 0.5 * (least + most)
     return least, most, larger(smaller(level, larger(least, most)), smaller(least, most))
 
@@ -351,19 +434,22 @@ def _slopes(
 def _estimate(
     G: Array, a: Array, z: Array, width: Array, ridge: Array, costs: Array, level: float
 ) -> tuple[float, float]:
-    """The gap of f = K a with the bias -level, and the dual value."""
+    """Return the gap of f = K a with the bias -level, and the dual value."""
     gap, dual = 0.0, 0.0
     for k in range(G.size):
         for side in range(2):
             sign = 2.0 * side - 1.0
+            # part = (+-a)_+, slack less ridge: u = +-(level - G) - width
             part, u = larger(sign * a[k], 0.0), sign * (level - G[k]) - width[k]
             loss, c, r = larger(u, 0.0), costs[side, k], ridge[side, k]
+            # dual = a'(z - G) / 2 - width'|a| - ridge'a^2 / 2
             dual -= part * (width[k] + 0.5 * r * part)
             if c > 0.0:
+                # gap = sum of loss(u) + conjugate(part) - part u
                 gap -= part * u
                 if r > 0.0:
                     gap += 0.5 * loss * loss / r + 0.5 * r * part * part
-                elif u > 0.0:  # 0 times an infinite cost is a NaN
+                elif u > 0.0:  # 0 times an infinite cost would be NaN.
                     gap += c * u
         dual += a[k] * (0.5 * (z[k] - G[k]))
     return gap, dual

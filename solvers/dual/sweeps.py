@@ -1,21 +1,21 @@
-"""Compiled sweeps over the rows of a dual problem, which move one multiplier after the other.
+"""Compiled sweeps of coordinate descent over the rows of a dual problem.
 
-With u_r = t_r - (A f)_r - ridge_r alpha_r and q_r = (A K A')_rr + ridge_r, a visit to
+With u_r = t_r - (A f)_r - ridge_r alpha_r and q_r = (A K A')_rr + ridge_r, a visit of
 row r is
 
     alpha_r  <-  clip(alpha_r + omega u_r / q_r, 0, box_r),    0 < omega < 2,
 
-and f follows by the change of alpha_r times A_r. A sweep needs two operations on f: its
-value at a point i, and adding a multiple of k(x_i, .) to it. How they are done depends
-on how f is held, by a vector v:
+and f changes by the change of alpha_r times A_r. A sweep needs two operations on f: its
+value at a point i, and the addition of a multiple of k(x_i, .). They depend on the
+vector v that represents f:
 
     features z_i      v = w (q,)      f(x_i) = z_i.w      w <- w + factor z_i
     a Gram matrix     v = f (m,)      f(x_i) = f_i        f <- f + factor K_i
 
-Every row is in another place of the memory than the one before it. It is therefore
-fetched some visits before its own, in two steps: first what says where its features
-are, then the features. The order is random in every sweep, to the last row: where runs
-of neighbours stay together, sweeps are read faster, but four times as many are needed.
+Successive rows are at unrelated places in memory. A row is therefore prefetched some
+visits before its own, in two steps: first the position of its features, then the
+features. The order is random in every sweep, down to single rows: with runs of
+neighbours a sweep is read faster, but four times as many are needed.
 """
 
 from __future__ import annotations
@@ -45,30 +45,55 @@ from equimargin.solvers.progress import MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS
 Order = NDArray[np.int64]
 
 OVER_RELAXATION = 1.3
-"""Factor on the step that is best for a row alone, between 1 and 2: rows that pull the same way then need fewer sweeps."""
+"""Factor on the step that is optimal for a row alone, between 1 and 2.
+
+With a factor above 1, rows that pull in the same direction need fewer sweeps.
+"""
 LATE_OVER_RELAXATION = 1.6
-"""The same once a run has taken EARLY_SWEEPS. What is left is then slow, and the larger factor takes a tenth fewer visits."""
+"""Over-relaxation factor after EARLY_SWEEPS.
+
+Progress is then slow, and the larger factor takes a tenth fewer visits.
+"""
 EARLY_SWEEPS = 20
-"""Sweeps after which the larger factor is better. While many rows still go from bound to bound, it throws them too far."""
+"""Number of sweeps after which the larger over-relaxation factor is better.
+
+While many rows still move from bound to bound, it moves them too far.
+"""
 ROW_CURVATURE_FLOOR = 1e-12
-"""Smallest curvature of a row, relative to the mean curvature of a point: a row of two equal points then moves to its bound."""
+"""Minimum curvature of a row, relative to the mean curvature of a point.
+
+A row of two equal points then moves to its bound.
+"""
 SPREAD, HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
-"""An odd number without a pattern, which makes the states of a random generator of small seeds, and half of the state's bits."""
+"""Odd number without a pattern, which turns small seeds into states of a generator.
+
+HALF is half of a state's bits.
+"""
 ROWS_AHEAD = 4
-"""Visits between the hint that a row's features will be read and its visit: about as long as they take to come from memory."""
+"""Number of visits between the prefetch of a row's features and its visit.
+
+About as long as they take to arrive from memory.
+"""
 SETTLING_SHARE = 0.5
-"""Share of the hardest pull of a sweep. A row that is pushed against its bound harder than this is left out of the next sweeps. With a
-share of 1 a sixth more rows are visited in vain; with 0.25 rows are left out too early,
-and more sweeps over all rows are needed.
+"""Share of a sweep's largest pull above which a row at its bound is skipped next.
+
+With a share of 1 a sixth more rows are visited without effect; with 0.25 rows are
+skipped too early, and more sweeps over all rows are needed.
 """
 TERMS = 4
-"""Numbers of a row in RowArrays.terms."""
+"""Length of a row's record in RowArrays.terms, in entries."""
 UNCONDITIONAL_SHARE = 0.03
-"""Share of the sweeps allowed that `solve_restricted` always makes. It makes others only while what the rows add falls fast enough."""
+"""Share of the allowed sweeps that `solve_restricted` always makes.
+
+It makes others only while the rows' contribution to the gap decreases fast enough.
+"""
 
 
 class SparseRows(NamedTuple):
-    """A (p, m) by the arrays of a CSR matrix; `indptr` and `indices` are empty where row r is `data[r]` times point r."""
+    """A (p, m) as the arrays of a CSR matrix.
+
+    `indptr` and `indices` are empty if row r is `data[r]` times point r.
+    """
 
     indptr: Index
     indices: Index
@@ -76,7 +101,13 @@ class SparseRows(NamedTuple):
 
     @classmethod
     def of(cls, A: Any) -> Self:
-        """Those of a CSR array."""
+        """Return the arrays of a CSR matrix.
+
+        Parameters
+        ----------
+        A : CSR array of shape (p, m)
+            Rows.
+        """
         whole = cls(*stored_entries(A))
         count = np.arange(len(whole.data))
         if (
@@ -89,16 +120,15 @@ class SparseRows(NamedTuple):
 
 
 class RowArrays(NamedTuple):
-    """What sweeps read of the rows.
+    """Data of the rows that sweeps read.
 
     Parameters
     ----------
     A : SparseRows
-        As above.
-    terms : ndarray of shape (p x TERMS,)
-        t_r, box_r, ridge_r and q_r of one row after the other, so that they are read at
-        once. The box is the upper end, the ridge that of a squared hinge, and q_r
-        contains it.
+        Rows.
+    terms : ndarray of shape (p * TERMS,)
+        t_r, box_r, ridge_r and q_r, row by row, so that they are read at once. The box
+        is the upper bound, the ridge that of a squared hinge, and q_r contains it.
     """
 
     A: SparseRows
@@ -106,25 +136,29 @@ class RowArrays(NamedTuple):
 
 
 class SweepIterate(NamedTuple):
-    """The multipliers alpha (p,) and f, held as v (q,) or (m,). Sweeps change both arrays in place."""
+    """Multipliers alpha (p,) and f as v (q,) or (m,); sweeps change both in place."""
 
     alpha: Array
     v: Array
 
 
 class SweepResult(NamedTuple):
-    """What a sweep found.
+    """Statistics of a sweep.
 
     Parameters
     ----------
-    unsettled, moved : int
-        How many rows have not settled, and how many moved.
-    lowest, highest : float
-        u_r that a row could follow.
+    unsettled : int
+        Number of rows that have not settled.
+    moved : int
+        Number of rows that moved.
+    lowest : float
+        Minimum u_r of the rows that moved, at most 0.
+    highest : float
+        Maximum u_r of the rows that moved, at least 0.
     share : float
-        What the rows added to the gap when they were visited.
+        Sum of the rows' contributions to the gap when they were visited.
     gain : float
-        By how much the dual value has risen.
+        Increase of the dual value.
     """
 
     unsettled: int
@@ -136,7 +170,13 @@ class SweepResult(NamedTuple):
 
 
 def merge_passes(parts: Sequence[SweepResult]) -> SweepResult:
-    """What the parts of a sweep found together."""
+    """Merge the results of a sweep's parts.
+
+    Parameters
+    ----------
+    parts : sequence of SweepResult
+        Results.
+    """
     if not parts:
         return SweepResult(0, 0, 0.0, 0.0, 0.0, 0.0)
     unsettled, moved, lowest, highest, share, gain = zip(*parts, strict=True)
@@ -152,28 +192,33 @@ def solve_restricted(
     most: int,
     out_of_time: Callable[[], bool],
 ) -> tuple[Array, Array, bool]:
-    """Sweep over some rows of a hinge, the others held, until these rows add little to the gap.
+    """Sweep over some rows of a hinge, the others fixed, until their gap is small.
 
     Parameters
     ----------
     Y : array-like of shape (k, q)
         Features of the rows, dense or CSR.
-    t, box : ndarray of shape (k,)
-        Their targets and upper ends.
+    t : ndarray of shape (k,)
+        Targets of the rows.
+    box : ndarray of shape (k,)
+        Upper bounds of the multipliers.
     at : SweepIterate
-        Their multipliers (k,), and w (q,) of all rows.
+        Multipliers of the rows (k,), and w (q,) of all rows.
     enough : float
-        > 0, what these rows may still add to the gap.
+        Contribution of these rows to the gap at which to stop, > 0.
     most : int
-        Number of sweeps allowed.
-    out_of_time : Callable[[], bool]
-        Whether the run has to end, asked from time to time.
+        Maximum number of sweeps.
+    out_of_time : callable
+        Returns True if the run must end; called from time to time.
 
     Returns
     -------
-    alpha
-        (k,) within 0 .. box.  w : (q,) that goes with it, up to rounding.  reached :
-        whether they add no more than `enough`.
+    alpha : ndarray of shape (k,)
+        Multipliers, within 0 .. box.
+    w : ndarray of shape (q,)
+        Weights of these multipliers, within rounding.
+    reached : bool
+        True if the contribution is at most `enough`.
     """
     Z = Explicit(Y, False)
     X, order, at = stored_rows(Z), np.arange(Z.m), SweepIterate(at.alpha.copy(), at.v.copy())
@@ -188,8 +233,19 @@ def solve_restricted(
 
 @brief
 def shuffle(order: Order, seed: int) -> None:
-    """Put the rows in random order, in place: Fisher's and Yates's exchanges, Marsaglia's xorshift generator, no division."""
+    """Permute the rows at random, in place.
+
+    Fisher-Yates exchanges with Marsaglia's xorshift generator, without division.
+
+    Parameters
+    ----------
+    order : ndarray of shape (k,)
+        Rows.
+    seed : int
+        Seed of the generator.
+    """
     state = SPREAD * np.uint64(seed + 1)
+    # k = p - 1 .. 1: exchange entry k with entry floor((k + 1) U), 0 <= U < 1.
     for k in range(order.size - 1, 0, -1):
         state ^= state << np.uint64(13)
         state ^= state >> np.uint64(7)
@@ -200,9 +256,25 @@ def shuffle(order: Order, seed: int) -> None:
 
 @jit
 def norms2(A: SparseRows, X: Any, z: Array) -> Array:
-    """|A_r Z|^2, (p,); z : (q,) zeros to work on."""
+    """Return |A_r Z|^2 of every row.
+
+    Parameters
+    ----------
+    A : SparseRows
+        Rows.
+    X : tuple
+        Features Z as `stored_rows` returns them.
+    z : ndarray of shape (q,)
+        Zeros, used as scratch.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+        Squared norms.
+    """
     indptr, indices, data = A
     q = np.zeros(indptr.size - 1)
+    # z = A_r Z, q_r = A_r Z z
     for r in range(q.size):
         for k in range(indptr[r], indptr[r + 1]):
             row_add(data[k], X, indices[k], z)
@@ -215,9 +287,23 @@ def norms2(A: SparseRows, X: Any, z: Array) -> Array:
 
 @jit
 def quadratics(A: SparseRows, K: Array) -> Array:
-    """(A K A')_rr, (p,), from the few entries of each row."""
+    """Return (A K A')_rr of every row, from its few entries.
+
+    Parameters
+    ----------
+    A : SparseRows
+        Rows.
+    K : ndarray of shape (m, m)
+        Gram matrix.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+        Quadratic forms.
+    """
     indptr, indices, data = A
     q = np.zeros(indptr.size - 1)
+    # q_r = sum_kl A_rk A_rl K_kl
     for r in range(q.size):
         for k in range(indptr[r], indptr[r + 1]):
             for e in range(indptr[r], indptr[r + 1]):
@@ -237,10 +323,35 @@ def sweep(
     by_value: bool,
     at: SweepIterate,
 ) -> tuple[int, int, float, float, float, float]:
-    """Visit the rows `order` (k,) once and change `at`, in place; the figures of a Pass. Rows that have not settled come first in it then.
+    """Visit every row once and update the iterate in place.
 
-    A row settles, and is passed over, at a bound against which u_r pushes it, below `low` or above `high`. X are features, or K if
-    `by_value`. The product with a row is written out: a call would count the references of every array that it is given.
+    A row settles, and is skipped, at a bound against which u_r pushes it, below `low`
+    or above `high`. The product with a row is written out: a call would count the
+    references of every array that it is given.
+
+    Parameters
+    ----------
+    order : ndarray of shape (k,)
+        Rows to visit; afterwards those that have not settled come first.
+    low : float
+        Value of u_r below which a row at 0 settles.
+    high : float
+        Value of u_r above which a row at its upper bound settles.
+    omega : float
+        Over-relaxation factor.
+    rows : RowArrays
+        Data of the rows.
+    X : StoredRows
+        Features, or K if `by_value`.
+    by_value : bool
+        True if f is represented by its values at the points.
+    at : SweepIterate
+        Iterate, changed in place.
+
+    Returns
+    -------
+    tuple
+        Fields of a SweepResult.
     """
     (indptr, indices, data), terms = rows
     starts, columns, entries, d = X
@@ -248,6 +359,7 @@ def sweep(
     own, thin = indices.size == 0, columns.size > 0
     kept, moved, down, up, share, gain = 0, 0, 0.0, 0.0, 0.0, 0.0
     for place in range(order.size):
+        # Prefetch the positions of a later row and the features of a sooner one.
         if place + 2 * ROWS_AHEAD < order.size and own and not by_value:
             soon, later = order[place + ROWS_AHEAD], order[place + 2 * ROWS_AHEAD]
             prefetch(alpha, later)
@@ -262,9 +374,11 @@ def sweep(
             terms[r * TERMS + 2],
             terms[r * TERMS + 3],
         )
+        # u_r = t_r - ridge_r alpha_r - sum_i A_ri f_i
         u = terms[r * TERMS] - ridge * old
         for k in range(first, last):
             i = r if own else np.int64(indices[k])
+            # v[d], if there is one, is the constant of f.
             f = v[i] if by_value else v[d] if v.size > d else 0.0
             start, stop = starts[i], starts[i + 1]
             if thin:
@@ -274,6 +388,7 @@ def sweep(
                 for j in range(d):
                     f += entries[start + j] * v[j]
             u -= data[k] * f
+        # alpha_r <- clip(alpha_r + omega u_r / q_r, 0, box_r)
         new = _moved(u, old, box, q, omega)
         delta = new - old
         if delta == 0.0 and (u < low or u > high):
@@ -283,7 +398,9 @@ def sweep(
         if delta != 0.0:
             alpha[r], moved = new, moved + 1
             down, up = smaller(down, u), larger(up, u)
+            # Increase of the dual value: delta u_r - delta^2 q_r / 2.
             gain += delta * (u - 0.5 * delta * q)
+            # f <- f + delta A_r
             for k in range(first, last):
                 i = r if own else np.int64(indices[k])
                 swept_add(delta * data[k], starts, columns, entries, d, i, v)
@@ -301,13 +418,14 @@ def _settle(
     most: int,
     seed: int,
 ) -> bool:
-    """Make at most `most` passes over the rows of a hinge, in place; true once they add no more than `enough` to the gap.
+    """Make up to `most` passes over rows of a hinge; return True at a gap <= `enough`.
 
-    The passes end early where what the rows add falls too slowly to get there.
+    The passes end early if the rows' contribution to the gap decreases too slowly.
     """
     alpha, w = at
     q = np.empty(t.size)
     z, total = np.zeros(w.size), 0.0
+    # q_r = |z_r|^2
     for r in range(t.size):
         row_add(1.0, X, r, z)
         q[r] = row_dot(X, r, z)
@@ -324,10 +442,12 @@ def _settle(
             r = order[k]
             u = t[r] - row_dot(X, r, w)
             if _settles(u, alpha[r], box[r], low, high):
+                # Move the row behind the active ones.
                 active -= 1
                 order[k], order[active] = order[active], r
                 continue
             k += 1
+            # Contribution of the row to the gap: c u_+ - alpha u.
             share += box[r] * max(u, 0.0) - alpha[r] * u
             pull = _pull(u, alpha[r], box[r])
             down, up = min(down, pull), max(up, pull)
@@ -337,11 +457,13 @@ def _settle(
                 alpha[r] = moved
         low, high = thresholds(down, up)
         if share <= enough:
+            # The share counts only if all rows were visited; otherwise visit all again.
             if active == t.size:
                 return True
             active, low, high = t.size, -np.inf, np.inf
         elif mark <= UNCONDITIONAL_SHARE * budget:
             mark, first = visits, max(share, enough)
+        # Stop above the geometric path from `first` at `mark` to `enough` at the budget.
         elif visits > 2 * mark and share > first * (enough / first) ** (
             (visits - mark) / (budget - mark)
         ):
@@ -351,7 +473,20 @@ def _settle(
 
 @brief
 def thresholds(down: float, up: float) -> tuple[float, float]:
-    """The bounds on u_r beyond which rows settle in the next sweep: shares of the lowest and the highest pull of this one, if any."""
+    """Return the bounds on u_r beyond which rows settle in the next sweep.
+
+    Parameters
+    ----------
+    down : float
+        Lowest pull of this sweep, at most 0.
+    up : float
+        Highest pull of this sweep, at least 0.
+
+    Returns
+    -------
+    tuple of float
+        Shares of both; infinite if the pull is 0.
+    """
     return (
         SETTLING_SHARE * down if down < 0.0 else -np.inf,
         SETTLING_SHARE * up if up > 0.0 else np.inf,
@@ -360,20 +495,25 @@ def thresholds(down: float, up: float) -> tuple[float, float]:
 
 @part
 def _moved(u: float, alpha: float, box: float, q: float, omega: float) -> float:
-    """Where one multiplier goes: beyond the value that is best for it alone, but within the box."""
+    """Return the relaxed optimum of one multiplier, clipped to the box."""
     new: float = smaller(larger(alpha + omega * u / q, 0.0), box)
     return new
 
 
 @jit
 def _settles(u: float, alpha: float, box: float, low: float, high: float) -> bool:
-    """Whether a row is at a bound and is pushed against it beyond the thresholds."""
+    """Return True if a row is pushed against its bound beyond the thresholds."""
     return (alpha == 0.0 and u < low) or (alpha == box and u > high)
 
 
 @part
 def _share(u: float, alpha: float, box: float, ridge: float) -> float:
-    """What a row adds to the gap: the loss of its slack s = u + ridge alpha, less alpha s, and the loss's conjugate at alpha."""
+    """Return the gap of a row: loss(s) - alpha s + conjugate(alpha).
+
+    The slack is s = u + ridge alpha.
+    """
+    # Hinge: box u_+ - alpha u. Squared hinge, box = 1 / (2 ridge): s_+^2 / (2 ridge)
+    # - alpha s + ridge alpha^2 / 2, which is u^2 / (2 ridge) for s > 0.
     slack = u + ridge * alpha
     share: float
     if ridge == 0.0:
@@ -387,7 +527,7 @@ def _share(u: float, alpha: float, box: float, ridge: float) -> float:
 
 @jit
 def _pull(u: float, alpha: float, box: float) -> float:
-    """The part of u that the row can follow."""
+    """Return the part of u that the row can follow."""
     if alpha == 0.0:
         return max(u, 0.0)
     return min(u, 0.0) if alpha == box else u

@@ -1,16 +1,18 @@
-"""Pair steps on a working set: which points make it up, their block of K, and the compiled loop over pairs.
+"""Working sets of SMO: their choice, their block of K, and the compiled pair steps.
 
-Every point k has the slopes of the objective to both sides of a_k: G_k + rise_k if it
-grows, G_k + fall_k if it shrinks. A pair step moves a_i up and a_j down by the same
-delta. Point i is the one of least slope to rise, and j the one of largest gain
-(G_j + fall_j - G_i - rise_i)^2 / curvature. Up to ONE_SET points are all in one working
-set. Where there are more, the set is made of the worst violators and of the free
-points. It changes when points outside of it violate optimality by too much, and then
-its block of K is computed anew where it has changed.
+The one-sided slopes of the objective in a_k are G_k + rise_k if a_k grows and G_k +
+fall_k if it shrinks. A pair step increases a_i and decreases a_j by the same delta.
+Point i has the least slope to rise, and j the largest gain (G_j + fall_j - G_i -
+rise_i)^2 / curvature. Up to ONE_SET points form one working set. Of more points, the
+set contains the worst violators and the free points. It changes when points outside
+violate optimality by too much; then its block of K is recomputed where it has changed.
 
-Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second order
-information, JMLR 6 (2005), WSS 2; T. Joachims, Making large-scale SVM learning
-practical (1999), for the sets.
+References
+----------
+R.-E. Fan, P.-H. Chen, C.-J. Lin. Working set selection using second order information
+for training support vector machines. JMLR 6 (2005), 1889-1918, rule WSS 2.
+
+T. Joachims. Making large-scale SVM learning practical (1999), for the sets.
 """
 
 from __future__ import annotations
@@ -29,50 +31,59 @@ from equimargin.solvers.products.kept_tiles import kept
 from equimargin.solvers.products.tiles import Block, Tiles, add_rows, tiles
 
 ONE_SET = 2048
-"""Points up to which all of them are one working set.
+"""Largest problem, in points, that is a single working set.
 
-Its block of K, 16 MB in float32, is computed once and for all.
+Its block of K, 16 MB in float32, is computed only once.
 """
 SMALLEST_SET = 512
-"""Points that a working set has at least beside the free ones, where it is not of all points."""
-POINTS_PER_PLACE = 20
-"""Points of the problem for every one that a working set has beside the free ones.
+"""Minimum size of a working set in points, without the free ones.
 
-With 10 a block takes more time than it saves in rounds, and with 40 the rounds become
-too many.
+Applies unless the set is all points.
+"""
+POINTS_PER_PLACE = 20
+"""Ratio of the points of the problem to those of a working set, without the free ones.
+
+With 10 a block takes more time than it saves in rounds, and with 40 there are too many
+rounds.
 """
 LARGEST_SET = {np.dtype(np.float32): 6000, np.dtype(np.float64): 2000}
-"""Points that a working set has at most in each precision.
+"""Maximum size of a working set in points, by precision.
 
-A set that leaves out free points changes in every round, and its block is computed anew
-each time: blocks of up to 144 MB are worth their memory.
+A set without some of the free points changes in every round, and its block is
+recomputed each time: blocks of up to 144 MB pay off.
 """
 RENEWED_PART = 3
-"""Points of a set for every new one, below which the block is computed anew as a whole,
-not only in the rows and columns of these.
+"""Ratio of a set's points to its new ones below which the whole block is recomputed.
+
+Above it, only the rows and columns of the new points are.
 """
 POINT_IN_PYTHON, PAIR_STEP_IN_PYTHON = 5.0, 20.0
-"""Cost of pair steps as Python, in entries of a loop in Python.
+"""Cost of pair steps run as Python, in entries of a Python loop.
 
-The first is per point before the first step, and the second is per step.
+The first value is per point before the first step, the second per step.
 """
 
 
 class WorkingSet:
-    """The points of the next pair steps and their block of K, in one precision at a time.
+    """Points of the next pair steps and their block of K, in one precision at a time.
 
     Parameters
     ----------
-    exact, single : Tiles
-        K in float64 and in float32, tile by tile.
-    tiles
-        The one of both that is in use.
-    points : Index of shape (q,)
-        The set, which outlives a change of precision.
-    K : array-like of shape (q, q)
-        Its block; None before it is computed in this precision.
+    exact : Tiles
+        K in float64, tile by tile.
+    single : Tiles
+        K in float32, tile by tile.
     memory : Workspace
-        Where the block is; of one run at a time.
+        Memory of the block, for one run at a time.
+
+    Attributes
+    ----------
+    tiles : Tiles
+        The one of `exact` and `single` in use.
+    points : ndarray of shape (q,)
+        Working set; kept when the precision changes.
+    K : ndarray of shape (q, q) or None
+        Block of K; None until computed in this precision.
     """
 
     def __init__(self, exact: Tiles, single: Tiles, memory: Workspace) -> None:
@@ -82,46 +93,88 @@ class WorkingSet:
 
     @classmethod
     def of(cls, gram: Gram, unit: float, n_jobs: int, memory: Workspace) -> WorkingSet:
-        """No points yet, of K / unit."""
+        """Return an empty working set for K / unit.
+
+        Parameters
+        ----------
+        gram : Gram
+            Gram operator of K.
+        unit : float
+            Divisor of K.
+        n_jobs : int
+            Threads of the tiles.
+        memory : Workspace
+            Memory of the block.
+        """
         exact = tiles(gram, unit, n_jobs)
         return cls(*((exact, exact.single()) if gram.m <= ONE_SET else kept(exact, memory)), memory)
 
     @property
     def m(self) -> int:
-        """How many points there are, in the set and outside."""
+        """Number of all points, inside and outside the set."""
         return self.exact.gram.m
 
     @property
     def whole(self) -> bool:
-        """Whether the set is of all points."""
+        """True if the set is all points."""
         return self.m <= ONE_SET
 
     @property
     def in_float32(self) -> bool:
-        """Whether float32 is in use."""
+        """True if float32 is in use."""
         return self.tiles is self.single
 
     @property
     def in_float64_whole(self) -> bool:
-        """Whether the block is that of all points in float64: all of K."""
+        """True if the block is all of K in float64."""
         return self.whole and self.K is not None and not self.in_float32
 
     def product(self, points: Index, v: Array) -> Array:
-        """K[:, points] v / unit in float64, (m,), where the block is all of K."""
+        """Return K[:, points] v / unit in float64, if the block is all of K.
+
+        Parameters
+        ----------
+        points : ndarray of shape (k,)
+            Indices of the points.
+        v : ndarray of shape (k,)
+            Coefficients.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Product.
+        """
         f = np.zeros(self.m)
         add_rows(self.K, points, v, f, 0, self.m)
         return f
 
     def work_in(self, tiles: Tiles) -> None:
-        """Take pair steps in the precision of `exact` or of `single`. A block in the other precision is forgotten."""
+        """Set the precision of the pair steps, and drop a block in the other precision.
+
+        Parameters
+        ----------
+        tiles : Tiles
+            `exact` or `single`.
+        """
         self.tiles = tiles
         if self.K is not None and self.K.dtype != tiles.dtype:
             self.K = None
 
     def choose(self, look: OptimalityState) -> int:
-        """Choose the set for the next pair steps. The present one stays as long as no point outside of it violates optimality by much.
+        """Choose the set for the next pair steps.
 
-        Returns the work that its block of K takes, in the units of `WorkCounter`.
+        The present one stays if no point outside violates optimality by more than a
+        tenth of the violation.
+
+        Parameters
+        ----------
+        look : OptimalityState
+            Slopes at the current point.
+
+        Returns
+        -------
+        int
+            Work of computing the block of K, in units of `WorkCounter`.
         """
         if self.whole:
             if self.K is None:
@@ -150,10 +203,8 @@ class WorkingSet:
         size = len(points)
         self.points, places = keep_positions(points, before)
         if self.K is None or len(before) != size or len(places) > size // RENEWED_PART:
-            self.points, self.K = (
-                points,
-                None,
-            )  # the memory of the old block is free for the new one
+            # Drop the old block first: the new one uses its memory.
+            self.points, self.K = points, None
             self.K = self.tiles.block(
                 points, points, self.memory.array("set", (size, size), self.tiles.dtype)
             )
@@ -162,7 +213,18 @@ class WorkingSet:
         return 8 * size * len(places)
 
     def face(self, points: Index) -> Block:
-        """K at some points, (k, k), to write into."""
+        """Return a writable copy of K at some points.
+
+        Parameters
+        ----------
+        points : ndarray of shape (k,)
+            Indices of the points.
+
+        Returns
+        -------
+        ndarray of shape (k, k)
+            Block of K.
+        """
         if self.whole:
             return np.asarray(self.K[np.ix_(points, points)])
         return self.tiles.block(
@@ -170,9 +232,23 @@ class WorkingSet:
         )
 
     def follow(self, points: Index, change: Array, G: Array) -> int:
-        """G <- G + K[:, points] change, in place; through the block where the points are `self.points` or all points are in it.
+        """Add K[:, points] change to the gradient in place, by the block if possible.
 
-        Returns the work outside of the block, in the units of `WorkCounter`.
+        The block serves if `points` is `self.points` or the set is all points.
+
+        Parameters
+        ----------
+        points : ndarray of shape (k,)
+            Indices of the points that change.
+        change : ndarray of shape (k,)
+            Change of their variables.
+        G : ndarray of shape (m,)
+            Gradient, changed in place.
+
+        Returns
+        -------
+        int
+            Work outside of the block, in units of `WorkCounter`.
         """
         moved = np.flatnonzero(change)
         if self.whole:
@@ -190,20 +266,25 @@ class WorkingSet:
 
 
 def choose_working_set(look: OptimalityState, before: Index, size: int) -> Index:
-    """The points of a new working set, in ascending order.
+    """Select a new working set.
 
-    They are the worst violators of both sides, the points of the set before, its free
-    ones first, and those that are next to violate optimality. The violators take half
-    of the set, or all that the free points of the set before leave of it.
+    It contains the worst violators of both sides, points of the previous set, free ones
+    first, and those closest to a violation. The violators take half of the set, or all
+    that the free points of the previous set leave.
 
     Parameters
     ----------
     look : OptimalityState
-        At a.
-    before : Index
-        The set before.
+        Slopes at the current point.
+    before : ndarray of int
+        Previous set.
     size : int
-        How many points to choose.
+        Number of points to select.
+
+    Returns
+    -------
+    ndarray of int
+        Indices, in ascending order.
     """
     rise, fall, free = look.rise, look.fall, look.free
     half = max(size // 2, size - int(np.count_nonzero(free[before]))) // 2
@@ -229,14 +310,21 @@ def choose_working_set(look: OptimalityState, before: Index, size: int) -> Index
 
 
 def keep_positions(points: Index, before: Index) -> tuple[Index, Index]:
-    """The points of a new set, with those that were in the set before in their old places, and the places of the others.
+    """Reorder a new set so that kept points stay in their old places.
 
     Parameters
     ----------
-    points : Index
-        The new set, in ascending order, at least one point.
-    before : Index
-        The set before, in any order.
+    points : ndarray of int
+        New set, in ascending order, at least one point.
+    before : ndarray of int
+        Previous set, in any order.
+
+    Returns
+    -------
+    order : ndarray of int
+        The new set.
+    places : ndarray of int
+        Places of the points that were not in the previous set.
     """
     order, old = np.full(len(points), -1), before[: len(points)]
     at = np.minimum(np.searchsorted(points, old), len(points) - 1)
@@ -248,7 +336,17 @@ def keep_positions(points: Index, before: Index) -> tuple[Index, Index]:
 
 
 def violators_outside(look: OptimalityState, margin: float, points: Index) -> bool:
-    """Whether a point outside of the set violates optimality by more than a margin, at the level of the free points."""
+    """Return True if a point outside the set violates optimality by more than a margin.
+
+    Parameters
+    ----------
+    look : OptimalityState
+        Slopes, and the level relative to which they violate.
+    margin : float
+        Violation that is tolerated.
+    points : ndarray of int
+        Working set.
+    """
     violating = (look.rise < look.level - margin) | (look.fall > look.level + margin)
     violating[points] = False
     return bool(violating.any())
@@ -259,27 +357,31 @@ def violators_outside(look: OptimalityState, margin: float, points: Index) -> bo
 def pair_steps(
     K: Any, G: Any, a: Array, sides: SeparablePart, floor: float, eps: float, steps: int
 ) -> tuple[int, float]:
-    """Pair steps on a and G in place, until the violation is at most eps.
+    """Take pair steps on a and G in place, until the violation is at most eps.
 
     Parameters
     ----------
-    K : array-like of shape (q, q)
-        The block of the set.
-    G : array-like of shape (q,)
-        Its gradient, in the precision of K.
+    K : ndarray of shape (q, q)
+        Block of the set.
+    G : ndarray of shape (q,)
+        Gradient, in the precision of K.
     a : ndarray of shape (q,)
+        Variables.
     sides : SeparablePart
-        Of the set's points.
+        Separable part at the set's points.
     floor : float
-        The smallest curvature of a pair.
+        Minimum curvature of a pair.
     eps : float
-        Violation at which to end.
+        Violation at which to stop.
     steps : int
-        To take at most.
+        Maximum number of steps.
 
     Returns
     -------
-    How many steps were taken, and the violation.
+    steps : int
+        Number of steps taken.
+    violation : float
+        Violation of the last pair; inf if all slopes are NaN.
     """
     lower, upper, width, ridge = sides
     rise, fall, curvature, work = (
@@ -297,13 +399,13 @@ def pair_steps(
     i: Any = apply_pair_step(G, rise, K[0], K[0], G.dtype.type(0.0), work)
     violation = np.inf
     for done in range(steps):
-        if i >= a.size:  # all are NaN, of which none is the least
+        if i >= a.size:  # All slopes are NaN: none is the least.
             return done, np.inf
+        # Curvature of a_i where it grows, K_ii + ridge_i, and its slope G_i + rise_i.
         here = diagonal[i] + (ridge[1, i] if a[i] >= 0.0 else ridge[0, i])
         slope, own = G[i] + rise[i], fall[i]
-        fall[
-            i
-        ] = -NEVER  # its curvature with itself is rounding only: it must not be its own partner
+        # Exclude i as its own partner: the curvature of (i, i) is rounding error.
+        fall[i] = -NEVER
         j, worst = best_partner(
             G, fall, K[i], curvature, slope, G.dtype.type(here), G.dtype.type(floor), work
         )
@@ -311,15 +413,16 @@ def pair_steps(
         violation = float(worst)
         if not violation > eps or not 0 <= j < a.size:
             return done, violation
+        # delta = (G_j + fall_j - G_i - rise_i) / (K_ii + K_jj - 2 K_ij + ridges)
         delta = float(G[j] + fall[j] - slope) / max(
             here + float(curvature[j]) - 2.0 * float(K[i, j]), floor
         )
+        # A step ends at a bound or at 0, where the separable part changes.
         top, bottom = (upper[i] if a[i] >= 0.0 else 0.0), (lower[j] if a[j] <= 0.0 else 0.0)
         up, down = top - a[i], a[j] - bottom
         delta = min(delta, up, down)
-        a[i] = (
-            top if delta == up else a[i] + delta
-        )  # an end is met exactly: rounding must not leave the point free
+        # Set a bound exactly: with a rounding error the point would stay free.
+        a[i] = top if delta == up else a[i] + delta
         a[j] = bottom if delta == down else a[j] - delta
         for k in (i, j):
             rise[k] = slope_up(a[k], upper[k], width[k], ridge[0, k], ridge[1, k])
@@ -331,7 +434,21 @@ def pair_steps(
 
 @jit
 def slope_up(a: float, upper: float, width: float, below: float, above: float) -> float:
-    """The slope of the separable part where a grows; below, above : the ridge on both sides of 0."""
+    """Return the slope of the separable part where a grows.
+
+    Parameters
+    ----------
+    a : float
+        Variable.
+    upper : float
+        Upper bound.
+    width : float
+        Half width of the tube.
+    below : float
+        Ridge below 0.
+    above : float
+        Ridge above 0.
+    """
     if a >= upper:
         return NEVER
     return width + above * a if a >= 0.0 else below * a - width
@@ -339,7 +456,21 @@ def slope_up(a: float, upper: float, width: float, below: float, above: float) -
 
 @jit
 def slope_down(a: float, lower: float, width: float, below: float, above: float) -> float:
-    """The slope of the separable part where a shrinks; below, above : the ridge on both sides of 0."""
+    """Return the slope of the separable part where a shrinks.
+
+    Parameters
+    ----------
+    a : float
+        Variable.
+    lower : float
+        Lower bound.
+    width : float
+        Half width of the tube.
+    below : float
+        Ridge below 0.
+    above : float
+        Ridge above 0.
+    """
     if a <= lower:
         return -NEVER
     return width + above * a if a > 0.0 else below * a - width
@@ -360,22 +491,31 @@ def _partner_in_numpy(
 def best_partner(
     G: Any, fall: Any, row: Any, diagonal: Any, slope: Any, curvature: Any, floor: Any, gain: Any
 ) -> tuple[Any, Any]:
-    """The point that falls while i rises, or -1 where none should, and the largest violation of any pair with i.
+    """Return the partner j of largest gain, or -1, and the largest violation with i.
 
     Parameters
     ----------
-    G, fall, row, diagonal : array-like of shape (q,)
-        The gradient, the slopes to fall, K_i, and K_kk + ridge_k.
-    slope, curvature : Any
-        G_i + rise_i and K_ii + ridge_i.
-    floor : Any
-        The smallest curvature of a pair.
-    gain : array-like of shape (q,)
-        To work on.
+    G : ndarray of shape (q,)
+        Gradient.
+    fall : ndarray of shape (q,)
+        Slopes to fall.
+    row : ndarray of shape (q,)
+        K_i.
+    diagonal : ndarray of shape (q,)
+        K_kk + ridge_k.
+    slope : float
+        G_i + rise_i.
+    curvature : float
+        K_ii + ridge_i.
+    floor : float
+        Minimum curvature of a pair.
+    gain : ndarray of shape (q,)
+        Scratch.
     """
     worst, best = gain.dtype.type(-NEVER), gain.dtype.type(0.0)
     nothing, twice = gain.dtype.type(0.0), gain.dtype.type(2.0)
     for k in range(G.shape[0]):
+        # gain_k = (G_k + fall_k - G_i - rise_i)_+^2 / (K_ii + K_kk - 2 K_ik + ridges)
         drop = G[k] + fall[k] - slope
         worst = larger(worst, drop)
         drop = larger(drop, nothing)
@@ -394,20 +534,27 @@ def _moved_in_numpy(G: Any, rise: Any, row: Any, other: Any, step: Any, slopes: 
 @in_numpy(_moved_in_numpy)
 @fast
 def apply_pair_step(G: Any, rise: Any, row: Any, other: Any, step: Any, slopes: Any) -> Any:
-    """The point that rises next, after G <- G + step (K_i - K_j) in place.
+    """Update G <- G + step (K_i - K_j) in place; return the next i, of least slope.
 
     Parameters
     ----------
-    G, rise, row, other : array-like of shape (q,)
-        The gradient, the slopes to rise, K_i and K_j.
-    step : Any
+    G : ndarray of shape (q,)
+        Gradient.
+    rise : ndarray of shape (q,)
+        Slopes to rise.
+    row : ndarray of shape (q,)
+        K_i.
+    other : ndarray of shape (q,)
+        K_j.
+    step : float
         delta.
-    slopes : array-like of shape (q,)
-        To work on.
+    slopes : ndarray of shape (q,)
+        Scratch.
     """
     least = G.dtype.type(-NEVER)
     for k in range(G.shape[0]):
         G[k] += step * (row[k] - other[k])
+        # The minimum of G + rise as the maximum of its negative.
         slopes[k] = -(G[k] + rise[k])
         least = larger(least, slopes[k])
     return first_at_least(slopes, least)

@@ -1,4 +1,4 @@
-"""Exact optima: the float64 data are rationals, and so is the optimum."""
+"""Exact optima: the float64 data are rational, and so is the optimum."""
 
 from equimargin.solvers.exact.optimum import ExactOptimum, exact_optimum, given_gram
 

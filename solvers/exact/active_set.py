@@ -1,31 +1,35 @@
-"""Margin problems solved exactly: from the active set of a float solution on, by a primal active-set method in rational numbers.
+"""Primal active-set method in rational numbers, started from a float solution.
 
-    min  q(alpha) = 1/2 alpha'H alpha - t'alpha,   H = A K A' + diag(1 / (2 c)),   s'alpha = 0,   0 <= alpha <= box
+    min  q(alpha) = 1/2 alpha'H alpha - t'alpha,   H = A K A' + diag(1 / (2 c)),
+    s.t. s'alpha = 0,   0 <= alpha <= box
 
-Every row is at a bound, or is kept where it is strictly inside, or is solved for. T are
-the rows that are solved for; their system [ H_TT s_T; s_T' 0 ] is not singular. At any
-time
+Every row is at a bound, or fixed strictly inside, or free. T are the free rows; their
+system [ H_TT s_T; s_T' 0 ] is nonsingular. Invariants:
 
-    alpha is feasible,   g_T = 0 for g = H alpha - t + b s (b whatever T makes it),   T is strictly inside the box.
+    alpha is feasible,   T is strictly inside the box,
+    g_T = 0 for g = H alpha - t + b s, with the b that T determines.
 
 A row i outside T whose g_i has the wrong sign moves inwards, and T moves with it so
-that g_T stays 0. When g_i becomes 0, i joins T. When a row of T meets its bound before,
-it leaves T, and i moves on. When i meets its own bound, it stays there. With a bias the
-last row of T cannot leave unless i takes its place. Where T is empty two rows violate:
-one gives the largest lower end of b, the other the smallest upper end; one of them is
-put in T first. If nothing ever stops i, the direction d has H d = 0, s'd = 0, d >= 0
-and t'd > 0: it is a ray, and the primal is infeasible.
+that g_T stays 0. When g_i becomes 0, i joins T. When a row of T reaches its bound
+first, it leaves T, and i moves on. When i reaches its own other bound, it stays there.
+With a bias the last row of T cannot leave unless i replaces it. If T is empty, two rows
+violate: one gives the largest lower end of b, the other the smallest upper end; one of
+them is put into T first. If nothing stops i, the direction d has H d = 0, s'd = 0,
+d >= 0 and t'd > 0: it is a ray, and the primal is infeasible.
 
-The method terminates, whatever row is chosen. T is strictly inside, or is the one row
+The method terminates for every choice of rows. T is strictly inside, or is the one row
 that violates together with i and moves inwards like it. Every move therefore has a
-positive length and lowers q strictly. Because the system of T is not singular, alpha
-after the moves of a row is determined by the rows at each bound, by T, and by the rows
-that are kept, which are where they were in the beginning and never become more. There
-are finitely many choices of these rows, and none comes twice because q has fallen. One
-row makes at most one move more than T has rows.
+positive length and decreases q strictly. Because the system of T is nonsingular, alpha
+after the moves of a row is determined by the rows at each bound, by T, and by the fixed
+rows, which stay where they started and never become more. There are finitely many
+choices of these rows, and none occurs twice because q has decreased. One row makes at
+most one move more than T has rows.
 
-Source: J. Nocedal, S. Wright, Numerical Optimization, section 16.5; R. Fletcher,
-Practical Methods of Optimization, section 10.3.
+References
+----------
+J. Nocedal, S. Wright. Numerical Optimization, section 16.5.
+
+R. Fletcher. Practical Methods of Optimization, section 10.3.
 """
 
 from __future__ import annotations
@@ -54,31 +58,36 @@ from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.integers import PRIME, pivot_columns
 
 LARGEST_SYSTEM = 1000
-"""Unknowns of the largest linear system that is solved. It takes ten seconds or more, during which no interrupt is noticed."""
+"""Maximum number of variables of a linear system.
+
+Such a system takes ten seconds or more, in which no interrupt is noticed.
+"""
 KEPT_PLACES = 40
-"""Binary places, below the largest multiplier, to which the multipliers of a float solution are kept."""
+"""Binary places, below the largest multiplier, of rounded float multipliers."""
 
 Ends = tuple[Fraction | None, Fraction | None]
 
 
 class ActiveSet:
-    """The state of the method.
+    """State of the method.
 
     Parameters
     ----------
     numbers : IntegerProblem
-        The problem in integers.
+        Problem in integers.
     clock : Clock
-        The limits on time and pivots, asked before every pivot and every linear system.
+        Limits on time and pivots, checked before every pivot and linear system.
 
+    Attributes
+    ----------
     alpha : Fractions of shape (p,)
-        Fractions.
+        Multipliers.
     T : list[int]
-        The rows that are solved for.
-    pivots
-        Rows that have moved so far.
-    rises, falls : array of shape (p,)
-        Which rows are below their upper bound, and which above 0.
+        Free rows.
+    pivots : int
+        Number of rows that have moved.
+    rises, falls : ndarray of shape (p,)
+        True for rows below their upper bound; True for rows above 0.
     """
 
     def __init__(self, numbers: IntegerProblem, clock: Clock) -> None:
@@ -92,15 +101,14 @@ class ActiveSet:
         self.pivots = 0
 
     def start(self, alpha: Fractions, inside: Sequence[int]) -> None:
-        """Go to the optimum of the face of these rows, or as far as the box allows.
+        """Move to the optimum of the face of these rows, or as far as the box allows.
 
         Parameters
         ----------
         alpha : Fractions of shape (p,)
-            Feasible Fractions.
+            Feasible multipliers.
         inside : Sequence[int]
-            Rows strictly inside the box. Where they depend on each other, the first are
-            solved for.
+            Rows strictly inside the box. Of dependent rows the first are free.
         """
         self.alpha, self.T = alpha, self._independent(list(inside))
         self._place(range(self.numbers.p))
@@ -115,7 +123,7 @@ class ActiveSet:
                 break
 
     def run(self) -> Fractions | None:
-        """Pivot until no row violates its condition, and return None; or return the ray of an infeasible problem."""
+        """Pivot to the optimum; return the ray of an infeasible problem, else None."""
         while (entering := self._violating()) is not None:
             self.clock.ask_pivot(self.pivots)
             ray = self._enter(*entering)
@@ -125,21 +133,31 @@ class ActiveSet:
         return None
 
     def gradient(self) -> tuple[Integers, int]:
-        """Integers and a denominator of H alpha - t, (p,)."""
+        """Return H alpha - t, (p,), as integers and a denominator."""
         numbers = self.numbers
         x, den = to_common_denominator(self.alpha)
         g = numbers.dot(numbers.product(numbers.rdot(x))) + numbers.ridge * x - numbers.t * den
         return g, den * numbers.unit
 
     def bias(self) -> Ends:
-        """The ends of all b with g >= 0 at the lower, g <= 0 at the upper bounds and g = 0 inside, None where there is none."""
+        """Return the endpoints of the interval of optimal b; None if infinite.
+
+        For these b, g >= 0 at the lower bounds, g <= 0 at the upper bounds and g = 0
+        inside.
+        """
         (low, _), (high, _) = self._ends(*self.gradient())
         return low, high
 
     def direction(self, weights: Fractions) -> Fractions:
-        """d alpha / dC, (p,), at the optimum of a box C x weights, as long as the same rows stay at the same bounds.
+        """Return d alpha / dC, (p,), at the optimum for the bounds C x weights.
 
-        T becomes a largest independent part of the rows that are strictly inside; the others of them stay where they are.
+        It holds as long as no row reaches or leaves a bound. T becomes a maximal
+        independent part of the rows strictly inside; their other rows stay fixed.
+
+        Parameters
+        ----------
+        weights : Fractions of shape (p,)
+            Costs of the rows over C.
         """
         d: Fractions = fractions(self.numbers.p)
         d[self.falls & ~self.rises] = weights[self.falls & ~self.rises]
@@ -159,7 +177,7 @@ class ActiveSet:
     def _ends(
         self, g: Integers, den: int
     ) -> tuple[tuple[Fraction | None, int], tuple[Fraction | None, int]]:
-        """The largest lower and the smallest upper end of b, and the rows that they come from."""
+        """Return the largest lower and smallest upper end of b, each with its row."""
         up, down, s = self.rises, self.falls, self.numbers.s
         below, above = (
             np.flatnonzero(np.where(s > 0, up, down)),
@@ -173,13 +191,16 @@ class ActiveSet:
         )
 
     def _place(self, rows: Iterable[int]) -> None:
-        """Write down, after these rows have moved, which of them can rise and fall."""
+        """Update, after these rows have moved, which of them can increase and decrease."""
         for r in rows:
             box, a = self.numbers.box[r], self.alpha[r]
             self.rises[r], self.falls[r] = box is None or a < box, a > 0
 
     def _violating(self) -> tuple[int, int, Fraction] | None:
-        """The row that violates most, which way it has to move, and the slope of q in it; None at the optimum."""
+        """Return the row of largest violation, its direction, and the slope of q.
+
+        None at the optimum.
+        """
         g, den = self.gradient()
         numbers = self.numbers
         if numbers.biased and not self.T:
@@ -197,7 +218,10 @@ class ActiveSet:
         return i, -int(np.sign(g[i])), Fraction(-wrong[i], den)
 
     def _enter(self, i: int, way: int, slope: Fraction) -> Fractions | None:
-        """Move row i, and T with it, until it is solved for or at a bound; return the ray if nothing stops it."""
+        """Move row i, and T with it, until i is free or at a bound.
+
+        Return the ray if nothing stops i, otherwise None.
+        """
         numbers = self.numbers
         while True:
             column = numbers.block(self.T, [i])[:, 0]
@@ -207,6 +231,7 @@ class ActiveSet:
                 *([] if numbers.biased else [Fraction(0)]),
             ]
             pull = sum((v * w for v, w in zip(column, d, strict=True)), Fraction(0))
+            # The curvature is d'H d = way ((H d)_i + s_i price), by (H d)_T + s_T price = 0.
             curvature = (
                 way
                 * (way * numbers.block([i], [i])[0, 0] + pull + numbers.s[i] * price)
@@ -214,8 +239,10 @@ class ActiveSet:
             )
             rows, d = [*self.T, i], [*d, Fraction(way)]
             bounds = [bound for bound in map(self._room, rows, d) if bound is not None]
+            # q is quadratic along d: its slope is 0 at the step -slope / curvature.
             if curvature > 0:
                 bounds.append(-slope / curvature)
+            # Without a bound and without curvature, q decreases without end along d.
             if not bounds:
                 ray: Fractions = fractions(numbers.p)
                 ray[rows] = d
@@ -232,7 +259,7 @@ class ActiveSet:
             slope += step * curvature
 
     def _move(self, rows: Sequence[int], d: Sequence[Fraction], step: Fraction) -> None:
-        """Move these rows to alpha + step d. Rows of T that reach a bound leave it."""
+        """Move these rows to alpha + step d; rows of T that reach a bound leave T."""
         self.alpha = self.alpha.copy()
         self.alpha[list(rows)] += step * as_fractions(d)
         self._place(rows)
@@ -242,14 +269,14 @@ class ActiveSet:
         return bool(self.rises[r] and self.falls[r])
 
     def _room(self, r: int, d: Fraction) -> Fraction | None:
-        """The largest step with which row r can move by step d; None where nothing bounds it."""
+        """Return the maximal step of row r in direction d; None if it is unbounded."""
         box, a = self.numbers.box[r], self.alpha[r]
         if d < 0:
             return Fraction(-a / d)
         return None if box is None or d == 0 else Fraction((box - a) / d)
 
     def _towards_optimum(self) -> list[Fraction]:
-        """The way of the rows T from alpha to their optimum, the other rows held."""
+        """Return the direction of T from alpha to their optimum, the other rows fixed."""
         g, den = self.gradient()
         d = self.solved(self.T, [-v for v in g[self.T]], [0] if self.numbers.biased else [])
         return [v * self.numbers.unit / den for v in d[: len(self.T)]]
@@ -257,7 +284,19 @@ class ActiveSet:
     def solved(
         self, T: Sequence[int], right: Sequence[int], balance: Sequence[int]
     ) -> list[Fraction]:
-        """The solution of [ H_TT s_T; s_T' 0 ] (d, b) = (right, balance), H as integers; without a bias neither s nor b."""
+        """Return the solution of [ H_TT s_T; s_T' 0 ] (d, b) = (right, balance).
+
+        H is in integers. Without a bias there is neither s nor b.
+
+        Parameters
+        ----------
+        T : Sequence[int]
+            Free rows.
+        right : Sequence[int]
+            Integers of the right-hand side for T.
+        balance : Sequence[int]
+            Right-hand side of the last equation; empty without a bias.
+        """
         numbers = self.numbers
         if not T:
             return []
@@ -270,7 +309,10 @@ class ActiveSet:
         return self._system(matrix, [*right, *balance])
 
     def _solved_by_points(self, T: Sequence[int], right: Integers) -> list[Fraction]:
-        """As `solved` for more rows than points: d = D^-1 (right - A_T Z beta) with (I + A_T'D^-1 A_T Z) beta = A_T'D^-1 right."""
+        """Return `solved` for more rows than points, by a system over the points.
+
+        d = D^-1 (right - A_T Z beta) with (I + A_T'D^-1 A_T Z) beta = A_T'D^-1 right.
+        """
         numbers, D = self.numbers, self.numbers.ridge[T]
         index, entry, unit = numbers.index[T], numbers.entry[T], lcm(*set(D.tolist()))
         weight, laplacian, pull = (
@@ -301,9 +343,11 @@ class ActiveSet:
         return solve_integer_system(matrix, right, self.clock)
 
     def _independent(self, rows: list[int]) -> list[int]:
-        """Return a largest part of these rows whose system is not singular: H, with s s' added for a bias, is not singular modulo a prime.
+        """Return a maximal part of these rows with a nonsingular system.
 
-        Rows that are independent modulo a prime are independent; a row that only seems dependent may join T later.
+        H, plus s s' for a bias, must be nonsingular modulo a prime. Rows that are
+        independent modulo a prime are independent; a row that only appears dependent
+        may join T later.
         """
         from flint import nmod_mat
 
@@ -323,14 +367,23 @@ class ActiveSet:
 def round_to_active_set(
     problem: MarginProblem, numbers: IntegerProblem, point: Point
 ) -> tuple[Fractions, list[int]]:
-    """Feasible Fractions near a float solution, and the rows that it has strictly inside the box, the innermost first.
+    """Return feasible multipliers near a float solution, and its rows strictly inside.
 
     Parameters
     ----------
-    problem, numbers
-        The problem and its integers.
+    problem : MarginProblem
+        Problem.
+    numbers : IntegerProblem
+        Problem in integers.
     point : Point
-        alpha, and b where there is one; f is A'alpha.
+        Float solution alpha, with b if there is one; f is A'alpha.
+
+    Returns
+    -------
+    alpha : Fractions of shape (p,)
+        Feasible multipliers.
+    inside : list[int]
+        Rows strictly inside the box, the innermost first.
     """
     alpha = np.clip(np.nan_to_num(np.asarray(point.alpha, dtype=np.float64)), 0.0, problem.box)
     lower, upper, depth = _sides(problem, alpha, point.b)
@@ -353,9 +406,11 @@ def round_to_active_set(
 def _sides(
     problem: MarginProblem, alpha: Array, b: float | None
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array]:
-    """Which rows are at 0 and which at their upper bound, (p,), and how far the others are inside.
+    """Return the rows at 0, the rows at the upper bound, and the depth of the others.
 
-    A row counts as at a bound if its multiplier, over its cost, is nearer to the bound than its slack, over the largest target, is to 0.
+    A row is at a bound if its multiplier, over its cost, is closer to the bound than
+    its slack, over the largest target, is to 0. The depth is the distance inside the
+    box. All arrays have shape (p,).
     """
     f, target = problem.gram @ problem.rows.rdot(alpha), problem.rows.largest_target
     u = problem.slack(f, problem.bias_at(f) if b is None else b) / target
@@ -380,7 +435,15 @@ def _within(a: Fraction, box: Fraction | None) -> Fraction:
 
 
 def balance(numbers: IntegerProblem, alpha: Fractions) -> None:
-    """Make s'alpha = 0: rows strictly inside give first, then the others, down to 0."""
+    """Decrease multipliers to s'alpha = 0: rows strictly inside first, then the rest.
+
+    Parameters
+    ----------
+    numbers : IntegerProblem
+        Problem in integers.
+    alpha : Fractions of shape (p,)
+        Multipliers, modified in place.
+    """
     excess = sum((s * a for s, a in zip(numbers.s, alpha, strict=True)), Fraction(0))
     sign = 1 if excess > 0 else -1
     order = sorted(
@@ -393,23 +456,29 @@ def balance(numbers: IntegerProblem, alpha: Fractions) -> None:
 
 
 def check_optimality(numbers: IntegerProblem, alpha: Fractions, b: Fraction) -> Fraction:
-    """The optimum, once every condition of it has been checked.
+    """Return the optimal value after checking every optimality condition.
 
-        0 <= alpha <= box,   s'alpha = 0,   g_r >= 0 where alpha_r = 0,   g_r <= 0 where alpha_r = box_r,   g_r = 0 elsewhere
+        0 <= alpha <= box,   s'alpha = 0,
+        g_r >= 0 where alpha_r = 0,   g_r <= 0 where alpha_r = box_r,   g_r = 0 elsewhere
 
     Parameters
     ----------
     numbers : IntegerProblem
-        The problem in integers.
+        Problem in integers.
     alpha : Fractions of shape (p,)
-        Fractions.
+        Multipliers.
     b : Fraction
-        A bias, 0 without one.
+        Bias; 0 without one.
+
+    Returns
+    -------
+    Fraction
+        Optimal value.
 
     Raises
     ------
     ArithmeticError
-        A condition does not hold.
+        If a condition does not hold.
     """
     state = ActiveSet(numbers, Clock(inf))
     state.alpha = alpha

@@ -1,9 +1,11 @@
-"""Smallest sets that meet every one of some sets: found by HiGHS, and proven to be smallest by a search in integers.
+"""Minimum hitting sets, found by HiGHS and proven minimal by a search in integers.
 
     min 1'z    s.t.  sum over r in S of z_r >= 1 for every set S,  z binary
 
-Source: G. Codato, M. Fischetti, Combinatorial Benders' cuts for mixed-integer linear
-programming (2006), for the master problem.
+References
+----------
+G. Codato, M. Fischetti. Combinatorial Benders' cuts for mixed-integer linear
+programming. 2006 (master problem).
 """
 
 from __future__ import annotations
@@ -17,18 +19,20 @@ from equimargin.solvers.interrupt import interruptible
 
 Sets = Sequence[frozenset[int]]
 LOOK_EVERY = 1000
-"""Steps of the search between two looks at the clock."""
+"""Number of search steps between two checks of the clock."""
 
 
 def hitting_set(sets: Sets, clock: Clock) -> frozenset[int]:
-    """A set that meets every one, a smallest one if HiGHS is right and has the time; its size proves nothing.
+    """Return a hitting set, of minimum size if HiGHS is correct and has enough time.
+
+    Its size proves nothing.
 
     Parameters
     ----------
     sets : Sets
-        Not empty, each.
+        Nonempty sets.
     clock : Clock
-        What time is left.
+        Remaining time.
     """
     from scipy import sparse
     from scipy.optimize import Bounds, LinearConstraint, milp
@@ -36,40 +40,62 @@ def hitting_set(sets: Sets, clock: Clock) -> frozenset[int]:
     if not sets:
         return frozenset()
     elements = sorted(set().union(*sets))
-    place = {element: at for at, element in enumerate(elements)}
-    rows = [number for number, each in enumerate(sets) for _ in each]
-    columns = [place[element] for each in sets for element in each]
+    place = {element: k for k, element in enumerate(elements)}
+    rows = [number for number, subset in enumerate(sets) for _ in subset]
+    columns = [place[element] for subset in sets for element in subset]
     A = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(sets), len(elements)))
-    every = LinearConstraint(A, 1, np.inf)
+    hits_every = LinearConstraint(A, 1, np.inf)
     limits = {"time_limit": max(clock.left, 0.1)}
     ones = np.ones(len(elements))
-    found = interruptible(
-        lambda: milp(ones, integrality=ones, bounds=Bounds(0, 1), constraints=every, options=limits)
+    result = interruptible(
+        lambda: milp(
+            ones, integrality=ones, bounds=Bounds(0, 1), constraints=hits_every, options=limits
+        )
     )
-    if found.x is None:
+    if result.x is None:
         return _greedy(sets)
-    chosen = frozenset(elements[at] for at in np.flatnonzero(found.x > 0.5))
-    return chosen if all(chosen & each for each in sets) else _greedy(sets)
+    # HiGHS computes in floats: a result that does not hit every set is replaced.
+    chosen = frozenset(elements[k] for k in np.flatnonzero(result.x > 0.5))
+    return chosen if all(chosen & subset for subset in sets) else _greedy(sets)
 
 
 def disjoint(sets: Sets) -> int:
-    """The number of some disjoint ones among the sets, small ones first: no set of fewer elements meets all."""
+    """Return the size of a disjoint subfamily, chosen greedily, small sets first.
+
+    It is a lower bound on the size of every hitting set.
+
+    Parameters
+    ----------
+    sets : Sets
+        Sets.
+    """
     taken: set[int] = set()
     count = 0
-    for each in sorted(sets, key=len):
-        if not each & taken:
-            taken |= each
+    for subset in sorted(sets, key=len):
+        if not subset & taken:
+            taken |= subset
             count += 1
     return count
 
 
 def is_met_by_fewer(sets: Sets, size: int, clock: Clock) -> bool:
-    """Whether a set of fewer than `size` elements meets every one: by branching on the elements of a set, in integers.
+    """Return True if a hitting set of fewer than `size` elements exists.
+
+    The search branches on the elements of a set, in integers.
+
+    Parameters
+    ----------
+    sets : Sets
+        Sets to hit.
+    size : int
+        Number of elements to undercut.
+    clock : Clock
+        Time limit.
 
     Raises
     ------
     OutOfTime
-        The search took too long; nothing is proven then.
+        If the search took too long; nothing is proven then.
     """
     steps = 0
 
@@ -83,25 +109,25 @@ def is_met_by_fewer(sets: Sets, size: int, clock: Clock) -> bool:
         if budget == 0 or not all(left) or disjoint(left) > budget:
             return False
         branched = min(left, key=len)
-        refused: set[int] = set()
+        excluded: set[int] = set()
         for element in sorted(branched):
-            if met([each - refused for each in left if element not in each], budget - 1):
+            if met([subset - excluded for subset in left if element not in subset], budget - 1):
                 return True
-            refused.add(element)
+            excluded.add(element)
         return False
 
     return met(list(sets), size - 1) if size > 0 else False
 
 
 def _greedy(sets: Sets) -> frozenset[int]:
-    """A set that meets every one: again and again the element that is in most of those that are left."""
+    """Return a hitting set, greedily: repeatedly the element in most of the sets left."""
     left, chosen = list(sets), set[int]()
     while left:
         counts: dict[int, int] = {}
-        for each in left:
-            for element in each:
+        for subset in left:
+            for element in subset:
                 counts[element] = counts.get(element, 0) + 1
         best = max(sorted(counts), key=lambda element: counts[element])
         chosen.add(best)
-        left = [each for each in left if best not in each]
+        left = [subset for subset in left if best not in subset]
     return frozenset(chosen)

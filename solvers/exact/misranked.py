@@ -1,19 +1,23 @@
-"""The least number of pairs that any ranking function misorders, exactly: document T's problem (83), which is NP-hard.
+"""Minimum number of misordered pairs over all ranking functions, exactly (NP-hard).
 
     min over f of the number of r with (A f)_r <= 0
 
-Rows that no f satisfies together have a ray: alpha >= 0, not 0, with A'alpha = 0 in the
-kernel's space. Every f misorders a pair of every ray, and an f that orders all pairs
-outside of a set proves that this set is large enough. So the least number is that of
-the smallest set that meets all rays: rays are found one by one, and a smallest set that
-meets those found is the next guess.
+This is problem (83) of document T. Rows that no f satisfies together have a ray: alpha
+>= 0, alpha != 0, with A'alpha = 0 in the kernel's space. Every f misorders a pair of
+every ray, and an f that orders all pairs outside of a set proves that this set
+suffices. So the minimum is the size of the minimum hitting set of all rays: rays are
+found one by one, and a minimum hitting set of the known rays is the next candidate.
 
-Both sides are proven without a float: from below by rays in rational numbers and a
-search in integers, from above by a rational w, or, with an RBF kernel, by a graph of
-preferences without a cycle.
+Both sides are proven without floats: the lower bound by rays in rational numbers and a
+search in integers, the upper bound by a rational w, or, with an RBF kernel, by an
+acyclic preference graph.
 
-Source: T (83); G. Codato, M. Fischetti, Combinatorial Benders' cuts for mixed-integer
-linear programming (2006).
+References
+----------
+T (83).
+
+G. Codato, M. Fischetti. Combinatorial Benders' cuts for mixed-integer linear
+programming. 2006.
 """
 
 from __future__ import annotations
@@ -42,13 +46,29 @@ from equimargin.solvers.exact.program.optimum import Infeasible, Optimum, progra
 from equimargin.solvers.interrupt import interruptible
 
 MOST_PAIRS = 5_000
-"""Pairs of the largest problem that is looked at: each ray is a linear program of as many rows in rational numbers."""
+"""Maximum number of pairs.
+
+Each ray is a linear program with a rational row per pair.
+"""
 SMALLEST_SHARE = 1e-12
-"""Share of the multipliers of a ray in floats, below which a row is taken to have none; the ray is then found in rational numbers."""
+"""Fraction of a float ray's multipliers below which a row counts as absent.
+
+The ray is then computed in rational numbers.
+"""
 
 
 class RankingRay(NamedTuple):
-    """Rows that no f satisfies together: sum over them of multiplier_r (A f)_r = 0 for every f, with multipliers above 0."""
+    """Rows that no f satisfies together.
+
+    sum_r multiplier_r (A f)_r = 0 for every f.
+
+    Parameters
+    ----------
+    rows : tuple[int, ...]
+        Rows.
+    multipliers : Vector
+        Their multipliers, all positive.
+    """
 
     rows: tuple[int, ...]
     multipliers: Vector
@@ -56,24 +76,24 @@ class RankingRay(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LeastMisranked:
-    """How many pairs every f misorders, and an f that misorders no more.
+    """Minimum number of misordered pairs, and an f that attains it.
 
     Parameters
     ----------
     least : int
-        The misordered pairs of `w`, or of the f that is known to exist with an RBF
-        kernel.
+        Number of pairs misordered by `w`, or by the f that is known to exist with an
+        RBF kernel.
     lower : int
-        No f misorders fewer.
+        Lower bound on the misordered pairs of every f.
     misranked : tuple[int, ...]
-        Those pairs, numbers of rows.
-    w : Vector | None of shape (d,)
-        Of f = w.x with a linear kernel, also at the time limit; None with an RBF
-        kernel.
+        Rows of the `least` pairs.
+    w : Vector of shape (d,), or None
+        Weights of f = w.x with a linear kernel, also at the time limit; None with an
+        RBF kernel.
     rays : tuple[RankingRay, ...]
-        What proves `lower`.
+        Proof of `lower`.
     reason : str
-        How it ended, in a sentence.
+        Reason for stopping, as a sentence.
     """
 
     least: int
@@ -85,37 +105,40 @@ class LeastMisranked:
 
     @property
     def proven(self) -> bool:
-        """Whether both sides are equal."""
+        """True if both bounds are equal."""
         return self.least == self.lower
 
 
 def least_misranked(problem: MarginProblem, seconds: float = 60.0) -> LeastMisranked:
-    """The least number of pairs with f_i <= f_j for i preferred to j, over all f of the kernel's space.
+    """Return the minimum number of misordered pairs over all f of the kernel's space.
 
-    At every C the RankSVM's f misorders at least this number. It misorders at most the sum of its slacks, because a misordered pair has a
-    slack of at least 1.
+    A pair of i preferred to j is misordered if f_i <= f_j. At every C the RankSVM's f
+    misorders at least this number. It misorders at most the sum of its slacks, because
+    a misordered pair has a slack of at least 1.
 
     Parameters
     ----------
     problem : MarginProblem
-        A ranking with a linear or an RBF kernel; its C, loss and weights do not matter,
-        and every pair counts 1.
+        Ranking with a linear or an RBF kernel; its C, loss and weights are ignored, and
+        every pair counts 1.
     seconds : float
-        The time limit; where it ends the search, least and lower are the best known
+        Time limit in seconds; if it ends the search, least and lower are the best known
         bounds.
 
     Returns
     -------
     LeastMisranked
-        With exact proofs of both sides.
+        Bounds, with exact proofs.
 
     Raises
     ------
     ValueError
-        A problem that is no ranking, another kernel, more than 5,000 pairs, a time
-        limit that is not positive.
+        If the problem is no ranking, its kernel is neither linear nor RBF, it has more
+        than 5,000 pairs, or the time limit is not positive.
 
-    Source: T (83).
+    References
+    ----------
+    T (83).
     """
     if not isinstance(problem, MarginProblem) or not isinstance(problem.rows, Pairs):
         raise ValueError(
@@ -124,7 +147,7 @@ def least_misranked(problem: MarginProblem, seconds: float = 60.0) -> LeastMisra
     if problem.p > MOST_PAIRS:
         raise ValueError(
             f"least_misranked: {problem.p:,} pairs are too many for exact rays; "
-            f"{MOST_PAIRS:,} are the most"
+            f"the limit is {MOST_PAIRS:,}"
         )
     if not isinstance(problem.kernel, Linear | RBF):
         raise ValueError(
@@ -140,21 +163,28 @@ def least_misranked(problem: MarginProblem, seconds: float = 60.0) -> LeastMisra
 
 
 class PairOrder(NamedTuple):
-    """An f that orders all pairs that were asked for.  misranked : the other pairs that it does not order.  w : as of LeastMisranked."""
+    """Result of an f that orders all requested pairs.
+
+    Parameters
+    ----------
+    misranked : tuple[int, ...]
+        Other pairs, which f misorders.
+    w : Vector | None
+        Weights of f, as in LeastMisranked.
+    """
 
     misranked: tuple[int, ...]
     w: Vector | None
 
 
 Oracle = Callable[[Sequence[int], Clock], RankingRay | PairOrder]
-"""Whether some rows can be satisfied together: an f that does, or a ray."""
+"""Oracle of rows to satisfy together: an f that satisfies them, or a ray."""
 
 
 def _search(best: PairOrder, p: int, oracle: Oracle, clock: Clock) -> LeastMisranked:
     rays: dict[frozenset[int], RankingRay] = {}
     reason = (
-        "every smallest set of pairs that meets all rays was found, and the other pairs can be "
-        "ordered"
+        "a smallest set of pairs that meets all rays was found, and all other pairs can be ordered"
     )
     try:
         while True:
@@ -196,24 +226,31 @@ def _rays_beside(
     rays: dict[frozenset[int], RankingRay],
     clock: Clock,
 ) -> PairOrder:
-    """Rays of the rows outside of a guess, one after another, each time without the heaviest row of the last; and the f that ends them."""
+    """Collect rays of the rows outside of a guess; return the f that ends them.
+
+    Each search excludes the heaviest rows of the previous rays.
+    """
     left = [row for row in range(p) if row not in guess]
     while True:
         clock.ask("another ray")
-        found = oracle(left, clock)
-        if isinstance(found, PairOrder):
-            return found
-        rays[frozenset(found.rows)] = found
-        heaviest = found.rows[max(range(len(found.rows)), key=lambda at: found.multipliers[at])]
+        result = oracle(left, clock)
+        if isinstance(result, PairOrder):
+            return result
+        rays[frozenset(result.rows)] = result
+        heaviest = result.rows[max(range(len(result.rows)), key=lambda at: result.multipliers[at])]
         left = [row for row in left if row != heaviest]
 
 
 class _Differences:
-    """The rows x_i - x_j of a linear kernel, in rational numbers and in floats."""
+    """Rows x_i - x_j of a linear kernel, in rational numbers and in floats."""
 
     def __init__(self, problem: MarginProblem) -> None:
         points = [[Fraction(v) for v in row] for row in dense(problem.X).tolist()]
-        pairs = zip(problem.rows.preferred.tolist(), problem.rows.other.tolist(), strict=True)  # type: ignore[attr-defined]
+        pairs = zip(
+            problem.rows.preferred.tolist(),  # type: ignore[attr-defined]
+            problem.rows.other.tolist(),  # type: ignore[attr-defined]
+            strict=True,
+        )
         self.rows = [
             tuple(a - b for a, b in zip(points[i], points[j], strict=True)) for i, j in pairs
         ]
@@ -223,56 +260,78 @@ class _Differences:
         self.floats /= np.maximum(np.abs(self.floats).max(axis=1, keepdims=True), SMALLEST)
 
     def start(self) -> PairOrder:
-        """The better of the sum of all rows and its negative: where no row is orthogonal to it, it misorders at most half of them."""
+        """Return the better result of two: of the sum of all rows, and of its negative.
+
+        If no row is orthogonal to the sum, it misorders at most half of the rows.
+        """
         w = tuple(sum(column, Fraction(0)) for column in zip(*self.rows, strict=True))
-        both = [w, tuple(-v for v in w)] if self.rows else [(Fraction(0),) * self.floats.shape[1]]
-        return min((self._judged(each) for each in both), key=lambda found: len(found.misranked))
+        candidates = (
+            [w, tuple(-v for v in w)] if self.rows else [(Fraction(0),) * self.floats.shape[1]]
+        )
+        return min(
+            (self._judged(weights) for weights in candidates),
+            key=lambda found: len(found.misranked),
+        )
 
     def answer(self, rows: Sequence[int], clock: Clock) -> RankingRay | PairOrder:
-        """A vertex of the program of rays in floats, or a w, once its signs hold in rational numbers; else the exact program's answer."""
+        """Return a ray of these rows, or a w that orders them.
+
+        A float solution is used if its signs hold in rational numbers; otherwise the
+        exact program is solved.
+
+        Parameters
+        ----------
+        rows : Sequence[int]
+            Rows to satisfy together.
+        clock : Clock
+            Time limit.
+        """
         if not rows:
             return PairOrder(tuple(range(len(self.rows))), (Fraction(0),) * self.floats.shape[1])
-        still = next((row for row in rows if not any(self.rows[row])), None)
-        if still is not None:
-            return RankingRay((still,), (Fraction(1),))
-        held = self._vertex(rows)
-        if held:
-            ray = self._circuit(held)
+        zero_row = next((row for row in rows if not any(self.rows[row])), None)
+        if zero_row is not None:
+            return RankingRay((zero_row,), (Fraction(1),))
+        support = self._vertex(rows)
+        if support:
+            ray = self._circuit(support)
             if ray is not None:
                 return ray
         else:
-            found = self._ordered(tuple(map(Fraction, self._direction(rows))), rows)
-            if found is not None:
-                return found
+            order = self._ordered(tuple(map(Fraction, self._direction(rows))), rows)
+            if order is not None:
+                return order
         return self._exact(rows, clock)
 
     def _vertex(self, rows: Sequence[int]) -> list[int]:
-        """The support of a vertex of alpha >= 0, 1'alpha = 1, A'alpha = 0 in floats; empty where there is none."""
+        """Return the support of a vertex of alpha >= 0, 1'alpha = 1, A'alpha = 0.
+
+        It is computed in floats, and is empty if there is no vertex.
+        """
         from scipy.optimize import linprog
 
         A = np.vstack([self.floats[rows].T, np.ones(len(rows))])
         b = np.append(np.zeros(len(A) - 1), 1.0)
-        found = interruptible(
+        result = interruptible(
             lambda: linprog(np.zeros(len(rows)), A_eq=A, b_eq=b, method="highs-ds")
         )
         return (
             []
-            if found.x is None
+            if result.x is None
             else [
                 row
-                for row, share in zip(rows, found.x.tolist(), strict=True)
+                for row, share in zip(rows, result.x.tolist(), strict=True)
                 if share > SMALLEST_SHARE
             ]
         )
 
     def _direction(self, rows: Sequence[int]) -> list[float]:
-        """A w of size at most 1 with the largest least margin of the rows, in floats."""
+        """Return a w of size at most 1 with the largest minimum margin, in floats."""
         from scipy.optimize import linprog
 
         d = self.floats.shape[1]
         A = np.hstack([-self.floats[rows], np.ones((len(rows), 1))])
         ends = [(-1.0, 1.0)] * d + [(None, 1.0)]
-        found = interruptible(
+        result = interruptible(
             lambda: linprog(
                 np.append(np.zeros(d), -1.0),
                 A_ub=A,
@@ -281,10 +340,10 @@ class _Differences:
                 method="highs-ds",
             )
         )
-        return [0.0] * d if found.x is None else list(found.x[:d].tolist())
+        return [0.0] * d if result.x is None else list(result.x[:d].tolist())
 
     def _circuit(self, support: Sequence[int]) -> RankingRay | None:
-        """The ray with this support, if there is one and no other."""
+        """Return the ray with this support, if it is unique; otherwise None."""
         entries, _ = to_common_denominator(
             as_fractions([v for row in support for v in self.rows[row]])
         )
@@ -296,16 +355,16 @@ class _Differences:
         )
 
     def _ordered(self, w: Vector, rows: Sequence[int]) -> PairOrder | None:
-        """What w misorders, if it orders all of these rows."""
-        found = self._judged(w)
-        return None if set(found.misranked) & set(rows) else found
+        """Return the result of w, if it orders all of these rows; otherwise None."""
+        order = self._judged(w)
+        return None if set(order.misranked) & set(rows) else order
 
     def _judged(self, w: Vector) -> PairOrder:
-        """What w misorders, in rational numbers."""
+        """Return the pairs that w misorders, in rational numbers."""
         return PairOrder(tuple(row for row, x in enumerate(self.rows) if dot(x, w) <= 0), w)
 
     def _exact(self, rows: Sequence[int], clock: Clock) -> RankingRay | PairOrder:
-        """By the program min 0 s.t. (x_i - x_j).w >= 1 for these rows, in rational numbers."""
+        """Solve min 0 s.t. (x_i - x_j).w >= 1 for these rows, in rational numbers."""
         d = len(self.rows[0])
         G = Matrix(tuple({k: -v for k, v in enumerate(self.rows[row]) if v} for row in rows), d)
         program = Program(
@@ -316,24 +375,26 @@ class _Differences:
             G,
             (Fraction(-1),) * len(rows),
         )
-        found = program_optimum(program, max(clock.left, 1e-3))
-        if isinstance(found, Optimum):
-            ordered = self._ordered(found.x, rows)
+        # The objective is 0, so that the result is an ordering w or a ray z.
+        result = program_optimum(program, max(clock.left, 1e-3))
+        if isinstance(result, Optimum):
+            ordered = self._ordered(result.x, rows)
             if ordered is not None:
                 return ordered
-        if isinstance(found, Infeasible):
-            held = [(row, z) for row, z in zip(rows, found.z, strict=True) if z > 0]
-            return RankingRay(tuple(row for row, _ in held), tuple(z for _, z in held))
+        if isinstance(result, Infeasible):
+            support = [(row, z) for row, z in zip(rows, result.z, strict=True) if z > 0]
+            return RankingRay(tuple(row for row, _ in support), tuple(z for _, z in support))
         raise OutOfTime(
-            f"no ray was found: {getattr(found, 'reason', 'the exact program gave neither')}"
+            f"no ray was found: {getattr(result, 'reason', 'the exact program gave neither')}"
         )
 
 
 class _Cycles:
-    """The graph of the preferences between points, equal ones put together: with an RBF kernel its cycles are the rays.
+    """Preference graph of distinct points; with an RBF kernel its cycles are rays.
 
-    The Gram matrix of an RBF kernel on different points is positive definite, so that A'alpha = 0 is a circulation; and any values at
-    different points are those of some f, so that rows without a cycle can be satisfied together.
+    The Gram matrix of an RBF kernel on different points is positive definite, so that
+    A'alpha = 0 is a circulation. Any values at different points are those of some f, so
+    that rows without a cycle are feasible.
     """
 
     def __init__(self, problem: MarginProblem) -> None:
@@ -342,7 +403,17 @@ class _Cycles:
         self.tail, self.head = place[rows.preferred].tolist(), place[rows.other].tolist()
 
     def answer(self, rows: Sequence[int], clock: Clock) -> RankingRay | PairOrder:
-        """Return the rows of a cycle; where there is none, an f that rises from every point to those that are preferred to it."""
+        """Return the rows of a cycle, or an f that orders these rows if there is none.
+
+        f increases from every point to those preferred to it.
+
+        Parameters
+        ----------
+        rows : Sequence[int]
+            Rows to satisfy together.
+        clock : Clock
+            Time limit, unused.
+        """
         edges = {(self.tail[row], self.head[row]): row for row in rows}
         order = TopologicalSorter[int]()
         for tail, head in edges:

@@ -1,10 +1,10 @@
-"""A problem in integers. Every float is a dyadic rational, and so a problem in floats with a rational kernel is a rational problem.
+"""Problems in integers: floats are dyadic, so rational kernels give rational problems.
 
-    K = Z / unit,   t = T / unit,   1 / (2 c) = D / unit          Z, T, D integer, one unit for all
+    K = Z / unit,   t = T / unit,   1 / (2 c) = D / unit       Z, T, D integer, one unit
 
-Linear and polynomial kernels, with an intercept or without, are evaluated exactly; a
-given Gram matrix is the given numbers. Costs are the exact products C x weight, targets
-of a tube the exact differences y - epsilon and -y - epsilon.
+Linear and polynomial kernels, with or without an intercept, are evaluated exactly; a
+precomputed Gram matrix is used as given. Costs are the exact products C x weight,
+targets of a tube the exact differences y - epsilon and -y - epsilon.
 """
 
 from __future__ import annotations
@@ -37,18 +37,21 @@ from equimargin.solvers.exact.program.integers import regular_solution
 from equimargin.solvers.exact.program.semidefinite import has_no_negative_eigenvalue
 
 Integers = NDArray[Any]
-"""An array of Python's integers."""
+"""Array of Python integers."""
 Fractions = NDArray[Any]
-"""An array of Fractions."""
+"""Array of Fractions."""
 CHARACTERISTIC_POINTS = 60
-"""Points of the largest given matrix whose characteristic polynomial is computed, in a second or two in which no interrupt is noticed.
+"""Points of the largest matrix whose characteristic polynomial is computed.
 
-A larger one is left to Rump's test.
+It takes a second or two, in which no interrupt is noticed. Larger matrices get Rump's
+test.
 """
 
 
 def given_gram(problem: Problem) -> Problem:
-    """The same problem with its float64 Gram matrix as the given one: how a problem with an RBF kernel gets an exact optimum.
+    """Return the problem with its float64 Gram matrix as a precomputed kernel.
+
+    A problem with an RBF kernel thus gets an exact optimum.
 
     Parameters
     ----------
@@ -57,7 +60,9 @@ def given_gram(problem: Problem) -> Problem:
 
     Returns
     -------
-    Its kernel is `precomputed()`; whatever shift the matrix needs is part of the problem. A linear program needs none.
+    MarginProblem or OneNormProblem
+        Problem with the kernel `precomputed()`; a shift that the matrix needs is part
+        of the problem. A linear program needs none.
     """
     K = problem.gram.dense
     K = (K + K.T) / 2
@@ -67,24 +72,24 @@ def given_gram(problem: Problem) -> Problem:
 
 @dataclass(frozen=True, eq=False)
 class IntegerProblem:
-    """A problem in integers.
+    """Problem in integers.
 
     Parameters
     ----------
     K : Integers of shape (m, m)
-        Z.
+        Integers Z.
     unit : int
-        The denominator.
-    index, entry : NDArray[np.int64] of shape (p, k)
-        The points of a row and their entries in A, k = 1 or 2.
+        Common denominator.
+    index, entry : ndarray of shape (p, k)
+        Points of a row and their entries in A, k = 1 or 2.
     t : Integers of shape (p,)
-        T.
+        Integers T.
     s : Integers of shape (p,)
         Signs of the bias, zeros without one.
     ridge : Integers of shape (p,)
-        D, 0 where alpha_r^2 costs nothing.
+        Integers D, 0 where alpha_r^2 has no cost.
     box : list[Fraction | None] of shape (p,)
-        Upper ends of alpha, Fractions, None where there is none.
+        Upper bounds of alpha; None if infinite.
     """
 
     K: Integers
@@ -108,12 +113,12 @@ class IntegerProblem:
 
     @cached_property
     def biased(self) -> bool:
-        """Whether there is a bias: then every row has a sign."""
+        """True if there is a bias; every row then has a sign."""
         return bool(self.s.any())
 
     @cached_property
     def targets(self) -> Fractions:
-        """t, (p,), as Fractions."""
+        """Targets t as Fractions, shape (p,)."""
         return as_fractions([Fraction(v, self.unit) for v in self.t])
 
     @cached_property
@@ -123,23 +128,47 @@ class IntegerProblem:
         return fmpz_mat(self.m, self.m, self.K.ravel().tolist())
 
     def product(self, beta: Integers) -> Integers:
-        """Z beta, (m,), for integers beta (m,)."""
+        """Return Z beta, (m,).
+
+        Parameters
+        ----------
+        beta : Integers of shape (m,)
+            Coefficients.
+        """
         from flint import fmpz_mat
 
         return as_integers((self._matrix * fmpz_mat(self.m, 1, beta.tolist())).entries())
 
     def pulled(self, alpha: Fractions) -> Fractions:
-        """Return A'alpha, (m,), for Fractions alpha (p,)."""
+        """Return A'alpha, (m,).
+
+        Parameters
+        ----------
+        alpha : Fractions of shape (p,)
+            Multipliers.
+        """
         values, den = to_common_denominator(alpha)
         return as_fractions([Fraction(v, den) for v in self.rdot(values).tolist()])
 
     def values(self, beta: Fractions) -> Fractions:
-        """Return K beta, (m,), for Fractions beta (m,)."""
+        """Return K beta, (m,).
+
+        Parameters
+        ----------
+        beta : Fractions of shape (m,)
+            Coefficients.
+        """
         integers, den = to_common_denominator(beta)
         return as_fractions([Fraction(v, den * self.unit) for v in self.product(integers).tolist()])
 
     def times(self, M: Integers) -> Integers:
-        """M Z, (k, m), for integers M (k, m)."""
+        """Return M Z, (k, m).
+
+        Parameters
+        ----------
+        M : Integers of shape (k, m)
+            Left factor.
+        """
         from flint import fmpz_mat
 
         return as_integers(
@@ -147,17 +176,37 @@ class IntegerProblem:
         ).reshape(M.shape)
 
     def dot(self, f: Integers) -> Integers:
-        """A f, (p,), for integers or Fractions f (m,)."""
+        """Return A f, (p,).
+
+        Parameters
+        ----------
+        f : Integers or Fractions of shape (m,)
+            Function values.
+        """
         return np.asarray((self.entry * f[self.index]).sum(axis=1))
 
     def rdot(self, alpha: Integers) -> Integers:
-        """A'alpha, (m,), for alpha (p,)."""
+        """Return A'alpha, (m,).
+
+        Parameters
+        ----------
+        alpha : Integers or Fractions of shape (p,)
+            Multipliers.
+        """
         beta, used = np.zeros(self.m, dtype=object), np.flatnonzero(alpha)
         np.add.at(beta, self.index[used], self.entry[used] * alpha[used, None])
         return beta
 
     def block(self, rows: Any, columns: Any) -> Integers:
-        """The integers of (A K A' + diag(1 / (2 c)))[rows, columns], (r, c)."""
+        """Return a block of A K A' + diag(1 / (2 c)) as integers, (r, c).
+
+        Parameters
+        ----------
+        rows : array-like of shape (r,)
+            Rows of the block.
+        columns : array-like of shape (c,)
+            Columns of the block.
+        """
         H: Integers = np.zeros((len(rows), len(columns)), dtype=object)
         for i, a in zip(self.index[rows].T, self.entry[rows].T, strict=True):
             for j, b in zip(self.index[columns].T, self.entry[columns].T, strict=True):
@@ -166,13 +215,13 @@ class IntegerProblem:
 
 
 def integral(problem: Problem) -> IntegerProblem:
-    """A problem's numbers in integers.
+    """Return a problem in integers.
 
     Parameters
     ----------
     problem : Problem
         MarginProblem or OneNormProblem with a rational kernel; for the latter t = 1 and
-        the box is C.
+        the bounds are C.
     """
     K, denominator = gram_in_integers(problem.kernel, problem.X, problem.shift or 0.0)
     rows, p = problem.rows, problem.p
@@ -186,6 +235,7 @@ def integral(problem: Problem) -> IntegerProblem:
         costs = _costs(problem)
         box = [cost if problem.loss == "hinge" or cost == 0 else None for cost in costs]
         ridge = [1 / (2 * cost) if problem.squared and cost else Fraction(0) for cost in costs]
+    # One common denominator of K, t and the ridge.
     unit = lcm(denominator, *{v.denominator for v in t}, *{v.denominator for v in ridge})
     return IntegerProblem(
         K * (unit // denominator),
@@ -200,26 +250,50 @@ def integral(problem: Problem) -> IntegerProblem:
 
 
 def as_integers(values: Any) -> Integers:
-    """A list of integers of any kind as an array of Python's own."""
+    """Return an array of Python integers.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        Integers of any type.
+    """
     array = np.empty(len(values), dtype=object)
     array[:] = [int(v) for v in values]
     return array
 
 
 def fractions(size: int) -> Fractions:
-    """Zeros, as Fractions."""
+    """Return zeros, as Fractions.
+
+    Parameters
+    ----------
+    size : int
+        Number of zeros.
+    """
     return as_fractions([Fraction(0)] * size)
 
 
 def as_fractions(values: Sequence[Fraction]) -> Fractions:
-    """An array of Fractions."""
+    """Return an array of Fractions.
+
+    Parameters
+    ----------
+    values : Sequence[Fraction]
+        Fractions.
+    """
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
 
 
 def to_common_denominator(values: Fractions) -> tuple[Integers, int]:
-    """Integers and their smallest common denominator."""
+    """Return Fractions as integers over their least common denominator.
+
+    Parameters
+    ----------
+    values : Fractions of shape (n,)
+        Fractions.
+    """
     den = lcm(*{v.denominator for v in values})
     return as_integers(
         [v.numerator * (den // v.denominator) if v else 0 for v in values.tolist()]
@@ -227,7 +301,13 @@ def to_common_denominator(values: Fractions) -> tuple[Integers, int]:
 
 
 def to_dyadic(M: Array) -> tuple[Integers, int]:
-    """Integers Z and a power of two with M = Z / power exactly; M any shape, finite."""
+    """Return integers Z and a power of two with M = Z / power exactly.
+
+    Parameters
+    ----------
+    M : ndarray
+        Finite floats, of any shape.
+    """
     mantissa, exponent = np.frexp(M)
     Z = (mantissa * 2.0**53).astype(np.int64)
     lowest = np.where(Z == 0, 1, Z & -Z)
@@ -241,21 +321,23 @@ def to_dyadic(M: Array) -> tuple[Integers, int]:
 
 
 def solve_integer_system(matrix: Integers, right: Sequence[int], clock: Clock) -> list[Fraction]:
-    """Return the solution of a system of integers.
+    """Return the solution of a linear system of integers.
 
     Parameters
     ----------
     matrix : Integers of shape (n, n)
-    right : Sequence[int] of shape (n,)
+        Matrix.
+    right : sequence of int, of length n
+        Right-hand side.
     clock : Clock
-        The time limit.
+        Time limit.
 
     Raises
     ------
     ZeroDivisionError
-        A singular matrix.
+        If the matrix is singular.
     OutOfTime
-        It would take too long.
+        If the solution would take too long.
     """
     from flint import fmpz_mat
 
@@ -264,7 +346,18 @@ def solve_integer_system(matrix: Integers, right: Sequence[int], clock: Clock) -
 
 
 def null_vector(matrix: Integers) -> list[int] | None:
-    """Return the whole numbers v >= 0 with matrix v = 0, not all 0, if these are one vector and its multiples; None otherwise."""
+    """Return the smallest integers v >= 0, v != 0, with matrix v = 0.
+
+    Parameters
+    ----------
+    matrix : Integers of shape (k, n)
+        Matrix.
+
+    Returns
+    -------
+    list[int] or None
+        None if the null space is not spanned by one such v.
+    """
     from flint import fmpz_mat
 
     rows, columns = matrix.shape
@@ -280,26 +373,26 @@ def null_vector(matrix: Integers) -> list[int] | None:
 
 
 def semidefinite(problem: Problem, numbers: IntegerProblem, clock: Clock) -> str:
-    """Return the reason, in words, why K is known to be positive semidefinite.
+    """Return the reason, as text, why K is known to be positive semidefinite.
 
     Parameters
     ----------
     problem : Problem
         Problem with a rational kernel.
     numbers : IntegerProblem
-        Its numbers.
+        Problem in integers.
     clock : Clock
         Time limit.
 
     Raises
     ------
     ValueError
-        A given matrix that is not, or of which it is not proved.
+        If a given matrix is not positive semidefinite, or the proof fails.
     OutOfTime
-        The proof would take too long.
+        If the proof would take too long.
     """
     if isinstance(problem, OneNormProblem):
-        return "a linear program asks nothing of K"
+        return "a linear program needs no condition on K"
     if not problem.kernel.given:
         return f"the {problem.kernel.name} kernel is positive semidefinite by construction"
     if problem.m <= CHARACTERISTIC_POINTS:
@@ -323,7 +416,17 @@ def semidefinite(problem: Problem, numbers: IntegerProblem, clock: Clock) -> str
 
 
 def gram_in_integers(kernel: Kernel, X: Features, shift: float) -> tuple[Integers, int]:
-    """Integers and a denominator of K."""
+    """Return K as integers and a denominator.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Rational kernel.
+    X : array-like of shape (m, d)
+        Points, or the Gram matrix of a precomputed kernel.
+    shift : float
+        Diagonal shift of a precomputed matrix.
+    """
     if isinstance(kernel, Intercept):
         K, unit = gram_in_integers(kernel.kernel, X, shift)
         return K + unit, unit
@@ -344,14 +447,14 @@ def gram_in_integers(kernel: Kernel, X: Features, shift: float) -> tuple[Integer
         )
     elif not isinstance(kernel, Linear):
         raise TypeError(
-            f"{kernel!r} is said to be rational in `exact_limits`, and its values are not "
-            f"computed here"
+            f"{kernel!r} is rational according to `exact_limits`, but its exact values are not "
+            f"implemented"
         )
     return K, unit
 
 
 def _products(Z: Integers) -> Integers:
-    """Z Z'."""
+    """Return Z Z'."""
     from flint import fmpz_mat
 
     matrix = fmpz_mat(*Z.shape, Z.ravel().tolist())
@@ -359,7 +462,7 @@ def _products(Z: Integers) -> Integers:
 
 
 def _targets(problem: Problem) -> list[Fraction]:
-    """t, exactly."""
+    """Return t, exactly."""
     if not isinstance(problem.rows, Tube):
         return [Fraction(1)] * problem.p
     epsilon, y = Fraction(problem.rows.epsilon), [Fraction(v) for v in problem.rows.y.tolist()]
@@ -367,7 +470,7 @@ def _targets(problem: Problem) -> list[Fraction]:
 
 
 def _costs(problem: MarginProblem) -> list[Fraction | None]:
-    """c = C x weight, exactly: None where infinite, 0 for weight 0 even there."""
+    """Return c = C x weight, exactly; None if infinite, 0 for a weight of 0 even then."""
     weights = problem.unit_weights.tolist()
     hard = np.isinf(problem.C)
     exact = {
@@ -382,5 +485,11 @@ def _costs(problem: MarginProblem) -> list[Fraction | None]:
 
 
 def finite_costs(problem: MarginProblem) -> list[Fraction]:
-    """c = C x weight, (p,), exactly, of a problem without hard rows."""
+    """Return c = C x weight, (p,), exactly.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem without hard rows.
+    """
     return [cost for cost in _costs(problem) if cost is not None]

@@ -1,13 +1,16 @@
-"""The exact optimum of a problem, in rational numbers.
+"""Exact optimum of a problem, in rational numbers.
 
 Every float is a dyadic rational, so that every problem in floats has an exact optimum
-wherever its kernel's values are rational: linear and polynomial kernels, and any given
-Gram matrix. A float solution says which rows are at a bound, one linear system in
-rationals gives the multipliers, and every condition of the optimum is then checked;
-where the float solution was mistaken, exact pivots go on from it.
+if its kernel's values are rational: linear and polynomial kernels, and any precomputed
+Gram matrix. A float solution determines which rows are at a bound, one linear system in
+rationals gives the multipliers, and every optimality condition is then checked. If the
+float solution was wrong, exact pivots continue from it.
 
-Source: proofs/catalogue.md for the canonical shapes; T. Koch, The final NETLIB-LP
-results (2004), for exact pivots after a float solve.
+References
+----------
+proofs/catalogue.md (canonical forms).
+
+T. Koch. The final NETLIB-LP results. 2004 (exact pivots after a float solution).
 """
 
 from __future__ import annotations
@@ -52,53 +55,53 @@ from equimargin.solvers.solution import Status
 __all__ = ["ExactOptimum", "exact_optimum", "given_gram"]
 
 FLOAT_TOL = 1e-10
-"""Relative gap to which the float solution is asked for that the pivots start from."""
+"""Relative gap requested of the float solution from which the pivots start."""
 FLOAT_SECONDS = 60.0
-"""Seconds that the float solution may take, at most."""
+"""Maximum seconds of the float solution."""
 FLOAT_SHARE = 0.25
-"""Share of the time limit that the float solution may take, at most: the pivots need the rest."""
+"""Maximum fraction of the time limit for the float solution; the rest is for pivots."""
 LARGEST_FLOAT = Fraction(sys.float_info.max)
 """Largest finite number of float64."""
 BIAS_OF_0: Ends = (Fraction(0), Fraction(0))
-"""Ends of the interval of b for a problem without a bias, whose b is 0."""
+"""Endpoints of b for a problem without a bias, whose b is 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExactOptimum:
-    """An optimum in rational numbers, or the proof that there is none.
+    """Optimum in rational numbers, or a proof that there is none.
 
     Parameters
     ----------
     problem : Problem
-        What was solved.
+        Problem that was solved.
     status : Status
         Optimal, infeasible, time_limit or iteration_limit.
     reason : str
-        How it was found, or why it ended.
+        Method by which it was found, or reason for stopping.
     value : Fraction | None
-        The optimum, primal and dual; None unless optimal.
+        Optimal value, primal and dual; None unless optimal.
     alpha : tuple[Fraction, ...] of shape (p,)
-        Optimal multipliers, or feasible ones where it ended early; of a OneNormProblem
-        they are its u.
+        Optimal multipliers, or feasible ones if the run stopped early; u of a
+        OneNormProblem.
     beta : tuple[Fraction, ...] of shape (m,)
-        f = sum_i beta_i k(x_i, .) with beta = A'alpha; of a OneNormProblem they are its
-        x >= 0, (size,).
+        Coefficients of f = sum_i beta_i k(x_i, .), beta = A'alpha; x >= 0 of a
+        OneNormProblem, of shape (size,).
     w : tuple[Fraction, ...] | None of shape (q,)
-        f = w.z where the kernel is linear, with the constant of f last where the bias
+        Weights of f = w.z for a linear kernel, with the constant of f last if the bias
         is penalised; None otherwise.
     bias : Ends
-        The ends of all b that are optimal with f, in the project's sign f(x) + b; None
-        for an end at infinity, and for both of a free bias unless optimal; (0, 0)
-        without a bias.
+        Endpoints of all b that are optimal with f, for the sign f(x) + b; None for an
+        infinite endpoint, and for both of a free bias unless optimal; (0, 0) without a
+        bias.
     ray : tuple[Fraction, ...] | None of shape (p,)
-        Of an infeasible problem: alpha >= 0, positive on hard rows alone, A K
+        Ray of an infeasible problem: alpha >= 0, positive on hard rows alone, A K
         A'alpha = 0, s'alpha = 0 and t'alpha > 0.
     semidefinite : str
-        How K is known to be positive semidefinite.
+        Reason why K is known to be positive semidefinite.
     pivots : int
-        Exact ones.
+        Number of exact pivots.
     seconds : float
-        Of wall time.
+        Wall time in seconds.
     """
 
     problem: Problem = field(repr=False)
@@ -116,17 +119,17 @@ class ExactOptimum:
 
     @property
     def u(self) -> tuple[Fraction, ...] | None:
-        """The multipliers of a linear program, (p,), which `alpha` holds; None for a MarginProblem."""
+        """Multipliers `alpha` of a linear program, shape (p,), otherwise None."""
         return self.alpha if isinstance(self.problem, OneNormProblem) else None
 
     @property
     def x(self) -> tuple[Fraction, ...] | None:
-        """The coefficients of a linear program, (size,), which `beta` holds; None for a MarginProblem."""
+        """Coefficients `beta` of a linear program, shape (size,), otherwise None."""
         return self.beta if isinstance(self.problem, OneNormProblem) else None
 
     @property
     def point(self) -> CanonicalPoint:
-        """The nearest point of finite float64 numbers, with the middle of the bias's interval, or its one end."""
+        """Nearest float64 point, with the midpoint or the finite endpoint of the bias."""
         low, high = (
             end if end is not None else other for end, other in (self.bias, self.bias[::-1])
         )
@@ -140,31 +143,31 @@ def exact_optimum(
     max_iter: int = 10_000,
     start: CanonicalPoint | None = None,
 ) -> ExactOptimum:
-    """The exact optimum.
+    """Return the exact optimum.
 
     Parameters
     ----------
     problem : Problem
         MarginProblem or OneNormProblem.
-    time_limit : float | None
-        Seconds; no linear system is begun that may take longer.
+    time_limit : float or None
+        Time limit in seconds; no linear system is started that may exceed it.
     max_iter : int
-        Exact pivots, at most.
+        Maximum number of exact pivots.
     start : CanonicalPoint | None
-        A float solution, whose multipliers are close to optimal; None asks the solvers
-        for one. Linear programs take none.
+        Float solution with nearly optimal multipliers; None to compute one. Ignored for
+        linear programs.
 
     Returns
     -------
     ExactOptimum
-        With a status and a reason; with the best feasible multipliers where time or
-        pivots were spent.
+        Optimum with a status and a reason; the best feasible multipliers if time or
+        pivots ran out.
 
     Raises
     ------
     ValueError
-        A kernel without rational values, a problem that is not convex or too large, a
-        limit that is not positive.
+        If the kernel has no rational values, the problem is not convex or too large, or
+        a limit is not positive.
     """
     max_iter = check_count(max_iter, "max_iter")
     time_limit = None if time_limit is None else positive(time_limit, "time_limit")
@@ -185,7 +188,8 @@ def exact_optimum(
                 seconds,
                 None if start is None else problem.own_point(start),
             )
-    except OutOfTime as spent:  # pivots that have no time left say so themselves
+    # Pivots that run out of time return a result themselves.
+    except OutOfTime as spent:
         why, bias = (
             "not known: there was no time to prove it",
             BIAS_OF_0 if not numbers.biased else (None, None),
@@ -211,7 +215,7 @@ def exact_optimum(
 
 @dataclass(frozen=True, eq=False)
 class _End:
-    """How the pivots ended."""
+    """Result of the pivots."""
 
     status: Status
     reason: str
@@ -228,7 +232,8 @@ def _quadratic(
 ) -> _End:
     numbers, unknown = state.numbers, BIAS_OF_0 if not state.numbers.biased else (None, None)
     try:
-        with np.errstate(all="ignore"):  # floats only propose where to begin
+        # Floats only propose a start; the pivots are exact.
+        with np.errstate(all="ignore"):
             proposed = round_to_active_set(
                 problem, numbers, start or float_solution(problem, seconds)
             )
@@ -289,7 +294,17 @@ def _linear(problem: OneNormProblem, program: OneNormSimplex, seconds: float) ->
 
 
 def float_solution(problem: MarginProblem, seconds: float) -> Point:
-    """A float solution of whichever solver takes the problem; multipliers of 0 where none does, or where it fails or brings none."""
+    """Return a float solution of any applicable solver.
+
+    The multipliers are 0 if no solver applies, or it fails or returns none.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem.
+    seconds : float
+        Time limit in seconds.
+    """
     if any(not solver.reference and solver.refusal(problem) is None for solver in SOLVERS.values()):
         with suppress(ArithmeticError, ValueError):
             point = problem.own_point(solve(problem, tol=FLOAT_TOL, time_limit=seconds).point)
@@ -309,7 +324,7 @@ def _pivots(count: int) -> str:
 def _weights(
     problem: Problem, numbers: IntegerProblem, beta: Fractions
 ) -> tuple[Fraction, ...] | None:
-    """Z'beta for the features Z of a linear kernel, with the column of ones of a penalised bias."""
+    """Return Z'beta for a linear kernel's features Z, a penalised bias's ones included."""
     Z = explicit(problem.kernel, problem.X)
     if Z is None:
         return None
@@ -326,5 +341,5 @@ def _floats(values: tuple[Fraction, ...]) -> Any:
 
 
 def _nearest(v: Fraction) -> float:
-    """The nearest finite float64 number."""
+    """Return the nearest finite float64 number."""
     return float(min(max(v, -LARGEST_FLOAT), LARGEST_FLOAT))

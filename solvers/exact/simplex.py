@@ -1,22 +1,28 @@
-"""One-norm programs solved exactly: from the basis of HiGHS on, by the simplex method in rational numbers.
+"""Simplex method in rational numbers for one-norm programs, started from HiGHS's basis.
 
-    min  c'x + C 1'xi    s.t.  B x + xi - eta = 1,   x, xi, eta >= 0          B = A K (over points)  or  A K A' (over rows),  c = 1
+    min  c'x + C 1'xi    s.t.  B x + xi - eta = 1,   x, xi, eta >= 0,   c = 1,
+    B = A K (over points)  or  A K A' (over rows)
 
-A bias b is the difference of two more unknowns in x, which cost nothing: B has the
-columns s and -s then.
+A bias b is the difference of two further variables in x, without a cost: B then has the
+columns s and -s.
 
 A basis has some columns S of x and, in every row r, xi_r, eta_r or neither. T are the
-rows with neither; they are as many as S, and B_TS is not singular:
+rows with neither; they are as many as S, and B_TS is nonsingular:
 
-    B_TS x_S = 1,     u_r = C where xi_r is basic, 0 where eta_r is,   B_TS' u_T = c_S - (B'u)_S over the other rows.
+    B_TS x_S = 1,     u_r = C where xi_r is basic, 0 where eta_r is,
+    B_TS' u_T = c_S - (B'u)_S over the other rows.
 
 A basis with x_S >= 0 becomes feasible when each row outside T takes xi_r or eta_r by
-the sign of 1 - (B x)_r. Where x_S >= 0 does not hold, the method starts from x = 0,
+the sign of 1 - (B x)_r. If x_S >= 0 does not hold, the method starts from x = 0,
 xi = 1. It terminates because every pivot takes the first column that can enter and the
 first that can leave.
 
-Source: R. G. Bland, New finite pivoting rules for the simplex method, Mathematics of
-Operations Research 2 (1977); V. Chvátal, Linear Programming (1983), chapter 3.
+References
+----------
+R. G. Bland. New finite pivoting rules for the simplex method. Mathematics of Operations
+Research 2 (1977).
+
+V. Chvátal. Linear Programming. 1983, chapter 3.
 """
 
 from __future__ import annotations
@@ -43,27 +49,32 @@ from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.lp import highs
 
 FLOAT_TOL = 1e-9
-"""Absolute feasibility that HiGHS is asked for: a basis that is nearer to the optimal one leaves fewer exact pivots."""
+"""Absolute feasibility tolerance of HiGHS.
+
+A basis closer to the optimal one needs fewer exact pivots.
+"""
 Basis = frozenset[int]
-"""Which of the columns x_1 .. x_n, xi_1 .. xi_p, eta_1 .. eta_p are basic, as numbers from 0."""
+"""Indices of the basic columns among x_1 .. x_n, xi_1 .. xi_p, eta_1 .. eta_p."""
 
 
 @dataclass(frozen=True, eq=False)
 class Vertex:
-    """A basis and its point.
+    """Basis and its point.
 
     Parameters
     ----------
     basis : Basis
-        The basic columns.
+        Basic columns.
     x : Fractions of shape (n,)
+        Primal variables.
     u : Fractions of shape (p,)
+        Dual variables.
     surplus : Integers of shape (p,)
-        Integers, B x - 1 times `surplus_unit`.
+        Integers (B x - 1) surplus_unit.
     surplus_unit : int
-        The denominator of `surplus`.
+        Denominator of `surplus`.
     price : Fractions of shape (n,)
-        The reduced costs c - B'u.
+        Reduced costs c - B'u.
     """
 
     basis: Basis
@@ -75,27 +86,30 @@ class Vertex:
 
     @property
     def feasible(self) -> bool:
-        """Whether x >= 0."""
+        """True if x >= 0."""
         return bool((self.x >= 0).all())
 
 
 class OneNormSimplex:
-    """The simplex method for a one-norm program.
+    """Simplex method for a one-norm program.
 
     Parameters
     ----------
     problem : OneNormProblem
-        The program.
+        Program.
     numbers : IntegerProblem
-        The program in integers.
+        Program in integers.
     clock : Clock
-        The limits on time and pivots, asked before every pivot and every linear system.
+        Limits on time and pivots, checked before every pivot and linear system.
 
+    Attributes
+    ----------
     x : Fractions of shape (n,)
-        Of the last vertex, 0 before the first.
+        Primal variables of the last vertex; 0 before the first.
     c : Fractions of shape (n,)
-    pivots
-        How many so far.
+        Costs.
+    pivots : int
+        Number of pivots.
     """
 
     def __init__(self, problem: OneNormProblem, numbers: IntegerProblem, clock: Clock) -> None:
@@ -109,7 +123,13 @@ class OneNormSimplex:
         self.pivots = 0
 
     def solve(self, basis: Basis) -> Vertex:
-        """The optimal vertex, from any basis."""
+        """Return the optimal vertex.
+
+        Parameters
+        ----------
+        basis : Basis
+            Initial basis, which may be infeasible or singular.
+        """
         vertex = self.vertex(basis)
         if vertex is None or not vertex.feasible:
             vertex = self.vertex(frozenset(range(self.n, self.n + self.p)))
@@ -125,7 +145,13 @@ class OneNormSimplex:
         return vertex
 
     def vertex(self, basis: Basis) -> Vertex | None:
-        """The vertex of a basis; None where B_TS is singular or not square, so that it is no basis."""
+        """Return the vertex of a basis, or None if B_TS is singular or not square.
+
+        Parameters
+        ----------
+        basis : Basis
+            Basic columns.
+        """
         n, p, numbers, (S, T) = self.n, self.p, self.numbers, self._parts(basis)
         x, u = fractions(n), fractions(p)
         u[[k - n for k in basis if n <= k < n + p]] = self.C
@@ -147,13 +173,16 @@ class OneNormSimplex:
         )
 
     def _parts(self, basis: Basis) -> tuple[list[int], list[int]]:
-        """S and T."""
+        """Return S and T."""
         n, p = self.n, self.p
         taken = {(k - n) % p for k in basis if k >= n}
         return sorted(k for k in basis if k < n), [r for r in range(p) if r not in taken]
 
     def _completed(self, vertex: Vertex) -> Vertex:
-        """The vertex with the same S and T, and with xi or eta of every other row as the sign of B x - 1 asks."""
+        """Return the vertex with the same S and T that is feasible in the other rows.
+
+        xi or eta of every other row is basic by the sign of B x - 1.
+        """
         n, p, (S, T) = self.n, self.p, self._parts(vertex.basis)
         rows = set(range(p)) - set(T)
         above = {
@@ -163,19 +192,24 @@ class OneNormSimplex:
         }
         basis = frozenset(S) | {n + r for r in rows - above} | {n + p + r for r in above}
         completed = vertex if basis == vertex.basis else self.vertex(basis)
-        assert completed is not None  # S and T are those of a basis
+        # S and T are those of a basis.
+        assert completed is not None
         return completed
 
     def _entering(self, vertex: Vertex) -> int | None:
-        """The first column with a negative reduced cost."""
+        """Return the first column with a negative reduced cost, or None."""
         n, p, basis = self.n, self.p, vertex.basis
+        # The reduced costs are c - B'u for x, C - u for xi, and u for eta.
         columns = (j for j in range(n) if vertex.price[j] < 0 and j not in basis)
         above = (n + r for r in range(p) if vertex.u[r] > self.C and n + r not in basis)
         below = (n + p + r for r in range(p) if vertex.u[r] < 0 and n + p + r not in basis)
         return next((k for part in (columns, above, below) for k in part), None)
 
     def _pivoted(self, vertex: Vertex, entering: int) -> Basis:
-        """The basis after this column has entered; of the columns that reach 0 first, the first one leaves."""
+        """Return the basis after a column has entered.
+
+        Of the columns that reach 0 first, the first one leaves.
+        """
         n, p, (S, T) = self.n, self.p, self._parts(vertex.basis)
         d = fractions(n)
         if entering < n:
@@ -203,7 +237,7 @@ class OneNormSimplex:
         return (vertex.basis - {leaving}) | {entering}
 
     def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Integers:
-        """The integers of B[rows, columns]."""
+        """Return B[rows, columns] as integers."""
         numbers, size = self.numbers, self.size
         r, inner = (
             np.asarray(rows, dtype=np.int64),
@@ -223,12 +257,12 @@ class OneNormSimplex:
         return block
 
     def _signs(self, rows: Any) -> Integers:
-        """The integers of the columns s and -s, (rows, 2)."""
+        """Return the columns s and -s as integers, (rows, 2)."""
         s = self.numbers.unit * self.numbers.s[rows]
         return np.stack([s, -s], axis=1)
 
     def _margins(self, x: Fractions) -> tuple[Integers, int]:
-        """unit x B x, (p,), as integers over a denominator."""
+        """Return unit x B x, (p,), as integers and a denominator."""
         values, den = to_common_denominator(x)
         beta = self.numbers.rdot(values[: self.size]) if self.over_rows else values[: self.size]
         margins = self.numbers.dot(self.numbers.product(beta))
@@ -237,7 +271,7 @@ class OneNormSimplex:
         ] if self.bias else margins, den
 
     def _prices(self, u: Fractions) -> Fractions:
-        """B'u, (n,), Fractions."""
+        """Return B'u, (n,), as Fractions."""
         values, den = to_common_denominator(u)
         prices = self.numbers.product(self.numbers.rdot(values))
         prices = self.numbers.dot(prices) if self.over_rows else prices
@@ -246,9 +280,15 @@ class OneNormSimplex:
         return as_fractions([Fraction(v, den * self.numbers.unit) for v in prices.tolist()])
 
     def best_bias(self, vertex: Vertex) -> tuple[Fraction | None, Fraction | None]:
-        """The ends of all b that are best for the vertex's f, None for an end at infinity; (0, 0) without a bias.
+        """Return the endpoints of all optimal b for the vertex's f; None if infinite.
 
-        The slope of the sum of slacks in b is the number of breakpoints below b minus the number of rows of sign +1.
+        (0, 0) without a bias. The slope of the sum of slacks in b is the number of
+        breakpoints below b minus the number of rows of sign +1.
+
+        Parameters
+        ----------
+        vertex : Vertex
+            Vertex.
         """
         if not self.bias:
             return Fraction(0), Fraction(0)
@@ -261,26 +301,30 @@ class OneNormSimplex:
         return ends[passed], ends[passed + 1]
 
     def _solved(self, matrix: Integers, right: Integers, den: int) -> Fractions:
-        """Return y with matrix y = right / den, Fractions; ZeroDivisionError where the matrix is singular."""
+        """Return y with matrix y = right / den, as Fractions.
+
+        A singular matrix raises ZeroDivisionError.
+        """
         return as_fractions(
             [v / den for v in solve_integer_system(matrix, right.tolist(), self.clock)]
         )
 
 
 def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
-    """The basis in which HiGHS ends, at unit mean K_ii; x = 0, xi = 1 where it ends with none.
+    """Return the final basis of HiGHS at unit mean K_ii; x = 0, xi = 1 if it has none.
 
     Parameters
     ----------
     problem : OneNormProblem
-        The program.
+        Program.
     time_limit : float
-        seconds.
+        Time limit in seconds.
     """
     import highspy as library
     from scipy import sparse
 
-    highspy: Any = library  # only parts of its interface are typed
+    # Only parts of the interface of highspy are typed.
+    highspy: Any = library
     p, scale = problem.p, problem.gram.mean_diagonal
     AK = problem.rows.matrix @ (problem.gram.dense / scale)
     B = AK if problem.over == "points" else AK @ problem.rows.matrix.T
@@ -303,12 +347,21 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
 
 
 def check_vertex(program: OneNormSimplex, vertex: Vertex) -> Fraction:
-    """The optimum, once every condition of it has been checked: x >= 0, 0 <= u <= C, B'u <= c and c'x + C 1'xi = 1'u.
+    """Return the optimal value after checking every optimality condition.
+
+        x >= 0,   0 <= u <= C,   B'u <= c,   c'x + C 1'xi = 1'u
+
+    Parameters
+    ----------
+    program : OneNormSimplex
+        Program.
+    vertex : Vertex
+        Vertex to check.
 
     Raises
     ------
     ArithmeticError
-        A condition does not hold.
+        If a condition does not hold.
     """
     slack = sum((v for v in vertex.surplus if v < 0), 0)
     primal = sum(program.c * vertex.x, Fraction(0)) - program.C * Fraction(

@@ -1,1 +1,4 @@
-"""Solvers of problems of the field, most of them calls of scikit-learn and scipy; one file for each of `formulations.field`."""
+"""Solvers of further problems of the field, one file for each of `formulations.field`.
+
+Most call scikit-learn or scipy.
+"""

@@ -9,7 +9,10 @@ from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.solvers.registry import solver
 
 STEPS = 20_000
-"""Steps of the proximal gradient, at most: a group lasso of a hundred weights is then solved to ten digits."""
+"""Maximum steps of the proximal gradient.
+
+A group lasso of a hundred weights is then solved to ten digits.
+"""
 
 
 @solver(
@@ -20,18 +23,25 @@ STEPS = 20_000
     libraries=("sklearn.linear_model",),
 )
 def coordinate_descent(problem: ProgramProblem) -> Data:
-    """The weights of Lasso."""
+    """Return the weights of Lasso.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family lasso.
+    """
     d = problem.data
     from warnings import catch_warnings, simplefilter
 
     from sklearn.linear_model import Lasso
 
     with catch_warnings():
-        simplefilter("ignore")  # of convergence: the referee says how near it came
-        found = Lasso(
+        # Convergence warnings: the referee computes the residual.
+        simplefilter("ignore")
+        model = Lasso(
             d["penalty"] / len(d["y"]), fit_intercept=False, tol=1e-12, max_iter=100_000
         ).fit(d["X"], d["y"])
-    return {"w": found.coef_}
+    return {"w": model.coef_}
 
 
 @solver(
@@ -41,7 +51,13 @@ def coordinate_descent(problem: ProgramProblem) -> Data:
     accuracy=1e-6,
 )
 def proximal_gradient(problem: ProgramProblem) -> Data:
-    """w after a given number of steps, each of the inverse largest curvature."""
+    """Return w after at most STEPS steps of length 1 / largest curvature.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family group_lasso.
+    """
     d = problem.data
     X, y = d["X"], d["y"]
     of = np.asarray(d.get("groups", np.zeros(X.shape[1], dtype=np.int64)))
@@ -50,6 +66,8 @@ def proximal_gradient(problem: ProgramProblem) -> Data:
     w = ahead = np.zeros(X.shape[1])
     t = 1.0
     for _ in range(STEPS):
+        # moved = prox(ahead - step X'(X ahead - y)), group by group:
+        # v_g <- (1 - step penalty sqrt(size_g) / |v_g|)_+ v_g
         moved = ahead - step * (X.T @ (X @ ahead - y))
         for group in groups:
             shrunk = step * d["penalty"] * float(np.sqrt(len(group)))

@@ -15,9 +15,15 @@ from equimargin.solvers.registry import solver
     libraries=("sklearn.linear_model",),
 )
 def ridge(problem: ProgramProblem) -> Data:
-    """The w and b of Ridge with the penalty 1 / C."""
+    """Return the w and b of Ridge with the penalty 1 / C.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family ls_svm.
+    """
     d = problem.data
     from sklearn.linear_model import Ridge
 
-    found = Ridge(1 / d["C"], solver="cholesky").fit(d["X"], 2.0 * d["y"] - 1.0)
-    return {"w": found.coef_, "b": found.intercept_}
+    model = Ridge(1 / d["C"], solver="cholesky").fit(d["X"], 2.0 * d["y"] - 1.0)
+    return {"w": model.coef_, "b": model.intercept_}

@@ -1,4 +1,4 @@
-"""The multiclass SVM of Crammer and Singer by LIBLINEAR, through scikit-learn."""
+"""Multiclass SVM of Crammer and Singer by LIBLINEAR, through scikit-learn."""
 
 from __future__ import annotations
 
@@ -25,15 +25,22 @@ def _two_classes(d: Data) -> str | None:
     libraries=("sklearn.svm",),
 )
 def liblinear(problem: ProgramProblem) -> Data:
-    """The weights of LinearSVC, which takes three classes or more."""
+    """Return the weights of LinearSVC, which supports three classes or more.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family crammer_singer.
+    """
     d = problem.data
     from warnings import catch_warnings, simplefilter
 
     from sklearn.svm import LinearSVC
 
     with catch_warnings():
-        simplefilter("ignore")  # of iterations: the referee says how near it came
-        found = LinearSVC(
+        # Iteration warnings: the referee computes the residual.
+        simplefilter("ignore")
+        model = LinearSVC(
             multi_class="crammer_singer", C=d["C"], fit_intercept=False, tol=1e-9, max_iter=100_000
         ).fit(d["X"], d["y"])
-    return {"W": found.coef_}
+    return {"W": model.coef_}

@@ -20,13 +20,19 @@ from equimargin.solvers.requirements import Requirements
     libraries=("sklearn.svm",),
 )
 def svc_libsvm(problem: ProgramProblem) -> tuple[str, Data]:
-    """NuSVC of scikit-learn."""
+    """Return the dual point of scikit-learn's NuSVC.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family nu_svc.
+    """
     d = problem.data
     from sklearn.svm import NuSVC
 
-    found = NuSVC(kernel="linear", nu=d["nu"], tol=1e-10).fit(d["X"], d["y"])
+    model = NuSVC(kernel="linear", nu=d["nu"], tol=1e-10).fit(d["X"], d["y"])
     a = np.zeros(len(d["X"]))
-    a[found.support_] = np.abs(found.dual_coef_[0])
+    a[model.support_] = np.abs(model.dual_coef_[0])
     return "dual", {"a": a * (d["nu"] / a.sum())}
 
 
@@ -37,12 +43,18 @@ def svc_libsvm(problem: ProgramProblem) -> tuple[str, Data]:
     libraries=("sklearn.svm",),
 )
 def svr_libsvm(problem: ProgramProblem) -> tuple[str, Data]:
-    """NuSVR of scikit-learn."""
+    """Return the dual point of scikit-learn's NuSVR.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family nu_svr.
+    """
     d = problem.data
     from sklearn.svm import NuSVR
 
     m = len(d["y"])
-    found = NuSVR(kernel="linear", nu=d["nu"], C=d["C"] / m, tol=1e-10).fit(d["X"], d["y"])
+    model = NuSVR(kernel="linear", nu=d["nu"], C=d["C"] / m, tol=1e-10).fit(d["X"], d["y"])
     beta = np.zeros(m)
-    beta[found.support_] = found.dual_coef_[0]
+    beta[model.support_] = model.dual_coef_[0]
     return "dual", {"above": np.maximum(beta, 0.0), "below": np.maximum(-beta, 0.0)}

@@ -16,19 +16,25 @@ from equimargin.solvers.registry import solver
     libraries=("sklearn.svm",),
 )
 def libsvm(problem: ProgramProblem) -> tuple[str, Data]:
-    """OneClassSVM of scikit-learn.
+    """Return the dual point of scikit-learn's OneClassSVM.
 
-    Where every multiplier is at its bound, as at nu = 1, LIBSVM's offset is infinite, and scikit-learn refuses the model. The multipliers
-    are right all the same, and they are what is asked for.
+    If every multiplier is at its bound, as at nu = 1, LIBSVM's offset is infinite, and
+    scikit-learn raises an error. The multipliers are nevertheless correct, and they are
+    the requested result.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family one_class.
     """
     d = problem.data
     from sklearn.svm import OneClassSVM
 
-    found, a = OneClassSVM(kernel="linear", nu=d["nu"], tol=1e-10), np.zeros(len(d["X"]))
+    model, a = OneClassSVM(kernel="linear", nu=d["nu"], tol=1e-10), np.zeros(len(d["X"]))
     try:
-        found.fit(d["X"])
+        model.fit(d["X"])
     except ValueError:
-        if not np.isfinite(getattr(found, "dual_coef_", np.nan)).all():
+        if not np.isfinite(getattr(model, "dual_coef_", np.nan)).all():
             raise
-    a[found.support_] = found.dual_coef_[0] / (d["nu"] * len(d["X"]))
+    a[model.support_] = model.dual_coef_[0] / (d["nu"] * len(d["X"]))
     return "dual", {"a": a}

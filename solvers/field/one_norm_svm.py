@@ -18,7 +18,13 @@ from equimargin.solvers.registry import solver
     library="HIGHS",
 )
 def highs(problem: ProgramProblem) -> Data:
-    """The w and b of HiGHS."""
+    """Return the w and b of HiGHS.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family one_norm_svm.
+    """
     d = problem.data
     from scipy.optimize import linprog
 
@@ -27,5 +33,5 @@ def highs(problem: ProgramProblem) -> Data:
     costs = np.concatenate([np.ones(2 * k), [0.0], np.full(m, d["C"])])
     rows = np.hstack([-Z, Z, -y[:, None], -np.eye(m)])
     bounds = [*[(0, None)] * (2 * k), (None, None), *[(0, None)] * m]
-    found = linprog(costs, rows, -np.ones(m), bounds=bounds, method="highs")
-    return {"w": found.x[:k] - found.x[k : 2 * k], "b": found.x[2 * k]}
+    result = linprog(costs, rows, -np.ones(m), bounds=bounds, method="highs")
+    return {"w": result.x[:k] - result.x[k : 2 * k], "b": result.x[2 * k]}

@@ -16,11 +16,17 @@ from equimargin.solvers.registry import solver
     library="HIGHS",
 )
 def highs(problem: ProgramProblem) -> Data:
-    """The w and b of QuantileRegressor."""
+    """Return the w and b of QuantileRegressor.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family quantile.
+    """
     d = problem.data
     from sklearn.linear_model import QuantileRegressor
 
-    found = QuantileRegressor(quantile=d["tau"], alpha=d["penalty"], solver="highs").fit(
+    model = QuantileRegressor(quantile=d["tau"], alpha=d["penalty"], solver="highs").fit(
         d["X"], d["y"]
     )
-    return {"w": found.coef_, "b": found.intercept_}
+    return {"w": model.coef_, "b": model.intercept_}

@@ -1,1 +1,1 @@
-"""Hard margins without a bias: the dual active-set method over the most violated rows, rays, and hard rows among soft ones."""
+"""Solvers for hard margins without an intercept, and for hard rows among soft ones."""

@@ -1,18 +1,21 @@
-"""The dual active-set method of Goldfarb and Idnani for the hard margin of a pool of rows.
+"""Dual active-set method of Goldfarb and Idnani for the hard margin of a pool of rows.
 
     max over alpha >= 0    1'alpha - 1/2 |A'alpha|_K^2
 
-It keeps independent active rows S, multipliers alpha_S >= 0 and the least f with A_S
-f = 1. A row n that f violates by u enters along
+The state is a set S of independent active rows, their multipliers alpha_S >= 0 and the
+f of least norm with A_S f = 1. A row n whose margin is 1 - u, u > 0, enters along
 
-    alpha_S -= t r,  alpha_n += t,      r = G_S^-1 g,  z = phi_n - sum r_s phi_s,      t = min( min_{r_s > 0} alpha_s / r_s,  u / |z|^2 )
+    alpha_S -= t r,  alpha_n += t,    r = G_S^-1 g,    z = phi_n - sum r_s phi_s,
+    t = min( min_{r_s > 0} alpha_s / r_s,  u / |z|^2 )
 
-If the first is the smaller, that row leaves, and n goes on. The dual value rises with
-every row that enters, so that no S comes twice. If z = 0 and no r_s > 0, then -r and 1
-are a ray along which the dual has no end: no f meets these rows.
+If the first term is the smaller, its row leaves S, and row n continues. The dual value
+increases with every row that enters, so that no S occurs twice. If z = 0 and no r_s >
+0, then -r and 1 are a ray along which the dual is unbounded: no f satisfies these rows.
 
-Source: D. Goldfarb, A. Idnani, A numerically stable dual method for solving strictly
-convex quadratic programs (1983).
+References
+----------
+D. Goldfarb, A. Idnani. A numerically stable dual method for solving strictly convex
+quadratic programs. 1983.
 """
 
 from __future__ import annotations
@@ -28,13 +31,16 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers.hard.face import Face
 
 STALE_STEPS = 50
-"""Rows that enter, one after the other, without a larger dual value or a smaller violation: then double precision shows no progress."""
+"""Consecutive steps without progress that end the run.
+
+Progress is a larger dual value or a smaller violation. One row enters per step.
+"""
 NEGLIGIBLE = 1e-12
-"""Share of the largest |r_s| up to which an r_s counts as 0."""
+"""Fraction of the largest |r_s| up to which an r_s counts as 0."""
 
 
 class FloatRay(NamedTuple):
-    """A ray as double precision tells it: rows of the pool, and their weights >= 0."""
+    """Ray computed in floats: rows of the pool, and their weights >= 0."""
 
     rows: list[int]
     weights: Array
@@ -42,18 +48,18 @@ class FloatRay(NamedTuple):
 
 @dataclass(eq=False)
 class Ascent:
-    """The state of the method on a pool.
+    """State of the method on a pool.
 
     Parameters
     ----------
     face : Face
-        Its active rows.
+        Active rows.
     alpha : ndarray of shape (s,)
-        Their multipliers.
+        Multipliers of the active rows.
     steps : int
-        How many rows have entered.
+        Number of rows that have entered.
     ray : FloatRay | None
-        Where there is one.
+        Ray, if the rows have one.
     """
 
     face: Face
@@ -62,7 +68,17 @@ class Ascent:
     ray: FloatRay | None = None
 
     def climb(self, tol: float, most: int, out_of_time: Callable[[], bool]) -> None:
-        """Go on until no row of the pool is violated by more than `tol`, `most` rows have entered, or nothing moves any more."""
+        """Add violated rows until the pool is satisfied or a limit stops the run.
+
+        Parameters
+        ----------
+        tol : float
+            Largest violation allowed; the margins of the rows are at least 1.
+        most : int
+            Maximum number of rows that enter, over all calls.
+        out_of_time : callable
+            Returns True after the time limit.
+        """
         stale, best, least = 0, -np.inf, np.inf
         while self.steps < most and stale < STALE_STEPS and not out_of_time():
             margins = self.face.margins(self.alpha)
@@ -70,6 +86,7 @@ class Ascent:
             violation = 1.0 - float(margins[n]) if n >= 0 else 0.0
             if violation <= tol or n in self.face.S:
                 return
+            # On the face 1'alpha = |f|^2, so that the dual value is half of 1'alpha.
             value = float(self.alpha.sum())
             stale = 0 if value > best * (1 + 1e-15) or violation < 0.9 * least else stale + 1
             best, least = max(best, value), min(least, violation)
@@ -79,7 +96,7 @@ class Ascent:
             self.alpha = drop_negative_multipliers(self.face)
 
     def _enter(self, n: int, u: float, out_of_time: Callable[[], bool]) -> bool:
-        """Make row n an active one; false if it is the last row of a ray, or there is no time."""
+        """Make row n active; return False if it completes a ray or time is out."""
         face, alpha, own = self.face, self.alpha, 0.0
         while not out_of_time():
             r, square, flat = face.towards(n)
@@ -105,7 +122,20 @@ class Ascent:
 
 
 def drop_negative_multipliers(face: Face) -> Array:
-    """The multipliers of a face, (s,), all >= 0: rows whose multiplier is negative, which only rounding leaves there, are dropped."""
+    """Return the multipliers of a face, all >= 0, dropping active rows.
+
+    Rows with a negative multiplier, which only rounding leaves there, are dropped.
+
+    Parameters
+    ----------
+    face : Face
+        Face, modified in place.
+
+    Returns
+    -------
+    ndarray of shape (s,)
+        Multipliers of the remaining active rows.
+    """
     alpha = face.multipliers()
     while len(alpha) and alpha.min() < 0.0:
         face.drop(int(np.argmin(alpha)))
@@ -114,7 +144,7 @@ def drop_negative_multipliers(face: Face) -> Array:
 
 
 def _ratios(alpha: Array, r: Array, falling: NDArray[np.bool_]) -> Array:
-    """alpha_s / r_s where the multiplier falls, inf elsewhere."""
+    """Return alpha_s / r_s where the multiplier decreases, inf elsewhere."""
     ratios = np.full(len(r), np.inf)
     np.divide(np.maximum(alpha, 0.0), r, out=ratios, where=falling)
     return ratios

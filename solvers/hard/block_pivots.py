@@ -1,15 +1,18 @@
-"""Block principal pivoting for the hard dual of rows with a positive definite Gram matrix: many rows change sides at once.
+"""Block principal pivoting for the hard dual of rows with a nonsingular Gram matrix.
 
     max over alpha >= 0    1'alpha - 1/2 alpha'G alpha
 
-The pairs of neighbours of a strict order imply all other pairs, so that a kernel's
-total order has no more rows than points. At the start all rows are active; those with
-alpha_r < 0, and inactive ones whose margin is below 1, change sides. Where that does
-not help for three rounds only the last of them does, which is sure to end.
+For a kernel's total order the pairs of neighbours imply all other pairs, so that there
+are no more rows than points. At the start all rows are active. In each round the active
+rows with alpha_r < 0 and the inactive rows with a margin below 1 change sides, all at
+once. After three rounds without fewer wrong rows only the last wrong row changes sides,
+which guarantees termination.
 
-Source: L. F. Portugal, J. J. Judice, L. N. Vicente, A comparison of block pivoting and
-interior-point algorithms for linear least squares problems with nonnegative variables
-(1994).
+References
+----------
+L. F. Portugal, J. J. Judice, L. N. Vicente. A comparison of block pivoting and
+interior-point algorithms for linear least squares problems with nonnegative variables.
+1994.
 """
 
 from __future__ import annotations
@@ -22,28 +25,40 @@ from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.rounding import UNIT
 
 MOST_ROWS = 4000
-"""Rows, at most, whose Gram matrix is factorised as a whole: a factorisation takes 0.5 s then."""
+"""Maximum number of rows whose whole Gram matrix is factorised, in 0.5 s."""
 TRIES = 3
-"""Rounds in which all wrong rows change sides without becoming fewer, before only one of them does."""
+"""Attempts without fewer wrong rows before only one row changes sides per round."""
 ROUNDS = 300
-"""Rounds, at most: a good start is all that is asked for."""
+"""Maximum number of rounds; a good initial point suffices."""
 TOO_LITTLE = 1e-9
-"""Shortfall of an inactive row's margin, whose unit is 1, up to which it counts as met: the method that goes on from here is exact."""
+"""Shortfall up to which an inactive row's margin of 1 counts as satisfied.
+
+The method that continues from the result is exact.
+"""
 RIDGES = (0.0, 1e2, 1e4, 1e6)
-"""What is added to the diagonal of G, in units of its rounding, one after the other, until it can be factorised."""
+"""Shifts of the diagonal of G, in units of its rounding, tried until G has a factor."""
 
 
 def solve_by_block_pivots(
     G: Array, scale: float, out_of_time: Callable[[], bool]
 ) -> tuple[Index, Array]:
-    """Return the active rows, (s,), at the optimum, and their multipliers, (s,); no row where even a ridge leaves G without a factor.
+    """Return the active rows at the optimum, and their multipliers.
 
     Parameters
     ----------
     G : ndarray of shape (k, k)
-        A K A' of the rows.
+        Matrix A K A' of the rows.
     scale : float
-        The largest K_ii.
+        Largest K_ii.
+    out_of_time : callable
+        Returns True after the time limit.
+
+    Returns
+    -------
+    active : ndarray of shape (s,)
+        Active rows; none if even a shifted G has no factor.
+    alpha : ndarray of shape (s,)
+        Their multipliers.
     """
     for ridge in (share * UNIT * scale for share in RIDGES):
         alpha = _multipliers(G + ridge * np.eye(len(G)) if ridge else G, out_of_time)
@@ -54,7 +69,7 @@ def solve_by_block_pivots(
 
 
 def _multipliers(G: Array, out_of_time: Callable[[], bool]) -> Array | None:
-    """alpha, (k,), of the last round; None where active rows have no Cholesky factor."""
+    """Return alpha (k,) of the last round; None if active rows have no Cholesky factor."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
     active, fewest, tries, alpha = np.ones(len(G), dtype=bool), len(G) + 1, TRIES, np.zeros(len(G))

@@ -1,25 +1,29 @@
-"""The dual active-set method for hard margins without a bias, over the rows that its functions violate most.
+"""Dual active-set method for hard margins without a bias, over the most violated rows.
 
     min 1/2 |f|^2   s.t.   A f >= 1          max 1'alpha - 1/2 |A'alpha|_K^2,  alpha >= 0
 
-A round computes f at all points and looks for the rows that it violates most
-(`pricing.py`), which join a pool. The method of Goldfarb and Idnani (`ascent.py`) goes
-on from its last active rows until f meets the pool. At the optimum of a pool
-1'alpha = |f|^2, and f over its least margin m meets all rows, so that the relative gap
-is 1 - m^2: a least margin of 1 - 5e-7 proves 1e-6.
+A round computes f at all points and adds the most violated rows to a pool
+(`pricing.py`). The method of Goldfarb and Idnani (`ascent.py`) continues from the last
+active rows until f satisfies the pool. At the optimum of a pool 1'alpha = |f|^2, and f
+over its minimum margin m satisfies all rows, so that the relative gap is 1 - m^2: a
+minimum margin of 1 - 5e-7 proves 1e-6.
 
-No function meets the rows if and only if they have a ray, sum_r a_r A_r phi = 0 with
-a >= 0. What floats take for one is proved in rational numbers, or for an RBF kernel by
-a cycle of the preferences (`exact_ray.py`).
+The rows are infeasible if and only if they have a ray, sum_r a_r A_r phi = 0 with
+a >= 0. A ray found in floats is proved in rational numbers, or for an RBF kernel by a
+cycle of the preferences (`exact_ray.py`).
 
-An RBF kernel without a cycle meets its rows, but perhaps only with |f|^2 beyond double
-precision: 2,000 points in order at gamma = 0.1 have a Gram matrix whose small
+With an RBF kernel and no cycle the rows are feasible, but |f|^2 may exceed double
+precision: 2,000 ordered points at gamma = 0.1 have a Gram matrix whose small
 eigenvalues are all rounding. The run then ends with a proven lower bound. A finite
-upper bound would need the least eigenvalue; the bounds that are proved from the
-distances of points fall like exp(-1 / (gamma distance^2)), and would say nothing.
+upper bound would need the smallest eigenvalue. The bounds that follow from the
+distances of points decrease like exp(-1 / (gamma distance^2)) and would be useless.
 
-Source: D. Goldfarb, A. Idnani, A numerically stable dual method for solving strictly
-convex quadratic programs (1983); T (84)-(85).
+References
+----------
+D. Goldfarb, A. Idnani. A numerically stable dual method for solving strictly convex
+quadratic programs. 1983.
+
+T (84)-(85).
 """
 
 from __future__ import annotations
@@ -62,28 +66,34 @@ from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status, counted
 
 STEP_LIMIT = 1_000_000
-"""Rows that enter, after which a run ends where the caller names no limit."""
+"""Maximum number of rows that enter, if the caller sets no limit."""
 NEW_ROWS = 300
-"""Rows, at most, that join the pool in a round."""
+"""Maximum number of rows added to the pool per round."""
 LARGEST_POOL = 3000
-"""Rows of a pool that is cut down to its active rows before others join."""
+"""Size above which a pool is reduced to its active rows."""
 SHARE_OF_POOL = 0.125
-"""Share of the tolerance to which the rows of a pool are met, so that what is left of the gap is due to other rows."""
+"""Fraction of the tolerance to which the rows of a pool are satisfied.
+
+The remaining gap is then due to other rows.
+"""
 TOO_LARGE = (
     "the multipliers are so large that the rounding of kernel values moves margins by more "
     "than that; "
-    "the rows can be met, because their points differ and no preferences go round in a circle"
+    "the rows are feasible, because their points differ and the preferences have no cycle"
 )
-"""Why double precision can reach no smaller gap, and what is known all the same, in clauses."""
+"""Reason why double precision reaches no smaller gap, and what is known nevertheless."""
 ROUNDED = 0.1
-"""Share of the tolerance: where rounding moves margins by more, only a proven interval says how large the gap is."""
+"""Fraction of the tolerance above which the rounding of margins matters.
+
+The gap is then computed from a proven interval.
+"""
 
 
 def _soft_rows(problem: MarginProblem) -> Refusal | None:
     if not can_price_rows(problem):
         return Refusal("its rows are neither classified points nor pairs")
     if ((problem.group_costs > 0) & np.isfinite(problem.group_costs)).any():
-        return Refusal("some rows are soft, and this method meets every row")
+        return Refusal("some rows are soft; this method needs hard rows only")
     return None
 
 
@@ -98,18 +108,18 @@ REQUIREMENTS = Requirements(
 
 
 class ActiveSetRound(NamedTuple):
-    """How a round ended.
+    """Result of a round.
 
     Parameters
     ----------
     steps : int
-        Rows that have entered.
+        Rows that have entered so far.
     pool : int
-        Rows looked at.
+        Number of rows in the pool.
     active : int
-        Of them.
+        Number of active rows.
     lower, upper : float
-        bounds.
+        Bounds on the optimum.
     """
 
     steps: int
@@ -123,12 +133,12 @@ class ActiveSetRound(NamedTuple):
     "dual_active_set",
     "rank.hard",
     "svm.nobias_hard",
-    algorithm="the dual active-set method of Goldfarb and Idnani on the most violated rows, for hard "
-    "margins",
+    algorithm="the dual active-set method of Goldfarb and Idnani on the most violated rows, "
+    "for hard margins",
     requires=REQUIREMENTS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
-    """Add the most violated rows in rounds, until all are met or a ray shows that nothing meets them."""
+    """Add the most violated rows in rounds until all are satisfied or a ray is found."""
     judge = ConvergenceMonitor("dual_active_set", problem, limits, limits.max_iter or STEP_LIMIT)
     rows = hard_rows(problem)
     if decides_by_cycles(problem.kernel):
@@ -139,7 +149,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
 
 
 class _Run:
-    """One run, by rounds."""
+    """One run of the rounds."""
 
     def __init__(self, problem: MarginProblem, rows: HardRows, judge: ConvergenceMonitor) -> None:
         self.problem, self.rows, self.judge = problem, rows, judge
@@ -148,7 +158,7 @@ class _Run:
         self.trajectory: list[ActiveSetRound] = []
 
     def solved(self, warm_start: Point | None) -> Solution:
-        """Rounds until the judge or the rows say that it is over."""
+        """Run rounds until the monitor or the rows end the run."""
         judge, tol = self.judge, self.judge.limits.tol
         pool, alpha = self._start(warm_start)
         state = Ascent(pool.face, alpha)
@@ -169,7 +179,7 @@ class _Run:
             if not len(new):
                 judge.end(
                     Status.NUMERICAL_FAILURE,
-                    f"{_reached(judge)}, and double precision meets the active rows no better",
+                    f"{_reached(judge)}, and double precision satisfies the active rows no better",
                 )
                 break
             if len(pool.keys) > max(LARGEST_POOL, 2 * len(pool.face.S)):
@@ -180,10 +190,13 @@ class _Run:
         return replace(judge.solution(), trajectory=tuple(self.trajectory))
 
     def _start(self, warm_start: Point | None) -> tuple[ActivePool, Array]:
-        """The first pool and its multipliers: of a start, or of a kernel's rows that are few enough to be taken as a whole; or empty.
+        """Return the initial pool and its multipliers.
 
-        The point of block pivots is judged itself where the rows are known to have no ray. The run ends there if it is good enough, and
-        also if its multipliers are so large that the rounding of K moves margins by more than the tolerance.
+        They come from a warm start, or from block pivots if a kernel has few rows, or
+        are empty. If the rows are known to have no ray, the point of the block pivots
+        is assessed as well. The run ends there if the point is good enough, or if its
+        multipliers are so large that the rounding of K moves margins by more than the
+        tolerance.
         """
         if warm_start is not None and warm_start.alpha is not None:
             keys, _ = self.rows.support(warm_start.alpha)
@@ -205,7 +218,10 @@ class _Run:
         return pool, np.zeros(0) if self.judge.status else self.space.begun(pool, active.tolist())
 
     def _whole(self) -> Index:
-        """Keys of rows that imply all others: all of them where they are listed, the neighbours of strict orders, or none."""
+        """Return the keys of rows that imply all others; none if unknown.
+
+        These are all explicit rows, or the neighbours of strict orders.
+        """
         if isinstance(self.rows, ListedRows):
             return self.rows.keys
         assert isinstance(self.rows, LabelledRows)
@@ -214,13 +230,17 @@ class _Run:
     def _weighed(
         self, function: Point, f: Array, pool: ActivePool, active: Index, alpha: Array
     ) -> bool:
-        """Judge a function, made so large that it meets all rows, with multipliers of active rows of a pool; true if the run is over."""
+        """Record a function scaled to satisfy all rows; return True if the run is over.
+
+        Its multipliers are those of the active rows of a pool.
+        """
         space, tol = self.space, self.judge.limits.tol
         own = space.of_multipliers(pool.taken[active], alpha)
         lower = float(alpha.sum()) - norm2(own, f) / 2
         least, square = self.rows.least_margin(f), norm2(function, f)
         factor, upper = 1.0, np.inf
         if least > 0:
+            # Scaling to a least margin of 1 makes f feasible, at |factor f|^2 / 2.
             factor = max(1.0 / least, 1.0)
             if factor * (factor * square) / 2 - lower <= tol * lower:
                 factor = factor_that_meets(self.rows, function, factor)
@@ -241,18 +261,18 @@ class _Run:
         return self.judge.weigh(point, upper, lower, self.steps)
 
     def _with_ray(self, pool: ActivePool, state: Ascent) -> Solution:
-        """The end of a run at a ray of floats: infeasible where it is proved, and not known otherwise."""
+        """Return the solution at a float ray: infeasible if proved, else undecided."""
         assert state.ray is not None
         chosen = np.asarray(state.ray.rows, dtype=np.int64)
         ray = exact_ray(self.problem, pool.taken[chosen], state.ray.weights)
         if ray is not None:
             return _infeasible(self.judge, self.rows, ray, self.trajectory)
         multipliers = self.rows.multipliers(pool.keys[chosen], state.ray.weights)
-        found = (
-            "rows that double precision takes for dependent, which is not proved: no function "
-            "meets the rows, or only a very large one"
+        reason = (
+            "the rows are dependent in double precision, which is not proved: no function "
+            "satisfies them, or only a very large one"
         )
-        self.judge.end(Status.NUMERICAL_FAILURE, found)
+        self.judge.end(Status.NUMERICAL_FAILURE, reason)
         point = self.problem.point(np.zeros(self.problem.m), multipliers, 0.0)
         return replace(
             self.judge.solution(),
@@ -265,11 +285,11 @@ class _Run:
 def _infeasible(
     judge: ConvergenceMonitor, rows: HardRows, ray: FarkasRay, trajectory: list[ActiveSetRound]
 ) -> Solution:
-    """The solution of hard rows with an exact ray, whose multipliers are those of the ray."""
+    """Return the solution of hard rows with an exact ray and the ray's multipliers."""
     problem = judge.problem
     assert isinstance(problem, MarginProblem)
-    these = "this hard row" if len(ray) == 1 else f"these {len(ray)} hard rows together"
-    judge.end(Status.INFEASIBLE, f"no function meets {these}: {ray.reason}")
+    rows_text = "this hard row" if len(ray) == 1 else f"these {len(ray)} hard rows together"
+    judge.end(Status.INFEASIBLE, f"no function meets {rows_text}: {ray.reason}")
     keys = np.array([row[0] if len(row) == 1 else row[0] * problem.m + row[1] for row in ray.rows])
     largest = max(ray.weights)
     alpha = rows.multipliers(keys, np.array([weight / largest for weight in ray.weights]))

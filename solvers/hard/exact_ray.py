@@ -1,15 +1,15 @@
-"""Exact proofs that no function meets the hard rows: a >= 0 over some of them, not 0, with A'a = 0 in the kernel's space.
+"""Exact infeasibility proofs of hard rows: a >= 0, a != 0, A'a = 0 in kernel space.
 
 A linear kernel's rows are rational vectors. Rows that a method in floats finds to be
-dependent, with weights of one sign, are a ray if these rational vectors have one null
-vector, and it has one sign. Any other rational kernel has that of the rows' Gram
-matrix.
+dependent, with weights of one sign, are a ray if these rational vectors have a null
+space of dimension one, spanned by a vector of one sign. For any other rational kernel
+the null space of the rows' Gram matrix is used.
 
-An RBF kernel is strictly positive on distinct points: A'a = 0 in its space only if the
-coefficients of every point cancel. For pairs such an a is a circulation of the graph of
-preferences, equal points taken as one, so that the rows cannot be met if and only if
-that graph has a cycle, whose weights are 1. The graph of pairs of labels has a node for
-every level of a query, which stands for all points below it.
+An RBF kernel is strictly positive definite on distinct points: A'a = 0 in its space
+only if the coefficients of every point cancel. For pairs such an a is a circulation of
+the preference graph, with equal points identified, so that the rows are infeasible if
+and only if that graph has a cycle, whose weights are 1. The graph of labelled pairs has
+a node for every level of a query, which represents all points below that level.
 """
 
 from __future__ import annotations
@@ -27,22 +27,27 @@ from equimargin.solvers.hard.pricing import HardRows, LabelledRows, ListedRows, 
 from equimargin.solvers.ray import FarkasRay
 
 MOST_EXACT_ROWS = 300
-"""Rows, at most, whose null vector is computed in rational numbers, which takes some seconds for this many."""
+"""Maximum number of rows whose null vector is computed exactly, in some seconds."""
 SUPPORT = 1e-9
-"""Share of the largest weight of a ray in floats that a weight must have: less is rounding."""
+"""Fraction of a float ray's largest weight below which a weight is rounding."""
 
 
 def exact_ray(problem: MarginProblem, taken: RowSubset, weights: Array) -> FarkasRay | None:
-    """Return the exact ray on the rows of a ray in floats; None if they have none of one sign, or the kernel is not computed in fractions.
+    """Return the exact ray on the rows of a float ray.
 
     Parameters
     ----------
     problem : MarginProblem
-        Without a bias.
+        Problem without a bias.
     taken : RowSubset of shape (k,)
-        Rows that are dependent, but for rounding.
+        Rows that are dependent within rounding.
     weights : ndarray of shape (k,)
-        >= 0 of the ray in floats.
+        Weights >= 0 of the float ray.
+
+    Returns
+    -------
+    FarkasRay or None
+        None if the rows have no ray, or the kernel is not rational.
     """
     kept = np.flatnonzero(weights > SUPPORT * weights.max(initial=0.0))
     if not 0 < len(kept) <= MOST_EXACT_ROWS or not rational_kernel(problem.kernel):
@@ -57,14 +62,30 @@ def exact_ray(problem: MarginProblem, taken: RowSubset, weights: Array) -> Farka
 
 
 def decides_by_cycles(kernel: Kernel) -> bool:
-    """Whether the kernel is strictly positive on distinct points, so that hard rows can be met unless they contradict each other."""
+    """Return True if the kernel is strictly positive definite on distinct points.
+
+    Hard rows are then feasible unless they contradict each other.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Kernel.
+    """
     return isinstance(kernel, RBF) or (
         isinstance(kernel, Intercept) and decides_by_cycles(kernel.kernel)
     )
 
 
 def contradiction(problem: MarginProblem, rows: HardRows) -> FarkasRay | None:
-    """Return a ray of the hard rows, at least one, of a kernel that `decides_by_cycles`; None where there is none."""
+    """Return a ray of the hard rows, or None if they have none.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem with a kernel that `decides_by_cycles` accepts.
+    rows : HardRows
+        Its hard rows, at least one.
+    """
     first = problem.gram.first_equal
     if isinstance(rows, LabelledRows):
         return _cycle(_graph_of_labels(rows, first))
@@ -81,14 +102,18 @@ def contradiction(problem: MarginProblem, rows: HardRows) -> FarkasRay | None:
 
 @dataclass(frozen=True, eq=False)
 class PreferenceGraph:
-    """Directed edges between nodes 0, ..., n - 1, of which the first m are points, equal points being the first of them.
+    """Directed graph on nodes 0, ..., n - 1; the first m nodes are points.
+
+    Equal points are represented by the first of them.
 
     Parameters
     ----------
     tail, head : Index of shape (e,)
-        nodes.
+        Nodes of the edges.
     leaving, entered : Index of shape (e,)
-        The point itself that an edge leaves or enters, -1 where that is no point.
+        Point that an edge leaves or enters, -1 if the node is no point.
+    n : int
+        Number of nodes.
     """
 
     tail: Index
@@ -99,7 +124,11 @@ class PreferenceGraph:
 
 
 def _graph_of_labels(rows: LabelledRows, first: Index) -> PreferenceGraph:
-    """From every point to the node of its level, from there to all points of the level below and to the node of that level."""
+    """Return the preference graph of labelled pairs.
+
+    Its edges lead from every point to the node of its level, and from a level's node to
+    all points of the level below and to that level's node.
+    """
     pairs, m = rows.pairs, rows.m
     points = pairs.active[rows.hard[pairs.query[pairs.active]]]
     base = np.append(0, np.cumsum(pairs.levels))[pairs.place[points]]
@@ -119,7 +148,7 @@ def _graph_of_labels(rows: LabelledRows, first: Index) -> PreferenceGraph:
 
 
 def _cycle(graph: PreferenceGraph) -> FarkasRay | None:
-    """A cycle of the graph as the pairs of points that it passes; None where there is none."""
+    """Return the pairs of points along a cycle of the graph, or None if it has none."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order, connected_components
 
@@ -133,7 +162,9 @@ def _cycle(graph: PreferenceGraph) -> FarkasRay | None:
     inner = coo_array(
         (np.ones(len(within)), (graph.tail[within], graph.head[within])), shape=(graph.n, graph.n)
     ).tocsr()
-    last = int(within[0])  # its component leads from its head back to its tail
+    # An edge within a strong component lies on a cycle: the component contains a path
+    # from its head back to its tail.
+    last = int(within[0])
     start, node = int(graph.head[last]), int(graph.tail[last])
     _, before = breadth_first_order(inner, start)
     tree = within[graph.tail[within] == before[graph.head[within]]]
@@ -148,7 +179,7 @@ def _cycle(graph: PreferenceGraph) -> FarkasRay | None:
 
 
 def _passed(leaving: Index, entered: Index) -> FarkasRay:
-    """The pairs of a cycle of edges: from the point that one edge leaves to the next point that is entered."""
+    """Return the pairs of a cycle: each point left, and the next point entered."""
     at = next(k for k in range(len(leaving)) if leaving[k] >= 0)
     pairs, preferred = [], -1
     for k in range(len(leaving)):
@@ -160,12 +191,12 @@ def _passed(leaving: Index, entered: Index) -> FarkasRay:
     return FarkasRay(
         tuple(pairs),
         (1,) * len(pairs),
-        "the preferences go round in a circle of points, equal points taken as one",
+        "the preferences have a cycle of points, with equal points taken as one",
     )
 
 
 def _opposite(taken: RowSubset, first: Index) -> FarkasRay | None:
-    """Two equal points of opposite classes."""
+    """Return the ray of two equal points of opposite classes, or None."""
     seen: dict[int, int] = {}
     for point, sign in zip(taken.first.tolist(), taken.sign.tolist(), strict=True):
         key = int(first[point])
@@ -181,7 +212,10 @@ def _opposite(taken: RowSubset, first: Index) -> FarkasRay | None:
 
 
 def _matrix(problem: MarginProblem, taken: RowSubset) -> Integers:
-    """Integers whose null vectors are those of the rows: their features by columns, or their Gram matrix."""
+    """Return integers with the null vectors of the rows: features or Gram matrix.
+
+    The features of a row are a column.
+    """
     Z = problem.explicit
     points = taken.points
     place = {int(point): k for k, point in enumerate(points)}
@@ -199,7 +233,7 @@ def _matrix(problem: MarginProblem, taken: RowSubset) -> Integers:
 
 
 def _ray(taken: RowSubset, vector: list[int], reason: str) -> FarkasRay:
-    """The ray of these weights, rows of weight 0 left out."""
+    """Return the ray of these weights without rows of weight 0."""
     kept = np.flatnonzero(np.array([weight > 0 for weight in vector]))
     points = (
         [taken.first[kept]] if taken.second is None else [taken.first[kept], taken.second[kept]]

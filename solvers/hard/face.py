@@ -1,10 +1,10 @@
-"""A face of the hard dual: the rows that are active among those of a pool, factorised, and the least f that has margins of 1 on them.
+"""Face of the hard dual: a pool's active rows, factorised, and its least-norm f.
 
     f = argmin { |f| : A_S f = 1 },   alpha_S = G_S^-1 1,   G = A K A'
 
-With features the rows A Z of S are kept as Q R. That does not square their condition,
-where Gram matrices of total orders leave no digit. With a kernel there is a Cholesky
-factor of G_S, and multipliers are refined.
+With explicit features, (A_S Z)' is stored as Q R. This does not square the condition
+number, whereas Gram matrices of total orders lose all digits. With a kernel, a Cholesky
+factor of G_S is stored, and multipliers are refined.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from equimargin.formulations.numeric.jit import brief
 from equimargin.formulations.numeric.rounding import UNIT
 
 FIRST_CAPACITY = 64
-"""Active rows that a factor has room for at first; it doubles when they are more."""
+"""Initial capacity of a factor in active rows; it doubles when exhausted."""
 ROUNDED_PIVOT = 8.0
-"""Pivot of a Gram matrix, in units of the rounding of K_ii, up to which a row counts as dependent."""
+"""Pivot up to which a row counts as dependent, in units of the rounding of K_ii."""
 REFINEMENTS = 3
-"""Steps of iterative refinement of the multipliers of a kernel's face."""
+"""Number of iterative refinements of the multipliers of a kernel's face."""
 
 
 class Face(ABC):
     """Active rows of a pool of k rows.
 
-    Parameters
+    Attributes
     ----------
     S : list[int]
-        The active rows, in the order of the factor.
+        Active rows, in the order of the factor.
     """
 
     def __init__(self) -> None:
@@ -41,46 +41,91 @@ class Face(ABC):
 
     @property
     def R(self) -> Array:
-        """The triangular factor, (s, s): R'R = G_S."""
+        """Triangular factor of shape (s, s): R'R = G_S."""
         return self._R[: len(self.S), : len(self.S)]
 
     @abstractmethod
     def towards(self, n: int) -> tuple[Array, float, bool]:
-        """How row n lies to the active ones: r = G_S^-1 g, (s,); |z|^2 of z = phi_n - sum r_s phi_s; whether z is no more than rounding."""
+        """Return the projection of row n on the active rows.
+
+        Parameters
+        ----------
+        n : int
+            Row of the pool.
+
+        Returns
+        -------
+        r : ndarray of shape (s,)
+            Coefficients G_S^-1 g.
+        square : float
+            |z|^2 of z = phi_n - sum r_s phi_s.
+        flat : bool
+            True if z is within rounding error of 0.
+        """
 
     @abstractmethod
     def append(self, n: int) -> None:
-        """Make row n, which does not depend on the active rows, the last active one."""
+        """Make row n, independent of the active rows, the last active one.
+
+        Parameters
+        ----------
+        n : int
+            Row of the pool.
+        """
 
     @abstractmethod
     def restart(self, S: list[int]) -> None:
-        """Factorise afresh, with those of these rows active that do not depend on the others."""
+        """Factorise anew, with a maximal independent part of these rows active.
+
+        Parameters
+        ----------
+        S : list[int]
+            Rows of the pool.
+        """
 
     @abstractmethod
     def multipliers(self) -> Array:
-        """alpha_S, (s,), of either sign."""
+        """Return alpha_S, (s,), of either sign."""
 
     @abstractmethod
     def margins(self, alpha: Array) -> Array:
-        """The margins of all rows of the pool, (k,), at the f of the face, whose multipliers are alpha."""
+        """Return the margins of all rows of the pool, (k,), at the f of the face.
+
+        Parameters
+        ----------
+        alpha : ndarray
+            Multipliers of the active rows.
+        """
 
     def take_over(self, face: Face) -> None:
-        """Make the active rows of another face, whose pool is the beginning of this one, the active ones here."""
+        """Set the active rows and factor to those of another face.
+
+        Parameters
+        ----------
+        face : Face
+            Face whose pool is the beginning of this face's pool.
+        """
         self.S, self._R, self._Q = face.S, face._R, face._Q
 
     def drop(self, place: int) -> None:
-        """Take away the active row at this place."""
+        """Remove the active row at a position.
+
+        Parameters
+        ----------
+        place : int
+            Position in S.
+        """
         _drop(self._R, self._Q, place, len(self.S))
         self.S.pop(place)
 
     def _solve(self, v: Array, transposed: bool) -> Array:
-        """R^-1 v, or R^-T v."""
+        """Return R^-1 v, or R^-T v."""
         from scipy.linalg import solve_triangular
 
         return np.asarray(solve_triangular(self.R, v, trans=int(transposed), check_finite=False))
 
     def _grow(self) -> None:
-        """Make room for one more active row."""
+        """Increase the capacity, if necessary, to one more active row."""
         if len(self.S) < len(self._R):
             return
         size = 2 * len(self._R)
@@ -91,12 +136,12 @@ class Face(ABC):
 
 
 class FeatureFace(Face):
-    """A face by D_S' = Q R, for features.
+    """Face with the factorisation D_S' = Q R, for explicit features.
 
     Parameters
     ----------
     D : ndarray of shape (k, q)
-        The rows A Z of the pool.
+        Rows A Z of the pool.
     """
 
     def __init__(self, D: Array) -> None:
@@ -107,11 +152,14 @@ class FeatureFace(Face):
 
     @property
     def Q(self) -> Array:
-        """(q, s) orthonormal columns."""
+        """Orthonormal columns, shape (q, s)."""
         return self._Q[:, : len(self.S)]
 
     def _projected(self, n: int) -> tuple[Array, Array]:
-        """Coefficients in Q, and what is left of the row: by Gram-Schmidt twice, which is enough."""
+        """Return the coefficients of a row in Q, and the remainder.
+
+        Two passes of Gram-Schmidt suffice.
+        """
         d = self.D[n]
         c = self.Q.T @ d
         z = d - self.Q @ c
@@ -140,7 +188,7 @@ class FeatureFace(Face):
 
     @property
     def w(self) -> Array:
-        """f, (q,): the least w with margins of 1 on the active rows."""
+        """Least-norm w with margins of 1 on the active rows, shape (q,)."""
         if not self.S:
             return np.zeros(self.D.shape[1])
         w = self.Q @ self._solve(np.ones(len(self.S)), True)
@@ -157,14 +205,14 @@ class FeatureFace(Face):
 
 
 class KernelFace(Face):
-    """A face by a Cholesky factor of G_S.
+    """Face with a Cholesky factor of G_S.
 
     Parameters
     ----------
     G : ndarray of shape (k, k)
-        A K A' of the pool.
+        Matrix A K A' of the pool.
     scale : float
-        The largest K_ii, whose rounding the entries of G carry.
+        Largest K_ii, whose rounding the entries of G carry.
     """
 
     def __init__(self, G: Array, scale: float) -> None:
@@ -174,7 +222,7 @@ class KernelFace(Face):
 
     @property
     def H(self) -> Array:
-        """G_S, (s, s)."""
+        """Gram matrix G_S of the active rows, shape (s, s)."""
         return self._H[: len(self.S), : len(self.S)]
 
     def take_over(self, face: Face) -> None:
@@ -245,10 +293,15 @@ class KernelFace(Face):
 
 @brief
 def _drop(R: Array, Q: Array, place: int, size: int) -> None:
-    """Take a column out of R (size, size) of D' = Q R by Givens rotations, which Q (q, size) takes along."""
+    """Remove column `place` of R, where D' = Q R, by Givens rotations.
+
+    R is (size, size), Q is (q, size); both are modified in place.
+    """
     for j in range(place, size - 1):
         for i in range(j + 2):
             R[i, j] = R[i, j + 1]
+    # Rotate rows j, j + 1 of R, and these columns of Q, so that R[j + 1, j] becomes 0:
+    #     (r_j, r_j+1) <- (c r_j + s r_j+1, c r_j+1 - s r_j),   (c, s) = (a, b) / |(a, b)|
     for j in range(place, size - 1):
         a, b = R[j, j], R[j + 1, j]
         length = np.hypot(a, b)

@@ -1,25 +1,32 @@
-"""Hard rows among soft ones, without a bias: a penalty that grows.
+"""Penalty method for hard rows among soft ones, without a bias.
 
-    min 1/2 |f|^2 + sum over soft rows c_r loss(1 - (A f)_r)   s.t.   (A f)_r >= 1 on the hard rows
+    min 1/2 |f|^2 + sum over soft rows c_r loss(1 - (A f)_r)
+    s.t.            (A f)_r >= 1 on the hard rows
 
-Give the hard rows a finite cost c_h, which grows tenfold. Multipliers at any c_h are
-feasible where the rows are hard, because their box is larger then, so that their dual
-value is a lower bound. f over the least margin of the hard rows meets these, and is
-worth an upper bound.
+The hard rows get a finite cost c_h, which is multiplied by ten in every round.
+Multipliers at any c_h are feasible for hard rows, whose bounds are larger, so that
+their dual value is a lower bound. f over the minimum margin of the hard rows satisfies
+these rows and gives an upper bound.
 
-    hinge            the optimum is the same as soon as c_h is at least the hard rows' optimal multipliers: the penalty is exact
-    squared hinge    f and alpha are off by a multiple of 1 / c_h + O(1 / c_h^2)
+    hinge            the penalty is exact: the optimum is unchanged once c_h is at
+                     least the optimal multipliers of the hard rows
+    squared hinge    f and alpha have an error of const / c_h + O(1 / c_h^2)
 
-The two last f, at c_h / 10 and at c_h, are therefore extrapolated to an infinite cost,
-f + (f - f_before) / 9, which leaves O(1 / c_h^2) of the squared hinge's error, and
-nothing of none. The lower bound needs no such help: it is largest at the optimal alpha.
+The last two f, at c_h / 10 and at c_h, are therefore extrapolated to an infinite cost,
+f + (f - f_before) / 9. This leaves O(1 / c_h^2) of the squared hinge's error, and keeps
+an exact f. The lower bound needs no extrapolation: it is largest at the optimal alpha.
 
 The problem is infeasible if and only if its hard rows are, which the dual active-set
 method decides first.
 
-Source: O. L. Mangasarian, R. R. Meyer, Nonlinear perturbation of linear programs
-(1979), for exact penalties; A. V. Fiacco, G. P. McCormick, Nonlinear programming
-(1968), section 5.4, for extrapolation; document T (84)-(89).
+References
+----------
+O. L. Mangasarian, R. R. Meyer. Nonlinear perturbation of linear programs. 1979 (exact
+penalties).
+
+A. V. Fiacco, G. P. McCormick. Nonlinear programming. 1968, section 5.4 (extrapolation).
+
+Document T (84)-(89).
 """
 
 from __future__ import annotations
@@ -42,24 +49,29 @@ from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status
 
 ROUND_LIMIT = 30
-"""Costs of the hard rows, each ten times the one before, after which a run ends where the caller names no limit."""
+"""Maximum number of rounds if the caller sets no limit; each has ten times the cost."""
 GROWTH = 10.0
-"""How many times as much hard rows cost in the next round."""
+"""Factor by which the cost of hard rows grows per round."""
 SHARE = 0.1
-"""Share of the tolerance to which the first problem with a finite cost is solved, and each later one GROWTH times as accurately: an f whose
-value is off by e may miss a margin by sqrt(e), and what is missed costs more each time.
+"""Fraction of the tolerance to which the first problem with a finite cost is solved.
+
+Each later problem is solved GROWTH times as accurately: an f whose value has the error
+e may miss a margin by sqrt(e), and each miss costs more every round.
 """
 TIGHTEST = 1e-10
-"""Relative gap that is asked of a problem with a finite cost, at least: smooth approximations of the hinge come to no smaller one soon."""
+"""Smallest relative gap requested of a problem with a finite cost.
+
+Smooth approximations of the hinge reach no smaller one quickly.
+"""
 STALE_ROUNDS = 6
-"""Rounds in a row without a smaller gap that end a run."""
+"""Consecutive rounds without a smaller gap that end a run."""
 
 
 def _mixed(problem: MarginProblem) -> Refusal | None:
     if not can_price_rows(problem):
         return Refusal("its rows are neither classified points nor pairs")
     if not (np.isinf(problem.group_costs).any() and np.isfinite(problem.C)):
-        return Refusal("it is for hard rows, of infinite weight, among soft ones")
+        return Refusal("the problem must have both hard rows, of infinite weight, and soft rows")
     return None
 
 
@@ -78,14 +90,12 @@ REQUIREMENTS = Requirements(
     "rank.l2",
     "svm.nobias",
     "svm.nobias_l2",
-    algorithm="a penalty: other solvers at growing finite costs of the hard rows, for hard rows among "
-    ""
-    ""
-    "soft ones",
+    algorithm="a penalty: other solvers at growing finite costs of the hard rows, "
+    "for hard rows among soft ones",
     requires=REQUIREMENTS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
-    """Decide whether the hard rows can be met; then raise their cost until the bounds meet."""
+    """Decide if the hard rows are feasible, then raise their cost to close the gap."""
     judge = ConvergenceMonitor(
         "penalty", problem, limits, limits.max_iter or ROUND_LIMIT, STALE_ROUNDS
     )
@@ -102,16 +112,16 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         if not np.isfinite(cost):
             judge.end(
                 Status.NUMERICAL_FAILURE,
-                "hard rows would have to cost more than double precision holds",
+                "the cost of hard rows exceeds the float64 range",
             )
             break
-        # With C = 1 the weights are the costs. A cost over a tiny C would be infinite,
-        # and its rows hard once more.
+        # With C = 1 the weights are the costs. A cost over a tiny C would overflow,
+        # and its rows would be hard again.
         penalised = replace(problem, C=1.0, weights=np.where(hard, cost, problem.group_costs))
         tol = max(SHARE * limits.tol / GROWTH**iteration, TIGHTEST)
-        found = solve(penalised, tol=tol, time_limit=_seconds(judge), warm_start=start)
+        solution = solve(penalised, tol=tol, time_limit=_seconds(judge), warm_start=start)
         iteration += 1
-        start, cost = problem.own_point(found.point), GROWTH * cost
+        start, cost = problem.own_point(solution.point), GROWTH * cost
         last, alpha = _sides(problem, start)
         met = [_met(problem, rows, v, alpha) for v in (last, _extrapolated(before, last))]
         point = min(met, key=lambda point: problem.values(point)[0])
@@ -120,7 +130,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
 
 
 def _first_cost(problem: MarginProblem, alone: Solution) -> float:
-    """Return the largest soft cost or multiplier of the hard rows alone; 1 if all are 0."""
+    """Return the largest soft cost or multiplier of the hard rows alone, or 1 if 0."""
     finite = problem.group_costs[np.isfinite(problem.group_costs)]
     alpha = alone.dual if alone.ok else None
     listed = (
@@ -134,13 +144,13 @@ def _first_cost(problem: MarginProblem, alone: Solution) -> float:
 
 
 def _seconds(judge: ConvergenceMonitor) -> float | None:
-    """What is left of the time."""
+    """Return the remaining time in seconds."""
     limit = judge.limits.time_limit
     return None if limit is None else max(limit - judge.seconds, 1e-3)
 
 
 def _sides(problem: MarginProblem, found: Point) -> tuple[Array, AnyMultipliers]:
-    """The coefficients of a solution's function, and its multipliers, feasible where hard rows cost without end."""
+    """Return a solution's coefficients, and its multipliers, feasible for hard rows."""
     alpha = problem.repaired(np.zeros(problem.p) if found.alpha is None else found.alpha)
     return coefficients(
         problem, found if found.has_function else Point(beta=problem.rows.rdot(alpha))
@@ -148,12 +158,15 @@ def _sides(problem: MarginProblem, found: Point) -> tuple[Array, AnyMultipliers]
 
 
 def _extrapolated(before: Array | None, last: Array) -> Array:
-    """The coefficients at an infinite cost, as far as those of two rounds tell."""
+    """Return the coefficients extrapolated from two rounds to an infinite cost."""
     return last if before is None else np.asarray(last + (last - before) / (GROWTH - 1.0))
 
 
 def _met(problem: MarginProblem, rows: HardRows, v: Array, alpha: AnyMultipliers) -> Point:
-    """Multipliers, and the function of coefficients v, so large that its hard margins are 1 where they are above 0."""
+    """Return the point of alpha and v, scaled up so that its hard margins are 1.
+
+    A function with a hard margin of 0 or less is not scaled.
+    """
     function = make_point(problem, v, 0.0)
     least = rows.least_margin(values(problem, function))
     if 0.0 < least < 1.0:

@@ -1,9 +1,9 @@
-"""The hard rows of a problem: which of them a function violates most, found without a list of all rows.
+"""Search for the most violated hard rows, without a list of all rows.
 
-A row is known by its key: the point of a classification, and preferred * m + other of a
-pair. Pairs of labels are never listed. One sweep over the points by query and level
-keeps the highest values of f on the levels below, and meets them with the lowest of the
-next level.
+A row is identified by its key: the point of a classification, and preferred * m + other
+for a pair. Labelled pairs are implicit. One sweep over the points by query and level
+keeps the highest values of f on the levels below, and compares them with the lowest of
+the next level.
 """
 
 from __future__ import annotations
@@ -24,23 +24,32 @@ from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, FewMul
 from equimargin.formulations.rows.pair_sweeps import Level
 
 POINTS_OF_A_LEVEL = 4
-"""Points, at most, that a level shows at each of its ends: the lowest, and the highest among those of all levels below."""
+"""Maximum number of points per level and end in the search for violated pairs.
+
+They are the lowest of the level, and the highest of all levels below.
+"""
 FOUND_PAIRS = 200_000
-"""Violated pairs, at most, that one sweep looks at: the worst are chosen among these, and the worst of all is always one of them."""
+"""Maximum number of violated pairs that one sweep collects.
+
+The worst are selected among these; the worst of all is always included.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class RowSubset:
-    """Some rows of A: (A f)_r = sign f_first - f_second for pairs, sign f_first where the rows have one entry.
+    """Selection of k rows of A.
+
+    (A f)_r = sign f_first - f_second for pairs, and sign f_first for rows with one
+    entry.
 
     Parameters
     ----------
     first : Index of shape (k,)
-        points.
-    second : Index | None of shape (k,)
-        points, None where the rows have one entry.
+        First points.
+    second : Index of shape (k,), or None
+        Second points; None if the rows have one entry.
     sign : ndarray of shape (k,)
-        Ones for pairs.
+        Signs; ones for pairs.
     """
 
     first: Index
@@ -56,7 +65,13 @@ class RowSubset:
         )
 
     def joined(self, other: RowSubset) -> RowSubset:
-        """These rows and then the others."""
+        """Return these rows followed by others.
+
+        Parameters
+        ----------
+        other : RowSubset
+            Rows to append.
+        """
         second = (
             None
             if self.second is None or other.second is None
@@ -70,20 +85,34 @@ class RowSubset:
 
     @property
     def points(self) -> Index:
-        """The points of the rows, each once and in order."""
+        """Distinct points of the rows, in increasing order."""
         return np.unique(
             self.first if self.second is None else np.concatenate([self.first, self.second])
         )
 
     def combined(self, alpha: Array, m: int) -> Array:
-        """A'alpha, (m,)."""
+        """Return A'alpha, (m,).
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (k,)
+            Multipliers of the rows.
+        m : int
+            Number of points.
+        """
         beta = np.asarray(np.bincount(self.first, self.sign * alpha, m), dtype=np.float64)
         return (
             beta if self.second is None else np.asarray(beta - np.bincount(self.second, alpha, m))
         )
 
     def features(self, Z: Explicit) -> Array:
-        """A Z, (k, q)."""
+        """Return A Z, (k, q).
+
+        Parameters
+        ----------
+        Z : Explicit
+            Features of the points.
+        """
         own = np.asarray(dense(Z.rows(self.first)), dtype=np.float64)
         return (
             self.sign[:, None] * own
@@ -93,12 +122,12 @@ class RowSubset:
 
 
 class HardRows(ABC):
-    """The hard rows of a problem.
+    """Hard rows of a problem.
 
     Parameters
     ----------
     problem : MarginProblem
-        Without a bias, of classified points or of pairs.
+        Problem without a bias, of classified points or of pairs.
     """
 
     def __init__(self, problem: MarginProblem) -> None:
@@ -107,35 +136,72 @@ class HardRows(ABC):
     @property
     @abstractmethod
     def any(self) -> bool:
-        """Whether there are any."""
+        """True if there are hard rows."""
 
     @abstractmethod
     def least_margin(self, f: Array) -> float:
-        """The least margin (A f)_r of all hard rows."""
+        """Return the minimum margin (A f)_r of all hard rows.
+
+        Parameters
+        ----------
+        f : ndarray of shape (m,)
+            Function values.
+        """
 
     @abstractmethod
     def violated(self, f: Array, below: float, most: int) -> Index:
-        """Keys of `most` rows at most whose margin is less than `below`, the least of all among them; (0,) where there is none."""
+        """Return the keys of the most violated rows, the most violated one included.
+
+        Parameters
+        ----------
+        f : ndarray of shape (m,)
+            Function values.
+        below : float
+            Margin below which a row counts as violated.
+        most : int
+            Maximum number of rows.
+        """
 
     @abstractmethod
     def take(self, keys: Index) -> RowSubset:
-        """The rows of these keys."""
+        """Return the rows of these keys.
+
+        Parameters
+        ----------
+        keys : Index
+            Keys of hard rows.
+        """
 
     @abstractmethod
     def multipliers(self, keys: Index, alpha: Array) -> AnyMultipliers:
-        """Multipliers of all rows of the problem, (p,): these of these hard rows, 0 of all others."""
+        """Return multipliers of all rows, (p,), which are 0 outside of these hard rows.
+
+        Parameters
+        ----------
+        keys : Index
+            Keys of hard rows.
+        alpha : ndarray of shape (k,)
+            Their multipliers.
+        """
 
     @abstractmethod
     def support(self, alpha: AnyMultipliers) -> tuple[Index, Array]:
-        """Keys of the hard rows with a multiplier above 0, and these multipliers."""
+        """Return the keys of hard rows with a positive multiplier, and the latter.
+
+        Parameters
+        ----------
+        alpha : multipliers of shape (p,)
+            Multipliers of all rows.
+        """
 
 
 class ListedRows(HardRows):
-    """Classified points, or pairs that were given one by one.
+    """Hard rows that are classified points or explicit pairs.
 
     Parameters
     ----------
-    As in HardRows.
+    problem : MarginProblem
+        Problem without a bias.
     """
 
     def __init__(self, problem: MarginProblem) -> None:
@@ -161,7 +227,7 @@ class ListedRows(HardRows):
         return own if taken.second is None else np.asarray(own - f[taken.second])
 
     def _places(self, keys: Index) -> Index:
-        """Where the rows of these keys are among the hard ones; the first of rows that are given twice."""
+        """Return the positions of keys among the hard rows, the first of duplicates."""
         return np.asarray(self._order[np.searchsorted(self.keys, keys, sorter=self._order)])
 
     def least_margin(self, f: Array) -> float:
@@ -169,10 +235,10 @@ class ListedRows(HardRows):
 
     def violated(self, f: Array, below: float, most: int) -> Index:
         margins = self._margins(f)
-        found = np.flatnonzero(margins < below)
-        if len(found) > most:
-            found = found[np.argpartition(margins[found], most)[:most]]
-        return np.unique(self.keys[found])
+        places = np.flatnonzero(margins < below)
+        if len(places) > most:
+            places = places[np.argpartition(margins[places], most)[:most]]
+        return np.unique(self.keys[places])
 
     def take(self, keys: Index) -> RowSubset:
         return self._taken[self._places(keys)]
@@ -190,11 +256,12 @@ class ListedRows(HardRows):
 
 
 class LabelledRows(HardRows):
-    """The pairs of labels of queries whose cost is infinite.
+    """Hard rows that are the labelled pairs of queries of infinite cost.
 
     Parameters
     ----------
-    As in HardRows.
+    problem : MarginProblem
+        Problem without a bias.
     """
 
     def __init__(self, problem: MarginProblem) -> None:
@@ -210,11 +277,14 @@ class LabelledRows(HardRows):
 
     @property
     def strict(self) -> bool:
-        """Whether no two points of a hard query have the same label, so that neighbours imply all other pairs."""
+        """True if all points of every hard query have different labels.
+
+        Neighbours then imply all other pairs.
+        """
         return bool((np.diff(self.pairs.starts) == self.pairs.levels)[self._used].all())
 
     def neighbours(self) -> Index:
-        """Keys of the pairs of neighbouring points of strict orders."""
+        """Return the keys of the pairs of neighbouring points of strict orders."""
         pairs = self.pairs
         active, query = pairs.active, pairs.query[pairs.active]
         kept = (query[1:] == query[:-1]) & self.hard[query[1:]]
@@ -226,20 +296,20 @@ class LabelledRows(HardRows):
     def violated(self, f: Array, below: float, most: int) -> Index:
         worst, margins = self.pairs.least_margins(f)
         worst = worst[self._used & (margins < below)]
-        found = np.empty((FOUND_PAIRS, 2), dtype=np.int64)
+        near = np.empty((FOUND_PAIRS, 2), dtype=np.int64)
         pairs = self.pairs
         f = np.ascontiguousarray(f, dtype=np.float64)
         count = _near(
-            pairs.active, pairs.level, pairs.starts, self._used, f, POINTS_OF_A_LEVEL, below, found
+            pairs.active, pairs.level, pairs.starts, self._used, f, POINTS_OF_A_LEVEL, below, near
         )
-        found = found[:count]
+        near = near[:count]
         if count > most:
-            z = f[found[:, 0]] - f[found[:, 1]]
-            found = found[np.argpartition(z, most)[:most]]
+            z = f[near[:, 0]] - f[near[:, 1]]
+            near = near[np.argpartition(z, most)[:most]]
         if len(worst) > most:
             z = f[worst[:, 0]] - f[worst[:, 1]]
             worst = worst[np.argpartition(z, most)[:most]]
-        both = np.concatenate([worst, found])
+        both = np.concatenate([worst, near])
         return np.unique(both[:, 0] * self.m + both[:, 1])
 
     def take(self, keys: Index) -> RowSubset:
@@ -259,18 +329,24 @@ class LabelledRows(HardRows):
 
 
 def hard_rows(problem: MarginProblem) -> HardRows:
-    """The hard rows of a problem.
+    """Return the hard rows of a problem.
 
     Parameters
     ----------
     problem : MarginProblem
-        Without a bias, of classified points or of pairs.
+        Problem without a bias, of classified points or of pairs.
     """
     return LabelledRows(problem) if isinstance(problem.rows, LabelledPairs) else ListedRows(problem)
 
 
 def can_price_rows(problem: MarginProblem) -> bool:
-    """Whether its rows are classified points or pairs."""
+    """Return True if the rows are classified points or pairs.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem to check.
+    """
     return isinstance(problem.rows, Signed | Pairs)
 
 
@@ -285,18 +361,29 @@ def _near(
     below: float,
     out: Index,
 ) -> int:
-    """Pairs of the used queries whose margin is less than `below` into `out`, (n, 2), as many as it holds; how many.
+    """Write the pairs of margin less than `below` to `out`, and return their number.
 
-    Each level meets, by its `take` points of the lowest f, the `take` points of the highest f on all levels below.
+    At most n pairs are written. The `take` points of lowest f of each level are
+    compared with the `take` points of highest f of all levels below.
 
     Parameters
     ----------
     points : Index of shape (n,)
-        By query and level.
+        Points by query and level.
     level : Level of shape (m,)
-        Of every point.
+        Level of every point.
     starts : Index of shape (queries + 1,)
-        Where each query begins.
+        Start of each query in `points`.
+    used : ndarray of shape (queries,)
+        True for the queries to search.
+    f : ndarray of shape (m,)
+        Function values.
+    take : int
+        Number of points per end.
+    below : float
+        Upper bound of the margin.
+    out : Index of shape (n, 2)
+        Pairs found, written in place.
     """
     found, low, high = 0, np.empty(take, dtype=np.int64), np.empty(take, dtype=np.int64)
     for q in range(starts.size - 1):
@@ -306,6 +393,7 @@ def _near(
             while end < starts[q + 1] and level[points[end]] == level[points[start]]:
                 lowest = _sorted_in(low, lowest, points[end], f, 1.0)
                 end += 1
+            # Compare the level's lowest points with the highest of all levels below.
             for a in range(lowest):
                 for b in range(highest):
                     if f[low[a]] - f[high[b]] < below and found < out.shape[0]:
@@ -319,7 +407,10 @@ def _near(
 
 @jit
 def _sorted_in(kept: Index, size: int, point: int, f: Array, way: float) -> int:
-    """Put a point among those kept, sorted by way * f, where it belongs to the least; how many are kept then."""
+    """Insert a point into those kept, sorted by way * f; return the new number.
+
+    The point of largest way * f is dropped if the capacity is exhausted.
+    """
     if size == kept.size:
         if way * f[point] >= way * f[kept[size - 1]]:
             return size

@@ -1,4 +1,4 @@
-"""Where the function of a hard margin lives: in explicit features, or in the span of a kernel's points; and pools of rows there."""
+"""Function spaces of a hard margin (features or kernel span), and row pools."""
 
 from __future__ import annotations
 
@@ -17,23 +17,26 @@ from equimargin.solvers.hard.face import Face, FeatureFace, KernelFace
 from equimargin.solvers.hard.pricing import HardRows, RowSubset
 
 MOST_FEATURES = 2000
-"""Features, at most, whose rows are factorised; with more of them the Gram matrix of the rows takes less time and memory."""
+"""Maximum number of features whose rows are factorised.
+
+With more features the Gram matrix of the rows takes less time and memory.
+"""
 SCALINGS = 10
-"""Times, at most, that a function is made larger until its hard margins are 1 in float64 as well."""
+"""Maximum number of times a function is enlarged until its float64 hard margins are 1."""
 
 
 @dataclass(frozen=True, eq=False)
 class ActivePool:
-    """Some hard rows and their face.
+    """Pool of hard rows and their face.
 
     Parameters
     ----------
     keys : Index of shape (k,)
-        Of the rows.
+        Keys of the rows.
     taken : RowSubset
-        The rows.
+        Rows.
     face : Face
-        Of them.
+        Face of the rows.
     """
 
     keys: Index
@@ -42,17 +45,17 @@ class ActivePool:
 
     @property
     def active(self) -> Index:
-        """Keys of the active rows, (s,)."""
+        """Keys of the active rows, shape (s,)."""
         return self.keys[np.asarray(self.face.S, dtype=np.int64)]
 
 
 class Space(ABC):
-    """The space of a problem's functions.
+    """Function space of a problem.
 
     Parameters
     ----------
     problem : MarginProblem
-        Without a bias.
+        Problem without a bias.
     rows : HardRows
         Its hard rows.
     """
@@ -62,22 +65,60 @@ class Space(ABC):
 
     @abstractmethod
     def face(self, taken: RowSubset, before: ActivePool | None) -> Face:
-        """A face of these rows, none of them active; the first of them are those of the pool before, if there is one."""
+        """Return a face of these rows, with no active row.
+
+        Parameters
+        ----------
+        taken : RowSubset
+            Rows.
+        before : ActivePool | None
+            Pool of the first of these rows, if there is one.
+        """
 
     @abstractmethod
     def function(self, pool: ActivePool, alpha: Array) -> Point:
-        """The function of a face."""
+        """Return the function of a face.
+
+        Parameters
+        ----------
+        pool : ActivePool
+            Pool with the face.
+        alpha : ndarray of shape (s,)
+            Multipliers of the active rows.
+        """
 
     @abstractmethod
     def of_multipliers(self, taken: RowSubset, alpha: Array) -> Point:
-        """The function A'alpha of some rows' multipliers, (s,)."""
+        """Return the function A'alpha of some rows.
+
+        Parameters
+        ----------
+        taken : RowSubset
+            Rows.
+        alpha : ndarray of shape (s,)
+            Their multipliers.
+        """
 
     def rounding(self, alpha: Array) -> float:
-        """About how far margins may be off by the rounding of f, where multipliers (s,) are its coefficients."""
+        """Return an estimate of the margins' error due to the rounding of f.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (s,)
+            Multipliers, which are the coefficients of f.
+        """
         return 0.0
 
     def pool(self, keys: Index, before: ActivePool | None = None) -> ActivePool:
-        """A pool of these rows; of those of the pool before it and these, with the same active ones."""
+        """Return a pool of these rows, appended to those of an earlier pool if given.
+
+        Parameters
+        ----------
+        keys : Index
+            Keys of the rows.
+        before : ActivePool | None
+            Earlier pool, whose active rows stay active.
+        """
         taken = self.rows.take(keys)
         if before is None:
             return ActivePool(keys, taken, self.face(taken, None))
@@ -87,7 +128,17 @@ class Space(ABC):
         return pool
 
     def begun(self, pool: ActivePool, S: list[int]) -> Array:
-        """Make these rows of a pool the active ones, but for dependent ones and those with a negative multiplier; their multipliers."""
+        """Make rows of a pool active and return their multipliers.
+
+        Dependent rows and those with a negative multiplier are skipped.
+
+        Parameters
+        ----------
+        pool : ActivePool
+            Pool, modified in place.
+        S : list[int]
+            Rows of the pool.
+        """
         pool.face.restart(S)
         return drop_negative_multipliers(pool.face)
 
@@ -97,7 +148,12 @@ class FeatureSpace(Space):
 
     Parameters
     ----------
-    As in Space; Z : the features.
+    problem : MarginProblem
+        Problem without a bias.
+    rows : HardRows
+        Its hard rows.
+    Z : Explicit
+        Features of the points.
     """
 
     def __init__(self, problem: MarginProblem, rows: HardRows, Z: Explicit) -> None:
@@ -124,7 +180,10 @@ class KernelSpace(Space):
 
     Parameters
     ----------
-    As in Space.
+    problem : MarginProblem
+        Problem without a bias.
+    rows : HardRows
+        Its hard rows.
     """
 
     def __init__(self, problem: MarginProblem, rows: HardRows) -> None:
@@ -132,7 +191,15 @@ class KernelSpace(Space):
         self.scale = float(np.abs(problem.gram.diagonal).max(initial=0.0))
 
     def gram(self, one: RowSubset, other: RowSubset) -> Array:
-        """A K A' between rows and others, (k, l)."""
+        """Return A K A' between two selections of rows, (k, l).
+
+        Parameters
+        ----------
+        one : RowSubset
+            k rows.
+        other : RowSubset
+            l rows.
+        """
         if not (len(one) and len(other)):
             return np.zeros((len(one), len(other)))
         points, others = one.points, other.points
@@ -159,7 +226,7 @@ class KernelSpace(Space):
 
 
 def _differences(K: Array, taken: RowSubset, points: Index) -> Array:
-    """A K, (k, l), for K whose rows are the points (n,) of the rows A."""
+    """Return A K, (k, l), for K whose rows are the points (n,) of the rows A."""
     own = K[np.searchsorted(points, taken.first)]
     return (
         taken.sign[:, None] * own
@@ -169,7 +236,15 @@ def _differences(K: Array, taken: RowSubset, points: Index) -> Array:
 
 
 def make_space(problem: MarginProblem, rows: HardRows) -> Space:
-    """The space in which a problem is solved: its explicit features where they are not too many."""
+    """Return the function space of a problem: features, if they are not too many.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem without a bias.
+    rows : HardRows
+        Its hard rows.
+    """
     Z = problem.explicit
     return (
         KernelSpace(problem, rows)
@@ -179,7 +254,15 @@ def make_space(problem: MarginProblem, rows: HardRows) -> Space:
 
 
 def values(problem: MarginProblem, function: Point) -> Array:
-    """Return f at all points, (m,)."""
+    """Return f at all points, (m,).
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem with the points.
+    function : Point
+        Function, w or beta.
+    """
     if function.w is None:
         return problem.gram @ np.asarray(function.beta)
     assert problem.explicit is not None
@@ -187,7 +270,15 @@ def values(problem: MarginProblem, function: Point) -> Array:
 
 
 def norm2(function: Point, f: Array) -> float:
-    """Return the squared norm of a function with the values f, (m,)."""
+    """Return the squared norm of a function.
+
+    Parameters
+    ----------
+    function : Point
+        Function, w or beta.
+    f : ndarray of shape (m,)
+        Its values at the points.
+    """
     return (
         float(np.asarray(function.beta) @ f)
         if function.w is None
@@ -196,7 +287,15 @@ def norm2(function: Point, f: Array) -> float:
 
 
 def scaled(function: Point, factor: float) -> Point:
-    """Return the function times a factor."""
+    """Return the function times a factor.
+
+    Parameters
+    ----------
+    function : Point
+        Function, w or beta.
+    factor : float
+        Factor.
+    """
     w, beta = function.w, function.beta
     return replace(
         function, w=None if w is None else factor * w, beta=None if beta is None else factor * beta
@@ -204,14 +303,16 @@ def scaled(function: Point, factor: float) -> Point:
 
 
 def factor_that_meets(rows: HardRows, function: Point, factor: float) -> float:
-    """Return the factor, a little larger where the function times it has hard margins below 1 in float64.
+    """Return the factor, increased until the scaled float64 hard margins reach 1.
 
     Parameters
     ----------
     rows : HardRows
-        The hard ones.
+        Hard rows.
     function : Point
-        Whose least margin, times the factor, is 1 but for rounding.
+        Function with a minimum margin of 1, within rounding, after scaling.
+    factor : float
+        Initial factor.
     """
     for k in range(SCALINGS):
         least = rows.least_margin(values(rows.problem, scaled(function, factor)))

@@ -1,1 +1,1 @@
-"""Solvers of the one-norm problems: the whole linear program, or columns and rows as they are needed."""
+"""Solvers of one-norm problems: the whole linear program, or column generation."""

@@ -1,22 +1,31 @@
-"""Column generation for one-norm margin problems whose linear program is too large to be solved whole.
+"""Column generation for large one-norm margin problems.
 
-    min over x >= 0, b   sum_{j in S} x_j + C sum_G |G| (1 - mean_G (B x + b s))_+      S some of the columns, G a partition of the rows
-    max over u           1'u   s.t.  (B'u)_S <= 1,  s'u = 0,  0 <= u <= C,  u constant on every G
+    min over x >= 0, b   sum_{j in S} x_j + C sum_G |G| (1 - mean_G (B x + b s))_+
+    max over u           1'u   s.t.  (B'u)_S <= 1,  s'u = 0,  0 <= u <= C,
+                                     u constant on every G
 
-The rows are pairs or classified points, whose signs are s; without a bias s = 0. This
-restricted program has few columns, and one row for every group of rows. Every round
-solves it by the simplex method, and then bounds the optimum of the whole program from
-both sides: from below by u, divided by max(1, max B'u) so that it is feasible; from
-above by x, with the slack of every single row. The prices B'u are one product of K with
-A'u, and the columns that violate B'u <= 1 most join S. A group whose slacks are of
-either sign is divided by their sign. When there are many groups, those on one side of
-the margin are put together again, which changes neither u nor the value. The simplex
-method starts from the basis of the last program, with every unknown that is not basic
-at the bound of its side, and is dual feasible there.
+S are some of the columns, and G a partition of the rows: pairs or classified points,
+with signs s; without a bias s = 0. This restricted program has few columns, and one row
+per group of rows. A round has these steps:
 
-Source: documents T (102)-(104) = K (2.10), T (94)-(96); A. Demiriz, K. P. Bennett, J.
-Shawe-Taylor, Linear programming boosting via column generation (2002), for the columns;
-R. E. Bixby, J. W. Gregory, I. J. Lustig, R. E. Marsten, D. F. Shanno, Very large-scale
+1. Solve the restricted program by the simplex method, from the basis of the last
+   program, with every nonbasic variable at the bound of its side; it is dual feasible
+   there.
+2. Divide groups whose slacks have both signs, and solve again. If there are many
+   groups, merge those on one side of the margin, which changes neither u nor the value.
+3. Bound the optimum of the whole program: from below by u, divided by max(1, max B'u)
+   so that it is feasible; from above by x, with the slack of every single row. The
+   prices B'u are one product of K with A'u.
+4. Add the columns that violate B'u <= 1 most to S.
+
+References
+----------
+Documents T (102)-(104) = K (2.10), T (94)-(96).
+
+A. Demiriz, K. P. Bennett, J. Shawe-Taylor. Linear programming boosting via column
+generation (2002), for the columns.
+
+R. E. Bixby, J. W. Gregory, I. J. Lustig, R. E. Marsten, D. F. Shanno. Very large-scale
 linear programming: a case study in combining interior point and simplex methods (1992),
 for solving by parts.
 """
@@ -47,42 +56,51 @@ from equimargin.solvers.solution import Limits, Solution, Status
 Index = NDArray[np.intp]
 
 COLUMNS_ADDED = 25
-"""Columns that join the restricted program after one look at the prices."""
+"""Maximum number of columns added to the restricted program per pricing."""
 SINGLE_PAIRS = 100.0
-"""Pairs, about, of those nearest to the margin on either side, that are groups of their
-own. Groups grow with the distance from the margin: n pairs on one side make a
-log(1 + n / a) groups, where a is this number.
+"""Approximate number of pairs nearest to the margin, per side, that are single groups.
+
+Groups grow with the distance from the margin: n pairs on one side form a log(1 + n / a)
+groups, where a is this number.
 """
 MOST_GROUPS = 4000
-"""Groups above which those that lie on one side of the margin are put together again."""
+"""Number of groups above which those on one side of the margin are merged."""
 HIDDEN_SHARE = 0.1
-"""Share of the gap that groups may hide: they are divided until the slacks that they
-average away add less than this to the value.
+"""Share of the gap that groups may hide.
+
+Groups are divided until the slacks that they average away add less than this to the
+value.
 """
 MOST_DIVISIONS = 10
-"""Divisions of the groups between two looks at the prices, at most."""
+"""Maximum number of divisions of the groups between two pricings."""
 STALE_PRICES = 250
-"""Looks at the prices without progress that end a run.
+"""Number of pricings without progress that end a run.
 
 There are many, because columns come slowly, but their number is finite.
 """
 ENTRIES_BETWEEN_INTERRUPTS = 20_000_000
-"""Entries of K that are computed between two moments at which an interrupt is noticed."""
+"""Number of entries of K computed between two checks for an interrupt."""
 WHOLE_PROGRAM_ENTRIES = {"points": 60_000, "rows": 250_000}
-"""Entries of the largest matrix that "auto" leaves to HiGHS, with unknowns over points
-and over rows: up to there the whole linear program is solved sooner than by column
-generation. Over pairs there are many columns that are much alike, so that column
-generation pays later.
+"""Largest matrix, in entries, that "auto" leaves to HiGHS, by the variables' kind.
+
+Up to this size the whole linear program is faster than column generation. Over pairs
+many columns are similar, so that column generation pays later.
 """
 MOST_ITERATIONS = 1_000_000
-"""Simplex iterations after which a run ends where the caller gives no limit."""
+"""Default limit of the simplex iterations of a run."""
 
 
 REQUIREMENTS = Requirements(OneNormProblem, most_rows=LISTED_PAIRS)
 
 
 def large(problem: OneNormProblem) -> bool:
-    """Whether the whole linear program would take HiGHS longer than column generation."""
+    """Return True if column generation is faster than HiGHS on the whole program.
+
+    Parameters
+    ----------
+    problem : OneNormProblem
+        Problem to solve.
+    """
     return entries(problem) > WHOLE_PROGRAM_ENTRIES[problem.over]
 
 
@@ -98,16 +116,17 @@ def large(problem: OneNormProblem) -> bool:
     first=large,
 )
 def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
-    """Solve at unit mean K_ii and map back. The first columns are the support of the x of `warm_start`, and its u gives the first prices.
+    """Solve at unit mean K_ii and map back.
 
-    `limits.max_iter` counts simplex iterations.
+    The support of the x of `warm_start` are the first columns, and its u gives the
+    first prices. `limits.max_iter` counts simplex iterations.
     """
     found = _generate(problem, limits, warm_start)
     return _refined(problem, found, limits) if found.status is Status.NUMERICAL_FAILURE else found
 
 
 def _generate(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
-    """The solution whose x and u are the best of all rounds."""
+    """Return the solution whose x and u are the best of all rounds."""
     judge = ConvergenceMonitor(
         "column_generation",
         problem,
@@ -144,7 +163,7 @@ def _generate(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint 
 
 
 def _refined(problem: OneNormProblem, found: Solution, limits: Limits) -> Solution:
-    """A solution that missed its tolerance, with the equations of its vertex solved once more."""
+    """Return a solution above its tolerance with its vertex equations solved again."""
     x, u = _inside(problem, problem.own_point(found.point))
     until = (
         np.inf if limits.time_limit is None else run_seconds() + limits.time_limit - found.seconds
@@ -157,7 +176,10 @@ def _refined(problem: OneNormProblem, found: Solution, limits: Limits) -> Soluti
 
 
 def _inside(problem: OneNormProblem, point: OneNormPoint) -> tuple[Array, Array]:
-    """The x (size,) and u (p,) of a point, moved inside their bounds; 0 and about C where it has none."""
+    """Return the x (size,) and u (p,) of a point, moved inside their bounds.
+
+    0 and about C if the point has none.
+    """
     x = np.zeros(problem.size) if point.x is None else np.maximum(np.nan_to_num(point.x), 0.0)
     u = (
         np.full(problem.p, problem.C)
@@ -168,12 +190,15 @@ def _inside(problem: OneNormProblem, point: OneNormPoint) -> tuple[Array, Array]
 
 
 def _balanced(problem: OneNormProblem, u: Array) -> Array:
-    """u (p,) inside its box, moved to s'u = 0 where there is a bias: only then is its sum a lower bound."""
+    """Return u (p,) in its box, moved to s'u = 0 if there is a bias.
+
+    Only then is its sum a lower bound.
+    """
     return problem.feasible(u) if problem.bias else u
 
 
 def _prices(problem: OneNormProblem, kernel: Tiles, u: Array) -> Array:
-    """B'u, (size,), with K / unit in the place of K."""
+    """Return B'u, (size,), with K / unit instead of K."""
     v, g = problem.rows.rdot(u), np.zeros(problem.m)
     support = np.flatnonzero(v)
     step = max(ENTRIES_BETWEEN_INTERRUPTS // problem.m, 1)
@@ -184,16 +209,18 @@ def _prices(problem: OneNormProblem, kernel: Tiles, u: Array) -> Array:
 
 
 class RestrictedSolution(NamedTuple):
-    """What the last solution of the restricted program is to the whole one.
+    """Last solution of the restricted program, extended to the whole program.
 
     Parameters
     ----------
     x : ndarray of shape (size,)
-        And u : (p,) the solution.
+        Coefficients.
+    u : ndarray of shape (p,)
+        Multipliers.
     z : ndarray of shape (p,)
-        The margins B x + b s of all rows.
+        Margins B x + b s of all rows.
     value : float
-        The objective of the whole program there.
+        Objective of the whole program.
     """
 
     x: Array
@@ -203,35 +230,37 @@ class RestrictedSolution(NamedTuple):
 
 
 class Master:
-    """The restricted program, with K / unit and C unit in the place of K and C.
+    """Restricted program, with K / unit and C unit instead of K and C.
 
     Parameters
     ----------
     problem : OneNormProblem
-        The whole program.
+        Whole program.
     kernel : Tiles
         K / unit.
     unit : float
-        What K is divided by.
+        Divisor of K.
     x : ndarray of shape (size,)
-        Where to start.
+        Initial coefficients.
 
-    C
-        The largest u, C unit.
-    columns : Index of shape (s,)
-        The columns S.
-    F : array of shape (m, s)
-        Decision values of a unit of each.
-    at
-        The last solution.
-    group : array of shape (p,)
-        The number of every row's group.
-    basis
-        Of the last solution, where the next run of the simplex method starts.
-    solved
-        Whether no column has joined since the last solution.
-    iterations
-        Of the simplex method, so far.
+    Attributes
+    ----------
+    C : float
+        Upper bound of u, C unit.
+    columns : ndarray of shape (s,)
+        Columns S.
+    F : ndarray of shape (m, s)
+        Decision values of a unit of each column.
+    at : RestrictedSolution
+        Last solution.
+    group : ndarray of shape (p,)
+        Number of every row's group.
+    basis : Basis
+        Basis of the last solution, where the simplex method starts next.
+    solved : bool
+        True if no column was added since the last solution.
+    iterations : int
+        Simplex iterations so far.
     """
 
     def __init__(self, problem: OneNormProblem, kernel: Tiles, unit: float, x: Array) -> None:
@@ -249,7 +278,13 @@ class Master:
         self.iterations = 0
 
     def join(self, prices: Array) -> None:
-        """Add the columns whose constraints B'u <= 1 are violated most."""
+        """Add the columns whose constraints B'u <= 1 are violated most.
+
+        Parameters
+        ----------
+        prices : ndarray of shape (size,)
+            B'u.
+        """
         new = self._most_violated(prices)
         self.columns = np.append(self.columns, new)
         self.F = np.hstack([self.F, self._decisions(new)])
@@ -257,12 +292,19 @@ class Master:
         self.solved = self.solved and not len(new)
 
     def solve(self, judge: ConvergenceMonitor, wanted: float) -> bool:
-        """Solve the restricted program, dividing groups until they hide no more than `wanted`; false if no column and no group is new.
+        """Solve the restricted program, dividing groups until they hide little.
 
         Parameters
         ----------
         judge : ConvergenceMonitor
-            Of the run, whose limits are kept.
+            Convergence monitor, whose limits apply.
+        wanted : float
+            Value that the groups may hide.
+
+        Returns
+        -------
+        bool
+            False if no column and no group is new.
         """
         if self.solved and not self._divide():
             return False
@@ -279,10 +321,10 @@ class Master:
         return True
 
     def _most_violated(self, prices: Array) -> Index:
-        """Columns outside S whose price is above 1, highest first.
+        """Return columns outside S with a price above 1, highest first.
 
         Of the columns of pairs there is one for each preferred point and one for each
-        other point, because those with a point in common are much alike.
+        other point, because those with a point in common are similar.
         """
         outside = np.ones(len(prices), dtype=bool)
         outside[self.columns] = False
@@ -293,14 +335,14 @@ class Master:
         return new[:COLUMNS_ADDED]
 
     def _decisions(self, columns: Index) -> Array:
-        """f of a unit of each column, (m, columns)."""
+        """Return f of a unit of each column, (m, columns)."""
         F, everywhere = np.zeros((self.problem.m, len(columns))), np.arange(self.problem.m)
         for points, signs in _columns(self.problem):
             F += signs[columns] * self.kernel.block(points[columns], everywhere).T
         return F
 
     def _reached(self, x: Array, b: float, u: Array) -> RestrictedSolution:
-        """The solution with the coefficients x (s,) of the columns S, the bias b and the multipliers u (p,)."""
+        """Return the solution with coefficients x of S, bias b and multipliers u."""
         everywhere = np.zeros(self.problem.size)
         everywhere[self.columns] = x
         z = self.problem.rows.dot(self.F @ x) + b * self.problem.bias_signs
@@ -309,7 +351,10 @@ class Master:
         )
 
     def _simplex(self, judge: ConvergenceMonitor) -> float:
-        """Take the solution of the restricted program; return what its groups hide of the value, inf where it is not optimal."""
+        """Solve for the present groups; return the value that they hide.
+
+        It is inf if the solution is not optimal.
+        """
         limits, sizes = judge.limits, np.bincount(self.group)
         vertex, iterations = dual_simplex(
             _means(self.problem, self.group, sizes) @ self.F,
@@ -329,7 +374,7 @@ class Master:
         return self.at.value - float(vertex.v.sum()) if vertex.optimal else np.inf
 
     def _divide(self) -> bool:
-        """Divide the groups whose slacks are of either sign; return whether there are any."""
+        """Divide groups whose slacks have both signs; return False if there are none."""
         mixed, low, size = self._mixed()
         if not mixed.any():
             return False
@@ -346,7 +391,10 @@ class Master:
         return True
 
     def _mixed(self) -> tuple[Flags, Index, Index]:
-        """Which groups have slacks of either sign, how many of their slacks are positive, and how many rows they have, (n,) each."""
+        """Return a mask of groups with slacks of both signs, their low rows and sizes.
+
+        A low row has a margin below 1. Shapes (n,).
+        """
         n = len(self.basis.v)
         low, size = (
             np.bincount(self.group[self.at.z < 1.0], minlength=n),
@@ -355,7 +403,7 @@ class Master:
         return (low > 0) & (low < size), low, size
 
     def _put_together(self, far: Flags) -> None:
-        """Group anew the rows of the groups `far` (n,), each of which is not basic and lies on one side of the margin."""
+        """Regroup the rows of the groups `far`, nonbasic and on one side of the margin."""
         kept = np.count_nonzero(~far)
         again = np.flatnonzero(far[self.group])
         self.group = (np.cumsum(~far) - 1)[self.group]
@@ -367,7 +415,20 @@ class Master:
 
 
 def graded(z: Array) -> Index:
-    """The group 0, 1, ... of every row, (k,). Each lies on one side of the margin, and is smaller where margins z (k,) are near 1."""
+    """Return the group 0, 1, ... of every row, each on one side of the margin.
+
+    Groups with margins closer to 1 have fewer rows.
+
+    Parameters
+    ----------
+    z : ndarray of shape (k,)
+        Margins.
+
+    Returns
+    -------
+    ndarray of shape (k,)
+        Groups.
+    """
     low = z < 1.0
     order = np.lexsort((np.abs(z - 1.0), low))
     rank = np.arange(len(z))
@@ -384,7 +445,10 @@ def graded(z: Array) -> Index:
 
 
 def _ends(problem: OneNormProblem) -> list[tuple[Index, Array]]:
-    """The points (p,) that every row is of, and their signs (p,): two points of a pair, one of a classified point."""
+    """Return the points (p,) and signs (p,) of every row's entries.
+
+    Two entries for a pair, one for a classified point.
+    """
     rows = problem.rows
     if isinstance(rows, Pairs):
         return [(rows.preferred, np.ones(rows.p)), (rows.other, -np.ones(rows.p))]
@@ -392,14 +456,14 @@ def _ends(problem: OneNormProblem) -> list[tuple[Index, Array]]:
 
 
 def _columns(problem: OneNormProblem) -> list[tuple[Index, Array]]:
-    """The points (size,) that every column is of, and their signs (size,)."""
+    """Return the points (size,) and signs (size,) of every column's entries."""
     return (
         _ends(problem) if problem.over == "rows" else [(np.arange(problem.m), np.ones(problem.m))]
     )
 
 
 def _means(problem: OneNormProblem, group: Index, sizes: Index) -> Any:
-    """The mean of the rows of A over every group, CSR (n, m)."""
+    """Return the mean of the rows of A over every group, CSR (n, m)."""
     from scipy import sparse
 
     ends, share = _ends(problem), (1.0 / sizes)[group]

@@ -1,4 +1,4 @@
-"""The dual simplex method of HiGHS on a linear program, started from a given basis.
+"""Dual simplex method of HiGHS on a linear program, started from a given basis.
 
     min  costs'v    s.t.  row_lower <= M v <= row_upper,  lower <= v <= upper
 
@@ -6,7 +6,9 @@ The restricted programs of column generation have a dense B:
 
     max  1'v    s.t.  B'v <= 1,  s'v = 0,  0 <= v <= ends
 
-Source: Q. Huangfu, J. A. J. Hall, Parallelizing the dual revised simplex method (2018).
+References
+----------
+Q. Huangfu, J. A. J. Hall. Parallelizing the dual revised simplex method (2018).
 """
 
 from __future__ import annotations
@@ -26,14 +28,26 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class LinearProgram:
-    """A linear program; infinite ends are none.
+    """Linear program; an infinite end is no bound.
 
     Parameters
     ----------
-    costs, lower, upper : ndarray of shape (n,)
-    starts, places, entries
-        M by its columns, as of a CSC array.
-    row_lower, row_upper : ndarray of shape (rows,)
+    costs : ndarray of shape (n,)
+        Costs of the variables.
+    lower : ndarray of shape (n,)
+        Lower bounds.
+    upper : ndarray of shape (n,)
+        Upper bounds.
+    starts : ndarray of int
+        Starts of M's columns, as in a CSC array.
+    places : ndarray of int
+        Rows of M's entries.
+    entries : ndarray
+        Entries of M.
+    row_lower : ndarray of shape (rows,)
+        Lower ends of M v.
+    row_upper : ndarray of shape (rows,)
+        Upper ends of M v.
     """
 
     costs: Array
@@ -48,14 +62,14 @@ class LinearProgram:
 
 @dataclass
 class Basis:
-    """Which unknowns are basic; there are as many of them as constraints.
+    """Basic variables and constraints, as many as there are constraints.
 
     Parameters
     ----------
-    v : Flags of shape (n,)
-        Of the v.
-    slacks : Flags of shape (rows,)
-        Of the constraints.
+    v : ndarray of bool of shape (n,)
+        True for basic variables.
+    slacks : ndarray of bool of shape (rows,)
+        True for constraints with basic slacks.
     """
 
     v: Flags
@@ -64,20 +78,20 @@ class Basis:
 
 @dataclass(frozen=True, eq=False)
 class SimplexResult:
-    """Where the simplex method ended.
+    """Last vertex of the simplex method.
 
     Parameters
     ----------
     v : ndarray of shape (n,)
-        The unknowns.
+        Variables.
     x : ndarray of shape (s,)
-        The multipliers of B'v <= 1.
+        Multipliers of B'v <= 1.
     b : float
-        That of s'v = 0.
+        Multiplier of s'v = 0.
     basis : Basis
-        The basis there.
+        Basis of the vertex.
     optimal : bool
-        Whether HiGHS calls it optimal.
+        True if HiGHS reports an optimum.
     """
 
     v: Array
@@ -97,29 +111,37 @@ def dual_simplex(
     max_iter: int,
     seconds: float | None,
 ) -> tuple[SimplexResult | None, int]:
-    """Solve the program; return the vertex, or None where HiGHS has none, and the number of iterations.
+    """Solve a restricted program of column generation.
 
     Parameters
     ----------
     B : ndarray of shape (n, s)
+        Dense matrix.
     signs : ndarray of shape (n,)
         s, which may be 0.
     ends : ndarray of shape (n,)
-        Upper ends of v.
+        Upper bounds of v.
     basis : Basis
-        Where to start.
-    raised : Flags of shape (n,)
-        Which v start at their upper ends if not basic.
+        Initial basis.
+    raised : ndarray of bool of shape (n,)
+        True for nonbasic v that start at their upper bounds.
     tolerance : float
-        Absolute, of both feasibilities.
+        Absolute primal and dual feasibility tolerance.
     max_iter : int
-        iterations.
-    seconds : float | None
-        Of wall time, None for no limit.
+        Maximum number of iterations.
+    seconds : float or None
+        Wall time limit in seconds; None for no limit.
+
+    Returns
+    -------
+    vertex : SimplexResult or None
+        Last vertex; None if HiGHS has none.
+    iterations : int
+        Number of iterations.
     """
     import highspy as library
 
-    highspy: Any = library  # only parts of its interface are typed
+    highspy: Any = library  # Only parts of its interface are typed.
     n, s, status = *B.shape, highspy.HighsBasisStatus
     program = LinearProgram(
         costs=-np.ones(n),
@@ -177,18 +199,27 @@ def run(
     max_iter: int | None,
     seconds: float | None,
 ) -> Any:
-    """Solve a program from a basis and return HiGHS as it ended, for its solution, its basis and its status.
+    """Solve a program from a basis; return the HiGHS object after the run.
 
     Parameters
     ----------
-    raised : Flags of shape (n,)
-        Which v start at their upper ends if not basic.
+    program : LinearProgram
+        Program to solve.
+    basis : Basis
+        Initial basis.
+    raised : ndarray of bool of shape (n,)
+        True for nonbasic v that start at their upper bounds.
     tolerance : float
-        Absolute, of both feasibilities.
-    max_iter : int | None
-        Iterations, None for no limit.
-    seconds : float | None
-        Of wall time, None for no limit.
+        Absolute primal and dual feasibility tolerance.
+    max_iter : int or None
+        Maximum number of iterations; None for no limit.
+    seconds : float or None
+        Wall time limit in seconds; None for no limit.
+
+    Returns
+    -------
+    highspy.Highs
+        Object with solution, basis and status.
     """
     import highspy as library
 
@@ -221,7 +252,8 @@ def run(
     start.valid = True
     highs.setBasis(start)
     highs.HandleUserInterrupt = True
-    if seconds is not None:  # of which passing the problem and its basis has taken a part
+    # Passing the problem and its basis has taken a part of the time.
+    if seconds is not None:
         highs.setOptionValue("time_limit", max(seconds - (time.perf_counter() - began), 0.0))
     interruptible(highs.run, highs.cancelSolve)
     return highs

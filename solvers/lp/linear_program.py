@@ -1,18 +1,22 @@
-"""One-norm margin problems solved by the simplex method of HiGHS on the whole of their dual.
+"""One-norm margin problems by the simplex method of HiGHS on the whole dual.
 
-    max  1'u    s.t.  B'u <= 1,  s'u = 0,  0 <= u <= C        B' = K A' (over points)  or  A K A' (over rows)
+    max  1'u    s.t.  B'u <= 1,  s'u = 0,  0 <= u <= C
+    B' = K A' (over points)  or  A K A' (over rows)
 
-B is never formed. It is a product of sparse matrices and of K, or of Z and Z' where the
-kernel has features with K = Z Z'. What each factor makes of u is an unknown of its own:
-h = A'u, w = Z'h, g = Z w. The x >= 0 of the primal, min 1'x + C sum_r
-(1 - (B x)_r - b s_r)_+, are the multipliers of B'u <= 1, and b is the best one for x.
-Without a bias s = 0. The simplex method starts where u = C and the equations that
-define h, w and g are solved: from a basis of slacks it would need a step for each of
-these unknowns. HiGHS keeps to absolute tolerances only; the equations of its vertex are
-therefore solved once more (`polish.py`).
+B is never formed. It is a product of sparse matrices and of K, or of Z and Z' if the
+kernel has features with K = Z Z'. The product of u with each factor is a variable of
+its own: h = A'u, w = Z'h, g = Z w. The x >= 0 of the primal, min 1'x + C sum_r (1 - (B
+x)_r - b s_r)_+, are the multipliers of B'u <= 1, and b is the best one for x. Without a
+bias s = 0. The simplex method starts at u = C with the equations that define h, w and g
+solved: from a basis of slacks it would need a step for each of these variables. HiGHS
+has absolute tolerances only; the equations of its vertex are therefore solved again
+(`polish.py`).
 
-Source: documents T (102)-(104) = K (2.10), T (94)-(96); Q. Huangfu, J. A. J. Hall,
-Parallelizing the dual revised simplex method (2018).
+References
+----------
+Documents T (102)-(104) = K (2.10), T (94)-(96).
+
+Q. Huangfu, J. A. J. Hall. Parallelizing the dual revised simplex method (2018).
 """
 
 from __future__ import annotations
@@ -35,30 +39,36 @@ from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status
 
 HIGHS_ENTRIES = 4_000_000
-"""Entries of the largest matrix that HiGHS is given.
+"""Largest matrix, in entries, passed to HiGHS.
 
 It takes half a minute for web documents and an RBF kernel, and longer for random data
-with unknowns over pairs.
+with variables over pairs.
 """
 HIGHS_ROWS = 100_000
-"""Rows of the largest problem that HiGHS is given.
+"""Largest problem, in rows, passed to HiGHS.
 
 The first step of its dual simplex method may flip the bounds of all multipliers, in a
-time that grows with their square: 2.7 CPU seconds of 100,000 rows, and 17 of 240,000.
+time that grows with their square: 2.7 CPU seconds for 100,000 rows, and 17 for 240,000.
 Neither its time limit nor an interrupt ends a step.
 """
 
 
 def too_large(problem: OneNormProblem) -> Refusal | None:
-    """The refusal of a problem that would keep HiGHS busy for longer than anybody waits, or None."""
-    what = "pairs" if isinstance(problem.rows, Pairs) else "rows"
+    """Return the refusal of a problem that HiGHS would solve too slowly, or None.
+
+    Parameters
+    ----------
+    problem : OneNormProblem
+        Problem to solve.
+    """
+    noun = "pairs" if isinstance(problem.rows, Pairs) else "rows"
     if problem.p > HIGHS_ROWS:
         return Refusal(
-            f"too large: {problem.p:,} {what}, the limit is {HIGHS_ROWS:,}", too_large=True
+            f"too large: {problem.p:,} {noun}, the limit is {HIGHS_ROWS:,}", too_large=True
         )
     if entries(problem) <= HIGHS_ENTRIES:
         return None
-    size = f"{entries(problem):,} entries for {problem.m:,} points and {problem.p:,} {what}"
+    size = f"{entries(problem):,} entries for {problem.m:,} points and {problem.p:,} {noun}"
     return Refusal(f"too large: {size}, the limit is {HIGHS_ENTRIES:,}", too_large=True)
 
 
@@ -66,7 +76,13 @@ REQUIREMENTS = Requirements(OneNormProblem, also=too_large)
 
 
 def entries(problem: OneNormProblem) -> int:
-    """The largest number of entries that the matrix may have: 4 p, and those of K or of Z and Z'."""
+    """Return the maximum entries of the matrix: 4 p, plus those of K or of Z and Z'.
+
+    Parameters
+    ----------
+    problem : OneNormProblem
+        Problem to solve.
+    """
     Z = problem.factor
     return 4 * problem.p + (problem.m**2 if Z is None else 2 * Z.stored_entries)
 
@@ -82,9 +98,12 @@ def entries(problem: OneNormProblem) -> int:
     requires=REQUIREMENTS,
 )
 def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
-    """Solve at unit mean K_ii and map back; the simplex method starts from a basis, which `warm_start` is not."""
+    """Solve at unit mean K_ii and map back.
+
+    The simplex method starts from a basis, which `warm_start` is not.
+    """
     start = run_seconds()
-    answer = (
+    result = (
         _highs(problem, limits, start)
         if problem.p
         else SimplexEnd(np.zeros(problem.size), np.zeros(0), 0, False, "no rows")
@@ -92,33 +111,36 @@ def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | N
     unit = problem.gram.mean_diagonal
 
     def out_of_time() -> bool:
-        return answer.limited or (
+        return result.limited or (
             limits.time_limit is not None and run_seconds() - start > limits.time_limit
         )
 
-    point, gap = interruptible(lambda: best(problem, answer.x / unit, answer.u / unit, out_of_time))
+    point, gap = interruptible(lambda: best(problem, result.x / unit, result.u / unit, out_of_time))
     seconds = run_seconds() - start
-    status, reason = _ending(answer, gap, limits, seconds)
-    found = Solution(problem, "linear_program", point, status, reason, answer.iterations, seconds)
+    status, reason = _ending(result, gap, limits, seconds)
+    solution = Solution(
+        problem, "linear_program", point, status, reason, result.iterations, seconds
+    )
     if limits.callback is not None:
-        limits.callback(answer.iterations, found.lower, found.upper, found.point)
-    return found
+        limits.callback(result.iterations, solution.lower, solution.upper, solution.point)
+    return solution
 
 
 class SimplexEnd(NamedTuple):
-    """Where HiGHS ended, with K / unit and C unit.
+    """Result of HiGHS, with K / unit and C unit.
 
     Parameters
     ----------
     x : ndarray of shape (size,)
-        The multipliers of B'u <= 1.
+        Multipliers of B'u <= 1.
     u : ndarray of shape (p,)
+        Multipliers of the rows.
     iterations : int
-        Of the simplex method.
+        Simplex iterations.
     limited : bool
-        Whether a limit ended it.
+        True if a limit ended the run.
     words : str
-        Its own word on that.
+        Status string of HiGHS.
     """
 
     x: Array
@@ -129,10 +151,13 @@ class SimplexEnd(NamedTuple):
 
 
 def _highs(problem: OneNormProblem, limits: Limits, start: float) -> SimplexEnd:
-    """HiGHS's answer to the dual, within the time limit, which counts from `start`; zeros where it has none."""
+    """Return HiGHS's result for the dual, zeros if it has none.
+
+    The time limit counts from `start`.
+    """
     import highspy as library
 
-    highspy: Any = library  # only parts of its interface are typed
+    highspy: Any = library  # Only parts of its interface are typed.
     program = _program(problem)
     defined, rows = len(program.costs) - problem.p, len(program.row_upper)
     basis = Basis(np.arange(len(program.costs)) >= problem.p, np.arange(rows) >= defined)
@@ -164,10 +189,10 @@ def _highs(problem: OneNormProblem, limits: Limits, start: float) -> SimplexEnd:
 
 
 def _program(problem: OneNormProblem) -> LinearProgram:
-    """The dual, with K / unit and C unit, as HiGHS is given it.
+    """Return the dual, with K / unit and C unit, in the form passed to HiGHS.
 
-    The unknowns are u, and what each factor of B' but the last makes of the unknowns
-    before. The constraints are what defines these, s'u = 0, and B'u <= 1.
+    The variables are u, and the products of all factors of B' except the last. The
+    constraints are the definitions of these products, s'u = 0, and B'u <= 1.
     """
     from scipy import sparse
 
@@ -194,7 +219,7 @@ def _program(problem: OneNormProblem) -> LinearProgram:
 
 
 def _factors(problem: OneNormProblem) -> list[Any]:
-    """The sparse arrays whose product is B' / unit, first the one that is applied first."""
+    """Return the sparse arrays whose product is B' / unit, in order of application."""
     from scipy import sparse
 
     A, Z = problem.rows.matrix, problem.factor
@@ -207,10 +232,11 @@ def _factors(problem: OneNormProblem) -> list[Any]:
 
 
 def _ending(answer: SimplexEnd, gap: float, limits: Limits, seconds: float) -> tuple[Status, str]:
-    """The status and its reason, by the gap of the point; where that is too large, HiGHS met a limit, or failed whatever it says.
+    """Return the status and its reason, from the gap of the point.
 
-    u = 0 is feasible and u <= C: what HiGHS calls infeasible or unbounded has numbers
-    beyond its tolerances, or a C K beyond its infinity.
+    If the gap is too large, HiGHS reached a limit, or failed regardless of its status:
+    u = 0 is feasible and u <= C, so that a program reported as infeasible or unbounded
+    has numbers beyond HiGHS's tolerances, or a C K beyond its infinity.
     """
     if gap <= limits.tol:
         return Status.OPTIMAL, f"relative gap {gap:.2e}, {limits.tol:.0e} was asked"

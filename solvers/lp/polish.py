@@ -1,13 +1,16 @@
-"""The equations of a vertex of a one-norm program, solved once more in float64.
+"""Equations of a vertex of a one-norm program, solved again in float64.
 
-    (B x + b s)_F = 1,  (B'u)_S = 1,  s'u = 0        F where 0 < u < C,  S where x > 0;   B = A K (over points)  or  A K A' (over rows)
+    (B x + b s)_F = 1,  (B'u)_S = 1,  s'u = 0
+    F where 0 < u < C,  S where x > 0;   B = A K (over points)  or  A K A' (over rows)
 
-The simplex method ends within absolute tolerances: its u violates B'u <= 1 a little,
-which a large C magnifies, and the margins of its x are a little off 1. Once the
-equations have been solved again, only the rounding of B'u is left. u is moved inside
-its constraints by about as much.
+The simplex method ends within absolute tolerances: its u violates B'u <= 1 slightly,
+which a large C magnifies, and the margins of its x differ slightly from 1. After
+solving the equations again, only the rounding of B'u remains. u is moved inside its
+constraints by about as much.
 
-Source: documents T (102)-(104) = K (2.10), T (94)-(96).
+References
+----------
+Documents T (102)-(104) = K (2.10), T (94)-(96).
 """
 
 from __future__ import annotations
@@ -26,51 +29,63 @@ from equimargin.formulations.problem.point import OneNormPoint
 from equimargin.solvers.solution import relative_gap
 
 MOST_EQUATION_ENTRIES = 20_000_000
-"""Entries of the largest matrix of equations that is formed: rows of A K, one for each multiplier inside its box, times points."""
+"""Largest matrix of equations, in entries, that is formed.
+
+It has the rows of A K, one per multiplier inside its box, times points.
+"""
 NEARLY_ONE = 1e-6
-"""By how much a margin may miss 1 and count as rounded: the simplex method ends within 1e-7, in units of 1."""
+"""Maximum distance from 1 of a margin that counts as rounded.
+
+The simplex method ends within 1e-7.
+"""
 MOST_MOVES = 4
-"""Moves of the multipliers into the inside of their constraints, at most."""
+"""Maximum number of moves of the multipliers to the inside of their constraints."""
 
 
 def best(
     problem: OneNormProblem, x: Array, u: Array, out_of_time: Callable[[], bool]
 ) -> tuple[OneNormPoint, float]:
-    """The better x and the better u, among those given and those of the equations solved once more; and their relative gap.
+    """Return the better x and the better u of the given ones and the re-solved ones.
 
     Parameters
     ----------
     problem : OneNormProblem
-        Of the vertex.
+        Problem of the vertex.
     x : ndarray of shape (size,)
-        x >= 0.
+        Coefficients, x >= 0.
     u : ndarray of shape (p,)
-        u >= 0.
+        Multipliers, u >= 0.
     out_of_time : callable
-        True if the run has to end; called before every system of equations, which may take
-        seconds.
+        Returns True if the run must end; called before every system of equations, which
+        may take seconds.
 
     Returns
     -------
-    The point (x, u), and the smaller of its gap and its proven width. x and u stay as they are
-    where the equations are too large or no time is left.
+    point : OneNormPoint
+        Point (x, u); unchanged if the equations are too large or no time is left.
+    gap : float
+        The smaller of its relative gap and its proven relative width.
     """
     entries = np.count_nonzero((u > 0) & (u < problem.C)) * problem.m
     if entries <= MOST_EQUATION_ENTRIES and not out_of_time():
-        again = _solved_again(problem, x, u)
-        candidates = (x, again[0], *(_stretched(problem, z) for z in (x, again[0])))
+        resolved = _solved_again(problem, x, u)
+        candidates = (x, resolved[0], *(_stretched(problem, z) for z in (x, resolved[0])))
         x = min(candidates, key=lambda x: interval(problem, OneNormPoint(x=x)).upper)
         u = max(
-            (u, *_moved_inside(problem, again[1], out_of_time)),
+            (u, *_moved_inside(problem, resolved[1], out_of_time)),
             key=lambda u: interval(problem, OneNormPoint(u=u)).lower,
         )
     point = OneNormPoint(x, u)
     gap = relative_gap(problem.primal(x), problem.dual(u), problem.scale)
-    return point, min(gap, interval(problem, point).relative_width)  # B'u may cancel in float64
+    # B'u may cancel in float64.
+    return point, min(gap, interval(problem, point).relative_width)
 
 
 def _solved_again(problem: OneNormProblem, x: Array, u: Array) -> tuple[Array, Array]:
-    """x and u with (B x + b s)_F = 1, (B'u)_S = 1 and s'u = 0 solved in float64, F where 0 < u < C, S where x > 0."""
+    """Return x and u with the equations of the module solved in float64.
+
+    F where 0 < u < C, S where x > 0.
+    """
     S, F = np.flatnonzero(x > 0), np.flatnonzero((u > 0) & (u < problem.C * (1 - 4 * UNIT)))
     if not (S.size and F.size):
         return x, u
@@ -83,9 +98,9 @@ def _solved_again(problem: OneNormProblem, x: Array, u: Array) -> tuple[Array, A
 
 
 def _stretched(problem: OneNormProblem, x: Array) -> Array:
-    """x divided by the least of the margins that are nearly 1, so that these rows have no slack.
+    """Return x divided by the least margin close to 1, so that such rows have no slack.
 
-    A slack costs C, however small it is; a longer x costs that share of 1'x.
+    A slack costs C, even if tiny; a longer x costs that share of 1'x.
     """
     f = problem.gram @ problem.coefficients(x)
     margins = problem.rows.dot(f) + problem.bias_at(f) * problem.bias_signs
@@ -95,9 +110,11 @@ def _stretched(problem: OneNormProblem, x: Array) -> Array:
 def _moved_inside(
     problem: OneNormProblem, u: Array, out_of_time: Callable[[], bool]
 ) -> Iterator[Array]:
-    """u as it is, and u after every one of a few moves, which solve for B'u = 1 - 2 excess where B'u is near 1, excess = max B'u - 1.
+    """Yield u, and u after each of a few moves that make it feasible.
 
-    A move costs little, in proportion to 1'x; dividing u by max B'u, which makes it feasible too, costs in proportion to 1'u.
+    A move solves for B'u = 1 - 2 excess where B'u is near 1, excess = max B'u - 1. It
+    costs little, in proportion to 1'x; dividing u by max B'u, which makes it feasible
+    too, costs in proportion to 1'u.
     """
     yield u
     for _ in range(MOST_MOVES):
@@ -117,7 +134,7 @@ def _moved_inside(
 
 
 def _least_squares(B: Array, missing: Array) -> Array:
-    """The shortest d for which |B d - missing| is least, by a QR factorisation with pivots."""
+    """Return the shortest minimiser d of |B d - missing|, by QR with pivots."""
     from scipy.linalg import lstsq
 
     d: Array = lstsq(B, missing, lapack_driver="gelsy")[0]
@@ -125,24 +142,24 @@ def _least_squares(B: Array, missing: Array) -> Array:
 
 
 def _rows(problem: OneNormProblem, F: Any) -> Array:
-    """A[F] K, (F, m)."""
+    """Return A[F] K, (F, m)."""
     A = problem.rows.matrix[F]
     points = np.unique(A.indices)
     return np.asarray(A[:, points] @ problem.gram.rows(points))
 
 
 def _block(problem: OneNormProblem, AK: Array, F: Any, S: Any) -> Array:
-    """B[F, S], and beside it s_F where there is a bias, (F, S) or (F, S + 1)."""
+    """Return B[F, S], (F, S), with the column s_F appended if there is a bias."""
     B = AK[:, S] if problem.over == "points" else np.asarray(AK @ problem.rows.matrix[S].T)
     return np.column_stack([B, problem.rows.s[F]]) if problem.bias else B
 
 
 def _missing(problem: OneNormProblem, B: Array, u: Array, prices: Array) -> Array:
-    """What the prices lack, and what s'u lacks where there is a bias, one for each column of B."""
+    """Return the residuals of the prices, and that of s'u if there is a bias."""
     return np.append(prices, -float(problem.bias_signs @ u)) if B.shape[1] > len(prices) else prices
 
 
 def _prices(problem: OneNormProblem, u: Array) -> Array:
-    """B'u for the multipliers that a proof takes, which are those nearest to u on a grid."""
+    """Return B'u for the multipliers of a proof, the nearest ones to u on a grid."""
     g, _ = kernel_product(problem, problem.rows.rdot(problem.feasible(u)))
     return g if problem.over == "points" else problem.rows.dot(g)

@@ -1,1 +1,1 @@
-"""Solvers of the primal by Newton's method: in the features of f, or in its coefficients."""
+"""Newton solvers of the primal, in the features of f or in its coefficients."""

@@ -1,12 +1,11 @@
-"""Newton's method on a smooth loss of the rows, whatever the unknowns of f are.
+"""Newton's method on a smooth loss of the rows, for any choice of variables of f.
 
     min over v   1/2 |f|^2 + sum_r c_r phi(u_r),    u = t - A g,    g = f + b
 
-A run goes from a `NewtonIterate`, unknowns with the slacks there, to a `LossAtIterate`,
-what a loss makes of it: values, multipliers, the gradient; and from there by a `step`
-to the next iterate. Both are immutable. What depends on the unknowns is asked of
-`Unknowns`: features of f (`in_features.py`) or coefficients of the kernel
-(`in_kernel.py`).
+A run alternates two immutable states: a `NewtonIterate` (variables and slacks) and a
+`LossAtIterate` (values, multipliers and gradient of a loss there). `step` computes the
+next iterate. `Unknowns` has the part that depends on the variables: features of f
+(`in_features.py`) or coefficients of the kernel (`in_kernel.py`).
 
 The objective is piecewise quadratic along any line. Its minimum there is therefore the
 root of an increasing, piecewise linear derivative.
@@ -27,35 +26,41 @@ from equimargin.formulations.rows.slacks import Expansion, Line, Slacks
 from equimargin.solvers.progress import DualConvergenceMonitor
 
 WORTHWHILE_FALL = 1e-12
-"""Relative fall of the objective below which a step is no progress: rounding may be as large."""
+"""Minimum relative decrease of the objective that counts as progress, not rounding."""
 LINE_SEARCH_LOOKS = 100
-"""Evaluations of the derivative in one line search; fewer than ten are usual."""
+"""Maximum number of derivatives in one line search; fewer than ten are usual."""
 FULL_STEP_SLOPE = 0.1
-"""Share of the first derivative that may be left at the full Newton step, which is then taken without a search."""
+"""Share of the initial derivative below which the full Newton step is taken.
+
+It then needs no line search.
+"""
 SLOPE_LEFT = 1e-3
-"""Share of the first derivative that may be left where a line search ends."""
+"""Share of the initial derivative at which a line search ends."""
 MOST_PRODUCTS = 500
-"""Products with the Hessian after which conjugate gradients end in any case."""
+"""Maximum number of Hessian products of conjugate gradients."""
 RESIDUAL_SHARE = 0.1
-"""Share of the gradient's norm at which conjugate gradients end; the share shrinks as the gradient does, so that steps get more exact."""
+"""Maximum residual of conjugate gradients, relative to the gradient's norm.
+
+It decreases with the gradient, so that steps become more exact.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class NewtonIterate:
-    """Where a run is.
+    """Variables of a run and the slacks there.
 
     Parameters
     ----------
     v : ndarray of shape (n,)
-        unknowns.
+        Variables.
     image : ndarray of shape (n,)
-        The vector with v'image = |f|^2: R v in features, K v in coefficients.
+        Vector with v'image = |f|^2: R v in features, K v in coefficients.
     slacks : Slacks
-        Of the rows there.
+        Slacks of the rows at v.
     steps : int
-        Taken so far.
+        Number of steps so far.
     moved : bool
-        Whether the last of them was worth taking.
+        True if the last step made progress.
     """
 
     v: Array
@@ -72,22 +77,22 @@ class NewtonIterate:
 
 @dataclass(frozen=True, eq=False)
 class LossAtIterate:
-    """What a loss makes of an iterate.
+    """Value, multipliers and gradient of a loss at an iterate.
 
     Parameters
     ----------
     at : NewtonIterate
-        The iterate.
+        Iterate.
     phi : Loss
-        The loss.
+        Loss.
     rows : Expansion
-        Its sum over the rows, its conjugate's, its multipliers and curvatures.
+        Sums of the loss and its conjugate over the rows, multipliers and curvatures.
     pull : ndarray of shape (n,)
-        The unknowns of the multipliers' f = A'alpha.
+        Variables of f = A'alpha of the multipliers.
     G : ndarray of shape (n,)
-        The gradient, for coefficients in the inner product of K.
+        Gradient; for coefficients in the inner product of K.
     image : ndarray of shape (n,)
-        The vector with G'image = |G|^2 in the norm of f: G itself in features, K G in
+        Vector with G'image = |G|^2 in the norm of f: G itself in features, K G in
         coefficients.
     """
 
@@ -99,24 +104,26 @@ class LossAtIterate:
     image: Array
 
     def smoothing_share(self) -> float:
-        """What a smoothed hinge adds to the gap: sum_r c_r (u_r)_+ - alpha_r u_r."""
+        """Return the smoothing's part of the gap: sum_r c_r (u_r)_+ - alpha_r u_r."""
         return self.at.slacks.hinge() - self.rows.loss - self.rows.conjugate
 
 
 @dataclass(frozen=True, eq=False)
 class Move:
-    """A direction of the unknowns, and what the objective does along it.
+    """Direction of the variables, and the quadratic part of the objective along it.
 
     Parameters
     ----------
     s : ndarray of shape (n,)
-        Of the unknowns.
+        Direction of the variables.
     h : ndarray of shape (m,)
-        Of the decision values.
-    vs, ss : float
-        Products of f and of the direction with the direction, in the norm of f.
+        Direction of the decision values.
+    vs : float
+        Inner product of f and the direction, in the norm of f.
+    ss : float
+        Square of the direction's norm, in the norm of f.
     first : float
-        The derivative of the objective at the start.
+        Initial derivative of the objective.
     """
 
     s: Array
@@ -128,14 +135,14 @@ class Move:
 
 @dataclass(frozen=True, eq=False)
 class Unknowns(ABC):
-    """What f is made of.
+    """Variables of f: features or coefficients.
 
     Parameters
     ----------
     problem : MarginProblem
-        Any margin problem.
+        Problem to solve.
     by_row : bool
-        Whether pairs of labels are looked at one by one.
+        True to evaluate pairs of labels one by one.
     """
 
     problem: MarginProblem
@@ -143,44 +150,120 @@ class Unknowns(ABC):
 
     @abstractmethod
     def start(self, point: Point) -> NewtonIterate:
-        """The iterate of a point: its function, or that of its multipliers, or 0; and its b, or the best one."""
+        """Return the iterate of a point.
+
+        f is the point's own function, or that of its multipliers, or 0; b is its own or
+        the best one.
+
+        Parameters
+        ----------
+        point : Point
+            Initial point.
+        """
 
     @abstractmethod
     def look(self, at: NewtonIterate, phi: Loss) -> LossAtIterate:
-        """What a loss makes of an iterate."""
+        """Evaluate a loss at an iterate.
+
+        Parameters
+        ----------
+        at : NewtonIterate
+            Iterate.
+        phi : Loss
+            Loss.
+        """
 
     @abstractmethod
     def show(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> bool:
-        """Judge an iterate and the multipliers of a loss there; true if the run is over."""
+        """Pass an iterate to the monitor with multipliers; True if the run is over.
+
+        Parameters
+        ----------
+        seen : LossAtIterate
+            Loss at the iterate.
+        progress : DualConvergenceMonitor
+            Convergence monitor.
+        """
 
     @abstractmethod
     def move(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> Move:
-        """Newton's direction, or nearly."""
+        """Return an exact or approximate Newton direction.
+
+        Parameters
+        ----------
+        seen : LossAtIterate
+            Loss at the iterate.
+        progress : DualConvergenceMonitor
+            Convergence monitor.
+        """
 
     @abstractmethod
     def arrive(self, v: Array, line: Line, t: float) -> tuple[Array, Slacks]:
-        """The image of v and the slacks there; v lies at t on a line of slacks."""
+        """Return the image of v and the slacks at v.
+
+        Parameters
+        ----------
+        v : ndarray of shape (n,)
+            Variables.
+        line : Line
+            Line of slacks.
+        t : float
+            Position of v on the line.
+        """
 
     @abstractmethod
     def gradient_share(self, seen: LossAtIterate, unit: float) -> float:
-        """What the gradient adds to the gap: half its square, and multipliers that are not balanced for a free bias, times `unit`."""
+        """Return the gradient's part of the gap.
+
+        It is half the squared norm of the gradient, plus the sum-to-zero violation of
+        the multipliers times `unit` for a free bias.
+
+        Parameters
+        ----------
+        seen : LossAtIterate
+            Loss at the iterate.
+        unit : float
+            Slack per unit of violation.
+        """
 
     @property
     @abstractmethod
     def mean_square(self) -> float:
-        """The mean of K_ii over the points."""
+        """Mean of K_ii over the points."""
 
     def settle(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> bool:
-        """Solve for the rows on the curved piece of a loss, the others held, where there is a way; true if that ends the run."""
+        """Solve for the rows on the curved piece, others fixed; True if the run ends.
+
+        Without effect unless a subclass implements it.
+
+        Parameters
+        ----------
+        seen : LossAtIterate
+            Loss at the iterate.
+        progress : DualConvergenceMonitor
+            Convergence monitor.
+        """
         return False
 
     def slacks_at(self, g: Array) -> Slacks:
-        """The slacks at decision values g (m,)."""
+        """Return the slacks at decision values.
+
+        Parameters
+        ----------
+        g : ndarray of shape (m,)
+            Decision values.
+        """
         rows = self.problem.rows
         return (rows.slacks_by_row if self.by_row else rows.slacks)(g, self.problem.group_costs)
 
     def sums(self, seen: LossAtIterate) -> tuple[float, float]:
-        """The sum of the problem's own loss over the rows, and of its conjugate at the multipliers."""
+        """Return the sums of the problem's own loss and of its conjugate over the rows.
+
+        Parameters
+        ----------
+        seen : LossAtIterate
+            Loss at the iterate, with the multipliers.
+        """
         if self.problem.loss == "hinge":
             return seen.at.slacks.hinge(), 0.0
         return seen.rows.loss, seen.rows.conjugate
@@ -189,7 +272,22 @@ class Unknowns(ABC):
 def step(
     unknowns: Unknowns, seen: LossAtIterate, progress: DualConvergenceMonitor
 ) -> NewtonIterate:
-    """One Newton step, to the minimum along its direction; none when time is out."""
+    """Take one Newton step, to the minimum along its direction.
+
+    Parameters
+    ----------
+    unknowns : Unknowns
+        Variables.
+    seen : LossAtIterate
+        Loss at the iterate.
+    progress : DualConvergenceMonitor
+        Convergence monitor.
+
+    Returns
+    -------
+    NewtonIterate
+        Next iterate; the present one if time is out.
+    """
     at, move = seen.at, unknowns.move(seen, progress)
     if progress.out_of_time:
         return at
@@ -201,29 +299,42 @@ def step(
 
 
 class Exactness:
-    """How exactly conjugate gradients solve Newton's systems of a run: the more so, the more the gradient has fallen.
+    """Tolerance of conjugate gradients, which decreases with the gradient of a run.
 
-    first : squared norm of the run's first gradient, 0 before there is one.
+    Attributes
+    ----------
+    first : float
+        Squared norm of the run's first gradient; 0 before there is one.
     """
 
     def __init__(self) -> None:
         self.first = 0.0
 
     def residual(self, square: float, progress: DualConvergenceMonitor) -> float:
-        """The square of the residual that is near enough to 0, for a gradient of that squared norm."""
+        """Return the squared residual at which conjugate gradients may stop.
+
+        Parameters
+        ----------
+        square : float
+            Squared norm of the gradient.
+        progress : DualConvergenceMonitor
+            Convergence monitor, for tolerance and primal value.
+        """
         self.first = self.first or square
         fallen = float(np.sqrt(max(square, 0.0) / self.first)) if self.first > 0 else 0.0
-        last = (
-            0.5 * progress.limits.tol * abs(progress.primal)
-        )  # half of the residual's square is what it adds to the gap
+        # A residual r adds |r|^2 / 2 to the gap.
+        last = 0.5 * progress.limits.tol * abs(progress.primal)
         return max(last, min(RESIDUAL_SHARE**2, fallen) * square)
 
 
 def _least(phi: Loss, move: Move, line: Line, progress: DualConvergenceMonitor) -> float:
-    """The minimum of the objective along a direction: the root of its derivative, which is piecewise linear and increasing.
+    """Return the minimiser along a direction, the root of the derivative.
 
-    It is found by Newton's method in a bracket. A step that would leave the bracket is replaced by the secant's, and every third time by
-    one to the middle of the bracket. As long as the bracket has no upper end, t doubles instead.
+    The derivative is piecewise linear and increasing.
+
+    Newton's method in a bracket. A step out of the bracket is replaced by the secant
+    step, and every third time by bisection. While the bracket has no upper end, t
+    doubles.
     """
     low, below, high, above = 0.0, move.first, np.inf, np.inf
     t = 1.0

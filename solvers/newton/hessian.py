@@ -1,16 +1,16 @@
-"""Newton's system in the features of f, solved by Cholesky's factor or by preconditioned conjugate gradients.
+"""Newton's system in the features of f: Cholesky or preconditioned conjugate gradients.
 
     (R + slope Z'A'D A Z) s = -G,    R = diag(1, ..., 1, r)
 
-The matrix is kept from step to step and brought up to date by the rows whose curvature
-in D has changed; where these are few, its factor is kept instead and the solution
-corrected for them. Matrices that are not too large are summed and factorised in
-float32: this costs exactness of a step, and not of the gradient or the gap.
+The matrix is stored between steps and updated by the rows whose curvature in D has
+changed. If these are few, its factor is kept instead and the solution is corrected for
+them. Matrices that are not too large are summed and factorised in float32: this affects
+the exactness of a step, but not the gradient or the gap.
 
-The matrix of implicit pairs cannot be brought up to date. There conjugate gradients are
-tried first, until their products have cost as much as a matrix, or at their pace after
-TRIED_PRODUCTS would; then with the last matrix as preconditioner. That matrix takes the
-place of the next where one more step will do.
+The matrix of implicit pairs cannot be updated. Conjugate gradients are then tried
+first, until their products have cost as much as a matrix, or would at their rate after
+TRIED_PRODUCTS; afterwards with the last matrix as preconditioner. That matrix replaces
+the next one if a single further step suffices.
 """
 
 from __future__ import annotations
@@ -33,57 +33,96 @@ from equimargin.solvers.newton.base import MOST_PRODUCTS, Exactness, LossAtItera
 from equimargin.solvers.progress import DualConvergenceMonitor
 
 Solve = Callable[[Array], Array]
-"""What a linear system makes of a right-hand side, (q,) or (q, k), and of the same shape."""
+"""Solution of a linear system for a right-hand side (q,) or (q, k), of that shape."""
 
 MOST_COLUMNS = 2000
-"""Features of the largest Hessian that is formed; its factor takes a second or so."""
+"""Largest Hessian, in features, that is formed; its factor takes about a second."""
 MOST_DENSE_ENTRIES = 25_000_000
-"""Entries of sparse features, zeros included, up to which a Hessian of implicit pairs is formed: the features are made dense for it."""
+"""Largest size m x q of sparse features that allows a Hessian of implicit pairs.
+
+The features are made dense for it.
+"""
 FEWEST_PRODUCTS = 20
-"""Products below which conjugate gradients are not tried before the Hessian: with few features the Hessian is cheap."""
+"""Minimum affordable products for conjugate gradients to precede the first Hessian.
+
+With few features the Hessian is cheap.
+"""
 FEWEST_NEAR_PRODUCTS = 3
-"""The same where there is a Hessian of an earlier iterate, with which conjugate gradients need few products."""
+"""Minimum affordable products if there is a Hessian of an earlier iterate.
+
+With it, conjugate gradients need few products.
+"""
 LARGEST_SINGLE = 1e5
-"""Diagonal of a Hessian, beside the 1 of the norm, up to which it is summed in float32: its rounding is then about .01."""
+"""Largest diagonal of a Hessian summed in float32, relative to the norm's 1.
+
+Its rounding error is then about .01.
+"""
 LARGEST_ROUGH = 1e12
-"""Sum of the diagonal of a Hessian of pairs, beside the 1 of the norm, up to which it is a preconditioner in float32. For features that are
-1e-5 from depending on each other a larger one cost 46 steps, one in float64 8.
+"""Largest trace of a Hessian of pairs used as a float32 preconditioner.
+
+Relative to the norm's 1. For features within 1e-5 of linear dependence, a larger one
+cost 46 steps, one in float64 8.
 """
 FEWEST_SINGLE_COLUMNS = 40
-"""Features below which sums of float32 over rows that are listed take no less time than those of float64."""
+"""Minimum number of features for float32 sums over listed rows.
+
+With fewer, they take no less time than float64 sums.
+"""
 TRIED_PRODUCTS = 4
-"""Products after which conjugate gradients end if at their pace they would need more than they have; the pace of fewer says little."""
+"""Number of products after which CG stops if its rate predicts too many.
+
+The rate of fewer products predicts little.
+"""
 STALENESS = 64.0
-"""How many times the share of |G|^2 that a step by its own Hessian left the next step by the same one leaves: 10 to 50 were seen."""
+"""Factor by which reusing a Hessian increases the share of |G|^2 left by a step.
+
+10 to 50 were observed.
+"""
 HESSIAN_DAMPINGS = (0.0, *(10.0**k for k in range(-13, 1)))
-"""What is added to the diagonal of the matrix, relative to that diagonal, until it has a factor: rounding may have made it indefinite."""
+"""Increases of the matrix's diagonal, relative to it, until it has a factor.
+
+Rounding may have made the matrix indefinite.
+"""
 FLAT_BIAS_CURVATURE = 1e-12
-"""Smallest curvature of a free bias, relative to that of all rows: it is 0 where every row is on a straight piece of the loss."""
+"""Minimum curvature of a free bias, relative to that of all rows.
+
+It is 0 if every row is on a linear piece of the loss.
+"""
 HESSIAN_WORK_BETWEEN_CLOCKS = 2_000_000_000
-"""Multiplications in a Hessian, which BLAS does fast, between two looks at the clock."""
+"""Work on a Hessian between two clock checks, in multiplications, fast in BLAS."""
 FIRST_ROWS_PER_COLUMN = 100
-"""Rows, for every feature, that stand for all rows in the first Hessian of a run from 0."""
+"""Number of rows per feature that represent all rows in a run's first Hessian from 0."""
 
 
 DENSE_SHARE, DENSE_SHARE_OF_PAIRS = 0.1, 0.35
-"""Shares of entries that are stored from which on sparse features are stored whole for a solver: of rows that are listed, whose Hessians
-take a half to a tenth of the time then, and of pairs, of which products take nearly all
-the time.
+"""Share of stored entries from which sparse features are made dense, by kind of rows.
+
+The first is for listed rows, whose Hessians then take a half to a tenth of the time;
+the second for pairs, where products take nearly all the time.
 """
 FEWEST_CORRECTED_COLUMNS = 300
-"""Features below which a new factor takes less time than the correction of the last one."""
+"""Minimum number of features for correcting a factor: with fewer a new one is faster."""
 COLUMNS_PER_CORRECTION = 8
-"""Features for every row that the last factor is corrected for: with more rows a new factor takes less time."""
+"""Minimum number of features per corrected row: with more rows a new factor is faster."""
 
 MOST_AMPLIFIED = 100.0
-"""Entry of a correction's matrix or of its inverse, at most: by so much the correction amplifies the rounding of the factor, where a row
-brings curvature to a direction that had next to none, or takes away almost all that
-there was.
+"""Maximum entry of a correction's matrix and of its inverse.
+
+It is the factor by which a correction amplifies rounding, if a row adds curvature to a
+direction that had almost none, or removes almost all of it.
 """
 
 
 def stored(X: Features, rows: Rows) -> Features:
-    """Features as a solver is fastest with them: sparse ones whole where much of them is stored, if that is not too large."""
+    """Return features in the fastest storage: well-filled, small sparse ones dense.
+
+    Parameters
+    ----------
+    X : Features
+        Features, dense or sparse.
+    rows : Rows
+        Rows of the problem.
+    """
     size = X.shape[0] * X.shape[1]
     if not is_sparse(X) or X.shape[1] > MOST_COLUMNS or size > MOST_DENSE_ENTRIES:
         return X
@@ -92,17 +131,18 @@ def stored(X: Features, rows: Rows) -> Features:
 
 
 class Nearby(NamedTuple):
-    """A Hessian that was formed at an iterate before.
+    """Hessian that was formed at an earlier iterate.
 
     Parameters
     ----------
     H : ndarray of shape (q, q)
+        Hessian.
     weight : float
-        Of the D it was formed for.
+        Weight of the D of the Hessian.
     phi : Loss
-        Of the loss.
+        Loss of the Hessian.
     square : float
-        |G|^2 there.
+        |G|^2 at its iterate; 0 once it has been reused.
     """
 
     H: Array
@@ -112,7 +152,7 @@ class Nearby(NamedTuple):
 
 
 class Factorisation(NamedTuple):
-    """A matrix that was factorised: the D and the slope that it was formed for, and the solution by its factor."""
+    """Factorised matrix: its D, its slope, and the solution of a system by its factor."""
 
     D: Array
     slope: float
@@ -120,35 +160,40 @@ class Factorisation(NamedTuple):
 
 
 class NewtonSystem:
-    """The system for changing losses, and what one solution leaves behind for the next.
+    """Newton's system for changing losses, with results reused from step to step.
 
     Parameters
     ----------
+    problem : MarginProblem
+        Problem to solve.
     Z : Explicit of shape (m, q)
-        features.
+        Features.
     R : ndarray of shape (q,)
-        As in the module's formula.
-    forms
-        Whether the Hessian is ever formed.
-    exactness
-        Of conjugate gradients.
-    formed
-        The last D and its Hessian.
-    rough
-        Whether that was summed in float32.
-    scratch : array of shape (q, q)
-        In float64 and in float32, to factorise in.
-    factored : Factorisation | None
-        The last matrix of listed rows that was factorised.
-    nearby : Nearby | None
-        The last Hessian of pairs that are not listed, None before there is one.
-    easy
-        Whether conjugate gradients with it have found near enough solutions so far.
-    rough_will_do
-        Whether one is summed in float32 though its rounding is large beside the norm:
-        until conjugate gradients fail with one.
-    products
-        Of conjugate gradients so far.
+        Diagonal R of the module's formula.
+
+    Attributes
+    ----------
+    forms : bool
+        True if the Hessian may be formed.
+    exactness : Exactness
+        Tolerance of conjugate gradients.
+    formed : tuple of ndarray
+        Last D and its Hessian.
+    rough : bool
+        True if that Hessian was summed in float32.
+    scratch : tuple of ndarray of shape (q, q)
+        Memory of factorisations, in float64 and float32.
+    factored : Factorisation or None
+        Last factorised matrix of listed rows.
+    nearby : Nearby or None
+        Last Hessian of implicit pairs.
+    easy : bool
+        True while conjugate gradients with `nearby` have reached their tolerance.
+    rough_will_do : bool
+        True while a float32 Hessian may be used despite large rounding: until conjugate
+        gradients fail with one.
+    products : int
+        Number of products of conjugate gradients so far.
     """
 
     def __init__(self, problem: MarginProblem, Z: Explicit, R: Array) -> None:
@@ -165,7 +210,20 @@ class NewtonSystem:
         self.factored: Factorisation | None = None
 
     def solve(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> Array:
-        """The solution s (q,), up to rounding or to a part of the gradient."""
+        """Return the solution s, within rounding error or a part of the gradient.
+
+        Parameters
+        ----------
+        seen : LossAtIterate
+            Loss at the iterate.
+        progress : DualConvergenceMonitor
+            Convergence monitor, for the time limit and tolerance.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            Direction s.
+        """
         if not self.forms:
             return self._by_conjugate_gradients(
                 seen, progress, self._diagonal(seen), MOST_PRODUCTS
@@ -179,16 +237,19 @@ class NewtonSystem:
     def _of_pairs(
         self, seen: LossAtIterate, D: PairCurvature, progress: DualConvergenceMonitor
     ) -> Array:
-        """As `solve`, for pairs that are not listed, whose Hessian cannot be brought up to date.
+        """Solve for implicit pairs, whose Hessian cannot be updated.
 
-        One from an earlier iterate serves once more where the step will be the last, and else makes conjugate gradients faster. It is
-        summed in float32, and in float64 where conjugate gradients do not make up for the rounding.
+        An earlier Hessian is reused if the step will be the last one, and otherwise
+        accelerates conjugate gradients. A Hessian is summed in float32, and in float64
+        if conjugate gradients do not compensate for the rounding.
         """
         square, most, near = float(seen.G @ seen.G), D.gram_over_product(self.Z.q), self.nearby
         if near is not None and near.phi == seen.phi and near.square > 0:
-            self.nearby = near._replace(square=0.0)  # once is enough: it gets worse with every step
+            # Reuse a Hessian once only: it gets worse with every step.
+            self.nearby = near._replace(square=0.0)
             if STALENESS * square / near.square * square <= progress.limits.tol * progress.primal:
                 return self._near(seen, D)(-seen.G)
+        # Affordable products: those that cost as much as a Hessian, less those spent.
         left = most - self.products if near is None else most if self.easy else 0
         if left > 0 and most >= (FEWEST_PRODUCTS if near is None else FEWEST_NEAR_PRODUCTS):
             s, enough = self._by_conjugate_gradients(seen, progress, self._near(seen, D), left)
@@ -210,7 +271,7 @@ class NewtonSystem:
         return self._near(seen, D)(-seen.G)
 
     def _near(self, seen: LossAtIterate, D: PairCurvature) -> Solve:
-        """The solution of a system with the last Hessian, at the weight of this D, in the place of the Hessian; or by the diagonal."""
+        """Return the solution by the last Hessian, rescaled to D, or by the diagonal."""
         near = self.nearby
         if near is None:
             return self._diagonal(seen)
@@ -220,33 +281,36 @@ class NewtonSystem:
 
     @cached_property
     def _flat(self) -> float:
-        """The smallest curvature of a free bias."""
+        """Minimum curvature of a free bias."""
         return FLAT_BIAS_CURVATURE * float(self.problem.costs.sum()) if self.problem.bias else 0.0
 
     @cached_property
     def _moments(self) -> tuple[Array, Array]:
-        """The columns' means and mean squares, (q,) each."""
+        """Means and mean squares of the columns, shape (q,) each."""
         return self.Z.column_means()
 
     @cached_property
     def _spread(self) -> Array:
-        """About the Hessian's diagonal over the weight of its rows, (q,): the columns' mean squares, for differences about their means."""
+        """Approximate Hessian diagonal over the weight of its rows, shape (q,).
+
+        The mean squares of the columns; for differences, about their means.
+        """
         mean, square = self._moments
         return np.maximum(square - mean**2, 0.0) if self.rows.invariant else square
 
     def _diagonal(self, seen: LossAtIterate) -> Solve:
-        """Division by about the diagonal of the matrix: a preconditioner that costs nothing."""
+        """Return division by the approximate diagonal, a preconditioner at no cost."""
         scale = 1 / (
             self._ridge(seen) + seen.phi.slope * self.rows.weight(seen.rows.D) * self._spread
         )
         return lambda v: scale * v
 
     def _ridge(self, seen: LossAtIterate) -> Array:
-        """R with the smallest curvature of a free bias, (q,)."""
+        """Return R with the minimum curvature of a free bias, (q,)."""
         return np.where(self.R == 0.0, seen.phi.slope * self._flat, self.R)
 
     def _of_rows(self, seen: LossAtIterate, D: Array, progress: DualConvergenceMonitor) -> Solve:
-        """The solution of a system with the Hessian of rows that are listed."""
+        """Return the solution of a system with the Hessian of listed rows."""
         single = self._single(seen, D)
         solve = self._factor(seen, self._hessian(seen, D, single, progress), single)
         self.factored = (
@@ -255,9 +319,12 @@ class NewtonSystem:
         return solve
 
     def _corrected(self, seen: LossAtIterate, D: Array) -> Solve | None:
-        """The solution by the last factor, corrected for the few rows Y whose curvature has changed since; None where that takes longer.
+        """Return the solution by the last factor, corrected for changed rows, or None.
 
-        (M + Y'E Y)^-1 = M^-1 - W (E + Y W)^-1 W',  W = M^-1 Y',  E = diag(1 for a row that comes, -1 for one that goes)
+            (M + Y'E Y)^-1 = M^-1 - W (E + Y W)^-1 W',  W = M^-1 Y'
+
+        Y are the changed rows; E is diagonal, 1 for an added row and -1 for a removed
+        one. None if a new factor is faster.
         """
         last, most = self.factored, self.Z.q // COLUMNS_PER_CORRECTION
         if last is None or last.slope != seen.phi.slope or self.Z.q < FEWEST_CORRECTED_COLUMNS:
@@ -286,7 +353,7 @@ class NewtonSystem:
         return solve
 
     def _single(self, seen: LossAtIterate, D: Array) -> bool:
-        """Whether the Hessian of rows is summed and factorised in float32: its diagonal is small enough, and that takes less time."""
+        """Return True if float32 is accurate enough for the Hessian, and faster."""
         return (
             self.Z.q >= FEWEST_SINGLE_COLUMNS
             and seen.phi.slope * self.rows.weight(D) * self._column_square <= LARGEST_SINGLE
@@ -294,11 +361,14 @@ class NewtonSystem:
 
     @cached_property
     def _column_square(self) -> float:
-        """The square of an entry of Z, on average."""
+        """Mean square of the entries of Z."""
         return self.Z.mean_square() / self.Z.q
 
     def _factor(self, seen: LossAtIterate, H: Array, single: bool = False) -> Solve:
-        """The solution of a system with R + slope H in the place of the matrix; division by its diagonal where it has no factor."""
+        """Return the solution by R + slope H, or division by its diagonal.
+
+        The latter if no damping has a factor.
+        """
         slope = seen.phi.slope
         diagonal = slope * H.diagonal() + self._ridge(seen)
         scratch = self.scratch[single]
@@ -313,9 +383,10 @@ class NewtonSystem:
     def _hessian(
         self, seen: LossAtIterate, D: Array, single: bool, progress: DualConvergenceMonitor
     ) -> Array:
-        """Z'A'D A Z, (q, q), or the part of it that is there when time is out.
+        """Return Z'A'D A Z, (q, q), or a part of it if time is out.
 
-        At v = 0 all rows are on one piece of phi, and few of them will stay there: some of the rows then stand for all.
+        At v = 0 all rows are on one piece of phi, and few of them will stay there: some
+        of the rows then represent all.
         """
         before, H = self.formed
         if not (seen.at.steps or seen.at.v.any()):
@@ -333,7 +404,10 @@ class NewtonSystem:
     def _by_conjugate_gradients(
         self, seen: LossAtIterate, progress: DualConvergenceMonitor, precondition: Solve, most: int
     ) -> tuple[Array, bool]:
-        """A direction after at most `most` products, and whether it is near enough: a residual r adds r'r / 2 to the gap."""
+        """Return a direction after at most `most` products, and True if exact enough.
+
+        A residual r adds r'r / 2 to the gap.
+        """
         slope, D, ridge = seen.phi.slope, seen.rows.D, self._ridge(seen)
         s, r = np.zeros_like(seen.G), -seen.G
         r2 = first = float(r @ r)
@@ -349,7 +423,7 @@ class NewtonSystem:
                 and self.forms
                 and min(r2 / first, 1.0) ** (most / k) * first > enough
             ):
-                break  # at this pace `most` products will not be enough
+                break  # At this rate `most` products will not suffice.
             self.products += 1
             Hd = ridge * d + slope * self.rows.gram_product(self.Z, D, d)
             step = rho / float(d @ Hd)
@@ -361,7 +435,7 @@ class NewtonSystem:
 
 
 def _part(D: Array, size: int) -> Array:
-    """D on at least `size` of its entries, evenly spaced and larger by as much as they are fewer; 0 on the others."""
+    """Return D on at least `size` evenly spaced entries, scaled up; 0 on the others."""
     stride = max(int(np.count_nonzero(D)) // size, 1)
     some = np.zeros_like(D)
     some[::stride] = stride * D[::stride]
@@ -369,7 +443,7 @@ def _part(D: Array, size: int) -> Array:
 
 
 def _parts(D: Array, size: int) -> Iterator[Array]:
-    """D as a sum of parts of at most `size` entries that are not 0."""
+    """Yield parts of D with at most `size` nonzero entries, whose sum is D."""
     if len(D) <= size:
         yield D
         return

@@ -4,9 +4,8 @@ Z are the features, and a column of ones for a free bias. R = diag(1, ..., 1, r)
 |f|^2 = v'R v; r is 0 for a free bias, and 1 for the constant of a penalised one. The
 gradient is R v - Z'A'alpha.
 
-A kernel without explicit features has features that are computed from K. They leave out
-what is next to nothing of K, so that the values of a point are those of the kernel
-itself.
+For a kernel without explicit features, features are computed from K. They omit a
+negligible part of K; the values of a point are therefore computed by the kernel itself.
 """
 
 from __future__ import annotations
@@ -32,7 +31,17 @@ from equimargin.solvers.threads import one_thread
 
 @dataclass(frozen=True, eq=False)
 class Weights(Unknowns):
-    """v = (w, b).  Z : (m, q) features.  R : (q,) as in the module's formula.  system : Newton's system in these features."""
+    """Variables v = (w, b).
+
+    Parameters
+    ----------
+    Z : Explicit of shape (m, q)
+        Features.
+    R : ndarray of shape (q,)
+        Diagonal R of the module's formula.
+    system : NewtonSystem
+        Newton's system in these features.
+    """
 
     Z: Explicit
     R: Array
@@ -40,10 +49,18 @@ class Weights(Unknowns):
 
     @classmethod
     def of(cls, problem: MarginProblem, by_row: bool) -> Self:
-        """The explicit features of a kernel, or those computed from K."""
+        """Return the variables for features that are explicit or computed from K.
+
+        Parameters
+        ----------
+        problem : MarginProblem
+            Problem to solve.
+        by_row : bool
+            True to evaluate pairs of labels one by one.
+        """
         if problem.explicit is None:
-            # several, where others want the cores, spend ten times as long waiting for
-            # each other
+            # If other programs use the cores, several threads spend ten times as long
+            # waiting for each other.
             with one_thread():
                 Z = Explicit(problem.features(), problem.bias)
         else:
@@ -56,7 +73,7 @@ class Weights(Unknowns):
 
     @cached_property
     def features(self) -> int:
-        """The number of entries of v without a free bias."""
+        """Number of entries of v without a free bias."""
         return self.Z.q - self.problem.bias
 
     def start(self, point: Point) -> NewtonIterate:
@@ -66,9 +83,8 @@ class Weights(Unknowns):
         v[:free] = function if problem.explicit is not None else Z.rdot(function)[:free]
         if v.any():
             f = Z @ v
-        own = (
-            point.b if problem.bias else None
-        )  # a point of a problem with a bias may start one without
+        # The point may be that of a problem with a bias, even if this one has none.
+        own = point.b if problem.bias else None
         b = problem.bias_at(f) if own is None or not np.isfinite(own) else own
         v[free:] = b
         return NewtonIterate(v, self.R * v, self.slacks_at(f + b))
@@ -100,7 +116,10 @@ class Weights(Unknowns):
         return progress.weigh(point, primal, dual, at.steps, at.moved)
 
     def _show_by_kernel(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> bool:
-        """As `show`, with both values by the kernel itself; f = A'alpha is shown where the features leave too much out of the other f."""
+        """Pass a point to the monitor with both values computed by the kernel.
+
+        Its f is A'alpha if the features omit too much of the f of v.
+        """
         problem, at, free, gram = self.problem, seen.at, self.features, self.problem.gram
         alpha, b = problem.repaired(seen.rows.alpha), float(at.v[free]) if problem.bias else 0.0
         point, pulled = problem.point_of_w(at.v[:free], b, alpha), problem.rows.rdot(alpha)

@@ -1,18 +1,22 @@
-"""Newton's method in the norm of the kernel's space, for problems without a bias: one Gram product a step of conjugate gradients.
+"""Newton's method in the kernel's norm, for problems without a bias.
 
     min over beta   1/2 beta'K beta + sum_r c_r phi(u_r),    u = t - A K beta
 
-The gradient is K G with G = beta - A'alpha, and a step s solves (I + A'DA K) s = -G.
-The matrix is self-adjoint in the inner product s'K s. The image K r of a residual
-therefore serves both the inner product and the next direction, and neither K^2 nor a
-Hessian in beta is ever formed. beta is 0 at points that no row touches, and these
-points never enter.
+The gradient is K G with G = beta - A'alpha, and a step s solves (I + A'DA K) s = -G by
+conjugate gradients, with one Gram product per iteration. The matrix is self-adjoint in
+the inner product s'K s. The image K r of a residual therefore serves both the inner
+product and the next direction, and neither K^2 nor a Hessian in beta is ever formed.
+beta is 0 at points without rows, and these points never enter.
 
 The gap of a point and the alpha of its loss is 1/2 G'K G for a squared hinge. The
 squared norm of the f of alpha is beta'K beta - 2 G'K beta + G'K G.
 
-Source: document K, (3.13), with the metric of O. Chapelle, S. S. Keerthi, Efficient
-algorithms for ranking with SVMs, Information Retrieval 13 (2010), section 3.
+References
+----------
+Document K, (3.13).
+
+O. Chapelle, S. S. Keerthi. Efficient algorithms for ranking with SVMs. Information
+Retrieval 13 (2010), section 3, for the metric.
 """
 
 from __future__ import annotations
@@ -40,21 +44,25 @@ from equimargin.solvers.products.gram_products import GramProducts, Index
 from equimargin.solvers.progress import DualConvergenceMonitor, initial_function
 
 SLOW_FALL = 0.5
-"""Factor by which a step has to lower the gap. One that does not says that directions in float32 lead nowhere."""
+"""Factor by which a step must lower the gap while directions are in float32.
+
+A smaller decrease means that float32 makes no progress.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Coefficients(Unknowns):
-    """v = beta at the points that rows touch, (n,).
+    """Variables v = beta at the points used by a row, (n,).
 
     Parameters
     ----------
-    points : Index of shape (n,)
-        These points.
+    points : ndarray of shape (n,)
+        Points used by a row.
     K : GramProducts
-        Of them; it forgets its float32 copy where that leads nowhere.
+        Products with K at these points; drops its float32 copy if that makes no
+        progress.
     exactness : Exactness
-        Of conjugate gradients.
+        Tolerance of conjugate gradients.
     """
 
     points: Index
@@ -63,7 +71,15 @@ class Coefficients(Unknowns):
 
     @classmethod
     def of(cls, problem: MarginProblem, by_row: bool) -> Self:
-        """The coefficients of a problem without a bias."""
+        """Return the variables of a problem without a bias.
+
+        Parameters
+        ----------
+        problem : MarginProblem
+            Problem to solve.
+        by_row : bool
+            True to evaluate pairs of labels one by one.
+        """
         points = problem.rows.touched
         return cls(problem, by_row, points, GramProducts(problem.gram, points))
 
@@ -92,7 +108,17 @@ class Coefficients(Unknowns):
         return over
 
     def move(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> Move:
-        """Conjugate gradients in the inner product of K; a residual r adds r'K r / 2 to the gap."""
+        """Return a direction by conjugate gradients in the inner product of K.
+
+        A residual r adds r'K r / 2 to the gap.
+
+        Parameters
+        ----------
+        seen : LossAtIterate
+            Loss at the iterate.
+        progress : DualConvergenceMonitor
+            Convergence monitor.
+        """
         slope, D, rows = seen.phi.slope, seen.rows.D, self.problem.rows
         s, Ks = np.zeros_like(seen.G), np.zeros_like(seen.G)
         r, Kr = -seen.G, -seen.image
@@ -112,7 +138,17 @@ class Coefficients(Unknowns):
         )
 
     def arrive(self, v: Array, line: Line, t: float) -> tuple[Array, Slacks]:
-        """Computed anew: the line is good to the seven digits of float32 only."""
+        """Return recomputed image and slacks: the line has float32's seven digits.
+
+        Parameters
+        ----------
+        v : ndarray of shape (n,)
+            Variables.
+        line : Line
+            Line of slacks.
+        t : float
+            Position of v on the line.
+        """
         return self._evaluated(v)
 
     def gradient_share(self, seen: LossAtIterate, unit: float) -> float:
@@ -123,12 +159,12 @@ class Coefficients(Unknowns):
         return float(np.abs(self.problem.gram.diagonal).mean())
 
     def _evaluated(self, v: Array) -> tuple[Array, Slacks]:
-        """K v and the slacks there."""
+        """Return K v and the slacks at v."""
         f = self.K(v) if v.any() else np.zeros(len(v))
         return f, self.slacks_at(self._at_all(f))
 
     def _at_all(self, values: Array) -> Array:
-        """Values at the points, (n,), and 0 at all others, (m,)."""
+        """Return values at the points, (n,), and 0 at all others, as (m,)."""
         out = np.zeros(self.problem.m)
         out[self.points] = values
         return out

@@ -1,18 +1,23 @@
-"""Newton's method for margin problems with a smooth loss, the squared hinge or the huberised hinge.
+"""Newton's method for problems with squared hinge or huberised hinge.
 
     min over (w, b)   1/2 |w|^2 + sum_r c_r phi(u_r),    u = t - A Z (w, b)
 
 The objective is piecewise quadratic: once the pieces are right the next step ends at
 the optimum, and alpha_r = c_r phi'(u_r) are its multipliers. Steps are in the features
-of f where there are some (`in_features.py`), and in the norm of the kernel's space
-where there are none (`in_kernel.py`).
+of f if there are any (`in_features.py`), and otherwise in the kernel's norm
+(`in_kernel.py`).
 
-Source: O. L. Mangasarian, A finite Newton method for classification, Optimization
-Methods and Software 17 (2002); S. S. Keerthi, D. DeCoste, A modified finite Newton
-method for fast solution of large scale linear SVMs, JMLR 6 (2005); R. H. Byrd, G. M.
-Chin, W. Neveitt, J. Nocedal, On the use of stochastic Hessian information in
-optimization methods for machine learning, SIAM Journal on Optimization 21 (2011), for
-the Hessian of a part of the rows.
+References
+----------
+O. L. Mangasarian. A finite Newton method for classification. Optimization Methods and
+Software 17 (2002).
+
+S. S. Keerthi, D. DeCoste. A modified finite Newton method for fast solution of large
+scale linear SVMs. JMLR 6 (2005).
+
+R. H. Byrd, G. M. Chin, W. Neveitt, J. Nocedal. On the use of stochastic Hessian
+information in optimization methods for machine learning. SIAM Journal on Optimization
+21 (2011), for the Hessian of a part of the rows.
 """
 
 from __future__ import annotations
@@ -35,7 +40,10 @@ from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution
 
 SQUARED_HINGE_SUBSAMPLE = Subsample(entries=1_000_000, points_per_feature=100)
-"""The part of the points that is solved first for a squared hinge. It takes few steps from anywhere: only large problems gain."""
+"""Subsample of the points that is solved first for a squared hinge.
+
+It takes few steps from any start: only large problems gain.
+"""
 
 
 REQUIREMENTS = Requirements(
@@ -49,9 +57,10 @@ REQUIREMENTS = Requirements(
 
 
 def _cheap(problem: MarginProblem) -> bool:
-    """Whether a step costs little beside the sweeps of other solvers.
+    """Return True if a step is cheap relative to the sweeps of other solvers.
 
-    Other solvers hand out the multipliers of a few labelled pairs in an array, which is handier than the object of this one.
+    For few labelled pairs other solvers return the multipliers as an array, which is
+    more convenient than this one's object.
     """
     return suits_newton(problem) or (few_features(problem) and not isinstance(problem.rows, Pairs))
 
@@ -73,8 +82,8 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     start = warm_start or on_a_part(problem, _solve, limits, SQUARED_HINGE_SUBSAMPLE) or Point()
     unknowns = unknowns_for(problem, by_row=False)
     seen = unknowns.look(unknowns.start(start), problem.phi)
-    over = unknowns.show(seen, progress)
-    while not over:
+    stops = unknowns.show(seen, progress)
+    while not stops:
         seen = unknowns.look(step(unknowns, seen, progress), problem.phi)
-        over = unknowns.show(seen, progress)
+        stops = unknowns.show(seen, progress)
     return progress.solution()

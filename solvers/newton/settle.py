@@ -1,8 +1,8 @@
-"""The end of a run on a smoothed hinge: the rows on the curved piece of the loss are solved for, the others held at their bounds.
+"""Final phase for a smoothed hinge: solve for curved-piece rows, others fixed.
 
-Near the optimum these are the rows on the margin or close to it. Sweeps over them
-(`sweeps.py`) settle many problems without a bias; Newton's method on the free ones
-among them (`newton_on_face.py`) settles the rest.
+Near the optimum these are the rows on or close to the margin. Sweeps over them
+(`sweeps.py`) solve many problems without a bias; Newton's method on the free ones among
+them (`newton_on_face.py`) solves the rest.
 """
 
 from __future__ import annotations
@@ -22,15 +22,18 @@ from equimargin.solvers.threads import one_thread
 Index = NDArray[np.intp]
 
 SETTLING_SWEEPS = 5
-"""Sweeps, of one row a point, that sweeps over the rows of the curved piece may cost together."""
+"""Cost limit of sweeps over rows of the curved piece, in sweeps of one row per point."""
 SETTLED_SHARE = 0.5
-"""Share of the gap asked for that the rows of the curved piece may still add when their sweeps end."""
+"""Share of the requested gap that curved-piece rows may add at the end of their sweeps."""
 FREE_ROWS_PER_COLUMN = 2
-"""Free rows, for every feature, up to which Newton's method on the face is tried. Optima in general position have one at most."""
+"""Maximum number of free rows per feature for Newton's method on the face.
+
+Optima in general position have at most one.
+"""
 FEWEST_FACTORISATIONS = 6
-"""Factorisations that Newton's method on the face may spend in any case."""
+"""Minimum limit of factorisations of Newton's method on the face."""
 FACTORISATION_PRODUCTS = 8
-"""Products with the features that the factorisations beyond FEWEST_FACTORISATIONS may cost together."""
+"""Cost limit of factorisations beyond FEWEST_FACTORISATIONS, in feature products."""
 
 
 def settle_curved_rows(
@@ -40,18 +43,25 @@ def settle_curved_rows(
     seen: LossAtIterate,
     progress: DualConvergenceMonitor,
 ) -> bool:
-    """Solve for the rows on the curved piece, and show the multipliers; true if that ends the run.
+    """Solve for the rows on the curved piece, and evaluate the multipliers.
 
     Parameters
     ----------
     problem : MarginProblem
-        Whose rows are listed.
+        Problem with listed rows.
     Z : Explicit of shape (m, q)
         Features, with a column of ones for a free bias.
     R : ndarray of shape (q,)
         0 in that column, else 1.
     seen : LossAtIterate
-        A loss at an iterate of these features.
+        Loss at an iterate of these features.
+    progress : DualConvergenceMonitor
+        Convergence monitor.
+
+    Returns
+    -------
+    bool
+        True if the run is over.
     """
     D = seen.rows.D
     if not isinstance(D, np.ndarray):
@@ -91,7 +101,10 @@ def _on_the_face(
     w: Array,
     progress: DualConvergenceMonitor,
 ) -> Array:
-    """The multipliers (k,) of the free rows where Newton's method on the face ends; w (q,) is made of all multipliers alpha (p,)."""
+    """Return the multipliers (k,) of the free rows after Newton's method on the face.
+
+    w (q,) belongs to all multipliers alpha (p,).
+    """
     signs = problem.bias_signs[free] if problem.bias else np.ones(len(free))
     c = signs * problem.box[free]
     K, u = _face(problem, Z, R, free, alpha, w)
@@ -113,9 +126,10 @@ def _on_the_face(
 def _face(
     problem: MarginProblem, Z: Explicit, R: Array, free: Index, alpha: Array, w: Array
 ) -> tuple[Array, Array]:
-    """A K A' of the free rows, (k, k), and their slacks, (k,), without a bias.
+    """Return A K A' of the free rows, (k, k), and their slacks, (k,), without a bias.
 
-    Both are made by the kernel itself where its features are computed from it, because these leave some of it out.
+    If the features are computed from the kernel, both are computed by the kernel
+    itself: the features omit some of it.
     """
     rows = problem.rows
     if problem.explicit is None:

@@ -1,8 +1,8 @@
-"""What is decided before the first step of Newton's method: which problems suit it, with which unknowns, and where it starts.
+"""Setup of Newton's method: applicability, choice of variables, initial point.
 
-Its steps visit all rows at once, in a product with the features, where other solvers
-visit rows one by one. "auto" therefore asks it first where points are many and features
-are few, where pairs are many, and where the problem is stiff.
+Its steps visit all rows at once, in a product with the features; other solvers visit
+rows one by one. "auto" therefore prefers it for many points with few features, for many
+pairs, and for stiff problems.
 """
 
 from __future__ import annotations
@@ -23,11 +23,14 @@ from equimargin.solvers.newton.in_kernel import Coefficients
 from equimargin.solvers.solution import Limits, Solution
 
 MOST_POINTS = 1000
-"""Points up to which a kernel without explicit features gets features computed from its Gram matrix, by its eigenvectors."""
-FEWEST_ROWS = 1000
-"""Points below which every solver is fast enough if the problem is not stiff.
+"""Largest problem, in points, for which features are computed from the Gram matrix.
 
-Rows count in place of points where each point has many.
+They are computed by its eigenvectors, if the kernel has no explicit ones.
+"""
+FEWEST_ROWS = 1000
+"""Problem size, in points, below which any solver is fast on problems not stiff.
+
+Rows count instead of points if each point has many.
 """
 MIN_STIFFNESS = 3e4
 """Stiffness, without a unit, above which steps on single rows are slower than Newton's.
@@ -36,26 +39,35 @@ Both take 10 to 100 ms there, for 40 to 900 points of 5 to 20 features. At 1e8 N
 method takes as long as before, and the other solvers take minutes.
 """
 POINTS_PER_FEATURE = 2
-"""Points for each feature that make features few beside points: the Hessian, features x features, then costs no more than K would."""
+"""Minimum ratio of points to features at which features count as few.
+
+The Hessian, features x features, then costs no more than K would.
+"""
 FEW_FEATURES = 2000
-"""Features up to which the Hessian is cheap to factorise."""
+"""Maximum number of features of a Hessian that is cheap to factorise."""
 ROWS_PER_POINT = 3
-"""Rows for each point that make rows many, whatever the kernel: only labelled pairs are as many."""
+"""Minimum ratio of rows to points at which rows count as many, for any kernel.
+
+Only labelled pairs are as many.
+"""
 SUBSAMPLE_DIVISOR = 20
-"""A subsample has at least a twentieth of the points: a smaller one would hardly save time, and would lead less far."""
+"""Maximum ratio of all points to those of a subsample.
+
+A smaller subsample would barely save time, and its solution would be less useful.
+"""
 SUBSAMPLE_GAP = 0.03
-"""Largest relative gap to which a subsample is solved: its optimum is no nearer to that of all points."""
+"""Maximum relative gap of a subsample: its optimum is no closer to that of all points."""
 
 
 class Subsample(NamedTuple):
-    """When a solver first solves a part of the points, and how large that part is.
+    """Condition for solving a subsample first, and the size of that subsample.
 
     Parameters
     ----------
     entries : int
-        entries of the features from which on a part pays.
+        Minimum number of entries of the features.
     points_per_feature : int
-        How many points for each feature the part has.
+        Number of points per feature in the subsample.
     """
 
     entries: int
@@ -63,36 +75,64 @@ class Subsample(NamedTuple):
 
 
 def in_features(problem: MarginProblem) -> bool:
-    """Whether steps are in features of f: where the kernel has some, or where they can be computed because the points are few."""
+    """Return True if steps are in features of f.
+
+    The kernel has explicit ones, or they are computed because the points are few.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Any margin problem.
+    """
     return problem.explicit is not None or problem.m <= MOST_POINTS
 
 
 def unsuited_bias(problem: MarginProblem) -> Refusal | None:
-    """A bias is not taken beside many points of a kernel that has no explicit features."""
+    """Return the refusal of a bias with many points and no explicit features, or None.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Any margin problem.
+    """
     if in_features(problem) or not problem.bias:
         return None
     points = f"{problem.m:,} points of a kernel without explicit features"
-    return Refusal(f"a bias beside {points}, more than {MOST_POINTS:,}", too_large=True)
+    return Refusal(f"a bias with {points}, more than {MOST_POINTS:,}", too_large=True)
 
 
 def few_features(problem: MarginProblem) -> bool:
-    """Whether features are few, by themselves and beside the points: a step of Newton's method then costs little."""
+    """Return True if features are few, also relative to the points.
+
+    A step of Newton's method is then cheap.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Any margin problem.
+    """
     Z = problem.explicit
     return Z is not None and Z.q <= FEW_FEATURES and Z.m >= POINTS_PER_FEATURE * Z.q
 
 
 def tall(problem: MarginProblem) -> bool:
-    """Whether a problem has many points and few features, or many rows on each point."""
+    """Return True if points are many and features few, or rows per point are many.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Any margin problem.
+    """
     many_points = few_features(problem) and problem.m >= FEWEST_ROWS
     return many_points or problem.p >= max(FEWEST_ROWS, ROWS_PER_POINT * problem.m)
 
 
 def stiff(problem: MarginProblem) -> bool:
-    """Return True if the losses curve the objective of w much more than the norm of w does.
+    """Return True if the losses curve the objective of w much more than its norm does.
 
-    The measure is P(0) mean K_ii / mean t_r^2. Columns in large units and a large C both increase
-    it, and a step on a single row then moves w little. Problems of many features are left out:
-    functions of small norm meet their rows.
+    The measure is P(0) mean K_ii / mean t_r^2. Columns in large units and a large C
+    both increase it, and a step on a single row then moves w little. Problems of many
+    features are excluded: functions of small norm satisfy their rows.
 
     Parameters
     ----------
@@ -107,7 +147,7 @@ def stiff(problem: MarginProblem) -> bool:
 
 
 def suits_newton(problem: MarginProblem) -> bool:
-    """Return True if "auto" asks Newton's method before solvers that visit single rows.
+    """Return True if "auto" prefers Newton's method to solvers that visit single rows.
 
     Parameters
     ----------
@@ -118,14 +158,14 @@ def suits_newton(problem: MarginProblem) -> bool:
 
 
 def unknowns_for(problem: MarginProblem, by_row: bool) -> Unknowns:
-    """Features of f where there are some, coefficients otherwise.
+    """Return features of f as variables if there are any, and coefficients otherwise.
 
     Parameters
     ----------
     problem : MarginProblem
-        One that meets the REQUIREMENTS of newton or huber.
+        Problem that satisfies the REQUIREMENTS of newton or huber.
     by_row : bool
-        Whether pairs of labels are looked at one by one.
+        True to evaluate pairs of labels one by one.
     """
     return (Weights if in_features(problem) else Coefficients).of(problem, by_row)
 
@@ -136,16 +176,23 @@ def on_a_part(
     limits: Limits,
     subsample: Subsample,
 ) -> Point | None:
-    """A function to start from: a rough solution on some of the points, at a larger cost. None where the points are few.
+    """Return an initial function from an approximate solution on a subsample.
 
     Parameters
     ----------
     problem : MarginProblem
         Any margin problem.
-    run : Callable[[MarginProblem, Limits, Point | None], Solution]
-        The solver.
+    run : callable
+        Solver, called with a problem, limits and None.
     limits : Limits
-        Of the whole run; their time holds for the part, too.
+        Limits of the whole run; its time limit applies to the subsample.
+    subsample : Subsample
+        Condition and size of the subsample.
+
+    Returns
+    -------
+    Point or None
+        Solution with C scaled up by the ratio of the rows; None if the points are few.
     """
     Z = problem.explicit
     if Z is None or Z.m * Z.q < subsample.entries:
@@ -160,6 +207,6 @@ def on_a_part(
     C = problem.C * (problem.p / max(rows.p, 1))
     if not np.isfinite(C):
         return None
-    few = replace(problem, X=problem.X[points], rows=rows, C=C, weights=weights)
-    found = run(few, Limits(min(SUBSAMPLE_GAP, 3 * Z.q / size), None, limits.time_limit), None)
-    return few.own_point(found.point).with_multipliers(None)
+    part = replace(problem, X=problem.X[points], rows=rows, C=C, weights=weights)
+    solution = run(part, Limits(min(SUBSAMPLE_GAP, 3 * Z.q / size), None, limits.time_limit), None)
+    return part.own_point(solution.point).with_multipliers(None)

@@ -1,12 +1,15 @@
-"""The trust-region Newton method for squared hinges without a free bias, as LIBLINEAR and document K take it.
+"""Trust-region Newton method as published, for squared hinges without a free bias.
 
-    min over w in R^q       1/2 w'w       + sum_r c_r (u_r)_+^2,    u = t - A Z w        features that are given
-    min over beta in R^m    1/2 beta'K beta + sum_r c_r (u_r)_+^2,  u = t - A K beta     any other kernel, K (3.13), by (2.9)
+    min over w in R^q       1/2 w'w + sum_r c_r (u_r)_+^2,          u = t - A Z w
+    min over beta in R^m    1/2 beta'K beta + sum_r c_r (u_r)_+^2,  u = t - A K beta
 
-At the k-th iterate conjugate gradients solve the Newton equation H s = -g, K (4.19), in
-that they minimise q(s) = g's + 1/2 s'H s over
-|s| <= Delta_k, up to |g + H s| <= 0.1 |g| or the boundary, where H is the generalised Hessian, K (B.3). With
-rho = (f(v + s) - f(v)) / q(s) the step is taken if rho > eta_0, and
+The first is for explicit features, the second, K (3.13) by (2.9), for any other kernel.
+The method is that of LIBLINEAR and document K.
+
+At the k-th iterate conjugate gradients solve the Newton equation H s = -g, K (4.19):
+they minimise q(s) = g's + 1/2 s'H s over |s| <= Delta_k, until |g + H s| <= 0.1 |g| or
+at the boundary, where H is the generalised Hessian, K (B.3). With rho = (f(v + s) -
+f(v)) / q(s) the step is taken if rho > eta_0, and
 
     Delta_{k+1} in [sigma_1 min(|s|, Delta_k), sigma_2 Delta_k]    if rho <= eta_1
                    [sigma_1 Delta_k, sigma_3 Delta_k]              if eta_1 < rho < eta_2
@@ -14,21 +17,26 @@ rho = (f(v + s) - f(v)) / q(s) the step is taken if rho > eta_0, and
 
 In its interval Delta_{k+1} is the point nearest to a |s|, where a is the minimum of the
 parabola through f(v) and f(v + s) with the slope g's at v. If rho >= eta_2 and
-|s| = Delta_k it is sigma_3 Delta_k instead, the rule of 2017. That rule saves steps
-where the region is in the way, and costs steps where a kink lies behind its boundary.
+|s| = Delta_k it is sigma_3 Delta_k instead, the rule of 2017. That rule saves steps if
+the region limits them, and costs steps if a kink lies behind its boundary.
 
 The run ends on the duality gap, which for alpha = 2 c (u)_+ is half the squared norm of
 the difference of f and the f of alpha, whose coefficients are A'alpha, K (3.16). There
-is no preconditioner and no line search: this is the published method, to compare others
-with. Where costs are large and kinks are steep it is as slow as published.
+is no preconditioner and no line search: this is the published method, for comparisons.
+With large costs and steep kinks it is as slow as published.
 
-Source: C.-J. Lin, R. C. Weng, S. S. Keerthi, Trust region Newton method for large-scale
-logistic regression, JMLR 9 (2008), Algorithms 1 and 2, (10)-(13); C.-J. Lin, J. J.
-Moré, Newton's method for large bound-constrained optimization problems, SIAM J.
-Optimization 9 (1999), for a and the first radius; C.-Y. Hsia, Y. Zhu, C.-J. Lin, A
-study on trust region update rules in Newton methods for large-scale linear
-classification, ACML (2017), for steps to the boundary; document K, section 4.1 and
-appendix B.
+References
+----------
+C.-J. Lin, R. C. Weng, S. S. Keerthi. Trust region Newton method for large-scale
+logistic regression. JMLR 9 (2008), Algorithms 1 and 2, (10)-(13).
+
+C.-J. Lin, J. J. Moré. Newton's method for large bound-constrained optimization
+problems. SIAM J. Optimization 9 (1999), for a and the first radius.
+
+C.-Y. Hsia, Y. Zhu, C.-J. Lin. A study on trust region update rules in Newton methods
+for large-scale linear classification. ACML (2017), for steps to the boundary.
+
+Document K, section 4.1 and appendix B.
 """
 
 from __future__ import annotations
@@ -52,23 +60,29 @@ from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution
 
 ETA_0 = 1e-4
-"""Ratio rho of the actual to the predicted fall above which a step is taken; the published value."""
+"""Minimum ratio rho of actual to predicted decrease of a step; the published value."""
 ETA_1 = 0.25
 """Ratio rho up to which the region shrinks; the published value."""
 ETA_2 = 0.75
-"""Ratio rho from which on the region does not shrink; the published value."""
+"""Ratio rho from which the region does not shrink; the published value."""
 SIGMA_1 = 0.25
-"""Smallest factor by which the radius changes; the published value."""
+"""Minimum factor of the radius; the published value."""
 SIGMA_2 = 0.5
-"""Largest factor by which the radius changes after a step with rho <= eta_1; the published value."""
+"""Maximum factor of the radius after a step with rho <= eta_1; the published value."""
 SIGMA_3 = 4.0
-"""Largest factor by which the radius changes after any other step; the published value."""
+"""Maximum factor of the radius after any other step; the published value."""
 XI = 0.1
-"""Share of the gradient's norm at which conjugate gradients end; the published value."""
+"""Residual of conjugate gradients relative to the gradient's norm; the published value."""
 PRODUCTS_PER_VARIABLE = 10
-"""Products with the Hessian, for every variable, after which conjugate gradients end: without rounding one would do."""
+"""Maximum number of Hessian products per variable in conjugate gradients.
+
+Without rounding one would do.
+"""
 PREDICTION_NOISE = 1e-10
-"""Predicted fall over f at and below which the difference of two values of f is rounding. The gradients then tell by how much f fell."""
+"""Predicted relative decrease of f up to which differences of f are rounding.
+
+The decrease is then computed from the gradients.
+"""
 
 
 REQUIREMENTS = Requirements(
@@ -82,18 +96,20 @@ REQUIREMENTS = Requirements(
 
 
 class IterationResult(NamedTuple):
-    """How an iteration ended.
+    """Record of an iteration.
 
     Parameters
     ----------
+    iteration : int
+        Number of the iteration.
     products : int
-        With the Hessian, so far.
+        Number of Hessian products so far.
     value : float
         f.
     gap : float
         Relative gap.
     radius : float
-        Of the region of the next iteration.
+        Radius of the trust region in the next iteration.
     """
 
     iteration: int
@@ -116,9 +132,9 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     progress = DualConvergenceMonitor("tron", problem, limits, limits.max_iter or 1000)
     at = objective(problem, warm_start)
     radius, iteration, products = float(np.linalg.norm(at.grad)), 0, 0
-    over = progress.weigh(at.point, at.fun, at.dual, 0)
+    stops = progress.weigh(at.point, at.fun, at.dual, 0)
     trajectory = [IterationResult(0, 0, at.fun, progress.gap, radius)]
-    while not over:
+    while not stops:
         s, residual, spent, bounded = truncated_step(at, radius, lambda: progress.out_of_time)
         slope, length = float(at.grad @ s), float(np.linalg.norm(s))
         predicted = float(s @ residual - slope) / 2
@@ -139,19 +155,31 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         taken = actual > ETA_0 * predicted
         moved, at = taken and actual > VALUE_ROUNDING * at.fun, trial if taken else at
         iteration, products = iteration + 1, products + spent
-        over = progress.weigh(at.point, at.fun, at.dual, iteration, moved)
+        stops = progress.weigh(at.point, at.fun, at.dual, iteration, moved)
         trajectory.append(IterationResult(iteration, products, at.fun, progress.gap, radius))
-    found = progress.solution()
-    assert found.dual is not None
+    solution = progress.solution()
+    assert solution.dual is not None
     return replace(
-        found,
-        point=found.point.with_multipliers(problem.repaired(found.dual)),
+        solution,
+        point=solution.point.with_multipliers(problem.repaired(solution.dual)),
         trajectory=tuple(trajectory),
     )
 
 
 class TronStep(NamedTuple):
-    """A step s (n,), its residual r (n,) = -g - H s, the number of products with H it took, and whether it ends at the boundary."""
+    """Step within the trust region.
+
+    Parameters
+    ----------
+    s : ndarray of shape (n,)
+        Step.
+    r : ndarray of shape (n,)
+        Residual -g - H s.
+    products : int
+        Number of products with H.
+    bounded : bool
+        True if the step ends at the boundary.
+    """
 
     s: Array
     r: Array
@@ -160,18 +188,27 @@ class TronStep(NamedTuple):
 
 
 def truncated_step(at: Objective, radius: float, out_of_time: Callable[[], bool]) -> TronStep:
-    """Conjugate gradients within the trust region.
+    """Run conjugate gradients within the trust region.
 
     Parameters
     ----------
     at : Objective
-        The objective at v.
+        Objective at v.
     radius : float
         Delta.
-    out_of_time : Callable[[], bool]
-        Whether the run has to end, asked before every product.
+    out_of_time : callable
+        Returns True if the run must end; called before every product.
 
-    Source: Lin, Weng, Keerthi (2008), Algorithm 2; T. Steihaug, SIAM J. Numerical Analysis 20 (1983).
+    Returns
+    -------
+    TronStep
+        Step.
+
+    References
+    ----------
+    Lin, Weng, Keerthi (2008), Algorithm 2.
+
+    T. Steihaug. SIAM J. Numerical Analysis 20 (1983).
     """
     r = -at.grad
     s, d, r2 = np.zeros_like(r), r, float(r @ r)
@@ -194,7 +231,17 @@ def truncated_step(at: Objective, radius: float, out_of_time: Callable[[], bool]
 
 
 def to_the_boundary(s: Array, d: Array, radius: float) -> float:
-    """tau >= 0 with |s + tau d| = radius, for |s| <= radius; s, d : (n,)."""
+    """Return tau >= 0 with |s + tau d| = radius.
+
+    Parameters
+    ----------
+    s : ndarray of shape (n,)
+        Step with |s| <= radius.
+    d : ndarray of shape (n,)
+        Direction.
+    radius : float
+        Delta.
+    """
     sd, dd, room = float(s @ d), float(d @ d), max(radius**2 - float(s @ s), 0.0)
     root = float(np.sqrt(sd**2 + dd * room))
     return room / (sd + root) if sd > 0 else (root - sd) / dd
@@ -203,7 +250,7 @@ def to_the_boundary(s: Array, d: Array, radius: float) -> float:
 def resized(
     radius: float, length: float, slope: float, actual: float, predicted: float, bounded: bool
 ) -> float:
-    """The next radius.
+    """Return the next radius.
 
     Parameters
     ----------
@@ -213,11 +260,14 @@ def resized(
         |s|.
     slope : float
         g's.
-    actual, predicted : float
-        By how much f and its model fall.
+    actual : float
+        Decrease of f.
+    predicted : float
+        Decrease of the model.
     bounded : bool
-        Whether s ends at the boundary, |s| = Delta.
+        True if s ends at the boundary, |s| = Delta.
     """
+    # Parabola through f(v), f(v + s) with slope g's: minimum at a = -g's / (2 bend).
     bend = -actual - slope
     a = max(SIGMA_1, -slope / (2 * bend)) if bend > 0 else SIGMA_3
     if actual <= ETA_0 * predicted:
@@ -231,17 +281,23 @@ def resized(
 
 
 class Objective:
-    """What the method sees of a problem at v (n,): fun, grad (n,) and hess_vec, and the dual value of the multipliers there; immutable.
+    """Objective at v (n,), immutable: value, gradient, Hessian products and dual value.
 
     Parameters
     ----------
     problem : MarginProblem
-        With squared hinges.
-    v : Array
+        Problem with squared hinges.
+    v : ndarray of shape (n,)
         w of explicit features, or else beta, document K (3.13).
-    K : Callable[[Array], Array]
-        Takes the products with the Gram matrix that stand in the place of those with
-        features.
+    K : callable
+        Product with the Gram matrix, used instead of products with features.
+
+    Attributes
+    ----------
+    fun : float
+        Primal objective.
+    alpha : ndarray of shape (p,)
+        Multipliers 2 c (u)_+.
     """
 
     def __init__(self, problem: MarginProblem, v: Array, K: Callable[[Array], Array]) -> None:
@@ -254,22 +310,28 @@ class Objective:
 
     @cached_property
     def pull(self) -> Array:
-        """The f of alpha, as v holds it, (n,): Z'A'alpha or A'alpha."""
+        """f of alpha in the form of v, shape (n,): Z'A'alpha or A'alpha."""
         beta = self.problem.rows.rdot(self.alpha)
         return beta if self.Z is None else self.Z.rdot(beta)
 
     @cached_property
     def pulled(self) -> Array:
-        """What the loss takes off the gradient, (n,): Z'A'alpha or K A'alpha."""
+        """Loss part of the negative gradient, shape (n,): Z'A'alpha or K A'alpha."""
         return self.K(self.pull) if self.Z is None else self.pull
 
     @cached_property
     def grad(self) -> Array:
-        """The gradient, (n,)."""
+        """Gradient, shape (n,)."""
         return self.image - self.pulled
 
     def hess_vec(self, s: Array) -> Array:
-        """The generalised Hessian times s (n,)."""
+        """Return the product with the generalised Hessian.
+
+        Parameters
+        ----------
+        s : ndarray of shape (n,)
+            Vector.
+        """
         if self.Z is None:
             return self.K(s + SQUARED_HINGE.slope * self.problem.rows.hess_vec(self.D, self.K(s)))
         return np.asarray(
@@ -278,29 +340,37 @@ class Objective:
 
     @property
     def dual(self) -> float:
-        """The dual objective at alpha = 2 c (u)_+."""
+        """Dual objective at alpha = 2 c (u)_+."""
         return self.problem.dual(self.alpha, float(self.pull @ self.pulled))
 
     @property
     def point(self) -> Point:
-        """The function and alpha."""
+        """Point of the function and alpha."""
         w, beta = (None, self.v) if self.Z is None else (self.v, None)
         return Point(w=w, beta=beta, b=0.0, alpha=self.alpha)
 
     def moved(self, s: Array) -> Objective:
-        """The same objective at v + s."""
+        """Return the objective at v + s.
+
+        Parameters
+        ----------
+        s : ndarray of shape (n,)
+            Step.
+        """
         return Objective(self.problem, self.v + s, self.K)
 
 
 def objective(problem: MarginProblem, start: Point | None) -> Objective:
-    """The objective at a start's function, or at that of its multipliers, or at 0.
+    """Return the objective at the function of a warm start, or at 0.
+
+    A start without a function has that of its multipliers.
 
     Parameters
     ----------
     problem : MarginProblem
-        One that meets REQUIREMENTS.
-    start : Point | None
-        A point of a similar problem.
+        Problem that satisfies REQUIREMENTS.
+    start : Point or None
+        Point of a similar problem.
     """
     stored = problem.explicit is not None or problem.m <= STORED_ROWS
     K = problem.gram.__matmul__ if stored else GramProducts(problem.gram, np.arange(problem.m))

@@ -1,12 +1,14 @@
-"""Hard margins with thresholds: the hard ranking of all pairs of levels, with thresholds in the middle.
+"""Hard margins with thresholds, from the hard ranking of all pairs of levels.
 
-The ranking asks f(x_i) - f(x_j) >= 1 of all y_i > y_j. Twice its f has margins of 1 on
-both sides of thresholds half way between the levels, and 4 times its value. The
-multiplier a of a pair becomes 2 a for the two rows (i, k) and (j, k) of the threshold
-k = y_j, so that A'alpha is doubled, too, and S'alpha = 0.
+The ranking requires f(x_i) - f(x_j) >= 1 for all y_i > y_j. Twice its f has margins of
+1 on both sides of thresholds in the middle between the levels, and 4 times its value.
+The multiplier a of a pair becomes 2 a for the two rows (i, k) and (j, k) of the
+threshold k = y_j, so that A'alpha is doubled as well, and S'alpha = 0.
 
-Source: A. Shashua, A. Levin, Ranking with large margin principle: two approaches, NIPS
-15 (2003), section 2.
+References
+----------
+A. Shashua, A. Levin. Ranking with large margin principle: two approaches. NIPS 15
+(2003), section 2.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ def _soft_rows(problem: MarginProblem) -> Refusal | None:
     if not isinstance(problem.rows, Levels):
         return without_levels(problem)
     if not np.isinf(problem.group_costs).all():
-        return Refusal("rows that are not hard, which the ranking does not have")
+        return Refusal("some rows are soft; this method needs hard rows only")
     pairs = pairs_of_levels(problem).p
     if pairs > LISTED_PAIRS:
         return Refusal(
@@ -44,10 +46,8 @@ def _soft_rows(problem: MarginProblem) -> Refusal | None:
 @solver(
     "hard_levels",
     "ord.hard",
-    algorithm="the hard ranking of all pairs of levels by its dual active-set method, with thresholds "
-    ""
-    ""
-    "in the middle",
+    algorithm="the hard ranking of all pairs of levels by its dual active-set method, "
+    "with thresholds in the middle",
     requires=Requirements(
         MarginProblem,
         losses=("hinge", "squared_hinge"),
@@ -59,10 +59,9 @@ def _soft_rows(problem: MarginProblem) -> Refusal | None:
     ),
 )
 def _solve(problem: MarginProblem, limits: Limits) -> Solution:
-    """Solve the ranking, and put thresholds between the levels."""
-    ranked = pairs_of_levels(
-        replace(problem, C=np.inf)
-    )  # C may be finite where all weights are not
+    """Solve the ranking, and place thresholds between the levels."""
+    # C may be finite even if all weights are infinite.
+    ranked = pairs_of_levels(replace(problem, C=np.inf))
     callback = limits.callback
     if callback is not None:
         limits = replace(
@@ -71,18 +70,18 @@ def _solve(problem: MarginProblem, limits: Limits) -> Solution:
                 n, 4 * low, 4 * high, _doubled(problem, ranked, at)
             ),
         )
-    found = SOLVERS["dual_active_set"].run(ranked, limits, None)
+    solution = SOLVERS["dual_active_set"].run(ranked, limits, None)
     return replace(
-        found,
+        solution,
         problem=problem,
         solver="hard_levels",
-        point=_doubled(problem, ranked, found.point),
+        point=_doubled(problem, ranked, solution.point),
         trajectory=(),
     )
 
 
 def _doubled(problem: MarginProblem, ranked: MarginProblem, point: CanonicalPoint) -> Point:
-    """The point of the thresholds of a point of the ranking; the best b is left to be found."""
+    """Return the ordinal point of a point of the ranking, without its best b."""
     assert isinstance(point, Point)
     w, beta = (None if part is None else 2 * part for part in (point.w, point.beta))
     if point.alpha is None:

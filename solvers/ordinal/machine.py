@@ -1,4 +1,4 @@
-"""Ordinal regression in arrays, as Newton's method has it: a row for a point and a threshold."""
+"""Arrays of ordinal regression for Newton's method: a row per point and threshold."""
 
 from __future__ import annotations
 
@@ -12,32 +12,37 @@ from equimargin.formulations.numeric.arrays import Array
 
 Levels = NDArray[np.int64]
 STEPS = 500
-"""Newton steps of a run without a limit of its own: 10 are usual for squared slacks, 60 for hinges."""
+"""Maximum number of Newton steps, if the run has no limit.
+
+10 are usual for squared slacks, 60 for hinges.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class OrdinalProblem:
-    """An instance: points and thresholds b_0, ..., b_{T-1}; a row (i, k) asks s_ik (f(x_i) - b_k) >= margin - xi_ik.
+    """Instance of ordinal regression: points and thresholds b_0, ..., b_{T-1}.
 
         min over f, b    1/2 |f|^2 + push'b + sum_ik c_ik loss(margin - s_ik (f(x_i) - b_k))
+
+    A row (i, k) requires s_ik (f(x_i) - b_k) >= margin - xi_ik.
 
     Parameters
     ----------
     Z : Explicit of shape (n, q)
-        Features of f.
+        Features of the points.
     S : ndarray of shape (n, T)
-        The sides s_ik.
+        Signs s_ik.
     C : ndarray of shape (n, T)
         Finite costs c_ik, 0 where there is no row.
     push : ndarray of shape (T,)
-        Costs of the thresholds themselves.
+        Linear costs of the thresholds.
     squared : bool
-        Whether slacks are squared.
+        True if slacks are squared.
     margin : float
-        At least 0.
+        Margin, at least 0.
     ordered : bool
-        Whether b_0 <= b_1 <= ... is asked for; otherwise there is a row for every point
-        and threshold.
+        True to require b_0 <= b_1 <= ...; otherwise there is a row for every point and
+        threshold.
     """
 
     Z: Explicit
@@ -50,7 +55,7 @@ class OrdinalProblem:
 
     @property
     def T(self) -> int:
-        """The number of thresholds."""
+        """Number of thresholds."""
         return len(self.push)
 
 
@@ -61,24 +66,36 @@ def with_all_thresholds(
 
     Parameters
     ----------
+    Z : Explicit of shape (n, q)
+        Features of the points.
     y : ndarray of shape (n,)
         Levels in {0, ..., T}.
     cost : ndarray of shape (n,)
         Finite c_i > 0, of all rows of a point.
+    T : int
+        Number of thresholds.
+    squared : bool
+        True if slacks are squared.
     """
     S = np.where(y[:, None] > np.arange(T), 1.0, -1.0)
     return OrdinalProblem(Z, S, np.broadcast_to(cost[:, None], S.shape), np.zeros(T), squared)
 
 
 def with_neighbours(Z: Explicit, y: Levels, cost: Array, T: int) -> OrdinalProblem:
-    """Return the instance with thresholds in order, and a row for every point and a threshold next to its level.
+    """Return the instance with ordered thresholds and rows next to each point's level.
+
+    There is a row for every point and threshold next to its level.
 
     Parameters
     ----------
+    Z : Explicit of shape (n, q)
+        Features of the points.
     y : Levels of shape (n,)
         Levels in {0, ..., T}.
     cost : ndarray of shape (n,)
         Finite c_i >= 0, of both rows of a point.
+    T : int
+        Number of thresholds.
     """
     k = np.arange(T)
     C = np.where((y[:, None] == k) | (y[:, None] == k + 1), cost[:, None], 0.0)
@@ -86,14 +103,23 @@ def with_neighbours(Z: Explicit, y: Levels, cost: Array, T: int) -> OrdinalProbl
 
 
 def with_intervals(Z: Explicit, y: Levels, cost: Array, T: int) -> OrdinalProblem:
-    """Return the instance with T intervals [a_k, b_k] between levels, thresholds a_0 <= b_0 <= a_1 <= ..., whose widths are summed.
+    """Return the instance with T intervals [a_k, b_k] between levels.
 
-        min over f, a, b    1/2 |f|^2 + sum_k (a_k - b_k) + sum_i c_i ((f(x_i) - a_{y_i})_+ + (b_{y_i - 1} - f(x_i))_+)
+        min over f, a, b    1/2 |f|^2 + sum_k (a_k - b_k)
+                            + sum_i c_i ((f(x_i) - a_{y_i})_+ + (b_{y_i - 1} - f(x_i))_+)
+
+    The thresholds a_0 <= b_0 <= a_1 <= ... are ordered, and the widths are summed.
 
     Parameters
     ----------
-    y, cost
-        As of `with_neighbours`.
+    Z : Explicit of shape (n, q)
+        Features of the points.
+    y : Levels of shape (n,)
+        Levels in {0, ..., T}.
+    cost : ndarray of shape (n,)
+        Finite c_i >= 0, of both rows of a point.
+    T : int
+        Number of intervals.
     """
     level, lower = np.arange(2 * T) // 2, np.arange(2 * T) % 2 == 0
     push = np.where(lower, 1.0, -1.0)

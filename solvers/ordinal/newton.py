@@ -1,26 +1,33 @@
-"""Newton's method on w and all thresholds together, for a kernel with explicit features: squared slacks, hinges, thresholds in order.
+"""Newton's method on w and all thresholds, for a kernel with explicit features.
 
-    min over w, b    1/2 |w|^2 + p'b + sum_r c_r phi_r(u_r) + sum_k psi_k(b_k - b_{k+1}),     u_ik = margin - s_ik (w.x_i - b_k)
+It covers squared slacks, hinges, and ordered thresholds.
+
+    min over w, b    1/2 |w|^2 + p'b + sum_r c_r phi_r(u_r) + sum_k psi_k(b_k - b_{k+1}),
+                     u_ik = margin - s_ik (w.x_i - b_k)
 
     c_r phi_r'(u) = min((a_r + sigma_r u)_+, top_r),       psi_k'(u) = (m_k + tau u)_+
 
-Squared slacks are smooth: there a = 0, sigma = 2 c and no top, for good. A hinge has
-the top c and a kink at 0, an order b_k <= b_{k+1} an infinite one. Both are smoothed
-around the multipliers a and m found so far. At a minimum the derivatives take their
-places, and sigma and tau grow: this is the method of multipliers, as in
-`newton/huber.py`. At first a and m are those of Huber's function.
+Squared slacks are smooth: for them always a = 0, sigma = 2 c and top = inf. A hinge has
+the top c and is nondifferentiable at 0; an order b_k <= b_{k+1} has the top inf and is
+nondifferentiable at 0. Both are smoothed around the current multipliers a and m. At
+each minimum the derivatives replace the multipliers, and sigma and tau grow: this is
+the method of multipliers, as in `newton/huber.py`. The initial a and m are those of
+Huber's function.
 
-The Hessian asks of a point only for the sum D of the sigma of its rows on a curved
-piece, so that a step costs what it costs in a classification of the same points: with
-these sigma as a matrix A, one row a point and one column a threshold,
+The Hessian depends on a point only through the sum D of the sigma of its rows on a
+curved piece, so that a step costs as much as in a classification of the points. With
+these sigma as a matrix A, of one row per point and one column per threshold,
 
     H = [ I + Z' D Z    -Z' A               ]
         [ -A' Z         diag(A' 1) + order  ]
 
-Source: O. L. Mangasarian, A finite Newton method for classification, Optimization
-Methods and Software 17 (2002); R. T. Rockafellar, Augmented Lagrangians and
-applications of the proximal point algorithm in convex programming, Mathematics of
-Operations Research 1 (1976).
+References
+----------
+O. L. Mangasarian. A finite Newton method for classification. Optimization Methods and
+Software 17 (2002).
+
+R. T. Rockafellar. Augmented Lagrangians and applications of the proximal point
+algorithm in convex programming. Mathematics of Operations Research 1 (1976).
 """
 
 from __future__ import annotations
@@ -36,20 +43,24 @@ from equimargin.solvers.ordinal.machine import OrdinalProblem
 from equimargin.solvers.ordinal.smoothed import LossSmoothing
 
 SEARCHES = 60
-"""Evaluations of the derivative along a step, at most: it is piecewise linear, and Newton's method on it needs three to six."""
-FLAT = 1e-3
-"""The part of the derivative at the start of a step that is 0 enough at its end."""
-DAMPINGS = (1e-13, 1e-11, 1e-9, 1e-6, 1e-3)
-"""What is added to the diagonal of the Hessian, relative to it, and to the largest curvature of a threshold where it is one of those.
+"""Maximum number of derivative evaluations in a line search.
 
-No row of a threshold may be on a curved piece, and the order may tie thresholds to each
-other alone: then the Hessian is singular.
+The derivative is piecewise linear, and Newton's method on it needs three to six.
+"""
+FLAT = 1e-3
+"""Fraction of a step's initial derivative at which the line search stops."""
+DAMPINGS = (1e-13, 1e-11, 1e-9, 1e-6, 1e-3)
+"""Shifts of the Hessian's diagonal, relative to it, tried until it has a factor.
+
+For thresholds they are relative to the largest curvature of a threshold. The Hessian is
+singular if a threshold has no row on a curved piece, or only the order couples
+thresholds.
 """
 
 
 @dataclass(frozen=True)
 class _Place:
-    """A point w, b with its values f (n,)."""
+    """Point w, b with its values f (n,)."""
 
     w: Array
     b: Array
@@ -58,22 +69,22 @@ class _Place:
 
 @dataclass(frozen=True)
 class _View:
-    """What the smoothed losses are at a place.
+    """Smoothed losses at a place.
 
     Parameters
     ----------
     G : ndarray of shape (T, n)
         Signed derivatives of the rows.
     m : ndarray of shape (T - 1,)
-        Those of the order.
+        Derivatives of the order.
     gradient : ndarray of shape (q + T,)
-        Of w and of b.
+        Gradient in w and b.
     primal : float
-        The value at w and b, its thresholds in order.
+        Objective at w and the thresholds b made monotone.
     smoothing : float
-        The part of the gap that the smoothed kinks make.
+        Part of the gap due to the smoothing.
     rest : float
-        The part that the gradient makes.
+        Part of the gap due to the gradient.
     """
 
     G: Array
@@ -85,29 +96,38 @@ class _View:
 
 
 class Watch(Protocol):
-    """What sees the points of a run and says when it is over."""
+    """Monitor of a run that assesses its points and decides when to stop."""
 
     def over(
         self, G: Array, w: Array, b: Array, values: tuple[float, float], iterations: int
     ) -> bool:
-        """Judge a point; true if the run is over.
+        """Record a point; return True if the run is over.
 
         Parameters
         ----------
         G : ndarray of shape (n, T)
             Signed multipliers.
         w : ndarray of shape (q,)
+            Weights.
         b : ndarray of shape (T,)
-            Thresholds in order.
+            Ordered thresholds.
         values : tuple[float, float]
-            Primal and dual, -inf where it is not known.
+            Primal and dual objective, -inf if unknown.
         iterations : int
-            So far.
+            Iterations so far.
         """
 
 
 def newton(machine: OrdinalProblem, run: Watch) -> None:
-    """Minimise a machine's objective by Newton's method in explicit features, until the run is over."""
+    """Minimise the objective of ordinal regression by Newton's method in features.
+
+    Parameters
+    ----------
+    machine : OrdinalProblem
+        Problem to solve.
+    run : Watch
+        Monitor that records points and ends the run.
+    """
     Z, steps, least = machine.Z, 0, np.inf
     at, phi = _Place(np.zeros(Z.q), np.zeros(machine.T), np.zeros(Z.m)), LossSmoothing.of(machine)
     while True:
@@ -138,7 +158,10 @@ def _look(machine: OrdinalProblem, phi: LossSmoothing, at: _Place) -> _View:
 
 
 def _balanced(G: Array) -> Array:
-    """Return signed multipliers (n, T) with the heavier side of every column scaled down, so that it sums to 0."""
+    """Return signed multipliers (n, T) with columns that sum to 0.
+
+    The heavier side of every column is scaled down.
+    """
     up, down = np.maximum(G, 0.0).sum(axis=0), np.maximum(-G, 0.0).sum(axis=0)
     least = np.minimum(up, down)
     scale = [np.divide(least, side, out=np.zeros_like(side), where=side > 0) for side in (up, down)]
@@ -146,7 +169,10 @@ def _balanced(G: Array) -> Array:
 
 
 def _dual(machine: OrdinalProblem, seen: _View, G: Array) -> float:
-    """The dual value of balanced multipliers G (n, T), or what the parts of the gap leave."""
+    """Return the dual value of balanced multipliers G (n, T).
+
+    For ordered thresholds it is the primal value minus the parts of the gap.
+    """
     if machine.ordered:
         return seen.primal - seen.smoothing - seen.rest
     v, ridge = machine.Z.rdot(G.sum(axis=1)), 0.5 / machine.C if machine.squared else 0.0
@@ -156,7 +182,7 @@ def _dual(machine: OrdinalProblem, seen: _View, G: Array) -> float:
 def _moved(
     machine: OrdinalProblem, phi: LossSmoothing, at: _Place, step: Array, start: float
 ) -> _Place:
-    """Where the smoothed objective is least along a step, on which its derivative at the start is below 0."""
+    """Return the minimiser of the smoothed objective along a step of negative slope."""
     Z = machine.Z
     dw, db = step[: Z.q], step[Z.q :]
     df = Z @ dw
@@ -181,7 +207,7 @@ def _moved(
 
 
 def _solved(machine: OrdinalProblem, phi: LossSmoothing, at: _Place, gradient: Array) -> Array:
-    """H^-1 times the gradient, with the Hessian H of the rows on a curved piece."""
+    """Return H^-1 gradient, for the Hessian H of the rows on a curved piece."""
     Z, A = machine.Z, phi.curvature(at.f, at.b)
     D = A.sum(axis=0)
     index = np.flatnonzero(D)

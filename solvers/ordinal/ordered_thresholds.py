@@ -1,4 +1,4 @@
-"""Newton's method for the two families of the documents whose thresholds must be in order: `ord.explicit` and `ord.sum`."""
+"""Newton's method for families with ordered thresholds, `ord.explicit` and `ord.sum`."""
 
 from __future__ import annotations
 
@@ -26,9 +26,14 @@ from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import relative_gap
 
 CLOSE = 1e-8
-"""Relative gap that the points of Newton's method have at most: they are made exactly feasible, and worth an exact value."""
+"""Largest relative gap of an accepted point of Newton's method.
+
+The points are made exactly feasible, and their values are exact.
+"""
 ASKED = 1e-12
-"""Relative gap that Newton's method is asked for: gaps are relative to P(0) where that is much larger than the optimum, and its last steps
+"""Relative gap requested of Newton's method.
+
+Gaps are relative to P(0) if that is much larger than the optimum, and the last steps
 are the fastest.
 """
 
@@ -40,7 +45,13 @@ are the fastest.
     reference=False,
 )
 def explicit_newton(problem: ProgramProblem) -> Data:
-    """Return the optimal w and thresholds."""
+    """Return the optimal w and thresholds.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family `ord.explicit`.
+    """
     return solved(problem.data, with_neighbours)
 
 
@@ -51,18 +62,36 @@ def explicit_newton(problem: ProgramProblem) -> Data:
     reference=False,
 )
 def by_newton(problem: ProgramProblem) -> Any:
-    """Return the optimal w and ends; -inf where an end goes to infinity."""
+    """Return the optimal w and interval endpoints; -inf if an endpoint diverges.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family `ord.sum`.
+    """
     d = problem.data
     if unbounded(d):
         return -np.inf
-    found = solved(d, with_intervals)
-    return {"w": found["w"], "a": found["b"][::2], "b": found["b"][1::2]}
+    point = solved(d, with_intervals)
+    return {"w": point["w"], "a": point["b"][::2], "b": point["b"][1::2]}
 
 
 class OrderedRun:
-    """The best point of a run, which ends at a gap of ASKED, after STEPS, or when nobody waits for it any more.
+    """Best point of a run, which ends at the gap ASKED, after STEPS, or out of time.
 
-    w : (q,).  b : (T,) thresholds in order.  gap : relative.
+    Parameters
+    ----------
+    machine : OrdinalProblem
+        Problem being solved.
+
+    Attributes
+    ----------
+    w : ndarray of shape (q,)
+        Weights.
+    b : ndarray of shape (T,)
+        Ordered thresholds.
+    gap : float
+        Relative gap.
     """
 
     def __init__(self, machine: OrdinalProblem) -> None:
@@ -72,7 +101,21 @@ class OrderedRun:
     def over(
         self, G: Array, w: Array, b: Array, values: tuple[float, float], iterations: int
     ) -> bool:
-        """Keep a point if it is the best one; true if the run is over."""
+        """Keep a point if it is the best one; return True if the run is over.
+
+        Parameters
+        ----------
+        G : ndarray of shape (n, T)
+            Signed multipliers.
+        w : ndarray of shape (q,)
+            Weights.
+        b : ndarray of shape (T,)
+            Ordered thresholds.
+        values : tuple[float, float]
+            Primal and dual objective.
+        iterations : int
+            Iterations so far.
+        """
         gap = relative_gap(*values, self.at_0)
         if gap < self.gap or not iterations:
             self.w, self.b, self.gap = w, b, gap
@@ -80,14 +123,21 @@ class OrderedRun:
 
 
 def solved(d: Data, kind: Callable[[Explicit, Levels, Array, int], OrdinalProblem]) -> Data:
-    """Return the w and the thresholds of Newton's method on the points that have a weight.
+    """Return Newton's w and thresholds for the points of positive weight.
+
+    Parameters
+    ----------
+    d : Data
+        Data of the family.
+    kind : callable
+        Constructor of the instance: `with_neighbours` or `with_intervals`.
 
     Raises
     ------
     TimeoutError
-        A run that its time limit ended, which is that of the caller who waits for it.
+        If the caller's time limit ended the run.
     ValueError
-        Another run that ended before it reached its accuracy.
+        If the run ended otherwise before it reached its accuracy.
     """
     kept = np.flatnonzero(get_weights(d))
     X, y = np.asarray(d["X"])[kept], np.asarray(d["y"], dtype=np.int64)
@@ -104,6 +154,6 @@ def solved(d: Data, kind: Callable[[Explicit, Levels, Array, int], OrdinalProble
 
 
 def _late() -> bool:
-    """Return True if the time of the caller who waits is over."""
+    """Return True if the caller's time limit has passed."""
     left = seconds_left()
     return left is not None and left < 0

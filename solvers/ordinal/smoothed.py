@@ -1,6 +1,7 @@
-"""The smoothed losses of a machine, in one pass over its rows at a time.
+"""Smoothed losses of ordinal regression, each computed in one pass over the rows.
 
-    c phi'(u) = min((a + sigma u)_+, top),    u_ik = margin - s_ik (f_i - b_k),    psi_k'(v) = (m_k + tau v)_+,    v_k = b_k - b_{k+1}
+    c phi'(u) = min((a + sigma u)_+, top),    u_ik = margin - s_ik (f_i - b_k),
+    psi_k'(v) = (m_k + tau v)_+,              v_k = b_k - b_{k+1}
 
 A hinge has the top c, a squared slack none. Arrays of rows have a row for every
 threshold and a column for every point: (T, n).
@@ -18,23 +19,26 @@ from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.solvers.ordinal.machine import OrdinalProblem
 
 STIFFEST = 1e3
-"""The largest sigma at the start, times the mean K_ii: where costs are huge, multipliers are not."""
+"""Largest initial sigma, times the mean K_ii.
+
+If costs are huge, multipliers are not.
+"""
 GROWTH = 4.0
 """Factor by which sigma and tau grow from one minimum to the next."""
 
 
 @dataclass(frozen=True)
 class SmoothedLosses:
-    """What the losses are at a place.
+    """Losses at a place.
 
     Parameters
     ----------
     G : ndarray of shape (T, n)
         Signed derivatives of the rows.
     beta : ndarray of shape (n,)
-        Their sums over the thresholds.
+        Sums of G over the thresholds.
     loss : float
-        The losses themselves, not smoothed, with the thresholds in order.
+        Sum of the losses, not smoothed, with the thresholds in order.
     blur : float
         Sum over the rows of c u_+ - a u, a = |G|.
     """
@@ -47,16 +51,20 @@ class SmoothedLosses:
 
 @dataclass(frozen=True)
 class LossSmoothing:
-    """The losses, smoothed around multipliers.
+    """Losses, smoothed around multipliers.
 
     Parameters
     ----------
     rows : ndarray of shape (4, T, n)
-        The sides s, the costs c, the multipliers a and the slopes sigma of the rows.
-    margin, squared
-        Of the machine.
-    m, tau : array of shape (T - 1,)
-        The multipliers of the order, and its slope, 0 where no order is asked for.
+        Signs s, costs c, multipliers a and slopes sigma of the rows.
+    margin : float
+        Margin of the rows.
+    squared : bool
+        True if slacks are squared.
+    m : ndarray of shape (T - 1,)
+        Multipliers of the order.
+    tau : float
+        Slope of the order's penalty; 0 if no order is required.
     """
 
     rows: Array
@@ -67,7 +75,13 @@ class LossSmoothing:
 
     @classmethod
     def of(cls, machine: OrdinalProblem) -> LossSmoothing:
-        """The losses at the start: those of squared slacks, which are smooth, or Huber's function."""
+        """Return the initial losses: squared slacks, which are smooth, or Huber's.
+
+        Parameters
+        ----------
+        machine : OrdinalProblem
+            Problem to solve.
+        """
         S, C = machine.S.T, machine.C.T
         sigma = (
             2 * C
@@ -84,20 +98,48 @@ class LossSmoothing:
         )
 
     def centred(self, G: Array, m: Array) -> LossSmoothing:
-        """The next losses: sharper, and around the multipliers |G| (T, n) and m (T - 1,) found."""
+        """Return the next, sharper losses, centred at new multipliers.
+
+        Parameters
+        ----------
+        G : ndarray of shape (T, n)
+            Signed multipliers of the rows.
+        m : ndarray of shape (T - 1,)
+            Multipliers of the order.
+        """
         S, C, _, sigma = self.rows
         return replace(
             self, rows=np.stack([S, C, np.abs(G), GROWTH * sigma]), m=m, tau=GROWTH * self.tau
         )
 
     def at(self, f: Array, b: Array) -> SmoothedLosses:
-        """The losses of the values f (n,) and the thresholds b (T,)."""
+        """Return the losses at function values and thresholds.
+
+        Parameters
+        ----------
+        f : ndarray of shape (n,)
+            Function values.
+        b : ndarray of shape (T,)
+            Thresholds.
+        """
         G, sums = np.empty(self.rows.shape[1:]), np.zeros((3, len(f)))
         _derivatives(self.rows, self.margin, self.squared, f, b, np.maximum.accumulate(b), G, sums)
         return SmoothedLosses(G, sums[0], float(sums[1].sum()), float(sums[2].sum()))
 
     def along(self, f: Array, b: Array, df: Array, db: Array) -> tuple[float, float]:
-        """The first and the second derivative of the losses and of the order at f and b, along a direction df, db."""
+        """Return the first and second derivative of losses and order along a direction.
+
+        Parameters
+        ----------
+        f : ndarray of shape (n,)
+            Function values.
+        b : ndarray of shape (T,)
+            Thresholds.
+        df : ndarray of shape (n,)
+            Direction in f.
+        db : ndarray of shape (T,)
+            Direction in b.
+        """
         sums, falls = np.zeros((2, len(f))), db[:-1] - db[1:]
         _slopes(self.rows, self.margin, self.squared, f, b, df, db, sums)
         pulls = self.order(b)
@@ -105,13 +147,27 @@ class LossSmoothing:
         return float(sums[0].sum()) + order[0], float(sums[1].sum()) + order[1]
 
     def curvature(self, f: Array, b: Array) -> Array:
-        """The second derivatives of the rows at f and b: (T, n)."""
+        """Return the second derivatives of the rows, (T, n).
+
+        Parameters
+        ----------
+        f : ndarray of shape (n,)
+            Function values.
+        b : ndarray of shape (T,)
+            Thresholds.
+        """
         A = np.empty(self.rows.shape[1:])
         _curvatures(self.rows, self.margin, self.squared, f, b, A)
         return A
 
     def order(self, b: Array) -> Array:
-        """The derivatives of the order at b: (T - 1,)."""
+        """Return the derivatives of the order's penalty, (T - 1,).
+
+        Parameters
+        ----------
+        b : ndarray of shape (T,)
+            Thresholds.
+        """
         return np.maximum(self.m + self.tau * (b[:-1] - b[1:]), 0.0)
 
 
@@ -126,11 +182,15 @@ def _derivatives(
     G: Array,
     sums: Array,
 ) -> None:
-    """Put the signed derivatives into G (T, n), and add to sums (3, n) what they, the losses and c u_+ - a u are of every point."""
+    """Write the signed derivatives to G (T, n), and add to sums (3, n).
+
+    The sums of every point are those of the derivatives, the losses and c u_+ - a u.
+    """
     beta, loss, blur = sums[0], sums[1], sums[2]
     for k in range(b.size):
         s, c, a, sigma, g = rows[0, k], rows[1, k], rows[2, k], rows[3, k], G[k]
         for i in range(f.size):
+            # |g| = min((a + sigma u)_+, c), without the top c for squared slacks.
             u = margin - s[i] * (f[i] - b[k])
             alpha = larger(a[i] + sigma[i] * u, 0.0)
             alpha = alpha if squared else smaller(alpha, c[i])
@@ -145,7 +205,7 @@ def _derivatives(
 def _slopes(
     rows: Array, margin: float, squared: bool, f: Array, b: Array, df: Array, db: Array, sums: Array
 ) -> None:
-    """Add to sums (2, n) the first and the second derivatives of the losses of every point along df, db."""
+    """Add every point's first and second loss derivatives along df, db to sums (2, n)."""
     slope, curved = sums[0], sums[1]
     for k in range(b.size):
         s, c, a, sigma = rows[0, k], rows[1, k], rows[2, k], rows[3, k]
@@ -153,6 +213,7 @@ def _slopes(
             inner = a[i] + sigma[i] * (margin - s[i] * (f[i] - b[k]))
             alpha = larger(inner, 0.0)
             alpha = alpha if squared else smaller(alpha, c[i])
+            # Along df, db: u' = -s (df - db_k), slope |g| u', curvature sigma u'^2 or 0.
             du = -s[i] * (df[i] - db[k])
             slope[i] += alpha * du
             curved[i] += sigma[i] * du * du if alpha == inner else 0.0
@@ -160,11 +221,12 @@ def _slopes(
 
 @fast
 def _curvatures(rows: Array, margin: float, squared: bool, f: Array, b: Array, A: Array) -> None:
-    """Put the second derivatives of the rows into A (T, n)."""
+    """Write the second derivatives of the rows to A (T, n)."""
     for k in range(b.size):
         s, c, a, sigma, curved = rows[0, k], rows[1, k], rows[2, k], rows[3, k], A[k]
         for i in range(f.size):
             inner = a[i] + sigma[i] * (margin - s[i] * (f[i] - b[k]))
             alpha = larger(inner, 0.0)
             alpha = alpha if squared else smaller(alpha, c[i])
+            # The second derivative is sigma where neither 0 nor the top c is active.
             curved[i] = sigma[i] if alpha == inner else 0.0

@@ -1,4 +1,4 @@
-"""Newton's method for margin problems with thresholds, on w and all thresholds together."""
+"""Newton's method for margin problems with thresholds, on w and all thresholds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from equimargin.solvers.requirements import Requirements, without_levels
 from equimargin.solvers.solution import Limits, Solution
 
 MOST_FEATURES = 2000
-"""Features of a problem, at most: the Hessian has a row and a column for each."""
+"""Maximum number of features; the Hessian has a row and a column for each."""
 
 
 def _many_features(problem: MarginProblem) -> Refusal | None:
@@ -49,7 +49,7 @@ def _many_features(problem: MarginProblem) -> Refusal | None:
     ),
 )
 def _solve(problem: MarginProblem, limits: Limits) -> Solution | Point:
-    """Minimise over w and b from 0, on the points that cost anything."""
+    """Minimise over w and b from 0, on the points with a cost."""
     kept = np.flatnonzero(problem.group_costs)
     if not len(kept):
         return problem.origin
@@ -64,7 +64,7 @@ def _solve(problem: MarginProblem, limits: Limits) -> Solution | Point:
 
 
 class _ThresholdMonitor:
-    """The judge of a run, as Newton's method shows its points: of the points `kept`, and with b as documents sign it."""
+    """Monitor of a run on the points `kept`, with the documents' sign of b."""
 
     def __init__(self, problem: MarginProblem, kept: Index, limits: Limits) -> None:
         self.problem, self.kept = problem, kept
@@ -75,10 +75,24 @@ class _ThresholdMonitor:
     def over(
         self, G: Array, w: Array, b: Array, values: tuple[float, float], iterations: int
     ) -> bool:
-        """Judge a point; true if the run is over."""
+        """Record a point; return True if the run is over.
+
+        Parameters
+        ----------
+        G : ndarray of shape (n, T)
+            Signed multipliers.
+        w : ndarray of shape (q,)
+            Weights.
+        b : ndarray of shape (T,)
+            Ordered thresholds.
+        values : tuple[float, float]
+            Primal and dual objective.
+        iterations : int
+            Iterations so far.
+        """
         alpha = np.zeros((self.problem.T, self.problem.m))
         alpha[:, self.kept] = np.abs(G).T
         point = Point(w=w, b=-b if self.problem.T > 1 else -float(b[0]), alpha=alpha.ravel())
-        # A dual value of -inf is one that was not computed, while hinges are smoothed:
-        # that is no lack of progress.
+        # A dual value of -inf was not computed because hinges are still smoothed. The
+        # step counts as progress.
         return self.judge.weigh(point, *values, iterations, moved=not np.isfinite(values[1]))

@@ -1,4 +1,4 @@
-"""Newton's method for a linear f whose points lie in partitions, in this process or wherever somebody sums over them."""
+"""Newton's method for a linear f whose points lie in partitions, local or distributed."""
 
 from equimargin.solvers.partitioned.newton import solve_partitions
 from equimargin.solvers.partitioned.solution import PartitionedSolution

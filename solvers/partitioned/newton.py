@@ -1,18 +1,19 @@
-"""Newton's method where only sums over the points can be had, each of which is a round of questions to all partitions.
+"""Newton's method that uses only sums over the points, each a round over all partitions.
 
-    min over v = (w, b)   1/2 |w|^2 + C sum_r phi(u_r)         (R + C slope Z'DZ) s = -gradient,    R = diag(1, ..., 1, 0)
+    min over v = (w, b)   1/2 |w|^2 + C sum_r phi(u_r)
+    (R + C slope Z'DZ) s = -gradient,    R = diag(1, ..., 1, 0)
 
-phi is the squared hinge, or a hinge whose kink is smoothed less and less, as `huber.py`
-does. A step takes two rounds: one for the matrix, and one for a look at the full step,
-whose gradient also gives the derivative along the step. Where that is not small enough,
-each further look costs a round. The matrix of the step before serves again where one
-more step by it will do. Every look proves an interval, and the run ends when the
-intervals together are narrow enough.
+phi is the squared hinge, or a hinge with decreasing smoothing, as in `huber.py`. A step
+takes two rounds: one for the matrix, and one for the full step, whose gradient also
+gives the derivative along the step. If that is not small enough, each further
+evaluation costs a round. The matrix of the previous step is reused if one more step by
+it will do. Every evaluation proves an interval, and the run ends when the intersection
+of the intervals is narrow enough.
 
-Where the squared hinge is asked for, the method is that of `newton.py` without its
-start on a part of the points. The smoothed hinge of a classification is centred at the
-multipliers of the last minimum. Multipliers of pairs are not kept, and the smoothing of
-a ranking gets narrower around 0 instead.
+For the squared hinge, the method is that of `newton.py` without its start on a part of
+the points. The smoothed hinge of a classification is centred at the multipliers of the
+last minimum. Multipliers of pairs are not stored, and the smoothing of a ranking gets
+narrower around 0 instead.
 """
 
 from __future__ import annotations
@@ -34,53 +35,80 @@ from equimargin.solvers.partitioned.sums import Lost, PartitionSums
 from equimargin.solvers.solution import Limits, Status, counted
 
 MOST_STEPS = 500
-"""Newton steps after which a run ends, unless its limits say otherwise; fewer than a hundred are usual."""
+"""Newton steps after which a run ends, unless its limits say otherwise.
+
+Fewer than a hundred are usual.
+"""
 STALE_STEPS = 25
-"""Steps in a row after which a run ends if none has narrowed the interval by a twentieth."""
+"""Steps in a row that end a run if none has narrowed the interval by a twentieth."""
 SEARCH_ROUNDS = 30
-"""Looks along one direction, at most; one is usual."""
+"""Maximum number of evaluations along one direction; one is usual."""
 SLOPE_LEFT = 0.3
-"""Share of the derivative along a direction that may be left where a search ends: each look is a round, and exactness does not pay."""
+"""Fraction of the derivative along a direction at which a search ends.
+
+Each evaluation is a round, and exactness does not pay.
+"""
 DAMPINGS = (0.0, *(10.0**k for k in range(-13, 1)))
-"""What is added to the diagonal of the matrix, relative to it, until there is a factor: rounding may have made it indefinite."""
+"""Relative additions to the diagonal of the matrix, tried until there is a factor.
+
+Rounding may have made it indefinite.
+"""
 STALENESS = 64.0
-"""How many times the share of the gradient's part that a step by its own matrix left the next step by it leaves: 10 to 50 were seen."""
+"""Assumed ratio of the gradient left by a reused matrix to that left by its last step.
+
+Both are fractions of the gradient's part of the gap; 10 to 50 were observed.
+"""
 GRADIENT_LEFT = 0.25
-"""Share of the gap asked for that the gradient may leave after a step by the matrix of the step before."""
+"""Fraction of the requested gap that the gradient may leave after a reused matrix."""
 FLAT_BIAS_CURVATURE = 1e-12
-"""Smallest curvature of a free bias, relative to that of all rows: it is 0 where every row is on a straight piece of the loss."""
+"""Minimum curvature of a free bias, relative to that of all rows.
+
+The curvature is 0 if every row is on a straight piece of the loss.
+"""
 FARTHEST = 1e100
-"""Largest size of decision values, and of the width of a smoothed hinge, at which a look can prove anything: squares must not overflow."""
+"""Maximum size of decision values, and of the width of a smoothed hinge.
+
+Squares must not overflow in the proof of an interval.
+"""
 FIRST_SLOPE = 0.4
-"""Slope of the first smoothed hinge, whose curved piece is |u| < 1.25: at f = 0, where u = 1, all rows are on it."""
+"""Slope of the first smoothed hinge, whose curved piece is |u| < 1.25.
+
+At f = 0, where u = 1, all rows are on it.
+"""
 STIFFEST_START = 1e3
-"""Largest slope at the start, times C and a mean square of the features: where costs are huge, multipliers are not."""
+"""Maximum slope at the start, times C and a mean square of the features.
+
+If costs are huge, multipliers are not.
+"""
 SLOPE_GROWTH = 2.0
-"""Factor by which the slope grows from one minimum to the next, at least."""
+"""Minimum factor of the slope from one minimum to the next."""
 MOST_GROWTH = 8.0
-"""The same at most, for pairs: the next minimum is then still near enough for a few steps."""
+"""Maximum factor of the slope from one minimum to the next, for pairs.
+
+The next minimum is then still near enough for a few steps.
+"""
 SMOOTHING_LEFT = 0.5
-"""Share of the gap asked for that the smoothing of pairs is to leave."""
+"""Fraction of the requested gap that the smoothing of pairs may leave."""
 
 
 @dataclass(frozen=True, eq=False)
 class PartitionedResult:
-    """What a run has found.
+    """Best point and proven interval of a run.
 
     Parameters
     ----------
     best : PointBounds
-        The view with the least upper bound.
+        Evaluation with the smallest upper bound.
     proven : Interval
-        What all looks prove together.
-    steps : int
-        taken.
+        Intersection of the intervals of all evaluations.
     rounds : int
-        Questions asked.
-    narrowest : float
-        The least relative width after a step.
+        Requests to all partitions.
+    steps : int
+        Newton steps.
     stale : int
-        steps since that has become less by a twentieth.
+        Steps since `narrowest` was last reduced by a twentieth.
+    narrowest : float
+        Minimum relative width after a step.
     """
 
     best: PointBounds
@@ -91,14 +119,20 @@ class PartitionedResult:
     narrowest: float = math.inf
 
     def seen(self, look: PointBounds) -> PartitionedResult:
-        """With one more look."""
+        """Return the result with one more evaluation.
+
+        Parameters
+        ----------
+        look : PointBounds
+            Evaluation.
+        """
         best = look if look.interval.upper < self.best.interval.upper else self.best
         return replace(
             self, best=best, proven=self.proven.intersected(look.interval), rounds=self.rounds + 1
         )
 
     def stepped(self) -> PartitionedResult:
-        """With one more step."""
+        """Return the result with one more step."""
         width = self.proven.relative_width
         better = width < 0.95 * self.narrowest
         return replace(
@@ -111,14 +145,18 @@ class PartitionedResult:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """Newton's matrix at a point, with a factor, which may serve at the next point, too.
+    """Newton's matrix at a point, with a factor, which may also serve at the next point.
 
     Parameters
     ----------
+    loss : SmoothLoss
+        Loss.
     diagonal : ndarray of shape (q,)
-        Of the matrix.
+        Diagonal of the matrix.
+    factor : CholeskyFactor | None
+        Factor; None if rounding leaves none.
     left : float
-        Share of the gradient's part of the gap that the last step by it left.
+        Fraction of the gradient's part of the gap that the last step by it left.
     """
 
     loss: SmoothLoss
@@ -127,21 +165,27 @@ class System:
     left: float = math.inf
 
     def direction(self, gradient: Array) -> Array:
-        """Newton's; or, where rounding leaves no factor, the gradient's over the diagonal."""
+        """Return Newton's direction, or the gradient's over the diagonal without a factor.
+
+        Parameters
+        ----------
+        gradient : ndarray of shape (q,)
+            Gradient.
+        """
         return -gradient / self.diagonal if self.factor is None else self.factor.solve(-gradient)
 
 
 class PartitionedRun:
-    """One run: it asks the partitions, and keeps what they have proven.
+    """One run, with its requests to the partitions and its proven interval.
 
     Parameters
     ----------
     sums : PartitionSums
-        The partitions.
+        Partitions.
     whole : GlobalStats
-        What they agree on.
+        Statistics common to all partitions.
     limits : Limits
-        When to stop.
+        Tolerance and limits.
     """
 
     def __init__(self, sums: PartitionSums, whole: GlobalStats, limits: Limits) -> None:
@@ -153,11 +197,19 @@ class PartitionedRun:
         self.system: System | None = None
 
     def look(self, v: Array, loss: SmoothLoss) -> PointBounds:
-        """Ask for the sums at v."""
+        """Evaluate the sums and bounds at v.
+
+        Parameters
+        ----------
+        v : ndarray of shape (q,)
+            Point (w, b).
+        loss : SmoothLoss
+            Loss.
+        """
         seen = bound_at_point(self.whole, v, loss, self.sums.total("look", self.whole, v, loss))
-        asked_for_facts_and_here = 2
+        rounds_of_statistics_and_here = 2
         self.progress = (
-            PartitionedResult(seen, seen.interval, asked_for_facts_and_here)
+            PartitionedResult(seen, seen.interval, rounds_of_statistics_and_here)
             if self.progress is None
             else self.progress.seen(seen)
         )
@@ -165,12 +217,18 @@ class PartitionedRun:
 
     @property
     def so_far(self) -> PartitionedResult:
-        """What the run has found; there is something after the first look."""
+        """Result of the run; available after the first evaluation."""
         assert self.progress is not None
         return self.progress
 
     def step(self, at: PointBounds) -> PointBounds:
-        """To the minimum along Newton's direction, nearly."""
+        """Go approximately to the minimum along Newton's direction.
+
+        Parameters
+        ----------
+        `at` : PointBounds
+            Current point.
+        """
         system = self._system(at)
         s = system.direction(at.gradient)
         first = float(at.gradient @ s)
@@ -188,6 +246,7 @@ class PartitionedRun:
                 low, below, reached = t, slope, seen
             else:
                 high, above = t, slope
+            # Secant of the derivative within the bracket; every third step bisects.
             secant = low - below * (high - low) / (above - below) if high < math.inf else 2 * low
             t = (low + high) / 2 if look % 3 == 2 and high < math.inf else secant
         self.progress = self.so_far.stepped()
@@ -198,7 +257,11 @@ class PartitionedRun:
         return reached
 
     def _system(self, at: PointBounds) -> System:
-        """Newton's matrix, or that of the step before. Its features are integers: its bits do not depend on the partitions either."""
+        """Return Newton's matrix, or that of the previous step.
+
+        Its features are integers, so that it does not depend on the partitions, bit for
+        bit.
+        """
         whole, slope, last = self.whole, at.loss.slope, self.system
         wanted = GRADIENT_LEFT * self.limits.tol * at.interval.upper
         if (
@@ -220,18 +283,18 @@ class PartitionedRun:
         )
 
     def verdict(self) -> tuple[Status, str] | None:
-        """Why to stop; None while there is no reason."""
-        found, limits = self.so_far, self.limits
-        width = found.proven.relative_width
-        reached = f"proven relative width {width:.2e} after {counted(found.steps, 'iteration')}"
+        """Return the status and reason to stop, or None."""
+        run, limits = self.so_far, self.limits
+        width = run.proven.relative_width
+        reached = f"proven relative width {width:.2e} after {counted(run.steps, 'iteration')}"
         most = limits.max_iter or MOST_STEPS
         if width <= limits.tol:
             return Status.OPTIMAL, f"{reached}, {limits.tol:.0e} was asked"
         if limits.time_limit is not None and run_seconds() - self.started > limits.time_limit:
             return Status.TIME_LIMIT, f"the time limit of {limits.time_limit:g} s: {reached}"
-        if found.steps >= most:
+        if run.steps >= most:
             return Status.ITERATION_LIMIT, f"the limit of {counted(most, 'iteration')}: {reached}"
-        if found.stale >= STALE_STEPS:
+        if run.stale >= STALE_STEPS:
             return (
                 Status.NUMERICAL_FAILURE,
                 f"no progress in {STALE_STEPS} iterations: {reached}, {limits.tol:.0e} was asked",
@@ -239,17 +302,26 @@ class PartitionedRun:
         return None
 
     def solution(self, status: Status, reason: str) -> PartitionedSolution:
-        """The best point, and why the run stopped."""
-        found, d = self.so_far, self.whole.columns
+        """Return the best point, with the reason to stop.
+
+        Parameters
+        ----------
+        status : Status
+            Final status.
+        reason : str
+            Sentence for the user.
+        """
+        run, d = self.so_far, self.whole.columns
         name = "newton" if self.whole.loss == "squared_hinge" else "huber"
-        w, bias = found.best.v[:d], float(found.best.v[d:].sum())
+        w, bias = run.best.v[:d], float(run.best.v[d:].sum())
         seconds = run_seconds() - self.started
         return PartitionedSolution(
-            w, bias, found.proven, name, status, reason, found.steps, found.rounds, seconds
+            w, bias, run.proven, name, status, reason, run.steps, run.rounds, seconds
         )
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and ends the run
+# A point that overflows proves nothing, and ends the run.
+@np.errstate(over="ignore", invalid="ignore")
 def solve_partitions(
     sums: PartitionSums, whole: GlobalStats, limits: Limits
 ) -> PartitionedSolution:
@@ -258,21 +330,21 @@ def solve_partitions(
     Parameters
     ----------
     sums : PartitionSums
-        The partitions.
+        Partitions.
     whole : GlobalStats
-        What they agree on.
+        Statistics common to all partitions.
     limits : Limits
-        Tol is a proven relative width; a callback and threads are not used.
+        Limits; tol is a proven relative width. A callback and threads are not used.
 
     Returns
     -------
     PartitionedSolution
-        Its bits depend on the points alone, not on how they are dealt to partitions.
+        Solution; it depends on the points alone, bit for bit, not on the partitions.
 
     Raises
     ------
     Lost
-        The partitions were gone before the first look.
+        If the partitions were gone before the first evaluation.
     """
     run = PartitionedRun(sums, whole, limits)
     try:
@@ -289,22 +361,31 @@ def solve_partitions(
 
 
 def _first(whole: GlobalStats) -> SmoothLoss:
-    """The loss at the start."""
+    """Return the loss at the start."""
     if whole.loss == "squared_hinge":
         return SQUARED_HINGE
-    stiffness = whole.C * float(whole.top @ whole.top) / 3  # as if every column were spread evenly
+    # The mean square is a third of the maximum's for evenly distributed columns.
+    stiffness = whole.C * float(whole.top @ whole.top) / 3
     least = STIFFEST_START / stiffness if stiffness > 0 and not whole.ranks else FIRST_SLOPE
     return smoothed_hinge(min(max(least, 1 / FARTHEST), FIRST_SLOPE))
 
 
 def _gradient_share(whole: GlobalStats, at: PointBounds) -> float:
-    """What the gradient adds to the gap: half its square, and multipliers that are not balanced for a free bias, by a slack of 1."""
+    """Return the contribution of the gradient to the gap.
+
+    Half its square, plus the imbalance of the multipliers of a free bias, by a slack of
+    1.
+    """
     G, d = at.gradient, whole.columns
     return float(G[:d] @ G[:d]) / 2 + float(np.abs(G[d:]).sum())
 
 
 def _sharper(whole: GlobalStats, at: PointBounds, tol: float) -> SmoothLoss:
-    """The next loss. What the smoothing of pairs adds to the gap falls with the square of its width, which says what width is needed."""
+    """Return the next loss.
+
+    The contribution of the smoothing of pairs to the gap falls with the square of its
+    width, which determines the required width.
+    """
     loss = at.loss
     if not whole.ranks:
         return replace(

@@ -1,4 +1,4 @@
-"""What is handed back for a problem whose points lie in partitions: w, b, and the interval that the sums over all partitions prove."""
+"""Solution of a problem whose points lie in partitions, with its proven interval."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from equimargin.solvers.solution import AnySolution, Status
 
 @dataclass(frozen=True, eq=False)
 class PartitionedSolution(AnySolution):
-    """A solver's answer.
+    """Solution with w, b, and the interval that the sums over all partitions prove.
 
     Parameters
     ----------
     w : ndarray of shape (d,)
-        weights.
+        Weights.
     bias : float
-        b, 0 where there is none.
+        b, 0 without an intercept.
     interval : Interval
-        Proven to hold the optimum.
-    rounds : int
-        How often all partitions were asked.
+        Interval that contains the optimum, proven.
     solver, status, reason, iterations, seconds
         As in `Solution`.
+    rounds : int
+        Number of requests to all partitions.
     """
 
     w: Array
@@ -50,9 +50,15 @@ class PartitionedSolution(AnySolution):
 
     @property
     def ok(self) -> bool:
-        """Whether the requested accuracy was reached."""
+        """True if the requested accuracy was reached."""
         return self.status is Status.OPTIMAL
 
     def decision_function(self, X: Any) -> Any:
-        """f(x) + b, (n,), for points X (n, d) of numpy or of Dask, whose answer is then a Dask array."""
+        """Return f(x) + b, shape (n,); a Dask array for Dask points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points, of numpy or of Dask.
+        """
         return X @ self.w + self.bias

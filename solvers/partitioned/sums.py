@@ -1,7 +1,7 @@
-"""Who asks all partitions, and adds up what they answer: an interface, and its form in this process.
+"""Interface for sums over all partitions, and its in-process implementation.
 
-A question is the name of a method of `Partition` and its arguments. The sums are exact
-in any order (`order_free.py`), so that whoever adds them may do so as they come.
+A request is the name of a method of `Partition` and its arguments. The sums are exact
+in any order (`order_free.py`), so that they may be added in the order of arrival.
 """
 
 from __future__ import annotations
@@ -16,21 +16,43 @@ from equimargin.formulations.partitions.partition import Partition
 
 
 class Lost(RuntimeError):
-    """The partitions, or those who hold them, are gone and will not come back."""
+    """Error for partitions, or their processes, that are gone for good."""
 
 
 class PartitionSums(Protocol):
     """All partitions of a problem."""
 
     def each(self, method: str, *arguments: Any) -> list[Any]:
-        """The answer of every partition, in their order."""
+        """Return the result of every partition, in their order.
+
+        Parameters
+        ----------
+        method : str
+            Name of a method of `Partition`.
+        *arguments : Any
+            Its arguments.
+        """
 
     def total(self, method: str, *arguments: Any) -> list[Array]:
-        """The sums over all partitions of the arrays that each answers."""
+        """Return the sums over all partitions of the arrays in their results.
+
+        Parameters
+        ----------
+        method : str
+            Name of a method of `Partition`.
+        *arguments : Any
+            Its arguments.
+        """
 
 
 class LocalExecutor:
-    """Partitions in this process."""
+    """Partitions in this process.
+
+    Parameters
+    ----------
+    partitions : Sequence[Partition]
+        Partitions.
+    """
 
     def __init__(self, partitions: Sequence[Partition]) -> None:
         self.partitions = list(partitions)
@@ -43,5 +65,11 @@ class LocalExecutor:
 
 
 def added(*answers: Sequence[Array]) -> list[Array]:
-    """The sums of the arrays of several answers."""
+    """Return the sums of the arrays of several results.
+
+    Parameters
+    ----------
+    *answers : Sequence[Array]
+        Results, with equally many arrays each.
+    """
     return [np.sum(arrays, axis=0) for arrays in zip(*answers, strict=True)]

@@ -5,6 +5,6 @@ from equimargin.solvers.path.linear.result import OneNormPath
 from equimargin.solvers.path.result import RegularizationPath
 
 AnyPath = RegularizationPath | OneNormPath
-"""A path of either kind: of straight lines, or of constant pieces."""
+"""Path of either kind: piecewise linear, or piecewise constant."""
 
 __all__ = ["AnyPath", "OneNormPath", "RegularizationPath", "regularization_path"]

@@ -1,7 +1,7 @@
-"""Document W's machine with a function F of the sum of powers of the slacks, along the costs of soft margins.
+"""Solver of document W's machine with a function F of the sum of powers of the slacks.
 
-The optimum for an increasing F is that of a soft margin with the same powers of the
-slacks, at another cost.
+It searches along the costs of soft margins: the optimum for an increasing F is that of
+a soft margin with these powers of the slacks, at another cost.
 """
 
 from __future__ import annotations
@@ -19,10 +19,14 @@ from equimargin.solvers.requirements import Requirements
 TIGHT = 1e-10
 """Relative gap of the soft margins that are solved on the way."""
 HALVINGS = 100
-"""Steps of the search for the cost, at most: fifty halve an interval of costs down to the rounding of its ends."""
+"""Maximum number of halvings in the search for the cost.
+
+Fifty reduce an interval of costs to the rounding of its ends.
+"""
 
 
 def _not_searched(d: Data) -> str | None:
+    """Return the reason for which the search does not apply, or None."""
     return (
         None
         if d["sigma"] in (1, 2) and d["tau"] >= 1
@@ -33,12 +37,25 @@ def _not_searched(d: Data) -> str | None:
 @solver(
     "svm.general.along_costs",
     "svm.general",
-    algorithm="the cost of the soft margin with the same optimum, by bisection; of hinges and their "
-    "squares",
+    algorithm="the cost of the soft margin with the same optimum, by bisection; of hinges and "
+    "their squares",
     requires=Requirements(ProgramProblem, also=lambda problem: _not_searched(problem.data)),
 )
 def along_costs(problem: ProgramProblem) -> Data:
-    """The soft margin at the cost c = C F'(s(c)), where s(c) is its sum of xi^sigma, which falls as c grows."""
+    """Solve the soft margin at the cost c = C F'(s(c)), by bisection.
+
+    s(c) is the sum of xi^sigma at cost c, which decreases as c grows.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem with sigma = 1 or 2 and tau >= 1.
+
+    Returns
+    -------
+    dict
+        w, b and xi.
+    """
     d = problem.data
     y, sigma, tau = 2.0 * np.asarray(d["y"], dtype=np.float64) - 1, d["sigma"], d["tau"]
     at = partial(classification, d["X"], y, loss="hinge" if sigma == 1 else "squared_hinge")
@@ -53,10 +70,8 @@ def along_costs(problem: ProgramProblem) -> Data:
 
     if tau == 1:
         return found(d["C"])[0]
-    low, high = (
-        0.0,
-        d["C"] * tau * float(len(y)) ** (tau - 1),
-    )  # s is at most the number of points, that of w = 0 and b = 0
+    # s is at most the number of points, its value at w = 0 and b = 0.
+    low, high = 0.0, d["C"] * tau * float(len(y)) ** (tau - 1)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         if not low < middle < high:

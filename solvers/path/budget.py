@@ -1,4 +1,4 @@
-"""How far a path may go, and why it ends."""
+"""Limits of a path, and the reasons for its end."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from equimargin.formulations.numeric.jit import run_seconds
 
 MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS = 20_000_000
-"""Multiplications that compiled steps may do before the time limit is looked at: about 10 ms."""
+"""Multiplications of compiled steps between two checks of the time limit: about 10 ms."""
 
 
 class PathStop(StrEnum):
-    """Why a path ended, as a sentence about the last breakpoint."""
+    """Reason for the end of a path, as a sentence about the last breakpoint."""
 
     REACHED = "lambda_min was reached"
     END = "lambda = 0 was reached"
@@ -30,7 +30,7 @@ class PathStop(StrEnum):
 
     @property
     def complete(self) -> bool:
-        """Whether nothing of the path is missing."""
+        """True if no part of the path is missing."""
         return self in (
             PathStop.REACHED,
             PathStop.END,
@@ -41,28 +41,28 @@ class PathStop(StrEnum):
 
 
 class StepLimit(Exception):
-    """The limits were reached inside a step."""
+    """Signal that the limits were reached inside a step."""
 
 
 @dataclass(frozen=True, eq=False)
 class Budget:
-    """How far a path may go.
+    """Limits of a path.
 
     Parameters
     ----------
     lambda_min : float
-        Where it ends.
+        Lambda at which it ends.
     most : int | None
-        Breakpoints at most, or None.
+        Maximum number of breakpoints, or None.
     time_limit : float | None
-        seconds, or None.
+        Seconds, or None.
     callback : Callable[[int, float, float], Any] | None
         Called with (breakpoints, lambda, gap) at every breakpoint, where true ends the
         path; or None.
     unit : float
-        Of lambda here, in that of the problem.
+        Unit of `lambda_min`, in units of the problem's lambda.
     started : float
-        Reading of `run_seconds`.
+        Value of `run_seconds` at the start.
     """
 
     lambda_min: float
@@ -79,38 +79,54 @@ class Budget:
 
     @property
     def over(self) -> bool:
-        """Whether the time is over."""
+        """True if the time limit has passed."""
         return self.time_limit is not None and self.seconds > self.time_limit
 
     def look(self) -> None:
-        """Look at the clock inside a step.
+        """Check the clock inside a step.
 
         Raises
         ------
         StepLimit
-            The time is over.
+            If the time limit has passed.
         """
         if self.over:
             raise StepLimit
 
     def spent(self, breakpoints: int, lam: float, gap: float) -> PathStop | None:
-        """Why to end at a breakpoint, or None."""
-        asked = self.callback is not None and self.callback(breakpoints, lam * self.unit, gap)
+        """Return the reason to end at a breakpoint, or None.
+
+        Parameters
+        ----------
+        breakpoints : int
+            Number of breakpoints so far.
+        lam : float
+            Lambda of the breakpoint, in units of `unit`.
+        gap : float
+            Its relative gap.
+        """
+        callback_stops = self.callback is not None and self.callback(
+            breakpoints, lam * self.unit, gap
+        )
         if lam <= self.lambda_min:
             return PathStop.REACHED
-        if asked:
+        if callback_stops:
             return PathStop.CALLBACK
         if breakpoints == self.most:
             return PathStop.LIMIT
         return PathStop.TIME if self.over else None
 
     def next_look(self, breakpoints: int, work: int) -> int:
-        """The number of breakpoints after which to look next: all of them are looked at where there is a callback, and the first one is.
+        """Return the number of breakpoints after which to check the limits next.
+
+        The first breakpoint is checked, and with a callback every one.
 
         Parameters
         ----------
+        breakpoints : int
+            Number of breakpoints so far.
         work : int
-            Multiplications that a breakpoint may take.
+            Maximum multiplications of a breakpoint.
         """
         if self.callback is not None or not breakpoints:
             return breakpoints + 1

@@ -1,17 +1,18 @@
-"""The global optimum of a margin problem whose slacks cost a concave function of their sum, along the regularisation path.
+"""Global optimum of a margin problem with a concave cost of the sum of slacks.
 
-    min over f, b      1/2 |f|^2 + C F(s(f, b)),      s = sum_r weight_r (t_r - (A f)_r - b s_r)_+,      F increasing and concave
+    min over f, b      1/2 |f|^2 + C F(s(f, b)),      F increasing and concave
+    s = sum_r weight_r (t_r - (A f)_r - b s_r)_+
 
 It is not convex, and may have many local optima. But no f has both a smaller |f| and a
 smaller s than an optimal one. Both are convex, so that an optimal f is that of a soft
 margin at some cost c in [0, inf], with c = C F'(s) where F has a slope: it is on the
-path.
+regularisation path.
 
 On a segment of the path f is affine in c = 1 / lambda, hence s affine and |f|^2
-quadratic, and F(s) lies above its chord. The least value of the quadratic with the
-chord bounds a segment from below; segments whose bound is below the best value found
-are halved. Beyond the last breakpoint, where |f|^2 / 2 = n and the sum is s at the cost
-c, every f has |f|^2 / 2 + c s(f) >= n + c s: with a concave F its value is at least the
+quadratic, and F(s) lies above its chord. The minimum of the quadratic with the chord
+bounds a segment from below; segments whose bound is below the best value found are
+halved. Beyond the last breakpoint, where |f|^2 / 2 = n and the sum is s at the cost c,
+every f has |f|^2 / 2 + c s(f) >= n + c s: with a concave F its value is at least the
 smaller one of n + C F(s) and n + c s + C F(0).
 
 Source: W, SVM classifier, with a concave F; C. Cortes, V. Vapnik, Support-vector
@@ -34,11 +35,14 @@ from equimargin.solvers.path.result import RegularizationPath
 from equimargin.solvers.solution import Solution
 
 ROUNDING = 1e-9
-"""Relative size of what rounding makes of F: by no more may F be below a chord, or fall."""
+"""Relative rounding error of F: the margin by which F may be below a chord, or fall."""
 NEXT_TO_0 = 1e-6
-"""Share of the last lambda above 0 of a path that comes to 0, down to which its last segment is looked at: f has long been constant."""
+"""Fraction of the last positive lambda down to which the last segment is searched.
+
+For a path that reaches 0; f has been constant long before.
+"""
 LARGEST_LAMBDA = 1e100
-"""The lambda at which f = 0 is told."""
+"""Lambda that is reported for f = 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +53,11 @@ class ConcaveOptimum:
     ----------
     lam : float
         Its lambda.
-    cost : float
-        1 / lambda, the C of the soft margin with this optimum.
     value : float
         Its 1/2 |f|^2 + C F(s).
     lower : float
-        No f has a smaller value, but for the roundings of the path in float64.
+        Lower bound of the value of every f, apart from the rounding of the path in
+        float64.
     solution : Solution
         f and b.
     """
@@ -66,12 +69,16 @@ class ConcaveOptimum:
 
     @property
     def cost(self) -> float:
-        """The C of the soft margin with the same optimum."""
+        """C of the soft margin with this optimum, 1 / lambda."""
         return 1 / self.lam
 
 
 class _Pieces(NamedTuple):
-    """Intervals of c = 1 / lambda on which f is affine: |f|^2 = q0 + q1 u + q2 u^2 and s = s0 + u (s1 - s0), u in [0, 1] on the way."""
+    """Intervals of c = 1 / lambda on which f is affine.
+
+    |f|^2 = q0 + q1 u + q2 u^2 and s = s0 + u (s1 - s0), for u in [0, 1] along the
+    interval.
+    """
 
     low: Array
     high: Array
@@ -80,7 +87,13 @@ class _Pieces(NamedTuple):
     s1: Array
 
     def halves(self, chosen: Index) -> _Pieces:
-        """Both halves of some of the pieces, the lower ones first."""
+        """Return both halves of some of the pieces, the lower ones first.
+
+        Parameters
+        ----------
+        chosen : Index
+            Numbers of the pieces.
+        """
         low, high, q, s0, s1 = (part[chosen] for part in self)
         middle, between = (low + high) / 2, (s0 + s1) / 2
         q0, q1, q2 = q.T
@@ -102,35 +115,39 @@ def concave_optimum(
     tol: float = 1e-7,
     time_limit: float | None = None,
 ) -> ConcaveOptimum:
-    """The global optimum of 1/2 |f|^2 + C F(s) for a concave increasing F.
+    """Return the global optimum of 1/2 |f|^2 + C F(s) for a concave increasing F.
 
     Parameters
     ----------
     path : RegularizationPath
-        Of a problem with the hinge, whose weights are those in s; its C means nothing.
+        Path of a problem with hinge loss, whose weights are those in s; its C is
+        ignored.
     C : float
         Finite cost.
     F : Callable[[Array], Array]
-        Of an array of sums of slacks, at least 0, to an array of the same shape;
+        Function of an array of sums of slacks, at least 0, to an array of equal shape;
         finite, nondecreasing and concave. F(u) = u is a soft margin.
     tol : float
-        Relative difference of value and lower, in which the search ends.
+        Relative difference of value and lower at which the search ends, default 1e-7.
     time_limit : float | None
-        seconds.
+        Limit in seconds.
 
     Returns
     -------
     ConcaveOptimum
-        If lower stays below value by more than tol, the path ends too early, or the
-        time was up.
+        Optimum. If lower stays below value by more than tol, the path ends too early,
+        or the time limit has passed.
 
     Raises
     ------
     ValueError
-        An F that is seen to be not finite, to fall or to be convex; a path without a
-        breakpoint above 0; arguments out of range.
+        If F is found to be not finite, to fall or to be convex, the path has no
+        breakpoint above 0, or an argument is out of range.
 
-    Source: proofs/catalogue.md has the soft margins; every optimum is one of them, because it is Pareto optimal in two convex functions.
+    Notes
+    -----
+    Source: proofs/catalogue.md has the soft margins; every optimum is one of them,
+    because it is Pareto optimal in two convex functions.
     """
     C, tol = finite_cost(C), positive(tol, "tol")
     until = np.inf if time_limit is None else time.monotonic() + positive(time_limit, "time_limit")
@@ -144,9 +161,7 @@ def concave_optimum(
     def cost(s: Array) -> Array:
         values = np.asarray(F(np.maximum(s, 0.0)), dtype=np.float64)
         if values.shape != s.shape or not np.isfinite(values).all():
-            raise ValueError(
-                "F must return a finite number for each of an array of sums of slacks, 0 among them"
-            )
+            raise ValueError("F must return a finite number for every sum of slacks, including 0")
         return C * values
 
     last = float(pieces.q[-1].sum()) / 2
@@ -156,6 +171,7 @@ def concave_optimum(
     while len(pieces.low):
         c0, cm, c1 = cost(pieces.s0), cost((pieces.s0 + pieces.s1) / 2), cost(pieces.s1)
         _check_concave(c0, cm, c1)
+        # The chord of F bounds each piece from below; try its minimum and both ends.
         u, bound = _least(pieces.q, c0, c1)
         tried = np.array([np.zeros(len(u)), u, np.ones(len(u))])
         values = [
@@ -181,15 +197,17 @@ def concave_optimum(
 
 
 def _pieces(path: RegularizationPath, lambdas: Array) -> _Pieces:
-    """The segments of the path, that from f = 0 to the first breakpoint before them."""
+    """Return the segments of the path; the first one begins at f = 0."""
     costs = np.concatenate([[0.0], 1 / lambdas])
     inside = (costs[:-1] + costs[1:]) / 2
     ends, middles = (
         [_measured(path, 1 / c) for c in costs[1:]],
         [_measured(path, 1 / c) for c in inside],
     )
+    # s is affine on a segment: extrapolate it to f = 0.
     origin = (0.0, 2 * middles[0][1] - ends[0][1])
-    n, s = (np.array(each) for each in zip(origin, *ends, strict=True))
+    n, s = (np.array(column) for column in zip(origin, *ends, strict=True))
+    # |f|^2 is quadratic on a segment, given at both ends and in the middle.
     m = np.array([middle[0] for middle in middles])
     q2 = 2 * (n[:-1] + n[1:] - 2 * m)
     q = np.column_stack([n[:-1], n[1:] - n[:-1] - q2, q2])
@@ -197,18 +215,19 @@ def _pieces(path: RegularizationPath, lambdas: Array) -> _Pieces:
 
 
 def _measured(path: RegularizationPath, lam: float) -> tuple[float, float]:
-    """|f|^2 and s at a lambda."""
+    """Return |f|^2 and s at a lambda."""
     solution = path.at(lam)
-    at = evaluate(path.problem, path.problem.function(path.problem.own_point(solution.point)))
-    return at.norm2, path.problem.with_cost(1.0).primal(at.f, 0.0, solution.bias)
+    values = evaluate(path.problem, path.problem.function(path.problem.own_point(solution.point)))
+    return values.norm2, path.problem.with_cost(1.0).primal(values.f, 0.0, solution.bias)
 
 
 def _norms(q: Array, u: Array) -> Array:
+    """Return |f|^2 at u on each piece."""
     return np.asarray(q[:, 0] + q[:, 1] * u + q[:, 2] * u**2)
 
 
 def _least(q: Array, c0: Array, c1: Array) -> tuple[Array, Array]:
-    """The u in [0, 1] with the least half of |f|^2 plus the chord of the costs, and that value."""
+    """Return the u in [0, 1] that minimises half of |f|^2 plus the chord, and the minimum."""
     slope, curve = q[:, 1] / 2 + c1 - c0, np.maximum(q[:, 2], 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         u = np.where(curve > 0, np.clip(-slope / curve, 0.0, 1.0), np.where(slope < 0, 1.0, 0.0))
@@ -216,12 +235,11 @@ def _least(q: Array, c0: Array, c1: Array) -> tuple[Array, Array]:
 
 
 def _check_concave(c0: Array, cm: Array, c1: Array) -> None:
-    """Refuse an F that falls or lies below a chord."""
+    """Raise ValueError if F falls or lies below a chord."""
     size = ROUNDING * (np.abs(c0) + np.abs(c1)).max(initial=0.0)
     if (c1 > c0 + size).any():
         raise ValueError("F falls: a larger sum of slacks must not cost less")
     if (cm < (c0 + c1) / 2 - size).any():
         raise ValueError(
-            "F is not concave: for a convex one the family svm.general has the problem, "
-            "which is convex then"
+            "F is not concave; for a convex F solve the convex problem of the family svm.general"
         )

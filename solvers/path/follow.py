@@ -1,4 +1,4 @@
-"""The whole regularisation path of a hinge: its solutions at every lambda = 1 / C, exactly, from one breakpoint to the next.
+"""The whole regularisation path of a hinge: exact solutions at every lambda = 1 / C.
 
     min  1/2 alpha' A K A' alpha - lambda t'alpha    s.t.  0 <= alpha <= weight,  [ s'alpha = 0 ]
     f = (1 / lambda) sum_i (A'alpha)_i k(x_i, .)
@@ -9,9 +9,9 @@ difference with a further point, the origin (`program.py`).
 
 Kernel, targets and weights are scaled by powers of two, so that all numbers have size
 1. Where a constant in f makes no difference, K is centred, so that differences of
-kernel values lose as few digits as possible. An offset that the targets of a regression
-with a bias have in common is subtracted from them. A linear kernel with no more
-features than points is followed in its features, any other kernel by its Gram matrix.
+kernel values lose as few digits as possible. The common offset of the targets of a
+regression with a bias is subtracted from them. A linear kernel with no more features
+than points is followed in its features, any other kernel by its Gram matrix.
 
 Source: document P, section 5, for ranking; Hastie, Rosset, Tibshirani, Zhu (2004) for
 classification; Gunter, Zhu (2007) for regression.
@@ -71,37 +71,42 @@ def regularization_path(
     time_limit: float | None = None,
     callback: Callable[[int, float, float], Any] | None = None,
 ) -> RegularizationPath | OneNormPath:
-    """All solutions of a hinge's problem for lambda = 1 / C from infinity down to lambda_min.
+    """Compute all solutions of a hinge problem from lambda = infinity to lambda_min.
+
+    lambda is 1 / C.
 
     Parameters
     ----------
-    problem : Problem
-        A MarginProblem with the hinge, its C ignored: classification with or without a
+    problem : MarginProblem or OneNormProblem
+        MarginProblem with hinge loss, its C ignored: classification with or without a
         bias, regression, ranking by labels or pairs; or a OneNormProblem, whose path is
-        one of constant pieces.
+        piecewise constant.
     lambda_min : float
-        >= 0, in the units of lambda = 1 / C, that of P (6) and (8); at 0 the path goes
-        on to its very end.
+        Last lambda, >= 0, default 1e-4, in the units of lambda = 1 / C, that of P (6)
+        and (8); at 0 the path is complete.
     max_events : int | None
-        Breakpoints at most.
+        Maximum number of breakpoints.
     time_limit : float | None
-        Seconds, in which the compilation of kernels does not count.
+        Limit in seconds, without the compilation of kernels.
     callback : Callable[[int, float, float], Any] | None
         Called with (breakpoints, lambda, gap) at every breakpoint; a true return ends
         the path.
 
     Returns
     -------
-    RegularizationPath
-        The breakpoints, each with its gap, and why they end where they do; OneNormPath
-        : likewise, the pieces.
+    RegularizationPath or OneNormPath
+        Breakpoints, or pieces of a one-norm program, each with its gap; and the reason
+        for their end.
 
     Raises
     ------
     ValueError
-        A problem that has no such path, in a sentence; a limit that is not positive.
+        If the problem has no such path, or a limit is not positive.
 
-    Source: document P, section 5, with its Algorithm 1 replaced by steps along projections.
+    Notes
+    -----
+    Source: document P, section 5, with its Algorithm 1 replaced by steps along
+    projections.
     """
     reason = refusal(problem)
     if reason:
@@ -127,43 +132,51 @@ REQUIREMENTS = Requirements(
 
 
 def refusal(problem: Any) -> Refusal | None:
-    """Why a problem has no path, or None. Its C plays no part."""
+    """Return the reason for which a problem has no path, or None.
+
+    C does not matter.
+
+    Parameters
+    ----------
+    problem : MarginProblem or OneNormProblem
+        Problem.
+    """
     if isinstance(problem, OneNormProblem):
         return linear.refusal(problem)
     if not isinstance(problem, MarginProblem) or problem.loss != "hinge":
-        return Refusal("paths are of the hinge")
+        return Refusal("paths exist for the hinge loss only")
     if problem.hard.any():
-        return Refusal("rows of infinite weight have no share of C")
+        return Refusal("rows of infinite weight have no path, as C does not scale them")
     unmet = REQUIREMENTS.refusal(problem)
     if unmet is None and not np.isfinite(problem.gram.dense).all():
-        return Refusal("kernel values are beyond all floats")
+        return Refusal("kernel values are outside the float64 range")
     return unmet
 
 
 @dataclass(frozen=True, eq=False)
 class _ScaledProblem:
-    """A problem in numbers of size 1.
+    """Problem in numbers of size 1.
 
     Parameters
     ----------
     problem : MarginProblem
-        Whose path is asked for.
+        Problem of the path.
     centred : FunctionForm
-        The form in which its functions are returned.
+        Form in which its functions are returned.
     used : Index
-        (p',) the rows that cost anything; the path is that of these rows.
-    t : Array
-        (p',) their targets, and w : (p',) their weights.
+        Rows of positive weight, shape (p',); the path is that of these rows.
+    t, w : ndarray of shape (p',)
+        Their targets and weights.
     kernel, target, weight : float
-        The units of K, t and the weights, powers of two; `kernel` is one of four, so
+        Units of K, t and the weights, powers of two; `kernel` is a power of four, so
         that features have a unit, too.
     function : float
-        The unit of v, over that of the weights.
+        Unit of v, over that of the weights.
     differences : Differences
-        The rows in these units.
+        Rows in these units.
     lost : tuple[float, float]
-        How far an entry of K is off, and how far the means are apart that centring took
-        from K, in units of K.
+        Error of an entry of K, and distance of the means that centring took from K, in
+        units of K.
     """
 
     problem: MarginProblem
@@ -180,13 +193,12 @@ class _ScaledProblem:
 
     @classmethod
     def of(cls, problem: MarginProblem) -> _ScaledProblem:
-        """A problem that has a path."""
+        """Return the scaled form of a problem that has a path."""
         centred, used = FunctionForm(problem), np.flatnonzero(problem.unit_weights > 0)
         E, lost = centred.matrix
         squares = (E * E).sum(axis=1) if centred.explicit else E.diagonal()
-        left = max(
-            float(squares.mean()), lost
-        )  # computed squares are negative where rounding leaves nothing of the differences
+        # Computed squares are negative if the differences are below rounding error.
+        left = max(float(squares.mean()), lost)
         kernel = _power(float(np.sqrt(left))) ** 2
         t, w = centred.rows.t[used], problem.unit_weights[used]
         target, weight = (
@@ -212,12 +224,15 @@ class _ScaledProblem:
         )
 
     def norm2(self, beta: Array) -> float:
-        """|sum_i beta_i k(x_i, .)|^2, in the unit of K, of coefficients that nearly cancel."""
+        """Return |sum_i beta_i k(x_i, .)|^2, in the unit of K.
+
+        The coefficients nearly cancel.
+        """
         return self.centred.norm2(beta[: self.problem.m]) / self.kernel
 
     @property
     def unit(self) -> float:
-        """The unit of lambda."""
+        """Unit of lambda."""
         return self.kernel * self.weight / self.target
 
     def path(self, budget: Budget) -> RegularizationPath:
@@ -240,7 +255,7 @@ class _ScaledProblem:
         return self._named(trace, level, budget.seconds)
 
     def _named(self, trace: PathTrace, level: float, seconds: float) -> RegularizationPath:
-        """The path of a trace, in the problem's own units and rows."""
+        """Return the path of a trace, in the problem's own units and rows."""
         problem = self.problem
         alpha = np.zeros(problem.p)
         alpha[self.used] = trace.alpha * self.weight
@@ -253,8 +268,8 @@ class _ScaledProblem:
         )
         V = trace.of_all("v") if self.centred.explicit else betas
         values = np.zeros(T)
-        # of features the constant in K alone is not 0 at the anchor, which is the first
-        # point otherwise
+        # With features only the constant in K is nonzero at the anchor; otherwise the
+        # anchor is the first point.
         if problem.bias:
             constant = (
                 V[:, -1]
@@ -298,7 +313,11 @@ class _ScaledProblem:
 
 
 def _differences(problem: MarginProblem, explicit: bool, used: Index, E: Array) -> Differences:
-    """The rows `used`. A row of one point is its difference with the origin, the last point; with a bias K carries a constant."""
+    """Return the rows `used` as differences of points.
+
+    A row of one point is its difference with the origin, the last point; with a bias K
+    includes a constant.
+    """
     m, rows = problem.m, problem.rows
     if isinstance(rows, Pairs):
         i, j, s = rows.preferred[used], rows.other[used], np.zeros(len(used))
@@ -318,5 +337,5 @@ def _differences(problem: MarginProblem, explicit: bool, used: Index, E: Array) 
 
 
 def _power(size: float) -> float:
-    """The power of two nearest to a size, 1 for 0."""
+    """Return the power of two nearest to a size, 1 for 0."""
     return float(2.0 ** np.rint(np.log2(size))) if size > 0 else 1.0

@@ -1,20 +1,21 @@
-"""The form in which the functions of a path are returned, and the relative gap of each.
+"""Form in which the functions of a path are returned, and their relative gaps.
 
-    f(x) + b = w.(z - c) + value                                        features z of a linear kernel, c their mean
-    f(x) + b = sum_i beta_i ( k(x_i, x) - k(x_i, x_1) ) + value         any other kernel
+    f(x) + b = w.(z - c) + value        features z of a linear kernel, c their mean
+    f(x) + b = sum_i beta_i ( k(x_i, x) - k(x_i, x_1) ) + value    any other kernel
 
 Both forms are centred, so that points far from 0 cost no digits. `value` is f + b at
-the anchor, which is c or x_1, less an offset that all targets of a regression have in
-common. The offset belongs to b; because it is kept apart, it costs the path no digits.
-Where a constant in f makes a difference, the anchor is 0 and value = 0.
+the anchor, which is c or x_1, less the common offset of all targets of a regression.
+The offset belongs to b; because it is stored apart, it costs the path no digits. Where
+a constant in f makes a difference, the anchor is 0 and value = 0.
 
 For multipliers alpha in [0, c], f_alpha = sum_i (A'alpha)_i k(x_i, .) and any f and b,
 with u = t - A f - b s, the gap
 
-    primal(f, b) - dual(alpha) = sum_r alpha_r (-u_r)_+ + (c_r - alpha_r) (u_r)_+  +  1/2 |f - f_alpha|^2  +  b s'alpha
+    primal(f, b) - dual(alpha) = sum_r alpha_r (-u_r)_+ + (c_r - alpha_r) (u_r)_+  +
+    1/2 |f - f_alpha|^2  +  b s'alpha
 
 has no large terms that cancel; its b is that of the centred f and targets. Sums are in
-extended precision where the machine has it, and what they may still lose is counted
+extended precision if the machine has it, and their remaining rounding error is counted
 against the gap.
 
 Source: Fenchel's inequality, row by row, with equality for a conjugate pair; document T
@@ -43,7 +44,10 @@ from equimargin.solvers.exact_limits import rational_kernel
 
 Extended = NDArray[np.longdouble]
 EXTENDED_UNIT = float(np.finfo(np.longdouble).eps) / 2
-"""Unit roundoff of extended precision, 2^-64 on x86; that of float64 where the machine has no extended precision."""
+"""Unit roundoff of extended precision, 2^-64 on x86.
+
+That of float64 on a machine without extended precision.
+"""
 EXTENDED_TILE_ENTRIES = 2**18
 """Entries of a matrix that are in extended precision at a time; they take 4 MB."""
 
@@ -56,12 +60,12 @@ class Values(NamedTuple):
     f : array-like of shape (m,)
         Centred values.
     off : ndarray of shape (m,)
-        How far each may be off.
-    norm2 : float
-        |f|^2, approximately.
+        Bounds of their errors.
     b : Any
         Of a problem with a bias, the bias and the constant that centring takes from f,
         less the offset of the targets.
+    norm2 : float
+        |f|^2, approximately.
     """
 
     f: Any
@@ -71,22 +75,25 @@ class Values(NamedTuple):
 
 
 class FunctionForm:
-    """The form in which the functions of a problem's path are returned.
+    """Form in which the functions of a problem's path are returned.
 
     Parameters
     ----------
     problem : MarginProblem
-        Whose path it is.
-    free
-        Whether a constant in f makes no difference.
-    explicit
-        Whether the path keeps features of f, or else coefficients of k(x_i, .).
+        Problem of the path.
+
+    Attributes
+    ----------
+    free : bool
+        True if a constant in f makes no difference.
+    explicit : bool
+        True if the path stores features of f instead of coefficients of k(x_i, .).
     centre : ndarray of shape (q,)
-        c; empty where the kernel has no features.
-    offset
-        What all targets have in common, which belongs to b.
-    rows
-        The problem's rows, their targets less the offset.
+        c; empty if the kernel has no features.
+    offset : float
+        Common offset of all targets, which belongs to b.
+    rows : Rows
+        Rows of the problem, their targets less the offset.
     """
 
     def __init__(self, problem: MarginProblem) -> None:
@@ -107,7 +114,10 @@ class FunctionForm:
 
     @cached_property
     def matrix(self) -> tuple[Array, float]:
-        """E of `active_set.py`, (m, k), centred features or the centred Gram matrix; and how far an entry of K may be off."""
+        """E of `active_set.py`, shape (m, k), and the error of an entry of K.
+
+        E contains centred features or is the centred Gram matrix.
+        """
         if self.features is not None:
             Z = np.concatenate([part for _, part in self._feature_tiles()]).astype(np.float64)
             return (Z, 0.0) if self.explicit else (Z @ Z.T, 0.0)
@@ -121,14 +131,14 @@ class FunctionForm:
 
     @cached_property
     def _means(self) -> Extended:
-        """Row means of K, (m,); zeros where a constant in f makes a difference."""
+        """Row means of K, shape (m,); zeros where a constant in f makes a difference."""
         if not self.free:
             return np.zeros(self.problem.m, dtype=np.longdouble)
         return np.concatenate([part.mean(axis=1) for _, part in self._kernel_tiles()])
 
     @property
     def shift(self) -> Array:
-        """The vector, (k,), whose product with a function is what the bias falls by when the function is uncentred."""
+        """Vector s, shape (k,): uncentring a function v decreases the bias by s'v."""
         if self.features is None:
             return self._means.astype(np.float64)
         if self.explicit:
@@ -139,7 +149,10 @@ class FunctionForm:
 
     @property
     def spread(self) -> float:
-        """How far the row means of K, which centring subtracts, are from their mean at most; 0 for features, which lose nothing."""
+        """Maximum distance of the row means of K, subtracted by centring, from their mean.
+
+        It is 0 for features, which lose nothing.
+        """
         return (
             0.0
             if self.features is not None
@@ -147,7 +160,13 @@ class FunctionForm:
         )
 
     def norm2(self, beta: Array) -> float:
-        """|sum_i beta_i k(x_i, .)|^2 of coefficients that nearly cancel."""
+        """Return |sum_i beta_i k(x_i, .)|^2 for coefficients that nearly cancel.
+
+        Parameters
+        ----------
+        beta : ndarray of shape (m,)
+            Coefficients.
+        """
         if self.features is not None:
             w = self._weights(beta.astype(np.longdouble))
             return float(w @ w)
@@ -156,7 +175,15 @@ class FunctionForm:
         return abs(float(sum(v[rows] @ (part @ v) for rows, part in self._differences())))
 
     def apart(self, v: Array, beta: Array) -> float:
-        """|f - sum_i beta_i k(x_i, .)| of a function in the path's own form v, (k,)."""
+        """Return |f - sum_i beta_i k(x_i, .)| for a function in the path's own form.
+
+        Parameters
+        ----------
+        v : ndarray of shape (k,)
+            Function f.
+        beta : ndarray of shape (m,)
+            Coefficients.
+        """
         if not self.explicit:
             return float(np.sqrt(self.norm2(v - beta)))
         return float(
@@ -165,7 +192,7 @@ class FunctionForm:
 
     @cached_property
     def radius(self) -> float:
-        """The largest distance of a point from the anchor."""
+        """Largest distance of a point from the anchor."""
         if self.features is not None:
             squares = [float((part * part).sum(axis=1).max()) for _, part in self._feature_tiles()]
             return float(np.sqrt(max(squares)))
@@ -173,17 +200,18 @@ class FunctionForm:
         return float(np.sqrt(max(K.max(), 0.0)))
 
     def handed(self, v: Array, value: float, alpha: Array, lam: float = 1.0) -> Point:
-        """The point of a function in the path's own form.
+        """Return the point of a function in the path's own form.
 
         Parameters
         ----------
         v : ndarray of shape (k,)
-            The function.
+            Function.
         value : float
-            At the anchor.
+            Its value at the anchor.
         alpha : ndarray of shape (p,)
+            Multipliers.
         lam : float
-            lambda where all three are given times lambda, else 1.
+            lambda if all three are multiplied by lambda, else 1.
         """
         value_there = np.longdouble(value) + np.longdouble(lam) * self.offset
         if self.features is not None:
@@ -203,7 +231,14 @@ class FunctionForm:
         return Point(beta=beta, b=b, alpha=alpha)
 
     def values(self, point: Point) -> Values:
-        """f of a returned point at the training points, in extended precision."""
+        """Return f of a returned point at the training points, in extended precision.
+
+        Parameters
+        ----------
+        point : Point
+            Point with w or beta.
+        """
+        # Errors `off` are bounded by gamma_n times the sums of absolute terms.
         b: Any = np.longdouble(point.b or 0.0) - self.offset
         if point.w is not None:
             w, size = point.w.astype(np.longdouble), np.abs(point.w)
@@ -231,7 +266,17 @@ class FunctionForm:
     # At any points.
 
     def at(self, X: Any, V: Array, values: Array) -> Array:
-        """f + b, (T, n), of functions V (T, k) at points X (n, d). values : (T,) theirs at the anchor. Without a bias it is f alone."""
+        """Return f + b, shape (T, n), or f alone without a bias.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points.
+        V : ndarray of shape (T, k)
+            Functions in the path's own form.
+        values : ndarray of shape (T,)
+            Their values at the anchor.
+        """
         bias, T = self.problem.bias, len(V)
         if self.features is None:
             K = self.problem.kernel.block(X, self.problem.X)
@@ -264,7 +309,7 @@ class FunctionForm:
 
     @cached_property
     def _anchor(self) -> Extended:
-        """k(x_1, x_i), (m,); zeros where a constant in f makes a difference."""
+        """k(x_1, x_i), shape (m,); zeros where a constant in f makes a difference."""
         return (
             next(self._kernel_tiles())[1][0]
             if self.free
@@ -273,7 +318,10 @@ class FunctionForm:
 
     @cached_property
     def _lossy(self) -> bool:
-        """Whether computed entries of K count as rounded: where they are rational, and not given. All others count as exact in float64."""
+        """True if computed entries of K count as rounded: rational, and not given.
+
+        All others count as exact in float64.
+        """
         kernel = self.problem.kernel
         return not kernel.given and rational_kernel(kernel)
 
@@ -283,7 +331,7 @@ class FunctionForm:
         return float(self.problem.gram.diagonal.max(initial=0.0))
 
     def _rounding(self, v: Array) -> Array:
-        """How far K v, (m,), may be off because the entries of K are rounded, for v >= 0."""
+        """Return error bounds of K v, shape (m,), v >= 0, due to rounded entries of K."""
         if not self._lossy:
             return np.zeros(self.problem.m)
         gram = self.problem.gram.extended or self.problem.gram
@@ -292,7 +340,7 @@ class FunctionForm:
         )
 
     def _feature_tiles(self) -> Iterator[tuple[slice, Extended]]:
-        """Tiles of the centred features: which rows, and z - c of these."""
+        """Yield tiles of the centred features: a slice of rows, and their z - c."""
         assert self.features is not None
         for rows in tiles(self.problem.m, self.features.q):
             Z = self.features.rows(np.arange(rows.start, rows.stop))
@@ -302,12 +350,13 @@ class FunctionForm:
             )
 
     def _kernel_tiles(self) -> Iterator[tuple[slice, Extended]]:
-        """Tiles of K: which rows, and these rows of it."""
+        """Yield tiles of K: a slice of rows, and these rows of K."""
         gram, m = self.problem.gram, self.problem.m
         K = (gram.extended or gram).dense if self._lossy else gram.dense
         for rows in tiles(m, m):
             part = K[rows].astype(np.longdouble)
-            if gram.shift:  # of a given matrix, added to its diagonal exactly
+            # The shift of a given matrix is added to its diagonal exactly.
+            if gram.shift:
                 place = np.arange(rows.start, rows.stop)
                 part[place - rows.start, place] = (
                     gram.X.diagonal()[rows].astype(np.longdouble) + gram.shift
@@ -315,7 +364,10 @@ class FunctionForm:
             yield rows, part
 
     def _differences(self) -> Iterator[tuple[slice, Extended]]:
-        """Tiles of K; where a constant in f makes no difference, of k(x, z) - k(x_1, z) - k(x, x_1) + k(x_1, x_1)."""
+        """Yield tiles of K, centred at the anchor if a constant in f makes no difference.
+
+        Centred entries are k(x, z) - k(x_1, z) - k(x, x_1) + k(x_1, x_1).
+        """
         for rows, K in self._kernel_tiles():
             if self.free:
                 K -= self._anchor
@@ -323,7 +375,7 @@ class FunctionForm:
             yield rows, K
 
     def _weights(self, beta: Extended) -> Extended:
-        """Z'beta of the centred features, (q,)."""
+        """Return Z'beta of the centred features, shape (q,)."""
         return np.asarray(
             sum(part.T @ beta[rows] for rows, part in self._feature_tiles()), dtype=np.longdouble
         )
@@ -332,18 +384,22 @@ class FunctionForm:
 def claimed(
     problem: MarginProblem, rows: Rows, point: Point, values: Values, apart: float
 ) -> float:
-    """The relative gap of a point, as that of a Solution, with all rounding of its sums counted against it.
+    """Return the relative gap of a point, plus all rounding errors of its sums.
+
+    It is relative like that of a Solution.
 
     Parameters
     ----------
     problem : MarginProblem
-        At the C of the point.
+        Problem at the C of the point.
     rows : Rows
-        Without the targets' offset, as `FunctionForm` has them.
+        Rows without the targets' offset, as in `FunctionForm`.
+    point : Point
+        Point with multipliers.
     values : Values
         f of the point.
     apart : float
-        |f - f_alpha| at most.
+        Upper bound of |f - f_alpha|.
     """
     assert point.alpha is not None
     alpha, c, s = (
@@ -352,14 +408,12 @@ def claimed(
         problem.bias_signs,
     )
     t, f = rows.t.astype(np.longdouble), values.f
-    off = (
-        rows.absolute_dot(values.off) + UNIT * np.abs(t) + 2 * EXTENDED_UNIT * abs(values.b)
-    )  # t may be a rounded difference
+    # t may be a rounded difference.
+    off = rows.absolute_dot(values.off) + UNIT * np.abs(t) + 2 * EXTENDED_UNIT * abs(values.b)
     u = t - rows.dot(f) - values.b * s
     over, under = np.maximum(off - u, 0.0), np.maximum(u + off, 0.0)
-    with np.errstate(
-        over="ignore"
-    ):  # near lambda = 0, where the squares of what is left may be beyond all floats
+    # Near lambda = 0 the squares of the remainders may overflow.
+    with np.errstate(over="ignore"):
         gap = (
             alpha @ over
             + (c - alpha) @ under
@@ -371,10 +425,16 @@ def claimed(
 
 
 def without_offset(rows: Rows) -> tuple[float, Rows]:
-    """An offset of a regression's targets, and the rows whose targets are y - offset, without rounding.
+    """Return an offset of a regression's targets, and the rows with targets y - offset.
 
-    The offset is the middle target, if all others are between its half and its double: the difference of two floats like that is exact.
-    Where targets are farther apart an offset would make them little smaller, and it is 0.
+    The targets are not rounded. The offset is the middle target, if all others are
+    between its half and its double: the difference of two such floats is exact. If
+    targets are farther apart an offset would make them little smaller, and it is 0.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows of any problem; the offset is 0 unless they are a `Tube`.
     """
     if not isinstance(rows, Tube):
         return 0.0, rows
@@ -386,7 +446,15 @@ def without_offset(rows: Rows) -> tuple[float, Rows]:
 
 
 def balanced(beta: Array) -> Array:
-    """Coefficients, (m,), whose sum is 0 but for rounding, as `balance` makes them."""
+    """Return coefficients, shape (m,), with the sum 0 within rounding error.
+
+    `balance` makes them.
+
+    Parameters
+    ----------
+    beta : ndarray of shape (m,)
+        Coefficients.
+    """
     beta = beta.copy()
     balance(beta[None])
     return beta
@@ -394,9 +462,19 @@ def balanced(beta: Array) -> Array:
 
 @jit
 def balance(betas: Array) -> None:
-    """Subtract the sum of every row, (T, m), from the smallest of its entries, twice. The sum is computed with twice float64's digits.
+    """Subtract the sum of every row from the smallest of its entries, twice.
 
-    Source: D. Knuth, The Art of Computer Programming 2 (1969), theorem 4.2.2 B: the rounding of a sum of two floats is a float.
+    The sum is computed with twice float64's digits.
+
+    Parameters
+    ----------
+    betas : ndarray of shape (T, m)
+        Coefficients; changed in place.
+
+    Notes
+    -----
+    Source: D. Knuth, The Art of Computer Programming 2 (1969), theorem 4.2.2 B: the
+    rounding of a sum of two floats is a float.
     """
     for beta in betas:
         smallest = 0
@@ -404,6 +482,7 @@ def balance(betas: Array) -> None:
             if abs(beta[a]) < abs(beta[smallest]):
                 smallest = a
         for _ in range(2):
+            # TwoSum: `rest` accumulates the rounding errors of `total`.
             total, rest = 0.0, 0.0
             for a in range(beta.size):
                 longer = total + beta[a]
@@ -414,6 +493,14 @@ def balance(betas: Array) -> None:
 
 
 def tiles(m: int, width: int) -> Iterator[slice]:
-    """The rows of a matrix, a tile at a time."""
+    """Return slices of rows that divide a matrix into tiles.
+
+    Parameters
+    ----------
+    m : int
+        Number of rows.
+    width : int
+        Number of columns.
+    """
     size = max(EXTENDED_TILE_ENTRIES // max(width, 1), 1)
     return (slice(start, min(start + size, m)) for start in range(0, m, size))

@@ -1,10 +1,11 @@
-"""One solution as the end of a regularisation path, from lambda = infinity, where alpha is known, down to lambda = 1 / C.
+"""Solver for one C: the end of a regularisation path from lambda = infinity to 1 / C.
 
-    C alpha(lambda), with alpha in [0, weight] from the last breakpoint, are multipliers of the problem at C
+    C alpha(lambda), with alpha in [0, weight] from the last breakpoint, are multipliers
+    of the problem at C
 
-These multipliers are optimal if the path comes as far as 1 / C, and feasible wherever
-it ends before. The path passes the solutions of all smaller C on its way. No other
-solver works like that, so that the others' answers can be compared with this one.
+alpha is known at lambda = infinity. The multipliers are optimal if the path reaches 1 /
+C, and feasible if it ends before. The path passes the solutions of all smaller C on its
+way. No other solver works like this, so that it is a reference for the other solvers.
 
 Source: document P, section 5; Hastie, Rosset, Tibshirani, Zhu (2004); Gunter, Zhu
 (2007).
@@ -30,23 +31,34 @@ from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status
 
 LONGEST_PATH = 2_000_000_000
-"""Numbers read along the longest path that is followed, estimated as p breakpoints that read m^2 + p numbers each: some fifteen seconds."""
+"""Estimated maximum of the numbers read along a path: some fifteen seconds.
+
+The estimate is p breakpoints that read m^2 + p numbers each.
+"""
 
 
 def no_path_to_C(problem: MarginProblem) -> Refusal | None:
-    """The refusal of a problem whose lambda = 1 / C is on no path, or is too far along it for an answer among others; or None."""
+    """Return the refusal of a problem whose lambda = 1 / C is on no path, or None.
+
+    A path that is too long for a comparison with other solvers is refused, too.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem with its C.
+    """
     if np.isinf(problem.C):
         return Refusal("lambda = 1 / C is 0 for a hard margin")
     if not SMALLEST_LAMBDA <= 1 / problem.C < np.inf:
         return Refusal(
-            f"lambda = 1 / C = {1 / problem.C:g} is on no path: they are followed from "
-            f"{SMALLEST_LAMBDA:g} to what float64 holds"
+            f"lambda = 1 / C = {1 / problem.C:g} is on no path: a path begins at the "
+            f"largest float64 and ends at {SMALLEST_LAMBDA:g}"
         )
     refusal = path.refusal(problem)
     if refusal is None and problem.p * (problem.m**2 + problem.p) > LONGEST_PATH:
         size = f"{problem.m:,} points and {problem.p:,} rows"
         return Refusal(
-            f"too large for an answer among others: {size}",
+            f"too large for a comparison of solvers: {size}",
             instead="regularization_path follows them",
             too_large=True,
         )
@@ -56,7 +68,7 @@ def no_path_to_C(problem: MarginProblem) -> Refusal | None:
 REQUIREMENTS = Requirements(
     MarginProblem,
     losses=("hinge",),
-    why={"squared_hinge": "has no path of straight pieces: paths are of the hinge"},
+    why={"squared_hinge": "has no piecewise linear path: paths exist for the hinge loss only"},
     also=no_path_to_C,
 )
 
@@ -72,13 +84,13 @@ REQUIREMENTS = Requirements(
     kernel=steps.walk,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
-    """Follow the path down to 1 / C. It begins where alpha is known, so that a warm start is of no use."""
+    """Follow the path down to 1 / C; the initial alpha is known, a warm start unused."""
     progress = DualConvergenceMonitor("homotopy", problem, limits, limits.max_iter or sys.maxsize)
     asked = False
 
     def listen(breakpoints: int, lam: float, gap: float) -> bool:
         nonlocal asked
-        # nothing is known yet at C but f = 0, of value P(0)
+        # Along the path the only known point at C is f = 0, of value P(0).
         asked = limits.callback is not None and bool(
             limits.callback(breakpoints, 0.0, problem.scale, problem.origin)
         )
@@ -98,7 +110,18 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
 
 
 def multipliers(followed: RegularizationPath, problem: MarginProblem) -> Array:
-    """Feasible multipliers at C, (p,): those of the path at 1 / C; if it ends before, C times those of its last breakpoint, or zeros."""
+    """Return feasible multipliers at C, shape (p,).
+
+    These are the path's at 1 / C; if it ends before, C times those of its last
+    breakpoint, or zeros.
+
+    Parameters
+    ----------
+    followed : RegularizationPath
+        Path.
+    problem : MarginProblem
+        Problem with its C.
+    """
     lambdas, C = followed.lambdas, problem.C
     if not len(lambdas):
         return np.zeros(problem.p)

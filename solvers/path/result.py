@@ -1,4 +1,4 @@
-"""A regularisation path as an object that answers at any lambda: its breakpoints, and straight lines between them.
+"""Regularisation path, evaluated at any lambda: breakpoints, and linear interpolation.
 
 g(lambda) = lambda f(lambda) and alpha(lambda) are piecewise linear in lambda. Above the
 first breakpoint lambda_0, alpha is constant and f(lambda) = (lambda_0 / lambda)
@@ -28,7 +28,7 @@ from equimargin.solvers.problem_file import is_number, packed, read, unpacked, w
 from equimargin.solvers.solution import Solution, Status
 
 PATH_FORMAT = "equimargin regularization path 3"
-"""Name of the format of a path's file. The number counts the changes of its layout."""
+"""Format name of a path's file; the number counts the changes of its layout."""
 ARRAYS_OF_PATH = (
     "lambdas",
     "betas",
@@ -41,9 +41,9 @@ ARRAYS_OF_PATH = (
     "event_rows",
     "event_kinds",
 )
-"""Arrays of a path that its file holds under their own names."""
+"""Arrays of a path that its file contains under their own names."""
 ARRAYS_OF_ALPHA = ("first", "starts", "rows", "values")
-"""Arrays of the path's `Alphas`, which its file holds as alpha_first and so on."""
+"""Arrays of the path's `Alphas`, which its file contains as alpha_first etc."""
 INTEGER_ARRAYS = (
     "margins",
     "event_breakpoints",
@@ -54,24 +54,31 @@ INTEGER_ARRAYS = (
 )
 """Arrays of the file whose entries are integers; all others are float64."""
 FIELDS_IN_JSON = ("level", "stopped", "complete", "seconds")
-"""Fields of a path that its file holds as JSON."""
+"""Fields of a path that its file contains as JSON."""
 SMALLEST_LAMBDA = 1e-300
-"""lambda below which a path gives no answers: its inverse, the cost C, comes too near to the largest float."""
+"""Smallest lambda for which a path gives solutions.
+
+The inverse of a smaller one, the cost C, is too near to the largest float.
+"""
 OPTIMAL_GAP = 1e-8
-"""Relative gap, rounding included, up to which an answer of a path is called optimal. The command `path` fails where one is larger."""
+"""Relative gap, rounding included, up to which a path's solution is called optimal.
+
+The command `path` fails if one is larger.
+"""
 
 
 class Event(NamedTuple):
-    """A row that comes into the margin set or goes out of it.
+    """Row that enters the margin set or leaves it.
 
     Parameters
     ----------
     lam : float
         lambda.
     kind : str
-        "enter", or "zero" and "weight": out of it with alpha = 0, with alpha = weight.
+        "enter", or "zero" and "weight" for a row that leaves with alpha = 0 or alpha =
+        weight.
     row : int
-        Of the problem.
+        Row number of the problem.
     """
 
     lam: float
@@ -80,15 +87,17 @@ class Event(NamedTuple):
 
 
 class Alphas(Sequence[Array]):
-    """alpha at every breakpoint, (p,) each, kept as what changes.
+    """alpha at every breakpoint, shape (p,) each, stored as its changes.
 
     Parameters
     ----------
     first : ndarray of shape (p,)
         The first one.
     starts : NDArray[np.int64] of shape (T + 1,)
-        And rows, values : (changes,): from breakpoint t - 1 to t alpha changes at
-        rows[starts[t]:starts[t + 1]] at most, to values.
+        Starts of the changes of each breakpoint.
+    rows, values : ndarray of shape (changes,)
+        From breakpoint t - 1 to t alpha changes at rows[starts[t]:starts[t + 1]] at
+        most, to values.
     """
 
     def __init__(
@@ -99,7 +108,17 @@ class Alphas(Sequence[Array]):
 
     @classmethod
     def of(cls, first: Array, changes: NDArray[np.int64], rows: Index, values: Array) -> Alphas:
-        """From how many changes there are at every breakpoint, (T,), and which, one after the other."""
+        """Return the sequence from the changes of each breakpoint.
+
+        Parameters
+        ----------
+        first : ndarray of shape (p,)
+            The first one.
+        changes : NDArray[np.int64] of shape (T,)
+            Number of changes at every breakpoint.
+        rows, values : ndarray of shape (changes,)
+            Rows that change, and their new values, breakpoint by breakpoint.
+        """
         return cls(
             first,
             np.concatenate([[0], np.cumsum(changes, dtype=np.int64)]),
@@ -123,9 +142,8 @@ class Alphas(Sequence[Array]):
         before, alpha = self._last if self._last[0] <= t else (-1, self.first)
         alpha = alpha.copy()
         changed = slice(self.starts[before + 1], self.starts[t + 1])
-        alpha[self.rows[changed]] = self.values[
-            changed
-        ]  # of a row's several values the last one stays
+        # Of several values of a row the last one stays.
+        alpha[self.rows[changed]] = self.values[changed]
         self._last = t, alpha
         return alpha.copy()
 
@@ -135,61 +153,63 @@ class Alphas(Sequence[Array]):
 
 @dataclass(frozen=True, eq=False)
 class OnPath(Solution):
-    """A path's solution at one lambda.
+    """Solution of a path at one lambda.
 
     Parameters
     ----------
     gap : float
-        Relative, measured without terms that cancel, with all rounding against it.
+        Relative gap, computed without terms that cancel, with all rounding against it.
     """
 
     gap: float = field(kw_only=True)
 
     @property
     def relative_gap(self) -> float:
-        """Primal minus dual of the point, over S, in extended precision, with the rounding of that counted against it."""
+        """Primal minus dual of the point, over S, in extended precision, plus rounding."""
         return self.gap
 
 
 @dataclass(frozen=True, eq=False)
 class RegularizationPath:
-    """All solutions of a hinge's problem for lambda = 1 / C from infinity down to lambdas[-1].
+    """All solutions of a hinge problem for lambda = 1 / C from infinity to lambdas[-1].
 
     Parameters
     ----------
     problem : MarginProblem
-        Whose path it is; its C means nothing.
+        Problem of the path; its C is ignored.
     lambdas : ndarray of shape (T,)
         Breakpoints, decreasing, in the units of P (6): lambda = 1 / C. Above the first
         alpha does not change; 0 may be the last.
     alphas : Alphas
-        T arrays (p,) in [0, weight], those of P (8): the problem's dual at
-        C = 1 / lambda is alpha / lambda.
+        T arrays (p,) in [0, weight], those of P (8): the dual solution at C = 1 /
+        lambda is alpha / lambda.
     betas : ndarray of shape (T, m)
         Coefficients of g = lambda f = sum_i beta_i k(x_i, .).
     w : ndarray of shape (T, q)
-        g = w.z with the features z of a linear kernel, where they are no more than the
-        points; (T, 0) otherwise. Where there is a w, it is what is returned: the f of
-        the rounded alpha may be off by more.
+        g = w.z with the features z of a linear kernel, if they are no more than the
+        points; (T, 0) otherwise. A w is what is returned: the f of the rounded alpha
+        may have a larger error.
     values_at_anchor : ndarray of shape (T,)
         g + lambda b at the anchor of `function.py`, less lambda times the offset of the
-        targets, which `biases` adds; one of the best where they are an interval, 0
-        without a bias.
+        targets, which `biases` adds; one of the optimal values if they are an interval,
+        0 without a bias.
     level : float
         d(lambda b) / d(lambda) above lambda_0.
-    gaps, midpoint_gaps : ndarray of shape (T,)
-        And (T - 1,) relative gaps at the breakpoints and half way to the next one:
-        those of what `at` returns, with an estimate of all rounding counted against it.
+    gaps : ndarray of shape (T,)
+        Relative gaps of the results of `at` at the breakpoints, with an estimate of all
+        rounding counted against them.
+    midpoint_gaps : ndarray of shape (T - 1,)
+        Gaps likewise, half way to the next breakpoint.
     margins : NDArray[np.int64] of shape (T,)
-        How many rows are in the margin set on the way to the next breakpoint.
+        Number of rows in the margin set on the way to the next breakpoint.
     event_breakpoints, event_rows, event_kinds : array of shape (E,)
         See `events`.
     stopped : str
-        Why it ends, in a sentence.
+        Reason for the end, as a sentence.
     complete : bool
-        Whether nothing of it is missing.
+        True if no part of the path is missing.
     seconds : float
-        Of wall time.
+        Wall time in seconds.
     """
 
     problem: MarginProblem
@@ -214,7 +234,7 @@ class RegularizationPath:
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """What happens to which row at which lambda."""
+        """Events of the path: rows that enter or leave the margin set."""
         names = [kind.name.lower() for kind in BreakpointKind]
         listed = zip(
             self.lambdas[self.event_breakpoints].tolist(),
@@ -226,57 +246,68 @@ class RegularizationPath:
 
     @cached_property
     def centred(self) -> FunctionForm:
-        """The form in which its functions are returned."""
+        """Form in which the path's functions are returned."""
         return FunctionForm(self.problem)
 
     @property
     def _functions(self) -> Array:
-        """g as it is kept, (T, k)."""
+        """g as stored, shape (T, k)."""
         return self.w if self.centred.explicit else self.betas
 
     @cached_property
     def biases(self) -> Array:
-        """lambda b at the breakpoints, (T,); 0 without a bias."""
+        """lambda b at the breakpoints, shape (T,); 0 without a bias."""
         return self._biases(self.lambdas)
 
     @cached_property
     def g(self) -> Array:
-        """lambda f at the training points, without the bias, at the breakpoints, (T, m)."""
+        """lambda f at the training points and breakpoints, shape (T, m), without the bias."""
         here = self.centred.at(self.problem.X, self._functions, self.values_at_anchor)
         return here - self._biases(np.zeros(len(self)))[:, None]
 
     @cached_property
     def bias(self) -> Array:
-        """b at the breakpoints, (T,); at lambda = 0 that of the breakpoint before, from where f does not change."""
+        """b at the breakpoints, shape (T,).
+
+        At lambda = 0 it is that of the previous breakpoint, from where f does not
+        change.
+        """
         b = np.divide(self.biases, self.lambdas, out=np.zeros(len(self)), where=self.lambdas > 0)
         if len(b) > 1 and self.lambdas[-1] == 0:
             b[-1] = b[-2]
         return b
 
     def bias_interval(self, lam: float) -> tuple[float, float]:
-        """All b that are best at lambda."""
-        return self.at(lam).bias_interval
-
-    def at(self, lam: float) -> Solution:
-        """The solution at C = 1 / lambda.
+        """Return the interval of all optimal b at lambda.
 
         Parameters
         ----------
         lam : float
-            > 0, at least lambdas[-1].
+            Lambda > 0, at least lambdas[-1].
+        """
+        return self.at(lam).bias_interval
+
+    def at(self, lam: float) -> Solution:
+        """Return the solution at C = 1 / lambda.
+
+        Parameters
+        ----------
+        lam : float
+            Lambda > 0, at least lambdas[-1].
 
         Returns
         -------
         Solution
-            Of the problem with that C. Its multipliers are in [0, weight / lambda], and
-            its interval is proven as that of any
-        solver's answer. Where alpha does not vanish at lambda = 0, what float64 leaves of A'alpha there is divided by lambda: f stays what
-        it is, but from about 1e-20 lambda_0 downwards the multipliers prove no lower bound, and the status says so.
+            Solution of the problem with that C. Its multipliers are in [0, weight /
+            lambda], and its interval is proven, as for every solver. If alpha does not
+            vanish at lambda = 0, the rounding error of A'alpha there is divided by
+            lambda: f is unchanged, but from about 1e-20 lambda_0 downwards the
+            multipliers prove no lower bound, and the status shows this.
 
         Raises
         ------
         ValueError
-            A lambda that the path does not reach.
+            If the path does not reach lambda.
         """
         parts = self._parts(lam)
         lam = float(lam)
@@ -291,7 +322,8 @@ class RegularizationPath:
         rounded = np.sqrt(f.norm2) + self.centred.radius * sum(
             rate * float(np.abs(beta).sum()) for rate, _, beta in summed
         )
-        # |g - sum_i (A'alpha)_i k(x_i, .)| is convex in lambda between breakpoints, as all norms of straight lines are.
+        # The distance |g - sum_i (A'alpha)_i k(x_i, .)| is the norm of an affine function
+        # between breakpoints, hence convex in lambda.
         apart = (
             sum(rate * self.centred.apart(v, beta) for rate, v, beta in summed) + 4 * UNIT * rounded
         )
@@ -305,7 +337,9 @@ class RegularizationPath:
         )
 
     def values(self, X: Any) -> Array:
-        """lambda (f(x) + b) at the breakpoints, (T, n), linear in lambda in between.
+        """Return lambda (f(x) + b) at the breakpoints, shape (T, n).
+
+        It is linear in lambda in between.
 
         Parameters
         ----------
@@ -316,7 +350,7 @@ class RegularizationPath:
         Raises
         ------
         ValueError
-            Points of another shape.
+            If the shape of the points differs.
         """
         points = new_points(X, self.problem.X, self.problem.feature_names)
         return self.centred.at(
@@ -324,19 +358,20 @@ class RegularizationPath:
         )
 
     def decision_function(self, X: Any, lam: ArrayLike) -> Array:
-        """f(x) + b at lambda, (n,); (k, n) for k of them.
+        """Return f(x) + b at lambda, shape (n,); (k, n) for an array of k lambdas.
 
         Parameters
         ----------
-        X : Any
-            As in `values`.
-        lam : ArrayLike
-            > 0, at least lambdas[-1], a number or (k,).
+        X : array-like of shape (n, d)
+            Points, or (n, m) kernel values with the training points for a precomputed
+            kernel.
+        lam : float or ndarray of shape (k,)
+            Lambda > 0, at least lambdas[-1].
 
         Raises
         ------
         ValueError
-            A lambda that the path does not reach, X or lam of another shape.
+            If the path does not reach a lambda, or the shape of X or lam is wrong.
         """
         lams = np.asarray(lam, dtype=np.float64)
         if lams.ndim > 1:
@@ -352,12 +387,31 @@ class RegularizationPath:
         return f if lams.ndim else np.asarray(f[0])
 
     def predict(self, X: Any, lam: ArrayLike) -> Array:
-        """Labels -1 and +1 of a classification, values of a regression, scores of a ranking; shapes as of `decision_function`."""
+        """Return labels -1 and +1, regression values or ranking scores.
+
+        Shapes are those of `decision_function`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points, or (n, m) kernel values with the training points for a precomputed
+            kernel.
+        lam : float or ndarray of shape (k,)
+            Lambda > 0, at least lambdas[-1].
+        """
         f = self.decision_function(X, lam)
         return np.where(f >= 0, 1.0, -1.0) if isinstance(self.problem.rows, Signed) else f
 
     def save(self, file: str | Path) -> None:
-        """Write an NPZ file without pickles, the problem with the path, whole or not at all; `load` reads it."""
+        """Write the problem and the path to an NPZ file without pickles; `load` reads it.
+
+        The file is written completely or not at all.
+
+        Parameters
+        ----------
+        file : str or Path
+            Path of the file.
+        """
         words, arrays = packed(self.problem)
         words |= {name: getattr(self, name) for name in FIELDS_IN_JSON}
         arrays |= {name: getattr(self, name) for name in ARRAYS_OF_PATH} | {
@@ -367,23 +421,28 @@ class RegularizationPath:
 
     @classmethod
     def load(cls, file: str | Path) -> RegularizationPath:
-        """Read what `save` wrote.
+        """Read a path that `save` wrote.
+
+        Parameters
+        ----------
+        file : str or Path
+            Path of the file.
 
         Raises
         ------
         ValueError
-            A file that is none of these, with what is wrong in a sentence.
+            If the file is not a valid path; the message describes the fault.
         FileNotFoundError
-            No file.
+            If the file does not exist.
         """
         return read(file, PATH_FORMAT, "regularisation path", cls._made)
 
     @classmethod
     def _made(cls, words: dict[str, Any], arrays: dict[str, Any]) -> RegularizationPath:
-        """The path that a file holds."""
+        """Return the path that a file contains."""
         problem = unpacked(words, arrays)
         if not isinstance(problem, MarginProblem) or problem.loss != "hinge" or problem.hard.any():
-            raise ValueError("its problem is no hinge's, or has rows of infinite weight")
+            raise ValueError("the problem must have hinge loss and finite weights")
         _fitting(arrays, problem)
         alphas = Alphas(*(arrays[f"alpha_{name}"] for name in ARRAYS_OF_ALPHA))
         return cls(
@@ -394,7 +453,10 @@ class RegularizationPath:
         )
 
     def _parts(self, lam: float) -> list[tuple[float, int]]:
-        """The breakpoints around lambda, as (share, number), whose shares sum up to what is there; the first one alone above it."""
+        """Return the breakpoints around lambda as (share, number) for interpolation.
+
+        Above the first breakpoint it is that one alone.
+        """
         if not len(self):
             raise ValueError(f"the path has no breakpoint: {self.stopped}")
         lam = check_number(
@@ -412,13 +474,12 @@ class RegularizationPath:
         t = int(np.searchsorted(-self.lambdas, -lam, side="right")) - 1
         if t + 1 == len(self) or lam == self.lambdas[t]:
             return [(1.0, t)]
-        share = float(
-            (lam - self.lambdas[t + 1]) / (self.lambdas[t] - self.lambdas[t + 1])
-        )  # exact where lambda nears 0
+        # This form is exact as lambda approaches 0.
+        share = float((lam - self.lambdas[t + 1]) / (self.lambdas[t] - self.lambdas[t + 1]))
         return [(share, t), (1 - share, t + 1)]
 
     def _biases(self, lambdas: Array) -> Array:
-        """lambda b at the breakpoints, (T,), with the offset of the targets multiplied by `lambdas`, (T,)."""
+        """Return lambda b, shape (T,), with the targets' offset multiplied by `lambdas`."""
         handed = zip(self._functions, self.values_at_anchor.tolist(), lambdas.tolist(), strict=True)
         return np.array(
             [
@@ -428,7 +489,7 @@ class RegularizationPath:
         )
 
     def _function(self, parts: list[tuple[float, int]], lam: float) -> tuple[Array, float]:
-        """f as it is kept, (k,), and its value at the anchor with the bias, less the offset."""
+        """Return f as stored, shape (k,), and its value at the anchor with b, without offset."""
         v = np.sum([share * self._functions[t] for share, t in parts], axis=0)
         rise = (self.level - self.centred.offset) * max(lam - self.lambdas[0], 0.0)
         value = float(sum(share * self.values_at_anchor[t] for share, t in parts)) + rise
@@ -436,7 +497,7 @@ class RegularizationPath:
 
 
 def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None:
-    """Raise ValueError where arrays of a file do not fit each other or the problem."""
+    """Raise ValueError if arrays of a file do not fit each other or the problem."""
     centred = FunctionForm(problem)
     T, E, changes = arrays["lambdas"].size, arrays["event_rows"].size, arrays["alpha_rows"].size
     shapes: dict[str, tuple[int, ...]] = {
@@ -456,12 +517,13 @@ def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None
         if not (kind.kind == "i" if name in INTEGER_ARRAYS else kind == np.float64):
             raise ValueError(f"{name} is of type {kind}")
         if not np.isfinite(arrays[name]).all():
-            raise ValueError(f"{name} holds numbers that are not finite")
+            raise ValueError(f"{name} must be finite")
     if not (np.diff(arrays["lambdas"]) <= 0).all() or (arrays["lambdas"] < 0).any():
         raise ValueError("lambdas do not decrease")
+    # Consecutive starts delimit the changes of each breakpoint and cover all of them.
     starts = arrays["alpha_starts"]
     if starts[0] != 0 or starts[-1] != changes or (np.diff(starts) < 0).any():
-        raise ValueError("alpha_starts do not say which changes belong to which breakpoint")
+        raise ValueError(f"alpha_starts must go from 0 to {changes} without a decrease")
     for name, end in (
         ("alpha_rows", problem.p),
         ("event_rows", problem.p),
@@ -473,11 +535,11 @@ def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None
 
 
 def _told(words: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that a file holds as JSON; ValueError where one is of another kind."""
-    told = {name: words[name] for name in FIELDS_IN_JSON}
+    """Return the fields that a file contains as JSON; ValueError if a type is wrong."""
+    fields = {name: words[name] for name in FIELDS_IN_JSON}
     for name in ("level", "seconds"):
-        if not (is_number(told[name]) and np.isfinite(told[name])):
-            raise ValueError(f"{name} is no finite number: {told[name]!r}")
-    if not isinstance(told["stopped"], str) or not isinstance(told["complete"], bool):
-        raise ValueError("stopped and complete do not say how it ended")
-    return told
+        if not (is_number(fields[name]) and np.isfinite(fields[name])):
+            raise ValueError(f"{name} is no finite number: {fields[name]!r}")
+    if not isinstance(fields["stopped"], str) or not isinstance(fields["complete"], bool):
+        raise ValueError("stopped must be a string, and complete true or false")
+    return fields

@@ -1,1 +1,1 @@
-"""Probabilities of classes from decision values: a sigmoid for two classes, and couplings of the probabilities of every two."""
+"""Class probabilities from decision values: Platt's sigmoid and pairwise coupling."""

@@ -1,9 +1,12 @@
-"""Probabilities of k classes from those of every two: r_ij is that of class i where only i and j are possible, r_ij + r_ji = 1.
+"""Probabilities of k classes from pairwise ones, r_ij, with r_ij + r_ji = 1.
 
     wlw              min over p, 1'p = 1      sum over i < j of (r_ji p_i - r_ij p_j)^2
-    bradley_terry    min over theta           sum over i != j of n_ij r_ij log(1 + exp(theta_j - theta_i)),      p_i ~ exp(theta_i)
+    bradley_terry    min over theta           sum over i != j of
+                                              n_ij r_ij log(1 + exp(theta_j - theta_i)),
+                     p_i ~ exp(theta_i)
 
-Neither says that p >= 0, and both have it at the optimum.
+r_ij is the probability of class i if only i and j are possible. Neither problem
+requires p >= 0, and both satisfy it at the optimum.
 
 Source: T. Hastie, R. Tibshirani, Classification by pairwise coupling (1998), T's [13];
 T.-F. Wu, C.-J. Lin, R. C. Weng, Probability estimates for multi-class classification by
@@ -24,32 +27,34 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers.registry import solver
 
 STEPS = 100
-"""Newton steps, at most; about ten are usual."""
+"""Maximum number of Newton steps; about ten are usual."""
 
 
 def wlw(r: ArrayLike) -> Array:
-    """Couple by the method of Wu, Lin and Weng: one linear system, of which the solution is never negative.
+    """Couple by the method of Wu, Lin and Weng: one linear system with p >= 0.
 
         [ Q  1 ] [ p ]   [ 0 ]
         [ 1' 0 ] [ b ] = [ 1 ]      Q_ii = sum over s != i of r_si^2,  Q_ij = -r_ji r_ij
 
     Parameters
     ----------
-    r : ArrayLike
-        (..., k, k) probabilities of i against j, in [0, 1]; the diagonal does not
-        matter. Below 1e-7 they count as 1e-7, and so beside 1.
+    r : array-like of shape (..., k, k)
+        Probabilities of i against j, in [0, 1]; the diagonal is ignored. Values below
+        1e-7 count as 1e-7, and likewise near 1.
 
     Returns
     -------
-    p
-        (..., k), the classes' probabilities.
+    ndarray of shape (..., k)
+        Class probabilities.
 
     Raises
     ------
     ValueError
-        Another shape, a number outside [0, 1], r_ij + r_ji other than 1.
+        If r has another shape, a number outside [0, 1], or r_ij + r_ji other than 1.
 
-    Source: Wu, Lin and Weng (2004), section 4.2.
+    References
+    ----------
+    Wu, Lin and Weng (2004), section 4.2.
     """
     R = of_every_two(r)
     k = R.shape[-1]
@@ -59,36 +64,38 @@ def wlw(r: ArrayLike) -> Array:
     system[..., :k, k] = system[..., k, :k] = 1.0
     right = np.zeros((*R.shape[:-2], k + 1, 1))
     right[..., k, 0] = 1.0
-    p = np.maximum(
-        np.linalg.solve(system, right)[..., :k, 0], 0.0
-    )  # never below 0 but for rounding
+    # p is nonnegative within rounding error.
+    p = np.maximum(np.linalg.solve(system, right)[..., :k, 0], 0.0)
     return np.asarray(p / p.sum(axis=-1, keepdims=True))
 
 
 def bradley_terry(r: ArrayLike, counts: ArrayLike | None = None) -> Array:
-    """Couple by the model of Bradley and Terry: p_i / (p_i + p_j) is to be near r_ij, in the sense of Kullback and Leibler.
+    """Couple by the model of Bradley and Terry: fit p_i / (p_i + p_j) to r_ij.
 
-    At the optimum sum_j n_ij p_i / (p_i + p_j) = sum_j n_ij r_ij for every class i. Newton's method in theta = log p.
+    The fit is in the sense of Kullback and Leibler. At the optimum sum_j n_ij p_i /
+    (p_i + p_j) = sum_j n_ij r_ij for every class i. Newton's method in theta = log p.
 
     Parameters
     ----------
     r : array-like of shape (k, k)
         As in `wlw`.
-    counts : ArrayLike | None of shape (k, k)
-        n_ij = n_ji > 0, how many points r_ij is from; 1 by default.
+    counts : array-like of shape (k, k) or None
+        n_ij = n_ji > 0, the number of points behind r_ij; 1 by default.
 
     Returns
     -------
-    p
-        (k,), the classes' probabilities.
+    ndarray of shape (k,)
+        Class probabilities.
 
     Raises
     ------
     ValueError
-        As in `wlw`; counts of another shape, that are not positive and finite or not
+        As in `wlw`; if counts has another shape, or is not positive, finite and
         symmetric.
 
-    Source: Hastie and Tibshirani (1998), section 2.
+    References
+    ----------
+    Hastie and Tibshirani (1998), section 2.
     """
     R = of_every_two(r)
     if R.ndim != 2:
@@ -113,7 +120,8 @@ def bradley_terry(r: ArrayLike, counts: ArrayLike | None = None) -> Array:
         gradient = (n * (mu - R)).sum(axis=1)
         spread = n * mu * (1 - mu)
         H = np.diag(spread.sum(axis=1)) - spread
-        step = -np.linalg.solve(H + 1 / k, gradient)  # 1'theta stays 0, which H leaves open
+        # The term 1 / k keeps 1'theta = 0, which H leaves open.
+        step = -np.linalg.solve(H + 1 / k, gradient)
         share, now = 1.0, value(theta)
         while share > np.finfo(float).eps and value(theta + share * step) >= now:
             share /= 2
@@ -127,6 +135,12 @@ def bradley_terry(r: ArrayLike, counts: ArrayLike | None = None) -> Array:
     "coupling.wlw.linear_system", "coupling.wlw", algorithm="one linear system of k + 1 equations"
 )
 def linear_system(problem: ProgramProblem) -> Data:
-    """The probabilities."""
+    """Solve for the probabilities.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem with the data r.
+    """
     d = problem.data
     return {"p": wlw(d["r"])}

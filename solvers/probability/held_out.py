@@ -1,4 +1,7 @@
-"""Decision values of rows by functions that were not trained on them: what probabilities are made of."""
+"""Decision values of rows by functions that were not trained on them.
+
+Probabilities are computed from these values.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,19 @@ from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Solution
 
 FOLDS = 5
-"""Folds, at most: as many as LIBSVM takes for its probabilities."""
+"""Maximum number of folds: that of LIBSVM for its probabilities."""
 
 
 class HeldOut(NamedTuple):
-    """The rows whose values are known.  of_first : (n,) whether a row is of the first class.  weight : (n,) its factor of C."""
+    """Rows of known held-out values.
+
+    Parameters
+    ----------
+    of_first : ndarray of shape (n,)
+        True for rows of the first class.
+    weight : ndarray of shape (n,)
+        Factors of C.
+    """
 
     of_first: NDArray[np.bool_]
     weight: Array
@@ -27,31 +38,37 @@ class HeldOut(NamedTuple):
 def held_out_values(
     solution: Solution, names: tuple[str, str], **limits: Any
 ) -> tuple[Array, HeldOut]:
-    """The values of all rows that cost anything, each by the optimum of the folds that it is not in.
+    """Compute the values of all rows of positive weight by cross-validation.
 
-    Rows go to folds in turn, class by class, in their order: nothing is drawn at random.
+    Each value is by the optimum of the folds that do not contain the row. Rows go to
+    folds in turn, class by class, in their order: nothing is random.
 
     Parameters
     ----------
     solution : Solution
-        Of a classification, for its problem.
+        Solution of a classification, for its problem.
     names : tuple[str, str]
-        What its classes are called, the first one being +1.
-    limits : Any
-        Of every run, as in `solve`.
+        Names of its classes, the first one being +1.
+    **limits : Any
+        Limits of every run, as in `solve`.
 
     Returns
     -------
-    Values (n,) in the sense of `solution`, positive for the first class, and what rows they are of.
+    values : ndarray of shape (n,)
+        Decision values, with the sign of `solution`, positive for the first class.
+    held_out : HeldOut
+        Rows of these values.
 
     Raises
     ------
     ValueError
-        A class with fewer than two rows of positive weight.
+        If a class has fewer than two rows of positive weight.
+    TypeError
+        If the problem is no classification.
     """
     problem = solution.problem
     if not isinstance(problem, MarginProblem):
-        raise TypeError("held-out values are those of a classification")
+        raise TypeError("held-out values exist for classifications only")
     used = np.flatnonzero(problem.unit_weights > 0)
     of_first = problem.rows.s[used] > 0
     counts = int(of_first.sum()), int((~of_first).sum())
@@ -59,8 +76,8 @@ def held_out_values(
         if count < 2:
             rows = f"{count} row of positive weight" if count == 1 else "no row of positive weight"
             raise ValueError(
-                f"probabilities are made of values held out, and class {name} has {rows}: "
-                f"two are the fewest"
+                f"class {name} has {rows}; probabilities need at least two a class, "
+                f"for values held out"
             )
     folds = min(FOLDS, *counts)
     fold = np.empty(len(used), dtype=np.int64)

@@ -1,10 +1,11 @@
-"""The sigmoid of decision values that makes probabilities of them.
+"""Platt's sigmoid, which turns decision values into probabilities.
 
-    min over A, B    sum_i weight_i ( log(1 + exp(A f_i + B)) - (1 - t_i) (A f_i + B) ),      P(second class | f) = 1 / (1 + exp(A f + B))
+    min over A, B    sum_i weight_i ( log(1 + exp(A f_i + B)) - (1 - t_i) (A f_i + B) )
+    P(second class | f) = 1 / (1 + exp(A f + B))
 
 t_i = (n2 + 1) / (n2 + 2) in the second class and 1 / (n1 + 2) in the first, not 1 and
-0: so the minimum is attained, also where the classes are apart. f_i must be values of
-points that f was not trained on.
+0: so the minimum is attained, even for separable classes. f_i must be values of points
+that were held out when f was trained.
 
 Source: J. Platt, Probabilistic outputs for support vector machines (2000); H.-T. Lin,
 C.-J. Lin, R. C. Weng, A note on Platt's probabilistic outputs for support vector
@@ -24,20 +25,35 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.labels import numbers
 
 STEPS = 200
-"""Newton steps, at most: a dozen are usual, and where values are far out each step gains a constant."""
+"""Maximum number of Newton steps.
+
+A dozen are usual; for values far out each step gains a constant.
+"""
 SMALLEST_STEP = 1e-12
-"""Share of a Newton step below which the line search ends: no smaller one changes a float."""
+"""Fraction of a Newton step at which the line search ends: no smaller one changes a float."""
 SUFFICIENT = 1e-4
-"""Share of the decrease that the slope promises which a step must bring."""
+"""Fraction of the decrease predicted by the slope that a step must attain."""
 RIDGE = 1e-12
-"""What is added to the diagonal of the Hessian, relative to its largest entry, where all f_i are equal."""
+"""Term added to the diagonal of the Hessian, relative to its largest entry.
+
+It matters where all f_i are equal.
+"""
 
 
 class PlattSigmoid(NamedTuple):
-    """P(second class | f) = 1 / (1 + exp(A f + B)).
+    """Sigmoid P(second class | f) = 1 / (1 + exp(A f + B)).
 
-    A is negative where larger values speak for the second class.  value : the minimum.
-    gradient : the larger part of the gradient in A, in units of the largest |f|, and B, over the sum of the weights.
+    Parameters
+    ----------
+    A : float
+        Slope; negative if larger values indicate the second class.
+    B : float
+        Offset.
+    value : float
+        The minimum.
+    gradient : float
+        Larger part of the gradient in A, in units of the largest |f|, and B, over the
+        sum of the weights.
     """
 
     A: float
@@ -46,7 +62,13 @@ class PlattSigmoid(NamedTuple):
     gradient: float
 
     def __call__(self, f: ArrayLike) -> Array:
-        """The probability of the second class at values f."""
+        """Return the probability of the second class at values f.
+
+        Parameters
+        ----------
+        f : array-like of shape (n,)
+            Decision values.
+        """
         return np.asarray(expit(-(self.A * np.asarray(f, dtype=np.float64) + self.B)))
 
 
@@ -56,24 +78,26 @@ def platt(f: ArrayLike, second: ArrayLike, weight: ArrayLike | None = None) -> P
     Parameters
     ----------
     f : array-like of shape (n,)
-        Decision values of points held out.
+        Decision values of held-out points.
     second : array-like of shape (n,)
         1 or true in the second class, 0 or false in the first.
-    weight : ArrayLike | None of shape (n,)
+    weight : array-like of shape (n,) or None
         Finite factors of the terms, at least 0; the counts n1 and n2 are their sums.
 
     Returns
     -------
-    Sigmoid
-        Optimal up to rounding; where all f are equal, with A = 0.
+    PlattSigmoid
+        Sigmoid, optimal within rounding error; with A = 0 if all f are equal.
 
     Raises
     ------
     ValueError
-        Shapes that do not fit, numbers that are not finite, no value at all, no
-        positive weight.
+        If shapes do not fit, numbers are not finite, or no value or no positive weight
+        is given.
 
-    Source: Platt (2000), sections 2.1 and 2.2; Lin, Lin and Weng (2007).
+    References
+    ----------
+    Platt (2000), sections 2.1 and 2.2; Lin, Lin and Weng (2007).
     """
     n = np.asarray(f).size
     if n == 0:
@@ -96,9 +120,8 @@ def platt(f: ArrayLike, second: ArrayLike, weight: ArrayLike | None = None) -> P
         return float(w @ (np.logaddexp(0.0, z) - first * z))
 
     now = value(at)
-    if (
-        np.ptp(values[w > 0]) == 0
-    ):  # nothing tells the classes apart: B is the log odds of the targets' mean
+    # With equal values B is the log odds of the targets' mean, and A = 0.
+    if np.ptp(values[w > 0]) == 0:
         Z[:, 0] = 0.0
     for _ in range(STEPS):
         p = expit(Z @ at)

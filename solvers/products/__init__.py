@@ -1,1 +1,1 @@
-"""Products with the Gram matrix and with the rows of features, computed tile by tile."""
+"""Blockwise products with the Gram matrix and with rows of features."""

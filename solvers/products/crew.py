@@ -1,9 +1,9 @@
-"""Threads that share the parts of one product out among themselves.
+"""Thread pool for the parts of one product.
 
 Every thread takes the next part as soon as it is done with one, because parts take
-different times. The caller's own thread works, too. Each of the others has a queue of
-its own: where several threads wait at one queue and tasks come faster than one of them
-gets hold of Python's lock, that one is woken alone, and does all of them.
+different times. The caller's own thread works, too. Each other thread has its own
+queue: if several threads wait at one queue and tasks arrive faster than a thread can
+acquire Python's lock, one thread is woken alone, and does all of them.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 PARTS_PER_THREAD = 4
-"""Parts of a product for every thread: the last ones may take longest, and a thread
-that is done early takes another.
+"""Parts of a product for every thread.
+
+The last ones may take longest, and a thread that is done early takes another.
 """
 SECONDS_OF_A_PART = 3600.0
 """Maximum wall seconds of a part. A part takes seconds; a busy machine may take longer."""
 
 
 class Crew:
-    """The thread that calls and others, which end when nobody has the crew any more.
+    """Thread pool including the calling thread; the threads end with the object.
 
     Parameters
     ----------
     n_jobs : int
-        How many threads there are, the caller's own among them.
+        Number of threads, including the caller's own.
     """
 
     def __init__(self, n_jobs: int) -> None:
@@ -40,14 +41,21 @@ class Crew:
         return [ThreadPoolExecutor(1) for _ in range(self.n_jobs - 1)]
 
     def share(self, work: Callable[[range], Result], count: int) -> list[Result]:
-        """What `work` returns of the parts of range(count), several a thread, in the order of the parts.
+        """Return the results of `work` for the parts of range(count), in their order.
+
+        There are several parts a thread.
 
         Parameters
         ----------
         work : Callable[[range], Result]
-            Takes a part, and must leave Python's lock to others while it computes.
+            Processes a part, and must release Python's lock while it computes.
         count : int
-            Of what is shared out.
+            Number of items.
+
+        Raises
+        ------
+        RuntimeError
+            If a thread does not finish its part within SECONDS_OF_A_PART.
         """
         if self.n_jobs == 1 or count <= 1:
             return [work(range(count))] if count else []
@@ -61,14 +69,15 @@ class Crew:
                 for part in left:
                     results[part] = work(parts[part])
             finally:
-                for _ in left:  # after an error nobody begins another part
+                # After an error no thread begins another part.
+                for _ in left:
                     pass
 
         at_work = [other.submit(take) for other in self._others]
         try:
             take()
-        # after an interrupt, too: no thread goes on writing into memory that another
-        # run may have by then
+        # After an interrupt, too, no thread may write into memory that another run may
+        # own by then.
         finally:
             unfinished = wait(at_work, SECONDS_OF_A_PART).not_done
         if unfinished:

@@ -1,4 +1,7 @@
-"""Products of the Gram matrix of some points with vectors. The matrix is kept where it fits, or else computed anew for every product."""
+"""Products of the Gram matrix of some points with vectors.
+
+The matrix is stored if it fits, or else computed anew for every product.
+"""
 
 from __future__ import annotations
 
@@ -14,33 +17,42 @@ from equimargin.solvers.products.tiles import Tiles, tiles
 Index = NDArray[np.intp]
 
 LARGEST_FLOAT32_GRAM = 8e9
-"""Bytes of the largest Gram matrix that is kept in float32. It is kept if it is too large for float64."""
+"""Size, in bytes, of the largest Gram matrix that is stored in float32.
+
+It is stored if it is too large for float64.
+"""
 LARGEST_FLOAT64_GRAM = 1e9
-"""Bytes of the largest Gram matrix that is kept in float64."""
+"""Size, in bytes, of the largest Gram matrix that is stored in float64."""
 GRAM_IN_CACHE = 5e7
-"""Bytes of a float64 Gram matrix up to which one in float32 makes products no faster, because a processor's cache holds most of it."""
+"""Size, in bytes, of a float64 Gram matrix up to which float32 makes products no faster.
+
+A processor's cache holds most of it.
+"""
 COMPUTED_ROWS = 1024
 """Rows of a Gram matrix that are computed at a time when it is made."""
 
 
 class GramProducts:
-    """K on some points, times vectors: in float64 for values that are reported, in float32 for directions.
+    """Products of K on some points with vectors.
+
+    Float64 for values that are reported, float32 for directions.
 
     Parameters
     ----------
     gram : Gram
         K of all points.
     points : Index of shape (n,)
-        Those that take part.
+        Points of the product.
 
-    count
+    Attributes
+    ----------
+    count : int
         Number of products so far.
     """
 
     def __init__(self, gram: Gram, points: Index) -> None:
-        from scipy.linalg import (
-            blas,
-        )  # here, because importing it with this module would slow down the import of all solvers
+        # Imported here: it would slow down the import of all solvers.
+        from scipy.linalg import blas
 
         self.points, self.count = points, 0
         self._dsymv, self._ssymv = blas.dsymv, blas.ssymv
@@ -56,7 +68,13 @@ class GramProducts:
             self._single = _lower_triangle(self._tiles.single(), points)
 
     def __call__(self, v: Array) -> Array:
-        """K v, (n,)."""
+        """Return K v, shape (n,).
+
+        Parameters
+        ----------
+        v : ndarray of shape (n,)
+            Vector.
+        """
         self.count += 1
         if self._double is not None:
             return np.asarray(self._dsymv(1.0, self._double.T, v)) if len(v) else v
@@ -67,11 +85,18 @@ class GramProducts:
         self._single = None
 
     def rough(self, v: Array) -> Array:
-        """K v, (n,), to about seven digits."""
+        """Return K v, shape (n,), to about seven digits.
+
+        Parameters
+        ----------
+        v : ndarray of shape (n,)
+            Vector.
+        """
         if self._single is None:
             return self(v)
         self.count += 1
-        size = float(np.abs(v).max(initial=0.0)) or 1.0  # float32 has little room for small numbers
+        # Scaled, because float32 has a small range.
+        size = float(np.abs(v).max(initial=0.0)) or 1.0
         return (
             np.asarray(
                 self._ssymv(1.0, self._single.T, (v / size).astype(np.float32)), dtype=np.float64
@@ -81,7 +106,7 @@ class GramProducts:
 
 
 def _lower_triangle(blocks: Tiles, points: Index) -> NDArray[Any]:
-    """K at the points, (n, n); 0 above its diagonal blocks."""
+    """Return K at the points, shape (n, n); 0 above its diagonal blocks."""
     n = len(points)
     K = np.zeros((n, n), blocks.dtype)
     for start in range(0, n, COMPUTED_ROWS):

@@ -1,11 +1,11 @@
-"""Tiles of a kernel matrix that is kept as a whole where a run will need much of it.
+"""Tiles of a kernel matrix that is stored as a whole if a run needs much of it.
 
-A run on a working set asks for the same entries again and again. Where an entry takes
-many features, computing it costs more than reading it back. The whole matrix is
-therefore computed as soon as the entries that were asked for, and those that the points
-still out of place will ask for, take as long: a run that needs few entries never pays
-for all of them. It is kept in float64 and serves both precisions, the pair steps in
-float32 and the values that are reported.
+A run on a working set reads some entries again and again. With many features, computing
+an entry costs more than reading it. The whole matrix is therefore computed as soon as
+the entries computed so far, plus those expected for the points that violate optimality,
+take as long: a run that needs few entries never pays for all of them. It is stored in
+float64 and serves both precisions, the pair steps in float32 and the values that are
+reported.
 """
 
 from __future__ import annotations
@@ -19,18 +19,28 @@ from equimargin.formulations.numeric.workspace import KEPT_BYTES, Workspace
 from equimargin.solvers.products.tiles import Block, GivenTiles, Index, Tiles
 
 USES_OF_A_ROW = 2
-"""Times that the row of a point that violates optimality will be asked for, about: when the point moves, and when the gap is computed."""
+"""Expected uses of the row of a point that violates optimality.
+
+It is used when the point moves, and when the gap is computed.
+"""
 
 
 def kept(exact: Tiles, memory: Workspace) -> tuple[Tiles, Tiles]:
-    """Tiles in float64 and in float32 that share a matrix, once it is kept; plain ones where it is above KEPT_BYTES or gains nothing.
+    """Return tiles in float64 and in float32 that share a matrix, once it is stored.
+
+    They are plain ones if the matrix is larger than KEPT_BYTES or gains nothing.
 
     Parameters
     ----------
     exact : Tiles
         Tiles in float64.
     memory : Workspace
-        Where the matrix is kept; of one run at a time.
+        Memory of the matrix; of one run at a time.
+
+    Returns
+    -------
+    float64_tiles, float32_tiles : Tiles
+        Tiles of both precisions.
     """
     if not exact.dear or exact.gram.m**2 * exact.dtype.itemsize > KEPT_BYTES:
         return exact, exact.single()
@@ -39,18 +49,21 @@ def kept(exact: Tiles, memory: Workspace) -> tuple[Tiles, Tiles]:
 
 
 class WholeGram:
-    """K / unit of all points in float64, from the time on when it is worth its price.
+    """K / unit of all points in float64, computed once it pays off.
 
     Parameters
     ----------
     exact, memory
-        As of `kept`.
-    spent
-        Entries that were asked for so far; one in float64 counts for two.
-    ahead
-        Those expected.
+        As in `kept`.
+
+    Attributes
+    ----------
+    spent : int
+        Entries requested so far; one in float64 counts for two.
+    ahead : int
+        Entries expected.
     gram : Gram | None
-        The matrix, None before it is kept.
+        The matrix, None before it is stored.
     """
 
     def __init__(self, exact: Tiles, memory: Workspace) -> None:
@@ -58,9 +71,15 @@ class WholeGram:
         self.gram: Gram | None = None
 
     def ask(self, entries: int) -> Gram | None:
-        """The matrix where it is kept, before this many more entries are asked for.
+        """Return the matrix if it is stored, and count a request.
 
-        Half of its entries make a symmetric matrix, and one in float64 takes as long as two in float32: it costs as much as m^2 of these.
+        Half of its entries make a symmetric matrix, and one in float64 takes as long as
+        two in float32: it costs as much as m^2 of these.
+
+        Parameters
+        ----------
+        entries : int
+            Number of entries that are requested next.
         """
         m = self.exact.gram.m
         if self.gram is None and self.spent + self.ahead > m**2:
@@ -76,9 +95,19 @@ class WholeGram:
 
 
 class KeptTiles(Tiles):
-    """Tiles of others, until the matrix is kept.
+    """Tiles that are computed until the matrix is stored.
 
-    source : where entries come from now: the tiles given, or the matrix.  whole : the matrix, shared by the tiles of both precisions.
+    Parameters
+    ----------
+    tiles : Tiles
+        Tiles of the entries until then.
+    whole : WholeGram
+        Matrix, shared by the tiles of both precisions.
+
+    Attributes
+    ----------
+    source : Tiles
+        Present source of entries: the tiles given, or those of the matrix.
     """
 
     def __init__(self, tiles: Tiles, whole: WholeGram) -> None:
@@ -103,7 +132,7 @@ class KeptTiles(Tiles):
         return self.whole.exact.resolution
 
     def _after(self, entries: int) -> Tiles:
-        """Where entries come from when this many more are asked for."""
+        """Return the source of entries for a request of this many."""
         gram = self.whole.ask(entries * self.dtype.itemsize // 4)
         if gram is not None and not isinstance(self.source, GivenTiles):
             self.source = GivenTiles(gram, 1.0, self.crew, self.dtype)

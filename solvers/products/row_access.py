@@ -1,11 +1,11 @@
-"""Rows of features z_i one at a time, for compiled code: of an array (m, d), or of the three arrays of a CSR matrix.
+"""Access to single rows of features z_i in compiled code, dense or CSR.
 
     row_dot(X, i, w)             z_i.w
     row_add(factor, X, i, w)     w <- w + factor z_i
     row_clear(X, i, w)           w <- 0 where z_i is not 0
 
-w (q,) is longer than a row by one where z_i ends with a 1 that is not stored, the
-constant of f.
+X is an array (m, d), or the tuple of a CSR matrix. w (q,) is longer than a row by one
+if z_i ends with a 1 that is not stored, the constant of f.
 """
 
 from __future__ import annotations
@@ -25,32 +25,83 @@ Index = NDArray[np.unsignedinteger[Any]]
 
 
 def stored_rows(Z: Explicit) -> Any:
-    """The features as compiled code sees them: X, or (indptr, indices, data, d) of a CSR matrix."""
+    """Return the features for compiled code.
+
+    Parameters
+    ----------
+    Z : Explicit
+        Features.
+
+    Returns
+    -------
+    ndarray or tuple
+        X, or (indptr, indices, data, d) of a CSR matrix.
+    """
     return (*stored_entries(Z.X), Z.d) if Z.sparse else Z.X
 
 
 def stored_entries(A: Any) -> tuple[Index, Index, Array]:
-    """The three arrays of a CSR array, the first two unsigned: numba asks of every signed index whether it counts from the end."""
+    """Return the three arrays of a CSR array, the first two unsigned.
+
+    For a signed index numba checks whether it counts from the end.
+
+    Parameters
+    ----------
+    A : scipy.sparse.csr_array
+        Matrix.
+    """
     return A.indptr.view(f"u{A.indptr.itemsize}"), A.indices.view(f"u{A.indices.itemsize}"), A.data
 
 
 def row_dot(X: Any, i: Any, w: Any) -> Any:
-    """z_i.w."""
+    """Return z_i.w.
+
+    Parameters
+    ----------
+    X : ndarray or tuple
+        Features, as `stored_rows` returns them.
+    i : int
+        Row number.
+    w : ndarray of shape (q,)
+        Vector.
+    """
     return _vector(X, i, w) @ w
 
 
 def row_add(factor: Any, X: Any, i: Any, w: Any) -> None:
-    """w <- w + factor z_i."""
+    """Add factor z_i to w.
+
+    Parameters
+    ----------
+    factor : float
+        Factor.
+    X : ndarray or tuple
+        Features, as `stored_rows` returns them.
+    i : int
+        Row number.
+    w : ndarray of shape (q,)
+        Vector; changes in place.
+    """
     w += factor * _vector(X, i, w)
 
 
 def row_clear(X: Any, i: Any, w: Any) -> None:
-    """w <- 0 where z_i is not 0."""
+    """Set w to 0 where z_i is not 0.
+
+    Parameters
+    ----------
+    X : ndarray or tuple
+        Features, as `stored_rows` returns them.
+    i : int
+        Row number.
+    w : ndarray of shape (q,)
+        Vector; changes in place.
+    """
     w[_vector(X, i, w) != 0.0] = 0.0
 
 
 def _vector(X: Any, i: Any, w: Any) -> Any:
-    """z_i, (q,), for w (q,)."""
+    """Return z_i, shape (q,), for w of shape (q,)."""
     z = np.ones_like(w)
     if isinstance(X, tuple):
         indptr, indices, data, d = X

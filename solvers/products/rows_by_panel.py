@@ -1,12 +1,12 @@
-"""Products of a few rows of features with a panel of columns: the loop in which kernel machines of many features spend their time.
+"""Product of a few rows of features with a panel of columns.
 
     E[j, :]  =  left[rows[first + j]] panel,    j = 0 .. ROWS - 1
 
-All sums of some columns stay in vector registers until they are done. Their loop is
-written in the compiler's own language, with vectors as wide as the processor's
-registers: of a loop over single numbers the compiler keeps the sums in memory, which
-costs half of the speed. What is written here runs on any processor, because vectors
-that it does not have are taken apart.
+Kernel machines of many features spend their time in this loop. All sums of some columns
+stay in vector registers until they are done. The loop is written in LLVM's intermediate
+language, with vectors as wide as the processor's registers: in a loop over single
+numbers the compiler keeps the sums in memory, which costs half of the speed. The code
+runs on any processor, because LLVM splits vectors that are too wide.
 
 Source: K. Goto, R. A. van de Geijn, Anatomy of high-performance matrix multiplication,
 ACM TOMS 34 (2008).
@@ -22,12 +22,15 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 ROWS = 6
-"""Rows of a product: of 32 vector registers, 6 x 4 hold its sums, and of 16 registers 6 x 2."""
+"""Rows of a product.
+
+Of 32 vector registers, 6 x 4 hold its sums, and of 16 registers 6 x 2.
+"""
 _INDEX = ir.IntType(64)
 
 
 def _registers() -> tuple[int, int]:
-    """Bytes of a vector register of this processor, and how many of them are taken for every row."""
+    """Return the bytes of a vector register of this processor, and registers per row."""
     features = binding.get_host_cpu_features()
     if features.get("avx512f"):
         return 64, 4
@@ -35,22 +38,23 @@ def _registers() -> tuple[int, int]:
 
 
 def _rows_by_panel(context: Any, left: Any, rows: Any, first: Any, panel: Any, E: Any) -> Any:
-    """E <- the products of ROWS rows with all columns of a panel, in compiled code; the last row stands in for rows that are not there.
+    """Write the products of ROWS rows with all columns of a panel to E, in compiled code.
+
+    The last row replaces missing rows. All arrays must be C-contiguous: for others the
+    caller does not compile.
 
     Parameters
     ----------
     left : array-like of shape (m, e)
         Features, e > 0.
     rows : array-like of shape (r,)
-        points.
-    first : Any
-        Which of them is the first.
+        Points.
+    first : int
+        Position of the first point in `rows`.
     panel : array-like of shape (e, c)
         Features of the columns.
     E : array-like of shape (ROWS, c)
-        c is a multiple of the numbers in four vector registers.
-
-    All of them have their numbers one after another: there is no such product of others, and their caller does not compile.
+        Products; c is a multiple of the numbers in four vector registers.
     """
     if any(array.layout != "C" for array in (left, rows, panel, E)):
         return None
@@ -99,12 +103,12 @@ rows_by_panel: Any = intrinsic(_rows_by_panel)
 def _sums(
     builder: Any, vector: Any, vectors: int, starts: list[Any], columns: Any, width: Any, depth: Any
 ) -> list[list[Any]]:
-    """The sums over all features, a list for every row.
+    """Return the sums over all features, a list for every row.
 
     Parameters
     ----------
     vector : Any
-        The type of a register.
+        Type of a register.
     vectors : int
         Registers of a row.
     starts : list[Any]
@@ -112,9 +116,9 @@ def _sums(
     columns : Any
         Pointer to the first feature of the columns.
     width : Any
-        Numbers from one of their features to the next.
+        Distance from one of their features to the next, in numbers.
     depth : Any
-        features.
+        Number of features.
     """
     before, loop, after = (
         builder.block,
@@ -145,14 +149,14 @@ def _sums(
 
 
 def _vector_at(builder: Any, pointer: Any, v: int, vector: Any) -> Any:
-    """Pointer to the v-th vector from a number on."""
+    """Return a pointer to the v-th vector from a number on."""
     return builder.bitcast(builder.gep(pointer, [_INDEX(v * vector.count)]), vector.as_pointer())
 
 
 def _repeated(builder: Any, number: Any, vector: Any) -> Any:
-    """The vector all of whose numbers are one."""
-    nothing, index = ir.Constant(vector, ir.Undefined), ir.IntType(32)
+    """Return the vector with all entries equal to a number."""
+    undefined, index = ir.Constant(vector, ir.Undefined), ir.IntType(32)
     places = ir.Constant(ir.VectorType(index, vector.count), [0] * vector.count)
     return builder.shuffle_vector(
-        builder.insert_element(nothing, number, index(0)), nothing, places
+        builder.insert_element(undefined, number, index(0)), undefined, places
     )

@@ -1,13 +1,13 @@
-"""Rows of features z_i for sweeps over all rows, dense or sparse, by the same three arrays.
+"""Rows of features z_i for sweeps over all rows, dense or sparse, by common arrays.
 
     swept_add(factor, X, i, w)     w <- w + factor z_i
-    swept_fetch(X, i)              a hint that z_i will be read soon
+    swept_fetch(X, i)              prefetch z_i
 
-X stands for `starts, columns, entries, d` in these functions: the tuples of
-`row_access.py` are taken apart, and their arrays counted, at every call, which costs a
-visit of a short row as much as its own arithmetic. The product z_i.w is written out
-where it is needed. w (q,) is longer than a row by one where z_i ends with a 1 that is
-not stored, the constant of f.
+X denotes `starts, columns, entries, d` in these functions: the tuples of
+`row_access.py` are unpacked, with reference counts of their arrays, at every call,
+which costs a visit of a short row as much as its own arithmetic. The product z_i.w is
+written out where it is needed. w (q,) is longer than a row by one if z_i ends with a 1
+that is not stored, the constant of f.
 """
 
 from __future__ import annotations
@@ -23,23 +23,28 @@ from equimargin.formulations.numeric.prefetch import prefetch
 from equimargin.solvers.products.row_access import Index, stored_entries
 
 FETCHED = np.uint32(64)
-"""Entries that are fetched of a row, and as many columns: in a longer row the processor foresees what comes next."""
+"""Entries of a row that are prefetched, and columns.
+
+In a longer row the processor predicts the next ones.
+"""
 ENTRIES_OF_A_LINE, COLUMNS_OF_A_LINE = np.uint32(8), np.uint32(16)
-"""Entries, and columns of 32 bits, in a line of the processor's cache, which is what one hint fetches."""
+"""Entries, and columns of 32 bits, in a cache line, the unit of one prefetch."""
 
 
 class StoredRows(NamedTuple):
-    """Rows as compiled code sees them.
+    """Rows for compiled code.
 
     Parameters
     ----------
     starts : Index of shape (m + 1,)
-        Where each row begins.
+        Start of each row.
     columns : Index
-        Of the entries, unsigned because numba asks of every signed index whether it
-        counts from the end; empty where every row has all d columns.
+        Columns of the entries, unsigned because for a signed index numba checks whether
+        it counts from the end; empty if every row has all d columns.
     entries : Array
-        Of the rows, one after the other.
+        Entries of the rows, row by row.
+    d : int
+        Number of columns.
     """
 
     starts: Index
@@ -49,12 +54,24 @@ class StoredRows(NamedTuple):
 
 
 def swept_rows(Z: Explicit) -> StoredRows:
-    """The features, but for the column of ones."""
+    """Return the features without the column of ones.
+
+    Parameters
+    ----------
+    Z : Explicit
+        Features.
+    """
     return StoredRows(*stored_entries(Z.X), Z.d) if Z.sparse else stored_array(Z.X)
 
 
 def stored_array(X: Array) -> StoredRows:
-    """The rows of an array (m, d)."""
+    """Return the rows of an array.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, d)
+        Array.
+    """
     m, d = X.shape
     starts = (
         np.arange(0, (m + 1) * d, d, dtype=np.uint32 if m * d < 2**32 else np.uint64)
@@ -68,7 +85,19 @@ def stored_array(X: Array) -> StoredRows:
 def swept_add(
     factor: float, starts: Index, columns: Index, entries: Array, d: int, i: Any, w: Array
 ) -> None:
-    """w <- w + factor z_i."""
+    """Add factor z_i to w.
+
+    Parameters
+    ----------
+    factor : float
+        Factor.
+    starts, columns, entries, d
+        As in `StoredRows`.
+    i : int
+        Row number.
+    w : ndarray of shape (q,)
+        Vector; changes in place.
+    """
     start, stop = starts[i], starts[i + 1]
     if columns.size:
         for e in range(start, stop):
@@ -83,7 +112,15 @@ def swept_add(
 @in_numpy(lambda starts, columns, entries, i: None)
 @part
 def swept_fetch(starts: Index, columns: Index, entries: Array, i: Any) -> None:
-    """A hint that z_i will be read soon."""
+    """Prefetch z_i, which will be read soon.
+
+    Parameters
+    ----------
+    starts, columns, entries
+        As in `StoredRows`.
+    i : int
+        Row number.
+    """
     start, stop = starts[i], starts[i + 1]
     stop = min(stop, start + FETCHED)
     for e in range(start, stop, ENTRIES_OF_A_LINE):

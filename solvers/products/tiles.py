@@ -1,11 +1,12 @@
-"""Blocks of a kernel matrix K / unit, evaluated where they are needed and never kept; in float32 for steps, in float64 for reported values.
+"""Blocks of a kernel matrix K / unit, evaluated on demand and never stored.
 
-    block(rows, columns)  =  K[rows, columns] / unit          add_product(rows, v, f):   f  <-  f + K[:, rows] v / unit
+    block(rows, columns)  =  K[rows, columns] / unit
+    add_product(rows, v, f):   f  <-  f + K[:, rows] v / unit
 
-A product goes through tiles that stay in the processor's cache; threads share out its
-columns. The features of an RBF kernel carry two more columns, (sqrt(2 gamma) x, -gamma
-|x|^2, 1) and (sqrt(2 gamma) z, 1, -gamma |z|^2), so that one matrix product is the
-exponent.
+Float32 is for steps, float64 for reported values. A product is computed by tiles that
+stay in the processor's cache; threads divide its columns. The features of an RBF kernel
+have two more columns, (sqrt(2 gamma) x, -gamma |x|^2, 1) and (sqrt(2 gamma) z, 1,
+-gamma |z|^2), so that one matrix product is the exponent.
 """
 
 from __future__ import annotations
@@ -30,46 +31,56 @@ Block = NDArray[Any]
 """A block of K in the precision of its tiles."""
 
 PRODUCT_ROWS = 128
-"""Rows of a tile in a product: 128 x 1024 entries, 512 KB in float32 and 1 MB in
-float64, stay in the second-level cache.
+"""Rows of a tile in a product.
+
+128 x 1024 entries, 512 KB in float32 and 1 MB in float64, stay in the second-level
+cache.
 """
 PRODUCT_COLUMNS = 1024
-"""Columns of a tile in a product: a tile of 128 x 1024 entries stays in the second-level cache."""
+"""Columns of a tile in a product.
+
+A tile of 128 x 1024 entries stays in the second-level cache.
+"""
 RENEWED_ROWS = 256
-"""Rows of a block that are computed at a time when some of its rows and columns are
-renewed: they bound the memory that this takes.
+"""Rows of a block that are computed at a time when rows and columns are renewed.
+
+They bound the memory that this takes.
 """
 PANEL_COLUMNS = 64
-"""Columns of a panel of features: in float64 a panel of 1,000 features, half a
-megabyte, stays in the second-level cache.
+"""Columns of a panel of features.
+
+In float64 a panel of 1,000 features, half a megabyte, stays in the second-level cache.
 """
 SUMMED_ROWS = 20 * ROWS
-"""Rows whose products are summed in float32 before the sum is added up in float64:
-longer sums would lose digits.
+"""Rows whose products are summed in float32 before the sum is added in float64.
+
+Longer sums would lose digits.
 """
 FLOAT32_UNIT = 2.0**-24
 """Unit roundoff of float32."""
 DEAR_FEATURES = 64
-"""Features from which on an entry of an RBF kernel in float32 takes much longer to
-compute than to read, as measured.
+"""Features from which on computing an entry takes much longer than reading it.
+
+Measured for an RBF kernel in float32.
 """
 EXPANDED_EXPONENT = 1e3
-"""Mean of gamma |x - mean|^2 up to which |x - z|^2 is expanded: the exponent then loses
-three digits.
+"""Mean of gamma |x - mean|^2 up to which |x - z|^2 is expanded.
+
+The exponent then loses three digits.
 """
 
 
 def tiles(gram: Gram, unit: float, n_jobs: int = 1) -> Tiles:
-    """K / unit by tiles in float64, the fastest way there is for the kernel.
+    """Return K / unit by tiles in float64, by the fastest method for the kernel.
 
     Parameters
     ----------
     gram : Gram
         K.
     unit : float
-        What it is divided by.
+        Divisor.
     n_jobs : int
-        Threads of a product.
+        Threads of a product, default 1.
     """
     kernel, crew = gram.kernel, Crew(n_jobs)
     if isinstance(kernel, RBF) and not is_sparse(gram.X):
@@ -91,11 +102,11 @@ class Tiles:
     gram : Gram
         K.
     unit : float
-        What it is divided by.
+        Divisor.
     crew : Crew
-        The threads of a product.
+        Threads of a product.
     dtype : DTypeLike
-        The precision of blocks and tiles.
+        Precision of blocks and tiles.
     """
 
     def __init__(self, gram: Gram, unit: float, crew: Crew, dtype: DTypeLike = np.float64) -> None:
@@ -104,15 +115,23 @@ class Tiles:
 
     @property
     def dear(self) -> bool:
-        """Whether half of the entries of K, which is symmetric, make the whole of it, and one takes much longer to compute than to read."""
+        """True if K needs half of its entries, each much slower to compute than to read."""
         return False
 
     def expect(self, rows: int) -> None:
-        """Take note of how many rows will be asked for, about: some tiles compute all of K at once where these are many."""
+        """Announce the approximate number of rows that will be requested.
+
+        Some tiles compute all of K at once if these are many.
+
+        Parameters
+        ----------
+        rows : int
+            Number of rows.
+        """
 
     @cached_property
     def resolution(self) -> Array:
-        """By how much K v / unit may be off in float32, over |v|_1, (m,).
+        """Error bound of K v / unit in float32, over |v|_1, shape (m,).
 
         An entry of K is at most sqrt(K_ii K_jj) and is rounded, and so are sums of
         SUMMED_ROWS products.
@@ -124,31 +143,51 @@ class Tiles:
         return gamma_n(SUMMED_ROWS + 8, FLOAT32_UNIT) * float(roots.max(initial=0.0)) * roots
 
     def single(self) -> Tiles:
-        """The same in float32."""
+        """Return these tiles in float32."""
         return type(self)(self.gram, self.unit, self.crew, np.float32)
 
     def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
-        """K[rows, columns] / unit, (r, c); into `out` (r, c), if given: memory that is new costs as much as the numbers in it."""
+        """Return K[rows, columns] / unit, shape (r, c).
+
+        Parameters
+        ----------
+        rows : Index of shape (r,)
+            Points.
+        columns : Index of shape (c,)
+            Points.
+        out : Block of shape (r, c) or None
+            Memory of the result: new memory costs as much as the numbers in it.
+        """
         K = np.empty((len(rows), len(columns)), self.dtype) if out is None else out
         return np.divide(self.gram.block(rows, columns), self.unit, out=K, casting="same_kind")
 
     def renew(self, K: Block, points: Index, places: Index) -> None:
-        """The rows and columns of K = block(points, points) at these places, computed anew, in place."""
+        """Recompute rows and columns of K = block(points, points), in place.
+
+        Parameters
+        ----------
+        K : Block
+            Block; changes in place.
+        points : Index
+            Points of the block.
+        places : Index
+            Places of the rows and columns to recompute.
+        """
         for start in range(0, len(places), RENEWED_ROWS):
             part = places[start : start + RENEWED_ROWS]
             _place(self.block(points[part], points), part, K)
 
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
-        """f <- f + K[:, rows] v / unit, in place.
+        """Add K[:, rows] v / unit to f, in place.
 
         Parameters
         ----------
         rows : Index of shape (r,)
-            points.
+            Points.
         v : ndarray of shape (r,)
-            coefficients.
+            Coefficients.
         f : ndarray of shape (m,)
-            float64.
+            Sum, in float64.
         """
         count = -(-self.gram.m // PRODUCT_COLUMNS)
 
@@ -159,7 +198,17 @@ class Tiles:
         self.crew.share(add, count)
 
     def product(self, rows: Index, v: Array, columns: Index) -> Array:
-        """K[columns, rows] v / unit, (c,): the product at some of the points. No point is in `rows` or in `columns` twice."""
+        """Return K[columns, rows] v / unit, shape (c,).
+
+        Parameters
+        ----------
+        rows : Index of shape (r,)
+            Points, without repetition.
+        v : ndarray of shape (r,)
+            Coefficients.
+        columns : Index of shape (c,)
+            Points, without repetition.
+        """
         f = np.zeros(self.gram.m)
         self.add_product(rows, v, f)
         return f[columns]
@@ -172,10 +221,14 @@ class Tiles:
 
 
 class RBFTiles(Tiles):
-    """exp(-gamma |x - z|^2) of dense features, not too far from their mean for the expansion of the square.
+    """Tiles of exp(-gamma |x - z|^2) for dense features.
+
+    They must be near enough to their mean for the expansion of the square.
 
     Parameters
     ----------
+    gram, unit, crew
+        As in `Tiles`.
     left : Block of shape (m, d + 2)
         Features of the rows.
     """
@@ -189,7 +242,10 @@ class RBFTiles(Tiles):
         return bool(self.left.shape[1] >= DEAR_FEATURES)
 
     def _resolution(self) -> Array:
-        """As of any kernel, and the error of the exponent to first order: the sum of the sizes of its terms, each of them rounded."""
+        """Return the bound for any kernel plus the error of the exponent to first order.
+
+        That error is the sum of the sizes of its terms, each of them rounded.
+        """
         exponents = -self.left[:, -2]
         terms = 2 * (float(exponents.max(initial=0.0)) + exponents)
         return super()._resolution() + np.expm1(
@@ -201,7 +257,7 @@ class RBFTiles(Tiles):
 
     @cached_property
     def panels(self) -> Block:
-        """The features of all columns, (n, d + 2, PANEL_COLUMNS): PANEL_COLUMNS columns at a time."""
+        """Features of all columns, shape (n, d + 2, PANEL_COLUMNS), panel by panel."""
         columns = np.arange(self.gram.m)
         panels = self._panels(columns)
         self.crew.share(
@@ -232,7 +288,20 @@ class RBFTiles(Tiles):
         )
 
     def product(self, rows: Index, v: Array, columns: Index) -> Array:
-        """K[columns, rows] v, (c,). Every entry of K between the rows is computed once where all of them are among the columns."""
+        """Return K[columns, rows] v, shape (c,).
+
+        Every entry of K between the rows is computed once if all of them are among the
+        columns.
+
+        Parameters
+        ----------
+        rows : Index of shape (r,)
+            Points, without repetition.
+        v : ndarray of shape (r,)
+            Coefficients.
+        columns : Index of shape (c,)
+            Points, without repetition.
+        """
         coefficients, among = np.zeros(self.gram.m), np.zeros(self.gram.m, dtype=bool)
         coefficients[rows], among[rows] = v, True
         inside = among[columns]
@@ -244,7 +313,7 @@ class RBFTiles(Tiles):
         return f
 
     def _product(self, rows: Index, v: Array, columns: Index, symmetric: bool) -> Array:
-        """K[columns, rows] v, (c,); symmetric : whether columns and rows are the same."""
+        """Return K[columns, rows] v, shape (c,); symmetric if columns and rows are equal."""
         panels = self._panels(columns)
 
         def add(part: range) -> Array:
@@ -256,21 +325,21 @@ class RBFTiles(Tiles):
         return np.sum(self.crew.share(add, len(panels)), axis=0) if len(panels) else np.zeros(0)
 
     def _panels(self, columns: Index) -> Block:
-        """Room for the features of some columns. Every thread fills in those that it takes."""
+        """Return empty panels for some columns; every thread fills in those that it takes."""
         return np.empty(
             (-(-len(columns) // PANEL_COLUMNS), self.left.shape[1], PANEL_COLUMNS), self.dtype
         )
 
 
 class LinearTiles(Tiles):
-    """x.z, whose product goes through w = X' v."""
+    """Tiles of x.z, whose product is computed by w = X' v."""
 
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
         f += self.gram.X @ (self.gram.X[rows].T @ (v / self.unit))
 
 
 class GivenTiles(Tiles):
-    """The given numbers, read where they are."""
+    """Tiles of a given matrix, read in place."""
 
     def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
         K = np.empty((len(rows), len(columns)), self.dtype) if out is None else out
@@ -289,7 +358,11 @@ class GivenTiles(Tiles):
 
 @brief
 def _expand(X: Array, gamma: float, left: Array) -> float:
-    """left <- (sqrt(2 gamma) x, -gamma |x|^2, 1), (m, d + 2), with the origin at the mean of X, (m, d); the mean of gamma |x|^2."""
+    """Write the RBF features of X to `left`; return the mean of gamma |x|^2.
+
+    left <- (sqrt(2 gamma) x, -gamma |x|^2, 1), (m, d + 2), with the origin at the mean
+    of X, (m, d).
+    """
     (m, d), factor, total = X.shape, np.sqrt(2.0 * gamma), 0.0
     centre = np.zeros(d)
     for i in range(m):
@@ -310,7 +383,10 @@ def _expand(X: Array, gamma: float, left: Array) -> float:
 
 @brief
 def _fill_panels(left: Block, columns: Index, panels: Block, first: int, last: int) -> None:
-    """panels[first:last] <- the features of their columns, the last two of each in the other order; 0 for columns that are not there."""
+    """Write the features of their columns to panels[first:last].
+
+    The last two of each are in the other order; missing columns are 0.
+    """
     e = left.shape[1]
     for c in range(first * PANEL_COLUMNS, last * PANEL_COLUMNS):
         panel, k = panels[c // PANEL_COLUMNS], c % PANEL_COLUMNS
@@ -337,7 +413,10 @@ def _exponentials_in_numpy(
 def _exponentials(
     left: Block, rows: Index, panels: Block, K: Block, symmetric: bool, first: int, last: int
 ) -> None:
-    """K <- exp of the products of rows with the columns of the panels first .. last; half of them where rows and columns are the same."""
+    """Write exp of the products of rows with the columns of panels first .. last to K.
+
+    Half of them if rows and columns are equal.
+    """
     E = np.empty((ROWS, PANEL_COLUMNS), left.dtype)
     for p in range(first, last):
         start = p * PANEL_COLUMNS
@@ -350,7 +429,8 @@ def _exponentials(
                 for k in range(row.shape[0]):
                     row[k] = exponential(exponents[k])
         if symmetric:
-            for above in range(0, start, 16):  # a cache line of every row at a time
+            # A cache line of every row at a time.
+            for above in range(0, start, 16):
                 for r in range(start, start + width):
                     for k in range(above, above + 16):
                         K[r, k] = K[k, r]
@@ -389,10 +469,11 @@ def _add_exponentials(
     first: int,
     last: int,
 ) -> None:
-    """f <- f + exp(left[rows] panels)' v over the panels first .. last; SUMMED_ROWS rows at a time in the precision of the features.
+    """Add exp(left[rows] panels)' v over the panels first .. last to f.
 
-    Where rows and columns are the same, every exponential above the diagonal counts for
-    its row, too, and those below are left out.
+    SUMMED_ROWS rows at a time are summed in the precision of the features. If rows and
+    columns are equal, every exponential above the diagonal counts for its row, too, and
+    those below are left out.
     """
     E, h, w = (
         np.empty((ROWS, PANEL_COLUMNS), left.dtype),
@@ -403,6 +484,7 @@ def _add_exponentials(
         start = p * PANEL_COLUMNS
         part = f[start : start + PANEL_COLUMNS]
         stop = start + part.shape[0] if symmetric else rows.shape[0]
+        # w: coefficients of the panel's columns, for the transposed half of K.
         for k in range(PANEL_COLUMNS):
             w[k] = v[start + k] if start + k < stop and symmetric else 0.0
         for base in range(0, stop, SUMMED_ROWS):
@@ -425,7 +507,7 @@ def _add_exponentials(
 
 @fast
 def _place(R: Block, places: Index, K: Block) -> None:
-    """K[places] <- R and K[:, places] <- R', a cache line of every row of R at a time."""
+    """Write R to K[places] and R' to K[:, places], one cache line of R's rows at a time."""
     for j in range(places.shape[0]):
         K[places[j]] = R[j]
     for start in range(0, K.shape[0], 16):
@@ -436,19 +518,23 @@ def _place(R: Block, places: Index, K: Block) -> None:
 
 @fast
 def _pick(given: Array, columns: Any, factor: float, row: Block) -> None:
-    """row <- factor given[columns]; `columns` is unsigned, so that none of them counts from the end and the loop vectorises."""
+    """Write factor given[columns] to row.
+
+    `columns` is unsigned, so that no index counts from the end and the loop vectorises.
+    """
     for k in range(columns.shape[0]):
         row[k] = factor * given[columns[k]]
 
 
 @fast
 def _gather(G: Array, rows: Index, columns: Any, factor: float, K: Block, symmetric: bool) -> None:
-    """K <- factor G[rows, columns]; half of it where rows and columns are the same."""
+    """Write factor G[rows, columns] to K; half of it if rows and columns are equal."""
     for r in range(rows.shape[0]):
         start = r if symmetric else 0
         _pick(G[rows[r]], columns[start:], factor, K[r, start:])
     if symmetric:
-        for above in range(0, rows.shape[0], 16):  # a cache line of every row at a time
+        # A cache line of every row at a time.
+        for above in range(0, rows.shape[0], 16):
             for r in range(above + 1, rows.shape[0]):
                 for k in range(above, min(above + 16, r)):
                     K[r, k] = K[k, r]
@@ -462,7 +548,21 @@ def _rows_in_numpy(K: Array, rows: Index, v: Array, f: Array, start: int, stop: 
 @in_numpy(_rows_in_numpy)
 @fast
 def add_rows(K: Array, rows: Index, v: Array, f: Array, start: int, stop: int) -> None:
-    """f <- f + K[rows]' v over the columns start .. stop, four rows at a time."""
+    """Add K[rows]' v over the columns start .. stop to f, four rows at a time.
+
+    Parameters
+    ----------
+    K : ndarray of shape (m, m)
+        Matrix.
+    rows : Index of shape (r,)
+        Row numbers.
+    v : ndarray of shape (r,)
+        Coefficients.
+    f : ndarray of shape (m,)
+        Sum; changes in place.
+    start, stop : int
+        Range of columns.
+    """
     g, r = f[start:stop], 0
     while r + 4 <= rows.shape[0]:
         a, b, c, d = (

@@ -1,4 +1,4 @@
-"""A research framework for the convex programs of max-margin learning.
+"""Research framework for the convex programs of max-margin learning.
 
 >>> from equimargin import compare
 >>> compare.__module__
@@ -17,7 +17,10 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import `compare` at its first use: it needs cvxpy, which `import equimargin` must not load."""
+    """Import `compare` at its first use.
+
+    It needs cvxpy, which `import equimargin` must not load.
+    """
     if name == "compare":
         from equimargin.comparison import compare
 

@@ -1,4 +1,4 @@
-"""`python -m equimargin` is the command `equimargin`."""
+"""Command `equimargin` as `python -m equimargin`."""
 
 from equimargin.cli import main
 

@@ -1,21 +1,26 @@
-"""Programs of others as solvers: scikit-learn's estimators, LIBSVM, LIBLINEAR, and functions in the manner of statsmodels.
+"""Wrappers of third-party solvers: scikit-learn, LIBSVM, LIBLINEAR and fit functions.
 
 Each function here returns a `Solver`, which `compare`, `solve` and
-`equimargin.testing.check_solver` take as it is:
+`equimargin.testing.check_solver` accept:
 
     from sklearn.svm import SVC
-    compare(problem, solvers=["*", libsvm(), from_estimator(SVC(kernel="linear", C=10.0), name="SVC at its own tolerance")])
+    svc = SVC(kernel="linear", C=10.0)
+    mine = from_estimator(svc, name="SVC at its own tolerance")
+    compare(problem, solvers=["*", libsvm(), mine])
 
-A program gets the data of the problem. Its cost, its kernel and its tolerance are its
-own affair: an estimator is taken as it is, and one that is made for another C solves
-another problem, as the comparison shows. Where they are to follow the problem, a
-function that makes an estimator for a problem takes the place of the estimator:
+A program receives the data of the problem. Its cost, kernel and tolerance are its own:
+an estimator is used unchanged, and one with another C solves another problem, as the
+comparison shows. To make them follow the problem, pass a function that makes an
+estimator for a problem:
 
-    from_estimator(lambda problem: SVC(kernel="precomputed", C=problem.C, tol=1e-9), families=("svm.soft",))
+    def svc(problem):
+        return SVC(kernel="precomputed", C=problem.C, tol=1e-9)
 
-What a program hands back is completed and judged like any other point. It is a
-reference: "auto" never chooses it. No limit of time ends it from outside: its own
-parameters, such as `max_iter`, are what stops it.
+    from_estimator(svc, families=("svm.soft",))
+
+The point that a program returns is completed and checked like any other. The solver is
+a reference: "auto" never chooses it. No time limit stops it from outside, only its own
+parameters, such as `max_iter`.
 """
 
 from __future__ import annotations
@@ -43,22 +48,25 @@ FAMILIES_OF: Mapping[str, Callable[[Any], tuple[str, ...]]] = {
     "SVR": lambda svr: ("svr.l1",),
     "LinearSVC": lambda svc: ("svm.nobias",) if svc.loss == "hinge" else ("svm.nobias_l2",),
 }
-"""The families of scikit-learn's estimators whose problems are ours.
+"""Families solved by scikit-learn's estimators.
 
-LinearSVC has a penalised bias or none.
+LinearSVC has a penalised intercept or none.
 """
 KNOWING_W_ALONE = ("LinearSVC",)
-"""Those of them that have linear kernels only."""
+"""Estimators that have linear kernels only."""
 LIBRARIES_OF = {"SVC": "LIBSVM", "SVR": "LIBSVM", "LinearSVC": "LIBLINEAR"}
-"""The libraries that compute in scikit-learn's estimators: two of one library are one witness."""
+"""Libraries inside scikit-learn's estimators; two of one library are one witness."""
 MOST_STEPS = 1_000_000
-"""Steps, at most, of scikit-learn's SVC and SVR, which have no limit of their own: at a small tolerance they may go on for ever."""
+"""Maximum number of iterations of scikit-learn's SVC and SVR.
+
+They have no limit by default, and may not terminate at a small tolerance.
+"""
 MOST_SWEEPS = 100_000
-"""Sweeps over the points, at most, of scikit-learn's LinearSVC, whose own limit of 1,000 is for rough tolerances."""
+"""Maximum number of sweeps of LinearSVC; its default, 1000, suits loose tolerances only."""
 MOST_POINTS = 20_000
-"""Points, at most, that a program of others gets where it wants the whole Gram matrix, which then takes 3.2 GB."""
-UNWEIGHTED = "there is nothing to hand them on by"
-"""Why a program of others does not take weights of the rows, after a colon."""
+"""Maximum number of points of a program that requires the Gram matrix, then of 3.2 GB."""
+UNWEIGHTED = "its interface has no weights"
+"""Reason why a program does not accept row weights, to follow a colon."""
 
 
 def from_estimator(
@@ -69,32 +77,43 @@ def from_estimator(
     linear: bool = False,
     library: str = "",
 ) -> RegisteredSolver[MarginProblem]:
-    """A solver that fits an estimator of scikit-learn's kind, and reads its coefficients or its decision values.
+    """Return a solver that fits an estimator with scikit-learn's API.
+
+    It reads the coefficients of the estimator, or its decision values.
 
     Parameters
     ----------
-    estimator : Any
-        Not fitted, or a function that makes one for a problem. It is fitted to X and y of the
-        problem, with the weights of the rows where they are not all 1, and to the Gram matrix where
-        its parameter `kernel` is "precomputed". Read are `dual_coef_` with `support_`, else
-        `coef_`, else `decision_function` or `predict` at the points, with `intercept_`.
-    families : Sequence[str]
-        Families that it is for, such as ("svm.soft",); of SVC, SVR and LinearSVC they are known.
-    name : str or None
-        Name that it has in a comparison; that of its class, or of the function, if none is given.
-    algorithm : str
-        Its method, a phrase.
-    linear : bool
-        Whether it has linear kernels only, as LinearSVC is known to have.
-    library : str
-        Whose code computes; of SVC, SVR and LinearSVC it is known.
+    estimator : estimator or callable
+        Unfitted estimator, or a function that makes one for a problem. It is fitted to
+        X and y of the problem, with the row weights unless all are 1, and to the Gram
+        matrix if its parameter `kernel` is "precomputed". Read are `dual_coef_` with
+        `support_`, else `coef_`, else `decision_function` or `predict` at the points,
+        with `intercept_`.
+    families : sequence of str, default ()
+        Families that it solves, such as ("svm.soft",); known for SVC, SVR and
+        LinearSVC.
+    name : str, optional
+        Name in a comparison; by default that of its class or function.
+    algorithm : str, default "an estimator with scikit-learn's API"
+        Method, as a phrase.
+    linear : bool, default False
+        True if it has linear kernels only; known for LinearSVC.
+    library : str, default ""
+        Library that computes; known for SVC, SVR and LinearSVC.
+
+    Returns
+    -------
+    RegisteredSolver
+        Reference solver.
 
     Raises
     ------
     ValueError
-        families are missing.
+        If families are missing.
 
-    Source: scikit-learn's developer guide, "Fitted attributes".
+    References
+    ----------
+    scikit-learn's developer guide, "Fitted attributes".
     """
     from sklearn.base import BaseEstimator, clone
 
@@ -102,7 +121,8 @@ def from_estimator(
     kind = type(estimator).__name__ if made else getattr(estimator, "__name__", "estimator")
     if not families and kind not in FAMILIES_OF:
         raise ValueError(
-            f"families of {kind} are missing: say which it solves, such as families=('svm.soft',)"
+            f"families of {kind} are missing; name those that it solves, such as "
+            f"families=('svm.soft',)"
         )
     families = tuple(families) or FAMILIES_OF[kind](estimator)
 
@@ -124,17 +144,25 @@ def from_estimator(
 def from_fit(
     fit: Callable[[Any, Array, float], Any], families: Sequence[str], name: str | None = None
 ) -> Solver:
-    """A solver out of a function fit(X, y, C) whose result has the parameters `params` of a linear function, as those of statsmodels have.
+    """Return a solver from a function fit(X, y, C) that returns linear parameters.
+
+    Results of statsmodels have such parameters.
 
     Parameters
     ----------
-    fit : Callable[[Any, Array, float], Any]
-        Function of X (m, d), y (m,) and C. `params` of its result, or the result itself, are
-        w (d,), or (1 + d,) with the constant first, where `statsmodels.api.add_constant` puts it.
-    families : Sequence[str]
-        Families that it is for, such as ("svm.soft",).
-    name : str or None
-        Name that it has in a comparison; that of the function if none is given.
+    fit : callable
+        Function of X (m, d), y (m,) and C. `params` of its result, or the result
+        itself, are w (d,), or (1 + d,) with the constant first, as from
+        `statsmodels.api.add_constant`.
+    families : sequence of str
+        Families that it solves, such as ("svm.soft",).
+    name : str, optional
+        Name in a comparison; by default that of the function.
+
+    Returns
+    -------
+    Solver
+        Reference solver.
     """
 
     def run(problem: MarginProblem) -> Any:
@@ -147,26 +175,33 @@ def from_fit(
         called,
         run,
         tuple(families),
-        "a function in the manner of statsmodels",
+        "a fit function, as in statsmodels",
         linear=True,
         weights=UNWEIGHTED,
     )
 
 
 def libsvm(tol: float = 1e-9, name: str = "libsvm") -> Solver:
-    """LIBSVM by its own Python interface (`libsvm.svmutil`) where that is installed, else the copy of it in scikit-learn.
+    """Return LIBSVM as a solver, from `libsvm.svmutil` or else scikit-learn's copy.
 
-    LIBSVM keeps kernel values in single precision: where these span many digits, as of a polynomial
-    kernel, its answer has fewer.
+    LIBSVM stores kernel values in single precision: if these span many digits, as with
+    a polynomial kernel, its result has fewer.
 
     Parameters
     ----------
-    tol : float
-        Largest violation of its optimality conditions, LIBSVM's -e.
-    name : str
-        Name that it has in a comparison.
+    tol : float, default 1e-09
+        Maximum violation of its optimality conditions, LIBSVM's -e.
+    name : str, default "libsvm"
+        Name in a comparison.
 
-    Source: C.-C. Chang and C.-J. Lin, LIBSVM: a library for support vector machines, 2011.
+    Returns
+    -------
+    Solver
+        Reference solver.
+
+    References
+    ----------
+    C.-C. Chang and C.-J. Lin, LIBSVM: a library for support vector machines, 2011.
     """
     families = ("svm.soft", "svr.l1")
     try:
@@ -176,7 +211,7 @@ def libsvm(tol: float = 1e-9, name: str = "libsvm") -> Solver:
             lambda problem: _svc(problem, tol),
             families,
             name,
-            "LIBSVM, scikit-learn's copy of it",
+            "LIBSVM, in scikit-learn's copy",
             library="LIBSVM",
         )
 
@@ -196,23 +231,30 @@ def libsvm(tol: float = 1e-9, name: str = "libsvm") -> Solver:
 
 
 def liblinear(tol: float = 1e-9, name: str = "liblinear") -> Solver:
-    """LIBLINEAR by its own Python interface (`liblinear.liblinearutil`) where that is installed, else the copy of it in scikit-learn.
+    """Return LIBLINEAR as a solver, from `liblinear.liblinearutil` or scikit-learn's copy.
 
     Parameters
     ----------
-    tol : float
-        Largest violation of its optimality conditions, LIBLINEAR's -e.
-    name : str
-        Name that it has in a comparison.
+    tol : float, default 1e-09
+        Maximum violation of its optimality conditions, LIBLINEAR's -e.
+    name : str, default "liblinear"
+        Name in a comparison.
 
-    Source: R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang and C.-J. Lin, LIBLINEAR: a library for
+    Returns
+    -------
+    Solver
+        Reference solver.
+
+    References
+    ----------
+    R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang and C.-J. Lin, LIBLINEAR: a library for
     large linear classification, 2008.
     """
     families = ("svm.nobias", "svm.nobias_l2")
     try:
         from liblinear import liblinearutil
     except ImportError:
-        copy = "LIBLINEAR, scikit-learn's copy of it"
+        copy = "LIBLINEAR, in scikit-learn's copy"
         return from_estimator(
             lambda problem: _linear_svc(problem, tol),
             families,
@@ -245,7 +287,13 @@ def _solver(
     weights: str = "",
     library: str = "",
 ) -> RegisteredSolver[MarginProblem]:
-    """A reference for problems with a label or a target a point; weights : why it does not take weights of the rows, if it does not."""
+    """Return a reference solver for problems with a label or a target per point.
+
+    Parameters
+    ----------
+    weights : str, default ""
+        Reason why it does not accept row weights; empty if it does.
+    """
 
     def also(problem: MarginProblem) -> Refusal | None:
         if not isinstance(problem.rows, Signed | Tube):
@@ -254,9 +302,9 @@ def _solver(
             return Refusal(f"its rows have weights: {weights}")
         kept = _kept(problem)
         if not len(kept):
-            return Refusal("none of its rows costs anything")
+            return Refusal("all its rows have weight 0")
         if isinstance(problem.rows, Signed) and len(np.unique(problem.rows.y[kept])) < 2:
-            return Refusal("all its labels that count are of one class")
+            return Refusal("all its labels of positive weight are of one class")
         above, below = (
             np.split(problem.unit_weights, 2) if isinstance(problem.rows, Tube) else (kept, kept)
         )
@@ -287,7 +335,7 @@ def _solver(
 
 
 def _kept(problem: MarginProblem) -> Index:
-    """The points whose rows cost anything: not all programs take weights of 0."""
+    """Return the points of positive weight: not all programs accept weights of 0."""
     return (
         np.arange(problem.m)
         if problem.weights is None
@@ -296,7 +344,7 @@ def _kept(problem: MarginProblem) -> Index:
 
 
 def _svc(problem: MarginProblem, tol: float) -> Any:
-    """The estimator of scikit-learn that is LIBSVM."""
+    """Return scikit-learn's estimator that runs LIBSVM."""
     from sklearn.svm import SVC, SVR
 
     if isinstance(problem.rows, Tube):
@@ -311,7 +359,7 @@ def _svc(problem: MarginProblem, tol: float) -> Any:
 
 
 def _linear_svc(problem: MarginProblem, tol: float) -> Any:
-    """The estimator of scikit-learn that is LIBLINEAR."""
+    """Return scikit-learn's estimator that runs LIBLINEAR."""
     from sklearn.svm import LinearSVC
 
     constant = problem.explicit is not None and problem.explicit.constant
@@ -320,7 +368,7 @@ def _linear_svc(problem: MarginProblem, tol: float) -> Any:
 
 
 def _saved(save: Callable[[str, Any], object], model: Any) -> Model:
-    """What a model says of itself in the file that its own program writes."""
+    """Return the content of the file in which a program saves a model."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model"
         save(str(file), model)
@@ -328,9 +376,9 @@ def _saved(save: Callable[[str, Any], object], model: Any) -> Model:
 
 
 def _fitted(name: str, model: Any, problem: MarginProblem, limits: Limits) -> Solution:
-    """The solution that a model is when it has been fitted to the problem's data.
+    """Return the solution of a model fitted to the problem's data.
 
-    One that warns that it did not converge is at a limit.
+    A convergence warning sets the status to the iteration limit.
     """
     from sklearn.exceptions import ConvergenceWarning
 
@@ -346,15 +394,15 @@ def _fitted(name: str, model: Any, problem: MarginProblem, limits: Limits) -> So
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         model.fit(X, problem.rows.y[kept], **weights)
-    found = finished(
+    solution = finished(
         problem, name, _read(problem, model, kept), limits, time.perf_counter() - started
     )
     if isinstance(own := getattr(model, "C", None), int | float) and own != problem.C:
         other = (
-            f"its C is {own:g}, and that of the problem {problem.C:g}: from_estimator takes a "
-            f"function of the problem, too"
+            f"its C is {own:g}, and that of the problem {problem.C:g}: from_estimator also accepts "
+            f"a function of the problem"
         )
-        found = replace(found, reason=f"{found.reason}; {other}")
+        solution = replace(solution, reason=f"{solution.reason}; {other}")
     stopped = next(
         (
             str(warning.message)
@@ -363,17 +411,17 @@ def _fitted(name: str, model: Any, problem: MarginProblem, limits: Limits) -> So
         ),
         "",
     )
-    if stopped and found.status is Status.FINISHED:
+    if stopped and solution.status is Status.FINISHED:
         return replace(
-            found,
+            solution,
             status=Status.ITERATION_LIMIT,
-            reason=f"it says {stopped.split('.')[0]!r}: {found.reason}",
+            reason=f"it warns {stopped.split('.')[0]!r}: {solution.reason}",
         )
-    return found
+    return solution
 
 
 def _read(problem: MarginProblem, model: Any, kept: Index) -> Any:
-    """The function of a fitted model: by its support vectors, by its weights, or by its values at the points."""
+    """Return the function of a fitted model: support vectors, weights, or values at points."""
     b = float(np.ravel(getattr(model, "intercept_", 0.0))[0])
     if hasattr(model, "dual_coef_") and hasattr(model, "support_"):
         return _expansion(problem, kept[model.support_], np.ravel(dense(model.dual_coef_)), b)
@@ -390,7 +438,7 @@ def _read(problem: MarginProblem, model: Any, kept: Index) -> Any:
 
 
 def _expansion(problem: MarginProblem, support: Any, coefficients: Any, b: float) -> dict[str, Any]:
-    """The function, the bias and the multipliers of coefficients of support vectors."""
+    """Return function, intercept and multipliers of coefficients of support vectors."""
     beta = np.zeros(problem.m)
     beta[support] = coefficients
     tube = isinstance(problem.rows, Tube)

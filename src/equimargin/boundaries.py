@@ -1,22 +1,25 @@
 """Ordinal regression: ranks as intervals of the utility that a ranking problem learns.
 
-    h(x) = the rank k with theta_(k-1) <= f(x) < theta_k,      theta_k between the utilities of ranks k and k + 1
+    h(x) = the rank k with theta_(k-1) <= f(x) < theta_k,
+    theta_k between the utilities of ranks k and k + 1
 
-If f separates two neighbouring ranks, theta is the middle between the closest two of
-their points, one of each rank. This is the large margin rank boundary. If their
-utilities overlap, theta is the middle between two neighbouring utilities, chosen so
-that the number of training points of all ranks on the wrong side is smallest,
+If f separates two neighbouring ranks, theta is the midpoint of the closest two of their
+points, one of each rank. This is the large margin rank boundary. If their utilities
+overlap, theta is the midpoint of two neighbouring utilities that minimises the number
+of training points of all ranks on the wrong side,
 
     E_k(theta) = #{ y <= k, f >= theta } + #{ y > k, f < theta }.
 
-Of equally good places the lowest is taken. Together the thresholds minimise the sum
-over training points of |h(x_i) - y_i|, counted in ranks. They never decrease, because
-E_(k+1) - E_k falls in theta. A threshold may be -inf or inf; the ranks beyond it are
-then never predicted. It would not do to take only pairs of zero slack, whose margin is
-at least 1: where f separates ranks by less, their thresholds can be out of order and
-make errors. Utilities 0, 0.9 against 1, 1.95 would be cut at 1/2.
+Among minimisers the lowest is taken. The thresholds minimise the sum over training
+points of |h(x_i) - y_i|, counted in ranks. They never decrease, because E_(k+1) - E_k
+decreases in theta. A threshold may be -inf or inf; the ranks beyond it are then never
+predicted. Pairs of zero slack, whose margin is at least 1, would not suffice: if f
+separates ranks by less, their thresholds can be out of order and make errors. Utilities
+0, 0.9 against 1, 1.95 would be cut at 1/2.
 
-Source: O, section 1: "modeling ranks as intervals on the real line", "large margin rank
+References
+----------
+O, section 1: "modeling ranks as intervals on the real line", "large margin rank
 boundaries"; its text prints no formula.
 """
 
@@ -44,21 +47,31 @@ class RankBoundaries:
     Parameters
     ----------
     ranks : ndarray of shape (L,)
-        The ranks of the training points, ascending; no other is ever predicted.
+        Ranks of the training points, ascending; no other is ever predicted.
     thresholds : ndarray of shape (L - 1,)
-        Non-decreasing.
+        Non-decreasing thresholds.
     """
 
     ranks: Array
     thresholds: Array
 
     def rank(self, f: ArrayLike) -> Array:
-        """The ranks of utilities f (n,); a utility on a threshold has the higher rank.
+        """Return the ranks of utilities; a utility on a threshold has the higher rank.
+
+        Parameters
+        ----------
+        f : array-like of shape (n,)
+            Utilities.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Ranks.
 
         Raises
         ------
         ValueError
-            NaN.
+            If a utility is NaN.
         """
         utility = np.asarray(f, dtype=np.float64)
         if np.isnan(utility).any():
@@ -67,26 +80,31 @@ class RankBoundaries:
 
 
 def rank_boundaries(solution: Solution) -> RankBoundaries:
-    """The rank boundaries of a solved ranking problem, from the utilities of its training points.
+    """Return the rank boundaries of a solved ranking problem, from its training points.
 
-    Points of all queries count together: f is one function of x, though no pair ever compared two queries.
+    Points of all queries count, because f is one function of x, although no pair
+    compares two queries.
 
     Parameters
     ----------
     solution : Solution
-        Of a problem of `ranking`, `one_norm_ranking` or `ranking_vector_machine`.
+        Solution of a problem of `ranking`, `one_norm_ranking` or
+        `ranking_vector_machine`.
 
     Returns
     -------
-    L - 1 thresholds for L ranks of training points.
+    RankBoundaries
+        L - 1 thresholds for L ranks of training points.
 
     Raises
     ------
     ValueError
-        A problem of other labels or of pairs, which have no ranks; a solution without a
-        point.
+        If the problem has other labels or pairs, which have no ranks, or the solution
+        has no point.
 
-    Source: O, section 1.
+    References
+    ----------
+    O, section 1.
     """
     problem = solution.problem
     if not isinstance(problem.rows, LabelledPairs):
@@ -95,25 +113,28 @@ def rank_boundaries(solution: Solution) -> RankBoundaries:
 
 
 def boundaries_between(y: ArrayLike, f: ArrayLike) -> RankBoundaries:
-    """Thresholds between given utilities, in O(n log n + n L) for L ranks.
+    """Return thresholds between given utilities, in O(n log n + n L) for L ranks.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        ranks.
+        Ranks.
     f : array-like of shape (n,)
-        utilities.
+        Utilities.
 
     Returns
     -------
-    L - 1 thresholds for L ranks.
+    RankBoundaries
+        L - 1 thresholds for L ranks.
 
     Raises
     ------
     ValueError
-        Shapes that do not fit, no point, numbers that are not finite.
+        If shapes do not fit, there is no point, or numbers are not finite.
 
-    Source: O, section 1, as above.
+    References
+    ----------
+    O, section 1.
     """
     n = np.asarray(y).size
     if n == 0:
@@ -132,24 +153,33 @@ def boundaries_between(y: ArrayLike, f: ArrayLike) -> RankBoundaries:
 
 
 def most_rank_errors(y: ArrayLike, f: ArrayLike) -> int:
-    """Bound sum_i |h(x_i) - y_i|, counted in ranks, of the best thresholds of given utilities by their misordered pairs.
+    """Bound the rank errors of the best thresholds by the misordered pairs.
 
-        sum over thresholds k of floor((sqrt(8 Q_k + 1) - 1) / 2),    Q_k = #{ y_i > k >= y_j, f_i <= f_j }
+    The bound of sum_i |h(x_i) - y_i|, counted in ranks, is
 
-    The best threshold k makes E_k errors, and E_k (E_k + 1) / 2 <= Q_k: E_k is the largest number of misordered pairs without a common
-    point (König), and the neighbours of these points are nested. The utilities + - + - attain it.
+        sum over thresholds k of floor((sqrt(8 Q_k + 1) - 1) / 2),
+        Q_k = #{ y_i > k >= y_j, f_i <= f_j }
+
+    The best threshold k makes E_k errors, and E_k (E_k + 1) / 2 <= Q_k: E_k is the
+    largest number of misordered pairs without a common point (König), and the
+    neighbours of these points are nested. The utilities + - + - attain it.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        ranks.
+        Ranks.
     f : array-like of shape (n,)
-        utilities.
+        Utilities.
+
+    Returns
+    -------
+    int
+        Upper bound.
 
     Raises
     ------
     ValueError
-        Shapes that do not fit, numbers that are not finite.
+        If shapes do not fit, or numbers are not finite.
     """
     n = np.asarray(y).size
     rank, utility = numbers(y, n, "y"), numbers(f, n, "f")
@@ -162,12 +192,15 @@ def most_rank_errors(y: ArrayLike, f: ArrayLike) -> int:
 
 
 def _errors(above: NDArray[np.bool_], group: NDArray[np.int64], groups: int) -> Array:
-    """Points on the wrong side of a threshold below the first of the sorted values, after it, ..., after the last: (groups + 1,)."""
+    """Return the errors of every threshold: below the first sorted value and after each.
+
+    The shape is (groups + 1,).
+    """
     change = np.bincount(group, np.where(above, 1.0, -1.0), groups)
     return np.append(0.0, np.cumsum(change)) + float((~above).sum())
 
 
 def _between(low: Array, high: Array) -> Array:
-    """The middles of low < high, rounded into (low, high]."""
+    """Return the midpoints of low < high, rounded into (low, high]."""
     middle = low / 2 + high / 2
     return np.where(middle > low, np.minimum(middle, high), high)

@@ -1,4 +1,4 @@
-"""The problems of all families of a task on the same data, from arrays or from what `load` returns."""
+"""Problems of all families of a task on common data, from arrays or loaded data."""
 
 from __future__ import annotations
 
@@ -25,28 +25,30 @@ from equimargin.request import ProblemOptions
 
 
 def make_problems_from_arrays(X: Any, y: ArrayLike, **how: Unpack[ProblemOptions]) -> list[Problem]:
-    """The problems of every family of a task.
+    """Make the problems of every family of a task.
 
     Parameters
     ----------
-    X : Any
-        (m, d) features.
-    y : ArrayLike
-        (m,) labels, targets or relevances; of the two labels of a classification, numbers or text,
-        the second in order becomes +1.
-    how : Unpack[ProblemOptions]
-        Task, qid, C, kernel and epsilon, as `ProblemOptions` says.
+    X : array-like of shape (m, d)
+        Features.
+    y : array-like of shape (m,)
+        Labels, targets or relevances; of the two labels of a classification, numbers or
+        text, the second in order becomes +1.
+    **how : object
+        Task, qid, C, kernel and epsilon, as in `ProblemOptions`.
 
     Returns
     -------
-    The task's problems with the hinge and with its square, a classification without a bias, too,
-    and the one-norm rankings. A cost of infinity leaves the hard margins alone.
+    list of Problem
+        Problems of the task with hinge and squared hinge loss, for a classification
+        also without an intercept, and the one-norm rankings. With infinite cost only
+        the hard margins.
 
     Raises
     ------
     ValueError
-        Labels of one class, or of more than two; a y whose task is not named and is in doubt; the
-        rest as in the constructors of problems.
+        If labels are of one class or of more than two, if the task of y is neither
+        named nor clear, or as in the constructors of problems.
     """
     qid, C, kernel, labels = how.get("qid"), how.get("C", 1.0), how.get("kernel"), array(y, "y")
     task = how.get("task") or _inferred_task(labels, qid is not None)
@@ -62,19 +64,20 @@ def make_problems_from_data(
     losses: Sequence[LossName] = LOSSES,
     **variant: Any,
 ) -> list[Problem]:
-    """Return the problems of every family of a task at rows of data, or of their preferences.
+    """Make the problems of every family of a task from loaded rows or preferences.
 
     Parameters
     ----------
     data : Data
-        Rows whose task is neither in doubt nor an ordinal regression.
-    C, kernel, epsilon, losses, variant
+        Rows whose task is clear and is not ordinal regression.
+    C, kernel, epsilon, losses, variant : object
         As in `make_task_problems`; preferences have no variant.
 
     Raises
     ------
     ValueError
-        If preferences are given a variant; the rest as in the constructors of problems.
+        If a variant is requested for preferences, or as in the constructors of
+        problems.
     """
     if data.pairs is None:
         return make_task_problems(
@@ -103,19 +106,19 @@ def make_margin_problem_from_data(
     loss: LossName = "hinge",
     **variant: Any,
 ) -> MarginProblem:
-    """Return the margin problem of a task at rows of data, or of their preferences.
+    """Make the max-margin problem of a task from loaded rows or preferences.
 
     Parameters
     ----------
     data : Data
-        Rows whose task is neither in doubt nor an ordinal regression.
-    C, kernel, epsilon, loss, variant
+        Rows whose task is clear and is not ordinal regression.
+    C, kernel, epsilon, loss, variant : object
         As in `make_margin_problem`; preferences have no variant.
 
     Raises
     ------
     ValueError
-        As `make_problems_from_data`.
+        As in `make_problems_from_data`.
     """
     if data.pairs is not None:
         if variant:
@@ -137,24 +140,29 @@ def make_ordinal_problems(
     losses: Sequence[LossName] = LOSSES,
     weights: NDArray[np.float64] | None = None,
 ) -> list[AnyProblem]:
-    """Return the problems of ordinal regression at points with levels.
+    """Make the problems of ordinal regression for points with levels.
 
     Parameters
     ----------
-    X : Any
-        (m, d) features.
-    y : NDArray[np.int64]
-        (m,) levels in {0, ..., L - 1}.
-    C : float
-        Cost of a unit of slack; inf is the hard margin.
-    kernel : Kernel | None
-        Kernel or None Linear by default; thresholds that must be in order are there for
-        a linear kernel.
-    losses : Sequence[LossName]
-        Sequence of str Losses of the problems.
-    weights : NDArray[np.float64] or None
-        (m,) factors of C; of a hard margin, only whether they are 0 matters.
+    X : array-like of shape (m, d)
+        Features.
+    y : ndarray of shape (m,)
+        Levels in {0, ..., L - 1}.
+    C : float, default 1.0
+        Cost of a unit of slack; inf for the hard margin.
+    kernel : Kernel, optional
+        Kernel, by default linear; ordered thresholds exist for a linear kernel only.
+    losses : sequence of str, default LOSSES
+        Losses of the problems.
+    weights : ndarray of shape (m,), optional
+        Factors of C; for a hard margin only zeros matter.
+
+    Returns
+    -------
+    list of AnyProblem
+        Problems.
     """
+    # A hard margin has no weights: rows of weight 0 are removed, the others are hard.
     if np.isinf(C):
         kept = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
         given = kernel is not None and kernel.given
@@ -171,12 +179,12 @@ def make_ordinal_problems(
 
 
 def _inferred_task(labels: NDArray[Any], has_queries: bool) -> str:
-    """Return the task of labels for which none is named.
+    """Return the inferred task of labels.
 
     Raises
     ------
     ValueError
-        If it is in doubt.
+        If the task is unclear.
     """
     try:
         task = infer_task(labels, has_queries)
@@ -195,7 +203,7 @@ def _inferred_task(labels: NDArray[Any], has_queries: bool) -> str:
 
 
 def _signs(labels: NDArray[Any]) -> NDArray[np.float64]:
-    """-1 for the first of the two labels, +1 for the second."""
+    """Return -1 for the first of the two labels, +1 for the second."""
     classes = np.unique(labels)
     if len(classes) != 2:
         raise ValueError(

@@ -1,7 +1,7 @@
-"""The request of a comparison, filled by options, by plans of studies or by keyword arguments.
+"""Request of a comparison, filled by options, plans of studies or keyword arguments.
 
-A field has its meaning, its default and its option here. Findings and plans of studies
-hold a request; the table of a study has columns of its own.
+Each field has its meaning, its default and its option here. Findings and plans of
+studies contain a request; the table of a study has its own columns.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     from equimargin.solvers import Solver
 
 ANSWERS, LIMITS = "Answers", "Limits"
-"""The panels of the help in which the options of a comparison stand."""
+"""Help panels of the options of a comparison."""
 
 
 class ProblemOptions(TypedDict, total=False):
-    """How arrays become problems.
+    """Options of the problems made from arrays.
 
-    Attributes
+    Parameters
     ----------
     task : str or None
-        "classification", "regression" or "ranking"; by default ranking where there are queries,
-        classification where y has two values, and regression where its values can be neither
-        classes nor levels.
-    qid : ArrayLike | None
-        ArrayLike or None (m,) queries of a ranking.
+        "classification", "regression" or "ranking"; by default ranking if there are
+        queries, classification if y has two values, and regression if its values can be
+        neither classes nor levels.
+    qid : array-like of shape (m,) or None
+        Queries of a ranking.
     C : float
-        Cost of a unit of loss, 1 by default.
-    kernel : Kernel | None
-        Kernel or None Linear by default.
+        Cost of a unit of loss, by default 1.
+    kernel : Kernel or None
+        Kernel, by default linear.
     epsilon : float
-        Half-width of the tube of a regression, 0.1 by default.
+        Half-width of the tube of a regression, by default 0.1.
     """
 
     task: str | None
@@ -49,12 +49,14 @@ class ProblemOptions(TypedDict, total=False):
 class CompareOptions(ProblemOptions, total=False):
     """Keyword arguments of `compare`: fields of `ComparisonRequest`, and data for arrays X.
 
-    Attributes
+    Parameters
     ----------
-    y : ArrayLike
-        (m,) labels, targets or relevances of the rows of X; with task, qid, C, kernel and
+    y : array-like of shape (m,)
+        Labels, targets or relevances of the rows of X; with task, qid, C, kernel and
         epsilon, as in `ProblemOptions`.
-    formulations, solvers, tol, agree_tol, time_limit, total_time, patient, jobs, include_controls
+    formulations, solvers, tol, agree_tol, time_limit, total_time : object
+        As in `ComparisonRequest`.
+    patient, jobs, include_controls : object
         As in `ComparisonRequest`.
     """
 
@@ -73,20 +75,20 @@ class CompareOptions(ProblemOptions, total=False):
 def option(
     *names: str, help: str, panel: str, kind: Any = None, metavar: str = ""
 ) -> Mapping[str, Any]:
-    """Return the metadata of a field that is an option of the command line, too.
+    """Return the metadata of a field that is also an option of the command line.
 
     Parameters
     ----------
-    names
-        Names of the option; by default that of the field.
     help : str
         Help text.
     panel : str
-        Panel of the help in which the option stands.
-    kind : Any
-        Type or None Type of the option where it is not that of the field.
-    metavar : str
+        Panel of the help.
+    kind : type, optional
+        Type of the option; by default that of the field.
+    metavar : str, default ""
         Name of the value in the help; empty for a flag.
+    *names : str
+        Names of the option; by default that of the field.
     """
     return {
         "names": names,
@@ -99,44 +101,45 @@ def option(
 
 @dataclass(frozen=True)
 class ComparisonRequest:
-    """The request of a comparison.
+    """Request of a comparison.
 
-    Attributes
+    Parameters
     ----------
-    formulations, solvers
-        Names or patterns with * and ?. Families without a chosen formulation are left out where
-        others have one. A backend that is weak on a kind of program (OSQP on linear, HIGHS on
-        quadratic ones) takes part there only if it is asked for by its full name. A solver may also
-        be passed itself, entered or not: any `Solver`, such as those of `equimargin.adapters`;
-        `["*", mine]` compares it with all others.
-    tol : float
-        Relative accuracy asked of every solver.
-    agree_tol : float
+    formulations, solvers : str or sequence of str
+        Names or patterns with * and ?. Families without a chosen formulation are
+        excluded if others have one. A backend that is weak on a class of programs (OSQP
+        on linear, HIGHS on quadratic ones) runs there only if named in full. A solver
+        may also be passed as a `Solver` object, registered or not, such as those of
+        `equimargin.adapters`; `["*", mine]` compares it with all others.
+    tol : float, optional
+        Relative tolerance requested of every solver.
+    agree_tol : float, optional
         Relative tolerance of the referee.
-    time_limit : float
-        Seconds an answer, and the proof of an optimum of one's own formulation.
-    total_time : float or None
-        Seconds in all, None for any; what there is then is the result. A step that is at work, such
-        as a proof or the compilation of a kernel, is waited for; the compilation of a declaration
-        is not.
-    patient : bool
-        Whether all answers are waited for: backends may go on to the time limit although the
-        optimum is proven, and answers are begun that no verdict waits for, however long the
-        comparison has taken.
-    jobs : int
-        Processes; -1 is all cores. Above 1, formulations and solvers of one's own must be entered
-        by modules that other processes can import; the answers of those that are not are failed
-        ones, and say so.
-    include_controls : bool
-        Also declare the formulations that are wrong on purpose.
+    time_limit : float, optional
+        Time limit of an answer, and of the proof of a user-defined formulation's
+        optimum, in seconds.
+    total_time : float or None, optional
+        Time limit of the comparison in seconds; None for no limit. The result then has
+        the answers so far. A running step, such as a proof or the compilation of a
+        kernel, is completed; the compilation of a declaration is not.
+    patient : bool, optional
+        True to complete all answers: backends may run to the time limit although the
+        optimum is proven, and answers that no verdict needs are started, however long
+        the comparison has taken.
+    jobs : int, optional
+        Number of processes; -1 uses all cores. Above 1, user-defined formulations and
+        solvers must be registered by modules that other processes can import; otherwise
+        their answers fail, with that reason.
+    include_controls : bool, optional
+        True to declare the negative controls, too.
 
     Raises
     ------
     ValueError
-        A tolerance or limit that is no positive, finite number, or an impossible number of
-        processes.
+        If a tolerance or limit is not positive and finite, or the number of processes
+        is invalid.
     TypeError
-        A formulation that is named by anything but text.
+        If a formulation is named by anything but text.
     """
 
     formulations: str | Sequence[str] = field(
@@ -161,9 +164,7 @@ class ComparisonRequest:
     )
     tol: float = field(
         default=1e-8,
-        metadata=option(
-            metavar="TOL", help="Relative accuracy that every solver is asked for.", panel=ANSWERS
-        ),
+        metadata=option(metavar="TOL", help="Relative tolerance of every solver.", panel=ANSWERS),
     )
     agree_tol: float = field(
         default=1e-6,
@@ -172,14 +173,15 @@ class ComparisonRequest:
         ),
     )
     time_limit: float = field(
-        default=60.0, metadata=option(metavar="SECONDS", help="Time for each answer.", panel=LIMITS)
+        default=60.0,
+        metadata=option(metavar="SECONDS", help="Time limit of an answer.", panel=LIMITS),
     )
     total_time: float | None = field(
         default=None,
         metadata=option(
             kind=float | None,
             metavar="SECONDS",
-            help="Time for all answers; at its end the results so far are printed and written.",
+            help="Time limit of all answers; the results so far are then printed and written.",
             panel=LIMITS,
         ),
     )
@@ -187,24 +189,25 @@ class ComparisonRequest:
         default=False,
         metadata=option(
             "--patient",
-            help="Wait for all answers: slow ones, and those that no verdict needs.",
+            help="Complete all answers, including slow ones and those that no verdict needs.",
             panel=LIMITS,
         ),
     )
     jobs: int = field(
-        default=1, metadata=option(metavar="N", help="Processes; -1 for all cores.", panel=LIMITS)
+        default=1,
+        metadata=option(metavar="N", help="Number of processes; -1 for all cores.", panel=LIMITS),
     )
     include_controls: bool = field(
         default=False,
         metadata=option(
             "--include-controls",
-            help="Declare the misprints and look-alikes too, which must disagree.",
+            help="Also declare misprints and other negative controls, which must disagree.",
             panel=ANSWERS,
         ),
     )
 
     def __post_init__(self) -> None:
-        """Make numbers and lists of what is given, and refuse what cannot be: see Raises."""
+        """Convert the fields to numbers and tuples, and refuse invalid values."""
         from collections.abc import Iterable
 
         from equimargin.formulations.numeric.arguments import (
@@ -233,7 +236,7 @@ class ComparisonRequest:
                 if isinstance(chosen, Iterable) and not isinstance(chosen, str)
                 else (chosen,)
             )
-        wrong = [each for each in made["formulations"] if not isinstance(each, str)]
+        wrong = [pattern for pattern in made["formulations"] if not isinstance(pattern, str)]
         if wrong:
             raise TypeError(
                 f"formulations are names or patterns, such as 'svm.soft.*', not "
@@ -244,5 +247,5 @@ class ComparisonRequest:
 
     @property
     def wanted(self) -> list[str | Solver]:
-        """The solvers and patterns of solvers, as a list."""
+        """Solvers and patterns of solvers, as a list."""
         return [*self.solvers]  # type: ignore[misc]

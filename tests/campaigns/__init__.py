@@ -8,10 +8,11 @@ their own: `python -m campaigns.faults` and so on.
 
 import os
 
+# read once, when numpy is imported: so this comes first
 for _library in (
     "OPENBLAS",
     "OMP",
     "MKL",
     "VECLIB_MAXIMUM",
-):  # read once, when numpy is imported: so this comes first
+):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")

@@ -155,9 +155,8 @@ def watched(seconds: float) -> Iterator[None]:
         raise Hang(f"no end after {seconds:g} s")
 
     handler, started = signal.signal(signal.SIGPROF, hang), time.process_time()
-    before = signal.setitimer(
-        signal.ITIMER_PROF, seconds, seconds
-    )  # again where a callback of native code has lost the exception
+    # again where a callback of native code has lost the exception
+    before = signal.setitimer(signal.ITIMER_PROF, seconds, seconds)
     try:
         yield
     finally:
@@ -175,9 +174,8 @@ def tried(check: Check, at: At, draw: Callable[[At], Any] | None = None) -> Tria
     """Draw an example and try it under watch; an exception is a complaint."""
     running, started = FOLDER / f"running-{os.getpid()}", time.process_time()
     running.parent.mkdir(parents=True, exist_ok=True)
-    running.write_text(
-        f"{check.name} {[*at]}\n", encoding="utf-8"
-    )  # says what a process was at that had to be ended
+    # says what a process was at that had to be ended
+    running.write_text(f"{check.name} {[*at]}\n", encoding="utf-8")
     faulthandler.dump_traceback_later(
         2 * check.limit + DEADLOCK_SECONDS, exit=True, file=sys.__stderr__ or sys.stderr
     )

@@ -95,9 +95,8 @@ def documents() -> list[tuple[str, dict[str, Any]]]:
         (f"{problem.family}, {problem.m} points", certificate(solve(problem, tol=1e-9)))
         for problem in problems
     ]
-    powers = classification(
-        [[2.0**-31], [-(2.0**-45)], [2.0**-61]], [1, -1, 1], 1.0
-    )  # doubles are closer below each than above
+    # doubles are closer below each than above
+    powers = classification([[2.0**-31], [-(2.0**-45)], [2.0**-61]], [1, -1, 1], 1.0)
     made.append(("svm.soft, powers of two", certificate(solve(powers, tol=1e-9))))
     sides = [*one_sided(certified("svm.l2")), *one_sided(certified("svm.onenorm"))]
     return [

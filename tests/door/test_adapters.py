@@ -41,7 +41,7 @@ RIGHT = (Agreement.AGREES, Agreement.INACCURATE)
 
 
 def newton(X: Any, y: Any, C: float) -> Any:
-    """A function in the manner of statsmodels: the constant first."""
+    """A fit function as in statsmodels: the constant first."""
     found = solve(classification(X, y, C, loss="squared_hinge"), tol=1e-9)
     return SimpleNamespace(params=np.append(found.bias, present(found.w)))
 
@@ -83,12 +83,10 @@ def test_each_is_right_on_drawn_problems(name: str, family: str) -> None:
     @given(margin_problems(family, tails=False))
     def check(problem: Problem) -> None:
         nonlocal taken
-        single = isinstance(
-            problem.kernel, Polynomial
-        )  # LIBSVM keeps kernel values in single precision, and these span too many digits
-        if (
-            single or solver.refusal(problem) is not None
-        ):  # most are of other kernels than the linear one, or have weights
+        # LIBSVM keeps kernel values in single precision, and these span too many digits
+        single = isinstance(problem.kernel, Polynomial)
+        # most are of other kernels than the linear one, or have weights
+        if single or solver.refusal(problem) is not None:
             problem = replace(as_a(MarginProblem, problem), kernel=linear(), weights=None)
         if solver.refusal(problem) is None:
             taken += 1
@@ -184,9 +182,8 @@ def test_several_estimators_in_one_comparison(kernel: Kernel, jobs: int) -> None
         "of another C": "disagrees",
         "libsvm": "agrees",
     }
-    assert rough["agreement"] == (
-        "inaccurate" if kernel.name == "rbf" else "agrees"
-    )  # at a tolerance of a thousandth
+    # at a tolerance of a thousandth
+    assert rough["agreement"] == ("inaccurate" if kernel.name == "rbf" else "agrees")
 
 
 def test_only_problems_of_its_families_are_put_to_a_solver() -> None:
@@ -204,7 +201,7 @@ def test_an_estimator_that_did_not_converge_has_failed_and_not_disagreed() -> No
     found = judged(problem, from_estimator(SVC(C=problem.C, gamma=0.4, max_iter=1)))
     assert found.agreement is Agreement.FAILED
     assert found.evidence.run.status is Status.ITERATION_LIMIT
-    assert "it says 'Solver terminated early" in found.evidence.run.reason
+    assert "it warns 'Solver terminated early" in found.evidence.run.reason
 
 
 def test_an_estimator_without_coefficients_is_read_by_its_values() -> None:
@@ -236,17 +233,17 @@ def test_points_of_weight_0_and_other_weights_are_handed_on() -> None:
         (
             libsvm(),
             classification([[0.0], [1.0]], [1, 1]),
-            "all its labels that count are of one class",
+            "all its labels of positive weight are of one class",
         ),
         (
             libsvm(),
             classification([[0.0], [1.0]], [1, -1], sample_weight=[1.0, 0.0]),
-            "all its labels that count are of one class",
+            "all its labels of positive weight are of one class",
         ),
         (
             libsvm(),
             regression([[0.0], [1.0]], [1, -1], sample_weight=[0.0, 0.0]),
-            "none of its rows costs anything",
+            "all its rows have weight 0",
         ),
         (
             libsvm(),
@@ -261,7 +258,7 @@ def test_points_of_weight_0_and_other_weights_are_handed_on() -> None:
         (
             from_fit(newton, ("svm.l2",)),
             classification([[0.0], [1.0]], [1, -1], sample_weight=[1.0, 2.0]),
-            "its rows have weights: there is nothing to hand them on by",
+            "its rows have weights: its interface has no weights",
         ),
     ],
 )
@@ -273,7 +270,7 @@ def test_what_a_program_does_not_take_is_said(solver: Solver, problem: Problem, 
 def test_what_is_missing_or_double_is_said() -> None:
     problem = sample_problem("svm.soft")
     with pytest.raises(
-        ValueError, match=r"families of KernelRidge are missing: say which it solves"
+        ValueError, match=r"families of KernelRidge are missing; name those that it solves"
     ):
         from_estimator(KernelRidge())
     for solvers in (
@@ -283,12 +280,12 @@ def test_what_is_missing_or_double_is_said() -> None:
     ):
         with pytest.raises(
             ValueError,
-            match=r"two solvers of one comparison are called '.*': give this one another name",
+            match=r"two solvers of a comparison are named '.*'; give this one another name",
         ):
             compare(problem, solvers=solvers)
     with pytest.raises(
         ValueError,
-        match=r"is no solver: a function is entered by @solver and asked for by its name",
+        match=r"is no solver; register a function with @solver, and request it by name",
     ):
         compare(problem, solvers=[newton])  # type: ignore[list-item]
 

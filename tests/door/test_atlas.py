@@ -101,7 +101,10 @@ def test_the_page_of_links_has_statements_theorems_and_counterexamples(
                 f"(theorem-{link.theorem})=\n````coq\nTheorem {name}"
                 in texts[f"theorems/{file}.md"]
             )
-    assert "svr.l1.dual.as_printed is worth 1, and svr.l1.dual is worth 0.5" in texts["links.md"]
+    assert (
+        "the optimum of svr.l1.dual.as_printed is 1, and that of svr.l1.dual is 0.5"
+        in texts["links.md"]
+    )
     assert "\ny = [" in texts["links.md"]
 
 

@@ -250,7 +250,7 @@ def test_a_right_function_without_multipliers_conforms() -> None:
             "DoubledCost says optimal on svm.soft with the linear kernel, but proves a "
             "relative width of",
         ),
-        (AnotherProblem(), "hands back the solution of another problem"),
+        (AnotherProblem(), "returns the solution of another problem"),
         (
             Curt(),
             "must refuse a problem of ord.implicit with a Refusal in a sentence, not with 'no'",
@@ -278,7 +278,7 @@ def test_what_is_wrong_is_said(solver: Wrong, words: str) -> None:
 def test_an_estimator_with_another_cost_is_told_so() -> None:
     with pytest.raises(
         AssertionError,
-        match=r"its C is 100, and that of the problem 0\.\d+: from_estimator takes a function",
+        match=r"its C is 100, and that of the problem 0\.\d+: from_estimator also accepts a function",
     ):
         check_solver(from_estimator(SVC(kernel="linear", C=100.0, tol=1e-9)))
 

@@ -141,9 +141,8 @@ def test_every_unknown_of_every_form_is_spoken_of(family: str) -> None:
     )
     for entry in REGISTRY.values():
         if entry.family == family and not entry.control:
-            defined = set(
-                re.findall(r"\b(\w+) = ", entry.statement)
-            )  # g = K beta and the like: names of what follows from others
+            # g = K beta and the like: names of what follows from others
+            defined = set(re.findall(r"\b(\w+) = ", entry.statement))
             unknowns = {name for known in of_all(entry.id) for name in known}
             assert unknowns, f"{entry.id} has no exact optimum at any instance"
             assert unknowns - spoken[entry.id] <= defined | {"w", "v", "g"}, entry.id
@@ -185,9 +184,8 @@ def test_a_page_names_what_there_is(file: Path) -> None:
         f"{document}.{number}"
         for document, number in re.findall(r"\b([TPKO]) \(([A-Z]?\.?\d[\d.]*)\)", text)
     } <= rows
-    assert (
-        re.findall(r"(?<![TPKO] )\(\d+\)", re.sub(r"\$.*?\$", "", text)) == []
-    )  # the letter of its document stands before a number
+    # the letter of its document stands before a number
+    assert re.findall(r"(?<![TPKO] )\(\d+\)", re.sub(r"\$.*?\$", "", text)) == []
 
 
 @pytest.fixture(scope="module")

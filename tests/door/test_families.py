@@ -102,14 +102,14 @@ def test_arguments_may_come_by_their_places() -> None:
 
 def test_an_argument_too_many_or_twice_is_refused() -> None:
     y = np.sign(X[:, 0])
-    with pytest.raises(TypeError, match="behind X compare takes y; name all else"):
+    with pytest.raises(TypeError, match="after X compare takes y; pass all else by name"):
         compare(X, y, "svm.soft")
     with pytest.raises(
         TypeError,
-        match="behind problems compare takes formulations, solvers, tol, agree_tol; name all else",
+        match="after problems compare takes formulations, solvers, tol, agree_tol; pass all else by name",
     ):
         compare(classification(X, y), "*", "*", 1e-8, 1e-6, 60.0)
-    with pytest.raises(TypeError, match="compare was given y by place and by name"):
+    with pytest.raises(TypeError, match="compare received y by position and by name"):
         compare(X, y, y=y)
 
 

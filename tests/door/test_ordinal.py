@@ -361,8 +361,8 @@ def test_losses_bound_what_the_thresholds_and_the_pairs_cost(seed: int) -> None:
     [
         ({"C": ...}, "they lack C; they are X, y, C, weights"),
         ({"y": [0, 1, 2, 1]}, "y must be 3 numbers, one for every row of X"),
-        ({"X": [0.0, 1.0, 2.0]}, "X must be of a row for every point"),
-        ({"X": [], "y": []}, "X must be of a row for every point"),
+        ({"X": [0.0, 1.0, 2.0]}, "X must be a matrix with points in rows"),
+        ({"X": [], "y": []}, "X must be a matrix with points in rows"),
         (
             {"weight": [1, 1, 1]},
             "they have 'weight', and are X, y, C, weights; did you mean weights",

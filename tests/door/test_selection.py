@@ -360,7 +360,7 @@ def test_a_metric_of_rankings_may_be_any_function() -> None:
     )
     for metric, message in (
         ("ndcg@0", "k must be a whole number"),
-        ("kendall_tau@3", "is not one of a rank.l1 problem: choose of auto,"),
+        ("kendall_tau@3", "does not apply to a rank.l1 problem: choose one of auto,"),
     ):
         with pytest.raises(ValueError, match=message):
             best(path, X, y, metric, qid)
@@ -435,7 +435,7 @@ def test_what_cannot_be_chosen_from_is_a_sentence() -> None:
     path = regularization_path(problem)
     with pytest.raises(
         ValueError,
-        match=r"not one of a svm\.soft problem: choose of auto, accuracy, pairwise_accuracy",
+        match=r"to a svm\.soft problem: choose one of auto, accuracy, pairwise_accuracy",
     ):
         best(path, X, y, "mean_squared_error")
     with pytest.raises(ValueError, match="labels -1 and"):
@@ -458,7 +458,7 @@ def test_what_cannot_be_chosen_from_is_a_sentence() -> None:
         ({"kernels": "rbf"}, "'r' is no kernel"),
         ({"folds": 20}, "points of the smaller class, too few for 20 folds"),
         ({"task": "ordering"}, "no task 'ordering'"),
-        ({"kernels": []}, "no kernel"),
+        ({"kernels": []}, "kernels must not be empty"),
         ({"task": "ranking", "qid": np.arange(30) % 4}, "4 queries, too few for 5 folds"),
         ({"task": "ranking", "qid": np.zeros(30)}, "^there is 1 query, too few for 5 folds"),
     ):
@@ -647,7 +647,7 @@ def test_a_grid_of_costs_is_for_every_task(task: Any, metric: str, larger: bool)
 
 def test_a_grid_of_no_costs_is_a_sentence() -> None:
     X, y = np.eye(4), [0, 1, 0, 1]
-    with pytest.raises(ValueError, match="there is no cost to choose from"):
+    with pytest.raises(ValueError, match="costs must not be empty"):
         cost_grid(X, y, costs=[], folds=2)
     with pytest.raises(ValueError, match="C must be a positive finite number, not inf"):
         cost_grid(X, y, costs=[np.inf], folds=2)

@@ -77,7 +77,7 @@ def test_what_is_wrong_is_said(own: str) -> None:
         (
             replace(right, to_canonical=lambda v, d: d.point(v["w"], v["b"])),
             r"svm.soft.hinge disagrees on svm.soft with linear\(\), .*, and a right form "
-            r"agrees: its value is off by",
+            r"agrees: its value has the error",
         ),
     ]
     for changed, words in wrong:
@@ -155,12 +155,13 @@ class Distance(Exponential):
 
 def test_a_false_bound_and_a_false_word_of_a_kernel_are_found() -> None:
     with pytest.raises(
-        AssertionError, match=r"points of size 0.001: the value of points 0 and 31 .* rounding says"
+        AssertionError,
+        match=r"points of size 0.001: the value of points 0 and 31 .* `rounding` returns",
     ):
         check_kernel(Narrow(0.7))
     with pytest.raises(
         AssertionError,
-        match="says that it is positive semidefinite, and its matrix has the eigenvalue -",
+        match="is declared positive semidefinite, and its matrix has the eigenvalue -",
     ):
         check_kernel(Distance(0.7))
     with pytest.raises(ValueError, match="no values to be computed"):
@@ -178,7 +179,7 @@ def test_misspelt_families_and_losses_of_a_solver_are_named() -> None:
     misspelt = replace(SOLVERS["smo"], families=("svm.no_bias",))
     with pytest.raises(
         AssertionError,
-        match=r"smo is for svm.no_bias, and no family is called so; did you mean svm.nobias",
+        match=r"smo declares svm.no_bias, and there is no such family; did you mean svm.nobias",
     ):
         check_solver(misspelt)
 

@@ -279,19 +279,19 @@ def test_what_was_asked_for_and_is_for_no_family_is_left_out_with_a_reason() -> 
         solvers=["CLARABEL", "smo", "cutting_plane", ranker],
     )
     wanted = [
-        "cutting_plane is for rank.l1",
-        "ranker is for rank.l1",
+        "cutting_plane solves rank.l1",
+        "ranker solves rank.l1",
         "rank.l1.dual declares rank.l1",
     ]
     assert [
-        sentence.partition(", and compared is svm.soft")[0] for sentence in found.left_out
+        sentence.partition(", not the compared svm.soft")[0] for sentence in found.left_out
     ] == wanted
     assert all(sentence in " ".join(str(found).split()) for sentence in wanted)
     assert found.to_dict()["left_out"] == list(found.left_out)
     by_pattern = compare(problem, solvers=["CLARABEL", "sm*", "cutting_p*"]).left_out
-    assert by_pattern == ("cutting_plane is for rank.l1, and compared is svm.soft",)
+    assert by_pattern == ("cutting_plane solves rank.l1, not the compared svm.soft",)
     (alone,) = compare(problem, formulations=["svm.soft.primal"], solvers="smo").left_out
-    assert alone == "svm.soft.primal is for backends, and none was asked for"
+    assert alone == "svm.soft.primal needs a backend, and none was requested"
 
 
 def test_controls_that_data_do_not_tell_apart_are_said_to_be_and_change_no_verdict() -> None:
@@ -310,9 +310,7 @@ def test_controls_that_data_do_not_tell_apart_are_said_to_be_and_change_no_verdi
     assert (of_control[told], of_control[alike]) == (Agreement.DISAGREES, Agreement.AGREES)
     page = " ".join(str(found).split())
     assert "Wrong on purpose, and disagrees as it must be: dual.as_printed (control)" in page
-    assert (
-        "Wrong on purpose, and not told apart by these data: svm.penalized.primal (control)" in page
-    )
+    assert "Wrong on purpose, and not refuted by these data: svm.penalized.primal (control)" in page
     assert (found.exit_code, found.agree) == (0, True)
     assert {
         a["formulation"] for a in json.loads(found.to_json())["answers"] if a["control"]
@@ -485,5 +483,5 @@ def test_a_solver_that_is_asked_for_by_name_and_passed_itself_is_one_solver() ->
     problem = classification(X, Y, 1.0, polynomial(2, 1, 1))
     found = compare(problem, solvers=["CLARABEL", "smo", SOLVERS["smo"]])
     assert [answer["solver"] for answer in found.answers].count("smo") == 1
-    with pytest.raises(ValueError, match="two solvers of one comparison are called 'smo'"):
+    with pytest.raises(ValueError, match="two solvers of a comparison are named 'smo'"):
         compare(problem, solvers=["CLARABEL", entry("smo", lambda problem: None)])

@@ -174,9 +174,8 @@ def test_the_bias_is_read_off_any_free_support_vector(kernel: Any) -> None:
         f = decisions(solution) - solution.bias
         assert y[free] - f[free] == pytest.approx(np.full(free.sum(), solution.bias), abs=1e-5)
         assert solution.bias_interval == pytest.approx((solution.bias, solution.bias), abs=1e-5)
-        assert (
-            np.abs(y[bounded] - f[bounded] - solution.bias).max() > 0.1
-        )  # "any positive support vector" is too much
+        # "any positive support vector" is too much
+        assert np.abs(y[bounded] - f[bounded] - solution.bias).max() > 0.1
 
 
 def test_without_a_free_support_vector_the_bias_is_an_interval() -> None:
@@ -637,9 +636,8 @@ def test_multipliers_are_linear_in_lambda_and_the_function_in_its_inverse(kernel
     )
     for high, low in pairwise(path.lambdas[path.lambdas > 0]):
         ends = [path.at(lam) for lam in (high, low)]
-        alpha = (
-            sum(lam * end.dual for lam, end in zip((high, low), ends, strict=True)) / 2
-        )  # of (8)
+        # of (8)
+        alpha = sum(lam * end.dual for lam, end in zip((high, low), ends, strict=True)) / 2
         beta = sum(problem.rows.rdot(end.dual) for end in ends) / 2
         for where, C in (("lambda", 2 / (high + low)), ("1 / lambda", (1 / high + 1 / low) / 2)):
             at = problem.with_cost(C)
@@ -679,9 +677,10 @@ def test_the_function_between_two_breakpoints_is_that_of_16(kernel: Any) -> None
         h, f_t, lam = k @ P[margin].T @ eta, path.decision_function(Z, high), 0.3 * high + 0.7 * low
         f = path.decision_function(Z, lam)
         assert f == pytest.approx((high * f_t - high * h + lam * h) / lam, rel=1e-8, abs=1e-10)
+        # (12)
         assert path.alphas[t + 1][margin] == pytest.approx(
             path.alphas[t][margin] - (high - low) * eta, abs=1e-9
-        )  # (12)
+        )
         defects.append(np.abs(f_t + (lam - high) * h - f).max())
     assert max(defects) > 1e-2
 
@@ -879,9 +878,8 @@ def test_multipliers_solve_the_unconstrained_problem_too(kernel: Any) -> None:
     assert outside.min() < 0 or outside.max() > problem.C
     assert betahat_value(multipliers(solution) + 0.1 * problem.C) > solution.value * (1 + 1e-6)
     alpha = multipliers(solution)
-    assert alpha @ hessian @ alpha / 2 - alpha.sum() == pytest.approx(
-        -solution.value
-    )  # (2.4) is a minimum
+    # (2.4) is a minimum
+    assert alpha @ hessian @ alpha / 2 - alpha.sum() == pytest.approx(-solution.value)
 
 
 def test_the_coefficients_of_3_14_are_the_multipliers_themselves() -> None:

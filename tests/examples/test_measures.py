@@ -87,10 +87,11 @@ def test_the_least_average_precision_of_impossible_counts_is_a_sentence() -> Non
             "2 relevant and 3 irrelevant documents have 6 pairs, and cannot have 7 inversions",
         ),
         ((10**4, 10**4), "too many partitions"),
+        # 29 GB
         (
             (60_000, 60_000, 1),
             "60,000 relevant documents and 60,000 inversions have too many partitions",
-        ),  # 29 GB
+        ),
         ((10**9, 1), "relevant documents and 1 inversion have too many partitions"),
         ((2, 1, 1, 0.0), "seconds must be a positive number"),
         ((300, 300, 300, 1e-9), "the partitions take more than 1e-09 s"),

@@ -107,9 +107,8 @@ def problem_of(
     if factors is None or isinstance(problem, OneNormProblem):
         return problem
     if task == "regression":
-        return replace(
-            problem, weights=np.concatenate([factors, factors[::-1]])
-        )  # the sides differ
+        # the sides differ
+        return replace(problem, weights=np.concatenate([factors, factors[::-1]]))
     if task != "ranking":
         return problem
     rows = LabelledPairs(y, None).listed()  # weights of pairs have no public way in
@@ -304,9 +303,8 @@ def test_every_constraint_is_printed_but_those_that_only_name_things(id: str) ->
 @every_right_form
 def test_another_cost_is_another_value_of_a_parameter(id: str, kernel: Kernel) -> None:
     """Solved again after the change, it has the value of a problem declared at that cost."""
-    n = (
-        5 if id == "rank.oneslack" else 12
-    )  # with more pairs the declared subsets are those of one cost
+    # with more pairs the declared subsets are those of one cost
+    n = 5 if id == "rank.oneslack" else 12
     d, fresh = declared(id, kernel, C=0.02, n=n), declared(id, kernel, C=0.08, n=n)
     if REGISTRY[id].family in HARD:
         assert d.parameters == {}
@@ -457,7 +455,7 @@ def test_constraints_may_be_changed_between_solves() -> None:
 def test_an_id_is_registered_once() -> None:
     entry = REGISTRY["svm.soft.dual"]
     sentence = (
-        r"^'svm.soft.dual' is entered already, by equimargin.formulations.documents.yu_kim; "
+        r"^'svm.soft.dual' is registered already, by equimargin.formulations.documents.yu_kim; "
         r"take another name"
     )
     with pytest.raises(ValueError, match=sentence):
@@ -526,9 +524,8 @@ def test_a_familys_declarations_have_one_optimum(family: str, kernel: Kernel) ->
 def test_a_control_has_another_optimum(id: str, kernel: Kernel) -> None:
     family = REGISTRY[id].family
     problem = problem_of(family, kernel)
-    if (
-        id == "svm.onenorm.free"
-    ):  # which differs where a point had better vote for the class that it is not of
+    # which differs where a point had better vote for the class that it is not of
+    if id == "svm.onenorm.free":
         problem = one_norm_classification(*classes_with_outliers(), 10.0, kernel)
     evidence = right_answers(problem)
     evidence.append(examine(problem, solve_declaration(declare(id, problem)), control=True))

@@ -62,9 +62,7 @@ def test_names_must_differ(entered: Callable[..., Declaration]) -> None:
     def unknowns(d: Symbols) -> cp.Problem:
         return minimize(cp.Variable(name="C") * 1.0 + 0 * d.parameter("C"))
 
-    with pytest.raises(
-        ValueError, match=r"two constraints called 'w': give each a name of its own"
-    ):
+    with pytest.raises(ValueError, match=r"two constraints called 'w': give each a unique name"):
         entered(constraints)
     del REGISTRY[ID]
     with pytest.raises(ValueError, match=r"two unknowns called 'C'"):
@@ -119,7 +117,7 @@ def test_a_quadratic_form_needs_no_factor(entered: Callable[..., Declaration]) -
 def test_a_canonical_formulation_says_how_it_becomes_a_point() -> None:
     with pytest.raises(ValueError, match=r"'svm\.soft\.test' needs to_canonical"):
         FAMILIES["svm.soft"].formulation("test")(lambda d: hinge(d, d.C))
-    with pytest.raises(ValueError, match="is no name here"):
+    with pytest.raises(ValueError, match="is no valid name"):
         FAMILIES["svm.soft"].formulation("test", id="bad id*!", **TO_CANONICAL)(
             lambda d: hinge(d, d.C)
         )

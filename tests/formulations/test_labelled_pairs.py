@@ -382,7 +382,7 @@ def test_multipliers_of_other_pairs_are_refused(monkeypatch: pytest.MonkeyPatch)
     problem, other = ranking(X, y, loss="squared_hinge"), ranking(X, y[::-1], loss="squared_hinge")
     solution = solve(problem, "newton")
     assert interval(ranking(X, y, loss="squared_hinge"), solution.point).relative_width < 2e-6
-    with pytest.raises(ValueError, match="of other pairs"):
+    with pytest.raises(ValueError, match="belong to other pairs"):
         interval(other, solution.point)
 
 

@@ -263,9 +263,8 @@ def test_strict_complementarity_fails() -> None:
     point = as_a(Point, answer.point)
     slack = -problem.slack(problem.X @ point.w, present(point.b))
     alpha = as_a(np.ndarray, point.alpha)
-    assert (
-        np.maximum(alpha, slack).min() <= 1e-4
-    )  # an interior point comes as near as the root of its accuracy
+    # an interior point comes as near as the root of its accuracy
+    assert np.maximum(alpha, slack).min() <= 1e-4
 
 
 @pytest.mark.slow

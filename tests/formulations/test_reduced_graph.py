@@ -127,9 +127,8 @@ def test_no_smaller_factor_does_for_two_levels() -> None:
     f = np.array([0.0, 1e6, 1.0, 1.0, 1.0])
     assert total_loss(all_pairs(y), f, 1) > 2.999 * total_loss(reduced_preferences(y), f, 1)
     tail = np.array([0.0, -1.0, -1e6, 1.0, 1.0])
-    assert total_loss(all_pairs(y), tail, 1) > 1.999 * total_loss(
-        reduced_preferences(y), tail, 1
-    )  # n- = 2
+    # n- = 2
+    assert total_loss(all_pairs(y), tail, 1) > 1.999 * total_loss(reduced_preferences(y), tail, 1)
 
 
 def test_there_is_no_bound_the_other_way() -> None:

@@ -38,16 +38,16 @@ def test_the_catalogue_lists_every_form_with_its_family_source_and_variables() -
         for entry in PRINTED.values()
         if not entry.control
     }
-    assert {tuple(row) for row in rows("Families and their printed forms")} == expected
+    assert {tuple(row) for row in rows("Families and their published forms")} == expected
 
 
-def test_the_catalogue_lists_every_look_alike() -> None:
+def test_the_catalogue_lists_every_negative_control() -> None:
     expected = {
         (entry.id, entry.family, "; ".join(map(str, entry.sources)))
         for entry in PRINTED.values()
         if entry.control
     }
-    assert {tuple(row) for row in rows("Look-alikes")} == expected
+    assert {tuple(row) for row in rows("Negative controls")} == expected
 
 
 @pytest.mark.parametrize("name", NAMES_IN_TABLES)

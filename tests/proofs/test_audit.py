@@ -221,7 +221,7 @@ def test_audit_class_weights_that_are_stated_are_those_of_the_problem(
     result = CliRunner().invoke(app, [*arguments, "0.5,5"])
     assert (result.exit_code, "assumed" in result.output) == (0, False), result.output
     result = CliRunner().invoke(app, [*arguments, "5"])
-    assert (result.exit_code, "--class-weight takes two numbers" in result.output) == (2, True), (
+    assert (result.exit_code, "--class-weight must be two numbers" in result.output) == (2, True), (
         result.output
     )
 
@@ -250,7 +250,7 @@ def test_stated_what_the_model_says_itself_is_refused(tmp_path: Path) -> None:
     model = read(tmp_path / "model")
     with pytest.raises(
         ValueError,
-        match=r"^free_bias is for LIBLINEAR's L2R_L2LOSS_SVC with a bias of 1, which takes -R",
+        match=r"^free_bias is for LIBLINEAR's L2R_L2LOSS_SVC with a bias of 1, which supports -R",
     ):
         stated(model, free_bias=True)
     with pytest.raises(ValueError, match="class_weight must be 2 positive numbers, not 0 and 1"):
@@ -566,7 +566,7 @@ def test_a_free_bias_asks_for_a_sum_of_zero() -> None:
         (LIBSVM + "1 2:1 2:3\n", "in ascending order"),
         (LIBSVM + "1 1:nan\n", "features must be finite numbers"),
         (LIBSVM.replace("rho 0", "rho nan") + "1 1:1\n", "rho must be 1 finite number"),
-        (LIBSVM.replace("label 1 -1\n", "") + "1 1:1\n", "the model does not say its label"),
+        (LIBSVM.replace("label 1 -1\n", "") + "1 1:1\n", "the model has no label"),
         (LIBSVM.replace("label 1 -1", "label 1 1") + "1 1:1\n", "two labels are equal"),
         (
             LIBSVM.replace(
@@ -581,7 +581,7 @@ def test_a_free_bias_asks_for_a_sum_of_zero() -> None:
         ),
         (SUPPORT % '"gamma": null', "gamma must be 1 finite number"),
         (SUPPORT % '"gamma": [1, 2]', "gamma must be 1 finite number"),
-        (SUPPORT % '"gamma": "scale"', "gamma must be a number: .*`model._gamma`"),
+        (SUPPORT % '"gamma": "scale"', "gamma must be a number, not 'scale'; .*`model._gamma`"),
         (SUPPORT % '"gamma": 1, "C": true', "C must be 1 finite number"),
         (SUPPORT % '"gamma": 1, "support": [-1]', "support must be whole numbers, 0 or more"),
         (SUPPORT % '"gamma": 1, "support": [0.5]', "support must be whole numbers"),
@@ -644,7 +644,7 @@ def test_other_data_than_a_files_support_vectors_are_refused(tmp_path: Path) -> 
     values |= {"support_vectors": estimator.support_vectors_.tolist()}
     (tmp_path / "model.json").write_text(json.dumps(values))
     assert audit(read(tmp_path / "model.json"), X, Y).excess == audit(estimator, X, Y).excess
-    with pytest.raises(ValueError, match=r"of other data, or of scaled ones"):
+    with pytest.raises(ValueError, match=r"of other data, or of scaled data"):
         audit(read(tmp_path / "model.json"), 2 * X, Y)
     with pytest.raises(ValueError, match=r"support_vectors must be \d+ rows"):
         of_values(values | {"support_vectors": [[1.0]]})
@@ -769,6 +769,6 @@ def test_steps_that_refuse_the_features_are_a_sentence() -> None:
     pipeline = make_pipeline(StandardScaler(), SVC(kernel="linear")).fit(X, Y)
     with pytest.raises(
         ValueError,
-        match="the pipeline's steps before its last one refuse these features: X has 2 features",
+        match="the pipeline's steps before its last one reject these features: X has 2 features",
     ):
         audit(pipeline, X[:, :2], Y)

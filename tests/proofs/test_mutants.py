@@ -113,9 +113,8 @@ def _curve(kernel: Kernel, seed: int, loss: LossName = "hinge") -> Problem:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(18, 2))
     y = 2 + X[:, 0] - 0.5 * X[:, 1] ** 2 + 0.5 * rng.normal(size=18)
-    return replace(
-        regression(X, y, 1.0, 0.2, kernel, loss), weights=np.repeat([0.6, 0.4], 18)
-    )  # the sides of the tube differ
+    # the sides of the tube differ
+    return replace(regression(X, y, 1.0, 0.2, kernel, loss), weights=np.repeat([0.6, 0.4], 18))
 
 
 def _line(kernel: Kernel, seed: int) -> Problem:
@@ -1338,9 +1337,8 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     "ord.hard.dual": {
         **HARD_DUAL,
         **BALANCED,
-        "two levels for one": Special(
-            elsewhere(level_left_out), kernels=NONLINEAR
-        ),  # linear ones rest on the first threshold alone
+        # linear ones rest on the first threshold alone
+        "two levels for one": Special(elsewhere(level_left_out), kernels=NONLINEAR),
         "sides forgotten in f": constraint(
             "w",
             lambda d: (
@@ -2185,11 +2183,12 @@ def executed(
     if change is not None:
         assert change.old in source, f"{name} has changed: {change.old!r} is not in it"
         source = source.replace(change.old, change.new)
+    # fast kernels, whose instructions Python has not, stay the original's
     for imported in (
         "fast",
         "jit",
         "fast, jit",
-    ):  # fast kernels, whose instructions Python has not, stay the original's
+    ):
         source = source.replace(
             f"from equimargin.formulations.numeric.jit import {imported}\n",
             "jit, fast = (lambda kernel: kernel), ORIGINAL\n",
@@ -2198,9 +2197,8 @@ def executed(
     module.__dict__["ORIGINAL"] = lambda kernel: getattr(original, kernel.__name__)
     monkeypatch.setitem(sys.modules, module.__name__, module)
     with monkeypatch.context() as aside:
-        aside.setattr(
-            registry, "SOLVERS", Registry("solver")
-        )  # a wrong solver is entered among none
+        # a wrong solver is entered among none
+        aside.setattr(registry, "SOLVERS", Registry("solver"))
         exec(compile(source, f"<{module.__name__}>", "exec"), module.__dict__)
     if "MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS" in module.__dict__:
         module.__dict__["MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS"] = (

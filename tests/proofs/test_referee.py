@@ -1380,7 +1380,7 @@ def test_an_undecided_family_says_what_stands_and_what_to_do() -> None:
         family.advice,
     )
     assert re.search(
-        r"^the backend says .*, but float64 tells margins apart to \d\.\de\+04 only$", dual.ground
+        r"^the backend says .*, but float64 distinguishes margins to \d\.\de\+04 only$", dual.ground
     )
     assert solved.ground == solved.evidence.run.reason
 

@@ -396,7 +396,8 @@ for answer in compare(sample_problem("svm.nobias"), "*.dual", ["CLARABEL", "asce
     assert ascent.startswith("ascent agrees")
     assert lost.startswith("lost failed")
     assert (
-        "lost is not entered by importing __main__ in another process: put it into a module" in lost
+        "lost is not registered by importing __main__ in another process; define it in a module"
+        in lost
     )
 
 

@@ -183,7 +183,7 @@ def test_problems_and_solutions_are_one_line() -> None:
         ({"about": {"loss": "log"}}, "its loss 'log' is unknown"),
         (
             {"about": {"over": "queries"}},
-            "its unknowns, its rows and its C are those of no one-norm problem",
+            "its variables, rows and C do not form a one-norm problem",
         ),
         (
             {"point_alpha": np.zeros(3)},

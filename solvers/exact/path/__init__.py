@@ -1,4 +1,4 @@
-"""Exact regularisation paths: rational breakpoints, and between them multipliers that are straight lines in C."""
+"""Exact regularisation paths: multipliers piecewise linear in C, breakpoints rational."""
 
 from equimargin.solvers.exact.path.follow import exact_path
 from equimargin.solvers.exact.path.leave_one_out import (

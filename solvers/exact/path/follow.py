@@ -1,15 +1,19 @@
-"""The exact path of a hinge's problem: every optimum at every C, in rational numbers.
+"""Exact regularisation path of a hinge problem: all optima in rational numbers.
 
     min  1/2 alpha' A K A' alpha - t'alpha    s.t.  0 <= alpha <= C weight,  [ s'alpha = 0 ]
 
 alpha and f are piecewise linear in C = 1 / lambda, with rational breakpoints. The exact
-optimum at one C says on which line alpha moves, and how far that line is optimal; what
-is left of the interval on both sides is filled in the same way, from a C near its
-middle. There are finitely many lines, and finitely many C at which an optimum does not
-say which, so that this ends.
+optimum at one C determines the line on which alpha moves, and the interval on which
+that line is optimal. The remaining intervals on both sides are treated likewise, from a
+C near their middle. There are finitely many lines, and finitely many C whose optimum
+does not determine one, so that the method terminates.
 
-Source: document P, section 5; Hastie, Rosset, Tibshirani, Zhu, The entire
-regularization path for the support vector machine (2004).
+References
+----------
+Document P, section 5.
+
+T. Hastie, S. Rosset, R. Tibshirani, J. Zhu. The entire regularization path for the
+support vector machine. 2004.
 """
 
 from __future__ import annotations
@@ -41,18 +45,36 @@ from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact_limits import refusal
 
 MOST_PIECES = 10_000
-"""Pieces at most, unless another number is given."""
+"""Default maximum number of segments."""
 
 
 class PathWarmStart(NamedTuple):
-    """Optimal multipliers at a C > 0, from which pivots begin at another C."""
+    """Optimal multipliers at a C > 0, from which pivots start at another C.
+
+    Parameters
+    ----------
+    C : Fraction
+        Cost C.
+    alpha : Fractions of shape (p,)
+        Multipliers.
+    """
 
     C: Fraction
     alpha: Fractions
 
 
 class UnsolvedInterval(NamedTuple):
-    """An interval without pieces as yet, up to `high`, or without end, and an optimum near it."""
+    """Interval without segments so far, and an optimum near it.
+
+    Parameters
+    ----------
+    low : Fraction
+        Lower end.
+    high : Fraction | None
+        Upper end; None if infinite.
+    near : PathWarmStart
+        Optimum near the interval.
+    """
 
     low: Fraction
     high: Fraction | None
@@ -66,36 +88,38 @@ def exact_path(
     time_limit: float | None = None,
     max_pieces: int = MOST_PIECES,
 ) -> ExactPath:
-    """The whole regularisation path in rational numbers: every optimum at every cost C from low to high.
+    """Return the regularisation path from low to high in rational numbers.
 
-        alpha(C) = constant + C slope,   f = sum_i (A'alpha)_i k(x_i, .),   on each of finitely many pieces
+    It has every optimum at every cost C.
+
+        alpha(C) = constant + C slope,   f = sum_i (A'alpha)_i k(x_i, .),   on each segment
 
     Parameters
     ----------
     problem : MarginProblem
-        A MarginProblem with the hinge whose kernel has rational values; its C is
-        ignored.
-    low, high : Any
-        The ends of C = 1 / lambda, 0 <= low < high, integers, floats or Fractions; a
-        high of None is infinity.
-    time_limit : float | None
-        Seconds; no linear system is begun that may take longer.
+        MarginProblem with the hinge and a kernel of rational values; its C is ignored.
+    low, high : int, float or Fraction
+        Ends of C = 1 / lambda, 0 <= low < high; a high of None is infinity.
+    time_limit : float or None
+        Time limit in seconds; no linear system is started that may exceed it.
     max_pieces : int
-        Pieces at most.
+        Maximum number of segments.
 
     Returns
     -------
     ExactPath
-        Its pieces and breakpoints; where time or pieces were spent, the pieces found
-        until then and a sentence.
+        Segments and breakpoints; if time or segments ran out, the segments found until
+        then and the reason.
 
     Raises
     ------
     ValueError
-        A problem that has no such path or is too large, in a sentence; wrong ends or
-        limits.
+        If the problem has no such path or is too large, or if ends or limits are
+        invalid.
 
-    Source: document P, section 5.
+    References
+    ----------
+    Document P, section 5.
     """
     check_path(problem)
     ends = interval_of_costs(low, high)
@@ -113,16 +137,21 @@ def exact_path(
 
 
 def check_path(problem: Any) -> None:
-    """Raise ValueError where a problem has no exact path here, with the reason."""
+    """Raise ValueError, with the reason, if a problem has no exact path.
+
+    Parameters
+    ----------
+    problem : object
+        Problem to check.
+    """
     if not isinstance(problem, MarginProblem):
         raise ValueError(
-            "an exact path is of a problem with a margin; of a one-norm problem there is "
-            "`regularization_path`"
+            "an exact path needs a margin problem; for a one-norm problem use `regularization_path`"
         )
     if problem.loss != "hinge":
         raise ValueError(
-            f"an exact path is of the hinge: that of the {problem.phi.words} has "
-            f"breakpoints that are no rational numbers"
+            f"an exact path needs the hinge: the path of the {problem.phi.words} has "
+            f"irrational breakpoints"
         )
     if np.isinf(problem.unit_weights).any():
         raise ValueError("rows of infinite weight have no share of C")
@@ -132,12 +161,17 @@ def check_path(problem: Any) -> None:
 
 
 def interval_of_costs(low: Any, high: Any) -> tuple[Fraction, Fraction | None]:
-    """The ends of C as Fractions; a high of None or inf is None.
+    """Return the ends of C as Fractions; None for a high of None or inf.
+
+    Parameters
+    ----------
+    low, high : int, float or Fraction
+        Ends of C.
 
     Raises
     ------
     ValueError
-        Ends that are not numbers, 0 <= low < high.
+        If the ends are not numbers with 0 <= low < high.
     """
     ends = (
         rational(low, "low"),
@@ -153,7 +187,13 @@ def interval_of_costs(low: Any, high: Any) -> tuple[Fraction, Fraction | None]:
 
 
 def relative_weights(problem: MarginProblem) -> Fractions:
-    """The costs of the rows over C, (p,), as Fractions."""
+    """Return the costs of the rows over C, (p,), as Fractions.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem with finite weights.
+    """
     return as_fractions([Fraction(w) for w in problem.unit_weights.tolist()])
 
 
@@ -164,20 +204,27 @@ def follow_gaps(
     clock: Clock,
     max_pieces: int,
 ) -> tuple[list[ExactPiece], str]:
-    """The pieces in some intervals, in their order, and why there are no more: an empty sentence where they are all.
+    """Return the segments in some intervals, in order, and why some are missing.
 
     Parameters
     ----------
     numbers : IntegerProblem
-        The problem in integers, whose box is not read.
+        Problem in integers; its box is not used.
     weights : Fractions of shape (p,)
-        Fractions.
+        Costs of the rows over C.
     gaps : list[UnsolvedInterval]
-        The intervals.
+        Intervals.
     clock : Clock
-        The time limit.
+        Time limit.
     max_pieces : int
-        Pieces at most.
+        Maximum number of segments.
+
+    Returns
+    -------
+    pieces : list[ExactPiece]
+        Segments.
+    stopped : str
+        Reason why segments are missing; empty if none is.
     """
     pieces, gaps = list[ExactPiece](), list(gaps)
     while gaps:
@@ -208,7 +255,7 @@ def follow_gaps(
 
 
 def _within(piece: ExactPiece, gap: UnsolvedInterval) -> ExactPiece:
-    """The part of a piece that lies in a gap."""
+    """Return the part of a segment that lies in an interval."""
     ends = [end for end in (piece.high, gap.high) if end is not None]
     return replace(piece, low=max(piece.low, gap.low), high=min(ends, default=None))
 
@@ -216,11 +263,9 @@ def _within(piece: ExactPiece, gap: UnsolvedInterval) -> ExactPiece:
 def _start(
     problem: MarginProblem, numbers: IntegerProblem, weights: Fractions, C: Fraction, clock: Clock
 ) -> PathWarmStart:
-    """Feasible multipliers at C near those of a float solution; 0 where there is none."""
-    with (
-        suppress(ArithmeticError, ValueError),
-        np.errstate(all="ignore"),
-    ):  # floats only propose where to begin
+    """Return feasible multipliers at C near those of a float solution; 0 without one."""
+    # Floats only propose a start; the pivots are exact.
+    with suppress(ArithmeticError, ValueError), np.errstate(all="ignore"):
         rounded = problem.with_cost(float(C))
         point = float_solution(rounded, min(FLOAT_SECONDS, FLOAT_SHARE * clock.left))
         return PathWarmStart(C, round_to_active_set(rounded, _boxed(numbers, weights, C), point)[0])
@@ -234,7 +279,7 @@ def _boxed(numbers: IntegerProblem, weights: Fractions, C: Fraction) -> IntegerP
 def _optimal(
     numbers: IntegerProblem, weights: Fractions, C: Fraction, near: PathWarmStart, clock: Clock
 ) -> ActiveSet:
-    """The state at the optimum of one C, from the multipliers of another one in proportion."""
+    """Return the state at the optimum of one C, from scaled multipliers of another."""
     state = ActiveSet(_boxed(numbers, weights, C), clock)
     alpha: Fractions = near.alpha * (C / near.C)
     depths = [min(a, C * w - a) for a, w in zip(alpha, weights, strict=True)]
@@ -246,7 +291,10 @@ def _optimal(
 
 
 def _inside(low: Fraction, high: Fraction | None) -> Fraction:
-    """The fraction of the smallest denominator in the middle half of an interval, so that numbers stay short."""
+    """Return the simplest fraction in the middle half of an interval.
+
+    Its denominator is the smallest possible, so that numbers stay short.
+    """
     if high is None:
         return Fraction(2 * (low.numerator // low.denominator) + 1)
     quarter = (high - low) / 4
@@ -254,7 +302,7 @@ def _inside(low: Fraction, high: Fraction | None) -> Fraction:
 
 
 def _simplest(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction of the smallest denominator in [low, high], 0 < low <= high."""
+    """Return the fraction of smallest denominator in [low, high], 0 < low <= high."""
     whole = low.numerator // low.denominator
     if whole == low:
         return Fraction(whole)
@@ -264,7 +312,7 @@ def _simplest(low: Fraction, high: Fraction) -> Fraction:
 
 
 def _joined(pieces: list[ExactPiece]) -> list[ExactPiece]:
-    """The pieces in their order; neighbours on the same line are one."""
+    """Return the segments in order, with neighbours on one line merged."""
     joined: list[ExactPiece] = []
     for piece in sorted(pieces, key=lambda piece: piece.low):
         last = joined[-1] if joined else None

@@ -1,16 +1,17 @@
-"""The leave-one-out error of a classification at every C: exactly, as a step function along the path.
+"""Exact leave-one-out error of a classification at every C, as a step function.
 
     E(C) = #{ i : y_i (f_-i(x_i) + b_-i) < 0 },      (f_-i, b_-i) optimal without point i
 
-A point whose multiplier is 0 on a whole piece needs no second path there: without it f
-is still optimal. Where its multiplier is not 0, the path without it is followed, as
-that of a weight of 0. On every piece the value of the point that is left out is a
-straight line in C, and its roots are where E steps. E is counted twice: at least the
-points that are on the wrong side for every best bias, at most those that are on no side
-or on the wrong one for some best bias.
+If a point's multiplier is 0 on a whole segment, f stays optimal without the point.
+Otherwise the path without the point, that is with a weight of 0, is followed. On every
+segment the value of the excluded point is linear in C, and its roots are the steps of
+E. E is counted twice: at least the points that are on the wrong side for every optimal
+bias, at most those that are on no side or on the wrong one for some optimal bias.
 
-Source: O. Chapelle, V. Vapnik, O. Bousquet, S. Mukherjee, Choosing multiple parameters
-for support vector machines (2002), section 3, for points without a multiplier.
+References
+----------
+O. Chapelle, V. Vapnik, O. Bousquet, S. Mukherjee. Choosing multiple parameters for
+support vector machines. 2002, section 3 (points with a multiplier of 0).
 """
 
 from __future__ import annotations
@@ -46,7 +47,15 @@ from equimargin.solvers.exact.program.clock import Clock
 
 
 class Mistakes(NamedTuple):
-    """How many points are on the wrong side, each of the optimum without it: for every best bias, and on no side or for some best bias."""
+    """Number of points on the wrong side of the optimum without them.
+
+    Parameters
+    ----------
+    least : int
+        Points on the wrong side for every optimal bias.
+    most : int
+        Points on no side, or on the wrong side for some optimal bias.
+    """
 
     least: int
     most: int
@@ -54,25 +63,25 @@ class Mistakes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOutPath:
-    """The leave-one-out error of a classification for every C from low to high, in rational numbers.
+    """Leave-one-out error of a classification for C from low to high, in rationals.
 
     Parameters
     ----------
     problem : MarginProblem
-        Whose error it is; its C means nothing.
-    low, high
-        The ends of C; a high of None is infinity.
+        Problem of the error; its C is ignored.
+    low, high : Fraction
+        Ends of C; a high of None is infinity.
     steps : tuple[Fraction, ...] of shape (k,)
-        The C at which the error may change, in increasing order, low first.
+        C at which the error may change, in increasing order, low first.
     at_steps, after_steps : tuple[Mistakes, ...] of shape (k,)
-        Each, the error at every step, and from there to the next one.
+        Error at every step, and from there to the next one.
     unchanged : Fraction
-        The share, over points and pieces of the path, of those whose removal provably
-        changes nothing.
+        Fraction of (point, segment) pairs for which removing the point provably changes
+        nothing.
     stopped : str
-        Why there is no error, in a sentence; empty if there is one.
+        Reason why there is no error, as a sentence; empty if there is one.
     seconds : float
-        Of wall time.
+        Wall time in seconds.
     """
 
     problem: MarginProblem = field(repr=False)
@@ -86,17 +95,17 @@ class LeaveOneOutPath:
     seconds: float
 
     def at(self, C: Any) -> Mistakes:
-        """The error at C.
+        """Return the error at C.
 
         Parameters
         ----------
-        C : Any
-            From low to high, an integer, a float or a Fraction.
+        C : int, float or Fraction
+            Cost from low to high.
 
         Raises
         ------
         ValueError
-            Another C, or an error that was not computed.
+            If C is outside of the path, or the error was not computed.
         """
         C = rational(C, "C")
         place = bisect_right(self.steps, C) - 1
@@ -111,32 +120,32 @@ class LeaveOneOutPath:
 def exact_leave_one_out(
     problem: MarginProblem, low: Any = 0, high: Any = None, time_limit: float | None = None
 ) -> LeaveOneOutPath:
-    """How many points of a classification are on the wrong side of the optimum without them, at every cost C from low to high.
+    """Return the leave-one-out error of a classification at every C from low to high.
 
         E(C) = #{ i : y_i (f_-i(x_i) + b_-i) < 0 },      (f_-i, b_-i) optimal without point i
 
     Parameters
     ----------
     problem : MarginProblem
-        A classification with the hinge whose kernel has rational values; its C is
-        ignored.
-    low, high, time_limit
-        As of `exact_path`; the time is that of all.
+        Classification with the hinge and a kernel of rational values; its C is ignored.
+    low, high : int, float or Fraction
+        Ends of C, as in `exact_path`.
+    time_limit : float or None
+        Time limit in seconds, for everything.
 
     Returns
     -------
     LeaveOneOutPath
-        The error as a step function; without steps, with a sentence, where the time was
-        spent.
+        Error as a step function; without steps, with the reason, if time ran out.
 
     Raises
     ------
     ValueError
-        A problem that is no classification, or as `exact_path`.
+        If the problem is no classification, or as in `exact_path`.
     """
     check_path(problem)
     if not isinstance(problem.rows, Signed):
-        raise ValueError("a leave-one-out error is of a classification")
+        raise ValueError("a leave-one-out error needs a classification")
     clock, started = (
         Clock(inf if time_limit is None else positive(time_limit, "time_limit")),
         time.perf_counter(),
@@ -160,7 +169,7 @@ def exact_leave_one_out(
 
 
 class _State(NamedTuple):
-    """Whether one point is on the wrong side at a C, and after it, as 0 and 1."""
+    """State of one point at a C and after it: on the wrong side (1) or not (0)."""
 
     C: Fraction
     at: Mistakes
@@ -168,14 +177,17 @@ class _State(NamedTuple):
 
 
 class _Point:
-    """A point that is left out: it has the weight 0."""
+    """Excluded point, which has the weight 0."""
 
     def __init__(self, numbers: IntegerProblem, weights: Fractions, i: int) -> None:
         self.numbers, self.weights, self.i = numbers, weights.copy(), i
         self.weights[i] = Fraction(0)
 
     def pieces(self, path: ExactPath, clock: Clock) -> tuple[list[ExactPiece], int, str]:
-        """The path without the point, how many pieces are those with it, and why there is no more of it."""
+        """Return the path without the point, its unchanged segments, and a reason.
+
+        The unchanged segments are counted; the reason says why segments are missing.
+        """
         if not clock.left:
             return [], 0, f"the time limit of {clock.seconds:.3g} s does not suffice for all points"
         kept = [
@@ -194,7 +206,10 @@ class _Point:
         return sorted([*kept, *new], key=lambda piece: piece.low), len(kept), stopped
 
     def _gaps(self, pieces: Sequence[ExactPiece]) -> Iterator[UnsolvedInterval]:
-        """The intervals that these pieces make up, and multipliers without the point's in each."""
+        """Yield the intervals covered by these segments, with feasible multipliers.
+
+        The multiplier of the point is 0.
+        """
         first = 0
         for last, piece in enumerate(pieces):
             if last + 1 < len(pieces) and pieces[last + 1].low == piece.high:
@@ -208,7 +223,7 @@ class _Point:
             first = last + 1
 
     def states(self, pieces: Sequence[ExactPiece]) -> Iterator[_State]:
-        """Where the point changes its side, and the first of all."""
+        """Yield the initial state, and the states at which the point changes its side."""
         before: Mistakes | None = None
         for piece in pieces:
             beginnings = [piece.low, *sorted(set(self._roots(piece)))]
@@ -223,7 +238,10 @@ class _Point:
             yield _State(pieces[-1].high, at, at)
 
     def _roots(self, piece: ExactPiece) -> Iterator[Fraction]:
-        """The C strictly inside a piece at which the point's value, with the bias at an end of its interval, may be 0."""
+        """Yield the C inside a segment at which the point's value may be 0.
+
+        The bias is at an end of its interval.
+        """
         f = piece.f_constant[self.i], piece.f_slope[self.i]
         for value, slope in self._biases(piece):
             constant, rate = f[0] + value, f[1] + slope
@@ -232,7 +250,7 @@ class _Point:
                 yield root
 
     def _biases(self, piece: ExactPiece) -> list[Line]:
-        """The straight lines in C that the ends of all best biases follow."""
+        """Return the lines in C of the endpoints of all optimal biases."""
         if piece.bias is not None:
             return [piece.bias]
         f, df = (
@@ -247,7 +265,10 @@ class _Point:
         return [*below, *above]
 
     def _side(self, piece: ExactPiece, C: Fraction) -> Mistakes:
-        """Whether the point is on the wrong side at C: for every best bias, and for some or on no side."""
+        """Return whether the point is on the wrong side at C.
+
+        It may be for every optimal bias; for some optimal bias, or on no side.
+        """
         f = piece.f(C)
         low, high = best_biases(self.numbers, C * self.weights, piece.alpha(C), f)
         value = f[self.i]
@@ -259,7 +280,7 @@ class _Point:
 def _summed(
     states: Sequence[Sequence[_State]],
 ) -> tuple[list[Fraction], list[Mistakes], list[Mistakes]]:
-    """The C at which points change their sides, and how many are on the wrong one there and after it."""
+    """Return the C at which points change sides, and the errors there and after it."""
     changes: defaultdict[Fraction, list[tuple[int, _State]]] = defaultdict(list)
     for i, own in enumerate(states):
         for state in own:

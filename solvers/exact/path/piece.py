@@ -1,11 +1,12 @@
-"""A piece of an exact path: from the optimum at one C, the straight line through it and the interval of all C where that is optimal.
+"""Segment of an exact path: a line of multipliers, and its interval of C.
 
-    alpha(C) = alpha_0 + (C - C_0) d,   d_r = weight_r at the upper bound,   d_r = 0 at 0,   H_TT d_T + s_T db = - (H d)_T of the others
+    alpha(C) = alpha_0 + (C - C_0) d,   d_r = weight_r at the upper bound,   d_r = 0 at 0,
+    H_TT d_T + s_T db = - (H d)_T of the others
 
-Every condition of the optimum is linear in C along that line, so that the C at which it
-holds are an interval. Where no row is strictly inside, b may be all of an interval,
-whose lower end is the largest and whose upper end the smallest of some straight lines:
-the condition is that they do not cross.
+Every optimality condition is linear in C along that line, so that the C at which the
+line is optimal are an interval. If no row is strictly inside, b may be any number of an
+interval, whose lower end is the maximum and whose upper end the minimum of some
+straight lines: the condition is that they do not cross.
 """
 
 from __future__ import annotations
@@ -20,26 +21,26 @@ from equimargin.solvers.exact.active_set import ActiveSet, Ends
 from equimargin.solvers.exact.numbers import Fractions, IntegerProblem, Integers, as_fractions
 
 Line = tuple[Fraction, Fraction]
-"""A value and its slope."""
+"""Value and its slope."""
 Room = tuple[Fraction | None, Fraction | None]
-"""How far C can go down, and how far up; None is without end."""
+"""Maximal decrease and maximal increase of C; None if unbounded."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExactPiece:
-    """A part of a path on which one straight line of multipliers is optimal.
+    """Segment of a path on which one straight line of multipliers is optimal.
 
     Parameters
     ----------
-    low, high
-        Its ends, low <= C <= high; a high of None is infinity.
+    low, high : Fraction
+        Ends, low <= C <= high; a high of None is infinity.
     constant, slope : tuple[Fraction, ...] of shape (p,)
-        Each, alpha(C) = constant + C slope.
+        Multipliers alpha(C) = constant + C slope.
     f_constant, f_slope : tuple[Fraction, ...] of shape (m,)
-        Each, f of the training points, without the bias, is f_constant + C f_slope.
-    bias : Line | None of shape (b_0, b_1)
-        Of the only best bias b_0 + C b_1 strictly inside the piece; None where the best
-        are an interval; (0, 0) without a bias.
+        f of the training points, without the bias, is f_constant + C f_slope.
+    bias : Line or None
+        (b_0, b_1) of the unique optimal bias b_0 + C b_1 strictly inside the segment;
+        None if the optimal b are an interval; (0, 0) without a bias.
     """
 
     low: Fraction
@@ -51,19 +52,43 @@ class ExactPiece:
     bias: Line | None = field(repr=False)
 
     def holds(self, C: Fraction) -> bool:
-        """Whether C is in the piece, its ends included."""
+        """Return True if C is in the segment, ends included.
+
+        Parameters
+        ----------
+        C : Fraction
+            Cost.
+        """
         return self.low <= C and (self.high is None or self.high >= C)
 
     def alpha(self, C: Fraction) -> Fractions:
-        """alpha(C), (p,)."""
+        """Return alpha(C), (p,).
+
+        Parameters
+        ----------
+        C : Fraction
+            Cost.
+        """
         return as_fractions([a + C * d for a, d in zip(self.constant, self.slope, strict=True)])
 
     def f(self, C: Fraction) -> Fractions:
-        """f of the training points at C, (m,), without the bias."""
+        """Return f of the training points at C, (m,), without the bias.
+
+        Parameters
+        ----------
+        C : Fraction
+            Cost.
+        """
         return as_fractions([a + C * d for a, d in zip(self.f_constant, self.f_slope, strict=True)])
 
     def same_function(self, other: ExactPiece) -> bool:
-        """Whether both have the same f, and the same bias where it is only one."""
+        """Return True if both segments have equal f, and equal biases if unique.
+
+        Parameters
+        ----------
+        other : ExactPiece
+            Segment to compare.
+        """
         return (self.f_constant, self.f_slope, self.bias) == (
             other.f_constant,
             other.f_slope,
@@ -72,26 +97,26 @@ class ExactPiece:
 
 
 def piece_around(state: ActiveSet, weights: Fractions, C: Fraction) -> ExactPiece:
-    """The piece of the path through an optimum.
+    """Return the segment of the path through an optimum.
 
     Parameters
     ----------
     state : ActiveSet
-        At the optimum of the box C x weights.
+        State at the optimum for the bounds C x weights.
     weights : Fractions of shape (p,)
-        Fractions.
+        Costs of the rows over C.
     C : Fraction
-        > 0.
+        Cost, > 0.
 
     Returns
     -------
     ExactPiece
-        Of C alone at some of the finitely many C where another line begins.
+        Segment; of C alone at some of the finitely many C where another line begins.
 
     Raises
     ------
     ArithmeticError
-        The state is at no optimum.
+        If the state is not optimal.
     """
     numbers, alpha = state.numbers, state.alpha
     d = state.direction(weights)
@@ -111,7 +136,8 @@ def piece_around(state: ActiveSet, weights: Fractions, C: Fraction) -> ExactPiec
             else (-numbers.s[first] * g[first][0], -numbers.s[first] * g[first][1])
         )
     if (numbers.s * alpha).sum() != 0 or (numbers.s * d).sum() != 0:
-        raise ArithmeticError("the multipliers do not stay in balance")
+        raise ArithmeticError("the path violates s'alpha = 0")
+    # C may move until a row reaches a bound, or no bias is optimal any more.
     rooms = list(_rooms(state, alpha, C * weights, d, weights)) + list(_dual_rooms(state, g, bias))
     left = min((room for room, _ in rooms if room is not None), default=C)
     right = min((room for _, room in rooms if room is not None), default=None)
@@ -129,16 +155,16 @@ def piece_around(state: ActiveSet, weights: Fractions, C: Fraction) -> ExactPiec
 def bias_lines(
     s: Integers, g: Sequence[Line], up: Integers, down: Integers
 ) -> tuple[list[Line], list[Line]]:
-    """The straight lines that every best bias is above, and those that it is below.
+    """Return the lines below every optimal bias, and those above every optimal bias.
 
     Parameters
     ----------
     s : Integers of shape (p,)
         Signs of the bias.
-    g : Sequence[Line] of shape (p,)
+    g : sequence of Line, of length p
         A f - t.
-    up, down : Integers of shape (p,)
-        Which rows are below their upper bound, and which above 0.
+    up, down : ndarray of shape (p,)
+        True for rows below their upper bound; True for rows above 0.
     """
     at = [(-q * value, -q * slope) for q, (value, slope) in zip(s.tolist(), g, strict=True)]
     return [at[r] for r in np.flatnonzero(np.where(s > 0, up, down))], [
@@ -147,16 +173,20 @@ def bias_lines(
 
 
 def best_biases(numbers: IntegerProblem, box: Fractions, alpha: Fractions, f: Fractions) -> Ends:
-    """The ends of all best biases at an optimum, None for an end at infinity; (0, 0) without a bias.
+    """Return the endpoints of all optimal biases; None if infinite.
+
+    (0, 0) without a bias.
 
     Parameters
     ----------
     numbers : IntegerProblem
-        The problem in integers, whose box is not read.
-    box, alpha : Fractions of shape (p,)
-        Fractions.
+        Problem in integers; its box is not used.
+    box : Fractions of shape (p,)
+        Upper bounds.
+    alpha : Fractions of shape (p,)
+        Optimal multipliers.
     f : Fractions of shape (m,)
-        f of the training points.
+        Function values at the training points.
     """
     if not numbers.biased:
         return Fraction(0), Fraction(0)
@@ -170,14 +200,17 @@ def best_biases(numbers: IntegerProblem, box: Fractions, alpha: Fractions, f: Fr
 def _rooms(
     state: ActiveSet, alpha: Fractions, box: Fractions, d: Fractions, rise: Fractions
 ) -> Iterator[Room]:
-    """How far C can go down and up before a row comes from inside to a bound."""
+    """Yield the maximal decrease and increase of C that keep an inner row inside."""
     for r in np.flatnonzero(state.rises & state.falls):
         yield _room(alpha[r], d[r])
         yield _room(box[r] - alpha[r], rise[r] - d[r])
 
 
 def _dual_rooms(state: ActiveSet, g: Sequence[Line], bias: Line | None) -> Iterator[Room]:
-    """How far C can go down and up before there is no bias with g >= 0 at 0 and inside, and g <= 0 at the upper bound and inside."""
+    """Yield the maximal decrease and increase of C with an optimal bias.
+
+    It has g >= 0 at 0 and inside, and g <= 0 at the upper bound and inside.
+    """
     up, down, s = state.rises, state.falls, state.numbers.s
     if bias is None:
         below, above = bias_lines(s, g, up, down)
@@ -192,7 +225,7 @@ def _dual_rooms(state: ActiveSet, g: Sequence[Line], bias: Line | None) -> Itera
 
 
 def _room(value: Fraction, slope: Fraction) -> Room:
-    """How far down and up a line stays at least 0."""
+    """Return the maximal decrease and increase of C that keep a line at least 0."""
     if value < 0:
         raise ArithmeticError("the conditions of the optimum do not hold")
     return value / slope if slope > 0 else None, -value / slope if slope < 0 else None
@@ -203,9 +236,10 @@ def _mirrored(lines: Sequence[Line]) -> list[Line]:
 
 
 def _until_they_cross(below: Sequence[Line], above: Sequence[Line]) -> Fraction | None:
-    """The largest step >= 0 up to which no line of `below` is above one of `above`; None if that is without end.
+    """Return the largest step >= 0 before a line of `below` exceeds one of `above`.
 
-    From the steepest ones on, by Newton's steps: the largest minus the smallest is convex, and at most 0 at the step 0.
+    None if it is unbounded. Newton steps start from the steepest lines: the maximum
+    minus the minimum is convex, and at most 0 at the step 0.
     """
     if not below or not above:
         return None

@@ -1,4 +1,4 @@
-"""An exact path as an object that answers at any C in rational numbers."""
+"""Exact regularisation path as an object, evaluated at any C in rational numbers."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from equimargin.solvers.exact.path.piece import ExactPiece, best_biases
 
 
 def rational(value: Any, name: str) -> Fraction:
-    """A number as a Fraction.
+    """Return a number as a Fraction.
 
     Parameters
     ----------
-    value : Any
-        An integer, a Fraction, or a finite float of any size.
+    value : int, float or Fraction
+        Finite number of any size.
     name : str
-        For the error.
+        Name for the error message.
 
     Raises
     ------
     ValueError
-        What is no finite number.
+        If the value is no finite number.
     """
     if isinstance(value, Real) and not isinstance(value, bool) and isfinite(value):
         return Fraction(value) if isinstance(value, Rational) else Fraction(float(value))
@@ -39,25 +39,27 @@ def rational(value: Any, name: str) -> Fraction:
 
 @dataclass(frozen=True, eq=False)
 class ExactPath:
-    """Every optimum of a hinge's problem for C = 1 / lambda from low to high, in rational numbers.
+    """Optima of a hinge problem for C = 1 / lambda from low to high, in rationals.
 
-        alpha(C) = constant + C slope,   f = sum_i (A'alpha)_i k(x_i, .)      on every piece
+        alpha(C) = constant + C slope,   f = sum_i (A'alpha)_i k(x_i, .)      on every segment
 
     Parameters
     ----------
     problem : MarginProblem
-        Whose path it is; its C means nothing.
-    low, high
-        The ends of C; a high of None is infinity.
+        Problem of the path; its C is ignored.
+    low, high : Fraction
+        Ends of C; a high of None is infinity.
     pieces : tuple[ExactPiece, ...]
-        From low to high. f is continuous from one to the next; alpha may jump where it
-        is not unique.
+        Segments from low to high. f is continuous from one to the next; alpha may jump
+        where it is not unique.
     stopped : str
-        Why pieces are missing, in a sentence; empty if none is.
+        Reason why segments are missing, as a sentence; empty if none is.
     seconds : float
-        Of wall time.
+        Wall time in seconds.
 
-    Source: document P, section 5.
+    References
+    ----------
+    Document P, section 5.
     """
 
     problem: MarginProblem = field(repr=False)
@@ -69,14 +71,16 @@ class ExactPath:
 
     @property
     def complete(self) -> bool:
-        """Whether no piece is missing."""
+        """True if no segment is missing."""
         return not self.stopped
 
     @cached_property
     def breakpoints(self) -> tuple[Fraction, ...]:
-        """The C strictly between low and high where f or the only best bias changes its straight line, in increasing order.
+        """Breakpoints: the C inside (low, high) at which the line of f or bias changes.
 
-        Of a path that is not complete those between pieces that meet. Multipliers may change theirs at more places: where pieces meet.
+        They are in increasing order; a bias counts if it is unique. Of an incomplete
+        path they are those between segments that meet. Multipliers may change lines at
+        more places where segments meet.
         """
         return tuple(
             new.low
@@ -85,17 +89,17 @@ class ExactPath:
         )
 
     def piece(self, C: Any) -> ExactPiece:
-        """The piece that C is in; of two that meet there the one above.
+        """Return the segment of C; of two that meet at C, the upper one.
 
         Parameters
         ----------
-        C : Any
-            From low to high, an integer, a float or a Fraction.
+        C : int, float or Fraction
+            Cost from low to high.
 
         Raises
         ------
         ValueError
-            A C that the path does not reach.
+            If C is outside of the path.
         """
         C = rational(C, "C")
         place = bisect_right([piece.low for piece in self.pieces], C) - 1
@@ -106,15 +110,33 @@ class ExactPath:
         return self.pieces[place]
 
     def alpha(self, C: Any) -> tuple[Fraction, ...]:
-        """Optimal multipliers at C, (p,); C as in `piece`."""
+        """Return optimal multipliers at C, (p,).
+
+        Parameters
+        ----------
+        C : int, float or Fraction
+            Cost from low to high.
+        """
         return tuple(self.piece(C).alpha(Fraction(C)))
 
     def f(self, C: Any) -> tuple[Fraction, ...]:
-        """f of the training points at C, (m,), without the bias; C as in `piece`."""
+        """Return f of the training points at C, (m,), without the bias.
+
+        Parameters
+        ----------
+        C : int, float or Fraction
+            Cost from low to high.
+        """
         return tuple(self.piece(C).f(Fraction(C)))
 
     def value(self, C: Any) -> Fraction:
-        """The optimum at C, t'alpha - 1/2 alpha'A f; C as in `piece`."""
+        """Return the optimal value at C, t'alpha - 1/2 alpha'A f.
+
+        Parameters
+        ----------
+        C : int, float or Fraction
+            Cost from low to high.
+        """
         alpha, margins = (
             self.piece(C).alpha(Fraction(C)),
             self._numbers.dot(self.piece(C).f(Fraction(C))),
@@ -122,7 +144,15 @@ class ExactPath:
         return Fraction((alpha * (self._numbers.targets - margins / 2)).sum())
 
     def bias(self, C: Any) -> Ends:
-        """The ends of all best biases at C, None for an end at infinity; (0, 0) without a bias; C as in `piece`."""
+        """Return the endpoints of all optimal biases at C; None if infinite.
+
+        (0, 0) without a bias.
+
+        Parameters
+        ----------
+        C : int, float or Fraction
+            Cost from low to high.
+        """
         C = rational(C, "C")
         box = as_fractions([C * Fraction(w) for w in self.problem.unit_weights.tolist()])
         return best_biases(self._numbers, box, self.piece(C).alpha(C), self.piece(C).f(C))

@@ -1,4 +1,4 @@
-"""Exact optima of convex quadratic and linear programs of any kind, or exact rays where there is none."""
+"""Exact optima or rays of general convex quadratic and linear programs."""
 
 from equimargin.solvers.exact.program.optimum import (
     Inconclusive,

@@ -1,4 +1,4 @@
-"""The time limit that every loop of exact arithmetic asks."""
+"""Time limit for every loop of exact arithmetic."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from math import inf
 
 
 class OutOfTime(Exception):
-    """The time is up; the message is a sentence that says during what."""
+    """Time limit exceeded; the message names the work."""
 
 
 class OutOfPivots(Exception):
-    """As many pivots have been made as may be."""
+    """Pivot limit reached."""
 
 
 class Clock:
-    """A time limit, and a limit on pivots.
+    """Time limit and pivot limit.
 
     Parameters
     ----------
     seconds : float
-        Time from now on.
+        Time limit in seconds from now on.
     pivots : float
-        Largest number of pivots.
+        Maximum number of pivots.
     """
 
     def __init__(self, seconds: float, pivots: float = inf) -> None:
@@ -31,18 +31,18 @@ class Clock:
 
     @property
     def left(self) -> float:
-        """Seconds that are left, at least 0."""
+        """Remaining seconds, at least 0."""
         return max(self._end - time.monotonic(), 0.0)
 
     def ask(self, work: str, ahead: float = 0.0) -> None:
-        """Raise OutOfTime where the time is up.
+        """Raise OutOfTime if the time is up.
 
         Parameters
         ----------
         work : str
-            What is about to be done, as in "the exact pivots".
+            Next step, for the message, such as "the exact pivots".
         ahead : float
-            Seconds that it is expected to take without another look.
+            Seconds that the step is expected to take without another check.
         """
         if self.left <= ahead:
             expected = f" (about {ahead:.2g} s)" if ahead > 0 else ""
@@ -51,7 +51,13 @@ class Clock:
             )
 
     def ask_pivot(self, done: int) -> None:
-        """Raise OutOfPivots or OutOfTime where no pivot may follow those that are done."""
+        """Raise OutOfPivots or OutOfTime if no further pivot is allowed.
+
+        Parameters
+        ----------
+        done : int
+            Number of pivots made.
+        """
         if done >= self.pivots:
             raise OutOfPivots(f"{done:,} pivots have been made, which is the limit")
         self.ask("the next exact pivot")

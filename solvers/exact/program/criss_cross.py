@@ -1,16 +1,21 @@
-"""Least-index criss-cross pivots in integers: they end at the optimum of every convex quadratic or linear program that has one.
+"""Least-index criss-cross pivots in integers, for convex quadratic or linear programs.
 
-The conditions of the optimum are a linear complementarity problem: with x = u, or
-x = u - e t where the sign of an unknown is free,
+They end at the optimum of every program that has one. The optimality conditions are a
+linear complementarity problem: with x = u, or x = u - e t if the sign of a variable is
+free,
 
-    w = M v + r,   v >= 0,   w >= 0,   w'v = 0        M = [ P  R' ; -R  0 ],   r = (q, d),   v = (u, t, multipliers of R x <= d).
+    w = M v + r,   v >= 0,   w >= 0,   w'v = 0,      M = [ P  R' ; -R  0 ],   r = (q, d),
+    v = (u, t, multipliers of R x <= d).
 
-M is positive semidefinite and therefore sufficient, so that the pivots end. All numbers
-of a dictionary are integers over one denominator.
+M is positive semidefinite and therefore sufficient, so that the method terminates. All
+numbers of a dictionary are integers over one denominator.
 
-Source: S. Zionts, The criss-cross method for solving linear programming problems
-(1969); D. den Hertog, C. Roos, T. Terlaky, The linear complementarity problem,
-sufficient matrices, and the criss-cross method (1993).
+References
+----------
+S. Zionts. The criss-cross method for solving linear programming problems. 1969.
+
+D. den Hertog, C. Roos, T. Terlaky. The linear complementarity problem, sufficient
+matrices, and the criss-cross method. 1993.
 """
 
 from __future__ import annotations
@@ -30,28 +35,37 @@ from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.face import Pair
 
 LARGEST_DICTIONARY = 140
-"""Rows of the largest dictionary: one of 80 rows takes about 5 s, and the time grows with more than the cube."""
+"""Size of the largest dictionary; one of 80 rows takes about 5 s.
+
+The time grows faster than the cube.
+"""
 WORK = "the exact pivots"
-"""What the clock is asked about."""
+"""Name of the work in messages of the clock."""
 Numbers = NDArray[Any]
-"""An array of Fractions or of Python's integers."""
+"""Array of Fractions or of Python integers."""
 
 
 def optimum_by_pivots(program: Program, clock: Clock) -> Pair | None:
-    """An optimum with its multipliers, both exact; None where there is none, or the program is too large.
+    """Return an optimum with its multipliers, both exact.
 
     Parameters
     ----------
     program : Program
-        Without second-order cones, P positive semidefinite.
+        Program without second-order cones, P positive semidefinite.
     clock : Clock
-        The time limit.
+        Time limit.
+
+    Returns
+    -------
+    Pair or None
+        None if there is no optimum, or the program is too large.
 
     Raises
     ------
     OutOfTime
-        It would take too long.
+        If the pivots would take too long.
     """
+    # A x = b becomes A x <= b and -1'A x <= -1'b; free variables share the shift t.
     signed = _signed(program)
     own = [i for i in range(len(program.h)) if i not in signed.values()]
     free = [j for j in range(program.n) if j not in signed]
@@ -69,10 +83,10 @@ def optimum_by_pivots(program: Program, clock: Clock) -> Pair | None:
         _with_shift(_dense(rows), free),
     )
     M = np.block([[P, R.T], [-R, np.full((len(R), len(R)), Fraction(0))]])
-    found = _Dictionary(M, np.array([*q, *ends], dtype=object)).solve(clock)
-    if found is None:
+    solution = _Dictionary(M, np.array([*q, *ends], dtype=object)).solve(clock)
+    if solution is None:
         return None
-    v, w = found
+    v, w = solution
     n = program.n
     shift = v[n] if free else Fraction(0)
     x = [v[j] if j in signed else v[j] - shift for j in range(n)]
@@ -85,7 +99,10 @@ def optimum_by_pivots(program: Program, clock: Clock) -> Pair | None:
 
 
 class _Dictionary:
-    """w = M v + r with some of w and v exchanged: numerators over one positive denominator, the last column being r."""
+    """Dictionary of w = M v + r with some entries of w and v exchanged.
+
+    It has numerators over one positive denominator; the last column is r.
+    """
 
     def __init__(self, M: Numbers, r: Numbers) -> None:
         self.unit = lcm(*{v.denominator for v in M.flat}, *{v.denominator for v in r})
@@ -99,7 +116,7 @@ class _Dictionary:
         self.exchanged = np.zeros(len(r), dtype=np.bool_)
 
     def solve(self, clock: Clock) -> tuple[list[Fraction], list[Fraction]] | None:
-        """v and w; None without a solution."""
+        """Return v and w, or None if there is no solution."""
         while True:
             i = next((k for k, v in enumerate(self.table[:, -1]) if v < 0), None)
             if i is None:
@@ -118,9 +135,10 @@ class _Dictionary:
             self.exchanged[[i, j]] ^= True
 
     def _pivot(self, i: int, j: int, clock: Clock) -> None:
-        """Exchange the unknown of row i with that of column j; the divisions leave no remainder (Sylvester's identity).
+        """Exchange the variable of row i with that of column j.
 
-        A pivot is expected to take as long as the last one did.
+        The divisions are exact (Sylvester's identity). A pivot is expected to take as
+        long as the previous one.
         """
         clock.ask(WORK, self.seconds)
         started = time.monotonic()
@@ -133,7 +151,7 @@ class _Dictionary:
         self.seconds = time.monotonic() - started
 
     def _values(self) -> tuple[list[Fraction], list[Fraction]]:
-        """The values of v and w; w was scaled by the unit."""
+        """Return v and w; w was scaled by the unit."""
         ends, zero = self.table[:, -1], Fraction(0)
         v = [
             Fraction(end, self.denominator) if inside else zero
@@ -147,18 +165,21 @@ class _Dictionary:
 
 
 def _signed(program: Program) -> dict[int, int]:
-    """The unknowns that a row a x_j <= 0 with a < 0 keeps from being negative, and that row."""
-    found: dict[int, int] = {}
+    """Return the nonnegative variables, each with its row a x_j <= 0, a < 0."""
+    rows: dict[int, int] = {}
     for i, (row, end) in enumerate(zip(program.G.rows, program.h, strict=True)):
         if len(row) == 1 and end == 0:
             ((j, a),) = row.items()
             if a < 0:
-                found.setdefault(j, i)
-    return found
+                rows.setdefault(j, i)
+    return rows
 
 
 def _total(A: Matrix) -> dict[int, Fraction]:
-    """Minus the sum of the rows of A: its inequality and A x <= b together make A x = b."""
+    """Return minus the sum of the rows of A.
+
+    Its inequality and A x <= b together imply A x = b.
+    """
     sums = A.transposed.times([Fraction(1)] * A.height)
     return {j: -v for j, v in enumerate(sums) if v != 0}
 
@@ -172,5 +193,8 @@ def _dense(M: Matrix) -> Numbers:
 
 
 def _with_shift(M: Numbers, free: Sequence[int]) -> Numbers:
-    """M with a last column for t, minus the sum of the columns of the free unknowns; M itself where there are none."""
+    """Return M with a last column for t, minus the sum of the free variables' columns.
+
+    Without free variables it is M itself.
+    """
     return np.column_stack([M, -M[:, free].sum(axis=1)]) if free else M

@@ -1,4 +1,4 @@
-"""The optimum on the face of a solution in floats: exact, or mended until it is.
+"""Exact optimum on the face of a float solution, with corrections of the face.
 
 The face is the set S of inequalities that are tight. On it, the optimum, its
 multipliers and S satisfy one linear system,
@@ -7,10 +7,10 @@ multipliers and S satisfy one linear system,
     [ A            ] [ y  ] = [  b  ]
     [ G_S          ] [ z_S]   [ h_S ]
 
-Of its solutions that near the floats is taken; where it has none, rows of S that depend
-on others are left out. Inequalities that it violates join S, those whose multiplier is
-negative leave it. A solution that violates nothing and has no negative multiplier is
-feasible on both sides, with equal values: an optimum.
+The solution near the floats is taken; if there is none, dependent rows of S are
+dropped. Violated inequalities join S, those with a negative multiplier leave it. A
+solution without violations and without negative multipliers is feasible on both sides,
+with equal values: an optimum.
 """
 
 from __future__ import annotations
@@ -28,14 +28,31 @@ from equimargin.solvers.exact.program.floats import FloatSolution, on_grid
 from equimargin.solvers.exact.program.linear_system import independent_rows, solution_near
 
 MENDINGS = 8
-"""Times that a face is mended before another one is tried."""
+"""Maximum number of corrections of a face before another one is tried."""
 TIGHT_RATIOS = (1.0, 1e-3, 1e3)
-"""Ratios of multiplier to slack from which a row counts as tight, each tried in turn: scaling a row moves the ratio by its square."""
+"""Ratios of multiplier to slack above which a row counts as tight, tried in turn.
+
+Scaling a row changes the ratio by the square of the factor.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """A point and multipliers.  x : (n,).  y : (m,).  z : (r,).  mendings : how many faces were wrong before.  pivots : made since."""
+    """Point and multipliers.
+
+    Parameters
+    ----------
+    x : Vector of shape (n,)
+        Point.
+    y : Vector of shape (m,)
+        Multipliers of the equations.
+    z : Vector of shape (r,)
+        Multipliers of the inequalities.
+    mendings : int
+        Number of wrong faces before.
+    pivots : int
+        Number of pivots since.
+    """
 
     x: Vector
     y: Vector
@@ -45,21 +62,26 @@ class Pair:
 
 
 def optimum_on_face(program: Program, floats: FloatSolution, clock: Clock) -> Pair | None:
-    """An optimum with its multipliers, both exact, near a solution in floats; None where no face that is tried has one.
+    """Return an optimum with its multipliers, both exact, near a float solution.
 
     Parameters
     ----------
     program : Program
-        Without second-order cones.
+        Program without second-order cones.
     floats : FloatSolution
-        From `solve_in_floats`.
+        Result of `solve_in_floats`.
     clock : Clock
-        The time limit.
+        Time limit.
+
+    Returns
+    -------
+    Pair or None
+        None if no face that is tried has an optimum.
 
     Raises
     ------
     OutOfTime
-        It would take too long.
+        If the solution would take too long.
     """
     seen = set[tuple[int, ...]]()
     for ratio in TIGHT_RATIOS:
@@ -80,41 +102,49 @@ def optimum_on_face(program: Program, floats: FloatSolution, clock: Clock) -> Pa
 
 
 def tight_rows(floats: FloatSolution, ratio: float) -> tuple[int, ...]:
-    """The rows whose multiplier is more than a ratio times their slack."""
+    """Return the rows whose multiplier exceeds a ratio times their slack.
+
+    Parameters
+    ----------
+    floats : FloatSolution
+        Float solution.
+    ratio : float
+        Ratio of multiplier to slack.
+    """
     return tuple(np.flatnonzero(floats.z > ratio * np.maximum(floats.s, 0.0)).tolist())
 
 
 def on_face(
     program: Program, tight: Sequence[int], floats: FloatSolution, clock: Clock
 ) -> Pair | None:
-    """The solution of the system above near the floats; None where it has none.
+    """Return the solution of the face's linear system near the floats, or None.
 
     Parameters
     ----------
     program : Program
-        Without second-order cones.
+        Program without second-order cones.
     tight : Sequence[int]
-        The rows of the face.
+        Rows of the face.
     floats : FloatSolution
-        any.
+        Float solution, for the variables that the system leaves open.
     clock : Clock
-        The time limit.
+        Time limit.
 
     Raises
     ------
     OutOfTime
-        It would take too long.
+        If the solution would take too long.
     """
     right = [*negative(program.q), *program.b, *(program.h[i] for i in tight)]
     near = [*on_grid(floats.x), *on_grid(floats.y), *on_grid(floats.z[list(tight)])]
-    found = solution_near(_system(program, tight), right, near, clock)
-    if found is None:
+    solution = solution_near(_system(program, tight), right, near, clock)
+    if solution is None:
         return None
     n, m = program.n, len(program.b)
-    z = dict(zip(tight, found[n + m :], strict=True))
+    z = dict(zip(tight, solution[n + m :], strict=True))
     return Pair(
-        tuple(found[:n]),
-        tuple(found[n : n + m]),
+        tuple(solution[:n]),
+        tuple(solution[n : n + m]),
         tuple(z.get(i, Fraction(0)) for i in range(len(program.h))),
     )
 
@@ -122,9 +152,10 @@ def on_face(
 def _independent(
     program: Program, tight: Sequence[int], floats: FloatSolution, clock: Clock
 ) -> tuple[int, ...]:
-    """The tight rows, those of large multipliers first, that are independent of the equations and of each other.
+    """Return the tight rows that are independent of the equations and of each other.
 
-    Rows that meet in one point up to a rounding of the data contradict each other in exact numbers.
+    Rows of large multipliers come first. Rows that meet in one point within rounding of
+    the data contradict each other in exact numbers.
     """
     order = sorted(tight, key=lambda i: -float(floats.z[i]))
     m = len(program.b)
@@ -135,7 +166,7 @@ def _independent(
 
 
 def _system(program: Program, tight: Sequence[int]) -> Matrix:
-    """The matrix of the system above."""
+    """Return the matrix of the face's linear system."""
     below = (*program.A.rows, *(program.G.rows[i] for i in tight))
     beside = Matrix(below, program.n).transposed.rows
     top: Iterator[Row] = (
@@ -150,6 +181,6 @@ def _moved(row: Row, places: int) -> Row:
 
 
 def _faults(program: Program, pair: Pair) -> tuple[set[int], set[int]]:
-    """The rows that the point violates, and those with negative multipliers."""
+    """Return the rows that the point violates, and those with negative multipliers."""
     violated = {i for i, slack in enumerate(program.slack(pair.x)) if slack < 0}
     return violated, {i for i, multiplier in enumerate(pair.z) if multiplier < 0}

@@ -1,4 +1,4 @@
-"""The solution of a program in floats, by Clarabel: where exact arithmetic starts. Nothing that it says is believed."""
+"""Float solution of a program by Clarabel, as an unverified start of exact arithmetic."""
 
 from __future__ import annotations
 
@@ -16,31 +16,38 @@ from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.interrupt import interruptible
 
 FLOAT_TOL = 1e-11
-"""Relative gap and residuals that Clarabel is asked for: the face is read off the last digits of its solution."""
+"""Relative gap and residuals requested of Clarabel.
+
+The face is determined by the last digits of its solution.
+"""
 FLOAT_ITERATIONS = 200
-"""Iterations that Clarabel may do: four times what a well-behaved program takes."""
+"""Maximum iterations of Clarabel: four times what a well-behaved program takes."""
 FLOAT_SHARE = 0.5
-"""Share of the time left that Clarabel may take; the rest is for exact arithmetic."""
+"""Fraction of the remaining time for Clarabel; the rest is for exact arithmetic."""
 PLACES = 40
-"""Binary places of a float that exact arithmetic starts from: Clarabel's solution has no more that are right."""
+"""Binary places of a float used by exact arithmetic.
+
+No more are correct in Clarabel's solution.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class FloatSolution:
-    """What Clarabel returned.
+    """Solution of Clarabel.
 
     Parameters
     ----------
     x : ndarray of shape (n,)
+        Point.
     y : ndarray of shape (m,)
         Multipliers of A x = b.
     z : ndarray of shape (r,)
-        Those of the rows of G.
+        Multipliers of the rows of G.
     s : ndarray of shape (r,)
-        The slack h - Gx.
+        Slack h - G x.
     says_infeasible, says_unbounded : bool
-        Whether it stopped with the claim that there is no feasible point, or no lower
-        bound.
+        True if Clarabel stopped with the claim that there is no feasible point, or no
+        lower bound.
     """
 
     x: Array
@@ -52,19 +59,22 @@ class FloatSolution:
 
     @property
     def finite(self) -> bool:
-        """Whether all its numbers are finite."""
+        """True if all numbers are finite."""
         return all(bool(np.isfinite(v).all()) for v in (self.x, self.y, self.z, self.s))
 
 
 def solve_in_floats(program: Program, clock: Clock) -> FloatSolution | None:
-    """Clarabel's solution; None where the program has numbers beyond those of float64, or Clarabel refuses or is too slow.
+    """Return Clarabel's solution, or None if there is none.
+
+    There is none if numbers are outside the float64 range, or Clarabel fails or is too
+    slow.
 
     Parameters
     ----------
     program : Program
-        With a positive semidefinite P.
+        Program with a positive semidefinite P.
     clock : Clock
-        The time limit.
+        Time limit.
     """
     import clarabel
     from scipy import sparse
@@ -77,7 +87,8 @@ def solve_in_floats(program: Program, clock: Clock) -> FloatSolution | None:
         FLOAT_ITERATIONS,
         seconds,
     )
-    settings.presolve_enable = False  # it would drop rows, whose multipliers are wanted
+    # Presolve would drop rows whose multipliers are needed.
+    settings.presolve_enable = False
     for name in ("tol_gap_abs", "tol_gap_rel", "tol_feas", "tol_infeas_abs", "tol_infeas_rel"):
         setattr(settings, name, FLOAT_TOL)
     m = len(program.b)
@@ -96,12 +107,12 @@ def solve_in_floats(program: Program, clock: Clock) -> FloatSolution | None:
         solver = clarabel.DefaultSolver(
             P, q, rows, ends, [cone for cone in cones if cone.dim], settings
         )
-        found = interruptible(solver.solve, seconds=2 * seconds + 1)
+        solution = interruptible(solver.solve, seconds=2 * seconds + 1)
     except (OverflowError, TimeoutError, ValueError):
         return None
-    z, s, status = np.array(found.z), np.array(found.s), str(found.status)
+    z, s, status = np.array(solution.z), np.array(solution.s), str(solution.status)
     return FloatSolution(
-        np.array(found.x),
+        np.array(solution.x),
         z[:m],
         z[m:],
         s[m:],
@@ -111,12 +122,31 @@ def solve_in_floats(program: Program, clock: Clock) -> FloatSolution | None:
 
 
 def floats(values: Sequence[Fraction]) -> Array:
-    """The nearest float64 numbers; OverflowError where one is too large."""
+    """Return the nearest float64 numbers.
+
+    Parameters
+    ----------
+    values : Sequence[Fraction]
+        Fractions.
+
+    Raises
+    ------
+    OverflowError
+        If a number is too large.
+    """
     return np.array([float(value) for value in values], dtype=np.float64)
 
 
 def on_grid(values: Array) -> list[Fraction]:
-    """Floats rounded to PLACES binary places of themselves, or after the point where they are below 1; 0 where they are not finite."""
+    """Return floats rounded to PLACES binary places; 0 if not finite.
+
+    Floats below 1 are rounded to PLACES places after the point.
+
+    Parameters
+    ----------
+    values : ndarray
+        Floats.
+    """
     finite = np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
     units = PLACES - np.frexp(np.maximum(np.abs(finite), 1.0))[1]
     steps = np.rint(np.ldexp(finite, units))
@@ -127,7 +157,7 @@ def on_grid(values: Array) -> list[Fraction]:
 
 
 def _sparse(M: Matrix) -> Any:
-    """The matrix as scipy's, in float64."""
+    """Return the matrix as a scipy matrix in float64."""
     from scipy import sparse
 
     entries = [(i, j, float(v)) for i, row in enumerate(M.rows) for j, v in row.items()]

@@ -1,6 +1,8 @@
-"""Linear systems of integers by flint: a regular one solved by p-adic lifting, pivot columns modulo a large prime.
+"""Integer linear systems by flint: p-adic lifting, and pivot columns modulo a prime.
 
-Source: J. Dixon, Exact solution of linear equations using p-adic expansions, Numerische
+References
+----------
+J. Dixon. Exact solution of linear equations using p-adic expansions. Numerische
 Mathematik 40 (1982).
 """
 
@@ -13,51 +15,71 @@ from typing import Any
 from equimargin.solvers.exact.program.clock import Clock
 
 PRIME = 2**61 - 1
-"""A prime below 2^64, the largest word of the modular arithmetic: it divides a random minor once in 2^61 times."""
+"""Prime below 2^64, the largest word of the modular arithmetic.
+
+It divides a random minor with probability 2^-61.
+"""
 WORK = "the exact solution of a linear system"
-"""What the clock is asked about."""
+"""Name of the work in messages of the clock."""
 
 
 def regular_solution(matrix: Any, right: Sequence[int], bits: int, clock: Clock) -> list[Fraction]:
-    """Return x with M x = right, after the clock was asked for the time.
+    """Return x with M x = right, after a check of the time.
 
     Parameters
     ----------
     matrix : fmpz_mat of shape (n, n)
-        M.
-    right : Sequence[int]
-        Sequence of int, of length n
+        Matrix M.
+    right : sequence of int, of length n
+        Right-hand side.
     bits : int
-        Length of the longest entry of M, for the forecast.
+        Length of the longest entry of M in bits, for the forecast.
     clock : Clock
+        Time limit.
 
     Raises
     ------
     ZeroDivisionError
-        M is singular.
+        If M is singular.
     OutOfTime
-        It would take too long.
+        If the solution would take too long.
     """
     from flint import fmpz_mat
 
     size = matrix.nrows()
     clock.ask(WORK, forecast(size, bits))
-    found = matrix.solve(fmpz_mat(size, 1, list(right))).entries() if size else []
-    return [Fraction(int(v.p), int(v.q)) for v in found]
+    solution = matrix.solve(fmpz_mat(size, 1, list(right))).entries() if size else []
+    return [Fraction(int(v.p), int(v.q)) for v in solution]
 
 
 def forecast(size: int, bits: int) -> float:
-    """Return the seconds that p-adic lifting takes, as measured: in proportion to size^3 and to the square of the bits of an entry."""
+    """Return the expected seconds of p-adic lifting, as measured.
+
+    They are proportional to size^3 and to the squared bits of an entry.
+
+    Parameters
+    ----------
+    size : int
+        Number of variables.
+    bits : int
+        Length of the longest entry in bits.
+    """
     return 5e-9 * float(size) ** 3 * (1 + bits / 60) ** 2
 
 
 def pivot_columns(matrix: Any) -> list[int]:
-    """Return the columns of an nmod_mat that are independent of those before them."""
+    """Return the columns of a matrix that are independent of the preceding ones.
+
+    Parameters
+    ----------
+    matrix : nmod_mat
+        Matrix modulo a prime.
+    """
     echelon, rank = matrix.rref()
-    found, column = [], 0
+    columns, column = [], 0
     for row in range(rank):
         while int(echelon[row, column]) == 0:
             column += 1
-        found.append(column)
+        columns.append(column)
         column += 1
-    return found
+    return columns

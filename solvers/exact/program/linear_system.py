@@ -1,13 +1,15 @@
-"""An exact solution of a sparse linear system near a given point, the system having any rank.
+"""Exact solution of a sparse linear system of any rank, near a given point.
 
-First the system is made smaller: a row of one unknown gives its value, and an unknown
-that is in one row only is computed from it last. Of what is left, the columns that are
-independent modulo a large prime make a regular system, which is solved by p-adic
-lifting; the other unknowns keep their given values. Independence modulo a prime implies
-that in rationals. Where the prime hides a dependency, a row is left unsatisfied, so
-that every row is checked.
+First the system is reduced: a row of one variable gives its value, and a variable that
+is in one row only is computed from that row last. Of the remaining system, the columns
+that are independent modulo a large prime form a regular system, which is solved by
+p-adic lifting; the other variables keep their given values. Independence modulo a prime
+implies independence in rationals. If the prime hides a dependency, a row remains
+unsatisfied, so that every row is checked.
 
-Source: J. Dixon, Exact solution of linear equations using p-adic expansions, Numerische
+References
+----------
+J. Dixon. Exact solution of linear equations using p-adic expansions. Numerische
 Mathematik 40 (1982).
 """
 
@@ -23,15 +25,21 @@ from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.integers import PRIME, WORK, pivot_columns, regular_solution
 
 CHECK = "the exact check of a solution"
-"""What the clock is asked about last: whoever gets a solution will put it into the program."""
+"""Name of the final work in messages of the clock.
+
+The caller of a solution will insert it into the program.
+"""
 CHECK_SECONDS = 7e-10
-"""Seconds that the check takes for one entry of the system and one bit of the solution, as measured on 500 unknowns."""
+"""Seconds of the check per entry of the system and bit of the solution.
+
+Measured on 500 variables.
+"""
 MODULAR_SECONDS = 5e-9
-"""Seconds of one step of an elimination modulo the prime, as measured."""
+"""Measured seconds of one step of an elimination modulo the prime."""
 
 
 class Inconsistent(Exception):
-    """The system has no solution."""
+    """Linear system without a solution."""
 
 
 def solution_near(
@@ -41,24 +49,28 @@ def solution_near(
     clock: Clock,
     preference: Sequence[float] | None = None,
 ) -> list[Fraction] | None:
-    """An exact solution that differs from a given point in as few independent unknowns as the system needs; None without a solution.
+    """Return an exact solution near a given point, or None without a solution.
+
+    It differs from the point in as few independent variables as the system needs.
 
     Parameters
     ----------
     rows : Matrix of shape (k, n)
-    right : Sequence[Fraction] of shape (k,)
-    near : Sequence[Fraction] of shape (n,)
-        The values of the unknowns that the system leaves open.
+        Matrix of the system.
+    right : sequence of Fraction, of length k
+        Right-hand side.
+    near : sequence of Fraction, of length n
+        Values of the variables that the system leaves open.
     clock : Clock
-        The time limit.
-    preference : Sequence[float] | None of shape (n,)
-        Unknowns of larger numbers are changed rather than those of smaller ones; None
-        where it does not matter.
+        Time limit.
+    preference : sequence of float, of length n, or None
+        Variables of larger numbers are changed rather than those of smaller ones; None
+        if irrelevant.
 
     Raises
     ------
     OutOfTime
-        It would take too long.
+        If the solution would take too long.
     """
     system = _System(rows, right, near, preference, clock)
     try:
@@ -72,24 +84,37 @@ def solution_near(
 
 
 def check_forecast(rows: Matrix, solution: Sequence[Fraction]) -> float:
-    """The seconds that it takes to put a solution into its program, as measured."""
+    """Return the expected seconds of inserting a solution into its program.
+
+    The rate is measured.
+
+    Parameters
+    ----------
+    rows : Matrix
+        Matrix of the system.
+    solution : Sequence[Fraction]
+        Solution.
+    """
     bits = max((v.denominator.bit_length() + v.numerator.bit_length() for v in solution), default=0)
     return CHECK_SECONDS * sum(map(len, rows.rows)) * bits / 2
 
 
 def independent_rows(rows: Matrix, clock: Clock) -> list[int]:
-    """The rows that are independent of those before them, modulo the prime and therefore in rationals.
+    """Return the rows independent of the preceding ones, modulo the prime.
+
+    They are therefore independent in rationals.
 
     Parameters
     ----------
     rows : Matrix of shape (k, n)
+        Matrix.
     clock : Clock
-        The time limit.
+        Time limit.
 
     Raises
     ------
     OutOfTime
-        It would take too long.
+        If the elimination would take too long.
     """
     return pivot_columns(
         _modular(
@@ -99,20 +124,20 @@ def independent_rows(rows: Matrix, clock: Clock) -> list[int]:
 
 
 class _System:
-    """The state of a solution.
+    """State of the solution of a linear system.
 
-    Parameters
+    Attributes
     ----------
-    rows, right
-        The system, without the unknowns whose values are known.
-    left
-        rows that are neither solved nor put off.
-    rows_of
-        Those of `left` that each unknown is in.
+    rows, right : list
+        System, without the variables of known values.
+    left : set[int]
+        Rows that are neither solved nor postponed.
+    rows_of : list[set[int]]
+        Remaining rows of each variable.
     known : dict[int, Fraction]
-        Values by unknown.
+        Values by variable.
     put_off : list[tuple[int, int]]
-        rows, and the unknown that each gives last.
+        Postponed rows, and the variable that each gives last.
     """
 
     def __init__(
@@ -134,7 +159,7 @@ class _System:
         self.put_off: list[tuple[int, int]] = []
 
     def shrink(self) -> None:
-        """Take out rows of one unknown and unknowns of one row, until there are none."""
+        """Remove rows of one variable and variables of one row, until there are none."""
         rows, unknowns = list(self.left), list(range(len(self.near)))
         while rows or unknowns:
             self.clock.ask(WORK)
@@ -144,7 +169,7 @@ class _System:
                 unknowns += self._put_off_row_of(unknowns.pop())
 
     def _solve_row(self, i: int) -> list[int]:
-        """Solve row i if it has at most one unknown; the rows that this unknown was in."""
+        """Solve row i if it has at most one variable; return the variable's other rows."""
         if i not in self.left or len(self.rows[i]) > 1:
             return []
         self.left.discard(i)
@@ -160,7 +185,10 @@ class _System:
         return changed
 
     def _put_off_row_of(self, j: int) -> list[int]:
-        """Put the one row of unknown j off, if it has one only and is the preferred unknown there; the unknowns of that row."""
+        """Move the only row of variable j to the postponed ones; return its variables.
+
+        The row stays if it contains a variable preferred to j, or j has several rows.
+        """
         if len(self.rows_of[j]) != 1:
             return []
         (i,) = self.rows_of[j]
@@ -173,7 +201,7 @@ class _System:
         return list(self.rows[i])
 
     def solve_core(self) -> None:
-        """Solve what `shrink` has left: give values to all unknowns that are not put off."""
+        """Solve the system left by `shrink` for all variables that are not postponed."""
         rows = sorted(self.left)
         core = sorted(
             {j for i in rows for j in self.rows[i]}, key=lambda j: (-self.preference[j], j)
@@ -191,13 +219,16 @@ class _System:
             self._hold(i)
 
     def completed(self) -> list[Fraction]:
-        """The values of all unknowns, once those that were put off are computed too."""
+        """Return the values of all variables, computing the postponed ones."""
         for i, j in reversed(self.put_off):
             self.known[j] = self._rest(i, {j}) / self.rows[i][j]
         return [self.known[j] for j in range(len(self.near))]
 
     def _rest(self, i: int, unknowns: Container[int]) -> Fraction:
-        """The right side of row i less its known part, which is summed in integers: long fractions would be made coprime at every step."""
+        """Return the right-hand side of row i minus its known part.
+
+        The sum is computed in integers: Fractions would be reduced at every step.
+        """
         self.clock.ask(WORK)
         entries, unit = self._integers(i)
         terms = [(a, self.known[j]) for j, a in entries.items() if j not in unknowns]
@@ -212,12 +243,15 @@ class _System:
             raise Inconsistent
 
     def _integers(self, i: int) -> tuple[dict[int, int], int]:
-        """Row i as integers, and the factor that made them so."""
+        """Return row i as integers, and their common factor."""
         unit = lcm(*{v.denominator for v in self.rows[i].values()})
         return {j: v.numerator * (unit // v.denominator) for j, v in self.rows[i].items()}, unit
 
     def _independent(self, rows: list[int], unknowns: list[int]) -> tuple[list[int], list[int]]:
-        """Unknowns, the first ones that can be, and rows that are independent modulo the prime, as many of each."""
+        """Return variables and rows, as many of each, independent modulo the prime.
+
+        The first possible variables are chosen.
+        """
         modular = _modular([self._integers(i)[0] for i in rows], unknowns, self.clock)
         return [unknowns[k] for k in pivot_columns(modular)], [
             rows[k] for k in pivot_columns(modular.transpose())
@@ -226,7 +260,7 @@ class _System:
     def _regular(
         self, rows: list[int], at: Mapping[int, int], right: Sequence[Fraction]
     ) -> list[Fraction]:
-        """The solution of rows that are independent, in as many unknowns."""
+        """Return the solution of independent rows in as many variables."""
         from flint import fmpz_mat
 
         size = len(rows)
@@ -249,7 +283,7 @@ class _System:
 
 
 def _modular(rows: Sequence[Mapping[int, int]], unknowns: Sequence[int], clock: Clock) -> Any:
-    """Rows of integers modulo the prime, as a matrix over some unknowns."""
+    """Return rows of integers modulo the prime, as a matrix over some variables."""
     from flint import nmod_mat
 
     clock.ask(WORK, MODULAR_SECONDS * len(rows) * len(unknowns) * min(len(rows), len(unknowns)))

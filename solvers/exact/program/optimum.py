@@ -1,15 +1,18 @@
-"""The exact optimum of a convex quadratic or linear program, or an exact ray where it has none.
+"""Exact optimum of a convex quadratic or linear program, or an exact ray without one.
 
-A solution in floats says which inequalities are tight; the optimum on that face is
-computed in rationals and mended (`face`), or reached from there by exact pivots
-(`parametric`), which may also end in a ray. Where all that finds nothing, two linear
-programs say whether the program is infeasible or unbounded (`rays`), and exact pivots
-find the optimum of a small one (`criss_cross`). Whatever is returned has been checked:
-a feasible point and feasible multipliers with equal values, or a ray.
+A float solution determines which inequalities are tight; the optimum on that face is
+computed in rationals and corrected (`face`), or reached from there by exact pivots
+(`parametric`), which may also end in a ray. If this finds nothing, two linear programs
+decide if the program is infeasible or unbounded (`rays`), and exact pivots find the
+optimum of a small one (`criss_cross`). Every result has been checked: a feasible point
+and feasible multipliers with equal values, or a ray.
 
-Source: R. T. Rockafellar, Convex Analysis (1970), for the three cases; G. Gaertner, S.
-Schoenherr, An efficient, exact, and generic quadratic programming solver (2000), for
-exact optima of small programs.
+References
+----------
+R. T. Rockafellar. Convex Analysis. 1970 (the three cases).
+
+G. Gaertner, S. Schoenherr. An efficient, exact, and generic quadratic programming
+solver. 2000 (exact optima of small programs).
 """
 
 from __future__ import annotations
@@ -30,31 +33,37 @@ from equimargin.solvers.exact.program.rays import farkas_ray, recession, violati
 from equimargin.solvers.exact.program.semidefinite import semidefinite
 
 Cause = Literal["cones", "not convex", "time", "no face"]
-"""Why nothing was decided: second-order cones, a P that is not semidefinite, the time limit, or no face with the optimum was found."""
+"""Cause of an undecided result.
+
+Second-order cones, a P that is not semidefinite, the time limit, or no face with the
+optimum was found.
+"""
 NO_FACE = (
-    "no face of the solution in floats is optimal, nor one that pivots from there reach in half "
+    "no face of the float solution is optimal, nor any face that pivots from it reach in half "
     "of the time"
 )
-"""What is said of a program whose optimum is not found near a solution in floats."""
+"""Message for a program whose optimum is not found near a float solution."""
 
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """An optimum in rational numbers.
+    """Optimum in rational numbers.
 
     Parameters
     ----------
     value : Fraction
-        The optimum of the program, which is minus that of a problem stated as a
+        Optimal value of the program, which is minus that of a problem stated as a
         maximisation.
-    x : ndarray of shape (n,)
-        An optimal point.
-    y, z : ndarray of shape (m,)
-        And (r,) optimal multipliers.
+    x : Vector of shape (n,)
+        Optimal point.
+    y : Vector of shape (m,)
+        Optimal multipliers of the equations.
+    z : Vector of shape (r,)
+        Optimal multipliers of the inequalities.
     semidefinite : str
-        How P is known to be positive semidefinite.
+        Reason why P is known to be positive semidefinite.
     reason : str
-        How it was found.
+        Method by which it was found.
     """
 
     value: Fraction = field(repr=False)  # Python prints no integer of thousands of digits
@@ -67,14 +76,16 @@ class Optimum:
 
 @dataclass(frozen=True, eq=False)
 class Infeasible:
-    """No point is feasible: A'y + G'z = 0, z >= 0 and b'y + h'z < 0.
+    """Certificate that no point is feasible: A'y + G'z = 0, z >= 0 and b'y + h'z < 0.
 
     Parameters
     ----------
-    y, z : ndarray of shape (m,)
-        And (r,).
+    y : Vector of shape (m,)
+        Multipliers of the equations.
+    z : Vector of shape (r,)
+        Multipliers of the inequalities.
     reason : str
-        How it was found.
+        Method by which it was found.
     """
 
     y: Vector = field(repr=False)
@@ -84,14 +95,18 @@ class Infeasible:
 
 @dataclass(frozen=True, eq=False)
 class Unbounded:
-    """The objective has no lower bound: x is feasible, and P d = 0, A d = 0, G d <= 0 and q'd < 0.
+    """Certificate that the objective has no lower bound.
+
+    x is feasible, and P d = 0, A d = 0, G d <= 0 and q'd < 0.
 
     Parameters
     ----------
-    x, ray : ndarray of shape (n,)
-        The point and the direction d.
+    x : Vector of shape (n,)
+        Feasible point.
+    ray : Vector of shape (n,)
+        Direction d.
     reason : str
-        How it was found.
+        Method by which it was found.
     """
 
     x: Vector = field(repr=False)
@@ -101,35 +116,45 @@ class Unbounded:
 
 @dataclass(frozen=True)
 class Inconclusive:
-    """Nothing is known of the optimum.  cause : in a word, for counting.  reason : in a sentence."""
+    """Undecided result.
+
+    Parameters
+    ----------
+    cause : Cause
+        Cause as a word, for counting.
+    reason : str
+        Cause as a sentence.
+    """
 
     cause: Cause
     reason: str
 
 
 Outcome = Optimum | Infeasible | Unbounded | Inconclusive
-"""What can become of a program."""
+"""Possible results for a program."""
 
 
 def program_optimum(program: Program, seconds: float = 60.0) -> Outcome:
-    """The exact optimum of a program, or an exact ray.
+    """Return the exact optimum of a program, or an exact ray.
 
     Parameters
     ----------
     program : Program
-        Any; one with second-order cones, or with a P that is not positive semidefinite,
-        is left undecided.
+        Any program; with second-order cones, or a P that is not positive semidefinite,
+        it stays undecided.
     seconds : float
-        The time limit.
+        Time limit in seconds.
 
     Returns
     -------
-    Optimum, Infeasible or Unbounded, all their conditions checked in rational numbers; Inconclusive with the reason otherwise.
+    Optimum, Infeasible, Unbounded or Inconclusive
+        Result with all conditions checked in rational numbers; Inconclusive with the
+        reason otherwise.
 
     Raises
     ------
     ValueError
-        A time limit that is not positive.
+        If the time limit is not positive.
     """
     clock = Clock(positive(seconds, "seconds"))
     if program.cones:
@@ -158,6 +183,7 @@ def _decided(program: Program, convex: str, clock: Clock) -> Outcome:
             near.z,
             "exact pivots from the face of the solution in floats end in a ray of multipliers",
         )
+    # The pivots did not decide the program: minimise the violation of its constraints.
     least = _attained(violation(program), clock)
     if least is None:
         return Inconclusive(
@@ -184,7 +210,7 @@ def _decided(program: Program, convex: str, clock: Clock) -> Outcome:
     if program.is_recession_ray(steepest.x):
         _require(program.is_feasible(x))
         return Unbounded(
-            x, steepest.x, "a feasible point and a ray along which the objective decreases for ever"
+            x, steepest.x, "a feasible point and a ray along which the objective is unbounded below"
         )
     pair = optimum_by_pivots(program, clock)
     if pair is None:
@@ -199,7 +225,7 @@ def _decided(program: Program, convex: str, clock: Clock) -> Outcome:
 
 
 def _near_floats(program: Program, clock: Clock) -> Pair | UnboundedDirection | None:
-    """The optimum on a face near the solution in floats, or some pivots away, or the ray that these end in."""
+    """Return the optimum near the float solution, the ray that pivots end in, or None."""
     floats = solve_in_floats(program, clock)
     if floats is None or not floats.finite or floats.says_infeasible or floats.says_unbounded:
         return None
@@ -207,13 +233,13 @@ def _near_floats(program: Program, clock: Clock) -> Pair | UnboundedDirection | 
 
 
 def _attained(program: Program, clock: Clock) -> Pair | None:
-    """The optimum of a program that has one; None where it is not found."""
+    """Return the optimum of a program that has one, or None if it is not found."""
     near = _near_floats(program, clock)
     return near if isinstance(near, Pair) else optimum_by_pivots(program, clock)
 
 
 def _verified(program: Program, pair: Pair, convex: str, reason: str) -> Optimum:
-    """The optimum, once both sides of weak duality have been checked to be feasible and equal."""
+    """Return the optimum after checking that both sides are feasible and equal."""
     _require(program.is_optimal(pair.x, pair.y, pair.z))
     return Optimum(program.objective(pair.x), pair.x, pair.y, pair.z, convex, reason)
 
@@ -228,7 +254,7 @@ def _mended(pair: Pair) -> str:
 
 
 def _require(holds: bool) -> None:
-    """Refuse to return what is not proven: it is a mistake of the algorithm, not of its input."""
+    """Raise ArithmeticError if a result is not proven: a fault of the algorithm."""
     if not holds:
         raise ArithmeticError(
             "an exact optimum or ray does not satisfy its conditions: please report the program"

@@ -1,21 +1,24 @@
-"""From a face near the optimum to an optimal one, by exact pivots along a parameter that first makes the near face optimal.
+"""Exact parametric pivots from a face near the optimum to an optimal one.
 
 On a face S (`face`), let w be the slacks of the rows outside S and the multipliers of
 those in S. For some d > 0 the program with
 
     h_i + t d_i  for i outside S,    q - t sum_(i in S) d_i G_i
 
-has the values w + t d there, which are not negative for a large t. Then t falls to 0.
-Whenever a value w_i becomes 0, row i joins S or leaves it. Where that changes its own
-other value alone, one of slack and multiplier takes the place of the other. Otherwise
-the other value grows, at this t, until some w_j has become 0, and row j changes places
-too; where none does, the growth is a ray, and there is no optimum. A pivot takes three
-exact systems, and there are about as many pivots as values were negative: few, where
-rows meet in one point but for a rounding.
+has the values w + t d there, which are nonnegative for a large t. Then t decreases to
+0. Whenever a value w_i becomes 0, row i joins S or leaves it. If this changes no other
+value than its own, slack and multiplier exchange roles. Otherwise the other value of
+row i increases, at this t, until some w_j becomes 0, and row j is exchanged too; if
+none does, the growth is a ray, and there is no optimum. A pivot takes three exact
+systems, and there are about as many pivots as negative values: few, if rows meet in one
+point within rounding.
 
-Source: R. W. Cottle, Monotone solutions of the parametric linear complementarity
-problem, Mathematical Programming 3 (1972); for linear programs, G. B. Dantzig, Linear
-Programming and Extensions (1963), section 11.3.
+References
+----------
+R. W. Cottle. Monotone solutions of the parametric linear complementarity problem.
+Mathematical Programming 3 (1972).
+
+G. B. Dantzig. Linear Programming and Extensions. 1963, section 11.3 (linear programs).
 """
 
 from __future__ import annotations
@@ -34,24 +37,35 @@ from equimargin.solvers.exact.program.floats import FloatSolution
 from equimargin.solvers.exact.program.linear_system import independent_rows
 
 SHARE = 0.5
-"""Share of the time left that the pivots may take: the rest is for rays, where there is no optimum."""
+"""Fraction of the remaining time for the pivots.
+
+The rest is for rays, if there is no optimum.
+"""
 LEAST_TILT = Fraction(1, 2**40)
-"""Every d_i is at least about this, in the units of its row: values that are 0 do not all become 0 at the same t."""
+"""Approximate lower bound of every d_i, in the units of its row.
+
+Values that are 0 do not all become 0 at the same t.
+"""
 TILTS = 2**16
-"""Numbers that a d_i is drawn from, from 1 to 2 times the smallest that it may be: two values seldom become 0 together."""
+"""Number of values from which a d_i is sampled, from 1 to 2 times its minimum.
+
+Two values then rarely become 0 together.
+"""
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
 @dataclass(frozen=True, eq=False)
 class UnboundedDirection:
-    """What grows for ever where pivots find that there is no optimum.
+    """Unbounded direction of pivots that find no optimum.
 
     Parameters
     ----------
-    x : ndarray of shape (n,)
-        A ray of points along which the objective decreases.
-    y, z : ndarray of shape (m,)
-        And (r,) or else a ray of multipliers: no point is feasible.
+    x : Vector of shape (n,)
+        Ray of points along which the objective decreases.
+    y : Vector of shape (m,)
+        Multipliers of the equations in a ray, if no point is feasible.
+    z : Vector of shape (r,)
+        Multipliers of the inequalities in that ray.
     """
 
     x: Vector
@@ -62,23 +76,29 @@ class UnboundedDirection:
 def optimum_near(
     program: Program, floats: FloatSolution, clock: Clock
 ) -> Pair | UnboundedDirection | None:
-    """An optimum with its multipliers, both exact, on a face near a solution in floats or some pivots away; a ray where pivots end in one.
+    """Return an exact optimum with multipliers near a float solution, or a ray.
 
-    The pivots end after their share of the time, and None is returned where nothing is found until then.
+    It is on a face near the float solution or some pivots away. The pivots end after
+    their share of the time.
 
     Parameters
     ----------
     program : Program
-        Without second-order cones.
+        Program without second-order cones.
     floats : FloatSolution
-        From `solve_in_floats`.
+        Result of `solve_in_floats`.
     clock : Clock
-        The time limit.
+        Time limit.
+
+    Returns
+    -------
+    Pair, UnboundedDirection or None
+        Optimum, ray, or None if neither is found.
 
     Raises
     ------
     OutOfTime
-        It would take too long.
+        If the solution on a face would take too long.
     """
     pair = optimum_on_face(program, floats, clock)
     if pair is not None:
@@ -92,21 +112,26 @@ def optimum_near(
 def optimum_by_parametric_pivots(
     program: Program, floats: FloatSolution, clock: Clock
 ) -> Pair | UnboundedDirection | None:
-    """An optimum with its multipliers, both exact, or a ray; None where the equations contradict each other or no face has a point.
+    """Return an exact optimum with multipliers, or a ray, by parametric pivots.
 
     Parameters
     ----------
     program : Program
-        Without second-order cones, P positive semidefinite.
+        Program without second-order cones, P positive semidefinite.
     floats : FloatSolution
-        Any, near whose face it starts.
+        Any float solution; the pivots start near its face.
     clock : Clock
-        The time limit.
+        Time limit.
+
+    Returns
+    -------
+    Pair, UnboundedDirection or None
+        None if the equations contradict each other or no face has a point.
 
     Raises
     ------
     OutOfTime
-        It would take too long.
+        If the pivots would take too long.
     """
     tight = _regular_face(program, floats, clock)
     start = on_face(program, sorted(tight), floats, clock)
@@ -144,7 +169,10 @@ def optimum_by_parametric_pivots(
 def _exchanged(
     program: Program, tight: set[int], i: int, values: list[Fraction], clock: Clock
 ) -> set[int] | UnboundedDirection | None:
-    """The rows that change places where value i has become 0; the growth of its other value, where that goes on for ever."""
+    """Return the rows to exchange where value i has become 0, or a ray.
+
+    The ray is the growth of the other value of row i, if unbounded.
+    """
     if i in tight:
         moved = _direction(program, [ZERO] * program.n, {i: -ONE})
     else:
@@ -153,6 +181,7 @@ def _exchanged(
     if growth is None:
         return None
     rates = _values(moved, growth, tight)
+    # If the other value of row i changes alone, slack and multiplier exchange roles.
     if rates[i] != 0:
         return {i}
     vanishing = [(values[j] / -rate, j) for j, rate in enumerate(rates) if rate < 0]
@@ -166,7 +195,10 @@ def _exchanged(
 
 
 def _regular_face(program: Program, floats: FloatSolution, clock: Clock) -> set[int]:
-    """Independent rows of which those with large multipliers are tight, and on which the optimum is one point, as far as rows allow."""
+    """Return independent rows, with the optimum on them as unique as rows allow.
+
+    Those with large multipliers are tight.
+    """
     tight = sorted(tight_rows(floats, 1.0), key=lambda i: -float(floats.z[i]))
     others = sorted(set(range(len(program.h))) - set(tight), key=lambda i: float(floats.s[i]))
     m, before = len(program.b), len(program.b) + len(tight)
@@ -182,7 +214,7 @@ def _regular_face(program: Program, floats: FloatSolution, clock: Clock) -> set[
 
 
 def _values(program: Program, pair: Pair, tight: set[int]) -> list[Fraction]:
-    """The multipliers of tight rows and the slacks of the others, each in the place of its row."""
+    """Return the multipliers of tight rows and the slacks of the others, by row."""
     return [
         z if i in tight else slack
         for i, (z, slack) in enumerate(zip(pair.z, program.slack(pair.x), strict=True))
@@ -190,7 +222,10 @@ def _values(program: Program, pair: Pair, tight: set[int]) -> list[Fraction]:
 
 
 def _tilted(program: Program, tight: set[int], values: Iterable[Fraction]) -> Program:
-    """What is added to the program for t = 1: on the face it has the values d."""
+    """Return the change of the program per unit of t.
+
+    It has the values d on the face.
+    """
     drawn = np.random.default_rng(0).integers(TILTS, 2 * TILTS, len(program.h)).tolist()
     d = [
         _power_above(max(-v, LEAST_TILT)) * Fraction(k, TILTS)
@@ -204,17 +239,20 @@ def _tilted(program: Program, tight: set[int], values: Iterable[Fraction]) -> Pr
 
 
 def _power_above(v: Fraction) -> Fraction:
-    """A power of 2 that is larger than v > 0, and at most four times as large: numbers of few digits keep the exact systems small."""
+    """Return a power of 2 above v > 0, at most 4 v.
+
+    Numbers of few digits keep the exact systems small.
+    """
     return Fraction(2) ** (v.numerator.bit_length() - v.denominator.bit_length() + 1)
 
 
 def _direction(program: Program, q: Iterable[Fraction], ends: dict[int, Fraction]) -> Program:
-    """The program with another linear term, other ends of its rows, and 0 for the ends of its equations."""
+    """Return the program with linear term q, right-hand sides `ends`, and b = 0."""
     h: Vector = tuple(ends.get(i, ZERO) for i in range(len(program.h)))
     return replace(program, q=tuple(q), b=(ZERO,) * len(program.b), h=h)
 
 
 def _nothing(program: Program) -> FloatSolution:
-    """Zeros: where unknowns are that a face leaves open."""
+    """Return zeros, as the values of variables that a face leaves open."""
     rows = np.zeros(len(program.h))
     return FloatSolution(np.zeros(program.n), np.zeros(len(program.b)), rows, rows)

@@ -1,7 +1,11 @@
-"""Two linear programs that always have an optimum, and say whether a program is infeasible or has no lower bound.
+"""Two linear programs that decide if a program is infeasible or unbounded below.
 
-violation     min t     s.t.  -t <= A x - b <= t,  G x - h <= t,  t >= 0          0: x is feasible; above: its multipliers are a ray
-recession     min q'd   s.t.  P d = 0,  A d = 0,  G d <= 0,  -1 <= d <= 1         below 0: d is a ray; 0: there is a lower bound
+    violation     min t     s.t.  -t <= A x - b <= t,  G x - h <= t,  t >= 0
+                  0: x is feasible; above: its multipliers are a ray
+    recession     min q'd   s.t.  P d = 0,  A d = 0,  G d <= 0,  -1 <= d <= 1
+                  below 0: d is a ray; 0: there is a lower bound
+
+Both always have an optimum.
 """
 
 from __future__ import annotations
@@ -16,7 +20,15 @@ ONE, ZERO = Fraction(1), Fraction(0)
 
 
 def violation(program: Program) -> Program:
-    """The least t by which every equation and inequality may be violated; t is the last unknown."""
+    """Return the program of the minimum violation t of all constraints.
+
+    t is the last variable.
+
+    Parameters
+    ----------
+    program : Program
+        Program to check.
+    """
     n = program.n
     forth = [{**row, n: -ONE} for row in program.A.rows]
     back = [{**_negative(row), n: -ONE} for row in program.A.rows]
@@ -26,7 +38,15 @@ def violation(program: Program) -> Program:
 
 
 def farkas_ray(program: Program, multipliers: Sequence[Fraction]) -> tuple[Vector, Vector]:
-    """y and z from the multipliers of the rows of `violation`."""
+    """Return y and z from the multipliers of the rows of `violation`.
+
+    Parameters
+    ----------
+    program : Program
+        Program to check.
+    multipliers : Sequence[Fraction]
+        Multipliers of the inequalities of `violation`.
+    """
     m = len(program.b)
     y = tuple(
         forth - back for forth, back in zip(multipliers[:m], multipliers[m : 2 * m], strict=True)
@@ -35,7 +55,13 @@ def farkas_ray(program: Program, multipliers: Sequence[Fraction]) -> tuple[Vecto
 
 
 def recession(program: Program) -> Program:
-    """The direction within the unit box along which the objective decreases most, for ever."""
+    """Return the program of the steepest recession direction within the unit box.
+
+    Parameters
+    ----------
+    program : Program
+        Program to check.
+    """
     n = program.n
     box = (*({j: ONE} for j in range(n)), *({j: -ONE} for j in range(n)))
     level = Matrix((*(row for row in program.P.rows if row), *program.A.rows), n)
@@ -48,7 +74,7 @@ def recession(program: Program) -> Program:
 
 
 def _linear(q: Vector, level: Matrix, G: Matrix, h: Vector) -> Program:
-    """min q'x  s.t.  level x = 0,  G x <= h."""
+    """Return the program min q'x  s.t.  level x = 0,  G x <= h."""
     return Program(Matrix(({},) * len(q), len(q)), q, level, (ZERO,) * level.height, G, h)
 
 

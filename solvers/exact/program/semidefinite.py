@@ -1,8 +1,9 @@
-"""The proof that the P of a program is positive semidefinite: by its form, or by exact arithmetic, never by eigenvalues in floats.
+"""Proof that P is positive semidefinite, by its form or by exact arithmetic.
 
-A symmetric matrix has real eigenvalues only. By Descartes' rule of signs none of them
-is negative if and only if the coefficients of its characteristic polynomial alternate
-in sign, zeros being allowed. The coefficients are integers and are computed exactly.
+Float eigenvalues are not used. A symmetric matrix has real eigenvalues only. By
+Descartes' rule of signs none of them is negative if and only if the coefficients of its
+characteristic polynomial alternate in sign, zeros being allowed. The coefficients are
+integers and are computed exactly.
 """
 
 from __future__ import annotations
@@ -14,26 +15,26 @@ from equimargin.solvers.exact.program.clock import Clock
 
 
 def semidefinite(P: Matrix, clock: Clock) -> str:
-    """The reason, in words, why P is known to be positive semidefinite.
+    """Return the reason, as text, why P is known to be positive semidefinite.
 
     Parameters
     ----------
     P : Matrix of shape (n, n)
-        symmetric.
+        Symmetric matrix.
     clock : Clock
-        The time limit.
+        Time limit.
 
     Raises
     ------
     ValueError
-        It is not, or it is not symmetric.
+        If P is not positive semidefinite, or not symmetric.
     OutOfTime
-        The proof would take too long.
+        If the proof would take too long.
     """
     if not P.symmetric:
         raise ValueError("P is not symmetric: give (P + P') / 2, which has the same x'Px")
     if not any(P.rows):
-        return "a linear program asks nothing of P"
+        return "P is 0: the program is linear"
     if all(set(row) <= {i} for i, row in enumerate(P.rows)):
         if all(v >= 0 for row in P.rows for v in row.values()):
             return (
@@ -56,8 +57,16 @@ def semidefinite(P: Matrix, clock: Clock) -> str:
 
 
 def blocks(P: Matrix) -> list[list[int]]:
-    """The unknowns that P couples with each other, directly or through others; those that are not in P are left out."""
-    found, seen = [], set[int]()
+    """Return the variables that P couples, directly or through others, in blocks.
+
+    Variables that are not in P are excluded.
+
+    Parameters
+    ----------
+    P : Matrix of shape (n, n)
+        Symmetric matrix.
+    """
+    result, seen = [], set[int]()
     for start, row in enumerate(P.rows):
         if start in seen or not row:
             continue
@@ -68,8 +77,8 @@ def blocks(P: Matrix) -> list[list[int]]:
                 block.add(i)
                 waiting += P.rows[i]
         seen |= block
-        found.append(sorted(block))
-    return found
+        result.append(sorted(block))
+    return result
 
 
 def _dense_block(P: Matrix, block: list[int]) -> list[list[int]]:
@@ -79,17 +88,21 @@ def _dense_block(P: Matrix, block: list[int]) -> list[list[int]]:
 
 
 def has_no_negative_eigenvalue(entries: list[list[int]], clock: Clock) -> bool:
-    """Return True if the coefficients of the characteristic polynomial of a symmetric matrix of integers alternate in sign.
+    """Return True if a symmetric integer matrix has no negative eigenvalue.
+
+    The coefficients of its characteristic polynomial then alternate in sign.
 
     Parameters
     ----------
     entries : list of n lists of n int
+        Symmetric matrix.
     clock : Clock
+        Time limit.
 
     Raises
     ------
     OutOfTime
-        It would take too long.
+        If the polynomial would take too long.
     """
     from flint import fmpz_mat
 
@@ -103,5 +116,15 @@ def has_no_negative_eigenvalue(entries: list[list[int]], clock: Clock) -> bool:
 
 
 def forecast(size: int, bits: int) -> float:
-    """The seconds that the characteristic polynomial takes, as measured: in proportion to size^4 and to the bits of an entry."""
+    """Return the expected seconds of a characteristic polynomial, as measured.
+
+    They are proportional to size^4 and to the bits of an entry.
+
+    Parameters
+    ----------
+    size : int
+        Number of rows.
+    bits : int
+        Length of the longest entry in bits.
+    """
     return 1e-10 * float(size) ** 4 * (30 + bits)

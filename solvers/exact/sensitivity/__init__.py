@@ -1,4 +1,4 @@
-"""How an exact optimum moves with the numbers of its problem: one-sided derivatives in rationals."""
+"""One-sided derivatives of an exact optimum in its problem's parameters, in rationals."""
 
 from equimargin.solvers.exact.sensitivity.derivatives import (
     ExactSensitivity,

@@ -1,4 +1,4 @@
-"""An optimum as its derivatives need it, all numbers rational, and the bias at which a direction is followed."""
+"""Exact optimum for its derivatives, and the bias at which a direction is followed."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class SensitivityBase:
-    """An optimum.
+    """Exact optimum.
 
     Parameters
     ----------
     numbers : IntegerProblem
-        The problem in integers.
+        Problem in integers.
     squared : bool
-        Whether the loss is squared.
+        True if the loss is squared.
     c : Fractions of shape (p,)
-        Costs, finite.
+        Finite costs.
     alpha : Fractions of shape (p,)
+        Optimal multipliers.
     beta : Fractions of shape (m,)
-        A'alpha.
+        Coefficients A'alpha.
     f : Fractions of shape (m,)
-        K beta.
+        Function values K beta.
     bias : Ends
-        The ends of all optimal b.
+        Endpoints of all optimal b.
     """
 
     numbers: IntegerProblem
@@ -46,22 +47,37 @@ class SensitivityBase:
     bias: Ends
 
     def slacks(self, b: Fraction) -> Fractions:
-        """t - A f - b s, (p,)."""
+        """Return t - A f - b s, (p,).
+
+        Parameters
+        ----------
+        b : Fraction
+            Bias.
+        """
         return np.asarray(self.numbers.targets - self.numbers.dot(self.f) - b * self.numbers.s)
 
 
 def followed_bias(base: SensitivityBase, way: Direction) -> tuple[Fraction, Fraction, bool]:
-    """The bias at which a direction is followed, the derivative of the losses there, and whether no other bias is optimal.
+    """Return the bias at which a direction is followed, and the losses' slope there.
 
-    Among the optimal b those count first whose sum of c'_r loss(u_r) is least: along the direction they are the optimal ones. They are an
-    interval, whose middle is returned.
+    Of the optimal b only those of minimum sum of c'_r loss(u_r) remain optimal along
+    the direction. They are an interval, whose midpoint is returned.
 
     Parameters
     ----------
     base : SensitivityBase
-        The optimum.
+        Optimum.
     way : Direction
-        The direction.
+        Direction.
+
+    Returns
+    -------
+    b : Fraction
+        Bias.
+    slope : Fraction
+        Derivative of the losses at b.
+    unique : bool
+        True if no other bias is optimal.
     """
     low, high = base.bias
     if not base.numbers.biased or (low is not None and low == high):
@@ -71,6 +87,8 @@ def followed_bias(base: SensitivityBase, way: Direction) -> tuple[Fraction, Frac
         b for b in _kinks(base, way) if (low is None or low < b) and (high is None or b < high)
     }
     kinks |= {end for end in (low, high) if end is not None} or {ZERO}
+    # The minimum slope is attained at a breakpoint or an end; one further b represents
+    # each infinite end.
     least, most = min(kinks), max(kinks)
     kinks |= ({least - 1} if low is None else set()) | ({most + 1} if high is None else set())
     slopes = {b: _loss_slope(base, way, b) for b in kinks}
@@ -80,13 +98,16 @@ def followed_bias(base: SensitivityBase, way: Direction) -> tuple[Fraction, Frac
 
 
 def _kinks(base: SensitivityBase, way: Direction) -> list[Fraction]:
-    """Where rows that cost nothing as yet are just met: of the others no kink is between two optimal b."""
+    """Return the b at which rows of cost 0 so far are just satisfied.
+
+    Other rows have no breakpoint between two optimal b.
+    """
     rows = np.flatnonzero((base.c == 0) & (way.c != 0))
     return list(base.slacks(ZERO)[rows] * base.numbers.s[rows])
 
 
 def _loss_slope(base: SensitivityBase, way: Direction, b: Fraction) -> Fraction:
-    """sum_r c'_r loss(u_r) at a bias."""
+    """Return sum_r c'_r loss(u_r) at a bias."""
     u = base.slacks(b)
     rows = np.flatnonzero((u > 0) & (way.c != 0))
     return sum((way.c[r] * u[r] ** (2 if base.squared else 1) for r in rows), ZERO)

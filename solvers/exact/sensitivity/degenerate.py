@@ -1,17 +1,23 @@
-"""The derivative where it depends on the way: optimal multipliers that are not unique, or rows on the margin with multipliers at a bound.
+"""Derivatives at degenerate optima, where they depend on the direction.
 
-Along the direction only those optimal multipliers count that gain most, sum_r alpha_r
-g_r: a linear program over alpha + N z, where the columns of N are all ways in which
-alpha can change without f. What of alpha is at a bound for all of them bounds alpha',
-which minimises
+There the optimal multipliers are not unique, or rows on the margin have multipliers at
+a bound. Along the direction only optimal multipliers of maximum gain sum_r alpha_r g_r
+remain optimal: a linear program over alpha + N z, where the columns of N are a basis of
+all changes of alpha without a change of f. The bounds that are active for all of them
+bound alpha', which minimises
 
-    1/2 |A'alpha' + beta_i psi|^2 + beta_i (1/2 d^2 f(x) / dx_k^2) - g'alpha'     [ + the ridge of the squared hinge ]
+    1/2 |A'alpha' + beta_i psi|^2 + beta_i (1/2 d^2 f(x) / dx_k^2) - g'alpha'
+    [ + the quadratic dual term of the squared hinge ]
 
-where beta_i too is chosen, among the multipliers that gain most, if a point moves. The
+where beta_i too is chosen, among the multipliers of maximum gain, if a point moves. The
 function's derivative is the same for all solutions.
 
-Source: A. Shapiro, as in `tangent`; J. F. Bonnans, A. Shapiro, Perturbation Analysis of
-Optimization Problems (2000), section 5.2.
+References
+----------
+A. Shapiro, as in `tangent`.
+
+J. F. Bonnans, A. Shapiro. Perturbation Analysis of Optimization Problems. 2000, section
+5.2.
 """
 
 from __future__ import annotations
@@ -31,25 +37,25 @@ from equimargin.solvers.exact.sensitivity.tangent import Tangent
 
 ONE = Fraction(1)
 Table = list[list[Fraction]]
-"""The rows of a matrix, with their zeros."""
+"""Rows of a dense matrix, zeros included."""
 
 
 @dataclass(frozen=True, eq=False)
 class OptimalFace:
-    """The optimal multipliers alpha + N z that gain most along a direction.
+    """Optimal multipliers alpha + N z of maximum gain along a direction.
 
     Parameters
     ----------
     rows : Rows
-        The rows that may change.
+        Rows that may change.
     ways : Fractions of shape (rows, k)
-        N.
+        Basis N.
     low, high : Fractions of shape (rows,)
         Bounds of N z.
     gains : Fractions of shape (k,)
-        What z gains.
+        Gain of each entry of z.
     gain : Fraction
-        The most, (gains'z) of every z that counts.
+        Maximum of gains'z, attained by every z of the face.
     """
 
     rows: Rows
@@ -62,7 +68,13 @@ class OptimalFace:
     def limits(
         self, before: int
     ) -> tuple[list[list[Fraction]], list[Fraction], list[list[Fraction]], list[Fraction]]:
-        """G, h, A, b of the z that count, with columns of 0 for that many unknowns before z."""
+        """Return G, h, A, b of the z of the face, with columns of 0 prepended.
+
+        Parameters
+        ----------
+        before : int
+            Number of variables before z.
+        """
         nothing = [ZERO] * before
         G = [[*nothing, *row] for row in np.concatenate([self.ways, -self.ways]).tolist()]
         A = [[*nothing, *self.gains.tolist()]] if any(self.gains) else []
@@ -70,14 +82,21 @@ class OptimalFace:
 
 
 def with_gain(tangent: Tangent, seconds: float) -> tuple[Tangent, OptimalFace | None]:
-    """The tangent with the bounds that hold for all multipliers that gain most, and these; None where the multipliers are unique.
+    """Return the tangent for all multipliers of maximum gain, and their face.
 
     Parameters
     ----------
     tangent : Tangent
-        As one optimal alpha has it.
+        Tangent of one optimal alpha.
     seconds : float
-        The time limit of each linear program.
+        Time limit in seconds of each linear program.
+
+    Returns
+    -------
+    tangent : Tangent
+        Tangent with the bounds that hold for all of these multipliers.
+    face : OptimalFace or None
+        None if the multipliers are unique.
     """
     base = tangent.base
     rows = np.flatnonzero((tangent.u == 0) & (base.c > 0))
@@ -90,6 +109,7 @@ def with_gain(tangent: Tangent, seconds: float) -> tuple[Tangent, OptimalFace | 
     )
     found = [_farthest(face, gains, seconds)]
     face = replace(face, gains=gains, gain=inner(gains, found[0]))
+    # For each bound that is active at all z so far, search a z that leaves it.
     for k in range(len(rows)):
         for end, way in ((face.low, 1), (face.high, -1)):
             if all((ways[k] @ z) == end[k] for z in found):
@@ -107,21 +127,21 @@ def with_gain(tangent: Tangent, seconds: float) -> tuple[Tangent, OptimalFace | 
 def by_quadratic_program(
     tangent: Tangent, face: OptimalFace | None, seconds: float
 ) -> tuple[Fractions, Fraction]:
-    """alpha', (p,), and beta_i of the point that moves, 0 where none does.
+    """Return alpha', (p,), and beta_i of the moving point, or 0 if none moves.
 
     Parameters
     ----------
     tangent : Tangent
-        With the bounds that hold for all multipliers that gain most.
-    face : OptimalFace | None
-        These, None where they are unique.
+        Tangent with the bounds that hold for all multipliers of maximum gain.
+    face : OptimalFace or None
+        These multipliers; None if they are unique.
     seconds : float
-        The time limit.
+        Time limit in seconds.
 
     Raises
     ------
     ArithmeticError
-        The program is too large to be decided in that time.
+        If the program is too large to be solved in time.
     """
     base, moved, numbers = tangent.base, tangent.way.moved, tangent.base.numbers
     rows = np.concatenate([tangent.free, tangent.edge])
@@ -157,7 +177,10 @@ def by_quadratic_program(
 
 
 def _bounds(tangent: Tangent, rows: Rows, width: int) -> tuple[Table, list[Fraction]]:
-    """G and h of the bounds of alpha' in these rows, which come first among that many unknowns."""
+    """Return G and h of the bounds of alpha' in these rows.
+
+    The rows come first among `width` variables.
+    """
     G: Table = []
     h: list[Fraction] = []
     squared = tangent.base.squared
@@ -172,7 +195,10 @@ def _bounds(tangent: Tangent, rows: Rows, width: int) -> tuple[Table, list[Fract
 
 
 def _ways(base: SensitivityBase, rows: Rows) -> Fractions | None:
-    """A basis of all changes of alpha in these rows that change neither f nor s'alpha, (rows, k); None where there is none."""
+    """Return a basis of the changes of alpha that keep f and s'alpha, or None.
+
+    It has the shape (rows, k).
+    """
     from flint import fmpz_mat
 
     if not len(rows):
@@ -186,7 +212,7 @@ def _ways(base: SensitivityBase, rows: Rows) -> Fractions | None:
 
 
 def _farthest(face: OptimalFace, way: Fractions, seconds: float) -> Fractions:
-    """A z of the face for which way'z is largest."""
+    """Return a z of the face of largest way'z."""
     G, h, A, b = face.limits(0)
     k = face.ways.shape[1]
     return as_fractions(_least([[ZERO] * k] * k, (-way).tolist(), A, b, G, h, seconds))
@@ -205,17 +231,20 @@ def _least(
     h: list[Fraction],
     seconds: float,
 ) -> list[Fraction]:
-    """A solution of min 1/2 x'Px + q'x  s.t.  A x = b,  G x <= h, which has one."""
+    """Return a solution of min 1/2 x'P x + q'x  s.t.  A x = b,  G x <= h.
+
+    The program must have a solution.
+    """
     if not q:
         return []
     n = len(q)
     program = Program(_sparse(P, n), tuple(q), _sparse(A, n), tuple(b), _sparse(G, n), tuple(h))
-    found = program_optimum(program, seconds)
-    if not isinstance(found, Optimum):
+    outcome = program_optimum(program, seconds)
+    if not isinstance(outcome, Optimum):
         raise ArithmeticError(
-            f"the program of a derivative has no optimum that was found: {found.reason}"
+            f"the quadratic program of a derivative was not solved: {outcome.reason}"
         )
-    return list(found.x)
+    return list(outcome.x)
 
 
 def _sparse(M: Table, width: int) -> Matrix:

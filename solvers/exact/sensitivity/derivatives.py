@@ -1,16 +1,20 @@
 """One-sided derivatives of an exact optimum, in rational numbers.
 
-While a number of a problem moves, the optimum follows a smooth piece; at a kink it goes
-from one to another, and its derivatives to the left and to the right differ. The value
-has them by Danskin's theorem,
+While a parameter moves, the optimum follows a smooth segment; at a breakpoint it passes
+from one to another, and its left and right derivatives differ. Those of the value
+follow from Danskin's theorem,
 
-    V' = min over optimal b of sum_r c'_r loss(u_r)  +  max over optimal alpha of sum_r alpha_r (t'_r - A_ri df(x) / dx_k),
+    V' = min over optimal b of sum_r c'_r loss(u_r)
+         + max over optimal alpha of sum_r alpha_r (t'_r - A_ri df(x) / dx_k),
 
-the sum of losses for C, and f has those of a linear system on its piece, or of a
-quadratic program at a kink (`tangent`, `degenerate`).
+the sum of losses for C. Those of f follow from a linear system on its segment, or a
+quadratic program at a breakpoint (`tangent`, `degenerate`).
 
-Source: J. M. Danskin, The theory of max-min (1966); A. Shapiro, Sensitivity analysis of
-nonlinear programs (1988).
+References
+----------
+J. M. Danskin. The theory of max-min. 1966.
+
+A. Shapiro. Sensitivity analysis of nonlinear programs. 1988.
 """
 
 from __future__ import annotations
@@ -44,42 +48,49 @@ from equimargin.solvers.exact.sensitivity.tangent import Tangent
 from equimargin.solvers.solution import Status
 
 DEFAULT_SECONDS = 60.0
-"""Seconds that each program of a degenerate derivative may take where no limit is given."""
+"""Default time limit, in seconds, of each program of a degenerate derivative."""
 
 
 @dataclass(frozen=True)
 class OneSidedDerivatives:
-    """The derivatives of a number to the left and to the right; None where there is none, or the number is not unique."""
+    """Left and right derivative of a number.
+
+    Parameters
+    ----------
+    left, right : Fraction or None
+        Derivatives; None if there is none, or the number is not unique.
+    """
 
     left: Fraction | None
     right: Fraction | None
 
     @property
     def kink(self) -> bool:
-        """Whether both exist and differ."""
+        """True if both exist and differ."""
         return self.left is not None and self.right is not None and self.left != self.right
 
 
 @dataclass(frozen=True, eq=False)
 class ExactSensitivity:
-    """How an exact optimum moves with one number of its problem.
+    """Derivatives of an exact optimum in one parameter of its problem.
 
     Parameters
     ----------
     optimum : ExactOptimum
-        where.
+        Exact optimum.
     parameter : Parameter
-        The number.
+        Parameter.
     value : OneSidedDerivatives
-        Of the optimum.
+        Derivatives of the optimal value.
     f : tuple[OneSidedDerivatives, ...]
-        Of f at the training points, (m,); a point that moves takes its place along.
+        Derivatives of f at the training points, (m,); at a moving point, of f at its
+        moving position.
     at_new : tuple[OneSidedDerivatives, ...]
-        Of f at the new points, (n,).
+        Derivatives of f at the new points, (n,).
     bias : OneSidedDerivatives
-        Of b, None in it where the optimal b is not unique.
+        Derivatives of b; None in it if the optimal b is not unique.
     regular : bool
-        Whether one linear system gave both sides.
+        True if one linear system gave both sides.
     """
 
     optimum: ExactOptimum = field(repr=False)
@@ -92,7 +103,7 @@ class ExactSensitivity:
 
     @property
     def kink(self) -> bool:
-        """Whether the value, f or the bias has different derivatives to the left and to the right."""
+        """True if the value, f or the bias has different left and right derivatives."""
         return any(sides.kink for sides in (self.value, self.bias, *self.f, *self.at_new))
 
 
@@ -103,40 +114,43 @@ def exact_sensitivity(
     optimum: ExactOptimum | None = None,
     time_limit: float | None = None,
 ) -> ExactSensitivity:
-    """The derivatives, to the left and to the right, of the optimal value, of f and of the bias in one number of a problem.
+    """Return the left and right derivatives of the optimal value, f and the bias.
 
     Parameters
     ----------
     problem : Problem
-        MarginProblem with finite costs, as `exact_optimum` takes it.
+        MarginProblem with finite costs, within the limits of `exact_optimum`.
     parameter : Parameter
-        Cost(), Weight(k), Target(i) or Feature(i, k).
+        Parameter: Cost(), Weight(k), Target(i) or Feature(i, k).
     new : array-like of shape (n, d)
-        Further points at which f is followed, not for a given Gram matrix.
-    optimum : ExactOptimum | None
-        Of the problem, where it is known.
-    time_limit : float | None
-        Seconds of the optimum, and of each program at a kink.
+        Further points at which f is differentiated; not for a precomputed Gram matrix.
+    optimum : ExactOptimum or None
+        Exact optimum of the problem, if known.
+    time_limit : float or None
+        Time limit, in seconds, of the optimum, and of each program at a breakpoint.
 
     Returns
     -------
     ExactSensitivity
-        With no derivative to the left of a weight of 0, which cannot fall.
+        Derivatives; none to the left of a weight of 0, which cannot decrease.
 
     Raises
     ------
     ValueError
-        A linear program, hard rows, a parameter that the problem does not have, an
-        optimum of another problem.
+        If the problem is a linear program or has hard rows, lacks the parameter, or is
+        not the problem of the optimum.
     ArithmeticError
-        No optimum within the limits.
+        If no optimum is found within the limits.
 
-    Source: J. M. Danskin, The theory of max-min (1966); A. Shapiro, Sensitivity analysis of nonlinear programs (1988).
+    References
+    ----------
+    J. M. Danskin. The theory of max-min. 1966.
+
+    A. Shapiro. Sensitivity analysis of nonlinear programs. 1988.
     """
     if not isinstance(problem, MarginProblem):
         raise ValueError(
-            "derivatives are known of margin problems: a linear program may have many "
-            "optimal functions"
+            "derivatives need a margin problem: a linear program may have many optimal functions"
         )
     if np.isinf(problem.costs).any():
         raise ValueError(
@@ -149,14 +163,15 @@ def exact_sensitivity(
     if optimum is None:
         optimum = exact_optimum(problem, time_limit)
     elif optimum.problem is not problem:
-        raise ValueError("the optimum is one of another problem")
+        raise ValueError("the optimum must be that of `problem`, not of another problem")
     if optimum.status is not Status.OPTIMAL:
-        raise ArithmeticError(f"there is no exact optimum to start from: {optimum.reason}")
+        raise ArithmeticError(f"derivatives need an exact optimum: {optimum.reason}")
     numbers = integral(problem)
     base = _base(problem, numbers, optimum)
     way = direction(problem, numbers, parameter, points)
     K = [kernel_values(problem.kernel, x, rationals(dense(problem.X))) for x in points]
     right, regular = _side(base, way, K, seconds)
+    # At a regular optimum both derivatives are equal. A weight of 0 has no left one.
     left = right
     if (
         isinstance(parameter, Weight)
@@ -176,7 +191,7 @@ def _new_points(problem: MarginProblem, new: Any) -> list[list[Fraction]]:
     if new is None:
         return []
     if problem.kernel.given:
-        raise ValueError("f of a given Gram matrix is not known at new points")
+        raise ValueError("f of a precomputed Gram matrix is not known at new points")
     return rationals(dense(new_points(new, problem.X, problem.feature_names)))
 
 
@@ -199,14 +214,11 @@ def _base(
 def _side(
     base: SensitivityBase, way: Direction, K: Sequence[Sequence[Fraction]], seconds: float
 ) -> tuple[list[Fraction | None], bool]:
-    """Return the derivatives along a direction, and whether one linear system gave them.
+    """Return the derivatives along a direction; True if one linear system gave them.
 
-    They are that of the value, that of the bias, None where it is not unique, and those of f at the points and at the new points.
-
-    Parameters
-    ----------
-    K : Sequence[Sequence[Fraction]] of shape (n, m)
-        Values of the kernel at new points.
+    They are that of the value, that of the bias, None if it is not unique, and those of
+    f at the points and at the new points. K (n, m) has the kernel values at the new
+    points.
     """
     b, losses, unique = followed_bias(base, way)
     tangent = Tangent(base, way, base.slacks(b), base.alpha > 0, base.alpha < base.c)

@@ -1,10 +1,14 @@
-"""Where a problem moves with one of its numbers: c + theta c', t + theta t', and a point whose feature vector is phi + theta psi.
+"""Derivatives of a problem's numbers: costs, targets and one moving point.
 
-    psi = d phi(x) / d x_k,   <psi, phi(z)> = d k(x, z) / d x_k,   <psi, psi> = d^2 k(x, z) / d x_k d z_k at z = x
+The problem moves along c + theta c', t + theta t', and a point whose feature vector is
+phi + theta psi.
+
+    psi = d phi(x) / d x_k,   <psi, phi(z)> = d k(x, z) / d x_k,
+    <psi, psi> = d^2 k(x, z) / d x_k d z_k at z = x
 
 For the linear kernel k(x, z) = x.z these are z_k and 1. For the polynomial kernel a^d,
 a = gamma x.z + coef0, they are d gamma z_k a^(d-1) and d gamma a^(d-1) + d (d-1)
-gamma^2 x_k^2 a^(d-2). A constant added to a kernel leaves them as they are.
+gamma^2 x_k^2 a^(d-2). A constant added to a kernel does not change them.
 """
 
 from __future__ import annotations
@@ -28,22 +32,22 @@ ZERO = Fraction(0)
 
 @dataclass(frozen=True, eq=False)
 class MovedPoint:
-    """A point whose feature x_k moves.
+    """Point whose feature x_k moves.
 
     Parameters
     ----------
     point : int
-        Its index.
+        Index of the point.
     entries : Fractions of shape (p,)
-        Those of its column of A.
+        Column of A of the point.
     first : Fractions of shape (m,)
-        <psi, phi(x_j)>.
+        Products <psi, phi(x_j)>.
     square : Fraction
-        <psi, psi>.
+        Product <psi, psi>.
     bend : Fractions of shape (m,)
-        Half the second derivatives of k(x, x_j) in x_k, the second point held.
+        Half the second derivatives of k(x, x_j) in x_k, the second point fixed.
     at_new : Fractions of shape (n,)
-        <psi, phi(z)> at new points z.
+        Products <psi, phi(z)> at new points z.
     """
 
     point: int
@@ -56,16 +60,16 @@ class MovedPoint:
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """The derivatives of a problem's numbers.
+    """Derivatives of a problem's numbers.
 
     Parameters
     ----------
     c : Fractions of shape (p,)
-        Of the costs.
+        Derivatives of the costs.
     t : Fractions of shape (p,)
-        Of the targets.
-    moved : MovedPoint | None
-        The point whose feature moves, None where none does.
+        Derivatives of the targets.
+    moved : MovedPoint or None
+        Point whose feature moves, if one does.
     """
 
     c: Fractions
@@ -74,7 +78,7 @@ class Direction:
 
     @property
     def reversed(self) -> Direction:
-        """The opposite direction, in which psi is -psi."""
+        """Opposite direction, with -psi for psi."""
         moved = self.moved
         if moved is not None:
             moved = replace(moved, first=-moved.first, at_new=-moved.at_new)
@@ -87,16 +91,18 @@ def direction(
     parameter: Parameter,
     new: Sequence[Sequence[Fraction]],
 ) -> Direction:
-    """The direction in which a problem moves when a number of it grows.
+    """Return the direction of a problem when a parameter increases.
 
     Parameters
     ----------
-    problem, numbers
-        The problem and its integers.
+    problem : MarginProblem
+        Problem.
+    numbers : IntegerProblem
+        Problem in integers.
     parameter : Parameter
-        The number, which the problem has.
-    new : Sequence[Sequence[Fraction]] of shape (n, d)
-        new points.
+        Parameter of the problem.
+    new : sequence of shape (n, d)
+        New points.
     """
     rows, p = problem.rows, problem.p
     c, t = fractions(p), fractions(p)
@@ -140,7 +146,11 @@ def _moved(
 def _slopes(
     kernel: Kernel, x: Sequence[Fraction], z: Sequence[Fraction], k: int
 ) -> tuple[Fraction, Fraction, Fraction]:
-    """d k(x, z) / d x_k, half of its second derivative, and d^2 k(x, z) / d x_k d z_k."""
+    """Return <psi, phi(z)>, half the second derivative, and the mixed derivative.
+
+    These are d k(x, z) / d x_k, half of d^2 k(x, z) / d x_k^2, and d^2 k(x, z) / d x_k
+    d z_k.
+    """
     if isinstance(kernel, Intercept):
         return _slopes(kernel.kernel, x, z, k)
     if not isinstance(kernel, Polynomial):
@@ -155,7 +165,17 @@ def _slopes(
 def kernel_values(
     kernel: Kernel, x: Sequence[Fraction], X: Sequence[Sequence[Fraction]]
 ) -> list[Fraction]:
-    """k(x, z) for the points z of X, of a linear or polynomial kernel."""
+    """Return k(x, z) for the points z of X.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Linear or polynomial kernel.
+    x : sequence of shape (d,)
+        Point.
+    X : sequence of shape (n, d)
+        Points z.
+    """
     if isinstance(kernel, Intercept):
         return [v + 1 for v in kernel_values(kernel.kernel, x, X)]
     values = [inner(x, z) for z in X]
@@ -167,10 +187,22 @@ def kernel_values(
 
 
 def inner(x: Iterable[Any], z: Iterable[Any]) -> Fraction:
-    """x.z, exactly, for vectors of Fractions or of integers."""
+    """Return x.z, exactly.
+
+    Parameters
+    ----------
+    x, z : iterable of int or Fraction
+        Vectors of equal length.
+    """
     return sum((a * b for a, b in zip(x, z, strict=True) if a and b), ZERO)
 
 
 def rationals(X: Any) -> list[list[Fraction]]:
-    """Floats as the rational numbers that they are."""
+    """Return floats as exact Fractions.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Floats.
+    """
     return [[Fraction(v) for v in row] for row in X.tolist()]

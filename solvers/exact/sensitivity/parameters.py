@@ -1,4 +1,4 @@
-"""Which number of a problem moves: its cost C, a weight, a target or an entry of the features."""
+"""Parameters of a problem: its cost C, a weight, a target or an entry of the features."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from equimargin.formulations.rows.listed import Tube
 
 @dataclass(frozen=True)
 class Cost:
-    """C, the common factor of all costs."""
+    """Common factor C of all costs."""
 
 
 @dataclass(frozen=True)
 class Weight:
-    """One factor of C.
+    """Factor of C.
 
     Parameters
     ----------
     index : int
-        In the problem's weights: of a row; of a tube, first the m rows above it, then
-        the m below; where pairs come from labels, of a query.
+        Index in the problem's weights: of a row; of a tube, first the m rows above it,
+        then the m below; for labelled pairs, of a query.
     """
 
     index: int
@@ -29,30 +29,52 @@ class Weight:
 
 @dataclass(frozen=True)
 class Target:
-    """One target.  index : of the point whose y it is, for a regression; otherwise of the row whose t it is, which is 1."""
+    """Target of a point or row.
+
+    Parameters
+    ----------
+    index : int
+        Index of the point of y, for a regression; otherwise of the row of t, which is
+        1.
+    """
 
     index: int
 
 
 @dataclass(frozen=True)
 class Feature:
-    """One entry of X.  point, column : where it stands."""
+    """Entry of X.
+
+    Parameters
+    ----------
+    point : int
+        Row of X.
+    column : int
+        Column of X.
+    """
 
     point: int
     column: int
 
 
 Parameter = Cost | Weight | Target | Feature
-"""A number that an optimum depends on."""
+"""Parameter of an optimum."""
 
 
 def check_parameter(problem: MarginProblem, parameter: Parameter) -> None:
-    """Refuse a parameter that the problem does not have.
+    """Raise ValueError if the problem does not have a parameter.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem.
+    parameter : Parameter
+        Parameter to check.
 
     Raises
     ------
     ValueError
-        An index beyond the problem, an entry of the features of a given Gram matrix.
+        If an index is out of range, or a feature of a precomputed Gram matrix is given.
     """
     if isinstance(parameter, Weight):
         _within(parameter.index, problem.rows.groups, "the weight's index")
@@ -64,7 +86,7 @@ def check_parameter(problem: MarginProblem, parameter: Parameter) -> None:
         )
     elif isinstance(parameter, Feature):
         if problem.kernel.given:
-            raise ValueError("a given Gram matrix has no features that could move")
+            raise ValueError("a precomputed Gram matrix has no features to differentiate")
         _within(parameter.point, problem.m, "the point")
         _within(parameter.column, problem.X.shape[1], "the column")
 

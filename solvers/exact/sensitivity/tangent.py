@@ -1,4 +1,4 @@
-"""How multipliers can move along a direction: which are bound to, which are free to, and which only one way.
+"""Conditions of the multipliers' derivative along a direction.
 
 Along c + theta c', t + theta t' and phi(x) + theta psi let alpha' be the derivative of
 alpha, and w' = A'alpha' + beta_i psi that of the function, beta_i being the coefficient
@@ -7,16 +7,20 @@ of a point x that moves. The slack u_r of a row then moves by
     u'_r = g_r - (A w')_r - b' s_r,     g_r = t'_r - A_ri df(x) / dx_k
 
     u_r < 0                     alpha'_r = 0
-    u_r > 0                     alpha'_r = c'_r                              [ squared hinge: 2 c_r u'_r + 2 c'_r u_r ]
+    u_r > 0                     alpha'_r = c'_r
+                                [ squared hinge: 2 c_r u'_r + 2 c'_r u_r ]
     u_r = 0, 0 < alpha_r < c_r  u'_r = 0
-    u_r = 0, alpha_r = 0        alpha'_r >= 0,    u'_r <= 0, one of them 0   [ squared hinge: alpha'_r = 2 c_r max(u'_r, 0) ]
+    u_r = 0, alpha_r = 0        alpha'_r >= 0,    u'_r <= 0, one of them 0
+                                [ squared hinge: alpha'_r = 2 c_r max(u'_r, 0) ]
     u_r = 0, alpha_r = c_r      alpha'_r <= c'_r, u'_r >= 0, one equality holds
 
 and s'alpha' = 0. These are the conditions of a convex quadratic program in alpha', and
-of a linear system where no row is of the last two.
+of a linear system if no row is of the last two kinds.
 
-Source: A. Shapiro, Sensitivity analysis of nonlinear programs and differentiability
-properties of metric projections (1988).
+References
+----------
+A. Shapiro. Sensitivity analysis of nonlinear programs and differentiability properties
+of metric projections. 1988.
 """
 
 from __future__ import annotations
@@ -43,16 +47,18 @@ from equimargin.solvers.exact.sensitivity.direction import ZERO, Direction, inne
 
 @dataclass(frozen=True, eq=False)
 class Tangent:
-    """The conditions of alpha' at an optimum, a bias and a direction.
+    """Conditions of alpha' at an optimum, a bias and a direction.
 
     Parameters
     ----------
-    base, way
-        The optimum and the direction.
+    base : SensitivityBase
+        Optimum.
+    way : Direction
+        Direction.
     u : Fractions of shape (p,)
-        Slacks at the bias that is followed.
-    falls, rises : NDArray[np.bool_] of shape (p,)
-        Whether alpha_r is above 0, and below c_r.
+        Slacks at the followed bias.
+    falls, rises : ndarray of shape (p,)
+        True if alpha_r is above 0; True if it is below c_r.
     """
 
     base: SensitivityBase
@@ -63,12 +69,12 @@ class Tangent:
 
     @cached_property
     def slope(self) -> Fraction:
-        """df(x) / dx_k of the point that moves, 0 where none does."""
+        """Derivative df(x) / dx_k at the moving point, 0 if none moves."""
         return ZERO if self.way.moved is None else inner(self.way.moved.first, self.base.beta)
 
     @cached_property
     def g(self) -> Fractions:
-        """(p,) by how much slacks grow with f and b held."""
+        """Increase of the slacks with f and b fixed, shape (p,)."""
         return (
             self.way.t
             if self.way.moved is None
@@ -77,7 +83,7 @@ class Tangent:
 
     @cached_property
     def bound(self) -> Fractions:
-        """(p,) alpha' of the rows where it is known, 0 elsewhere."""
+        """Known entries of alpha', 0 elsewhere, shape (p,)."""
         base, way, found = self.base, self.way, fractions(len(self.u))
         rows = np.flatnonzero((self.u > 0) & ((base.c == 0) | (not base.squared)))
         found[rows] = 2 * way.c[rows] * self.u[rows] if base.squared else way.c[rows]
@@ -85,21 +91,30 @@ class Tangent:
 
     @cached_property
     def free(self) -> Rows:
-        """The rows whose alpha' may have either sign."""
+        """Rows whose alpha' may have either sign."""
         if self.base.squared:
             return np.flatnonzero((self.u > 0) & (self.base.c > 0))
         return np.flatnonzero((self.u == 0) & self.falls & self.rises)
 
     @cached_property
     def edge(self) -> Rows:
-        """The rows whose alpha' is bounded on one side, or on both where a cost grows from 0."""
+        """Rows whose alpha' is bounded on one side, or on both if a cost grows from 0."""
         if self.base.squared:
             return np.flatnonzero((self.u == 0) & (self.base.c > 0))
         moves = (self.base.c > 0) | (self.way.c != 0)
         return np.flatnonzero((self.u == 0) & ~(self.falls & self.rises) & moves)
 
     def right(self, rows: Rows) -> Fractions:
-        """(rows,) what H alpha' + b' s has to be where u' is 0 or alpha' follows it: the known alpha' and beta_i psi are subtracted."""
+        """Return the right-hand side of H alpha' + b' s, (rows,).
+
+        It holds if u' is 0 or alpha' follows it; the known alpha' and beta_i psi are
+        subtracted.
+
+        Parameters
+        ----------
+        rows : Rows
+            Rows.
+        """
         base, moved = self.base, self.way.moved
         numbers = base.numbers
         v = self.g - numbers.dot(numbers.values(numbers.pulled(self.bound)))
@@ -109,7 +124,10 @@ class Tangent:
 
     @cached_property
     def drift(self) -> Fractions:
-        """(p,) alpha_r c'_r / (2 c_r^2) of the squared hinge: by how much alpha_r / (2 c_r) falls where alpha_r is held."""
+        """Term alpha_r c'_r / (2 c_r^2) of the squared hinge, shape (p,).
+
+        It is the decrease of alpha_r / (2 c_r) with alpha_r fixed.
+        """
         found = fractions(len(self.u))
         if self.base.squared:
             rows = self.free
@@ -117,7 +135,7 @@ class Tangent:
         return found
 
     def by_linear_system(self) -> Fractions | None:
-        """alpha', (p,), where one linear system says what it is; None where it does not."""
+        """Return alpha', (p,), if one linear system determines it, otherwise None."""
         numbers, rows = self.base.numbers, self.free
         if len(self.edge):
             return None
@@ -136,14 +154,14 @@ class Tangent:
         return alpha
 
     def bias(self, alpha: Fractions, w: Fractions) -> Fraction | None:
-        """b', where the conditions leave one value; None otherwise.
+        """Return b' if the conditions determine it, otherwise None.
 
         Parameters
         ----------
         alpha : Fractions of shape (p,)
-            alpha'.
+            Derivative alpha'.
         w : Fractions of shape (m,)
-            w' at the points, the moving one held.
+            Values of w' at the points, the moving one fixed.
         """
         base, s = self.base, self.base.numbers.s
         rows = np.concatenate([self.free, self.edge])
@@ -158,7 +176,15 @@ class Tangent:
         return Fraction(max(below))
 
     def room(self, rows: Rows, alpha: Fractions) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Whether alpha' of these rows, (p,) of all, could be larger, and smaller."""
+        """Return masks of the rows whose alpha' could be larger, and smaller.
+
+        Parameters
+        ----------
+        rows : Rows
+            Rows to check.
+        alpha : Fractions of shape (p,)
+            Derivative alpha' of all rows.
+        """
         if self.base.squared:
             return np.ones(len(rows), dtype=np.bool_), (self.u[rows] > 0) | (alpha[rows] > 0)
         rises = self.rises[rows] | (alpha[rows] < self.way.c[rows])

@@ -1,1 +1,4 @@
-"""The regularisation paths of linear programs: one vertex after another, each optimal on an interval of lambda."""
+"""Regularisation paths of linear programs, vertex by vertex.
+
+Each vertex is optimal on an interval of lambda.
+"""

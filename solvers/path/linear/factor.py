@@ -1,12 +1,12 @@
-"""The QR factors of a small square matrix that loses and gains rows and columns, by Givens rotations, and accurate solutions.
+"""Updated QR factors of a small square matrix, and accurate solutions with them.
 
     M = Q R,   Q (r, r) orthogonal,  R (r, c) upper triangular
 
-Q is kept transposed, so that all loops go along rows in memory and vectorise. A row or
-a column comes or goes in O(r^2) operations. In between the matrix may be one row or one
-column short of square. A solution is refined with residuals of about 75 binary digits:
-its relative error is rounding where the condition of M is below 1e6, and above that a
-millionth of what float64 alone leaves.
+Rows and columns are added and removed by Givens rotations, in O(r^2) operations each. Q
+is stored transposed, so that all loops go along rows in memory and vectorise. Between
+updates the matrix may be one row or one column short of square. A solution is refined
+with residuals of about 75 binary digits: its relative error is rounding where the
+condition of M is below 1e6, and above that a millionth of the error in float64 alone.
 
 Sources: G. H. Golub, C. F. Van Loan, Matrix Computations, fourth edition (2013),
 sections 6.5 and 3.5; S. M. Rump, T. Ogita, S. Oishi, Accurate floating-point summation
@@ -26,24 +26,33 @@ from equimargin.formulations.numeric.jit import fast, jit
 Index = NDArray[np.int64]
 
 LEADING_BITS = 22
-"""Binary digits of the leading part of a number: products of two leading parts, and sums of 2,000 of them, are exact."""
+"""Binary digits of the leading part of a number.
+
+Products of two leading parts, and sums of 2,000 of them, are exact.
+"""
 REFINED = 1e-9
-"""Size of a correction, over that of the solution, after which the next one is smaller than rounding, because all shrink by one factor."""
+"""Relative size of the last correction of a solution.
+
+All corrections shrink by one factor, so that the next one is below rounding.
+"""
 MOST_CORRECTIONS = 4
-"""Corrections of one solution, at most. Where these do not settle it M is singular in float64."""
+"""Maximum number of corrections of one solution.
+
+If these do not settle it M is singular in float64.
+"""
 
 
 class Factors(NamedTuple):
-    """A matrix and its factors; the arrays change in place.
+    """Matrix and its factors; the arrays change in place.
 
     Parameters
     ----------
     M, Qt, R : ndarray of shape (capacity, capacity)
         The matrix, Q' and R, of which the first rows and columns count.
     size : Index of shape (2,)
-        Rows and columns.
+        Numbers of rows and columns.
     top : ndarray of shape (1,)
-        No entry of M has been larger since it was without rows.
+        Upper bound of |M| since M was last without rows.
     """
 
     M: Array
@@ -54,20 +63,38 @@ class Factors(NamedTuple):
 
 
 def empty(capacity: int) -> Factors:
-    """A matrix without rows and columns, with room for this number of each."""
+    """Return a matrix without rows and columns.
+
+    Parameters
+    ----------
+    capacity : int
+        Maximum number of rows, and of columns.
+    """
     M, Qt, R = np.zeros((3, capacity, capacity))
     return Factors(M, Qt, R, np.zeros(2, dtype=np.int64), np.zeros(1))
 
 
 @jit
 def clear(of: Factors) -> None:
-    """M loses all rows and columns."""
+    """Remove all rows and columns.
+
+    Parameters
+    ----------
+    `of` : Factors
+        Matrix and its factors; change in place.
+    """
     of.size[:], of.top[0] = 0, 0.0
 
 
 @fast
 def dot(a: Array, b: Array) -> float:
-    """a'b."""
+    """Return a'b.
+
+    Parameters
+    ----------
+    a, b : ndarray of shape (k,)
+        Vectors.
+    """
     total = 0.0
     for k in range(len(a)):
         total += a[k] * b[k]
@@ -76,14 +103,17 @@ def dot(a: Array, b: Array) -> float:
 
 @fast
 def _add_multiple(to: Array, factor: float, row: Array) -> None:
-    """to <- to + factor row."""
+    """Add factor times row to `to`."""
     for k in range(len(to)):
         to[k] += factor * row[k]
 
 
 @fast
 def _row_dot(M: Array, row: int, y: Array, start: int) -> float:
-    """A row of M times y, from the entry `start` of both on; no slice is made, which would take longer than the sum of a short row."""
+    """Return the product of a row of M with y, both from the entry `start` on.
+
+    No slice is made, which would take longer than the sum of a short row.
+    """
     total, r = 0.0, np.uint64(row)
     for k in range(np.uint64(start), np.uint64(len(y))):
         total += M[r, k] * y[k]
@@ -103,7 +133,10 @@ def _turn(M: Array, a: int, b: int, start: int, end: int, c: float, s: float) ->
 def _rotate(
     Qt: Array, R: Array, size: Index, a: int, b: int, x: float, y: float, start: int
 ) -> None:
-    """Rotate the rows a and b of R from column `start` on, and those of Q', so that (x, y) becomes (|(x, y)|, 0)."""
+    """Rotate rows a and b of R and Q' so that (x, y) becomes (|(x, y)|, 0).
+
+    R is rotated from column `start` on.
+    """
     norm = np.hypot(x, y)
     if norm == 0.0:
         return
@@ -113,7 +146,13 @@ def _rotate(
 
 @jit
 def add_column(of: Factors, column: Array) -> None:
-    """M gets a last column, (r,)."""
+    """Append a column to M.
+
+    Parameters
+    ----------
+    of, column : Factors, ndarray of shape (r,)
+        Matrix with its factors, and the column.
+    """
     Qt, R, r, c = of.Qt, of.R, of.size[0], of.size[1]
     for i in range(r):
         of.M[i, c] = column[i]
@@ -127,7 +166,13 @@ def add_column(of: Factors, column: Array) -> None:
 
 @jit
 def add_row(of: Factors, row: Array) -> None:
-    """M gets a last row, (c,)."""
+    """Append a row to M.
+
+    Parameters
+    ----------
+    of, row : Factors, ndarray of shape (c,)
+        Matrix with its factors, and the row.
+    """
     Qt, R, r, c = of.Qt, of.R, of.size[0], of.size[1]
     for j in range(c):
         of.M[r, j] = R[r, j] = row[j]
@@ -143,7 +188,13 @@ def add_row(of: Factors, row: Array) -> None:
 
 @jit
 def drop_column(of: Factors, column: int) -> None:
-    """M loses a column; those after it move up by one."""
+    """Remove a column of M; those after it move up by one.
+
+    Parameters
+    ----------
+    of, column : Factors, int
+        Matrix with its factors, and the column number.
+    """
     Qt, R, r, c = of.Qt, of.R, of.size[0], of.size[1]
     for i in range(r):
         for j in range(column, c - 1):
@@ -157,14 +208,21 @@ def drop_column(of: Factors, column: int) -> None:
 
 @jit
 def drop_row(of: Factors, row: int) -> None:
-    """M loses a row; those after it move up by one."""
+    """Remove a row of M; those after it move up by one.
+
+    Parameters
+    ----------
+    of, row : Factors, int
+        Matrix with its factors, and the row number.
+    """
     Qt, R, r, c = of.Qt, of.R, of.size[0], of.size[1]
     for i in range(r - 1, 0, -1):
         _rotate(Qt, R, of.size, i - 1, i, Qt[i - 1, row], Qt[i, row], max(min(i - 1, c), 0))
     for i in range(row, r - 1):
         for k in range(c):
             of.M[i, k] = of.M[i + 1, k]
-    for i in range(r - 1):  # the first row of Q' is that of the row that goes
+    # The rotations make the first row of Q' the unit vector of the removed row.
+    for i in range(r - 1):
         for k in range(r - 1):
             Qt[i, k] = Qt[i + 1, k if k < row else k + 1]
         for k in range(c):
@@ -174,9 +232,13 @@ def drop_row(of: Factors, row: int) -> None:
 
 @jit
 def _once(of: Factors, right: Array, transposed: bool) -> Array:
-    """y with M y = right, or M'y = right, by the factors alone; infinite or NaN where M is singular."""
+    """Return y with M y = right, or M'y = right, by the factors alone.
+
+    It is infinite or NaN if M is singular.
+    """
     Qt, R, r = of.Qt, of.R, len(right)
     y = np.zeros(r)
+    # M = Q R: y = Q R'^-1 right if transposed, else y = R^-1 Q' right.
     if transposed:
         left = right.copy()
         for i in range(r):
@@ -194,13 +256,20 @@ def _once(of: Factors, right: Array, transposed: bool) -> Array:
 
 @jit
 def _shift(largest: float) -> float:
-    """What added to a number of at most this size, and taken away again, leaves its leading part."""
+    """Return the number that, added and subtracted again, leaves the leading part.
+
+    For numbers up to the given size.
+    """
     return float(1.5 * 2.0 ** (np.ceil(np.log2(max(largest, 1e-290))) + 53 - LEADING_BITS))
 
 
 @jit
 def _residual(of: Factors, right: Array, rest: Array, y: Array, transposed: bool) -> Array:
-    """right + rest - M y, or - M'y. Sums of products of leading parts are exact, and what is left of each product is 2^-22 of it."""
+    """Return right + rest - M y, or right + rest - M'y.
+
+    Sums of products of leading parts are exact, and the remainder of each product is
+    2^-22 of it.
+    """
     r = len(y)
     entries, numbers = _shift(of.top[0]), _shift(np.abs(y).max())
     first = (y + numbers) - numbers
@@ -222,13 +291,21 @@ def _residual(of: Factors, right: Array, rest: Array, y: Array, transposed: bool
 
 @jit
 def solved(of: Factors, right: Array, rest: Array, transposed: bool) -> Array:
-    """y with M y = right + rest, or M'y = right + rest, of a square M; infinite or NaN where M is singular.
+    """Return y with M y = right + rest, or M'y = right + rest, for a square M.
 
     Parameters
     ----------
-    right : ndarray of shape (r,)
+    of, right : Factors, ndarray of shape (r,)
+        Matrix with its factors, and the right-hand side.
     rest : ndarray of shape (r,)
-        What rounding to float64 took from it, or zeros.
+        Part of the right-hand side that rounding to float64 removed, or zeros.
+    transposed : bool
+        True for M'.
+
+    Returns
+    -------
+    ndarray of shape (r,)
+        Solution; infinite or NaN if M is singular.
     """
     y = _once(of, right, transposed)
     if len(y) == 0:

@@ -1,4 +1,8 @@
-"""The path of a one-norm program from its first basis to its end: the problem in numbers of size 1, rounds of pivots, and why they end."""
+"""Path of a one-norm program from its first basis to its end.
+
+The problem is scaled to size 1 and solved in rounds of pivots; the reason for the end
+is recorded.
+"""
 
 from __future__ import annotations
 
@@ -30,25 +34,47 @@ from equimargin.solvers.path.linear.simplex import (
 from equimargin.solvers.requirements import Requirements
 
 ROUND = 64
-"""Pivots between two looks at the clock."""
+"""Pivots between two checks of the time limit."""
 LARGEST_GAP = 1e-6
-"""Relative gap of a piece at which a path ends: what follows from so wrong a basis is worth nothing."""
+"""Relative gap of a piece above which a path ends.
+
+Nothing useful follows from a basis with so large an error.
+"""
 LEAST_REACH = 1e3 * PERTURBATION
-"""Reach of the shortest list of rows, in the unit of margins: on which side of 1 others are does not depend on the perturbation."""
+"""Reach of the shortest list of rows, in the unit of margins.
+
+The side of 1 of all other rows does not depend on the perturbation.
+"""
 
 REQUIREMENTS = Requirements(OneNormProblem, most_rows=LISTED_PAIRS, most_points=STORED_ROWS)
 
 
 def refusal(problem: OneNormProblem) -> Refusal | None:
-    """Why a one-norm program has no path here, or None. Its C plays no part."""
+    """Return the reason for which a one-norm program has no path here, or None.
+
+    C does not matter.
+
+    Parameters
+    ----------
+    problem : OneNormProblem
+        Program.
+    """
     unmet = REQUIREMENTS.refusal(problem)
     if unmet is None and not np.isfinite(problem.gram.dense).all():
-        return Refusal("kernel values are beyond all floats")
+        return Refusal("kernel values are outside the float64 range")
     return unmet
 
 
 def followed(problem: OneNormProblem, budget: Budget) -> OneNormPath:
-    """The path of a program that has one, as far as the budget allows."""
+    """Return the path of a supported program, as far as the budget allows.
+
+    Parameters
+    ----------
+    problem : OneNormProblem
+        Program.
+    budget : Budget
+        Limits of the path.
+    """
     unit = 2.0 ** np.rint(np.log2(problem.gram.mean_diagonal))
     budget = replace(budget, lambda_min=budget.lambda_min / unit, unit=unit)
     of = _columns(problem, unit)
@@ -75,17 +101,20 @@ def followed(problem: OneNormProblem, budget: Budget) -> OneNormPath:
 
 
 def _is_trusted(record: Record, rounding: float) -> bool:
-    """Whether no gap of the pieces is larger than what is allowed, and that of the last one than what rounding explains beside it.
+    """Return True if the gaps of a round's pieces are within the limit.
 
-    Entries of B'u cancel, and what rounding leaves of them is in the gap as a part of lambda. Where points are far from 0, lambda_min, at
-    which the last piece ends, may be so small beside it that the gap there is nothing but rounding.
+    The last gap may also contain rounding error. Entries of B'u cancel, and the rest of
+    their rounding is in the gap as a part of lambda. If points are far from 0,
+    lambda_min, at which the last piece ends, may be so small in comparison that the gap
+    there is nothing but rounding.
 
     Parameters
     ----------
     record : Record
-        Of a round.
+        Record of a round.
     rounding : float
-        Of B'u, in the unit of lambda; 0 where the last piece does not end the path.
+        Rounding error of B'u, in the unit of lambda; 0 if the last piece does not end
+        the path.
     """
     gaps, lambdas = record.gap[: record.tally[0]], record.lam[: record.tally[0]]
     return bool(
@@ -95,7 +124,7 @@ def _is_trusted(record: Record, rounding: float) -> bool:
 
 
 def _columns(problem: OneNormProblem, unit: float) -> LinearPathProgram:
-    """The program with K / unit."""
+    """Return the program with K / unit."""
     m, rows = problem.m, problem.rows
     K = np.zeros((m + 1, m + 1))
     K[:m, :m] = problem.gram.dense / unit
@@ -117,9 +146,10 @@ def _columns(problem: OneNormProblem, unit: float) -> LinearPathProgram:
 
 
 def _first(problem: OneNormProblem, of: LinearPathProgram, lambda_min: float) -> PathBasis:
-    """The basis that is optimal for large lambda: x = 0, and every row has slack; lambda is twice that of the first jump.
+    """Return the basis that is optimal for large lambda: x = 0, and every row has slack.
 
-    With a bias as many rows of the larger class have slack as there are of the other one, and the next of them is on the margin.
+    lambda is twice that of the first jump. With a bias as many rows of the larger class
+    have slack as there are of the other one, and the next of them is on the margin.
     """
     p, n, m, capacity = problem.p, len(of.columns.i), problem.m, problem.m + 2
     rhs, s = 1.0 + PERTURBATION * np.random.default_rng(0).random(p), of.rows.s
@@ -158,7 +188,10 @@ def _first(problem: OneNormProblem, of: LinearPathProgram, lambda_min: float) ->
 
 
 def _prices(problem: OneNormProblem, of: LinearPathProgram, weights: Array) -> tuple[Array, float]:
-    """B'u for weights A'u, and the largest sum of the sizes of the terms of an entry, of which rounding takes a part."""
+    """Return B'u for weights A'u, and the largest sum of absolute terms of an entry.
+
+    The rounding error of B'u is a fraction of that sum.
+    """
     K, columns = of.K[:-1, :-1], of.columns
     g, sizes = (np.append(M @ w, 0.0) for M, w in ((K, weights), (np.abs(K), np.abs(weights))))
     return columns.sign * (g[columns.i] - g[columns.j]), float(
@@ -167,7 +200,7 @@ def _prices(problem: OneNormProblem, of: LinearPathProgram, weights: Array) -> t
 
 
 def _empty(rounds: int, capacity: int) -> Record:
-    """Room for the records of a given number of pivots."""
+    """Return an empty record for a given number of pivots."""
     entries, whole = rounds * capacity, np.int64
     return Record(
         lam=np.zeros(rounds),
@@ -191,7 +224,7 @@ def _named(
     stopped: PathStop,
     seconds: float,
 ) -> OneNormPath:
-    """The path of what was written down, in the problem's own units."""
+    """Return the path of the records, in the problem's own units."""
     counts = [int(record.tally[0]) for record in records]
     before = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     entries = [int(record.starts[count]) for record, count in zip(records, counts, strict=True)]

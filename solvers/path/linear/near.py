@@ -1,15 +1,15 @@
-"""Which rows, or columns, of a program are near their ends. The others need no look while no function has moved as far as they are away.
+"""Rows or columns near their bounds; others are skipped until f moves by their distance.
 
     left_r(h) = base_r - (sign_r (h_i - h_j) + s_r h_last),        way_r left_r >= 0,   s in [-1, 1]
 
-is what the row r has left of its margin, where h is the function at the points, 0 at
-the origin, and last the bias; or what the column r has left of its price, where last is
+is the distance of row r to its margin, where h is the function at the points, 0 at the
+origin, and last the bias; or the distance of column r to its price, where last is
 -lambda. When h becomes g no left_r changes by more than the spread of g - h, its
-largest value less its smallest one, that of the origin among them, and the size of the
-change of the last. So the rows of which more is left at some h are not due before the
-spread reaches that, and only those of a list are looked at. A list is made anew when
-the function has left its reach, which means a look at all rows; each time the reach is
-halved or doubled, so that the looks at a list cost about as much as making it.
+largest value less its smallest one, including that of the origin, plus the absolute
+change of the last entry. So the rows with a larger distance at some h are not due
+before the spread reaches that distance, and only listed rows are examined. The list is
+recomputed from all rows when the function has left its reach; each time the reach is
+halved or doubled, so that examining lists costs about as much as making them.
 """
 
 from __future__ import annotations
@@ -24,13 +24,23 @@ from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.solvers.path.linear.factor import Index
 
 PROVEN = 0.99
-"""Share of a list's reach that a function may move: what is left of it is far more than what rounding makes of a function."""
+"""Fraction of a list's reach that a function may move.
+
+The remainder is far more than the rounding error of a function.
+"""
 LEAST_REACH = 1e-9
-"""The smallest reach of a list, over the size of the function: a hundred thousand times what rounding makes of it."""
+"""Minimum reach of a list, relative to the size of the function.
+
+A hundred thousand times the rounding error of a function.
+"""
 
 
 class AffineRows(NamedTuple):
-    """What rises by how much with a function: (p,) each, the rows of a program, or its columns. s is 1 for the columns."""
+    """Coefficients of affine functionals: the rows of a program, or its columns.
+
+    Arrays of shape (p,), with the names of the module's formula; s is 1 for the
+    columns.
+    """
 
     i: Index
     j: Index
@@ -43,21 +53,21 @@ class RowsNearEnds(NamedTuple):
 
     Parameters
     ----------
-    lines, base : array of shape (p,)
-        What is left of each of them.
+    lines, base : AffineRows, ndarray of shape (p,)
+        Coefficients of the distances.
     way : ndarray of shape (p,)
-        1 or -1, the sign of what is left; 0 where that is 0 for the basis.
+        1 or -1, the sign of the distance; 0 where the distance is 0 for the basis.
     listed : Index of shape (p,)
-        Their numbers on the list, increasing, of which the first count.
+        Numbers of the listed rows, increasing, of which the first counts[0] count.
     at : ndarray of shape (m + 2,)
-        The function of the list.
+        Function at which the list was made.
     counts : Index of shape (2,)
-        How many are on the list, and the looks at single ones since it was made.
+        Number of listed rows, and of single rows examined since the list was made.
     reach : ndarray of shape (2,)
-        What is left, at most, of those on a list that is made to last, and of those on
-        the present one.
+        Maximum distance of listed rows: of a list that is made to last, and of the
+        present one.
     least_reach : float
-        Of a list that is made to last.
+        Minimum reach of a list that is made to last.
     """
 
     lines: AffineRows
@@ -73,7 +83,15 @@ class RowsNearEnds(NamedTuple):
 def unlisted(
     lines: AffineRows, base: Array, way: Array, points: int, least_reach: float
 ) -> RowsNearEnds:
-    """Rows or columns without a list as yet; the arguments are those of `RowsNearEnds`, and the number of points."""
+    """Return rows or columns without a list.
+
+    Parameters
+    ----------
+    lines, base, way, least_reach
+        As in `RowsNearEnds`.
+    points : int
+        Number of points, m.
+    """
     listed, counts, reach = (
         np.zeros(len(way), dtype=np.int64),
         np.zeros(2, dtype=np.int64),
@@ -84,7 +102,7 @@ def unlisted(
 
 @fast
 def _spread(h: Array, to: Array, step: float, at: Array) -> float:
-    """By how much what is left of a row differs between the functions h + step to and at, at most."""
+    """Return the largest change of a row's distance between h + step to and `at`."""
     low, high, last = 0.0, 0.0, len(h) - 1
     for k in range(last):
         change = h[k] + step * to[k] - at[k]
@@ -94,7 +112,7 @@ def _spread(h: Array, to: Array, step: float, at: Array) -> float:
 
 @fast
 def _listing(of: AffineRows, base: Array, way: Array, h: Array, reach: float, listed: Index) -> int:
-    """List all of which at most `reach` is left; how many they are."""
+    """List all rows with a distance of at most `reach`; return their number."""
     i, j, sign, s, last, count = of.i.view(np.uint64), of.j.view(np.uint64), of.sign, of.s, h[-1], 0
     for r in range(len(base)):
         left = base[r] - (sign[r] * (h[i[r]] - h[j[r]]) + s[r] * last)
@@ -105,7 +123,7 @@ def _listing(of: AffineRows, base: Array, way: Array, h: Array, reach: float, li
 
 @part
 def _make(of: RowsNearEnds, h: Array, reach: float) -> None:
-    """Make the list of all of which at most `reach` is left."""
+    """Make the list of all rows with a distance of at most `reach`."""
     count = _listing(of.lines, of.base, of.way, h, reach, of.listed)
     for k in range(len(h)):
         of.at[k] = h[k]
@@ -114,7 +132,7 @@ def _make(of: RowsNearEnds, h: Array, reach: float) -> None:
 
 @part
 def _look(of: RowsNearEnds, h: Array) -> int:
-    """Let the list be one that holds for a function; how many are on it, which the caller then looks at."""
+    """Make the list valid for a function; return the number of rows to examine."""
     rows, looks = len(of.base), of.counts[1]
     if _spread(h, h, 0.0, of.at) > PROVEN * of.reach[1] or looks > 2 * rows:
         of.reach[0] = max(
@@ -138,7 +156,7 @@ def _soonest(
     slowest: float,
     limit: float,
 ) -> tuple[float, int]:
-    """As `first`, of those on the list."""
+    """Return the result of `first` for the listed rows."""
     i, j, sign, s, last, end, step, row = (
         of.i.view(np.uint64),
         of.j.view(np.uint64),
@@ -160,18 +178,27 @@ def _soonest(
 
 @part
 def first(of: RowsNearEnds, h: Array, to: Array, slowest: float, limit: float) -> tuple[float, int]:
-    """The least step t at which nothing is left of a row at h + t to, and the row; a row of which less than nothing is left has t = 0.
+    """Return the smallest step t at which a row's distance at h + t to is 0, and the row.
+
+    A row of negative distance has t = 0.
 
     Parameters
     ----------
-    of : RowsNearEnds
-        The rows.
-    h, to : ndarray of shape (m + 2,)
-        A function, and how it changes.
+    of, h : RowsNearEnds, ndarray of shape (m + 2,)
+        Rows, and a function.
+    to : ndarray of shape (m + 2,)
+        Direction of the function.
     slowest : float
-        Rows whose way speed is at most this are not met.
+        Rows whose distance falls at most at this rate are skipped.
     limit : float
-        The step that counts; where no row is met before it, it is returned, with -1.
+        Maximum step; returned, with -1, if no row is met before it.
+
+    Returns
+    -------
+    step : float
+        Step.
+    row : int
+        Row number, or -1.
     """
     count = _look(of, h)
     step, row = _soonest(of.lines, of.base, of.way, of.listed[:count], h, to, slowest, limit)
@@ -184,13 +211,14 @@ def first(of: RowsNearEnds, h: Array, to: Array, slowest: float, limit: float) -
         step, row = _soonest(
             of.lines, of.base, of.way, of.listed[: of.counts[0]], h, to, slowest, limit
         )
-        of.reach[1] = -1.0  # it is long, and the step leaves it
+        # The list is long, and the step leaves its reach: make a new one next time.
+        of.reach[1] = -1.0
     return step, row
 
 
 @fast
 def _least_listed(of: AffineRows, base: Array, listed: Index, h: Array) -> float:
-    """As `least`, of those on the list."""
+    """Return the result of `least` for the listed rows."""
     i, j, sign, s, last, lowest = (
         of.i.view(np.uint64),
         of.j.view(np.uint64),
@@ -207,14 +235,20 @@ def _least_listed(of: AffineRows, base: Array, listed: Index, h: Array) -> float
 
 @part
 def least(of: RowsNearEnds, h: Array) -> float:
-    """The least that is left of anything whose way is 0 or 1, or 0 if that is less."""
+    """Return the minimum of 0 and the distances of rows whose way is 0 or 1.
+
+    Parameters
+    ----------
+    of, h : RowsNearEnds, ndarray of shape (m + 2,)
+        Rows, and a function.
+    """
     count = _look(of, h)
     return _least_listed(of.lines, of.base, of.listed[:count], h)
 
 
 @fast
 def _misplaced_listed(of: AffineRows, way: Array, listed: Index, h: Array) -> float:
-    """As `misplaced`, of those on the list."""
+    """Return the result of `misplaced` for the listed rows."""
     i, j, sign, s, last, total = (
         of.i.view(np.uint64),
         of.j.view(np.uint64),
@@ -232,6 +266,14 @@ def _misplaced_listed(of: AffineRows, way: Array, listed: Index, h: Array) -> fl
 
 @part
 def misplaced(of: RowsNearEnds, h: Array) -> float:
-    """The sum of what the margins of rows whose way is not 1 lack of 1, and of those whose way is 1 exceed it, where they do."""
+    """Return the total violation of the rows that are misplaced with respect to margin 1.
+
+    For a row of way 1 it is the excess of its margin over 1, otherwise the shortfall.
+
+    Parameters
+    ----------
+    of, h : RowsNearEnds, ndarray of shape (m + 2,)
+        Rows, and a function.
+    """
     count = _look(of, h)
     return _misplaced_listed(of.lines, of.way, of.listed[:count], h)

@@ -1,4 +1,4 @@
-"""The path of a one-norm program as an object that answers at any lambda: pieces on each of which x is constant."""
+"""Path of a one-norm program, evaluated at any lambda; x is constant on each piece."""
 
 from __future__ import annotations
 
@@ -20,53 +20,55 @@ from equimargin.solvers.problem_file import packed, read, unpacked, write
 from equimargin.solvers.solution import Solution, Status
 
 FORMAT = "equimargin one-norm path 3"
-"""Name of the format of a path's file. The number counts the changes of its layout."""
+"""Format name of a path's file; the number counts the changes of its layout."""
 ARRAYS = {
     **dict.fromkeys(("lambdas", "values", "lower", "gaps"), "f"),
     **dict.fromkeys(("starts", "columns", "rows", "flips", "flipped_at"), "i"),
     "low": "b",
 }
-"""Arrays of a path that its file holds under their own names, and what they hold: floats, integers or truth values."""
+"""Names of the arrays in a path's file, and their kind: float, integer or bool."""
 
 Index = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class OneNormPath:
-    """All solutions of a one-norm program for lambda = 1 / C from infinity down to lambdas[-1].
+    """All solutions of a one-norm program for lambda = 1 / C from infinity to lambdas[-1].
 
-    x and b are piecewise constant in lambda, and jump from one piece to the next. The multipliers of the program at C are C u, where u is
-    affine in lambda on every piece. At the end that two pieces share the x of both are optimal, and `at` returns that of the first.
+    x and b are piecewise constant in lambda, and jump from one piece to the next. The
+    multipliers of the program at C are C u, where u is affine in lambda on every piece.
+    At an end that two pieces share the x of both are optimal, and `at` returns that of
+    the first.
 
     Parameters
     ----------
     problem : OneNormProblem
-        Whose path it is; its C means nothing.
+        Problem of the path; its C is ignored.
     lambdas : ndarray of shape (T,)
-        The lower ends of the pieces, decreasing; the upper end of a piece is the lower
-        one of the piece before, infinity of the first. 0 may be the last. Neighbouring
+        Lower ends of the pieces, decreasing; the upper end of a piece is the lower one
+        of the previous piece, infinity for the first. 0 may be the last. Neighbouring
         pieces may have one x, and differ in the u.
     starts : Index of shape (T + 1,)
-        Where the entries of every piece begin in the four arrays that follow.
+        Start of the entries of every piece in the four arrays that follow.
     columns, values
-        The entries of x that need not be 0, and of the bias, which has the number
+        Entries of x that need not be 0, and of the bias, which has the number
         problem.size.
     rows, lower
-        The rows on the margin, and their u at the lower end of the piece.
+        Rows on the margin, and their u at the lower end of the piece.
     low : NDArray[np.bool_] of shape (rows of the problem,)
-        Which have u = 1 before the first flip.
-    flips, flipped_at : Index
-        rows whose u changes between 0 and 1, and before which piece.
+        True for rows with u = 1 before the first flip.
+    flipped_at, flips : Index
+        Pieces before which a u changes between 0 and 1, and the rows of these u.
     gaps : ndarray of shape (T,)
-        The larger relative gap of the two ends of a piece, in float64; of its upper end
-        alone where the lower one is 0. Rounding is not counted, which makes about 1e-15
-        times lambdas[0] / lambda of it; what `at` returns has a proven interval.
+        Larger relative gap of the two ends of a piece, in float64; of its upper end
+        alone where the lower one is 0. Rounding is not counted, which adds about 1e-15
+        times lambdas[0] / lambda; the result of `at` has a proven interval.
     stopped : str
-        Why it ends, in a sentence.
+        Reason for the end, as a sentence.
     complete : bool
-        Whether nothing of it is missing.
+        True if no part of the path is missing.
     seconds : float
-        Of wall time.
+        Wall time in seconds.
     """
 
     problem: OneNormProblem
@@ -89,27 +91,30 @@ class OneNormPath:
 
     @property
     def sizes(self) -> Index:
-        """How many rows are on the margin, (T,): the size of the basis of every piece."""
+        """Number of rows on the margin, shape (T,): the size of the basis of every piece."""
         return np.diff(self.starts)
 
     @property
     def bias(self) -> Array:
-        """b on the pieces, (T,); zeros without a bias."""
+        """b on the pieces, shape (T,); zeros without a bias."""
         return np.asarray(self._table[:, [self.problem.size]].toarray()[:, 0])
 
     @property
     def margins(self) -> Index:
-        """How many rows are on the margin on the way to the next breakpoint, (T,)."""
+        """Number of rows on the margin on the way to the next breakpoint, shape (T,)."""
         return np.append(self.sizes[1:], self.sizes[-1:])
 
     @property
     def midpoint_gaps(self) -> Array:
-        """Bounds of the gaps half way between breakpoints, (T - 1,): the primal value is affine on a piece, and the dual one concave."""
+        """Bounds of the gaps half way between breakpoints, shape (T - 1,).
+
+        The primal value is affine on a piece, and the dual one concave.
+        """
         return self.gaps[1:]
 
     @cached_property
     def _table(self) -> Any:
-        """x, and last b, on every piece, (T, size + 1), a scipy CSR array."""
+        """x, and last b, on every piece, a scipy CSR array of shape (T, size + 1)."""
         from scipy.sparse import csr_array
 
         return csr_array(
@@ -118,12 +123,12 @@ class OneNormPath:
 
     @property
     def betas(self) -> Any:
-        """The coefficients of f = sum_i beta_i k(x_i, .) on the pieces, (T, m), a scipy CSR array."""
+        """Coefficients of f = sum_i beta_i k(x_i, .) on the pieces, a CSR array (T, m)."""
         x = self._table[:, : self.problem.size]
         return x if self.problem.over == "points" else (x @ self.problem.rows.matrix).tocsr()
 
     def functions(self, X: Any) -> Array:
-        """f(x) + b on the pieces, (T, n).
+        """Return f(x) + b on the pieces, shape (T, n).
 
         Parameters
         ----------
@@ -134,7 +139,7 @@ class OneNormPath:
         Raises
         ------
         ValueError
-            Points of another shape.
+            If the shape of the points differs.
         """
         block = self.problem.kernel.block(
             new_points(X, self.problem.X, self.problem.feature_names), self.problem.X
@@ -142,7 +147,18 @@ class OneNormPath:
         return np.asarray(self.betas @ block.T) + self.bias[:, None]
 
     def piece(self, lam: float) -> int:
-        """The number of the piece of lambda; raises ValueError where the path does not reach it."""
+        """Return the number of the piece of lambda.
+
+        Parameters
+        ----------
+        lam : float
+            Lambda > 0, at least lambdas[-1].
+
+        Raises
+        ------
+        ValueError
+            If the path does not reach lambda.
+        """
         if not len(self):
             raise ValueError(f"the path has no piece: {self.stopped}")
         lam = check_number(
@@ -158,24 +174,24 @@ class OneNormPath:
         return int(np.searchsorted(-self.lambdas, -lam))
 
     def at(self, lam: float) -> Solution:
-        """The solution at C = 1 / lambda.
+        """Return the solution at C = 1 / lambda.
 
         Parameters
         ----------
         lam : float
-            > 0, at least lambdas[-1].
+            Lambda > 0, at least lambdas[-1].
 
         Returns
         -------
         Solution
-            Of the problem with that C, with x, b and u; its interval is proven as that
-            of any solver's answer. It is called optimal
-        where the relative width of that is at most 1e-8, every rounding counted.
+            Solution of the problem with that C, with x, b and u; its interval is
+            proven, as for every solver. The status is optimal if the relative width of
+            the interval, every rounding counted, is at most 1e-8.
 
         Raises
         ------
         ValueError
-            A lambda that the path does not reach.
+            If the path does not reach lambda.
         """
         t = self.piece(lam)
         problem = self.problem.with_cost(1 / float(lam))
@@ -183,31 +199,32 @@ class OneNormPath:
         point = OneNormPoint(
             x, self._multipliers(t, float(lam)) / float(lam), b if problem.bias else None
         )
-        found = Solution(problem, "path", point, Status.OPTIMAL, "", t + 1, self.seconds)
-        width = found.interval.relative_width  # the gap in float64 may be small by rounding alone
+        solution = Solution(problem, "path", point, Status.OPTIMAL, "", t + 1, self.seconds)
+        # The gap in float64 may be small by rounding alone: use the proven width.
+        width = solution.interval.relative_width
         status = Status.OPTIMAL if width <= OPTIMAL_GAP else Status.NUMERICAL_FAILURE
         return replace(
-            found,
+            solution,
             status=status,
             reason=f"lambda = {float(lam):.6g} on the path, at a proven relative width of "
             f"{width:.1e}",
         )
 
     def decision_function(self, X: Any, lam: ArrayLike) -> Array:
-        """f(x) + b at lambda, (n,); (k, n) for k of them.
+        """Return f(x) + b at lambda, shape (n,); (k, n) for an array of k lambdas.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
             Points, or (n, m) kernel values with the training points for a precomputed
             kernel.
-        lam : ArrayLike
-            > 0, at least lambdas[-1], a number or (k,).
+        lam : float or ndarray of shape (k,)
+            Lambda > 0, at least lambdas[-1].
 
         Raises
         ------
         ValueError
-            A lambda that the path does not reach, X or lam of another shape.
+            If the path does not reach a lambda, or the shape of X or lam is wrong.
         """
         lams = np.asarray(lam, dtype=np.float64)
         if lams.ndim > 1:
@@ -221,7 +238,15 @@ class OneNormPath:
         return f if lams.ndim else np.asarray(f[0])
 
     def save(self, file: str | Path) -> None:
-        """Write an NPZ file without pickles, the problem with the path, whole or not at all; `load` reads it."""
+        """Write the problem and the path to an NPZ file without pickles; `load` reads it.
+
+        The file is written completely or not at all.
+
+        Parameters
+        ----------
+        file : str or Path
+            Path of the file.
+        """
         words, arrays = packed(self.problem)
         words |= {"stopped": self.stopped, "complete": self.complete, "seconds": self.seconds}
         write(
@@ -230,30 +255,35 @@ class OneNormPath:
 
     @classmethod
     def load(cls, file: str | Path) -> OneNormPath:
-        """Read what `save` wrote.
+        """Read a path that `save` wrote.
+
+        Parameters
+        ----------
+        file : str or Path
+            Path of the file.
 
         Raises
         ------
         ValueError
-            A file that is none of these, with what is wrong in a sentence.
+            If the file is not a valid path; the message describes the fault.
         FileNotFoundError
-            No file.
+            If the file does not exist.
         """
         return read(file, FORMAT, "path of a one-norm program", cls._made)
 
     @classmethod
     def _made(cls, words: dict[str, Any], arrays: dict[str, Any]) -> OneNormPath:
-        """The path that a file holds."""
+        """Return the path that a file contains."""
         problem = unpacked(words, arrays)
         if not isinstance(problem, OneNormProblem):
-            raise ValueError("its problem is no one-norm program")
-        held = {name: arrays[f"path_{name}"] for name in ARRAYS}
+            raise ValueError("the problem must be a one-norm program")
+        fields = {name: arrays[f"path_{name}"] for name in ARRAYS}
         wrong = [
             name
             for name, kind in ARRAYS.items()
-            if held[name].ndim != 1 or held[name].dtype.kind != kind
+            if fields[name].ndim != 1 or fields[name].dtype.kind != kind
         ]
-        T, entries = len(held["lambdas"]), len(held["values"])
+        T, entries = len(fields["lambdas"]), len(fields["values"])
         lengths = {
             "gaps": T,
             "starts": T + 1,
@@ -262,26 +292,29 @@ class OneNormPath:
             "lower": entries,
             "low": problem.p,
         }
-        wrong += [name for name, length in lengths.items() if len(held[name]) != length]
+        wrong += [name for name, length in lengths.items() if len(fields[name]) != length]
         if wrong:
-            raise ValueError(f"its {wrong[0]} does not fit the others")
+            raise ValueError(f"{wrong[0]} has a type or length that does not fit the other arrays")
         return cls(
             problem,
-            **held,
+            **fields,
             stopped=words["stopped"],
             complete=words["complete"],
             seconds=words["seconds"],
         )
 
     def _coefficients(self, t: int) -> tuple[Array, float]:
-        """x (size,) and b on a piece."""
+        """Return x, shape (size,), and b on a piece."""
         part = slice(self.starts[t], self.starts[t + 1])
         x = np.zeros(self.problem.size + 1)
         x[self.columns[part]] = self.values[part]
         return x[:-1], float(x[-1])
 
     def _multipliers(self, t: int, lam: float) -> Array:
-        """u at lambda on a piece, (p,), between those of its two ends: feasible where both are. On the first piece u is constant."""
+        """Return u at lambda on a piece, shape (p,), interpolated between its two ends.
+
+        It is feasible where both ends are. On the first piece u is constant.
+        """
         if t == 0:
             return self._at_the_end(0)
         high, low = self.lambdas[t - 1], self.lambdas[t]
@@ -289,7 +322,7 @@ class OneNormPath:
         return np.asarray(share * self._at_the_end(t - 1) + (1 - share) * self._at_the_end(t))
 
     def _at_the_end(self, t: int) -> Array:
-        """u at the lower end of a piece, (p,)."""
+        """Return u at the lower end of a piece, shape (p,)."""
         part, flips = slice(self.starts[t], self.starts[t + 1]), self.flips[self.flipped_at <= t]
         u: Array = (self.low ^ (np.bincount(flips, minlength=self.problem.p) % 2 == 1)).astype(
             np.float64

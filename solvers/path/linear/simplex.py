@@ -1,29 +1,31 @@
-"""The parametric simplex method along the path of a one-norm program, from one basis to the next.
+"""Parametric simplex method along the path of a one-norm program.
 
-    min  lambda c'x + 1'xi    s.t.  B x + xi >= 1,  x, xi >= 0          c = 1;  a free bias is one more column of B, s, which costs nothing
+    min  lambda c'x + 1'xi    s.t.  B x + xi >= 1,  x, xi >= 0
     max  1'u                  s.t.  B'u <= lambda c,  0 <= u <= 1
 
-A basis has columns J and as many rows E, whose margins are 1: with M = B[E, J]
+c = 1; a free bias is one more column of B, s, of cost 0. A basis has columns J and as
+many rows E, whose margins are 1: with M = B[E, J]
 
-    x_J = M^-1 1,     u = 1 on the rows L with slack,  0 on the rows beyond the margin,     u_E = M^-T (lambda c - B[L]'1)_J,
-    reduced costs  d = lambda c - B'u,     and with  p = M^-T c_J,  s = c - B[E]'p     u_E - t p  and  d - t s  at lambda - t.
+    x_J = M^-1 1,     u = 1 on the rows L with slack,  0 on the rows beyond the margin,
+    u_E = M^-T (lambda c - B[L]'1)_J,     reduced costs  d = lambda c - B'u,
+    and with  p = M^-T c_J,  s = c - B[E]'p     u_E - t p  and  d - t s  at lambda - t.
 
-As lambda falls the basis stays optimal until a reduced cost falls below 0, so that its
-column enters, or an entry of u_E leaves [0, 1], so that its row leaves E. x then jumps
-along an edge, until an x_j is 0 or another row meets its margin; x is constant in
-between. M is kept as its QR factors, which lose and gain a row and a column with a
-pivot (`factor.py`). B is never formed: a product with it is one with K and one with A.
-What rounding takes from (B[L]'1)_J is kept beside it, because an error e of it makes
-the reduced cost of a column j wrong by up to |M^-1 B[E, j]| e, which is thousands of
-times e. So is what rounding takes from lambda: where two events nearly coincide, u_E
+As lambda decreases the basis stays optimal until a reduced cost becomes negative, so
+that its column enters, or an entry of u_E leaves [0, 1], so that its row leaves E. x
+then jumps along an edge, until an x_j is 0 or another row meets its margin; x is
+constant in between. M is stored as its QR factors, which lose and gain a row and a
+column with a pivot (`factor.py`). B is never formed: a product with it is one with K
+and one with A. The rounding error of (B[L]'1)_J is stored with it, because an error e
+makes the reduced cost of a column j wrong by up to |M^-1 B[E, j]| e, which is thousands
+of times e. So is the rounding error of lambda: where two events nearly coincide, u_E
 goes from 0 to 1 within a billionth of it.
 
 Several rows or columns may be due at once. The right-hand side 1 is perturbed by random
-numbers of size PERTURBATION for the choice of what leaves; every pivot then lowers the
-sum of slacks, and no basis comes twice. What is written down is computed with 1 itself.
-Where a nearly singular M magnifies the perturbation its basis may be far from optimal
-for 1, and the perturbed x is written down if it costs less: the perturbation changes
-the optimum by at most p times PERTURBATION.
+numbers of size PERTURBATION for the choice of the leaving variable; every pivot then
+lowers the sum of slacks, and no basis occurs twice. The recorded x is computed with 1
+itself. If a nearly singular M magnifies the perturbation its basis may be far from
+optimal for 1, and the perturbed x is recorded if it costs less: the perturbation
+changes the optimum by at most p times PERTURBATION.
 
 Source: T. Gass, T. Saaty, The computational algorithm for the parametric objective
 function (1955); S. Rosset, J. Zhu, Piecewise linear regularized solution paths (2007),
@@ -52,38 +54,51 @@ from equimargin.solvers.path.linear.factor import (
 from equimargin.solvers.path.linear.near import AffineRows, RowsNearEnds, first, least, misplaced
 
 PERTURBATION = 3e-10
-"""Size of the random numbers that are added to the right-hand side 1, without a unit: well above what rounding makes of a margin, and so
-small that kernel values of 4e-11 still decide which rows have slack.
+"""Size of the random perturbations of the right-hand side 1, dimensionless.
+
+Well above the rounding error of a margin, and so small that kernel values of 4e-11
+still decide which rows have slack.
 """
 NEGLIGIBLE = 1e-11
-"""Entries of a pivot's row or column that count as 0, in the unit of K."""
+"""Size, in the unit of K, up to which an entry of a pivot's row or column counts as 0."""
 ROUNDING_OF_SLOPES = 4e-15
-"""What rounding may make of the slope s of a reduced cost, over the sum of |p|. The columns of many pairs are combinations of those of J at
-equal cost, so that their s is 0; by rounding they would enter and leave for ever.
+"""Rounding error of the slope s of a reduced cost, relative to the sum of |p|.
+
+The columns of many pairs are combinations of those of J at equal cost, so that their s
+is 0; by rounding they would enter and leave indefinitely.
 """
 BETWEEN_FACTORISATIONS = 60
-"""Pivots after which M is factorised anew, and margins are computed anew."""
+"""Pivots between two fresh factorisations of M and computations of the margins."""
 
 RUNNING, ENDED, SINGULAR = 0, 1, 2
-"""What a round of pivots ended with: more are possible, lambda_min was reached, or no step is possible in float64."""
+"""Results of a round of pivots.
+
+More are possible, lambda_min was reached, or no step is possible in float64.
+"""
 SHORTEST = 1e-12
-"""Length of the shortest interval of lambda that is written down, over lambda."""
+"""Length of the shortest recorded interval of lambda, relative to lambda."""
 NEXT_TO_0 = 1e-14
-"""Lambda over the largest sum of terms in an entry of B'1, up to which it counts as 0: rounding puts events at lambda = 0 there."""
+"""Lambda, relative to the largest sum of terms in an entry of B'1, that counts as 0.
+
+Rounding moves events at lambda = 0 up to there.
+"""
 
 
 class LinearPathProgram(NamedTuple):
-    """The numbers of a program; the points of a row, and of a column over rows, end with the origin, whose kernel values are 0.
+    """Data of a program.
+
+    The points of a row, and of a column over rows, end with the origin, whose kernel
+    values are 0. A function has m + 2 entries: its values at the points and at the
+    origin, and last its bias. That of a sum over rows is the sum of s.
 
     Parameters
     ----------
     K : ndarray of shape (m + 1, m + 1)
+        Kernel values.
     rows : AffineRows
-        Row r of B x is sign_r (f(x_i) - f(x_j)), and s_r b more.
+        Row r of B x is sign_r (f(x_i) - f(x_j)) + s_r b.
     columns : AffineRows
         f of column k is sign_k (k(x_i, .) - k(x_j, .)).
-
-    A function has m + 2 entries: its values at the points and at the origin, and last its bias. That of a sum over rows is the sum of s.
     """
 
     K: Array
@@ -92,31 +107,32 @@ class LinearPathProgram(NamedTuple):
 
 
 class PathBasis(NamedTuple):
-    """The present basis; the arrays change in place.
+    """Present basis; the arrays change in place.
 
     Parameters
     ----------
     J, E : Index of shape (capacity,)
-        columns, n for the bias, and rows.
+        Columns, n for the bias, and rows.
     M : Factors
         Their matrix and its factors.
     rows : RowsNearEnds
-        What the margins lack of the perturbed 1, and the way of the rows: 1 in L, 0 in
-        E, -1 beyond the margin.
+        Distances of the margins to the perturbed 1, and the way of the rows: 1 in L, 0
+        in E, -1 beyond the margin.
     columns : RowsNearEnds
-        The reduced costs, and the way of the columns but that of the bias: 0 in J, 1
+        Reduced costs, and the way of the columns other than the bias: 0 in J, 1
         elsewhere.
-    many, weights : ndarray of shape (1,)
-        How many rows L has, (m + 2,) A'1_L, and last the sum of s over L; all are whole
-        numbers.
+    many : ndarray of shape (1,)
+        Number of rows in L.
+    weights : ndarray of shape (m + 2,)
+        A'1_L, and last the sum of s over L; whole numbers.
     sums, rests : ndarray of shape (m + 2,)
-        K A'1_L, and last the sum of s over L; and what rounding takes from them.
+        K A'1_L, and last the sum of s over L; and their rounding errors.
     lam : ndarray of shape (2,)
-        lambda, and what rounding takes from it.
+        lambda, and its rounding error.
     bound : ndarray of shape (1,)
-        What u proves at the end that was written down last; infinity before.
+        Lower bound by u at the end that was recorded last; infinity before.
     next_to_0 : float
-        A lambda up to which events count as events at 0.
+        Lambda up to which events count as events at 0.
     """
 
     J: Index
@@ -135,7 +151,7 @@ class PathBasis(NamedTuple):
 
 @fast
 def _add_line(h: Array, factor: float, K: Array, i: int, j: int) -> None:
-    """h <- h + factor (k(x_i, .) - k(x_j, .))."""
+    """Add factor (k(x_i, .) - k(x_j, .)) to h."""
     p, q = np.uint64(i), np.uint64(j)
     for k in range(K.shape[1]):
         h[k] += factor * (K[p, k] - K[q, k])
@@ -143,7 +159,7 @@ def _add_line(h: Array, factor: float, K: Array, i: int, j: int) -> None:
 
 @jit
 def _combined(K: Array, lines: AffineRows, numbers: Index, y: Array) -> Array:
-    """The sum of the functions of lines times y, (m + 2,), without a bias."""
+    """Return the sum of the functions of lines times y, shape (m + 2,), without a bias."""
     h, i, j, sign = np.zeros(len(K) + 1), lines.i, lines.j, lines.sign
     for a in range(len(y)):
         k = numbers[a]
@@ -154,7 +170,7 @@ def _combined(K: Array, lines: AffineRows, numbers: Index, y: Array) -> Array:
 
 @jit
 def _decision(of: LinearPathProgram, J: Index, x: Array) -> Array:
-    """The function of coefficients of the columns J, (m + 2,)."""
+    """Return the function of coefficients of the columns J, shape (m + 2,)."""
     f, bias = _combined(of.K, of.columns, J, x), len(of.columns.i)
     for a in range(len(x)):
         f[-1] += x[a] if J[a] == bias else 0.0
@@ -163,7 +179,7 @@ def _decision(of: LinearPathProgram, J: Index, x: Array) -> Array:
 
 @jit
 def _price(columns: AffineRows, g: Array, k: int) -> float:
-    """What a sum over rows prices the column k."""
+    """Return the entry of column k in B'u for a sum over rows."""
     return float(
         g[-1] if k == len(columns.i) else columns.sign[k] * (g[columns.i[k]] - g[columns.j[k]])
     )
@@ -171,7 +187,10 @@ def _price(columns: AffineRows, g: Array, k: int) -> float:
 
 @jit
 def _reduced(g: Array, sums: Array, rests: Array, lam: float) -> Array:
-    """The function of which the reduced costs at lambda are what is left: the sums over L and those over E, g, and last -lambda."""
+    """Return the function whose distances are the reduced costs at lambda.
+
+    It is the sum of the sums over L and those over E, g, and last -lambda.
+    """
     for i in range(len(g) - 1):
         g[i] = sums[i] + (rests[i] + g[i])
     g[-1] = -lam
@@ -180,9 +199,10 @@ def _reduced(g: Array, sums: Array, rests: Array, lam: float) -> Array:
 
 @jit
 def _add(sums: Array, rests: Array, factor: float, K: Array, row: int) -> None:
-    """Add a power of 2, or its negative, times a row of K to sums, and to `rests` what rounding takes from these."""
+    """Add a signed power of 2 times a row of K to sums, and the rounding to `rests`."""
     for i in range(K.shape[1]):
         new = factor * K[row, i]
+        # TwoSum: total plus the term added to `rests` is sums[i] + new exactly.
         total = sums[i] + new
         part = total - sums[i]
         rests[i] += (sums[i] - (total - part)) + (new - part)
@@ -191,7 +211,15 @@ def _add(sums: Array, rests: Array, factor: float, K: Array, row: int) -> None:
 
 @jit
 def add_products(of: LinearPathProgram, basis: PathBasis) -> None:
-    """Add K times the weights to the sums; a whole number is a sum of powers of 2, and a product with one is exact."""
+    """Add K times the weights to the sums, with the rounding errors in `rests`.
+
+    A whole number is a sum of powers of 2, and a product with one is exact.
+
+    Parameters
+    ----------
+    of, basis : LinearPathProgram, PathBasis
+        Program and basis; the basis changes in place.
+    """
     for i in range(len(of.K) - 1):
         left, power = int(abs(basis.weights[i])), np.sign(basis.weights[i])
         while left > 0:
@@ -203,7 +231,7 @@ def add_products(of: LinearPathProgram, basis: PathBasis) -> None:
 
 @jit
 def _toggle(of: LinearPathProgram, basis: PathBasis, r: int) -> None:
-    """Row r comes into L, or goes out of it."""
+    """Move row r into L, or out of L."""
     way, i, j, sign = (
         -1.0 if basis.rows.way[r] == 1.0 else 1.0,
         of.rows.i[r],
@@ -223,14 +251,14 @@ def _toggle(of: LinearPathProgram, basis: PathBasis, r: int) -> None:
 
 @jit
 def _without(entries: Index, number: int, length: int) -> None:
-    """One of the first `length` entries goes; those after it move up by one."""
+    """Remove one of the first `length` entries; those after it move up by one."""
     for a in range(number, length - 1):
         entries[a] = entries[a + 1]
 
 
 @jit
 def _column(of: LinearPathProgram, E: Index, k: int, size: int) -> Array:
-    """The entries of the column k of B in the rows E."""
+    """Return the entries of column k of B in the rows E."""
     K, i, j, sign, s, column = of.K, of.rows.i, of.rows.j, of.rows.sign, of.rows.s, np.empty(size)
     if k == len(of.columns.i):
         for e in range(size):
@@ -245,7 +273,7 @@ def _column(of: LinearPathProgram, E: Index, k: int, size: int) -> Array:
 
 @jit
 def _row(of: LinearPathProgram, J: Index, r: int, size: int) -> Array:
-    """The entries of the row r of B in the columns J."""
+    """Return the entries of row r of B in the columns J."""
     K, i, j, sign, row = of.K, of.columns.i, of.columns.j, of.columns.sign, np.empty(size)
     a, b, factor, s = of.rows.i[r], of.rows.j[r], of.rows.sign[r], of.rows.s[r]
     for c in range(size):
@@ -260,14 +288,14 @@ def _row(of: LinearPathProgram, J: Index, r: int, size: int) -> Array:
 
 @part
 def _set_free(basis: PathBasis, k: int, way: float) -> None:
-    """A column leaves J, or joins it; that of the bias has no reduced cost."""
+    """Set the way of a column that leaves or joins J; the bias has no reduced cost."""
     if k < len(basis.columns.way):
         basis.columns.way[k] = way
 
 
 @part
 def _drop(basis: PathBasis, number: int) -> None:
-    """A column of J goes."""
+    """Remove a column of J."""
     _set_free(basis, basis.J[number], 1.0)
     _without(basis.J, number, basis.M.size[1])
     drop_column(basis.M, number)
@@ -275,7 +303,7 @@ def _drop(basis: PathBasis, number: int) -> None:
 
 @part
 def _join(of: LinearPathProgram, basis: PathBasis, k: int) -> None:
-    """Column k joins J."""
+    """Add column k to J."""
     column = _column(of, basis.E, k, basis.M.size[0])
     basis.J[basis.M.size[1]] = k
     _set_free(basis, k, 0.0)
@@ -284,7 +312,7 @@ def _join(of: LinearPathProgram, basis: PathBasis, k: int) -> None:
 
 @part
 def _release(basis: PathBasis, number: int) -> None:
-    """A row of E goes."""
+    """Remove a row of E."""
     basis.rows.way[basis.E[number]] = -1.0
     _without(basis.E, number, basis.M.size[0])
     drop_row(basis.M, number)
@@ -292,7 +320,7 @@ def _release(basis: PathBasis, number: int) -> None:
 
 @part
 def _tighten(of: LinearPathProgram, basis: PathBasis, r: int) -> None:
-    """Row r joins E."""
+    """Add row r to E."""
     row = _row(of, basis.J, r, basis.M.size[1])
     basis.E[basis.M.size[0]], basis.rows.way[r] = r, 0.0
     add_row(basis.M, row)
@@ -300,13 +328,13 @@ def _tighten(of: LinearPathProgram, basis: PathBasis, r: int) -> None:
 
 @jit
 def _solution(M: Factors, right: Array) -> Array:
-    """M^-1 right."""
+    """Return M^-1 right."""
     return solved(M, right, np.zeros(len(right)), False)
 
 
 @jit
 def _entries(of: Array, numbers: Index, size: int) -> Array:
-    """The first entries that some numbers name."""
+    """Return the entries with the first `size` of some numbers."""
     entries = np.empty(size)
     for e in range(size):
         entries[e] = of[numbers[e]]
@@ -317,12 +345,13 @@ def _entries(of: Array, numbers: Index, size: int) -> Array:
 def _right(
     columns: AffineRows, J: Index, sums: Array, rests: Array, lam: Array, k: int
 ) -> tuple[Array, Array, Array]:
-    """(lambda c - B[L]'1)_J, what rounding takes from it, and c_J."""
+    """Return (lambda c - B[L]'1)_J, its rounding error, and c_J."""
     costs, right, rest = np.empty(k), np.empty(k), np.empty(k)
     for a in range(k):
         costs[a] = 1.0 if J[a] < len(columns.i) else 0.0
         pull, cost = _price(columns, sums, J[a]), lam[0] * costs[a]
         right[a] = cost - pull
+        # TwoSum: right[a] + rest[a] = cost - pull, with the stored rounding errors.
         part = right[a] - cost
         rest[a] = (
             (cost - (right[a] - part))
@@ -335,7 +364,7 @@ def _right(
 
 @part
 def _multipliers(of: LinearPathProgram, basis: PathBasis) -> tuple[Array, Array]:
-    """u_E, and p, by which it falls with lambda."""
+    """Return u_E, and p, its decrease with lambda."""
     right, rest, costs = _right(
         of.columns, basis.J, basis.sums, basis.rests, basis.lam, basis.M.size[0]
     )
@@ -354,20 +383,22 @@ def _refactor(of: LinearPathProgram, basis: PathBasis) -> None:
 
 
 class Record(NamedTuple):
-    """What a round of pivots writes down of the bases that are optimal on an interval of lambda; the arrays change in place.
+    """Bases of a round of pivots that are optimal on an interval of lambda.
+
+    The arrays change in place.
 
     Parameters
     ----------
     lam, gap : ndarray of shape (rounds,)
-        The lower end, and the larger relative gap of the two ends.
+        Lower end, and the larger relative gap of the two ends.
     starts : Index of shape (rounds + 1,)
-        Where the entries below begin.
+        Start of the entries below.
     J, E, x, lower : array of shape (entries,)
         The basis, its x_J, and u_E at the lower end, in [0, 1].
     flips, at : Index of shape (2 rounds,)
-        Rows that came into L or went out of it, and before which interval.
+        Rows that entered or left L, and the interval before which they did.
     tally : Index of shape (2,)
-        Of intervals and of flips.
+        Numbers of intervals and of flips.
     """
 
     lam: Array
@@ -384,7 +415,10 @@ class Record(NamedTuple):
 
 @jit
 def _row_due(u: Array, p: Array, limit: float) -> tuple[float, int]:
-    """How far lambda falls until an entry of u_E leaves [0, 1], and its number in E; at most the limit, which comes with -1."""
+    """Return the decrease of lambda at which a u_E leaves [0, 1], and its number.
+
+    At most the limit, with the number -1.
+    """
     step, row = limit, -1
     for e in range(len(p)):
         room = max(u[e] if p[e] > 0.0 else 1.0 - u[e], 0.0)
@@ -395,7 +429,10 @@ def _row_due(u: Array, p: Array, limit: float) -> tuple[float, int]:
 
 @part
 def _due(of: LinearPathProgram, basis: PathBasis, u: Array, p: Array) -> tuple[float, int, int]:
-    """How far lambda falls until a column or a row is due, and the column, or the number of the row in E; -1 for the other."""
+    """Return the decrease of lambda at which a column or row is due, and both numbers.
+
+    The number of a row is its place in E; the number of the other one is -1.
+    """
     lam = basis.lam[0]
     limit, row = _row_due(u, p, lam)
     slowest = NEGLIGIBLE + ROUNDING_OF_SLOPES * np.abs(p).sum()
@@ -410,21 +447,24 @@ def _due(of: LinearPathProgram, basis: PathBasis, u: Array, p: Array) -> tuple[f
 
 @jit
 def _bound(low: float, u: Array, least_cost: float, lam: float) -> float:
-    """What u proves at lambda: its sum divided by what the least reduced cost says of B'u; nothing is asked of it at lambda = 0.
+    """Return the lower bound at lambda by u, scaled to be feasible.
+
+    u is divided by a factor that follows from the least reduced cost of B'u. At lambda
+    = 0 the bound is infinite, so that no gap is counted.
 
     Parameters
     ----------
     low : float
-        The number of rows in L.
+        Number of rows in L.
     u : ndarray of shape (k,)
-        Of the rows E.
+        Multipliers of the rows E.
     """
     return (low + u.sum()) / (1.0 - min(least_cost, 0.0) / lam) if lam > 0.0 else np.inf
 
 
 @jit
 def _cleared(J: Index, x: Array, bias: int) -> float:
-    """Take from x_J what is below 0; the sum of what is left, all but the bias."""
+    """Set negative entries of x_J to 0; return the sum of all but the bias."""
     cost = 0.0
     for a in range(len(x)):
         if J[a] < bias:
@@ -441,9 +481,11 @@ def _vertex(
     lams: tuple[float, float],
     bounds: tuple[float, float],
 ) -> tuple[Array, float]:
-    """x_J for a right-hand side of the rows E, without what is below 0, and the larger relative gap at two lambdas with these bounds.
+    """Return x_J >= 0 for a right-hand side of the rows E, and the larger relative gap.
 
-    The sum of slacks is that of the rows L as if all had some, and what the rows that are misplaced in L, or outside of it, add to it.
+    The gaps are those at two lambdas with these bounds. The sum of slacks is that of
+    the rows L as if all had some, plus the terms of the rows that are misplaced in L or
+    outside.
     """
     x, gap = _solution(basis.M, right), 0.0
     cost = _cleared(basis.J, x, len(of.columns.i))
@@ -459,12 +501,12 @@ def _vertex(
 def _written(
     of: LinearPathProgram, basis: PathBasis, record: Record, lower: Array, to: float
 ) -> bool:
-    """Write down the interval from lambda down to `to`, if it has a length, with its gap; false where M is singular.
+    """Record the interval from lambda down to `to`, if any; return False if M is singular.
 
     Parameters
     ----------
     lower : ndarray of shape (k,)
-        u_E at `to`, in [0, 1]. At lambda u is that of the lower end before, which is
+        u_E at `to`, in [0, 1]. At lambda u is that of the previous lower end, which is
         feasible there as well.
     """
     lam, t = basis.lam[0], record.tally[0]
@@ -488,7 +530,7 @@ def _written(
 
 @part
 def _flip(of: LinearPathProgram, basis: PathBasis, record: Record, r: int) -> None:
-    """Row r comes into L, or goes out of it, which is written down."""
+    """Move row r into L, or out of L, and record the flip."""
     _toggle(of, basis, r)
     record.flips[record.tally[1]], record.at[record.tally[1]] = r, record.tally[0]
     record.tally[1] += 1
@@ -496,7 +538,10 @@ def _flip(of: LinearPathProgram, basis: PathBasis, record: Record, r: int) -> No
 
 @jit
 def _column_met(J: Index, x: Array, way: Array, bias: int) -> tuple[float, int]:
-    """The step along an edge at which the first x_J but the bias is 0, and its number; infinity and -1 if there is none."""
+    """Return the step along an edge at which the first x_J is 0, and its number.
+
+    The bias is excluded. Infinity and -1 if there is none.
+    """
     step, leaving = np.inf, -1
     for a in range(len(x)):
         if J[a] < bias and way[a] < -NEGLIGIBLE and max(x[a], 0.0) < step * -way[a]:
@@ -508,13 +553,18 @@ def _column_met(J: Index, x: Array, way: Array, bias: int) -> tuple[float, int]:
 def _pivot(
     of: LinearPathProgram, basis: PathBasis, record: Record, column: int, row: int, p: Array
 ) -> bool:
-    """Let a column enter, or a row of E go, whichever is not -1, and what meets its end first leave; whether anything does."""
+    """Exchange a column or row of the basis; return False if no variable leaves.
+
+    Either a column enters or a row of E leaves, whichever is not -1; the first column
+    or row that reaches its end leaves or enters in exchange.
+    """
     entering, up = column >= 0, column >= 0 or p[row] > 0.0
     size, J, bias = basis.M.size[0], basis.J, len(of.columns.i)
     right = -_column(of, basis.E, column, size) if entering else np.zeros(size)
     if not entering:
         right[row] = 1.0 if up else -1.0
     way, x = _solution(basis.M, right), _solution(basis.M, _entries(basis.rows.base, basis.E, size))
+    # Ratio test: the first x_J that becomes 0, or the first row that meets its margin.
     step, leaving = _column_met(J, x, way, bias)
     f, to = _decision(of, J, x), _decision(of, J, way)
     if entering:
@@ -540,18 +590,21 @@ def _pivot(
 
 @jit
 def advance(of: LinearPathProgram, basis: PathBasis, record: Record, lambda_min: float) -> int:
-    """Go on with the path for as many pivots as `record` has room for; ENDED or SINGULAR, or RUNNING if there may be more.
+    """Follow the path for as many pivots as `record` can contain.
 
     Parameters
     ----------
-    of : LinearPathProgram
-        The program.
-    basis : PathBasis
-        Where the path is, which changes.
+    of, basis : LinearPathProgram, PathBasis
+        Program and current basis; the basis changes in place.
     record : Record
-        What is written down.
+        Record; written.
     lambda_min : float
-        Where the path ends.
+        Lambda at which the path ends.
+
+    Returns
+    -------
+    int
+        ENDED or SINGULAR, or RUNNING if more pivots are possible.
     """
     record.tally[:] = 0
     for pivots in range(len(record.lam)):
@@ -561,6 +614,7 @@ def advance(of: LinearPathProgram, basis: PathBasis, record: Record, lambda_min:
         if not (np.isfinite(u).all() and np.isfinite(p).all()):
             return SINGULAR
         step, column, row = _due(of, basis, u, p)
+        # lambda - step as the sum of two floats, `due` and `rest`.
         rounded = basis.lam[0] - step
         rest = ((basis.lam[0] - rounded) - step) + basis.lam[1]
         due = rounded + rest

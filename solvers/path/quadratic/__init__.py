@@ -1,1 +1,4 @@
-"""The regularisation paths of quadratic programs: one straight line after another, each breakpoint with its gap."""
+"""Regularisation paths of quadratic programs, segment by segment.
+
+Each segment is a straight line, each breakpoint has its gap.
+"""

@@ -1,17 +1,18 @@
-"""Small quadratic programs over rows that are differences of two points, by an active-set method that needs no matrix to be regular.
+"""Active-set method for small quadratic programs over differences of two points.
 
-    min  1/2 |A'x|_K^2 + c'x    s.t.  lower <= x <= upper,  [ s'x = 0 ],      (A g)_r = g_i(r) - g_j(r),  lower <= 0 <= upper
+    min  1/2 |A'x|_K^2 + c'x    s.t.  lower <= x <= upper,  [ s'x = 0 ],
+         (A g)_r = g_i(r) - g_j(r),  lower <= 0 <= upper
 
-g = K A'x is computed as E v. With a Gram matrix, E = K and v = A'x. With features Z,
-K = Z Z', E = Z and v = Z'A'x.
+No matrix must be regular. g = K A'x is computed as E v. With a Gram matrix, E = K and v
+= A'x. With features Z, K = Z Z', E = Z and v = Z'A'x.
 
-The working set W holds rows that are linearly independent, so that Q_WW has a Cholesky
-factor L, where Q = A K A'. Where s'x = 0 is asked for, K carries a constant that makes
-them independent together with the bias. A step solves for the minimum over W and goes
-there, or as far as the bounds allow. Rows that meet their bounds leave W. Where none
-does, the row of the steepest slope outside W enters. A row that depends on W has no
-slope where c is consistent, as it is for the rows that are tied at a breakpoint of a
-path: these rows need not enter.
+The working set W contains linearly independent rows, so that Q_WW has a Cholesky factor
+L, where Q = A K A'. With the constraint s'x = 0, K includes a constant that makes them
+independent together with the bias. A step solves for the minimum over W and goes there,
+or as far as the bounds allow. Rows that reach their bounds leave W. If none does, the
+row of the steepest slope outside W enters. A row that depends on W has no slope if c is
+consistent, as it is for the rows that are tied at a breakpoint of a path: these rows
+need not enter.
 
 With features, A_W Z = L B with orthonormal rows B. Nothing is squared, so that a column
 may be 1e10 times another one, and v moves by B'L^-1 c, which does not cancel as Z'A'x
@@ -36,23 +37,43 @@ from equimargin.formulations.numeric.jit import fast, part
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 Points = NDArray[np.uint32]
-"""Numbers of points. They are unsigned, so that compiled loops need not look for indices that count from the end."""
+"""Point numbers.
+
+They are unsigned, so that compiled loops need not check for indices that count from the
+end.
+"""
 
 SOLVES_BETWEEN_CLOCKS = np.intp(64)
-"""Linear systems that the compiled kernel may solve before the time limit is looked at. It has a type, as `NO_ROW` has."""
+"""Linear systems that the compiled kernel solves between two checks of the time limit.
+
+Typed, for the reason given at `NO_ROW`.
+"""
 SOLVES_PER_CANDIDATE = 20
-"""Linear systems per candidate after which the method gives up. In exact arithmetic it needs far fewer: only rounding can ask for more."""
+"""Linear systems per candidate after which the method gives up.
+
+In exact arithmetic it needs far fewer: only rounding can require more.
+"""
 DEPENDENT = 1e-12
-"""Share of a row's squared norm outside the span of W, computed from a Gram matrix, up to which the row counts as dependent on W."""
+"""Fraction of a row's squared norm outside the span of W at which the row is dependent.
+
+For norms that are computed from a Gram matrix.
+"""
 DEPENDENT_FEATURES = 1e-24
-"""Share of a row's squared norm outside the span of W, computed from features, up to which the row counts as dependent on W. It is smaller
-than with a Gram matrix, because float64 loses digits of the row itself, and not of its
-square.
+"""Fraction of a row's squared norm outside the span of W at which the row is dependent.
+
+For norms that are computed from features. It is smaller than with a Gram matrix,
+because float64 loses digits of the row itself, and not of its square.
 """
 SAME_BOUND = 1e-14
-"""Share of a step by which two rows may differ in where they meet their bounds and still leave W together: a few units of rounding."""
+"""Fraction of a step within which two rows reach their bounds together.
+
+A few units of rounding. Both rows leave W.
+"""
 NO_ROW = np.intp(-1)
-"""Row number that stands for none. It has a type: for a literal -1 numba would compile the kernel that takes it once more."""
+"""Row number for no row.
+
+Typed: numba would compile its kernel once more for a literal -1.
+"""
 
 
 class Differences(NamedTuple):
@@ -61,13 +82,13 @@ class Differences(NamedTuple):
     Parameters
     ----------
     E : ndarray of shape (n, k)
-        The Gram matrix, k = n, or features.
+        Gram matrix, k = n, or features.
     explicit : bool
-        Whether E holds features.
+        True if E contains features.
     i, j : Points of shape (p,)
-        points.
+        Points of the rows.
     s : ndarray of shape (p,)
-        Signs of the equality s'x = 0, all 0 where there is none.
+        Signs of the equality s'x = 0, all 0 without the equality.
     q : ndarray of shape (p,)
         |phi_i - phi_j|^2.
     """
@@ -80,22 +101,27 @@ class Differences(NamedTuple):
     q: Array
 
     def between(self, g: Array) -> Array:
-        """A g, (p,)."""
+        """Return A g, shape (p,).
+
+        Parameters
+        ----------
+        g : ndarray of shape (n,)
+            Values at the points.
+        """
         return np.asarray(g[self.i] - g[self.j])
 
 
 class Subproblem(NamedTuple):
-    """What is minimised.
+    """Subproblem of the active-set method.
 
     Parameters
     ----------
     c : ndarray of shape (p,)
         Linear term.
     lower, upper : ndarray of shape (p,)
-        bounds.
+        Bounds.
     candidates : Index of shape (k,)
-        The rows that may move, which hold W. The other arrays are not read at any other
-        row.
+        Rows that may move, including W. The other arrays are read at these rows only.
     """
 
     c: Array
@@ -105,15 +131,18 @@ class Subproblem(NamedTuple):
 
 
 class State(NamedTuple):
-    """The iterate of the method; the arrays change in place.
+    """Iterate of the method; the arrays change in place.
 
     Parameters
     ----------
     x : ndarray of shape (p,)
-    v, g : ndarray of shape (k,)
-        And (n,), g = E v.
+        Variables.
+    v : ndarray of shape (k,)
+        Function, A'x or Z'A'x.
+    g : ndarray of shape (n,)
+        E v.
     level : ndarray of shape (1,)
-        The multiplier of s'x = 0.
+        Multiplier of s'x = 0.
     banned : Mask of shape (p,)
         Rows that may not enter W before x has moved.
     """
@@ -126,37 +155,44 @@ class State(NamedTuple):
 
     @classmethod
     def at_0(cls, of: Differences) -> Self:
-        """The state x = 0."""
+        """Return the state x = 0.
+
+        Parameters
+        ----------
+        `of` : Differences
+            Rows as differences of points.
+        """
         (n, k), p = of.E.shape, len(of.i)
         return cls(np.zeros(p), np.zeros(k), np.zeros(n), np.zeros(1), np.zeros(p, dtype=np.bool_))
 
     def clear(self, rows: Index) -> None:
-        """Go back to x = 0.
+        """Reset to x = 0.
 
         Parameters
         ----------
         rows : Index
-            Where x is not 0, or a row is banned; nowhere else.
+            All rows at which x is not 0, or which are banned.
         """
         self.x[rows], self.banned[rows] = 0.0, False
         self.v[:], self.g[:], self.level[:] = 0.0, 0.0, 0.0
 
 
 class WorkingSetFactor(NamedTuple):
-    """The rows W and the Cholesky factor of Q_WW; the arrays change in place.
+    """Rows of W and the Cholesky factor of Q_WW; the arrays change in place.
 
     Parameters
     ----------
     rows : Index of shape (capacity,)
-        Of which the first size[0] are in W.
+        Rows, of which the first size[0] are in W.
     size : Index of shape (1,)
+        Number of rows in W.
     inside : Mask of shape (p,)
-        Whether a row is in W.
+        True for rows in W.
     L : ndarray of shape (capacity, capacity)
-        Its lower triangle.
+        Factor, in the lower triangle.
     B : ndarray of shape (capacity, k)
-        Orthonormal rows with A_W Z = L B, where E holds features Z; (capacity, 0) with
-        a Gram matrix.
+        Orthonormal rows with A_W Z = L B for features Z; (capacity, 0) with a Gram
+        matrix.
     """
 
     rows: Index
@@ -167,12 +203,12 @@ class WorkingSetFactor(NamedTuple):
 
 
 class WorkingSetStep(NamedTuple):
-    """A step of x over W, and what it is made of.
+    """Step of x over W, and its parts.
 
     Parameters
     ----------
     x : ndarray of shape (capacity,)
-        The step, Q_WW^-1 of minus the slopes, less its share along s.
+        Step, Q_WW^-1 times the negative slopes, less its component along s.
     half : ndarray of shape (capacity,)
         L'x, which moves v.
     signs : ndarray of shape (capacity,)
@@ -185,7 +221,13 @@ class WorkingSetStep(NamedTuple):
 
 
 def squared_lengths(E: Array, explicit: bool, i: Index, j: Index) -> Array:
-    """|phi_i - phi_j|^2, (p,), of a Gram matrix or of features."""
+    """Return |phi_i - phi_j|^2, shape (p,), from a Gram matrix or from features.
+
+    Parameters
+    ----------
+    E, explicit, i, j
+        As in `Differences`.
+    """
     if not explicit:
         return np.asarray(np.maximum((E[i, i] - E[i, j]) - (E[j, i] - E[j, j]), 0.0))
     q = np.zeros(len(i))
@@ -195,7 +237,7 @@ def squared_lengths(E: Array, explicit: bool, i: Index, j: Index) -> Array:
 
 
 class PathWorkingSet:
-    """The working set W of a program's rows, with what can be solved by its factor."""
+    """Working set W of a program's rows, with the solutions of its linear systems."""
 
     def __init__(self, of: Differences) -> None:
         self.of = of
@@ -216,37 +258,63 @@ class PathWorkingSet:
 
     @property
     def size(self) -> int:
-        """How many rows are in W."""
+        """Number of rows in W."""
         return self.factor.size.item()
 
     @property
     def members(self) -> Index:
-        """The rows in W, (size,)."""
+        """Rows in W, shape (size,)."""
         return self.factor.rows[: self.factor.size.item()]
 
     def add(self, row: int) -> bool:
-        """Let a row enter; False where it depends on those that are in."""
+        """Let a row enter; return False if it depends on the rows of W.
+
+        Parameters
+        ----------
+        row : int
+            Row number.
+        """
         return bool(enter(self.of, self.factor, row))
 
     def refactored(self) -> None:
-        """Compute the factor afresh; rows that turn out to be dependent leave."""
+        """Compute the factor afresh, without rows that turn out to be dependent."""
         refactor(self.of, self.factor)
 
     def solve(self, b: Array) -> Array:
-        """Q_WW^-1 b, (size,)."""
+        """Return Q_WW^-1 b, shape (size,).
+
+        Parameters
+        ----------
+        b : ndarray of shape (size,)
+            Right-hand side.
+        """
         x = b.copy()
         forward(self.factor.L, self.size, x)
         backward(self.factor.L, self.size, x)
         return x
 
     def lifted(self, b: Array) -> Array:
-        """Z'A_W'Q_WW^-1 b with features Z, (k,), as B'L^-1 b."""
+        """Return Z'A_W'Q_WW^-1 b for features Z, shape (k,), as B'L^-1 b.
+
+        Parameters
+        ----------
+        b : ndarray of shape (size,)
+            Right-hand side.
+        """
         y = b.copy()
         forward(self.factor.L, self.size, y)
         return np.asarray(self.factor.B[: self.size].T @ y)
 
     def multipliers(self, v: Array) -> Array:
-        """x with Z'A_W'x nearest to v (k,), with features Z, (size,), as L'^-1 B v."""
+        """Return the x, shape (size,), with Z'A_W'x nearest to v, as L'^-1 B v.
+
+        For features Z.
+
+        Parameters
+        ----------
+        v : ndarray of shape (k,)
+            Target.
+        """
         x = np.asarray(self.factor.B[: self.size] @ v)
         backward(self.factor.L, self.size, x)
         return x
@@ -254,18 +322,25 @@ class PathWorkingSet:
     def minimise(
         self, problem: Subproblem, tol: float, state: State, look: Callable[[], None]
     ) -> float:
-        """Go to the minimum, or to where SOLVES_PER_CANDIDATE ends, and return the multiplier of s'x = 0.
+        """Go to the minimum and return the multiplier of s'x = 0.
+
+        SOLVES_PER_CANDIDATE may end the method before.
 
         Parameters
         ----------
         problem : Subproblem
-            Whose candidates hold W.
+            Subproblem whose candidates contain W.
         tol : float
-            Slopes of at most that count as none.
+            Slopes up to this size count as zero.
         state : State
-            Cleared; what is found goes into it.
+            Cleared state; receives the minimum.
         look : Callable[[], None]
             Called every SOLVES_BETWEEN_CLOCKS systems; it may raise to end the run.
+
+        Returns
+        -------
+        float
+            Multiplier of s'x = 0.
         """
         most = SOLVES_PER_CANDIDATE * (len(problem.candidates) + SOLVES_BETWEEN_CLOCKS)
         for _ in range(1 + most // SOLVES_BETWEEN_CLOCKS):
@@ -284,7 +359,21 @@ def minimise(
     tol: float,
     most: int | np.intp,
 ) -> bool:
-    """Solve at most `most` systems towards the minimum over the candidates, in place; whether it is reached."""
+    """Solve up to `most` systems towards the minimum; return True if it is reached.
+
+    Parameters
+    ----------
+    of, W : Differences, WorkingSetFactor
+        Rows as differences of points, and the working set.
+    problem : Subproblem
+        Subproblem whose candidates contain W.
+    state : State
+        Iterate; changes in place.
+    tol : float
+        Slopes up to this size count as zero.
+    most : int
+        Maximum number of systems.
+    """
     capacity = W.rows.size
     step = WorkingSetStep(np.empty(capacity), np.empty(capacity), np.empty(capacity))
     for _ in range(most):
@@ -305,13 +394,28 @@ def minimise(
 def solve_over(
     of: Differences, W: WorkingSetFactor, c: Array, state: State, step: WorkingSetStep
 ) -> float:
-    """The step to the minimum over W without its bounds, s'x kept, into `step`; by how much the multiplier of s'x = 0 rises."""
+    """Solve for the minimum over W without bounds; return the change of the multiplier.
+
+    The step keeps s'x, whose multiplier increases by the returned value.
+
+    Parameters
+    ----------
+    of, W : Differences, WorkingSetFactor
+        Rows as differences of points, and the working set.
+    c : ndarray of shape (p,)
+        Linear term.
+    state : State
+        Iterate; changes in place.
+    step : WorkingSetStep
+        Step; written.
+    """
     rows, size, g, level = W.rows, W.size[0], state.g, state.level[0]
     x, half, signs = step.x, step.half, step.signs
     for k in range(size):
         r = rows[k]
         x[k] = -(g[of.i[r]] - g[of.j[r]] + c[r] + level * of.s[r])
     forward(W.L, size, x)
+    # With b = -slopes, rise = s'Q^-1 b / s'Q^-1 s keeps s'x: x holds L^-1 b.
     rise = 0.0
     if of.s[rows[0]] != 0.0:
         top, bottom = 0.0, 0.0
@@ -332,7 +436,19 @@ def solve_over(
 
 @part
 def first_bound(W: WorkingSetFactor, problem: Subproblem, x: Array, step: Array) -> float:
-    """The share of a step, in [0, 1], after which the first row of W meets its bound; 1 where none does."""
+    """Return the fraction of a step at which the first row of W reaches a bound, or 1.
+
+    Parameters
+    ----------
+    W : WorkingSetFactor
+        Working set and its factor.
+    problem : Subproblem
+        Subproblem whose candidates contain W.
+    x : ndarray of shape (p,)
+        Variables.
+    step : ndarray of shape (capacity,)
+        Step of the rows of W.
+    """
     share, lower, upper = 1.0, problem.lower, problem.upper
     for k in range(W.size[0]):
         r, way = W.rows[k], step[k]
@@ -353,9 +469,26 @@ def advance(
     rise: float,
     share: float,
 ) -> bool:
-    """Go this share of a step, and let the rows that meet their bounds leave W; whether any does."""
+    """Take a fraction of a step; return True if a row reaches a bound and leaves W.
+
+    Parameters
+    ----------
+    of, W : Differences, WorkingSetFactor
+        Rows as differences of points, and the working set.
+    problem : Subproblem
+        Subproblem whose candidates contain W.
+    state : State
+        Iterate; changes in place.
+    step : WorkingSetStep
+        Step.
+    rise : float
+        Increase of the multiplier of s'x = 0 over the whole step.
+    share : float
+        Fraction of the step, in [0, 1].
+    """
     x, v, banned, size, left = state.x, state.v, state.banned, W.size[0], False
     state.level[0] += share * rise
+    # Bans prevent cycles of steps of length 0: a step that moves x lifts them.
     if share > 0.0:
         for r in problem.candidates:
             banned[r] = False
@@ -387,12 +520,28 @@ def advance(
 def steepest(
     of: Differences, W: WorkingSetFactor, problem: Subproblem, state: State, tol: float
 ) -> np.intp:
-    """The row outside W with the steepest slope, over its length, along which it may move; NO_ROW where no slope exceeds `tol`."""
+    """Return the row outside W of the steepest slope, or NO_ROW if no slope exceeds `tol`.
+
+    Slopes are divided by the length of the row. Rows that may not move along them do
+    not count.
+
+    Parameters
+    ----------
+    of, W : Differences, WorkingSetFactor
+        Rows as differences of points, and the working set.
+    problem : Subproblem
+        Subproblem whose candidates contain W.
+    state : State
+        Iterate; changes in place.
+    tol : float
+        Slopes up to this size count as zero.
+    """
     if W.size[0] == 0 and problem.candidates.size > 0 and of.s[problem.candidates[0]] != 0.0:
         return opposed(of, problem, state, tol)
     worst, entering, x, g, level = tol, NO_ROW, state.x, state.g, state.level[0]
     for r in problem.candidates:
         if not W.inside[r] and not state.banned[r]:
+            # Slope of the Lagrangian in x_r: (A g + c + level s)_r.
             slope = g[of.i[r]] - g[of.j[r]] + problem.c[r] + level * of.s[r]
             size = abs(slope)
             if size > tol and (x[r] < problem.upper[r] if slope < 0.0 else x[r] > problem.lower[r]):
@@ -404,12 +553,24 @@ def steepest(
 
 @part
 def opposed(of: Differences, problem: Subproblem, state: State, tol: float) -> np.intp:
-    """The row that enters an empty W where s'x = 0: two rows move against each other, and this is one of them; NO_ROW where there are none.
+    """Return the row that enters an empty W with s'x = 0, or NO_ROW.
 
-    Every row bounds the multiplier of s'x = 0 from below, from above or both. Two can move where a lower bound exceeds an upper one.
+    Two rows must move against each other; the returned row is one of them. Every row
+    bounds the multiplier of s'x = 0 from below, from above or both. Two can move if a
+    lower bound exceeds an upper one.
+
+    Parameters
+    ----------
+    of, problem : Differences, Subproblem
+        Rows as differences of points, and the subproblem.
+    state : State
+        Iterate; changes in place.
+    tol : float
+        Slopes up to this size count as zero.
     """
     low, high, lowest, x, g = -np.inf, np.inf, NO_ROW, state.x, state.g
     for r in problem.candidates:
+        # Value of the multiplier at which the slope of row r is 0.
         end = -of.s[r] * (g[of.i[r]] - g[of.j[r]] + problem.c[r])
         rises, falls = x[r] < problem.upper[r], x[r] > problem.lower[r]
         if not state.banned[r] and (rises if of.s[r] > 0.0 else falls) and end > low:
@@ -421,21 +582,46 @@ def opposed(of: Differences, problem: Subproblem, state: State, tol: float) -> n
 
 @fast
 def copy(to: Array, values: Array) -> None:
-    """Write values over an array of the same length, or of a shorter one."""
+    """Write values over an array of equal length, or of a shorter one.
+
+    Parameters
+    ----------
+    to, values : ndarray
+        Destination and source.
+    """
     for a in range(to.size):
         to[a] = values[a]
 
 
 @fast
 def add(to: Array, share: float, values: Array) -> None:
-    """to += share * values."""
+    """Add share times values to an array.
+
+    Parameters
+    ----------
+    to, values : ndarray
+        Destination and summand.
+    share : float
+        Factor.
+    """
     for a in range(to.size):
         to[a] += share * values[a]
 
 
 @fast
 def product(of: Differences, v: Array, out: Array) -> None:
-    """out = E v. Of a Gram matrix, which is symmetric, only the rows at which v is not 0 are read, four at a time."""
+    """Compute out = E v.
+
+    Of a Gram matrix, which is symmetric, only the rows at which v is not 0 are read,
+    four at a time.
+
+    Parameters
+    ----------
+    of, v : Differences, ndarray of shape (k,)
+        Matrix and vector.
+    out : ndarray of shape (n,)
+        Product; written.
+    """
     if of.explicit:
         for a in range(out.size):
             total = 0.0
@@ -463,7 +649,19 @@ def product(of: Differences, v: Array, out: Array) -> None:
 def add_four(
     first: Array, second: Array, third: Array, fourth: Array, v: Array, places: Index, out: Array
 ) -> None:
-    """out += four rows, times the entries of v at their places."""
+    """Add four rows, times the entries of v at their places, to `out`.
+
+    Parameters
+    ----------
+    first, second, third, fourth : ndarray of shape (n,)
+        Rows.
+    v : ndarray of shape (k,)
+        Factors.
+    places : Index of shape (4,)
+        Places of the factors of the rows.
+    out : ndarray of shape (n,)
+        Sum; changes in place.
+    """
     p, q, r, s = v[places[0]], v[places[1]], v[places[2]], v[places[3]]
     for a in range(out.size):
         out[a] += (p * first[a] + q * second[a]) + (r * third[a] + s * fourth[a])
@@ -471,7 +669,17 @@ def add_four(
 
 @fast
 def backward(L: Array, size: int, b: Array) -> None:
-    """b <- L'^-1 b, in place."""
+    """Overwrite b with L'^-1 b.
+
+    Parameters
+    ----------
+    L : ndarray of shape (capacity, capacity)
+        Lower triangle.
+    size : int
+        Number of rows.
+    b : ndarray of shape (size,)
+        Right-hand side; overwritten.
+    """
     for a in range(size - 1, -1, -1):
         b[a] /= L[a, a]
         for e in range(a):
@@ -480,7 +688,17 @@ def backward(L: Array, size: int, b: Array) -> None:
 
 @fast
 def forward(L: Array, size: int, b: Array) -> None:
-    """b <- L^-1 b, in place."""
+    """Overwrite b with L^-1 b.
+
+    Parameters
+    ----------
+    L : ndarray of shape (capacity, capacity)
+        Lower triangle.
+    size : int
+        Number of rows.
+    b : ndarray of shape (size,)
+        Right-hand side; overwritten.
+    """
     for a in range(size):
         total = 0.0
         for e in range(a):
@@ -490,10 +708,19 @@ def forward(L: Array, size: int, b: Array) -> None:
 
 @fast
 def enter(of: Differences, W: WorkingSetFactor, row: int | np.intp) -> bool:
-    """Let a row enter W; False where it depends on the rows that are in."""
+    """Let a row enter W; return False if it depends on the rows of W.
+
+    Parameters
+    ----------
+    of, W : Differences, WorkingSetFactor
+        Rows as differences of points, and the working set.
+    row : int
+        Row number.
+    """
     size = W.size[0]
     if size >= W.rows.size:
         return False
+    # New row of L: L^-1 Q_Wr, with the root of Q_rr - |L^-1 Q_Wr|^2 on the diagonal.
     a, b, new = of.i[row], of.j[row], W.L[size]
     if of.explicit:
         left, share = orthogonal(of.E[a], of.E[b], W.B, size, new), DEPENDENT_FEATURES
@@ -516,12 +743,20 @@ def enter(of: Differences, W: WorkingSetFactor, row: int | np.intp) -> bool:
 
 @fast
 def orthogonal(first: Array, second: Array, B: Array, size: int, shares: Array) -> float:
-    """Make first - second orthogonal to the first `size` rows of B, twice, write it behind them, and return its squared length.
+    """Append first - second to B, made orthogonal to its first `size` rows, twice.
+
+    The rows are not normalised. Return the squared length of the new one.
 
     Parameters
     ----------
-    shares : Array
-        Its products with these rows, the first `size` of which are written.
+    first, second : ndarray of shape (k,)
+        Minuend and subtrahend.
+    B : ndarray of shape (capacity, k)
+        Orthonormal rows; row `size` is written.
+    size : int
+        Number of rows.
+    shares : ndarray of shape (capacity,)
+        Products with these rows; the first `size` are written.
     """
     rest = B[size]
     for e in range(rest.size):
@@ -544,9 +779,17 @@ def orthogonal(first: Array, second: Array, B: Array, size: int, shares: Array) 
 
 @fast
 def leave(W: WorkingSetFactor, place: int) -> None:
-    """Let the row at a place of W leave.
+    """Remove the row at a place of W.
 
-    The later rows of L move up. Rotations of its columns, and of the rows of B, make it triangular again.
+    The later rows of L move up. Rotations of its columns, and of the rows of B, make it
+    triangular again.
+
+    Parameters
+    ----------
+    W : WorkingSetFactor
+        Working set and its factor; changes in place.
+    place : int
+        Position in W.
     """
     L, B, size = W.L, W.B, W.size[0]
     W.inside[W.rows[place]] = False
@@ -555,6 +798,7 @@ def leave(W: WorkingSetFactor, place: int) -> None:
         W.rows[a] = W.rows[a + 1]
         for e in range(a + 2):
             L[a, e] = L[a + 1, e]
+        # Givens rotations of columns e and e + 1 remove the entry right of the diagonal.
         left = L[a, place]
         for e in range(place, a):
             right = L[a, e + 1]
@@ -573,7 +817,13 @@ def leave(W: WorkingSetFactor, place: int) -> None:
 
 @fast
 def refactor(of: Differences, W: WorkingSetFactor) -> None:
-    """Compute the factor afresh; rows that turn out to be dependent leave."""
+    """Compute the factor afresh, without rows that turn out to be dependent.
+
+    Parameters
+    ----------
+    of, W : Differences, WorkingSetFactor
+        Rows as differences of points, and the working set.
+    """
     size = W.size[0]
     rows = W.rows[:size].copy()
     for row in rows:

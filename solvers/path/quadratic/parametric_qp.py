@@ -1,19 +1,20 @@
-"""The solutions of a box-constrained quadratic program along a parameter: every breakpoint, each with its gap.
+"""Path of a box-constrained quadratic program: every breakpoint, each with its gap.
 
-    alpha(lambda) = argmin  1/2 |A'alpha|_K^2 - lambda t'alpha    s.t.  0 <= alpha <= w,  [ s'alpha = 0 ]
+    alpha(lambda) = argmin  1/2 |A'alpha|_K^2 - lambda t'alpha
+                    s.t.  0 <= alpha <= w,  [ s'alpha = 0 ]
 
 g = K A'alpha is unique, continuous and piecewise linear in lambda, and alpha can be
-chosen to be so, too. With residuals r = A g + b s - lambda t, which are >= 0 where
-alpha_r = 0 and <= 0 where alpha_r = w_r, the direction d = -d(alpha)/d(lambda) at a
-breakpoint is
+chosen likewise. With residuals r = A g + b s - lambda t, which are >= 0 where alpha_r =
+0 and <= 0 where alpha_r = w_r, the direction d = -d(alpha)/d(lambda) at a breakpoint is
 
-    argmin  1/2 |A'd|_K^2 + t'd    s.t.  d_r >= 0 where alpha_r = 0, <= 0 where alpha_r = w_r,  over the rows with r_r = 0,  [ s'd = 0 ]
+    argmin  1/2 |A'd|_K^2 + t'd
+    s.t.  d_r >= 0 where alpha_r = 0, <= 0 where alpha_r = w_r,
+          over the rows with r_r = 0,  [ s'd = 0 ]
 
-This is the projection of -g / lambda onto the cone of the tied rows: it exists however
-many rows are tied, and whatever the rank of K. No row that is tied can leave its cone
-before the next breakpoint, so that no step has length 0. Where no row is strictly
-inside its bounds the bias is an interval, and the next breakpoint is where its ends
-meet.
+This is the projection of -g / lambda onto the cone of the tied rows: it exists for any
+number of tied rows, and any rank of K. No tied row can leave its cone before the next
+breakpoint, so that no step has length 0. If no row is strictly inside its bounds the
+bias is an interval, and the next breakpoint is where its ends meet.
 
 Source: document P, section 5; T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, JMLR 5
 (2004); L. Gunter, J. Zhu, Neural Computation 19 (2007).
@@ -55,27 +56,53 @@ from equimargin.solvers.path.quadratic.steps import (
 from equimargin.solvers.path.quadratic.trace import BREAKPOINTS_PER_PAGE, PathTrace
 
 CORRECTIONS = 4
-"""Newton steps at a breakpoint, at most. The first uses the factor as it is, the second a fresh one."""
+"""Maximum number of Newton steps at a breakpoint.
+
+The first uses the current factor, the second a fresh one.
+"""
 CORRECTED_SHARE = 0.9
-"""Share of the gap before that a Newton step must get below to be kept: where the working set is ill conditioned it may only add noise."""
+"""Fraction of the previous gap that a Newton step must undercut to be kept.
+
+With an ill-conditioned working set it may only add noise.
+"""
 SAME_TARGET = 1e-15
-"""Difference of two targets, of size 1, that counts as none: the rounding of y - epsilon must make no breakpoints."""
+"""Difference of two targets, of size 1, that counts as zero.
+
+The rounding of y - epsilon must make no breakpoints.
+"""
 HELD_DOWN_TO_0 = 1e-20
-"""Share of lambda. A path whose gap can be held down to it is handed out down to lambda = 0: no lambda below is of any use."""
+"""Fraction of lambda down to which a certified gap extends the path to lambda = 0.
+
+No lambda below is of any use.
+"""
 START_SOLVES = 2
-"""Minimisations of |A'alpha|_K at the start: in the second one the slopes are small, and so is their rounding."""
+"""Minimisations of |A'alpha|_K at the start.
+
+In the second one the slopes are small, and so is their rounding.
+"""
 SETTLED_SLOPE = 1e-13
-"""Share of the largest slope at the start below which a slope counts as none."""
+"""Fraction of the largest slope at the start below which a slope counts as zero."""
 
 
 def followed(program: QuadraticPathProgram, level: float, budget: Budget) -> PathTrace:
-    """The path of a program from lambda = infinity down to lambda_min, or as far as double precision and the limits allow.
+    """Return the path of a program from lambda = infinity down to lambda_min.
+
+    Double precision and the limits may end it earlier.
 
     Parameters
     ----------
+    program : QuadraticPathProgram
+        Program.
     level : float
-        The b / lambda at which sum_r w_r (t_r - b / lambda s_r)_+ is least; any number
-        without a bias.
+        Value b / lambda at which sum_r w_r (t_r - b / lambda s_r)_+ is minimal; any
+        number without a bias.
+    budget : Budget
+        Limits of the path.
+
+    Returns
+    -------
+    PathTrace
+        Breakpoints, events and the reason for the end.
     """
     walk = ParametricQP(program, level, budget)
     try:
@@ -87,19 +114,23 @@ def followed(program: QuadraticPathProgram, level: float, budget: Budget) -> Pat
 
 
 class ParametricQP:
-    """A walk along the path of a program.
+    """Walk along the path of a program.
 
     Parameters
     ----------
     program, level, budget
-        As in `followed`; they stay as they are.
-    W
-        The rows strictly inside their bounds that determine alpha, with their factor.
-    on
-        All that the compiled steps read and change, of which `at` is the point that the
-        walk has reached.
-    trace
-        What is written down.
+        As in `followed`; they do not change.
+
+    Attributes
+    ----------
+    W : PathWorkingSet
+        Rows strictly inside their bounds that determine alpha, with their factor.
+    on : Walk
+        Data and state of the compiled steps.
+    at : PathIterate
+        Current point, which is part of `on`.
+    trace : PathTrace
+        Recorded breakpoints.
     """
 
     def __init__(self, program: QuadraticPathProgram, level: float, budget: Budget) -> None:
@@ -131,10 +162,11 @@ class ParametricQP:
     # The beginning.
 
     def begin(self) -> None:
-        """Find alpha for all large lambda, and the lambda and b at which it ends; 0 where it never does.
+        """Find alpha for all large lambda, and the lambda and b at which it ends.
 
-        Rows whose targets are beyond `level` are at w, those short of it at 0, and those just there minimise |A'alpha|_K. Without a bias
-        all rows are at w.
+        Lambda is 0 if alpha never changes. Rows with targets beyond `level` are at w,
+        those short of it at 0, and those at it minimise |A'alpha|_K. Without a bias all
+        rows are at w.
         """
         program, rows, at = self.program, self.program.rows, self.at
         excess = rows.t - self.level * program.of.s
@@ -167,7 +199,10 @@ class ParametricQP:
         self._judged()
 
     def _fill(self, undecided: Index) -> None:
-        """Make s'alpha = 0 by these rows, of one sign, one after the other; the last one in part."""
+        """Make s'alpha = 0 by filling these rows in turn, the last one in part.
+
+        The rows have one sign.
+        """
         s, w, alpha = self.program.of.s, self.program.rows.w, self.at.alpha
         missing = -float(s @ alpha)
         for sign in (1.0, -1.0):
@@ -177,7 +212,7 @@ class ParametricQP:
                 alpha[rows] = np.clip(sign * missing - (total - w[rows]), 0.0, w[rows])
 
     def _settle(self, undecided: Index) -> float:
-        """Minimise |A'alpha|_K over these rows, with s'alpha kept, and return the multiplier of that."""
+        """Minimise |A'alpha|_K over these rows, with s'alpha fixed; return its multiplier."""
         rows, at = self.program.rows, self.at
         c, direction = self.program.of.between(at.g), self.on.direction
         alpha = at.alpha.copy()
@@ -197,7 +232,7 @@ class ParametricQP:
     # Along the path.
 
     def follow(self) -> PathStop:
-        """Go from breakpoint to breakpoint, and say why the walk ends."""
+        """Go from breakpoint to breakpoint, and return the reason for the end."""
         on, at, budget, trace = self.on, self.at, self.budget, self.trace
         if at.lam[0] < budget.lambda_min:
             at.b[0] += (budget.lambda_min - at.lam[0]) * self.level
@@ -205,6 +240,7 @@ class ParametricQP:
         on.before.lam[0] = at.lam[0]
         self._judged()
         on.before.alpha[:], on.before.r[:] = at.alpha, at.r
+        # Multiplications at a breakpoint: a product with E, and a few per row.
         task, work = WalkStart.JUDGE, self.program.of.E.size + 10 * len(at.alpha)
         while True:
             until = trace.page.filled.item() + budget.next_look(len(trace), work) - len(trace)
@@ -236,13 +272,16 @@ class ParametricQP:
                     return self._end()
 
     def _judged(self) -> Gaps:
-        """The gaps here and half way from the breakpoint before. g of v and b, the residuals and the tied rows are computed anew."""
+        """Return the gaps here and half way from the previous breakpoint, computed afresh.
+
+        g of v and b, the residuals and the tied rows are recomputed.
+        """
         on = self.on
         judge(on.of, on.rows, on.facts, on.at, on.before, on.found, True)
         return on.found.gaps
 
     def _corrected(self) -> Gaps:
-        """Take Newton's steps to residuals 0 over W as long as the gap falls, and return what it comes to."""
+        """Take Newton steps to zero residuals over W while the gap falls; return the gaps."""
         at, gaps = self.at, self.on.found.gaps
         for attempt in range(CORRECTIONS):
             if gaps.final <= WORTH_CORRECTING or not self.W.size:
@@ -262,8 +301,9 @@ class ParametricQP:
         return gaps
 
     def _newton_step(self) -> None:
-        """Solve for residuals 0 over W, with s'alpha = 0 where that is asked."""
+        """Solve for zero residuals over W, with s'alpha = 0 if the program requires it."""
         at, rows = self.at, self.W.members
+        # Q_WW d + level s = -r, with s'd = -s'alpha; beta at the origin is -s'alpha.
         missing = -at.r[rows]
         if self.program.balanced:
             s = self.program.of.s[rows]
@@ -279,9 +319,10 @@ class ParametricQP:
     # The end.
 
     def rest(self) -> PathStop:
-        """Write down the one point of a path whose f is b alone.
+        """Write down the single point of a path whose f is b alone.
 
-        It holds down to the lambda at which |A'alpha|_K^2, which is 0 but for rounding, makes a relative gap of DOUBTED_GAP.
+        It holds down to the lambda at which |A'alpha|_K^2, zero within rounding error,
+        makes a relative gap of DOUBTED_GAP.
         """
         program, at, lambda_min = self.program, self.at, self.budget.lambda_min
         rows = program.rows
@@ -303,31 +344,34 @@ class ParametricQP:
         return PathStop.CONSTANT if held <= lambda_min else PathStop.GAP
 
     def _write(self, gaps: Gaps) -> None:
-        """Write the point that is reached down, at these gaps."""
+        """Write the current point down, with these gaps."""
         self.on.found.numbers[:] = gaps
         if self.trace.page.filled[0] == BREAKPOINTS_PER_PAGE:
             self.trace.turn()
         steps.walk(self.on, self.trace.page, int(WalkStart.WRITE), self.budget.lambda_min, 0)
 
     def _back_to(self, kept: SavedBreakpoint) -> PathStop:
-        """Go back to the breakpoint that was left last and end there: the next one, far nearer to 0, is out of float64's reach."""
+        """Return to the saved breakpoint, the last one left, and end the path there.
+
+        The next breakpoint, far nearer to 0, is below the range of float64.
+        """
         at = self.at
         at.lam[:], at.b[:], at.alpha[:], at.v[:] = kept.lam, kept.b, kept.alpha, kept.v
         self._judged()
         return self._end()
 
     def _end(self) -> PathStop:
-        """Follow the last segment, along which f is constant, down to lambda = 0, or as far as its gap can be held.
+        """Follow the last segment, of constant f, down to lambda = 0 if the gap allows.
 
-        A'alpha is 0 at lambda = 0 but for rounding. Half the square of what is left of it adds to the gap, which is relative to lambda: it
-        says how far down the segment can be followed.
+        A'alpha is 0 at lambda = 0 within rounding error. Half the square of the
+        remainder adds to the gap, which is relative to lambda: it limits how far down
+        the segment can be followed.
         """
         program, at, lambda_min = self.program, self.at, self.budget.lambda_min
         alpha_0, upper = self._alpha_at_0(), at.lam.item()
         left, loss = program.half_norm2(alpha_0), float(program.rows.w @ np.maximum(-at.r, 0.0))
-        held = (
-            2 * left / (CERTIFIED_GAP * max(loss, least(upper, program.facts.p0)))
-        )  # the other half is for the rest of the gap
+        # The factor 2 leaves half of CERTIFIED_GAP for the rest of the gap.
+        held = 2 * left / (CERTIFIED_GAP * max(loss, least(upper, program.facts.p0)))
         above_0, before = max(lambda_min, held * upper), self.trace.last_doubt
         for lam in [0.0, above_0] if held <= HELD_DOWN_TO_0 else [above_0] if held <= 1.0 else []:
             share, alpha = lam / upper, alpha_0.copy()
@@ -351,7 +395,10 @@ class ParametricQP:
         return PathStop.GAP
 
     def _alpha_at_0(self) -> Array:
-        """alpha at lambda = 0, (p,), where the direction leads. With features it is corrected over W, so that A'alpha is least."""
+        """Return alpha at lambda = 0, shape (p,), to which the direction leads.
+
+        With features it is corrected over W, so that A'alpha is minimal.
+        """
         program, at, rows = self.program, self.at, self.W.members
         w, last = program.rows.w[rows], at.alpha[rows] + at.lam[0] * self.on.direction.x[rows]
         alpha = at.alpha.copy()
@@ -366,16 +413,20 @@ class ParametricQP:
         return alpha
 
     def _gap_at(self, share: float, alpha: Array, left: float, loss: float) -> tuple[float, float]:
-        """The gap, and the gap with its rounding against it, of the point at this share of lambda on the last segment.
+        """Return the gap, and the gap plus its rounding, at a fraction of lambda.
+
+        The point is on the last segment.
 
         Parameters
         ----------
+        share : float
+            Fraction of lambda at the upper end.
         alpha : ndarray of shape (p,)
-            there.
+            Multipliers at the point.
         left : float
             1/2 |A'alpha|^2 at lambda = 0.
         loss : float
-            At the upper end of the segment.
+            Loss at the upper end of the segment.
         """
         program, at, w, facts = self.program, self.at, self.program.rows.w, self.program.facts
         gap, doubt = (

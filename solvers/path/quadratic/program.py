@@ -1,23 +1,25 @@
-"""A quadratic program that depends on a parameter lambda, a point of its path of solutions, and how far that point is from optimal.
+"""Parametric quadratic program in lambda, points of its path, and their duality gaps.
 
-    alpha(lambda) = argmin  1/2 |A'alpha|_K^2 - lambda t'alpha    s.t.  0 <= alpha <= w,  [ s'alpha = 0 ]
+    alpha(lambda) = argmin  1/2 |A'alpha|_K^2 - lambda t'alpha
+                    s.t.  0 <= alpha <= w,  [ s'alpha = 0 ]
 
 Rows of A are differences of two points (`active_set.py`). For a bias b there is one
 more point, the origin, at which g is -b. A row that belongs to one point is its
-difference with the origin, and K carries a constant at all points but the origin.
+difference with the origin, and K includes a constant at all points except the origin.
 
-With g = K A'alpha and residuals r = A g + b s - lambda t, of which r >= 0 where
-alpha_r = 0 and r <= 0 where alpha_r = w_r, the duality gap has no terms that cancel:
+With g = K A'alpha and residuals r = A g + b s - lambda t, of which r >= 0 where alpha_r
+= 0 and r <= 0 where alpha_r = w_r, the duality gap has no terms that cancel:
 
-    gap(alpha, g, b) = sum_r alpha_r (r_r)_+ + (w_r - alpha_r) (-r_r)_+  +  1/2 |g - K A'alpha|^2
+    gap(alpha, g, b) = sum_r alpha_r (r_r)_+ + (w_r - alpha_r) (-r_r)_+  +  1/2 |g - K
+    A'alpha|^2
 
-It is convex between breakpoints, and is computed half way, too. `doubt` is the gap with
+It is convex between breakpoints, and is also computed half way. `doubt` is the gap with
 the rounding of r counted against it.
 
 g is computed as E v. With a Gram matrix v = beta = A'alpha. With features v is f
-itself, moved by directions and corrections of its own. Where K is large over lambda,
-the f of the rounded multipliers is a little off v; half the squared distance of both is
-part of the gap.
+itself, which has directions and corrections of its own. Where K is large over lambda,
+the f of the rounded multipliers differs slightly from v; half the squared distance of
+both is part of the gap.
 
 Source: document P, section 5; Fenchel's inequality row by row for the gap.
 """
@@ -39,21 +41,33 @@ from equimargin.formulations.numeric.vector_loops import larger
 from equimargin.solvers.path.quadratic.active_set import Differences, Index, Points, product
 
 CERTIFIED_GAP = 1e-9
-"""Relative gap, as computed, that every breakpoint and every midpoint of a path stays below. The path ends where it cannot."""
+"""Maximum relative gap, as computed, of the breakpoints and midpoints of a path.
+
+The path ends where this cannot be met.
+"""
 WORTH_CORRECTING = 1e-10
-"""Relative gap above which a breakpoint is corrected by Newton's method: a tenth of what is certified, so that gaps do not build up."""
+"""Relative gap above which a breakpoint is corrected by Newton's method.
+
+A tenth of the certified gap, so that gaps do not accumulate.
+"""
 DOUBTED_GAP = 1e-8
-"""Relative gap that every breakpoint stays below once the rounding of g and b is taken against it."""
+"""Maximum relative gap of a breakpoint with the rounding of g and b counted against it."""
 SMALLEST_DIVISOR = 1e-300
-"""Number that stands in for 0 where something is divided by what may be 0 or below float64."""
+"""Replacement of a divisor that may be 0 or below float64."""
 TIED_RESIDUAL = 1e-12
-"""Residual, over lambda, below which a row at a bound counts as tied: it may move from this breakpoint on."""
+"""Residual, over lambda, below which a row at a bound counts as tied.
+
+A tied row may move from this breakpoint on.
+"""
 MEASURED_ROWS = np.uintp(256)
-"""Rows that `measure` takes at a time: few enough to be in the first-level cache still when its next loop reads them."""
+"""Rows that `measure` processes at a time.
+
+Few enough to be in the first-level cache still when its next loop reads them.
+"""
 
 
 class RowConditions(NamedTuple):
-    """What the program asks of each row.
+    """Targets and weights of the rows.
 
     Parameters
     ----------
@@ -68,13 +82,14 @@ class RowConditions(NamedTuple):
 
 
 class HandedOut(NamedTuple):
-    """What the rounding of a returned answer depends on.
+    """Constants that determine the rounding error of a returned answer.
 
     Parameters
     ----------
     centre : ndarray of shape (k,)
-        And offset, of the targets: b - centre'v + offset lambda is the bias that is
-        returned.
+        Vector with which b - centre'v + offset lambda is the returned bias.
+    offset : float
+        Offset of the targets.
     p0 : float
         P(0) of the targets with their offset.
     """
@@ -85,16 +100,16 @@ class HandedOut(NamedTuple):
 
 
 class Rounding(NamedTuple):
-    """About how far numbers at a point of the path are off.
+    """Estimated errors of quantities at a point of the path.
 
     Parameters
     ----------
     g : float
-        An entry of g.
+        Error of an entry of g.
     handed_out : float
-        A residual of the returned function.
+        Error of a residual of the returned function.
     tie : float
-        The residual up to which a row is tied.
+        Residual up to which a row is tied.
     """
 
     g: float
@@ -108,14 +123,14 @@ class Gaps(NamedTuple):
     Parameters
     ----------
     gap : float
-        As computed.
+        Gap as computed.
     doubt : float
-        The gap with the rounding of the returned answer counted against it.
+        Gap with the rounding of the returned answer counted against it.
     middle : float
-        The gap half way from the breakpoint before.
+        Gap half way from the previous breakpoint.
     final : float
-        The gap over the loss alone, which is what gaps are relative to near lambda = 0
-        if the same f stays best down to there.
+        Gap over the loss alone, to which gaps are relative near lambda = 0 if f stays
+        optimal down to there.
     """
 
     gap: float
@@ -125,25 +140,25 @@ class Gaps(NamedTuple):
 
     @property
     def certified_here(self) -> bool:
-        """Whether the gaps at the point itself are as small as they must be."""
+        """True if the gaps at the point itself are within their limits."""
         return self.gap <= CERTIFIED_GAP and self.doubt <= DOUBTED_GAP
 
     @property
     def certified(self) -> bool:
-        """Whether the gap half way is as small, too."""
+        """True if the gap half way is also within its limit."""
         return self.certified_here and self.middle <= CERTIFIED_GAP
 
 
 GAP, DOUBT, MIDDLE, FINAL = (
     Gaps._fields.index(name) for name in ("gap", "doubt", "middle", "final")
 )
-"""Places of the gaps in an array of them."""
+"""Places of the gaps in an array."""
 NOISE, HANDED_OUT, TIE = (Rounding._fields.index(name) for name in ("g", "handed_out", "tie"))
-"""Places of the roundings in an array of them."""
+"""Places of the rounding errors in an array."""
 
 
 class PointState(NamedTuple):
-    """What is known of a point of the path; the arrays change in place.
+    """Gaps, rounding errors and tied rows of a point; the arrays change in place.
 
     Parameters
     ----------
@@ -152,9 +167,10 @@ class PointState(NamedTuple):
     off : ndarray of shape (3,)
         Its `Rounding`.
     tied : Index of shape (p,)
-        Of which the first ties[0] are the rows at a bound whose residuals are 0 but for
-        rounding.
+        Rows, of which the first ties[0] are at a bound with zero residuals within
+        rounding error.
     ties : Index of shape (1,)
+        Number of tied rows.
     """
 
     numbers: Array
@@ -164,17 +180,17 @@ class PointState(NamedTuple):
 
     @property
     def gaps(self) -> Gaps:
-        """The gaps by their names."""
+        """Gaps by name."""
         return Gaps(*self.numbers.tolist())
 
     @property
     def rounding(self) -> Rounding:
-        """The roundings by their names."""
+        """Rounding errors by name."""
         return Rounding(*self.off.tolist())
 
 
 class Breakpoint(NamedTuple):
-    """lambda, (1,), and alpha and r there, (p,)."""
+    """Lambda, shape (1,), with alpha and r, shape (p,)."""
 
     lam: Array
     alpha: Array
@@ -182,14 +198,14 @@ class Breakpoint(NamedTuple):
 
 
 class PathIterate(NamedTuple):
-    """A point of the path; the arrays change in place.
+    """Point of the path; the arrays change in place.
 
     Parameters
     ----------
     lam, b : ndarray of shape (1,)
         lambda and lambda times the bias.
     alpha : ndarray of shape (p,)
-        multipliers.
+        Multipliers.
     side : ndarray of shape (p,)
         1 where alpha is at 0, -1 where it is at w, 0 for the rows of the working set.
     r : ndarray of shape (p,)
@@ -197,7 +213,7 @@ class PathIterate(NamedTuple):
     beta : ndarray of shape (n,)
         A'alpha.
     v : ndarray of shape (k,)
-        The function, as E has it.
+        Function in the basis of E.
     g : ndarray of shape (n,)
         E v, and -b at the origin.
     apart : ndarray of shape (1,)
@@ -216,7 +232,13 @@ class PathIterate(NamedTuple):
 
     @classmethod
     def at_weights(cls, program: QuadraticPathProgram) -> Self:
-        """lambda = 0 and alpha = w, before anything is computed."""
+        """Return the point lambda = 0, alpha = w, before anything is computed.
+
+        Parameters
+        ----------
+        program : QuadraticPathProgram
+            Program.
+        """
         (n, k), w = program.of.E.shape, program.rows.w
         numbers = (
             np.zeros(1),
@@ -232,22 +254,22 @@ class PathIterate(NamedTuple):
 
 
 class GapData(NamedTuple):
-    """What gaps and their rounding are computed with; it stays as it is.
+    """Constants of the gaps and of their rounding errors.
 
     Parameters
     ----------
     balanced : bool
-        Whether s'alpha = 0.
+        True if s'alpha = 0.
     largest : ndarray of shape (k,)
-        The largest |E| of each column.
+        Largest |E| of each column.
     entry_noise : float
-        About how far an entry of the Gram matrix and its products are off.
+        Estimated error of an entry of the Gram matrix and of its products.
     spread : float
-        How far the means are apart that centring took from K.
+        Distance of the means that centring took from K.
     p0 : float
-        The loss of f = 0, or of b alone, whichever is less.
+        Loss of f = 0, or of b alone, whichever is less.
     handed : HandedOut
-        What the rounding of a returned answer depends on.
+        Constants of the rounding error of a returned answer.
     """
 
     balanced: bool
@@ -260,25 +282,25 @@ class GapData(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class QuadraticPathProgram:
-    """The program; nothing of it changes along the path.
+    """Program; constant along the path.
 
     Parameters
     ----------
-    of : Differences
-        The differences. With a bias the last point is the origin, whose row of E is 0.
-    rows : RowConditions
-        What is asked of them.
+    of, rows : Differences, RowConditions
+        Rows, and their targets and weights. With a bias the last point is the origin,
+        whose row of E is 0.
     balanced : bool
-        Whether s'alpha = 0.
+        True if s'alpha = 0.
     norm2 : Callable[[Array], float]
         |sum_i beta_i k(x_i, .)|^2 of coefficients (n,) that nearly cancel.
     lost : tuple[float, float]
-        How far an entry of K is off, and how far the means are apart that centring took
-        from K. g is off by the first times the sum of |beta| and by the second times
-        the sum of beta.
+        Error of an entry of K, and the distance of the means that centring took from K.
+        The error of g is the first times the sum of |beta| plus the second times the
+        sum of beta.
     handed : HandedOut
-        What the rounding of a returned answer depends on. Gaps are relative to P(0) of
-        the targets without their offset, their rounding to P(0) of the targets with it.
+        Constants of the rounding error of a returned answer. Gaps are relative to P(0)
+        of the targets without their offset, their rounding to P(0) of the targets with
+        it.
     """
 
     of: Differences
@@ -290,7 +312,7 @@ class QuadraticPathProgram:
 
     @cached_property
     def facts(self) -> GapData:
-        """What gaps and their rounding are computed with."""
+        """Constants of the gaps and of their rounding errors."""
         largest = np.asarray(np.abs(self.of.E).max(axis=0, initial=0.0))
         entry_noise = 2 * UNIT * max(float(largest.max(initial=0.0)), self.lost[1]) + self.lost[0]
         p0 = min(
@@ -299,11 +321,25 @@ class QuadraticPathProgram:
         return GapData(self.balanced, largest, entry_noise, self.lost[1], p0, self.handed)
 
     def lifted(self, beta: Array) -> Array:
-        """v of coefficients beta."""
+        """Return v of coefficients beta.
+
+        Parameters
+        ----------
+        beta : ndarray of shape (n,)
+            Coefficients.
+        """
         return np.asarray(self.of.E.T @ beta) if self.of.explicit else beta
 
     def lifting_noise(self, at: PathIterate) -> float:
-        """About how far an entry of g is off where v was summed over all coefficients; 0 with a Gram matrix, whose v is beta."""
+        """Return the error of an entry of g for a v summed over all coefficients.
+
+        It is 0 with a Gram matrix, whose v is beta.
+
+        Parameters
+        ----------
+        `at` : PathIterate
+            Current point.
+        """
         largest = self.facts.largest
         return (
             2 * UNIT * float(largest @ largest) * float(np.abs(at.beta).sum())
@@ -312,13 +348,25 @@ class QuadraticPathProgram:
         )
 
     def squared_norm(self, at: PathIterate) -> float:
-        """|g|^2. What the origin adds is 0 up to rounding, and left out."""
+        """Return |g|^2 without the term of the origin, zero within rounding error.
+
+        Parameters
+        ----------
+        `at` : PathIterate
+            Current point.
+        """
         if self.of.explicit:
             return float(at.v @ at.v)
         return float(at.beta @ at.g) - (float(at.beta[-1] * at.g[-1]) if self.balanced else 0.0)
 
     def half_norm2(self, alpha: Array) -> float:
-        """1/2 |A'alpha|^2 of multipliers whose f nearly vanishes."""
+        """Return 1/2 |A'alpha|^2 of multipliers whose f nearly vanishes.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (p,)
+            Multipliers.
+        """
         beta = np.zeros(self.of.E.shape[0])
         collect(self.of.i, self.of.j, alpha, beta)
         return self.norm2(beta) / 2
@@ -326,13 +374,34 @@ class QuadraticPathProgram:
 
 @fast
 def least(lam: float, p0: float) -> float:
-    """What a relative gap is divided by at least, P(0) being p0; it is no division by 0 where all is below float64."""
+    """Return the smallest divisor of a relative gap, which is positive.
+
+    Parameters
+    ----------
+    lam : float
+        Lambda.
+    p0 : float
+        P(0).
+    """
     return max(SIZE_FLOOR * (lam * p0), SMALLEST_DIVISOR)
 
 
 @part
 def evaluate(of: Differences, facts: GapData, at: PathIterate, afresh: bool) -> None:
-    """Compute g of v and b. With a Gram matrix v is computed first, from alpha where it is to be afresh; with features beta is."""
+    """Compute g of v and b, with the other one of v and beta.
+
+    With a Gram matrix v is computed first, from alpha if `afresh`; with features beta
+    is.
+
+    Parameters
+    ----------
+    of, facts : Differences, GapData
+        Rows as differences of points, and constants of the gap computation.
+    at : PathIterate
+        Current point.
+    afresh : bool
+        True to compute v from alpha with a Gram matrix.
+    """
     beta, v = at.beta, at.v
     if of.explicit:
         collect(of.i, of.j, at.alpha, beta)
@@ -343,6 +412,7 @@ def evaluate(of: Differences, facts: GapData, at: PathIterate, afresh: bool) -> 
         for e in range(v.size):
             apart += (v[e] - lifted[e]) ** 2
         at.apart[0] = apart
+    # With a Gram matrix beta and v are equal: one is copied from the other.
     elif afresh:
         collect(of.i, of.j, at.alpha, beta)
         for a in range(v.size):
@@ -357,7 +427,15 @@ def evaluate(of: Differences, facts: GapData, at: PathIterate, afresh: bool) -> 
 
 @part
 def noise(of: Differences, facts: GapData, at: PathIterate) -> float:
-    """About how far an entry of g is off, as computed."""
+    """Return the estimated error of an entry of g.
+
+    Parameters
+    ----------
+    of, facts : Differences, GapData
+        Rows as differences of points, and constants of the gap computation.
+    at : PathIterate
+        Current point.
+    """
     total, off = 0.0, 0.0
     if of.explicit:
         for e in range(at.v.size):
@@ -380,16 +458,27 @@ def judge(
     found: PointState,
     afresh: bool,
 ) -> bool:
-    """Compute g and the residuals at a point, its gaps, that half way from the breakpoint before, and the tied rows.
+    """Compute g and the residuals at a point, its gaps and the tied rows.
+
+    The gap half way from the previous breakpoint is one of the gaps.
 
     Parameters
     ----------
+    of, rows, facts : Differences, RowConditions, GapData
+        Program.
+    at : PathIterate
+        Current point.
+    before : Breakpoint
+        Previous breakpoint.
+    found : PointState
+        Gaps, rounding errors and tied rows of the point.
     afresh : bool
-        With a Gram matrix, whether v is computed from alpha first.
+        True to compute v from alpha first, with a Gram matrix.
 
     Returns
     -------
-    Whether all gaps are certified, and too small to be worth a correction.
+    bool
+        True if all gaps are certified and too small for a correction to pay off.
     """
     evaluate(of, facts, at, afresh)
     lam, middle, bias = at.lam[0], (at.lam[0] + before.lam[0]) / 2, 0.0
@@ -413,7 +502,8 @@ def judge(
     gap_of_rows, doubt_of_rows, loss, middle_gap, middle_loss, ties = sums
     norm2, unbalanced, end = 0.0, 0.0, at.beta.size
     if facts.balanced:
-        end -= 1  # what the origin adds to |g|^2 is 0 up to rounding, and left out
+        # The term of the origin in |g|^2 is zero within rounding error, and left out.
+        end -= 1
         unbalanced = abs(at.beta[end] * at.g[end])
     if of.explicit:
         for e in range(at.v.size):
@@ -442,7 +532,17 @@ def judge(
 
 @fast
 def collect(i: Points, j: Points, alpha: Array, beta: Array) -> None:
-    """beta = A'alpha."""
+    """Compute beta = A'alpha.
+
+    Parameters
+    ----------
+    i, j : Points of shape (p,)
+        Points of the rows.
+    alpha : ndarray of shape (p,)
+        Multipliers.
+    beta : ndarray of shape (n,)
+        Coefficients; written.
+    """
     for a in range(beta.size):
         beta[a] = 0.0
     for k in range(alpha.size):
@@ -462,29 +562,39 @@ def measure(
     tie: float,
     tied: Index,
 ) -> tuple[float, float, float, float, float, int]:
-    """Sums over the rows of a point and of the point half way, all of them times lambda.
+    """Return sums over the rows of a point and of the point half way, times lambda.
 
     Parameters
     ----------
+    of, rows : Differences, RowConditions
+        Program.
     here : Breakpoint
-        The point; its residuals are written into here.r.
+        Point; its residuals are written into here.r.
+    before : Breakpoint
+        Previous breakpoint.
     side : ndarray of shape (p,)
-        As of an `PathIterate`.
+        Sides, as in `PathIterate`.
     g : ndarray of shape (n,)
-        With -b at the origin.
+        Function values, with -b at the origin.
     noise : float
-        How far a residual may be off.
+        Estimated error of a residual.
     tie : float
-        The residual below which a row at a bound is tied.
+        Residual below which a row at a bound is tied.
     tied : Index of shape (p,)
-        The rows at a bound that are tied are written into its first places.
+        The tied rows at a bound are written into the first places.
 
     Returns
     -------
-    The gap of the point, that gap with the noise against it, and its loss; the gap and the loss half way; how many rows are tied.
+    gap, doubt, loss : float
+        Gap of the point, that gap with the noise against it, and the loss.
+    middle_gap, middle_loss : float
+        Gap and loss half way.
+    ties : int
+        Number of tied rows.
     """
     gap, doubt, loss, middle_gap, middle_loss, ties = 0.0, 0.0, 0.0, 0.0, 0.0, 0
-    r, lam, n = here.r, here.lam[0], np.uintp(here.r.size)  # unsigned, so that the loops vectorise
+    # An unsigned length lets the loops vectorise.
+    r, lam, n = here.r, here.lam[0], np.uintp(here.r.size)
     for start in range(np.uintp(0), n, MEASURED_ROWS):
         end, near = min(start + MEASURED_ROWS, n), 0.0
         for k in range(start, end):
@@ -492,6 +602,7 @@ def measure(
         for k in range(start, end):
             v, a, w = r[k], here.alpha[k], rows.w[k]
             above, below = larger(v, 0.0), larger(-v, 0.0)
+            # gap: alpha_r (r_r)_+ + (w_r - alpha_r) (-r_r)_+; doubt: r_r plus or minus noise.
             gap += a * above + (w - a) * below
             doubt += a * larger(v + noise, 0.0) + (w - a) * larger(noise - v, 0.0)
             loss += w * below

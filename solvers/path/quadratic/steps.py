@@ -1,13 +1,15 @@
-"""The steps from one breakpoint of a path to the next, compiled: nothing of Python runs between two breakpoints that are as expected.
+"""Compiled steps from one breakpoint of a path to the next, without Python in between.
 
-At a breakpoint the gaps are computed, rows that have come to their bounds leave W, the
-breakpoint is written down, and the direction is found. lambda then falls until a row of
-W comes to a bound, or until the residual of another one comes to 0.
+1. At a breakpoint compute the gaps, let rows that have reached their bounds leave W,
+and write the breakpoint down.
+2. Find the direction.
+3. Decrease lambda until a row of W reaches a bound, or the residual of another row
+vanishes.
 
-`walk` goes on until something is to be decided: a gap that is too large, a page that is
-full, a direction that takes long, the end.
+`walk` continues until Python must decide: a gap is too large, a page is full, a
+direction takes long, or the path ends.
 
-Source: `parametric_qp.py`, whose steps these are.
+Source: the steps of `parametric_qp.py`.
 """
 
 from __future__ import annotations
@@ -50,38 +52,62 @@ from equimargin.solvers.path.quadratic.program import (
 from equimargin.solvers.path.quadratic.trace import BreakpointKind, Page
 
 SAME_SLOPE = 1e-10
-"""Slope of a direction, of size 1 as the targets are, that counts as none."""
+"""Slope of a direction, of size 1 as the targets are, that counts as zero."""
 AT_BOUND = 1e-13
-"""Share of its weight by which an alpha may be away from a bound and be put there."""
+"""Fraction of its weight within which an alpha is set to a bound."""
 SHUT = 1e-15
-"""Share of its ends by which an interval of the bias may be open and count as shut: the rounding of the ends."""
+"""Relative width at which an interval of the bias counts as shut: rounding of its ends."""
 VANISHING = 1e-9
-"""Share of g and of the weights. A segment leads to lambda = 0 if there g would be below this share of what it is, and no alpha would be
-outside its box by more than this share of its weight.
+"""Fraction of g and of the weights at which a segment leads to lambda = 0.
+
+At lambda = 0, g must be below this fraction of its present size, and no alpha outside
+its bounds by more than this fraction of its weight.
 """
 VANISHING_FEATURES = 1e-13
-"""Share of g, and of lambda, below which a segment leads to 0 where g is made of features: their directions are accurate at any scale."""
+"""Fraction of g, and of lambda, at which a segment of features leads to lambda = 0.
+
+Directions computed from features are accurate at any scale.
+"""
 VANISHING_LAMBDA = 1e-11
-"""Share of lambda below which the next breakpoint is taken to be 0, where g is computed from a Gram matrix."""
+"""Fraction of lambda below which the next breakpoint counts as 0, with a Gram matrix."""
 BREAKPOINTS_BETWEEN_SUMS = 16
-"""Breakpoints between two sums A'alpha over all rows; in between, A'alpha is moved along the directions."""
+"""Breakpoints between two sums A'alpha over all rows.
+
+In between, A'alpha is updated along the directions.
+"""
 DRIFTED_GAP = 1e-12
-"""Relative gap, rounding included, above which A'alpha is summed over all rows at once."""
+"""Relative gap with rounding above which A'alpha is summed over all rows at once."""
 BREAKPOINTS_BETWEEN_FACTORS = 200
-"""Breakpoints between two fresh Cholesky factors: the updates in between add a rounding each."""
+"""Breakpoints between two fresh Cholesky factors.
+
+Each update in between adds a rounding error.
+"""
 SAME_LAMBDA = 1e-13
-"""Share of lambda by which it must fall between two breakpoints to count as progress."""
+"""Fraction of lambda by which it must decrease to count as progress."""
 STUCK_BREAKPOINTS = 50
-"""Breakpoints in a row without progress after which the path ends: their events are too close for float64 to tell apart."""
+"""Breakpoints in a row without progress that end the path.
+
+Float64 cannot separate their events.
+"""
 ENTER, ZERO, WEIGHT = (int(kind) for kind in BreakpointKind)
-"""What is written of an event."""
+"""Codes of the events of a row."""
 
 
 class WalkStart(IntEnum):
-    """Where `walk` goes on.
+    """Task at which `walk` starts.
 
-    JUDGE : at a point that is to be judged.  SETTLE : at one that is certified.  WRITE : where it is to be written down.
-    DIRECT : with the direction.  GO : with the step along it.
+    Attributes
+    ----------
+    JUDGE
+        Compute the gaps of the current point.
+    SETTLE
+        Release rows at bounds; the point is certified.
+    WRITE
+        Write the point down.
+    DIRECT
+        Find the direction.
+    GO
+        Take the step along the direction.
     """
 
     JUDGE = 0
@@ -92,12 +118,23 @@ class WalkStart(IntEnum):
 
 
 class Pause(IntEnum):
-    """Why `walk` returns.
+    """Reason for which `walk` returns.
 
-    NOTED : as many breakpoints as asked for are written, or lambda_min is reached: go on with DIRECT.
-    FULL : the page is: go on with SETTLE and a new one.  DOUBTFUL : a gap is too large: go on with SETTLE once it is not.
-    SLOW : the direction takes longer: go on with GO once it is found.
-    STUCK : lambda does not fall any more.  LAST : the direction leads to lambda = 0.
+    Attributes
+    ----------
+    NOTED
+        All requested breakpoints are written, or lambda_min is reached. Continue with
+        DIRECT.
+    FULL
+        The page is full. Continue with SETTLE and a new page.
+    DOUBTFUL
+        A gap is too large. Continue with SETTLE once it is not.
+    SLOW
+        The direction takes longer. Continue with GO once it is found.
+    STUCK
+        Lambda does not decrease any more.
+    LAST
+        The direction leads to lambda = 0.
     """
 
     NOTED = 0
@@ -111,19 +148,20 @@ class Pause(IntEnum):
 JUDGE, SETTLE, WRITE, DIRECT, GO = (int(task) for task in WalkStart)
 NOTED, FULL, DOUBTFUL, SLOW, STUCK, LAST = (int(pause) for pause in Pause)
 GOING = -1
-"""No pause."""
+"""Code for no pause."""
 
 
 class WorkingSetState(NamedTuple):
-    """The working set that the last segment was followed with; the arrays change in place.
+    """Working set of the last segment; the arrays change in place.
 
     Parameters
     ----------
     rows : Index of shape (capacity,)
-        Of which the first size[0] are in it.
+        Rows, of which the first size[0] count.
     size : Index of shape (1,)
+        Number of rows.
     inside : Mask of shape (p,)
-        Whether a row is in it.
+        True for rows of the working set.
     """
 
     rows: Index
@@ -132,14 +170,14 @@ class WorkingSetState(NamedTuple):
 
 
 class Ahead(NamedTuple):
-    """The next breakpoint; the arrays change in place.
+    """Next breakpoint; the arrays change in place.
 
     Parameters
     ----------
     lam, b : ndarray of shape (1,)
         Its lambda and b.
     place : Index of shape (1,)
-        In the working set, of the row that comes to a bound there; -1 if none does.
+        Position in W of the row that reaches a bound there; -1 if none does.
     """
 
     lam: Array
@@ -148,15 +186,18 @@ class Ahead(NamedTuple):
 
 
 class SavedBreakpoint(NamedTuple):
-    """A breakpoint to come back to; the arrays change in place.
+    """Saved breakpoint to which the path may return; the arrays change in place.
 
     Parameters
     ----------
     there : Mask of shape (1,)
-        Whether there is one.
+        True if a breakpoint is saved.
     lam, b : ndarray of shape (1,)
+        Its lambda and b.
     alpha : ndarray of shape (p,)
+        Multipliers.
     v : ndarray of shape (k,)
+        Function, as in `PathIterate`.
     """
 
     there: Mask
@@ -167,12 +208,12 @@ class SavedBreakpoint(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What is counted on the way; the arrays, (1,), change in place.
+    """Counters of a walk; the arrays of shape (1,) change in place.
 
     Parameters
     ----------
     candidates : Index
-        Of the cone.
+        Candidates of the cone.
     written : Index
         Breakpoints so far.
     stuck : Index
@@ -185,32 +226,32 @@ class Counts(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """A walk along the path of a program: what it goes by, and what changes in place.
+    """Data and state of a walk along the path of a program.
 
     Parameters
     ----------
     of, rows, facts
-        The program.
+        Program.
     W : WorkingSetFactor
-        The rows strictly inside their bounds that determine alpha, with their factor.
+        Rows strictly inside their bounds that determine alpha, with their factor.
     cone : Subproblem
-        What the last direction minimises, of whose candidates the first ones count.
+        Subproblem of the last direction; the first candidates count.
     direction : State
-        That minimum, -d/d(lambda) of alpha, v, g and b.
+        Its minimum, -d/d(lambda) of alpha, v, g and b.
     at : PathIterate
-        The point that the walk has reached.
+        Current point.
     found : PointState
-        What is known of it.
+        Gaps, rounding errors and tied rows of the current point.
     ahead : Ahead
-        The next one.
+        Next breakpoint.
     before : Breakpoint
-        The breakpoint that was left last; of the first one, itself.
+        Previous breakpoint; the first one is its own predecessor.
     kept : SavedBreakpoint
-        That breakpoint in full, where the path may have to end with its segment.
+        Previous breakpoint in full, if the path may have to end with its segment.
     moved : WorkingSetState
-        The working set of the last segment.
+        Working set of the last segment.
     counts : Counts
-        of breakpoints.
+        Counters.
     """
 
     of: Differences
@@ -230,7 +271,24 @@ class Walk(NamedTuple):
 
 @fast
 def walk(on: Walk, page: Page, task: int, lambda_min: float, until: int) -> int:
-    """Go on with a `WalkStart` until there are `until` breakpoints on the page or something is to be decided; the `Pause`."""
+    """Run from a task on until the page has `until` breakpoints or Python must decide.
+
+    Parameters
+    ----------
+    on, page : Walk, Page
+        State of the walk, and the page to be written; both change in place.
+    task : int
+        `WalkStart` at which to start.
+    lambda_min : float
+        Lambda at which the path ends.
+    until : int
+        Number of breakpoints on the page at which to return.
+
+    Returns
+    -------
+    int
+        The `Pause`.
+    """
     of, rows, facts, W, cone, direction, at, found, ahead, before, kept, moved, counts = on
     while True:
         if task == JUDGE:
@@ -238,6 +296,7 @@ def walk(on: Walk, page: Page, task: int, lambda_min: float, until: int) -> int:
                 found.numbers[DOUBT] > DRIFTED_GAP
                 or counts.written[0] % BREAKPOINTS_BETWEEN_SUMS == 0
             )
+            # v is summed anew now and then, as its updates accumulate rounding errors.
             if not judge(of, rows, facts, at, before, found, afresh):
                 return DOUBTFUL
             task = SETTLE
@@ -281,12 +340,26 @@ def settle(
     candidates: Index,
     some: Index,
 ) -> None:
-    """Forget the last direction, and let rows that have come to their bounds leave W. The candidates, (p,), are these and the tied rows.
+    """Clear the last direction, and let rows that have reached their bounds leave W.
+
+    The candidates become these rows and the tied ones.
 
     Parameters
     ----------
+    W : WorkingSetFactor
+        Working set and its factor.
+    w : ndarray of shape (p,)
+        Weights.
+    direction : State
+        Direction, -d/d(lambda) of alpha, v, g and b.
+    at : PathIterate
+        Current point.
+    found : PointState
+        Gaps, rounding errors and tied rows of the point.
+    candidates : Index of shape (p,)
+        Candidates of the next direction; written.
     some : Index of shape (1,)
-        How many of the candidates count.
+        Number of candidates that count.
     """
     x, banned, tied, ties = direction.x, direction.banned, found.tied, found.ties[0]
     for k in range(some[0]):
@@ -302,7 +375,21 @@ def settle(
 
 @part
 def choose(W: WorkingSetFactor, side: Array, cone: Subproblem, counts: Counts) -> None:
-    """Let the rows of W be candidates, too, beside those that are tied or have left it, and bound each by its side."""
+    """Add the rows of W to the candidates, and bound each candidate by its side.
+
+    The other candidates are tied or have left W.
+
+    Parameters
+    ----------
+    W : WorkingSetFactor
+        Working set and its factor.
+    side : ndarray of shape (p,)
+        Sides of the rows, as in `PathIterate`.
+    cone : Subproblem
+        Subproblem of the direction; written.
+    counts : Counts
+        Counters of the walk.
+    """
     lower, upper, candidates, rows, some, size = (
         cone.lower,
         cone.upper,
@@ -322,7 +409,24 @@ def choose(W: WorkingSetFactor, side: Array, cone: Subproblem, counts: Counts) -
 
 @fast
 def leave_bounds(W: WorkingSetFactor, w: Array, at: PathIterate, left: Index) -> int:
-    """Let the rows whose alpha has come to a bound leave W, and write them into the first places of `left`; how many they are."""
+    """Let the rows whose alpha has reached a bound leave W; return their number.
+
+    Parameters
+    ----------
+    W : WorkingSetFactor
+        Working set and its factor.
+    w : ndarray of shape (p,)
+        Weights.
+    at : PathIterate
+        Current point.
+    left : Index of shape (capacity,)
+        The rows that leave are written into the first places.
+
+    Returns
+    -------
+    int
+        Number of rows that leave.
+    """
     some = 0
     for place in range(W.size[0] - 1, -1, -1):
         r = W.rows[place]
@@ -345,7 +449,23 @@ def write(
     counts: Counts,
     page: Page,
 ) -> None:
-    """Write a breakpoint down."""
+    """Write a breakpoint down.
+
+    Parameters
+    ----------
+    W : WorkingSetFactor
+        Working set and its factor.
+    at : PathIterate
+        Current point.
+    found : PointState
+        Gaps, rounding errors and tied rows of the point.
+    moved : WorkingSetState
+        Working set of the last segment.
+    counts : Counts
+        Counters of the walk.
+    page : Page
+        Page to be written.
+    """
     k = page.filled[0]
     page.lam[k], page.b[k], page.margins[k] = at.lam[0], at.b[0], W.size[0]
     copy(page.beta[k], at.beta)
@@ -369,7 +489,21 @@ def write(
 
 @part
 def log(W: WorkingSetFactor, side: Array, moved: WorkingSetState, page: Page) -> None:
-    """Put the rows of W on no side, and write down which of them entered it at the last breakpoint, and which left it."""
+    """Set the side of the rows of W to 0, and write down the changes of W.
+
+    These are the rows that entered W at the last breakpoint, or left it.
+
+    Parameters
+    ----------
+    W : WorkingSetFactor
+        Working set and its factor.
+    side : ndarray of shape (p,)
+        Sides of the rows, as in `PathIterate`.
+    moved : WorkingSetState
+        Working set of the last segment.
+    page : Page
+        Page to be written.
+    """
     rows, kinds, was, now, inside, size = (
         page.event_rows,
         page.event_kinds,
@@ -404,7 +538,17 @@ def log(W: WorkingSetFactor, side: Array, moved: WorkingSetState, page: Page) ->
 
 @part
 def halted(lam: float, then: float, counts: Counts) -> int:
-    """The `Pause` where lambda does not fall any more, or to 0; GOING where the walk goes on."""
+    """Return the `Pause` if lambda stalls or reaches 0, else GOING.
+
+    Parameters
+    ----------
+    lam : float
+        Lambda of the current point.
+    then : float
+        Lambda of the next breakpoint.
+    counts : Counts
+        Counters; `stuck` is updated.
+    """
     counts.stuck[0] = counts.stuck[0] + 1 if then >= lam * (1 - SAME_LAMBDA) else 0
     if counts.stuck[0] > STUCK_BREAKPOINTS:
         return STUCK
@@ -423,9 +567,35 @@ def look_ahead(
     ahead: Ahead,
     lambda_min: float,
 ) -> float:
-    """The next breakpoint along the direction: lambda_min if that comes first, 0 if there is none before it. Returns `left_at_0`."""
+    """Find the next breakpoint along the direction; return `left_at_0`.
+
+    It is lambda_min if that comes first, and 0 if there is none above 0.
+
+    Parameters
+    ----------
+    of, rows, facts : Differences, RowConditions, GapData
+        Program.
+    W : WorkingSetFactor
+        Working set and its factor.
+    direction : State
+        Direction, -d/d(lambda) of alpha, v, g and b.
+    at : PathIterate
+        Current point.
+    found : PointState
+        Gaps, rounding errors and tied rows of the point.
+    ahead : Ahead
+        Next breakpoint; written.
+    lambda_min : float
+        Lambda at which the path ends.
+
+    Returns
+    -------
+    float
+        Fraction of g that would remain at lambda = 0.
+    """
     x, lam, alpha, w, inside = direction.x, at.lam[0], at.alpha, rows.w, W.rows
     rise, room, place = direction.level[0], np.inf, -1
+    # At the origin g is -b, which changes at the rate of the multiplier of s'x = 0.
     if facts.balanced:
         direction.g[at.g.size - 1] = -rise
     for k in range(W.size[0]):
@@ -462,7 +632,21 @@ def look_ahead(
 def shut(
     of: Differences, rows: RowConditions, at: PathIterate, ahead: Ahead, lambda_min: float
 ) -> None:
-    """The breakpoint at which the interval of the bias shuts, or lambda_min if it comes first: with an empty W nothing else moves."""
+    """Find the breakpoint at which the bias interval shuts, or lambda_min if it is larger.
+
+    With an empty W only the interval moves.
+
+    Parameters
+    ----------
+    of, rows : Differences, RowConditions
+        Program.
+    at : PathIterate
+        Current point.
+    ahead : Ahead
+        Next breakpoint; written.
+    lambda_min : float
+        Lambda at which the path ends.
+    """
     end, b = closing(of, rows.t, at.side, at.g)
     if end < lambda_min:
         share = (at.lam[0] - lambda_min) / (at.lam[0] - end)
@@ -474,45 +658,59 @@ def shut(
 def first_crossing(
     i: Points, j: Points, t: Array, rate: Array, side: Array, r: Array, tie: float, step: float
 ) -> float:
-    """How far lambda falls, at most by `step`, until a row at a bound that is not tied becomes so.
+    """Return the decrease of lambda at which the first row at a bound becomes tied.
+
+    Rows that are tied already do not count.
 
     Parameters
     ----------
     i, j : Points of shape (p,)
-        As of `Differences`.
+        Points of the rows, as in `Differences`.
     t : ndarray of shape (p,)
-        As of `RowConditions`.
+        Targets, as in `RowConditions`.
     rate : ndarray of shape (n,)
         -dg/d(lambda), with that of -b at the origin.
+    side, r : ndarray of shape (p,)
+        Sides and residuals, as in `PathIterate`.
+    tie : float
+        Residual below which a row is tied.
+    step : float
+        Maximum decrease.
     """
     for k in range(r.size):
         away, closing_in = side[k] * r[k], -side[k] * (rate[i[k]] - rate[j[k]] + t[k])
-        room = (
-            away / larger(closing_in, SMALLEST_DIVISOR) + (away < tie) / SMALLEST_DIVISOR
-        )  # no branches, so that it vectorises
+        # The loop has no branches, so that it vectorises.
+        room = away / larger(closing_in, SMALLEST_DIVISOR) + (away < tie) / SMALLEST_DIVISOR
         step = smaller(step, room)
     return step
 
 
 @fast
 def closing(of: Differences, t: Array, side: Array, g: Array) -> tuple[float, float]:
-    """The largest lambda at which the interval of b shuts while alpha stays as it is, and the b there; lambda = 0 if it never does.
+    """Return the largest lambda at which the interval of b shuts, and the b there.
 
-    The width's negative is convex in lambda, so that Newton's method from 0 ends at its first root.
+    alpha stays constant. Lambda is 0 if the interval never shuts. The negative width is
+    convex in lambda, so that Newton's method from 0 ends at its first root.
 
     Parameters
     ----------
-    t : ndarray of shape (p,)
-        As of `RowConditions`.
+    of, t : Differences, ndarray of shape (p,)
+        Rows as differences of points, and their targets.
     side : ndarray of shape (p,)
-        As of an `PathIterate`, nowhere 0.
+        Sides, as in `PathIterate`, nowhere 0.
     g : ndarray of shape (n,)
-        Which is not read at the origin.
+        Function values; the entry at the origin is not read.
+
+    Returns
+    -------
+    lam, b : float
+        Lambda and b.
     """
     s, lam, low, high = of.s, 0.0, 0.0, 0.0
     for _ in range(s.size + 2):
         low, high, lowest, highest = -np.inf, np.inf, -1, -1
         for r in range(s.size):
+            # A row at alpha_r = 0 needs r_r >= 0 and one at w_r needs r_r <= 0: bounds of b.
             end = s[r] * (lam * t[r] - (g[of.i[r]] if s[r] > 0.0 else -g[of.j[r]]))
             if s[r] * side[r] > 0.0 and end > low:
                 low, lowest = end, r
@@ -533,7 +731,23 @@ def closing(of: Differences, t: Array, side: Array, g: Array) -> tuple[float, fl
 def left_at_0(
     w: Array, W: WorkingSetFactor, direction: State, at: PathIterate, noise: float
 ) -> float:
-    """The share of g that would be left at lambda = 0 if the direction were kept, less its noise; infinite if alpha left its box."""
+    """Return the fraction of g that the direction would leave at 0, less its noise.
+
+    Infinite if an alpha would leave its bounds.
+
+    Parameters
+    ----------
+    w : ndarray of shape (p,)
+        Weights.
+    W : WorkingSetFactor
+        Working set and its factor.
+    direction : State
+        Direction, -d/d(lambda) of alpha, v, g and b.
+    at : PathIterate
+        Current point.
+    noise : float
+        Error of an entry of g.
+    """
     left, size, lam, g, slope, alpha, x, rows = (
         0.0,
         SMALLEST_DIVISOR,
@@ -558,7 +772,18 @@ def left_at_0(
 
 @part
 def keep(at: PathIterate, kept: SavedBreakpoint, last: bool) -> None:
-    """Keep the breakpoint in full if it may be the last one: f may stay the same, and the next breakpoint be out of float64's reach."""
+    """Save the breakpoint in full if it may be the last one.
+
+    f may stay constant from here on, with the next breakpoint below the range of
+    float64.
+
+    Parameters
+    ----------
+    at, kept : PathIterate, SavedBreakpoint
+        Current point, and the saved one to be written.
+    last : bool
+        True if the breakpoint may be the last one.
+    """
     kept.there[0] = last
     if last:
         kept.lam[0], kept.b[0] = at.lam[0], at.b[0]
@@ -577,7 +802,25 @@ def step(
     before: Breakpoint,
     counts: Counts,
 ) -> None:
-    """Go to the next breakpoint, where g is not computed yet."""
+    """Move to the next breakpoint, without computing g there.
+
+    Parameters
+    ----------
+    of, W : Differences, WorkingSetFactor
+        Rows as differences of points, and the working set.
+    w : ndarray of shape (p,)
+        Weights.
+    direction : State
+        Direction, -d/d(lambda) of alpha, v, g and b.
+    at : PathIterate
+        Current point.
+    ahead : Ahead
+        Next breakpoint; written.
+    before : Breakpoint
+        Previous breakpoint.
+    counts : Counts
+        Counters of the walk.
+    """
     x, fall, alpha, rows, place = (
         direction.x,
         at.lam[0] - ahead.lam[0],

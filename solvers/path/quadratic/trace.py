@@ -1,4 +1,4 @@
-"""What is written down along a regularisation path: breakpoints, what happens to rows there, and why it ends."""
+"""Record of a regularisation path: breakpoints, events of rows, reason for its end."""
 
 from __future__ import annotations
 
@@ -15,11 +15,18 @@ from equimargin.solvers.path.quadratic.active_set import Index
 from equimargin.solvers.path.quadratic.program import DOUBT, GAP, MIDDLE, Gaps
 
 BREAKPOINTS_PER_PAGE = 64
-"""Breakpoints that a page has room for: few enough that a short path takes little memory, many enough that pages are seldom turned."""
+"""Breakpoints of a page.
+
+Few enough that a short path takes little memory, many enough that pages rarely change.
+"""
 
 
 class BreakpointKind(IntEnum):
-    """What happens to a row at a breakpoint: it enters the margin set, or leaves it for alpha = 0 or for alpha = weight."""
+    """Event of a row at a breakpoint.
+
+    ENTER: it enters the margin set. ZERO and WEIGHT: it leaves for alpha = 0 or alpha =
+    weight.
+    """
 
     ENTER = 0
     ZERO = 1
@@ -27,25 +34,28 @@ class BreakpointKind(IntEnum):
 
 
 class Page(NamedTuple):
-    """Breakpoints one after another; of each array the first filled[0] entries, or rows, are written.
+    """Block of consecutive breakpoints; the first filled[0] of them are written.
 
     Parameters
     ----------
     filled : Index of shape (1,)
-    lam, b : Array
+        Number of breakpoints.
+    lam, b : ndarray of shape (size,)
         lambda, and lambda times b.
-    beta, v : Array
-        A'alpha, and v where that is in features, else no columns.
+    beta, v : ndarray of shape (size, ...)
+        A'alpha, and v if it is in features; no columns otherwise.
     gaps : ndarray of shape (size, 4)
-        As of `Gaps`.
+        Gaps, as in `Gaps`.
     margins : NDArray[np.int64]
-        How many rows are in the working set on the way to the next breakpoint.
+        Number of rows in the working set on the way to the next breakpoint.
     ends : Index
-        Where the changes of a breakpoint end in rows and values, those before it among
-        them: which rows may have moved since the breakpoint before, and alpha there.
+        Ends, in rows and values, of the changes up to a breakpoint.
+    rows, values : ndarray
+        Rows that may have moved since the previous breakpoint, and their alpha.
     event_ends : Index
-        Where its events end in event_rows and event_kinds: the rows that came into the
-        working set there or left it, and which `BreakpointKind` each of these is.
+        Ends, in event_rows and event_kinds, of the events up to a breakpoint.
+    event_rows, event_kinds : ndarray
+        Rows that entered or left the working set, and their `BreakpointKind`.
     """
 
     filled: Index
@@ -64,7 +74,17 @@ class Page(NamedTuple):
 
     @classmethod
     def empty(cls, points: int, columns: int, capacity: int) -> Self:
-        """A page for coefficients of points, functions of columns, and working sets of at most `capacity` rows."""
+        """Return a page without breakpoints.
+
+        Parameters
+        ----------
+        points : int
+            Number of coefficients.
+        columns : int
+            Number of columns of the functions.
+        capacity : int
+            Maximum size of a working set.
+        """
         size = BREAKPOINTS_PER_PAGE
         changes, events = size * capacity, 2 * size * capacity
         return cls(
@@ -86,16 +106,16 @@ class Page(NamedTuple):
 
 @dataclass(eq=False)
 class PathTrace:
-    """What a path leaves behind.
+    """Record of a path.
 
     Parameters
     ----------
     alpha : ndarray of shape (p,)
-        At the first breakpoint.
+        Multipliers at the first breakpoint.
     points, columns, capacity : int
-        Of its pages.
+        Dimensions of the pages, as in `Page.empty`.
     stopped : PathStop
-        Why the path ends.
+        Reason for the end of the path.
     """
 
     alpha: Array
@@ -109,7 +129,7 @@ class PathTrace:
 
     @property
     def page(self) -> Page:
-        """The page that is being written."""
+        """Page that is being written."""
         return self.pages[-1]
 
     def turn(self) -> None:
@@ -121,15 +141,36 @@ class PathTrace:
 
     @property
     def last_doubt(self) -> float:
-        """The gap, rounding included, of the breakpoint that was written last."""
+        """Gap, rounding included, of the breakpoint that was written last."""
         return float(self.page.gaps[self.page.filled.item() - 1, DOUBT])
 
     def of_all(self, name: str) -> Any:
-        """One of the arrays that have an entry or a row for each breakpoint, (T, ...)."""
+        """Return an array that has an entry or a row per breakpoint, shape (T, ...).
+
+        Parameters
+        ----------
+        name : str
+            Field of `Page`.
+        """
         return np.concatenate([getattr(page, name)[: page.filled.item()] for page in self.pages])
 
     def listed(self, ends: str, name: str) -> tuple[NDArray[np.int64], Any]:
-        """How many entries of a list each breakpoint has, (T,), and the list."""
+        """Return the number of list entries of each breakpoint, and the list.
+
+        Parameters
+        ----------
+        ends : str
+            Field of `Page` with the ends.
+        name : str
+            Field of `Page` with the entries.
+
+        Returns
+        -------
+        counts : ndarray of shape (T,)
+            Number of entries of each breakpoint.
+        entries : ndarray
+            List.
+        """
         counts = [
             np.diff(getattr(page, ends)[: page.filled.item()], prepend=0) for page in self.pages
         ]
@@ -140,7 +181,15 @@ class PathTrace:
         return np.concatenate(counts), np.concatenate(entries)
 
     def gaps(self) -> tuple[Array, Array]:
-        """Relative gaps with their rounding: (T,) at the breakpoints; (T - 1,) half way to the next one, with the larger rounding."""
+        """Return relative gaps with their rounding, at breakpoints and half way.
+
+        Returns
+        -------
+        at_breakpoints : ndarray of shape (T,)
+            Gaps at the breakpoints.
+        half_way : ndarray of shape (T - 1,)
+            Gaps half way to the next breakpoint, with the larger rounding of both.
+        """
         gaps = self.of_all("gaps")
         rounding = gaps[:, DOUBT] - gaps[:, GAP]
         return gaps[:, DOUBT], np.asarray(

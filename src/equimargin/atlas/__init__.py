@@ -1,4 +1,7 @@
-"""The atlas: a folder of linked pages, one for every formulation, family and file of theorems, and one that checks certificates."""
+"""Atlas: a folder of linked pages on formulations, families and theorems.
+
+One page checks certificates.
+"""
 
 from equimargin.atlas.writing import write_atlas
 

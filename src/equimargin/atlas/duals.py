@@ -1,4 +1,4 @@
-"""Duals derived by machine on small instances, step by step; and the signs of multipliers."""
+"""Duals derived by machine on small instances, step by step; and signs of multipliers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from equimargin.proofs.equivalence.duals import DUAL_OF, MARGIN, dual_reason, st
 from equimargin.proofs.equivalence.moves import LagrangianDual
 
 POINTS = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
-"""Three points of two features."""
+"""Three points with two features."""
 DATA: Mapping[object, dict[str, Any]] = {
     classification: {"y": [-1.0, -1.0, 1.0]},
     one_norm_classification: {"y": [-1.0, -1.0, 1.0]},
@@ -38,7 +38,7 @@ DATA: Mapping[object, dict[str, Any]] = {
     ranking_vector_machine: {"y": [0.0, 0.0, 1.0]},
     ordinal: {"y": [0, 1, 2]},
 }
-"""What else the constructors of problems are given: classes, targets or relevances."""
+"""Further arguments of the problem constructors: classes, targets or relevances."""
 
 SIGNS = {
     "Equality": "an equation: of either sign",
@@ -48,18 +48,40 @@ SIGNS = {
     "NonNeg": "an inequality: at least 0",
     "SOC": "a cone: within the dual cone",
 }
-"""What is known of the multiplier of a constraint, by the name of cvxpy's class."""
+"""Sign of the multiplier of a constraint, by the name of cvxpy's class."""
 
 
 def instance(family: str) -> Problem:
-    """A problem of a family that has a declared dual, small enough to be written out."""
+    """Return a problem of a family with a declared dual, small enough to be written out.
+
+    Parameters
+    ----------
+    family : str
+        Id of the family.
+
+    Returns
+    -------
+    Problem
+        Problem with three points.
+    """
     posed = FAMILIES[family]
     problem: Problem = posed({"X": POINTS} | DATA[posed.constructor])
     return problem
 
 
 def dual_text(id: str) -> Iterator[str]:
-    """Yield the lines on the dual of a primal, or on the primal of a dual."""
+    """Yield the lines on the dual of a primal, or on the primal of a dual.
+
+    Parameters
+    ----------
+    id : str
+        Id of a formulation.
+
+    Yields
+    ------
+    str
+        Line of Markdown.
+    """
     for primal in (primal for primal, dual in DUAL_OF.items() if dual == id):
         yield from (f"It is the dual of {formulation(primal)}, where the steps are.", "")
     if id in DUAL_OF:
@@ -67,7 +89,18 @@ def dual_text(id: str) -> Iterator[str]:
 
 
 def multipliers(entry: Formulation) -> list[tuple[str, str]]:
-    """Return the constraints of a printed problem, each with the sign of its multiplier."""
+    """Return the constraints of a formulation, each with the sign of its multiplier.
+
+    Parameters
+    ----------
+    entry : Formulation
+        Formulation in the registry.
+
+    Returns
+    -------
+    list of tuple of (str, str)
+        Pairs of constraint and sign.
+    """
     if entry.family in program_families():
         return []
     problem = instance(entry.family)

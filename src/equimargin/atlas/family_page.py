@@ -1,4 +1,4 @@
-"""The page of a family: its definition, argument, graph and formulations."""
+"""Page of a family: definition, argument, graph and formulations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from equimargin.report.pages.rendering import drawn
 from equimargin.solvers import SOLVERS
 
 Remarks = Callable[[Sequence[Formulation]], Iterable[str]]
-"""Lines on the formulations of a family, which its page ends with."""
+"""Function to the last lines of a family's page, on its formulations."""
 
 
 def family_page(family: str, remarks: Remarks) -> Iterator[str]:
@@ -39,20 +39,20 @@ def family_page(family: str, remarks: Remarks) -> Iterator[str]:
     Parameters
     ----------
     family : str
-        Its id.
+        Id of the family.
     remarks : Remarks
-        The end of the page.
+        Function to the last lines of the page.
     """
     entries = family_members(family)
     yield from (f"(family-{address(family)})=", f"# {plain(family)}", "")
     if origin := describe_origin(entries[0].module):
-        yield from (f"*Where it comes from:* {plain(origin)}.", "")
+        yield from (f"*Origin:* {plain(origin)}.", "")
     yield from _equation(entries[0])
     if argument := written(family):
         yield from (
             "## The argument",
             "",
-            "Where the Lagrangian is new, begin with [duality](#derivation-duality).",
+            "If you do not know the Lagrangian, begin with [duality](#derivation-duality).",
             "",
             argument,
         )
@@ -66,12 +66,12 @@ def family_page(family: str, remarks: Remarks) -> Iterator[str]:
 
 
 def written(name: str) -> str:
-    """Return a text of `derivations/`, its names of families and formulations as links; "" where none is written.
+    """Return a text of `derivations/`, with links from ids; empty if there is none.
 
     Parameters
     ----------
     name : str
-        The id of a family, or "duality".
+        Id of a family, or "duality".
     """
     file = files("equimargin.atlas") / "derivations" / f"{name}.md"
     pieces = re.split(
@@ -91,14 +91,14 @@ def _linked(found: re.Match[str]) -> str:
 
 
 def graph(shown: Sequence[str], root: str) -> str:
-    """Return the graph of some families in HTML, whose names and arcs lead to their places.
+    """Return the HTML graph of some families, with hyperlinks from names and arcs.
 
     Parameters
     ----------
-    shown : Sequence[str]
-        The families.
+    shown : sequence of str
+        Ids of the families.
     root : str
-        The way from the page to the folder of all pages, "" or "../".
+        Relative path from the page to the folder of all pages, "" or "../".
     """
 
     def way(to: str | Link) -> str:
@@ -122,10 +122,10 @@ def _equation(entry: Formulation) -> Iterator[str]:
 
 
 def _formulation(entry: Formulation) -> Iterator[str]:
-    """A formulation: equation, sources, multipliers, links, code and dual."""
+    """Yield a formulation: equation, sources, multipliers, links, code and dual."""
     yield from (f"(formulation-{address(entry.id)})=", f"### {plain(entry.id)}", "")
     if entry.control:
-        yield from ("*A control:* wrong on purpose, or a look-alike. It must disagree.", "")
+        yield from ("*A control:* wrong on purpose, or nonequivalent. It must disagree.", "")
     yield from _equation(entry)
     function = inspect.unwrap(entry.stated)
     file = function.__module__.removeprefix("equimargin.").replace(".", "/")
@@ -154,12 +154,12 @@ def _formulation(entry: Formulation) -> Iterator[str]:
 
 
 def _called(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
-    """The functions of the same module, whose names begin with an underscore, that a function calls."""
+    """Yield the private functions of the same module that a function calls."""
     module = import_module(function.__module__)
     for name in dict.fromkeys(re.findall(r"\b(_\w+)\(", inspect.getsource(function))):
-        found = vars(module).get(name)
-        if inspect.isfunction(found) and found.__module__ == function.__module__:
-            yield found
+        callee = vars(module).get(name)
+        if inspect.isfunction(callee) and callee.__module__ == function.__module__:
+            yield callee
 
 
 def _solvers(family: str) -> Iterator[str]:
@@ -169,4 +169,4 @@ def _solvers(family: str) -> Iterator[str]:
         for solver in takers
     )
     if not takers:
-        yield "None of its own; `exact_optimum` takes small problems."
+        yield "None specialised; `exact_optimum` solves small problems."

@@ -1,4 +1,4 @@
-"""The page of all links: their maps, theorems and counterexamples."""
+"""Page of all links, with their maps, theorems and counterexamples."""
 
 from __future__ import annotations
 
@@ -22,35 +22,36 @@ def links_page() -> Iterator[str]:
         "",
     )
     for kind, drawn in KINDS.items():
-        found = [link for link in links.LINKS if link.kind == kind]
-        said = (inspect.getdoc(type(found[0])) or "").partition("\n\n")[0]
-        yield from (f"## {kind.capitalize()}", "", plain(said), "")
-        for link in found:
+        members = [link for link in links.LINKS if link.kind == kind]
+        summary = (inspect.getdoc(type(members[0])) or "").partition("\n\n")[0]
+        yield from (f"## {kind.capitalize()}", "", plain(summary), "")
+        for link in members:
             title = f"{plain(link.a)} {drawn.sign} {plain(link.b)}"
             yield from (f"({place_of_link(link)})=", f"### {title}", "", *_link(link, drawn.sign))
 
 
 def proof(link: Link) -> str:
-    """Return what is known of a link's optima, in sentences.
+    """Return sentences on the evidence of a link.
 
     Parameters
     ----------
     link : Link
-        One of the table.
+        Link of the table.
     """
-    said = []
+    sentences = []
     if link.theorem:
         file, _, name = link.theorem.partition(".")
-        said.append(
+        sentences.append(
             f"Theorem [`{name}`](#theorem-{link.theorem}), `proofs/rocq/{file}.v`, line "
             f"{theorems.find_line(link.theorem)}."
         )
     if isinstance(link, NotEquivalent):
         a, b = (f"{value:.10g}" for value in link.values)
-        said.append(
-            f"On the counterexample {plain(link.a)} is worth {a}, and {plain(link.b)} is worth {b}."
+        sentences.append(
+            f"On the counterexample the optimum of {plain(link.a)} is {a}, and that of "
+            f"{plain(link.b)} is {b}."
         )
-    return " ".join(said) or "Its evidence is numerical: no theorem is machine-checked."
+    return " ".join(sentences) or "Its evidence is numerical: no theorem is machine-checked."
 
 
 def _link(link: Link, sign: str) -> Iterator[str]:
@@ -59,8 +60,8 @@ def _link(link: Link, sign: str) -> Iterator[str]:
         yield from (f"It holds for {plain(link.conditions)}.", "")
     if isinstance(link, Equivalence):
         for one, other, way in ((link.a, link.b, link.forward), (link.b, link.a, link.backward)):
-            if said := (inspect.getdoc(way) or "").partition("\n")[0]:
-                yield f"* {plain(one)} to {plain(other)}: {plain(said)}"
+            if summary := (inspect.getdoc(way) or "").partition("\n")[0]:
+                yield f"* {plain(one)} to {plain(other)}: {plain(summary)}"
         yield ""
     yield from (proof(link), "")
     if link.theorem:
@@ -72,10 +73,10 @@ def _link(link: Link, sign: str) -> Iterator[str]:
 
 
 def _data(problem: Any) -> str:
-    """A small problem with its data in full."""
+    """Return a small problem with its data in full."""
     rows = problem.rows
     given = [] if rows.y is None else [f"y = {rows.y.tolist()}"]
-    said = [
+    lines = [
         repr(problem),
         f"X = {problem.X.tolist()}",
         *given,
@@ -83,7 +84,7 @@ def _data(problem: Any) -> str:
     ]
     return "\n".join(
         [
-            *said,
+            *lines,
             f"t = {rows.t.tolist()}   (their targets)",
             f"s = {rows.s.tolist()}   (the signs of the bias)",
         ]

@@ -1,7 +1,6 @@
-"""The Markdown of the pages: text, equations, code, and names of places.
+"""Markdown of the pages: text, equations, code, and names of places.
 
-A place is a line `(name)=`, and `[text](#name)` leads to it from any page, as MyST has
-both.
+A place is a line `(name)=`, and `[text](#name)` links to it from any page, as in MyST.
 """
 
 from __future__ import annotations
@@ -13,16 +12,16 @@ from equimargin.formulations import REGISTRY
 from equimargin.formulations.links.kinds import Link
 
 FENCE = "````"
-"""What stands around code: more backticks than code has."""
+"""Fence of a code block: more backticks than code contains."""
 
 
 def plain(text: str) -> str:
-    """Return text whose every letter stands for itself.
+    """Escape a text for Markdown, except between backticks.
 
     Parameters
     ----------
     text : str
-        A line, or several; what is between backticks stays code.
+        One or several lines.
     """
     pieces = re.split(r"(`[^`]+`)", " ".join(text.split()))
     return "".join(
@@ -32,25 +31,25 @@ def plain(text: str) -> str:
 
 
 def code(text: str, language: str = "text") -> list[str]:
-    """Return lines of code.
+    """Return the lines of a code block.
 
     Parameters
     ----------
     text : str
-        The lines, shown as they are.
-    language : str
-        The name that Pygments has for it.
+        Code.
+    language : str, default "text"
+        Name of the language in Pygments.
     """
     return [f"{FENCE}{language}", *text.splitlines(), FENCE, ""]
 
 
 def equations(lines: Sequence[str]) -> list[str]:
-    """Return equations, one below the other.
+    """Return the lines of a block of equations, one below the other.
 
     Parameters
     ----------
-    lines : Sequence[str]
-        The equations in LaTeX.
+    lines : sequence of str
+        Equations in LaTeX.
     """
     below = " \\\\\n".join(lines)
     return [
@@ -67,9 +66,9 @@ def folded(summary: str, lines: Sequence[str]) -> Iterator[str]:
     Parameters
     ----------
     summary : str
-        The line that is always seen.
-    lines : Sequence[str]
-        The others.
+        Line that is always visible.
+    lines : sequence of str
+        Folded lines.
     """
     yield from (f"<details><summary>{summary}</summary>", "", *lines, "</details>", "")
 
@@ -80,18 +79,18 @@ def address(id: str) -> str:
     Parameters
     ----------
     id : str
-        Letters, digits, points, hyphens and underscores of it stay; others become ~code.
+        Id; letters, digits, points, hyphens and underscores stay, others become ~code.
     """
     return "".join(c if c.isascii() and (c.isalnum() or c in "._-") else f"~{ord(c):x}" for c in id)
 
 
 def place(name: str) -> str:
-    """Return the name of a place in HTML, as docutils has it.
+    """Return the HTML name of a place, as docutils forms it.
 
     Parameters
     ----------
     name : str
-        The name in Markdown.
+        Name in Markdown.
     """
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
@@ -102,7 +101,7 @@ def place_of_link(link: Link) -> str:
     Parameters
     ----------
     link : Link
-        One of the table.
+        Link of the table.
     """
     return "link-" + "-".join(
         address(part.replace(" ", "-")) for part in (link.a, link.kind, link.b)
@@ -110,11 +109,11 @@ def place_of_link(link: Link) -> str:
 
 
 def formulation(id: str) -> str:
-    """Return the name of a formulation, which leads to it.
+    """Return the name of a formulation as a link to it.
 
     Parameters
     ----------
     id : str
-        That of a formulation, or of a link's end that is none.
+        Id of a formulation, or of another end of a link.
     """
     return f"[{plain(id)}](#formulation-{address(id)})" if id in REGISTRY else f"`{id}`"

@@ -1,4 +1,4 @@
-"""All pages in Markdown, of `equimargin atlas` and of the documentation."""
+"""Markdown pages of `equimargin atlas` and of the documentation."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from equimargin.report.pages.link_graph import by_subject, family_members
 
 
 def pages(remarks: Remarks = lambda formulations: ()) -> dict[str, str]:
-    """Return the text of every page, in Markdown, by its file.
+    """Return the Markdown of every page, by file.
 
     Parameters
     ----------
-    remarks : Remarks
-        The end of the page of a family.
+    remarks : Remarks, optional
+        Function to the last lines of a family's page.
     """
     made = {"index.md": _index(), "links.md": links_page(), "duality.md": _duality()}
     made |= {f"families/{address(family)}.md": family_page(family, remarks) for family in FAMILIES}
@@ -59,7 +59,7 @@ def _duality() -> Iterator[str]:
 
 
 def _theorems(file: str) -> Iterator[str]:
-    """A file of theorems, each theorem a place of its own."""
+    """Yield a file of theorems, with a place for each theorem."""
     yield from (
         f"# {file}.v",
         "",

@@ -1,4 +1,4 @@
-"""A `Form` of `proofs/equivalence` as equations in LaTeX: its objective and a line for every constraint."""
+"""LaTeX of a `Form` of `proofs/equivalence`: its objective, and a line per constraint."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ GREEK = frozenset(
         "tau",
     ]
 )
-"""Names of letters that LaTeX has a command for."""
+"""Names of letters with a LaTeX command."""
 ACCENTS = ("hat", "bar", "star")
-"""Ends of names that stand above the letter, or beside it."""
+"""Suffixes of names that become an accent or a superscript."""
 
 
 def spelled(form: Form, labels: bool = False) -> list[str]:
-    """Return the objective, the constraints and the bounds of a program, each as an equation in LaTeX.
+    """Return the objective, the constraints and the bounds of a program in LaTeX.
 
     Parameters
     ----------
     form : Form
-        The program, with the names of its unknowns.
+        Program with the names of its variables.
     labels : bool, default False
         True to precede every row, bounds included, by the name of its multiplier.
     """
@@ -67,7 +67,18 @@ def spelled(form: Form, labels: bool = False) -> list[str]:
 
 
 def letter(name: str) -> str:
-    """Return the name of an unknown in LaTeX: `xihat_2` has a hat and the index 2."""
+    """Return the name of a variable in LaTeX: `xihat_2` has a hat and the index 2.
+
+    Parameters
+    ----------
+    name : str
+        Name with an optional accent and index.
+
+    Returns
+    -------
+    str
+        LaTeX.
+    """
     base, _, index = name.partition("_")
     accent = next((end for end in ACCENTS if base.endswith(end) and base != end), "")
     base = base.removesuffix(accent)
@@ -90,7 +101,7 @@ def _objective(form: Form) -> str:
 
 
 def _quadratic(H: Numbers, names: tuple[str, ...]) -> Iterator[tuple[Any, str]]:
-    """Yield the terms of 1/2 x'Hx that are not 0."""
+    """Yield the nonzero terms of 1/2 x'Hx."""
     for k in np.flatnonzero(H.diagonal() != 0):
         yield H[k, k] / fmpq(2), f"{letter(names[k])}^2"
     for i, j in combinations(range(len(names)), 2):
@@ -107,7 +118,7 @@ def _linear(row: Numbers, names: tuple[str, ...]) -> str:
 
 
 def _sum(terms: Iterable[tuple[Any, str]]) -> str:
-    """Return a sum of coefficients times what they belong to, 0 where it is empty."""
+    """Return a sum of coefficients times symbols; "0" if it is empty."""
     text = ""
     for coefficient, what in terms:
         sign = "-" if coefficient < 0 else "+" if text else ""
@@ -124,6 +135,7 @@ def _fraction(value: Any) -> str:
 
 
 def _bounds(form: Form) -> Iterator[str]:
+    # A row of F is a bound, upper if its coefficient is positive.
     for k, name in enumerate(form.names):
         ends = [(form.F[r, k] > 0, form.f[r] / form.F[r, k]) for r in form.bounds_of(k)]
         below = max((end for upper, end in ends if not upper), default=None)

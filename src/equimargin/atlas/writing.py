@@ -1,4 +1,4 @@
-"""The atlas in a new folder: pages as HTML, and the checker of certificates."""
+"""Writing of the atlas to a new folder: HTML pages, and the checker of certificates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ except ImportError as missing:
     ) from missing
 
 PAGES = files("equimargin.atlas") / "pages"
-"""The templates, the style sheet and the scripts."""
+"""Folder of the templates, the style sheet and the scripts."""
 PYODIDE = (
     "pyodide.mjs",
     "pyodide.asm.mjs",
@@ -39,13 +39,13 @@ PYODIDE = (
     "python_stdlib.zip",
     "pyodide-lock.json",
 )
-"""The files of npm's package `pyodide` that run Python in a browser."""
+"""Files of npm's package `pyodide` that run Python in a browser."""
 COPIED = ("certificates.js", "worker.js")
 """Scripts of the page that checks certificates."""
 PLACE = re.compile(r"^\((\S+)\)=$", re.MULTILINE)
-"""A place in a page."""
+"""Place in a page."""
 LINK = re.compile(r"\[([^\]]*)\]\((?:#([^)]+)|([\w./~-]+)\.md)\)")
-"""Words that lead to a place, or to a page."""
+"""Text that links to a place, or to a page."""
 
 
 def write_atlas(folder: Path, pyodide: Path | None = None) -> int:
@@ -54,22 +54,22 @@ def write_atlas(folder: Path, pyodide: Path | None = None) -> int:
     Parameters
     ----------
     folder : Path
-        A new or an empty one.
-    pyodide : Path | None
-        The folder of npm's package `pyodide`, which the page that checks certificates
-        runs; without it that page says what it needs.
+        New or empty folder.
+    pyodide : Path, optional
+        Folder of npm's package `pyodide`, which the page that checks certificates runs;
+        without it the page states what it needs.
 
     Returns
     -------
     int
-        The number of pages.
+        Number of pages.
 
     Raises
     ------
     ValueError
-        The folder is not empty; pyodide lacks a file.
+        If the folder is not empty, or pyodide lacks a file.
     OSError
-        It cannot be written.
+        If the folder cannot be written.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder}: it is not empty; name a new folder")
@@ -82,8 +82,8 @@ def write_atlas(folder: Path, pyodide: Path | None = None) -> int:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".atlas-") as made:
         started = Path(made) / "atlas"
-        found = html(pages())
-        for name, text in found.items():
+        rendered = html(pages())
+        for name, text in rendered.items():
             title = Markup(text[: text.index("</h1>")]).striptags()
             _write(
                 started / name, "base.html", root=_way(name, "."), title=title, content=Markup(text)
@@ -92,11 +92,19 @@ def write_atlas(folder: Path, pyodide: Path | None = None) -> int:
         if folder.exists():
             folder.rmdir()
         started.rename(folder)
-    return len(found) + 1
+    return len(rendered) + 1
 
 
 def write_checker(folder: Path, pyodide: Path | None = None) -> None:
-    """Write the page that checks certificates, the checker, unchanged, and what runs it in a browser."""
+    """Write the page that checks certificates, the unchanged checker, and its scripts.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the atlas.
+    pyodide : Path, optional
+        Folder of npm's package `pyodide`; None without it.
+    """
     _write(folder / "certificates.html", "certificates.html", root=".", checks=pyodide is not None)
     for name in COPIED:
         (folder / name).write_bytes((PAGES / name).read_bytes())
@@ -108,12 +116,12 @@ def write_checker(folder: Path, pyodide: Path | None = None) -> None:
 
 
 def html(texts: Mapping[str, str]) -> dict[str, str]:
-    """Return pages as HTML, by their files.
+    """Return pages as HTML, by file.
 
     Parameters
     ----------
-    texts : Mapping[str, str]
-        Their Markdown, by its files.
+    texts : mapping of str to str
+        Markdown by file.
     """
     reader = MarkdownIt("commonmark", {"html": True, "highlight": _code}).enable("table")
     reader.use(dollarmath_plugin, renderer=_equation, allow_digits=False)
@@ -147,18 +155,21 @@ def html(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _way(file: str, to: str) -> str:
-    """The way from a page to a page."""
+    """Return the relative path from a page to a page."""
     return posixpath.relpath(to, posixpath.dirname(file) or ".")
 
 
 def _code(text: str, language: str, more: str) -> str:
-    """A block of code, or what it prints; it scrolls, and the keyboard reaches it."""
+    """Return a block of code, or its output; it scrolls, and the keyboard reaches it."""
     shown = highlight(text, get_lexer_by_name(language, stripnl=False), HtmlFormatter(nowrap=True))
     return f'<pre class="{language}" tabindex="0">{shown}</pre>'
 
 
 def _equation(latex: str, options: Mapping[str, Any]) -> str:
-    """An equation as MathML; in a line of its own it scrolls, and the keyboard reaches it."""
+    """Return an equation as MathML.
+
+    A displayed one scrolls, and the keyboard reaches it.
+    """
     if not options["display_mode"]:
         return str(convert(latex))
     return (

@@ -1,4 +1,4 @@
-"""The command line: the program `equimargin` and its commands."""
+"""Program `equimargin`, the command line."""
 
 from __future__ import annotations
 
@@ -25,14 +25,17 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line.
 
-    Ctrl-C while it starts, and an output that cannot be written, end it without a traceback, too.
+    Ctrl-C during start-up, and output that cannot be written, end it without a
+    traceback.
     """
-    signal.signal(signal.SIGTERM, _as_ctrl_c)  # also while all else is imported
+    # Set first, so that SIGTERM works during the imports.
+    signal.signal(signal.SIGTERM, _as_ctrl_c)
     status: str | int | None
-    if sys.stdout is None:  # closed, as by >&-
+    # Standard output is None if it is closed, as by `>&-`.
+    if sys.stdout is None:
         sys.exit(_unwritten(OSError(errno.EBADF, os.strerror(errno.EBADF))))
     try:
-        # here, because an interrupt may come while this is imported
+        # Imported here: an interrupt during this import ends without a traceback.
         from equimargin.cli.app import main as run
 
         run()
@@ -52,14 +55,14 @@ def main() -> None:
 
 
 def _as_ctrl_c(number: int, frame: FrameType | None) -> None:
-    """Interrupt this process as Ctrl-C does, also where Ctrl-C is ignored, as in the background."""
+    """Interrupt this process as Ctrl-C does, even if Ctrl-C is ignored, as in the background."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.raise_signal(signal.SIGINT)
 
 
 def _unwritten(error: OSError) -> int:
-    """Return the exit status of an output that failed; say so unless its reader is gone."""
+    """Return the exit status of failed output, with a message unless its reader is gone."""
     if isinstance(error, BrokenPipeError):
         return UNREAD
     return _ended(error_sentence(error), UNWRITTEN)

@@ -1,4 +1,4 @@
-"""The program `equimargin`, which has all commands."""
+"""Program `equimargin` with all commands."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 SECONDS_UNTIL_SENT_AGAIN = 0.05
 """Seconds after which a lost interrupt is sent again.
 
-A callback that lost it is over by then, and no user notices.
+The callback that lost it has ended by then, and the delay is not noticeable.
 """
 
 OBJECTS_BETWEEN_COLLECTIONS = 10_000
-"""Objects made before Python looks for garbage.
+"""Objects created between two garbage collections.
 
-With its own number, 700, it takes a tenth of the time until the first answers for
-looking through the libraries that are being imported, where there is none.
+With Python's default of 700, collections take a tenth of the time until the first
+answers: they search the libraries being imported, which contain no garbage.
 """
 
 MORE = "More"
-"""The panel of the help for commands that few users need."""
+"""Help panel of the rarely used commands."""
 
 app = typer.Typer(
     name="equimargin",
     cls=OneSentence,
-    help="Solve the convex programs of max-margin learning in many ways, and prove how near the "
-    "answers are.",
+    help="Solve the convex programs of max-margin learning, and prove how far the answers are "
+    "from the optimum.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -62,7 +62,7 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-def root(
+def root(  # prose-ok: param-section
     version: Annotated[
         bool,
         typer.Option(
@@ -75,13 +75,13 @@ def root(
         ),
     ] = False,
 ) -> None:
-    """Solve the convex programs of max-margin learning in many ways, and prove how near the answers are."""
+    """Solve the convex programs of max-margin learning, and prove the error of the answers."""
 
 
 def _enter(command: Callable[..., None], **how: Any) -> None:
-    """Enter a command under its own name.
+    """Register a command under its own name.
 
-    Every paragraph of its help is one line, which the help wraps itself.
+    Every paragraph of its help becomes one line, which the help wraps itself.
     """
     paragraphs = [
         " ".join(paragraph.split()) for paragraph in (getdoc(command) or "").split("\n\n")
@@ -105,11 +105,11 @@ FIRST: Sequence[Callable[..., None]] = (
     list_,
     show,
 )
-"""The commands that the help lists first."""
+"""Commands that the help lists first."""
 FEW_NEED: Sequence[Callable[..., None]] = (graph, atlas, warm_up)
-"""The commands that the help lists under "More"."""
+"""Commands that the help lists under "More"."""
 FORMER: Sequence[Callable[..., None]] = (refute, suggest)
-"""Forms of `same`, by the names that they had before."""
+"""Forms of `same` under their former names."""
 app.callback()(root)
 for command in FIRST:
     _enter(command)
@@ -120,9 +120,9 @@ for command in FORMER:
 
 
 def _send_again(lost: UnraisableHookArgs) -> None:
-    """Send Ctrl-C once more if it came where Python ignores all errors.
+    """Send Ctrl-C again if it arrived where Python ignores all errors.
 
-    Such a place is a callback of its garbage collector.
+    Such a place is a callback of the garbage collector.
     """
     if lost.exc_type is KeyboardInterrupt:
         timer = Timer(SECONDS_UNTIL_SENT_AGAIN, os.kill, (os.getpid(), signal.SIGINT))
@@ -136,8 +136,7 @@ def main() -> None:
     """Run the command line."""
     keep_standard_output()
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-    # the system takes all memory back: a last look for garbage would take a tenth of a
-    # second
+    # The system frees all memory at exit; a last collection would take 0.1 s.
     atexit.register(gc.freeze)
     sys.unraisablehook = _send_again
     app()

@@ -1,4 +1,4 @@
-"""The group of commands: one style for all errors of usage, and how a command was called."""
+"""Command group with one style of usage errors and a record of the command line."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 COMMAND = "equimargin.command"
-"""The name under which the context of a command keeps how it was called."""
+"""Key in the context of a command under which the command line is stored."""
 
 
 def _without_types(params: list[Any]) -> list[Any]:
-    """Return the parameters, with no type in the help of flags.
-
-    That holds for the flags of typer, too.
-    """
+    """Remove the type from the help of flags, those of typer included."""
     for param in params:
         if getattr(param, "is_flag", False) and param.metavar is None:
             param.metavar = ""
@@ -26,20 +23,20 @@ def _without_types(params: list[Any]) -> list[Any]:
 
 
 class OneCommand(TyperCommand):
-    """One of the commands."""
+    """Command of the program."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_types(super().get_params(ctx))
 
 
 class OneSentence(TyperGroup):
-    """The commands, whose errors of usage are a sentence like all others, and which know how they were called."""
+    """Command group that prints usage errors as one sentence and records the command line."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_types(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Keep the whole command as a person would type it into a shell; then parse it."""
+        # Record the whole command line in shell syntax.
         ctx.meta[COMMAND] = shlex.join(["equimargin", *args])
         return super().parse_args(ctx, args)
 
@@ -52,7 +49,7 @@ class OneSentence(TyperGroup):
         windows_expand_args: bool = True,
         **options: Any,
     ) -> Any:
-        """Run a command; exit status 2 with a sentence where it is not used as it should be."""
+        # A usage error is printed as one sentence; the exit status is then 2.
         try:
             status = super().main(
                 args, prog_name, complete_var, False, windows_expand_args, **options
@@ -61,7 +58,8 @@ class OneSentence(TyperGroup):
             if not standalone_mode or not hasattr(error, "format_message"):
                 raise
             help_asked = type(error).__name__ == "NoArgsIsHelpError"
-            if not help_asked:  # the help is printed already
+            # After NoArgsIsHelpError the help is printed already.
+            if not help_asked:
                 typer.echo(f"equimargin: {_sentence(error)}", err=True)
             sys.exit(2)
         if not standalone_mode:
@@ -70,17 +68,28 @@ class OneSentence(TyperGroup):
 
 
 def get_command(context: typer.Context) -> str:
-    """How a command was called, as a person would type it into a shell."""
+    """Return the command line of a context in shell syntax.
+
+    Parameters
+    ----------
+    context : typer.Context
+        Context of the command.
+
+    Returns
+    -------
+    str
+        Command line; empty if none is recorded.
+    """
     return str(context.meta.get(COMMAND, ""))
 
 
 def _sentence(error: Any) -> str:
-    """The message of an error of usage, with where to read on."""
-    said = " ".join(str(error.format_message()).replace("Value error, ", "").split()).rstrip(".")
-    said = said.replace(". Did you mean", "; did you mean")
+    """Return the message of a usage error with a pointer to the help."""
+    text = " ".join(str(error.format_message()).replace("Value error, ", "").split()).rstrip(".")
+    text = text.replace(". Did you mean", "; did you mean")
     command = getattr(getattr(error, "ctx", None), "command_path", "").rpartition("equimargin ")[2]
     command = "" if command.endswith("equimargin") else command
     more = (
-        "" if said.endswith("?") else f"; see equimargin {f'{command} ' if command else ''}--help"
+        "" if text.endswith("?") else f"; see equimargin {f'{command} ' if command else ''}--help"
     )
-    return f"{said[:1].lower()}{said[1:]}{more}"
+    return f"{text[:1].lower()}{text[1:]}{more}"

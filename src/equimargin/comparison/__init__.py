@@ -1,6 +1,7 @@
-"""Comparisons of formulations and solvers on a user's own problem: every answer is judged as it comes, and every family gets a verdict.
+"""Comparison of formulations and solvers on the user's problem.
 
-`schedule` says in which order answers are asked for, and how long each may take.
+Every answer is examined as it arrives, and every family gets a verdict. `schedule`
+determines the order of the answers and their time limits.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ __all__ = [
 ]
 
 REQUESTED = {field.name for field in fields(ComparisonRequest)}
-"""The names of the arguments that say how problems are compared."""
+"""Names of the arguments of the request."""
 POSED = {"y", *ProblemOptions.__annotations__}
-"""The names of the arguments that belong to X."""
+"""Names of the arguments that describe the problems of X."""
 BEHIND_PROBLEMS = ("formulations", "solvers", "tol", "agree_tol")
-"""The names of the arguments that may follow problems without being named, in their order."""
+"""Names of the positional arguments after problems, in order."""
 BEHIND_FEATURES = ("y",)
-"""Those that may follow X."""
+"""Names of the positional arguments after X."""
 
 
 def compare(
@@ -48,36 +49,41 @@ def compare(
     progress: Callable[[Comparison], object] = lambda found: None,
     **how: Unpack[CompareOptions],
 ) -> Comparison:
-    """Solve a problem's formulations by several backends and specialised solvers, and judge every answer.
+    """Solve a problem by formulations, backends and solvers, and check every answer.
 
-        compare(problem), compare(problem, formulations, solvers, tol, agree_tol), compare(X, y), compare(X, y, qid=qid)
+        compare(problem)
+        compare(problem, formulations, solvers, tol, agree_tol)
+        compare(X, y)
+        compare(X, y, qid=qid)
         compare(load(file))
 
     Parameters
     ----------
-    problem : Any
-        One problem, or several; each is a family. Or X, (m, d) features, with y behind it, for all
-        families of their task; or what `equimargin.data.load` returns, or a data frame that it
-        takes.
-    more : Any
-        Behind problems formulations, solvers, tol and agree_tol, behind X its y; all of them may be
-        named instead.
-    progress : Callable[[Comparison], object]
-        Called with the comparison as far as it has come, before the first answer and after each.
-    how : Unpack[CompareOptions]
-        As in `CompareOptions`.
+    problem : AnyProblem, sequence of AnyProblem, array-like of shape (m, d), Data or data frame
+        One problem, or several; each is a family. Or features X followed by y, for all
+        families of their task. Or the result of `equimargin.data.load`, or a data frame
+        that it accepts.
+    progress : callable, optional
+        Function called with the comparison so far, before the first answer and after
+        each.
+    *more : object
+        After problems formulations, solvers, tol and agree_tol, after X its y; all may
+        be given by name instead.
+    **how : object
+        Keyword arguments of `CompareOptions`.
 
     Returns
     -------
-    Comparison : `.agree`, `.families`, `.answers`, `.to_json()`, and a page when printed; `.interrupted` if `total_time` was over before
-        all answers were there.
+    Comparison
+        Result with `.agree`, `.families`, `.answers` and `.to_json()`; printing it
+        shows a page. `.interrupted` is set if `total_time` ended before all answers.
 
     Raises
     ------
     ValueError
-        A pattern that matches nothing, a tolerance or limit that is not positive.
+        If a pattern matches nothing, or a tolerance or limit is not positive.
     TypeError
-        Arguments that it does not have.
+        If an argument is unknown.
     """
     for found in comparisons(problem, *more, **how):
         progress(found)
@@ -87,12 +93,18 @@ def compare(
 def comparisons(problem: Any, *more: Any, **how: Unpack[CompareOptions]) -> Iterator[Comparison]:
     """Yield the comparison before the first answer and after each; `compare` returns the last.
 
-    Parameters and errors are those of `compare`; errors of arguments are raised at once.
+    Parameters and errors are those of `compare`; errors of arguments are raised at
+    once.
 
     Parameters
     ----------
-    problem, more, how
+    problem, more, how : object
         As in `compare`.
+
+    Yields
+    ------
+    Comparison
+        Comparison so far.
     """
     named = _named(problem, more, how)
     request = ComparisonRequest(
@@ -108,16 +120,22 @@ def run_request(problems: Sequence[AnyProblem], request: ComparisonRequest) -> I
 
     Parameters
     ----------
-    problems : Sequence[AnyProblem]
-        Problems, each of a family.
+    problems : sequence of AnyProblem
+        Problems, one per family.
     request : ComparisonRequest
-        The request.
+        Options of the comparison.
+
+    Returns
+    -------
+    iterator of Comparison
+        Comparisons so far, one per answer.
 
     Raises
     ------
     ValueError
-        If a pattern matches nothing, or nothing of what is chosen is for any of the problems.
+        If a pattern matches nothing, or none of the choices applies to any problem.
     """
+    # The total time includes the planning.
     started = time.perf_counter()
     choice = Choice.of(request.formulations, request.wanted)
     total = inf if request.total_time is None else request.total_time
@@ -148,12 +166,13 @@ def run_request(problems: Sequence[AnyProblem], request: ComparisonRequest) -> I
 
 
 def _named(first: Any, more: Sequence[Any], how: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all arguments by name, also those that came by their places.
+    """Return all arguments by name, including positional ones.
 
     Raises
     ------
     TypeError
-        If an argument is none of `compare`, there are too many of them, or one is given twice.
+        If an argument is unknown to `compare`, there are too many, or one is given
+        twice.
     """
     known = POSED | REQUESTED
     unknown = how.keys() - known
@@ -165,19 +184,19 @@ def _named(first: Any, more: Sequence[Any], how: Mapping[str, Any]) -> dict[str,
     several = (
         isinstance(first, Sequence)
         and len(first) > 0
-        and all(isinstance(each, AnyProblem) for each in first)
+        and all(isinstance(item, AnyProblem) for item in first)
     )
     places = BEHIND_PROBLEMS if several or isinstance(first, AnyProblem | Data) else BEHIND_FEATURES
     if len(more) > len(places):
         raise TypeError(
-            f"behind {'problems' if places is BEHIND_PROBLEMS else 'X'} compare takes "
-            f"{', '.join(places)}; name all else"
+            f"after {'problems' if places is BEHIND_PROBLEMS else 'X'} compare takes "
+            f"{', '.join(places)}; pass all else by name"
         )
     by_place = dict(zip(places, more, strict=False))
     twice = sorted(by_place.keys() & how.keys())
     if twice:
         raise TypeError(
-            f"compare was given {' and '.join(twice)} by place and by name; leave one of them out"
+            f"compare received {' and '.join(twice)} by position and by name; leave out one of them"
         )
     return {**how, **by_place}
 
@@ -201,18 +220,17 @@ def _problems(given: Any, data: dict[str, Any]) -> list[AnyProblem]:
     if data or not problems or not all(isinstance(problem, AnyProblem) for problem in problems):
         raise ValueError(
             "compare takes a problem, several problems, loaded data, a data frame, or "
-            "arrays: compare(X, y), with a task, qid or kernel if "
-            "need be"
+            "arrays: compare(X, y), optionally with task, qid or kernel"
         )
     return problems
 
 
 def _check_loaded(data: Data, named: Mapping[str, Any]) -> None:
-    """Refuse loaded data whose task is named again, is in doubt or is an ordinal regression."""
+    """Refuse loaded data with an unclear task, a task named twice, or ordinal regression."""
     again = sorted({"task", "qid"} & named.keys())
     if again:
         raise ValueError(
-            f"{again[0]} is what the data have already; name it in load(...), not in compare"
+            f"{again[0]} is fixed by the loaded data; pass it to load(...), not to compare"
         )
     if data.origin.question:
         raise ValueError(

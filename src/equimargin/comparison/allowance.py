@@ -1,4 +1,4 @@
-"""Time limits of answers, and the reasons of answers that exceed them or are not begun."""
+"""Time limits of answers, and the messages for answers that exceed them or are skipped."""
 
 from __future__ import annotations
 
@@ -6,56 +6,56 @@ from dataclasses import dataclass, replace
 from math import inf
 
 LEAST_ALLOWANCE = 2.0
-"""CPU seconds that every backend may take, however fast others were."""
+"""Minimum time limit of a backend in CPU seconds, however fast others were."""
 ALLOWED_RATIO = 20.0
-"""Multiple of the slowest agreeing answer at the proof that a later answer may take."""
+"""Time limit of an answer, as a multiple of the slowest agreeing one at the proof."""
 TOGETHER = 7.0
-"""CPU seconds of all answers of a comparison, compiling excluded, while no verdict waits.
+"""CPU budget, in seconds without compilation, of all answers that no verdict needs.
 
-With the start of Python, libraries and kernels that are loaded, it is less than ten
-seconds: further answers repeat what the answers so far have shown.
+With the start of Python, libraries and compiled kernels, a comparison then takes less
+than ten seconds. Further answers only repeat earlier results.
 """
 LAST_ALLOWANCE = 0.5
-"""Minimum CPU seconds of an answer that is begun: less would stop most of them early."""
+"""Minimum time limit of a started answer in CPU seconds; less would stop most of them."""
 COMPILED_AT_ONCE = 3.0
-"""Maximum seconds of compiling in a comparison; kernels of a pending verdict are exempt."""
+"""Maximum compilation time of a comparison in seconds; pending verdicts are exempt."""
 SHORTEST_LIMIT = 0.01
 """Minimum time limit of an answer, in seconds, at the end of the total time."""
 STOPPED = "stopped"
-"""Opening of the reason of an answer stopped otherwise than by the time limit of one answer."""
+"""First word of the reason of an answer stopped by any limit except its own time limit."""
 OVER = f"the family agrees, and its share of {TOGETHER:g} s of CPU time for further answers is over"
-"""Reason why answers are stopped or not begun once no verdict waits for them."""
+"""Reason for answers that are stopped or skipped because no verdict needs them."""
 STOPPED_TOGETHER = f"{STOPPED}: {OVER} (--patient waits)"
-"""Reason of an answer that exhausts the share of its family."""
+"""Reason for an answer that exhausts the budget of its family."""
 NOT_BEGUN = f"{OVER}; --patient runs them"
-"""Reason of the answers that are not begun then."""
+"""Reason for the answers that are skipped because the budget is exhausted."""
 NOT_COMPILED = "its code is not compiled yet; type `equimargin warm-up`, once, and compare again"
-"""Reason for a solver whose code would take longer than COMPILED_AT_ONCE.
+"""Reason for a solver whose compilation would take longer than COMPILED_AT_ONCE.
 
-It says code, because a kernel would be taken for one of the problem.
+It says "code", because "kernel" would be taken for that of the problem.
 """
 PROCESS_ENDED = "the process that ran it ended: it crashed, was killed, or quit by itself"
-"""Reason of an answer whose process ended, also when it ran alone."""
+"""Reason for an answer whose process ended, also when it ran alone."""
 OUT_OF_TIME = "stopped as the total time was over"
-"""Reason of an answer that is stopped at the end of the total time."""
+"""Reason for an answer that is stopped at the end of the total time."""
 
 
 @dataclass(frozen=True)
 class Allowance:
     """Time limits of one answer.
 
-    Attributes
+    Parameters
     ----------
     seconds : float
-        Seconds of solving.
-    reason : str
-        Reason of an answer that is stopped then; empty for the usual word on a time limit.
-    left : float
-        Seconds in which declaring and compiling count, too.
-    late : str
-        Reason of an answer that is stopped at their end.
-    compiling : float
-        Seconds in which kernels of a specialised solver are compiled.
+        Time limit of the solver in seconds.
+    reason : str, default ""
+        Message if `seconds` stops the answer; empty for the default message.
+    left : float, default inf
+        Time limit in seconds that includes declaration and compilation.
+    late : str, default OUT_OF_TIME
+        Message if `left` stops the answer.
+    compiling : float, default inf
+        Time limit in seconds for compiling kernels of a specialised solver.
     """
 
     seconds: float
@@ -65,16 +65,16 @@ class Allowance:
     compiling: float = inf
 
     def within(self, left: float, late: str = OUT_OF_TIME) -> Allowance:
-        """Return the allowance when a number of seconds is left in all.
+        """Return the allowance capped by a remaining time.
 
-        The shortest of the times ends an answer, with its own reason.
+        The shortest limit stops an answer, with its own message.
 
         Parameters
         ----------
         left : float
-            Seconds left.
-        late : str
-            Reason of an answer that is stopped then.
+            Remaining seconds.
+        late : str, default OUT_OF_TIME
+            Message if the remaining time stops the answer.
         """
         if left >= self.left:
             return self

@@ -18,23 +18,24 @@ from equimargin.solvers import BACKENDS, SOLVERS, Requirements, Solver
 from equimargin.solvers.registry import RegisteredSolver
 
 ACCURATE = "CLARABEL"
-"""Name of the backend of controls: refuting a misprint takes an accurate solution."""
+"""Backend of the controls: refuting a misprint requires an accurate solution."""
 
 
 @dataclass(frozen=True)
 class Choice:
     """Formulations and solvers of a comparison.
 
-    Attributes
+    Parameters
     ----------
-    ids : list[str]
-        Formulations.
-    backends : list[str]
-        Backends by their names.
-    solvers : dict[str, RegisteredSolver]
-        Specialised solvers by their names, those that were passed as objects last.
-    asked : set[str]
-        Patterns of backends and solvers, in capital letters: one in full asks for them by name.
+    ids : list of str
+        Ids of the formulations.
+    backends : list of str
+        Names of the backends.
+    solvers : dict of str to RegisteredSolver[Any]
+        Specialised solvers by name, those passed as objects last.
+    asked : set of str
+        Patterns of backends and solvers in upper case; a full name requests a weak one,
+        too.
     """
 
     ids: list[str]
@@ -48,25 +49,27 @@ class Choice:
 
         Parameters
         ----------
-        formulations, solvers
+        formulations, solvers : str or sequence
             As in `ComparisonRequest`.
 
         Raises
         ------
         ValueError
-            If a pattern matches nothing, something is no solver, or two solvers have one name.
+            If a pattern matches nothing, an object is no solver, or two solvers have
+            one name.
         """
         ids = matching(formulations, REGISTRY, "formulation")
-        given = [_registered(each) for each in solvers if not isinstance(each, str)]
-        patterns = [each for each in solvers if isinstance(each, str)]
+        # Objects replace no name: a solver with a known name must be the registered one.
+        given = [_registered(item) for item in solvers if not isinstance(item, str)]
+        patterns = [item for item in solvers if isinstance(item, str)]
         names = matching(patterns, [*BACKENDS, *SOLVERS], "solver")
         chosen = {name: SOLVERS[name] for name in names if name in SOLVERS}
         for solver in given:
             known = chosen.get(solver.name) or SOLVERS.get(solver.name)
             if solver.name in BACKENDS or (known is not None and known is not solver):
                 raise ValueError(
-                    f"two solvers of one comparison are called {solver.name!r}: give this "
-                    f"one another name"
+                    f"two solvers of a comparison are named {solver.name!r}; give this one "
+                    f"another name"
                 )
             chosen[solver.name] = solver
         asked = {name.upper() for name in (*patterns, *(solver.name for solver in given))}
@@ -80,10 +83,11 @@ class Choice:
         problem : AnyProblem
             Problem of a family.
         tol : float
-            Relative accuracy asked of every solver.
-        controls : bool
-            Whether formulations that are wrong on purpose take part.
+            Relative tolerance requested of every solver.
+        controls : bool, default False
+            True to include the negative controls.
         """
+        # Declarations, then specialised solvers, then controls.
         entries = [REGISTRY[id] for id in self.ids if REGISTRY[id].family == problem.family]
         backends = [name for name in self.backends if not self._is_weak(name, problem.kind)]
         jobs = [
@@ -104,30 +108,37 @@ class Choice:
         return jobs
 
     def _is_weak(self, backend: str, kind: str) -> bool:
-        """Return True for a backend that is weak on a kind of program and not named in full."""
+        """Return True for a backend that is weak on a class of programs and not named in full."""
         return backend not in self.asked and BACKENDS[backend].suited not in ("any", kind)
 
     def left_out(
         self, problems: Iterable[AnyProblem], jobs: Sequence[Job], formulations: str | Sequence[str]
     ) -> Iterator[str]:
-        """Yield sentences on weak backends, and on choices for none of the problems.
+        """Yield sentences on weak backends, and on choices that apply to none of the problems.
 
-        A choice is a formulation by its own name, or a solver by any pattern but that of all.
+        Such a choice is a formulation by its full name, or a solver by any pattern
+        except *.
 
         Parameters
         ----------
-        problems : Iterable[AnyProblem]
+        problems : iterable of AnyProblem
             Problems of the comparison.
-        jobs : Sequence[Job]
-            All their jobs.
-        formulations : str or Sequence[str]
+        jobs : sequence of Job
+            Jobs of all problems.
+        formulations : str or sequence of str
             Patterns of formulations.
+
+        Yields
+        ------
+        str
+            Sentence.
         """
         for kind in dict.fromkeys(problem.kind for problem in problems):
             weak = [name for name in self.backends if self._is_weak(name, kind)]
             yield from (
                 f"{name} on {kind} programs (weak there; --solver {name} runs it)" for name in weak
             )
+        # The pattern * alone matches solvers of other families by intention.
         compared = dict.fromkeys(job.problem.family for job in jobs)
         answering = {job.solver for job in jobs}
         for name, solver in self.solvers.items():
@@ -136,7 +147,7 @@ class Choice:
             )
             if asked and name not in answering:
                 yield (
-                    f"{name} is for {', '.join(solver.families)}, and compared is "
+                    f"{name} solves {', '.join(solver.families)}, not the compared "
                     f"{', '.join(compared)}"
                 )
         wanted = {
@@ -147,27 +158,34 @@ class Choice:
         for id, entry in REGISTRY.items():
             if id.lower() in wanted and id not in declared:
                 if entry.family not in compared:
-                    yield f"{id} declares {entry.family}, and compared is {', '.join(compared)}"
+                    yield f"{id} declares {entry.family}, not the compared {', '.join(compared)}"
+                elif entry.control:
+                    yield f"{id} is a control (--include-controls)"
                 else:
-                    yield (
-                        f"{id} is "
-                        f"{'a control (--include-controls)' if entry.control else 'for backends, and none was asked for'}"
-                    )
+                    yield f"{id} needs a backend, and none was requested"
 
 
 def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> list[str]:
-    """Return the known names that match any of the patterns, in their own order.
-
-    Upper and lower case are the same.
+    """Return the known names that match any pattern, ignoring case, in their own order.
 
     Parameters
     ----------
-    patterns : str or Sequence[str]
-        Names or patterns with * and ?.
-    known : Iterable[str]
+    patterns : str or sequence of str
+        Names, or patterns with * and ?.
+    known : iterable of str
         All names.
     what : str
-        Kind of the names, for errors.
+        Singular noun for the error message, such as "solver".
+
+    Returns
+    -------
+    list of str
+        Matching names.
+
+    Raises
+    ------
+    ValueError
+        If a pattern matches no name.
     """
     wanted = [patterns] if isinstance(patterns, str) else list(patterns)
     names = list(known)
@@ -185,9 +203,10 @@ def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> 
 
 
 def _registered(solver: object) -> RegisteredSolver[Any]:
-    """Return an object in place of a name as a solver like any other.
+    """Return a `Solver` object as a registered solver.
 
-    It refuses what the object refuses. Attributes are read once, because properties may fail.
+    It refuses what the object refuses. Attributes are read once, because properties may
+    raise.
 
     Raises
     ------
@@ -205,7 +224,7 @@ def _registered(solver: object) -> RegisteredSolver[Any]:
                     thresholds=float("inf"),
                     also=solver.refusal,
                 )
-                told = (
+                attributes = (
                     solver.name,
                     solver.run,
                     solver.algorithm,
@@ -214,15 +233,18 @@ def _registered(solver: object) -> RegisteredSolver[Any]:
                     solver.reference,
                 )
                 return RegisteredSolver(
-                    *told, first=lambda problem: False, library=str(getattr(solver, "library", ""))
+                    *attributes,
+                    first=lambda problem: False,
+                    library=str(getattr(solver, "library", "")),
                 )
-    except Exception as failure:  # a property of the user's may fail in any way
+    # A user-defined property may raise any exception.
+    except Exception as failure:
         kind = type(solver).__name__
         raise ValueError(
             f"a solver of the class {kind} has an attribute that cannot be read: "
             f"{what_was_raised(failure)}"
         ) from failure
     raise ValueError(
-        f"{format_value(solver)} is no solver: a function is entered by @solver and asked "
-        f"for by its name"
+        f"{format_value(solver)} is no solver; register a function with @solver, and request it "
+        f"by name"
     )

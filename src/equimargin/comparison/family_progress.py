@@ -1,4 +1,4 @@
-"""A family at work: its jobs, the evidence so far, and the answers its verdict needs."""
+"""Progress of a family: its jobs, the evidence so far, and the answers its verdict needs."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from equimargin.solvers import Status
 class FamilyProgress:
     """Jobs of a family, and the evidence so far.
 
-    Attributes
+    Parameters
     ----------
     problem : AnyProblem
         Problem of the family.
-    jobs : list[Job]
-        All answers that are wanted.
+    jobs : list of Job
+        Requested answers.
     agree_tol : float
         Relative tolerance of the referee.
     possible : Availability
-        Whether the problem can be declared, and solved by a specialised solver.
-    evidence : dict[int, Evidence]
-        Evidence by the places of its jobs, in order of arrival.
+        Record whether the problem can be declared, and solved by a specialised solver.
+    evidence : dict of int to Evidence, optional
+        Evidence by job index, in order of arrival.
     """
 
     problem: AnyProblem
@@ -46,36 +46,43 @@ class FamilyProgress:
     possible: Availability
     evidence: dict[int, Evidence] = field(default_factory=dict)
     allowed: Allowance | None = None
-    """Limit of every answer once the optimum is proven; None until then."""
+    """Limits of every answer once the optimum is proven; None until then."""
     until: float | None = None
-    """CPU seconds of the comparison at which its part of them is used up.
+    """CPU seconds of the comparison at which the budget of the family is exhausted.
 
-    None until it has begun with further answers.
+    None until the family starts on answers that its verdict does not need.
     """
     verdict: FamilyVerdict = field(init=False)
-    """Verdict on the evidence so far, there once it has begun."""
+    """Verdict on the evidence so far; set by `begin`."""
 
     def begin(self) -> None:
-        """Judge it without any answer; this may run functions of the user, and prove an optimum."""
+        """Judge the family without any answer.
+
+        This may run functions of the user, and prove an optimum.
+        """
         self.verdict = self._judged()
 
     def _judged(self) -> FamilyVerdict:
-        """Return the verdict on what there is, in the order of the jobs.
+        """Return the verdict on the evidence so far, in the order of the jobs.
 
-        With the last answer comes what is the same at every optimum.
+        The properties common to all optima come with the last answer.
         """
-        found = [self.evidence[place] for place in sorted(self.evidence)]
+        evidence = [self.evidence[place] for place in sorted(self.evidence)]
         problem, bounds = self.problem, bounds_for(self.problem)
         verdict = judge(
             problem.family,
-            found,
+            evidence,
             bounds.scale,
             self.agree_tol,
             problem.convex,
             self.possible,
             bounds.constant,
         )
-        same = stable(problem, found) if len(found) == len(self.jobs) and not bounds.doubt else None
+        same = (
+            stable(problem, evidence)
+            if len(evidence) == len(self.jobs) and not bounds.doubt
+            else None
+        )
         return replace(
             verdict,
             note=problem.note,
@@ -85,25 +92,26 @@ class FamilyProgress:
         )
 
     def enter(self, place: int, found: Evidence, patient: bool) -> None:
-        """Judge it with one answer more.
+        """Record an answer, and update the verdict.
 
-        The first that proves the optimum sets the limit of answers from then on.
+        The first answer that proves the optimum sets the limits of later ones.
 
         Parameters
         ----------
         place : int
-            Place of the job.
+            Index of the job.
         found : Evidence
             Evidence of the answer.
         patient : bool
-            Whether no limit is set.
+            True to set no limit.
         """
         self.evidence[place] = found
         self.verdict = self._judged()
         if patient:
             return
         if found.run.reason == STOPPED_TOGETHER:
-            self.until = 0.0  # what it had left is used up
+            # The budget of the family is exhausted.
+            self.until = 0.0
         if self.allowed is None and self.verdict.interval.relative_width <= max(
             self.jobs[place].tol, self.agree_tol
         ):
@@ -111,7 +119,7 @@ class FamilyProgress:
 
     @property
     def agreeing(self) -> list[Judgement]:
-        """The judgements of all answers that agree, controls left out."""
+        """Assessments of all agreeing answers, without controls."""
         return [
             j
             for j in self.verdict.judgements
@@ -120,12 +128,12 @@ class FamilyProgress:
 
     @property
     def agrees(self) -> bool:
-        """True if the verdict is that all agree; further answers can only contradict it."""
+        """True if the verdict is "agree"; further answers can only contradict it."""
         return self.verdict.verdict is Verdict.AGREE
 
     @property
     def waiting(self) -> int:
-        """Number of missing answers that share the CPU time."""
+        """Number of missing answers that share the CPU budget."""
         return sum(
             place not in self.evidence and not job.control for place, job in enumerate(self.jobs)
         )
@@ -133,7 +141,8 @@ class FamilyProgress:
     def limit_of(self, job: Job) -> Allowance | None:
         """Return the limits of a job that no verdict needs.
 
-        None for the usual limits: of controls, and of an answer without which there is no verdict.
+        None stands for the usual limits: for controls, and for an answer that the
+        verdict needs.
 
         Parameters
         ----------
@@ -145,10 +154,12 @@ class FamilyProgress:
     def _is_witness(self, job: Job) -> bool:
         """Return True if the verdict needs an answer of the job's kind.
 
-        It does not wait once one of that kind has had the whole time limit without agreeing.
+        It does not once an answer of that kind has reached the full time limit without
+        agreeing.
         """
         if self.agrees:
             return False
+        # The usual verdict needs a declaration and a solver that run different code.
         runs = [judgement.evidence.run for judgement in self.agreeing]
         solver = job.formulation is None
         missing = all((run.formulation is None) != solver for run in runs)
@@ -157,14 +168,14 @@ class FamilyProgress:
             run.status is Status.TIME_LIMIT
             and not run.reason.startswith(STOPPED)
             and (run.formulation is None) == solver
-            for run in (found.run for found in self.evidence.values())
+            for run in (evidence.run for evidence in self.evidence.values())
         )
 
     def obstacle(self, job: Job) -> Refusal | str | None:
-        """Return why a job is not to be run, whatever time there is, or None.
+        """Return the reason to skip a job regardless of the time left, or None.
 
-        It cannot be, or its backend was stopped on a formulation of the same unknowns; or on any,
-        if another backend has answered the job's.
+        The job may be impossible; or its backend was stopped on a formulation of the
+        same variables, or on any if another backend has solved the job's formulation.
 
         Parameters
         ----------
@@ -174,7 +185,10 @@ class FamilyProgress:
         refusal = self._refusal(job)
         if refusal is not None or job.formulation is None or job.control or self.allowed is None:
             return refusal
-        runs = [found.run for found in self.evidence.values() if found.run.solver == job.solver]
+        # A backend is assumed to exceed its limit again on a program of equal variables.
+        runs = [
+            evidence.run for evidence in self.evidence.values() if evidence.run.solver == job.solver
+        ]
         on = [
             run.formulation for run in runs if run.formulation and run.reason == self.allowed.reason
         ]
@@ -187,21 +201,24 @@ class FamilyProgress:
         return f"{job.solver} was stopped on {stopped[0]}; --patient runs it" if stopped else None
 
     def _refusal(self, job: Job) -> Refusal | None:
-        """Return the reason why a job cannot be run, as far as that is known, or None; it is found once for all backends."""
+        """Return the known reason why a job cannot be run, or None.
+
+        It is determined once for all backends.
+        """
         if job.way in self.possible.refusals:
             return self.possible.refusals[job.way]
         return job.known_refusal
 
     def turn(self, place: int) -> int:
-        """Return when it is a job's turn among those of its family.
+        """Return the rank of a job within its family.
 
-        0 the first solver, 1 the first declaration; 2 the others by that backend, 3 other solvers,
-        4 the other backends; 5 reference solvers, 6 controls.
+        0 the first solver, 1 the first declaration; 2 the others by that backend, 3
+        other solvers, 4 the other backends; 5 reference solvers, 6 controls.
 
         Parameters
         ----------
         place : int
-            Place of the job.
+            Index of the job.
         """
         job, first = self.jobs[place], self._firsts.get(False)
         if place in self._firsts.values():
@@ -214,10 +231,10 @@ class FamilyProgress:
 
     @cached_property
     def _firsts(self) -> dict[bool, int]:
-        """Places of the first solver (True) and of the first declaration (False) that can be run.
+        """Indices of the first solver (True) and of the first declaration (False) that can run.
 
-        That is a declaration by another library than the solver's, where there is one: two runs of
-        one library are one witness.
+        The declaration is solved by another library than the solver's, if there is one:
+        two runs of one library are one witness.
         """
         willing = [
             at for at, job in enumerate(self.jobs) if not job.control and self._refusal(job) is None
@@ -236,16 +253,16 @@ class FamilyProgress:
 
 
 def _allowance(agreeing: list[Judgement]) -> Allowance | None:
-    """Return the limits of answers after the proof of the optimum by others."""
+    """Return the limits of answers after the proof of the optimum."""
     runs = [judgement.evidence.run for judgement in agreeing]
     slowest = max(runs, key=lambda run: run.solve_seconds or 0.0, default=None)
     if slowest is None:
         return None
     taken = max(slowest.solve_seconds or 0.0, 1e-3)
     seconds = max(LEAST_ALLOWANCE, ALLOWED_RATIO * taken)
-    who = slowest.solver if slowest.formulation is None else slowest.name
-    much = (
+    slowest_name = slowest.solver if slowest.formulation is None else slowest.name
+    limit_text = (
         f"{seconds:.3g} s of CPU time are allowed, {seconds / taken:,.0f} x the {taken:.3g} s "
-        f"of {who}"
+        f"of {slowest_name}"
     )
-    return Allowance(seconds, f"stopped: {much} (--patient waits)")
+    return Allowance(seconds, f"stopped: {limit_text} (--patient waits)")

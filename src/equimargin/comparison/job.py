@@ -1,4 +1,4 @@
-"""One answer of a comparison: declared or passed to a solver, solved, and examined."""
+"""Single answer of a comparison: declaration or solver call, solution and examination."""
 
 from __future__ import annotations
 
@@ -36,26 +36,24 @@ LIBRARIES_OF_LINEAR_PROGRAMS = ("highspy", "scipy.linalg")
 
 @dataclass(frozen=True)
 class Job:
-    """One answer that is wanted: a declaration solved by a backend, or a specialised solver (formulation None).
+    """Request for one answer: a declaration solved by a backend, or a specialised solver.
 
-    Attributes
+    Parameters
     ----------
     problem : AnyProblem
         Problem of a family.
     formulation : str or None
-        Id of the formulation that is declared.
+        Id of the declared formulation; None for a specialised solver.
     solver : str
         Name of the backend or specialised solver.
     tol : float
-        Relative accuracy asked of it.
-    module : str
-        The module whose import registers the formulation or the solver, for a process that does not
-        know it yet.
-    control : bool
-        Whether the formulation is wrong on purpose.
-    given : RegisteredSolver[Any] | None
-        RegisteredSolver or None The specialised solver itself, where it is not looked
-        up by its name.
+        Relative tolerance requested of it.
+    module : str, default "equimargin.solvers"
+        Module whose import registers the formulation or the solver in another process.
+    control : bool, default False
+        True if the formulation is a negative control.
+    given : RegisteredSolver, optional
+        Specialised solver passed as an object; None to look it up by name.
     """
 
     problem: AnyProblem
@@ -68,64 +66,67 @@ class Job:
 
     @property
     def name(self) -> str:
-        """Name of the answer in sentences."""
+        """Name of the answer in messages."""
         return f"{self.formulation or 'solver'} by {self.solver}"
 
     @property
     def specialised(self) -> RegisteredSolver[Any]:
-        """The specialised solver."""
+        """Specialised solver of the job."""
         return self.given or SOLVERS[self.solver]
 
     @property
     def is_reference(self) -> bool:
-        """True if it is a specialised solver that serves as a reference."""
+        """True for a specialised solver that serves as a reference."""
         return self.formulation is None and self.specialised.reference
 
     @property
     def way(self) -> Formulation | RegisteredSolver[Any]:
-        """The formulation or the specialised solver, which knows what problems it takes."""
+        """Formulation or specialised solver of the job."""
         return self.specialised if self.formulation is None else REGISTRY[self.formulation]
 
     @property
     def library(self) -> str:
-        """Library whose code solves it, by a backend's name where it is one.
+        """Library that solves the job: the backend, or the library of a specialised solver.
 
-        Empty where that is the code of a specialised solver itself.
+        Empty if the specialised solver runs its own code.
         """
         return self.solver if self.formulation is not None else self.specialised.library
 
     @cached_property
     def known_refusal(self) -> Refusal | None:
-        """Reason why it cannot be run, as far as that is known, or None."""
+        """Known reason why the job cannot be run, or None."""
         return find_refusal(self.way, self.problem)
 
     @property
     def refusal(self) -> Refusal | None:
-        """Reason why it cannot be run, or None."""
+        """Reason why the job cannot be run, or None."""
         with kept_from_quitting():
             return self.way.refusal(self.problem)
 
     @property
     def seconds_to_compile(self) -> float:
-        """About how many seconds it waits until a kernel of the project's own is compiled."""
+        """Estimated seconds until the package's kernels for the job are compiled."""
         return 0.0 if self.formulation is not None else self.specialised.seconds_to_compile
 
     @cached_property
     def preference(self) -> tuple[bool, int]:
-        """What its place among its like is by: the solver that "auto" asks before others, and the backend that is good at its program."""
+        """Sort key among jobs of equal priority; smaller runs first.
+
+        A solver that "auto" tries first precedes others, and so does a backend that
+        suits the program.
+        """
         if self.formulation is not None:
             suited = BACKENDS[self.solver].suited == "linear" and self.problem.kind == "linear"
             return not suited, list(BACKENDS).index(self.solver)
         return not self.specialised.goes_first(self.problem), 0
 
     def answer(self, allowed: Allowance | Refusal | str) -> Evidence:
-        """Run the job, or say why it is not run.
+        """Run the job, or record why it is skipped.
 
         Parameters
         ----------
-        allowed : Allowance | Refusal | str
-            Allowance or Refusal or str Limits of the answer, or the reason why there is
-            none.
+        allowed : Allowance, Refusal or str
+            Limits of the answer, or the reason to skip it.
         """
         if isinstance(allowed, Refusal):
             return self._skipped(
@@ -140,11 +141,12 @@ class Job:
     def run(self, allowed: Allowance) -> Evidence:
         """Solve and examine.
 
-        A job that cannot be run is skipped with its reason, and an exception makes a failed answer.
+        A job that cannot be run is skipped with its reason, and an exception makes a
+        failed answer.
 
-        Linear algebra has one thread, as backends have: several spend more time waiting for each
-        other on problems of this size, above all where other programs want the cores, and times of
-        answers could not be compared.
+        Linear algebra has one thread, as backends have: with several, threads wait for
+        each other on problems of this size, above all if other programs use the cores,
+        and times would not be comparable.
 
         Parameters
         ----------
@@ -161,12 +163,12 @@ class Job:
 
     @property
     def _who(self) -> tuple[str, str | None, str, bool]:
-        """The family, the formulation, the solver, and whether it is a control, as `Run` has them."""
+        """Family, formulation, solver and control flag, as in `Run`."""
         return self.problem.family, self.formulation, self.solver, self.control
 
     @property
     def ended_its_process(self) -> Evidence:
-        """The evidence of a job whose process ended."""
+        """Evidence of a job whose process ended."""
         return Evidence(Run(*self._who, Status.NUMERICAL_FAILURE, PROCESS_ENDED))
 
     def _skipped(self, status: Status, reason: str) -> Evidence:
@@ -202,7 +204,7 @@ class Job:
         )
 
     def _solved(self, allowed: Allowance) -> Evidence:
-        """Return the evidence of a specialised solver, seconds of compiling apart from solving."""
+        """Return the evidence of a specialised solver, with compilation time separated."""
         if self.problem.kind == "linear":
             for library in LIBRARIES_OF_LINEAR_PROGRAMS:
                 import_module(library)
@@ -212,27 +214,29 @@ class Job:
                 self.problem, Limits(self.tol, time_limit=allowed.seconds), None
             )
             compiling = measure_compile_seconds() - before
-            found = examine_solution(self.problem, solution)
+            evidence = examine_solution(self.problem, solution)
         reason = (
             allowed.reason
             if allowed.reason and solution.status is Status.TIME_LIMIT
-            else found.run.reason
+            else evidence.run.reason
         )
         inner = "" if solution.solver == self.solver else solution.solver
         within = f" (computed by {inner})" if inner else ""
         library = self.library or (SOLVERS[inner].library if inner in SOLVERS else "") or inner
-        named = replace(found.run, solver=self.solver, library=library)
+        named = replace(evidence.run, solver=self.solver, library=library)
         return replace(
-            found, run=replace(named, reason=f"{reason}{within}", compile_seconds=compiling)
+            evidence, run=replace(named, reason=f"{reason}{within}", compile_seconds=compiling)
         )
 
     def _enter(self) -> None:
-        """Register the formulation or the solver by importing its module: another process knows only those of the project.
+        """Register the formulation or the solver by importing its module.
+
+        Another process knows only those of this package.
 
         Raises
         ------
         LookupError
-            Importing the module does not register it.
+            If importing the module does not register it.
         """
         name = self.formulation or self.solver
         known: Container[str] = REGISTRY if self.formulation else SOLVERS
@@ -240,8 +244,8 @@ class Job:
             with suppress(ImportError):
                 import_module(self.module)
             if name not in known:
-                where = f"{name} is not entered by importing {self.module} in another process"
+                where = f"{name} is not registered by importing {self.module} in another process"
                 raise LookupError(
-                    f"{where}: put it into a module that can be imported there, or run one "
+                    f"{where}; define it in a module that can be imported there, or run one "
                     f"job at a time"
                 )

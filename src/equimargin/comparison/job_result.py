@@ -1,4 +1,4 @@
-"""The result of a job: the evidence, its place, and what it has cost."""
+"""Result of a job: evidence, indices and cost."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from equimargin.proofs import Evidence
 
 @dataclass(frozen=True)
 class JobResult:
-    """The evidence of a job, and its seconds without compiling or loading kernels.
+    """Evidence of a job, and its seconds without compiling or loading kernels.
 
-    Attributes
+    Parameters
     ----------
     which, place : int
-        The family, and the place of the job among those of the family.
+        Indices of the family, and of the job within the family.
     evidence : Evidence
-        What it shows.
-    cpu, wall : float
+        Evidence of the answer.
+    cpu, wall : float, default 0.0
         CPU seconds and wall seconds.
-    compiling : float
-        Seconds foreseen for the kernels that were compiled.
+    compiling : float, default 0.0
+        Estimated seconds of the kernels that were compiled.
     """
 
     which: int
@@ -38,27 +38,27 @@ class JobResult:
 
 
 def run_job(which: int, place: int, job: Job, allowed: Allowance | Refusal | str) -> JobResult:
-    """Answer a job, and measure its cost.
+    """Run a job, and measure its cost.
 
-    Compiling has as large a share of the CPU time as of the time on the wall.
+    Compilation is assumed to take the same share of CPU time as of wall time.
 
     Parameters
     ----------
     which, place : int
-        The family, and the place of the job among those of the family.
+        Indices of the family, and of the job within the family.
     job : Job
-        The job.
-    allowed : Allowance | Refusal | str
-        Allowance or Refusal or str Limits, or the reason why it is not run.
+        Job to run.
+    allowed : Allowance, Refusal or str
+        Limits, or the reason to skip it.
     """
     before, foreseen = clocks(), seconds_foreseen()
-    found = job.answer(allowed)
+    evidence = job.answer(allowed)
     cpu, wall, compiling = (after - at for at, after in zip(before, clocks(), strict=True))
     at_work = max(wall - compiling, 0.0)
     return JobResult(
         which,
         place,
-        found,
+        evidence,
         cpu * at_work / wall if wall else cpu,
         at_work,
         seconds_foreseen() - foreseen,
@@ -66,7 +66,10 @@ def run_job(which: int, place: int, job: Job, allowed: Allowance | Refusal | str
 
 
 def clocks() -> tuple[float, float, float]:
-    """Return CPU seconds with those of ended child processes, wall seconds, and seconds of compiling."""
+    """Return CPU seconds, wall seconds and seconds of compilation.
+
+    CPU seconds include ended child processes.
+    """
     return (
         time.process_time() + sum(os.times()[2:4]),
         time.perf_counter(),

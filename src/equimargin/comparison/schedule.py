@@ -1,24 +1,26 @@
-"""The schedule of a comparison: one queue of jobs by one priority, one allowance each.
+"""Schedule of a comparison: a priority queue of jobs, each with its time limits.
 
-The solver that `solve` would choose goes first in every family, because an optimum is
-proven soonest by it, and then one declaration of each: verdicts need no more. Then come
-all others, family by family: its declarations by the same backend, its other solvers,
-its declarations by the other backends, solvers that are there to be compared with, and
-the controls.
+The solver that `solve` would choose goes first in every family, because it proves an
+optimum soonest, and then one declaration of each: verdicts need no more. Then follow
+the other jobs, family by family: its declarations by the same backend, its other
+solvers, its declarations by the other backends, reference solvers, and controls.
 
-Whatever happens, these hold. No job is begun once the total time is over, and the step
-at work then is stopped or waited for, as `ComparisonRequest.total_time` says. A job
-that fails is a failed answer and ends nothing, not even where it ends its process: all
-that was at work then is run again, each job in a process by itself. What a verdict
-waits for is bounded by the time limit of an answer alone. Once the optimum is proven,
-as far as answers are compared with it, no answer may take much longer than what has
-proven it, and a backend that did is not asked for what others have answered. Once a
-verdict stands, its further answers share what is left of TOGETHER. There is a
-comparison after every answer, so that an interrupt leaves the last one.
+Invariants:
 
-Small problems run kernels as Python. Kernels that a verdict waits for are compiled
-whatever that takes, all others in what these leave of COMPILED_AT_ONCE: a solver whose
-code would take longer waits until `equimargin warm-up` has compiled it.
+- No job is started once the total time is over, and a running step then is stopped or
+  completed, as described in `ComparisonRequest.total_time`.
+- A job that fails is a failed answer and ends nothing, even if it ends its process: all
+  running jobs are then repeated, each in its own process.
+- An answer that a verdict needs is bounded by the time limit of an answer alone.
+- Once the optimum is proven to the tolerance of the comparison, no answer may take much
+  longer than those that have proven it, and a backend that did is not run on
+  formulations that others have answered.
+- Once a verdict stands, further answers share the remaining part of TOGETHER.
+- There is a comparison after every answer, so that an interrupt leaves the last one.
+
+Small problems run kernels as Python. Kernels that a verdict needs are always compiled,
+all others in the remaining part of COMPILED_AT_ONCE: a solver with a longer compilation
+is skipped until `equimargin warm-up` has compiled it.
 """
 
 from __future__ import annotations
@@ -48,24 +50,25 @@ from equimargin.report.comparison import Comparison
 from equimargin.request import ComparisonRequest
 
 Place = tuple[int, int]
-"""A family, and the place of a job among those of the family."""
+"""Indices of a family, and of a job within the family."""
 Start = tuple[int, int, Job, Allowance | Refusal | str]
-"""A place, the job that is begun there, and its allowance or why it is not run."""
+"""Indices, the job that is started there, and its allowance or the reason to skip it."""
 
 
 @dataclass
 class Schedule:
-    """All families at work.
+    """Schedule of all families.
 
-    Attributes
+    Parameters
     ----------
-    families : list[FamilyProgress]
-        One for every problem.
+    families : list of FamilyProgress
+        Progress of each problem's family.
     request : ComparisonRequest
-        The request.
-    asked : set[str]
-        Patterns of solvers in capital letters; kernels of a solver named in full are always compiled.
-    settings, left_out
+        Options of the comparison.
+    asked : set of str
+        Patterns of solvers in upper case; kernels of a solver named in full are always
+        compiled.
+    settings, left_out : mapping, tuple of str
         Records of the comparison.
     """
 
@@ -77,18 +80,18 @@ class Schedule:
     started: float
     """Reading of `time.perf_counter` from which seconds and the total time count."""
     spent: float = 0.0
-    """CPU seconds of all answers so far, compiling excluded."""
+    """CPU seconds of all answers so far, without compilation."""
     taken: float = 0.0
-    """Wall seconds of the same."""
+    """Wall seconds of all answers so far, without compilation."""
     compiled: float = 0.0
-    """Seconds foreseen for all kernels that were compiled."""
+    """Estimated seconds of all kernels that were compiled."""
     at_work: set[Place] = field(default_factory=set)
-    """Jobs that were begun and are not answered."""
+    """Running jobs."""
 
     def comparisons(self) -> Iterator[Comparison]:
         """Yield the comparison before the first answer and after each.
 
-        The last is marked if time was over before all answers were there.
+        The last one is marked if time ended before all answers.
         """
         for family in self.families:
             family.begin()
@@ -100,9 +103,9 @@ class Schedule:
             self.families[done.which].enter(done.place, done.evidence, self.request.patient)
             yield self._comparison()
         cut = any(
-            found.run.reason == OUT_OF_TIME
+            evidence.run.reason == OUT_OF_TIME
             for family in self.families
-            for found in family.evidence.values()
+            for evidence in family.evidence.values()
         )
         if cut or any(len(family.evidence) < len(family.jobs) for family in self.families):
             end = f"the total time of {self.request.total_time:g} s is over"
@@ -119,7 +122,7 @@ class Schedule:
         )
 
     def _answers(self) -> Iterator[JobResult]:
-        """Yield the answers as they come, of this process or of several."""
+        """Yield the answers as they arrive, from this process or from several."""
         starts = self._starts()
         if self.request.jobs == 1:
             yield from (run_job(*start) for start in starts)
@@ -128,28 +131,28 @@ class Schedule:
             try:
                 yield from _in_processes(starts, self.request.jobs)
                 return
-            except (
-                BrokenExecutor
-            ):  # one of those at work has ended its process, and which one shows when each is alone
+            # A running job has ended its process; running each alone shows which one.
+            except BrokenExecutor:
                 yield from (
                     self._alone(start)
                     for start in self._begun(sorted(self.at_work, key=self._priority))
                 )
 
     def _alone(self, start: Start) -> JobResult:
-        """Run a job in a process by itself; where that ends, too, the answer has failed."""
-        which, place, job, _ = start
+        """Run a job in its own process; if that ends too, the answer has failed."""
+        family_index, place, job, _ = start
         try:
-            (done,) = _in_processes([start], 2)  # joblib takes this process for a single one
+            # With one process joblib would use the present one.
+            (done,) = _in_processes([start], 2)
         except BrokenExecutor:
-            return JobResult(which, place, job.ended_its_process)
+            return JobResult(family_index, place, job.ended_its_process)
         return done
 
     def _starts(self) -> Iterator[Start]:
-        """Return the jobs by their priority."""
+        """Return the jobs by priority."""
         places = (
-            (which, place)
-            for which, family in enumerate(self.families)
+            (family_index, place)
+            for family_index, family in enumerate(self.families)
             for place in range(len(family.jobs))
         )
         return self._begun(sorted(places, key=self._priority))
@@ -157,24 +160,36 @@ class Schedule:
     def _priority(self, at: Place) -> tuple[Any, ...]:
         """Return the sort key of a job.
 
-        A solver of every family, a declaration of every family, then family by family all others.
+        First a solver of every family, then a declaration of every family, then all
+        others by family.
         """
-        which, place = at
-        turn = self.families[which].turn(place)
-        return min(turn, 2), which, turn, self.families[which].jobs[place].preference, place
+        family_index, place = at
+        turn = self.families[family_index].turn(place)
+        return (
+            min(turn, 2),
+            family_index,
+            turn,
+            self.families[family_index].jobs[place].preference,
+            place,
+        )
 
     def _begun(self, places: Iterable[Place]) -> Iterator[Start]:
-        """Yield jobs, each when its turn has come; none once time is over."""
-        for which, place in places:
-            family, left = self.families[which], self._left()
+        """Yield jobs when they start; none once the total time is over."""
+        for family_index, place in places:
+            family, left = self.families[family_index], self._left()
             if left <= 0:
                 return
             job = family.jobs[place]
-            self.at_work.add((which, place))
-            yield which, place, job, family.obstacle(job) or self._allowance(which, job, left)
+            self.at_work.add((family_index, place))
+            yield (
+                family_index,
+                place,
+                job,
+                family.obstacle(job) or self._allowance(family_index, job, left),
+            )
 
     def _allowance(self, which: int, job: Job, left: float) -> Allowance | str:
-        """Return the shortest of all limits of a job, or why it is not begun."""
+        """Return the shortest of all limits of a job, or the reason to skip it."""
         share, limit = self._share(which, job), self.families[which].limit_of(job)
         if share <= 0:
             return NOT_BEGUN
@@ -182,9 +197,8 @@ class Schedule:
         compiling = inf if limit is None or by_name else max(COMPILED_AT_ONCE - self.compiled, 0.0)
         if job.seconds_to_compile > compiling:
             return NOT_COMPILED
-        pace = (
-            max(self.taken / self.spent, 1.0) if self.spent else 1.0
-        )  # wall seconds of a CPU second, where others want the cores
+        # Wall seconds per CPU second exceed 1 if other programs use the cores.
+        pace = max(self.taken / self.spent, 1.0) if self.spent else 1.0
         allowed = Allowance(self.request.time_limit, compiling=compiling)
         if limit is not None and pace * limit.seconds < allowed.seconds:
             allowed = replace(allowed, seconds=pace * limit.seconds, reason=limit.reason)
@@ -193,25 +207,25 @@ class Schedule:
     def _share(self, which: int, job: Job) -> float:
         """Return the CPU seconds left for a job; inf if a verdict needs it, and for controls.
 
-        A family gets its part of what the comparison has left when it begins with answers that its
-        verdict does not need: as much as its answers are of all that wait.
+        When a family starts on answers that its verdict does not need, it receives a
+        share of the remaining budget in proportion to its number of such answers.
         """
         family = self.families[which]
         if self.request.patient or job.control or not family.agrees:
             return inf
         if family.until is None:
-            part = family.waiting / sum(each.waiting for each in self.families[which:])
+            part = family.waiting / sum(other.waiting for other in self.families[which:])
             family.until = self.spent + max(TOGETHER - self.spent, 0.0) * part
         return family.until - self.spent
 
     def _left(self) -> float:
-        """Return the seconds of the total time that are left."""
+        """Return the seconds left of the total time."""
         total = self.request.total_time
         return inf if total is None else total - (time.perf_counter() - self.started)
 
 
 def _in_processes(starts: Iterable[Start], number: int) -> Iterator[JobResult]:
-    """Return the results of jobs as they come, of several processes.
+    """Yield the results of jobs as they arrive from several processes.
 
     Raises
     ------

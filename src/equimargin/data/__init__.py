@@ -1,4 +1,4 @@
-"""Data at the edge: bundled sets, files of several formats and data frames become finite arrays with a target for each row."""
+"""Bundled data sets, and loading of files and data frames as finite arrays with a target."""
 
 from equimargin.data.bundled import BUNDLED
 from equimargin.data.loaded import Data, Origin

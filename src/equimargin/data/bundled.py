@@ -1,4 +1,4 @@
-"""The data sets that come with the package: those of scikit-learn, cut or relabelled, and the four points of exclusive or."""
+"""Data sets of the package: those of scikit-learn, truncated or relabelled, and XOR."""
 
 from __future__ import annotations
 
@@ -43,7 +43,18 @@ SUBSET_SEED: Final = 0
 
 
 def bundled(name: str) -> Table:
-    """The rows of a data set that comes with the package or with scikit-learn."""
+    """Return the rows of a data set of the package or of scikit-learn.
+
+    Parameters
+    ----------
+    name : str
+        Key of BUNDLED.
+
+    Returns
+    -------
+    Table
+        Rows with their targets.
+    """
     if name == "xor":
         corners = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
         return Table(corners, -corners[:, 0] * corners[:, 1], None)

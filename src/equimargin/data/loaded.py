@@ -1,4 +1,4 @@
-"""What data are once they are loaded: finite rows with a target each, which can be scaled and sampled."""
+"""Loaded data: finite rows with one target each, and their scaling and sampling."""
 
 from __future__ import annotations
 
@@ -15,52 +15,53 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Categorical = Literal["one-hot", "codes", "drop"]
-"""Treatment of columns of words: indicators, places in alphabetical order, or none."""
+"""Treatment of columns of words: indicators, alphabetical positions, or removal."""
 
 CATEGORICAL: Final = get_args(Categorical)
-"""The names of these."""
+"""Names of these treatments."""
 
 Best = Literal["highest", "lowest"]
-"""The end of a ranking's labels that is the best one: of relevances the highest, of places in a race the lowest."""
+"""Best end of a ranking's labels: the highest relevance, but the lowest place in a race."""
 
 
 @dataclass(frozen=True, eq=False)
 class Origin:
     """Record of how data were read.
 
-    Attributes
+    Parameters
     ----------
-    header
-        Whether the first row of the text was read as names, behind a # or not; None of what is no
-        text.
-    target, query, weight
+    header : bool or None, optional
+        True if the first row of the text was read as names, with or without #; None for
+        other formats.
+    target, query, weight : str or None
         Names of their columns.
-    target_by
-        How the target was found: "asked", "name" or "last" in a table; "format" where the format
-        has a place for it; "" of a bundled set.
-    dropped
-        Columns left out.
-    left_out
-        Number of rows left out for a missing entry.
-    filled
-        Number of entries filled.
-    means : array of shape (d,)
-        Values with which they were filled.
-    notes
-        Sentences about columns that the user may have meant otherwise.
-    categorical
-        How columns of words were encoded.
-    categories
-        Words of each, by its name, in the order of the encoding.
-    best
-        End of a ranking's labels that is the best.
-    worst
-        Highest label where the lowest is the best; y holds worst - label, or with an infinite one
-        the places of the labels.
-    numbered
-        Whether 0: numbers the rows of a svmlight file with a precomputed kernel; it is no feature.
-    question
-        What else the target may be where its task was guessed; empty where there is no doubt.
+    target_by : str, default ""
+        Source of the target: "asked", "name" or "last" in a table; "format" if the
+        format has a place for it; "" for a bundled set.
+    dropped : tuple of str, default ()
+        Names of the dropped columns.
+    left_out : int, default 0
+        Number of rows excluded for a missing entry.
+    filled : int, default 0
+        Number of filled entries.
+    means : ndarray of shape (d,), optional
+        Values that filled them.
+    notes : tuple of str, default ()
+        Sentences on columns that the user may have meant otherwise.
+    categorical : Categorical or None, optional
+        Encoding of the columns of words.
+    categories : mapping of str to tuple of str, optional
+        Words of each encoded column, by name, in the order of the encoding.
+    best : Best or None, optional
+        Best end of a ranking's labels.
+    worst : float or None, optional
+        Highest label if the lowest is the best; y holds worst - label, or the positions
+        of the labels if it is infinite.
+    numbered : bool, default False
+        True if 0: numbers the rows of a svmlight file with a precomputed kernel; it is
+        no feature.
+    question : str, default ""
+        Other meanings of the target if its task was guessed; empty without doubt.
     """
 
     header: bool | None = None
@@ -88,33 +89,32 @@ class Data:
     Parameters
     ----------
     name : str
-        The bundled name, or the name of the file.
-    X : NDArray[np.float64] | csr_array
-        (m, d) features; dense, or CSR where a svmlight file fills less than a tenth of its cells.
-    y : NDArray[np.float64]
-        (m,) targets: -1 and +1 for classification, any number for regression, relevance (higher is
-        better) for ranking, 0, ..., L - 1 for ordinal.
-    qid : NDArray[np.int64] or None
-        (m,) query of each row, or None where the data has no queries (in ranking: all rows are one
-        query).
+        Bundled name, or name of the file.
+    X : ndarray or csr_array of shape (m, d)
+        Features; CSR if a svmlight file fills less than a tenth of its cells.
+    y : ndarray of shape (m,)
+        Targets: -1 and +1 for classification, any number for regression, relevance
+        (higher is better) for ranking, 0, ..., L - 1 for ordinal.
+    qid : ndarray of shape (m,) or None
+        Query of each row; None without queries, when a ranking is one query.
     task : str
         "classification", "regression", "ranking" or "ordinal".
-    columns : tuple[str, ...] or None
-        The names of the features, of a table alone; without a header they are "column 1", "column
-        2", ..., by their places in the file.
-    first : int or None
-        The index of the first one, of a svmlight file alone.
-    classes : tuple[float | str, ...] or None
-        The two labels that are -1 and +1 here, of a classification; those that are 0, ..., L - 1
-        here, of an ordinal regression.
-    weight : NDArray[np.float64] or None
-        (m,) factors of the cost of each row, at least 0, or None where all are 1.
-    pairs : NDArray[np.int64] or None
-        (p, 2) rows (preferred, other), where preferences rank the rows and y says nothing.
-    pair_weight : NDArray[np.float64] or None
-        (p,) factors of the cost of each pair, in [0, inf], or None where all are 1.
+    columns : tuple of str, optional
+        Names of the features of a table; without a header "column 1", "column 2", ...,
+        by position in the file. None for other formats.
+    first : int, optional
+        Index of the first feature of a svmlight file; None for other formats.
+    classes : tuple of (float or str), optional
+        The two labels encoded as -1 and +1 in a classification; those encoded as 0,
+        ..., L - 1 in an ordinal regression.
+    weight : ndarray of shape (m,), optional
+        Factors of the cost of each row, at least 0; None if all are 1.
+    pairs : ndarray of shape (p, 2), optional
+        Rows (preferred, other), if preferences rank the rows; y is then unused.
+    pair_weight : ndarray of shape (p,), optional
+        Factors of the cost of each pair, in [0, inf]; None if all are 1.
     origin : Origin
-        How the data were read.
+        Record of how the data were read.
     """
 
     name: str
@@ -132,15 +132,12 @@ class Data:
 
     @property
     def header(self) -> bool | None:
-        """Whether the first row of a text held the names of the columns.
-
-        None of what is no such text.
-        """
+        """True if the first row of a text held the column names; None for other formats."""
         return self.origin.header
 
     @property
     def header_note(self) -> str:
-        """How the first row of a text was read, in words, where somebody might have meant it otherwise; else nothing."""
+        """Sentence on how the first row of a text was read; empty without doubt."""
         if self.header is False:
             return "first row read as data (--header reads it as column names)"
         if self.header and any(map(is_finite, self.columns or ())):
@@ -149,13 +146,13 @@ class Data:
 
     @property
     def query_weight(self) -> dict[int, float] | None:
-        """The weight of each query of a ranking, or None where all are 1.
+        """Weight of each query of a ranking, or None if all are 1.
 
         Raises
         ------
         DataError
-            A query with rows of different weights: it is pairs that cost something, and a pair has
-            no weight of its own.
+            If the rows of a query differ in weight; costs belong to pairs, and pairs
+            have no weights.
         """
         if self.weight is None:
             return None
@@ -172,7 +169,7 @@ class Data:
 
     @property
     def weights(self) -> dict[str, Any]:
-        """The weights of rows or queries, as keyword arguments of the constructors of the task's problems."""
+        """Weights of rows or queries as keyword arguments of the task's constructors."""
         return (
             {"query_weight": self.query_weight}
             if self.task == "ranking"
@@ -183,12 +180,20 @@ class Data:
         return f"<Data {self.describe()}>"
 
     def describe(self, pairs: int | None = None) -> str:
-        """Say in a line how the data were read: target with its values and their signs, query, weight, features, and what was left out.
+        """Describe in a line how the data were read.
+
+        The line has the target with its values and their signs, query, weight,
+        features, and excluded rows and columns.
 
         Parameters
         ----------
-        pairs : int | None
-            The number of preference pairs, where it is known.
+        pairs : int, optional
+            Number of preference pairs, if known.
+
+        Returns
+        -------
+        str
+            Text without a final period.
         """
         origin, d = self.origin, self.X.shape[1]
         roles = [part for part in (self._target_described(), self._query_described()) if part]
@@ -204,8 +209,7 @@ class Data:
             f"{self.name}: {self.task}, {counts}{':' if roles else ','} "
             f"{', '.join([*roles, _counted(d, 'feature')])}"
         )
-        # Columns come first, then words, rows and entries; doubts about the reading
-        # come last.
+        # Columns come first, then words, rows and entries; doubts come last.
         notes = [f"dropped: {', '.join(origin.dropped)}"] if origin.dropped else []
         encoded = ", ".join(
             f"`{name}` ({_counted(len(words), 'word')})"
@@ -231,7 +235,7 @@ class Data:
         return "; ".join([described, *notes])
 
     def _target_described(self) -> str:
-        """Return the target's name, how it was found unless the user named it, and its values."""
+        """Return the target's name, its values and, unless named by the user, its source."""
         origin = self.origin
         if not origin.target_by or (origin.target is None and self.pairs is not None):
             return ""
@@ -260,19 +264,20 @@ class Data:
         return f"query{name} ({_counted(len(np.unique(self.qid)), 'query', 'queries')})"
 
     def scaled(self, by: Data | None = None) -> Data:
-        """Bring every feature to a common scale.
+        """Standardise the features.
 
         Parameters
         ----------
-        by : Data | None
-            Data or None Data of the same features, dense or CSR as these are, whose
-            means, deviations and largest values are taken; by default these.
+        by : Data, optional
+            Data of the same features, dense or CSR as these are, with the means,
+            deviations and largest values to use; by default these.
 
         Returns
         -------
-        Data whose columns have mean 0 and standard deviation 1 (constant columns become 0); a CSR
-        matrix is divided by the largest absolute value of each column and not centred, so that it
-        stays sparse.
+        Data
+            Data whose columns have mean 0 and standard deviation 1 (constant columns
+            become 0). A CSR matrix is divided by the largest absolute value of each
+            column and not centred, so that it stays sparse.
         """
         reference = (by or self).X
         if isinstance(self.X, np.ndarray):
@@ -284,25 +289,27 @@ class Data:
     def sampled(self, n: int, seed: int) -> Data:
         """Take a random subset of the rows, in file order.
 
-        A larger n with the same seed only adds rows, up to the class rule.
+        With the same seed, the rows for a larger n include those for a smaller n,
+        except for the class rule.
 
         Parameters
         ----------
         n : int
             Number of rows, at least 1; all rows are kept if there are no more than n.
         seed : int
-            The same seed takes the same rows.
+            Seed of the selection.
 
         Returns
         -------
-        Data of n rows drawn without replacement.  Classification keeps a row of each class from n =
-        2 on.  Ranking takes whole queries in shuffled order and cuts the last one, at random rows
-        of it, to reach n.
+        Data
+            Data of n rows, sampled without replacement. Classification keeps a row of
+            each class from n = 2 on. Ranking takes whole queries in shuffled order and
+            truncates the last one, at random, to reach n.
 
         Raises
         ------
         DataError
-            n is less than 1, or preferences rank the rows.
+            If n is less than 1, or if preferences rank the rows.
         """
         if n < 1:
             raise DataError(f"{self.name}: cannot sample {n} rows; ask for at least 1")
@@ -357,5 +364,5 @@ def _both_classes(y: NDArray[np.float64], order: NDArray[np.intp], n: int) -> ND
 
 
 def _counted(number: int, one: str, many: str | None = None) -> str:
-    """A number of things: "1 row", "1,797 rows"."""
+    """Format a count with its noun: "1 row", "1,797 rows"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

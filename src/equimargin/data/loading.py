@@ -1,4 +1,7 @@
-"""Any source of data becomes finite arrays with a target each, or one sentence that says what is wrong, where, and what to do."""
+"""Loading of data from any source as finite arrays with one target per row.
+
+Faults raise DataError, whose message states the place, the reason and a remedy.
+"""
 
 from __future__ import annotations
 
@@ -31,19 +34,19 @@ CHOICES: Final = {
     "categorical": (None, *CATEGORICAL),
     "best": (None, "highest", "lowest"),
 }
-"""Options of which the values are listed."""
+"""Accepted values of the options with a fixed list."""
 
 ABOUT_LABELS: Final = ("best",)
-"""Options about labels, which mean something for every format."""
+"""Options about labels, which apply to every format."""
 
 ABOUT_ARRAYS: Final = ("target", "query", "weight", "drop", "missing", "na", *ABOUT_LABELS)
-"""Options about the columns of a table that mean something for the arrays of an NPZ archive, too."""
+"""Options about columns of a table that also apply to the arrays of an NPZ archive."""
 
 RANK_NAMES: Final = {"rank", "place", "position"}
 """Words in the name of a target, in lower case, whose lowest number is usually the best."""
 
 NAME_WORD: Final = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-"""A word in a name such as finish_rank, finishRank or RANK."""
+"""Word in a name such as finish_rank, finishRank or RANK."""
 
 
 def load(
@@ -55,77 +58,81 @@ def load(
     levels: Sequence[str | float] | None = None,
     **how: Unpack[ReadOptions],
 ) -> Data:
-    """Load a bundled data set by its name, a file (svmlight/LETOR, a table as text, NPZ, Parquet), or a data frame.
+    """Load a bundled data set, a file (svmlight/LETOR, text table, NPZ, Parquet) or a frame.
 
     Parameters
     ----------
-    source : Any
-        A name in BUNDLED, a path, "-" for standard input, a frame of pandas, polars or pyarrow, or
-        what narwhals can collect: a lazy frame, a relation of DuckDB.
-        A plain string equal to a bundled name means the bundled set, so that a stray file never
-        changes a result; write "./xor" or Path("xor") for a file of that name. Files may be
-        compressed with gzip, bzip2 or xz.
-    task : str or None
-        "classification", "regression", "ranking" or "ordinal".  Default: that of the bundled set;
-        for a file, ranking if it has queries, classification if its target takes exactly two
-        values, else regression; ordinal where there are levels.  A target of one value has no
-        default.
-    like : Data | None
-        Data or None Data to be joined by further rows: of its task, features and
-        classes.  Columns of a table may come in another order, the last features of a
-        svmlight file may be absent, and of two classes one; options about tables say
-        nothing of what is no table. Missing entries are filled with the means of
-        `like`.
-    preferences : Any
-        Pairs of rows that take the place of a target: a path or a frame with the columns
-        preferred,other[,query][,weight]. They name the rows by the data's column `id`, or by their
-        numbers from 0 where it has none. A target or weights that are recognised by name are then
-        left out.
-    levels : Sequence[str | float] or None
-        The labels of an ordinal regression from the lowest to the highest; by default, of numbers,
-        all that there are, ascending.
-    target, query, weight
-        The columns of a table with these roles, by name; by default those that bear one of the
-        usual names (see `equimargin.data.columns.roles`), and the last one is the target.  An empty name
-        for query or weight: no column has that role.
-    drop
-        Names of columns that are left out.
-    header
-        Whether the first row of a text holds the names of the columns; by default what it looks
-        like, which `Data.header` tells. Without names, columns are "column 1", "column 2", ..., by
-        their places.
-    sep
-        What separates the fields of a text: one character, "tab" or "whitespace"; by default what
-        the first row shows.
-    decimal
-        The decimal point of a text, "." or ",".
-    missing
-        None refuses missing entries (empty, NA, N/A, nan, null, none, ?, - and ., in any column and
-        any case); "drop" leaves their rows out; "mean" gives features the mean of their column.
-    na
-        The words that stand for a missing entry in place of these, beside an empty entry: na=""
-        keeps a class named "none".  A number among them, such as -999, is compared as a number.
-    categorical
-        What becomes of columns that hold words alone: None refuses them; "one-hot" makes an
-        indicator of every word, "codes" the place of the word in alphabetical order, from 0, and
-        "drop" leaves them out.
-    best
-        "lowest" where 1 is the best label of a ranking, as of places in a race; y then holds the
-        highest label minus the labels, 0 for the last place.  By default higher labels are better.
+    source : str, path-like or data frame
+        Name in BUNDLED, path, "-" for standard input, frame of pandas, polars or
+        pyarrow, or anything that narwhals collects: a lazy frame, a relation of DuckDB.
+        A string equal to a bundled name denotes the bundled set, so that a stray file
+        never changes a result; write "./xor" or Path("xor") for a file of that name.
+        Files may be compressed with gzip, bzip2 or xz.
+    task : str, optional
+        "classification", "regression", "ranking" or "ordinal". Default: that of the
+        bundled set; for a file, ranking if it has queries, classification if its target
+        takes exactly two values, else regression; ordinal if levels are given. A target
+        of one value has no default.
+    like : Data, optional
+        Data that the rows extend: task, features and classes are those of `like`.
+        Columns of a table may come in another order, the last features of a svmlight
+        file may be absent, and one of two classes; options about tables are ignored for
+        other formats. Missing entries are filled with the means of `like`.
+    preferences : str, path-like or data frame, optional
+        Pairs of rows that replace the target: a path or a frame with the columns
+        preferred,other[,query][,weight]. They refer to rows by the data's column `id`,
+        or by their numbers from 0 without one. Target or weight columns recognised by
+        name are then dropped.
+    levels : sequence of (str or float), optional
+        Labels of an ordinal regression from the lowest to the highest; by default all
+        numbers that occur, ascending.
+    target, query, weight : str, optional
+        Names of the columns of these roles; by default those with a usual name (see
+        `equimargin.data.columns.roles`), and the last column as the target. With an
+        empty name for query or weight, no column has that role.
+    drop : str or sequence of str, optional
+        Names of columns to drop.
+    header : bool, optional
+        True if the first row of a text holds the column names; by default inferred, see
+        `Data.header`. Without names, columns are "column 1", "column 2", ..., by
+        position.
+    sep : str, optional
+        Separator of the fields of a text: one character, "tab" or "whitespace"; by
+        default inferred from the first row.
+    decimal : str, default "."
+        Decimal point of a text, "." or ",".
+    missing : {"drop", "mean"}, optional
+        Treatment of missing entries (empty, NA, N/A, nan, null, none, ?, - and ., in
+        any column and any case). None refuses them; "drop" excludes their rows; "mean"
+        gives features the mean of their column.
+    na : str or sequence of str, optional
+        Words for a missing entry in place of these; an empty entry is always missing.
+        na="" keeps a class named "none". A number among them, such as -999, is compared
+        as a number.
+    categorical : {"one-hot", "codes", "drop"}, optional
+        Treatment of columns that hold only words. None refuses them; "one-hot" makes an
+        indicator of every word, "codes" the alphabetical position of the word, from 0,
+        and "drop" removes them.
+    best : {"highest", "lowest"}, optional
+        "lowest" if 1 is the best label of a ranking, as for places in a race; y then
+        holds the highest label minus the labels, 0 for the last place. By default
+        higher labels are better.
 
     Returns
     -------
-    Data.  For classification the smaller of the two labels becomes -1, the larger +1 (text labels:
-    in sorted order).  A svmlight file with an index 0 anywhere counts its features from 0,
-    otherwise from 1.
+    Data
+        Loaded data. In a classification the smaller of the two labels becomes -1, the
+        larger +1 (text labels: in sorted order). A svmlight file with an index 0
+        anywhere counts its features from 0, otherwise from 1.
 
     Raises
     ------
     DataError
-        Unreadable or malformed input, a value that is not finite, no rows, no features, rows with
-        and without a query, a target that does not fit the task, a first row that may be names as
-        well as data, features and classes other than those of `like`, options that do not fit the
-        format, preferences between what are no rows.
+        If the input is unreadable or malformed, has a value that is not finite, no
+        rows, no features, rows with and without a query, a target that does not fit the
+        task, a first row that may be names or data, or features and classes other than
+        those of `like`; if options do not fit the format; or if preferences refer to
+        rows that do not exist.
     """
     request = _request(task, like, preferences is not None, levels, how)
     if [given for given in (source, preferences) if isinstance(given, str)] == ["-", "-"]:
@@ -167,7 +174,7 @@ def _request(
     levels: Sequence[str | float] | None,
     how: ReadOptions,
 ) -> Request:
-    """The options with their defaults, once they are known to have a meaning."""
+    """Return the options with their defaults, after checking that they are consistent."""
     task = (
         like.task
         if like is not None
@@ -202,8 +209,9 @@ def _request(
             )
     for name, values in CHOICES.items():
         if name in how and how[name] not in values:  # type: ignore[literal-required]
+            given_value = repr(how[name])  # type: ignore[literal-required]
             raise DataError(
-                f"there is no {name} {how[name]!r}; choose one of "  # type: ignore[literal-required]
+                f"there is no {name} {given_value}; choose one of "
                 f"{listed([value for value in values if value])}"
             )
     given = {**how, "drop": _words(how.get("drop"))}
@@ -221,11 +229,17 @@ def _request(
         raise TypeError(f"load() has no argument {sorted(unknown)[0]!r}")
     ordered = tuple(map(str, levels or ()))
     task = "ranking" if ranked_by_pairs else task
-    return Request(task=task, like=like, ranked_by_pairs=ranked_by_pairs, levels=ordered, **given)  # type: ignore[arg-type]
+    return Request(
+        task=task,
+        like=like,
+        ranked_by_pairs=ranked_by_pairs,
+        levels=ordered,
+        **given,  # type: ignore[arg-type]
+    )
 
 
 def _words(given: Any) -> tuple[str, ...]:
-    """One or several names, as text."""
+    """Return one or several names as text."""
     if given is None:
         return ()
     return (
@@ -236,7 +250,7 @@ def _words(given: Any) -> tuple[str, ...]:
 
 
 def _check_options(where: str, request: Request, what: str, known: tuple[str, ...] = ()) -> None:
-    """Refuse options about the columns of a table where there is no table.
+    """Refuse options about the columns of a table for other formats.
 
     Further rows may come in another format than the first.
     """
@@ -285,6 +299,7 @@ def _preferences(source: Any) -> Columns:
 
 def _for_task(name: str, where: str, table: Table, request: Request) -> Data:
     X, y, like = table.X, table.y, request.like
+    # Further rows (`like`) take columns, means, classes and levels from the first data.
     if 0 in X.shape:
         raise DataError(
             f"{where}: there are {X.shape[0]} rows and {X.shape[1]} features; supply at "
@@ -345,7 +360,7 @@ def _inferred_task(where: str, table: Table) -> str:
 
 
 def _with_notice(data: Data, y: NDArray[Any], request: Request, in_python: bool) -> Data:
-    """Return the data with the question or notice due to their target y."""
+    """Return the data with the question or the notice that their target raises."""
     levels, lowest = (
         f"{name}={value!r}" if in_python else f"--{name} {value}"
         for name, value in (("task", "ordinal"), ("best", "lowest"))
@@ -365,9 +380,9 @@ def _with_notice(data: Data, y: NDArray[Any], request: Request, in_python: bool)
 
 
 def _levels(where: str, found: NDArray[Any], ordered: tuple[str, ...]) -> tuple[float | str, ...]:
-    """The labels of an ordinal regression from the lowest to the highest.
+    """Return the labels of an ordinal regression from the lowest to the highest.
 
-    Each is the label of a row.
+    Every one of them occurs in the data.
     """
     words, known = found.dtype.kind == "U", found.tolist()
     if words and not ordered:
@@ -398,7 +413,7 @@ def _levels(where: str, found: NDArray[Any], ordered: tuple[str, ...]) -> tuple[
 
 
 def _level(text: str, known: list[float]) -> float | None:
-    """Return the number that a level is, as an exact integer if a label is that."""
+    """Return the number of a level, as an exact integer if a label equals it."""
     exact = exact_integer(text)
     return exact if exact in known else number(text)
 
@@ -406,7 +421,10 @@ def _level(text: str, known: list[float]) -> float | None:
 def _rounded_labels(
     y: NDArray[Any], task: str, origin: Origin
 ) -> tuple[NDArray[np.float64], Origin]:
-    """Return labels as float64, turned round if the lowest is the best, or their places if a ranking would lose pairs."""
+    """Return labels as float64, reversed if the lowest is the best.
+
+    If a ranking would lose pairs by rounding, return their positions instead.
+    """
     distinct, place = np.unique(y, return_inverse=True)
     rounded = y.astype(np.float64)
     if origin.worst is not None:
@@ -426,7 +444,7 @@ def _rounded_labels(
 
 
 def _places(where: str, y: NDArray[Any], levels: tuple[float | str, ...]) -> NDArray[np.float64]:
-    """The places 0, 1, ... of labels among the levels."""
+    """Return the positions 0, 1, ... of labels among the levels."""
     unknown = sorted({*y.tolist()} - {*levels}, key=str)
     if unknown:
         raise DataError(
@@ -444,7 +462,7 @@ def _filled(
     origin: Origin,
     means: NDArray[np.float64] | None,
 ) -> tuple[NDArray[np.float64], Origin]:
-    """X with means in the place of NaN: those of its own columns, or given ones."""
+    """Replace NaN in X by the given means, or by those of its own columns."""
     missing = np.isnan(X)
     if means is None:
         counts = (~missing).sum(axis=0)
@@ -452,16 +470,15 @@ def _filled(
             at = int(np.flatnonzero(counts == 0)[0])
             what = at if columns is None else shown(columns[at])
             raise DataError(
-                f"{where}: column {what} has no entry to take the mean of; leave it out (drop)"
+                f"{where}: column {what} has no entry, and so no mean; leave it out (drop)"
             )
-        means = np.where(missing, 0.0, X / counts).sum(
-            axis=0
-        )  # dividing first keeps huge values from overflowing
+        # Dividing before the sum avoids overflow.
+        means = np.where(missing, 0.0, X / counts).sum(axis=0)
     return np.where(missing, means, X), replace(origin, filled=int(missing.sum()), means=means)
 
 
 def _features_like(where: str, X: Any, columns: tuple[str, ...] | None, like: Data) -> Any:
-    """X in the features of other data: by name where both have names, else by place."""
+    """Order the columns of X as other data: by name if both have names, else by position."""
     d = like.X.shape[1]
     if X.shape[1] != d:
         raise DataError(f"{where} has {X.shape[1]} features and {like.name} {d}; supply the same")

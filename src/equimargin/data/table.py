@@ -1,4 +1,4 @@
-"""What is asked of a reader, and what every format is read as before the task is known."""
+"""Options of the readers, and their common result before the task is known."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Missing = Literal["drop", "mean"]
-"""What becomes of missing entries: their rows are left out, or the mean of the column takes their place."""
+"""Treatment of missing entries: rows are dropped, or entries become column means."""
 
 
 class ReadOptions(TypedDict, total=False):
-    """How the columns of a table are read: the keyword arguments of `load`, and the options of the command line.
+    """Options on the columns of a table, in `load` and on the command line.
 
-    A frame may have names that are no text, such as 2, which mean the column that is shown so.
+    A frame may have names that are no text, such as 2; they denote the column displayed
+    so.
 
-    Attributes
+    Parameters
     ----------
-    target, query, weight
-        The column of that role, by its name; an empty name for query and weight: no column has that
-        role.
-    drop
-        Columns that are left out.
+    target, query, weight : str, int or None
+        Name of the column of that role; empty for query and weight if there is none.
+    drop : str, int, sequence of str or int or None
+        Columns to drop.
     header : bool or None
-        Whether the first row holds the names of the columns; None: what it looks like.
+        True if the first row holds the column names; None to infer it.
     sep : str or None
-        What separates the fields, one character or "tab" or "whitespace"; None: what the first row
-        shows.
+        Separator of the fields, one character, "tab" or "whitespace"; None to infer it
+        from the first row.
     decimal : str
-        The decimal point, "." or ",".
-    missing : Missing | None
-        Missing or None What becomes of missing entries; None: they are refused.
-    na
-        The words that stand for a missing entry, in any case, in addition to an empty one; None:
+        Decimal point, "." or ",".
+    missing : Missing or None
+        Treatment of missing entries; None refuses them.
+    na : str, float, sequence of str or float or None
+        Words for a missing entry, in any case, in addition to an empty one; None for
         the usual ones.
-    categorical : Categorical | None
-        Categorical or None What becomes of columns of words; None: they are refused.
-    best : Best | None
-        Best or None End of a ranking's labels that is the best, in any format; None:
-        the highest, with a notice where the target is called a rank.
+    categorical : Categorical or None
+        Treatment of columns of words; None refuses them.
+    best : Best or None
+        Best end of a ranking's labels, in any format; None for the highest, with a
+        notice if the target is called a rank.
     """
 
     target: str | int | None
@@ -65,7 +65,7 @@ class ReadOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Request:
-    """`ReadOptions` with its defaults, and the task, the data to be joined, the order of levels, and whether preferences rank the rows."""
+    """Validated options of `load`: `ReadOptions`, task, data to extend, levels, preferences."""
 
     task: str | None = None
     like: Data | None = None
@@ -85,7 +85,7 @@ class Request:
 
     @property
     def about_tables(self) -> list[str]:
-        """The options that were given and that mean something for tables alone."""
+        """Names of the given options that apply to tables only."""
         return [
             name
             for name in ReadOptions.__annotations__
@@ -94,27 +94,29 @@ class Request:
 
 
 class Table(NamedTuple):
-    """Rows as they were read.
+    """Rows as read from a source.
 
     Parameters
     ----------
-    X : NDArray[np.float64] | csr_array of shape (m, d)
-        Features, which hold NaN where a mean is to take the place of a missing entry.
-    y : NDArray[Any] of shape (m,)
+    X : ndarray or csr_array of shape (m, d)
+        Features; NaN where a mean will replace a missing entry.
+    y : ndarray of shape (m,)
         Numbers, or labels as text.
-    qid : NDArray[np.int64] | None of shape (m,)
-        queries.
-    weight : NDArray[np.float64] | None of shape (m,)
+    qid : ndarray of shape (m,) or None
+        Queries.
+    weight : ndarray of shape (m,), optional
         Weights of the rows.
-    columns : tuple[str, ...] | None of shape (d,)
+    columns : tuple of d str, optional
         Names of the features.
-    first : int | None
-        The index of the first feature of a svmlight file.
-    kept : NDArray[np.intp] | None of shape (m,)
-        The places of the rows in the file, where some were left out.
-    ids : tuple[str, ...] | None
-        The name of every row of the file, those left out among them, where preferences
-        name rows and the table has a column `id`.
+    first : int, optional
+        Index of the first feature of a svmlight file.
+    kept : ndarray of shape (m,), optional
+        Indices of the rows in the file, if some were excluded.
+    origin : Origin, default Origin()
+        Record of how the rows were read.
+    ids : tuple of str, optional
+        Name of every row of the file, including excluded ones, if preferences refer to
+        rows and the table has a column `id`.
     """
 
     X: NDArray[np.float64] | csr_array

@@ -12,26 +12,31 @@ from numpy.typing import NDArray
 from equimargin.data.words import exact_integer, format_label, shown
 
 TASKS: Final = ("classification", "regression", "ranking", "ordinal")
-"""Tasks of data."""
+"""Names of the tasks."""
 
 MAX_LEVELS: Final = 20
 """Maximum number of whole numbers in a target that may be classes or levels."""
 
 EXACT_INTEGERS: Final = 2.0**53
-"""Size from which on float64 does not distinguish all whole numbers."""
+"""Bound from which float64 does not distinguish all whole numbers."""
 
 
 def exact_labels(labels: Iterable[str | float], y: NDArray[np.float64]) -> NDArray[Any]:
     """Return labels as float64, or as Python integers if float64 rounds one of them.
 
-    Integers are those that are written in digits, all of them.
+    They become integers only if all of them are written in digits.
 
     Parameters
     ----------
-    labels : Iterable[str | float]
-        Iterable of m str or numbers Labels as they are written, with a decimal point.
+    labels : iterable of m str or numbers
+        Labels as written, with a decimal point.
     y : ndarray of shape (m,)
         Labels in float64.
+
+    Returns
+    -------
+    ndarray
+        Labels of shape (m,), of float64 or of Python integers.
 
     Raises
     ------
@@ -68,6 +73,11 @@ def infer_task(y: NDArray[Any], has_queries: bool) -> str:
     has_queries : bool
         True if the rows are grouped in queries.
 
+    Returns
+    -------
+    str
+        Name of the task.
+
     Raises
     ------
     ValueError
@@ -93,7 +103,12 @@ def open_question(y: NDArray[Any], levels: str) -> str:
     y : ndarray of shape (m,)
         Target without queries and without a named task.
     levels : str
-        How a caller says that the numbers are levels of an ordinal regression.
+        Option that declares the numbers to be levels of an ordinal regression.
+
+    Returns
+    -------
+    str
+        Text without a final period.
     """
     values = np.unique(y)
     if (

@@ -1,4 +1,4 @@
-"""The error of bad data, and how its sentences show numbers, values and lists."""
+"""Error of unusable data, and the format of numbers, values and lists in its messages."""
 
 from __future__ import annotations
 
@@ -8,24 +8,37 @@ from collections.abc import Sequence
 from typing import Final
 
 MISSING: Final = ("", "?", "na", "n/a", "nan", "null", "none", "-", ".")
-"""Entries of a table that stand for a missing value in any of its columns, in lower case, unless a list of others is given."""
+"""Default entries that denote a missing value in any column, in lower case."""
 
 NUMBER_WITH_COMMA: Final = re.compile(r"[-+]?[0-9.,]+(?:[eE][-+]?[0-9]+)?")
-"""A field in which a comma may be the decimal point."""
+"""Field in which a comma may be the decimal point."""
 
 COMMA_FOR_POINT: Final = str.maketrans(",.", ".,")
-"""A decimal comma becomes a point, and a point, which then only groups digits, a comma, which no number has."""
+"""Exchange of comma and point, for decimal commas.
+
+A point, which only groups digits there, becomes a comma, which no number contains.
+"""
 
 
 class DataError(ValueError):
-    """Data that cannot be used: one sentence with the place, the reason and what to do."""
+    """Error of unusable data: one sentence with the place, the reason and a remedy."""
 
 
 def number(text: str) -> float | None:
-    """The number that a text is in plain digits, infinities and NaN included, or None."""
-    if (
-        "_" in text or not text.isascii()
-    ):  # float() also takes 1_000 and the digits of other scripts
+    """Parse a number in plain digits, including infinities and NaN; None if it is none.
+
+    Parameters
+    ----------
+    text : str
+        Text to parse.
+
+    Returns
+    -------
+    float or None
+        Number, or None.
+    """
+    # `float` also accepts 1_000 and the digits of other scripts.
+    if "_" in text or not text.isascii():
         return None
     try:
         return float(text)
@@ -34,13 +47,30 @@ def number(text: str) -> float | None:
 
 
 def is_finite(text: str) -> bool:
-    """Whether a text is a finite number."""
+    """Return True if a text is a finite number.
+
+    Parameters
+    ----------
+    text : str
+        Text to parse.
+    """
     value = number(text)
     return value is not None and math.isfinite(value)
 
 
 def integer(text: str) -> int | None:
-    """The integer of 64 bits that a text is, or None."""
+    """Parse an integer of 64 bits; None if the text is none.
+
+    Parameters
+    ----------
+    text : str
+        Text to parse.
+
+    Returns
+    -------
+    int or None
+        Integer, or None.
+    """
     if not re.fullmatch(r"[-+]?[0-9]{1,19}", text):
         return None
     value = int(text)
@@ -48,44 +78,116 @@ def integer(text: str) -> int | None:
 
 
 def exact_integer(text: str) -> int | None:
-    """Return the integer that a text is in digits, or None.
+    """Parse an integer written in digits; None if the text is none.
 
     Parameters
     ----------
     text : str
-        7 and 7.0 are integers, 1e23 and what is beyond float64 are none.
+        Text to parse: 7 and 7.0 are integers, 1e23 and numbers outside the float64
+        range are not.
+
+    Returns
+    -------
+    int or None
+        Integer, or None.
     """
     match = re.fullmatch(r"([-+]?[0-9]{1,309})(?:\.0*)?", text)
     return None if match is None else int(match[1])
 
 
 def whole_number(text: str) -> int | None:
-    """The integer of 64 bits that a text is, or None: 7.0 is one, too."""
+    """Parse an integer of 64 bits, including 7.0; None if the text is none.
+
+    Parameters
+    ----------
+    text : str
+        Text to parse.
+
+    Returns
+    -------
+    int or None
+        Integer, or None.
+    """
     return integer(re.sub(r"\.0*$", "", text))
 
 
 def pointed(text: str) -> str:
-    """A number with a decimal comma as one with a point; any other text as it is."""
+    """Replace the decimal comma of a number by a point; return any other text unchanged.
+
+    Parameters
+    ----------
+    text : str
+        Field of a table.
+
+    Returns
+    -------
+    str
+        Text with a decimal point.
+    """
     return text.translate(COMMA_FOR_POINT) if NUMBER_WITH_COMMA.fullmatch(text) else text
 
 
 def format_label(value: float | str) -> str:
-    """A label as people write it: all digits of a number, and no ".0" behind a whole one."""
+    """Format a label with all its digits, and without ".0" after a whole number.
+
+    Parameters
+    ----------
+    value : float or str
+        Label.
+
+    Returns
+    -------
+    str
+        Text of the label.
+    """
     return value if isinstance(value, str) else repr(value).removesuffix(".0")
 
 
 def shown(value: object) -> str:
-    """A value as a message shows it, 40 characters at most."""
+    """Format a value for a message, in at most 40 characters.
+
+    Parameters
+    ----------
+    value : object
+        Value of any type.
+
+    Returns
+    -------
+    str
+        Text of the value.
+    """
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:36]}...{text[-1]}"
 
 
 def listed(values: Sequence[object]) -> str:
-    """The first twelve values, and how many more there are."""
+    """List the first twelve values, and the number of further ones.
+
+    Parameters
+    ----------
+    values : sequence of object
+        Values of any type.
+
+    Returns
+    -------
+    str
+        Text separated by commas.
+    """
     text = ", ".join(shown(value) for value in values[:12])
     return text if len(values) <= 12 else f"{text} and {len(values) - 12} more"
 
 
 def one_line(error: Exception) -> str:
-    """The message of an error without line breaks."""
+    """Return the message of an error without line breaks.
+
+    Parameters
+    ----------
+    error : Exception
+        Error of a library.
+
+    Returns
+    -------
+    str
+        Message on one line.
+    """
     return " ".join(str(error).split())

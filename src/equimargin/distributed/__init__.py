@@ -1,10 +1,10 @@
-"""Linear problems whose points do not fit one machine: partitions on the workers of a Dask cluster, or in this process.
+"""Linear problems with partitioned points, on a Dask cluster or in this process.
 
     from equimargin.distributed import classification, solve
 
-    solution = solve(classification(X, y, C=1e-5), tol=1e-6)      # X, y : Dask arrays, or lists of partitions
+    solution = solve(classification(X, y, C=1e-5), tol=1e-6)      # Dask arrays or lists
 
-Needs the extra `cluster` where the partitions are Dask's.
+Dask partitions need the extra `cluster`.
 """
 
 from equimargin.distributed.problem import PartitionedProblem, classification, ranking, solve

@@ -1,4 +1,4 @@
-"""What people hand in as partitions, Dask arrays or lists, as one tuple (X, y) or (X, y, qid) for every partition."""
+"""Conversion of Dask arrays or lists to one tuple (X, y) or (X, y, qid) a partition."""
 
 from __future__ import annotations
 
@@ -11,13 +11,23 @@ import numpy as np
 
 
 def split_blocks(**given: Any) -> list[tuple[Any, ...]]:
-    """The blocks of every partition, by the names X, y and, for a ranking, qid.
+    """Return the blocks of every partition.
+
+    Parameters
+    ----------
+    **given
+        X, y and, for a ranking, qid: Dask arrays, or lists of partitions.
+
+    Returns
+    -------
+    list of tuple
+        Blocks of a partition, in the order of the arguments.
 
     Raises
     ------
     ValueError
-        What is neither all Dask arrays nor all lists, lists of different lengths,
-        chunks that do not fit.
+        If the arguments are neither all Dask arrays nor all lists, lists have different
+        lengths, or chunks do not fit.
     """
     arrays = [name for name, blocks in given.items() if hasattr(blocks, "to_delayed")]
     if len(arrays) == len(given):
@@ -40,15 +50,18 @@ def split_blocks(**given: Any) -> list[tuple[Any, ...]]:
 
 
 def _cut_alike(X: Any, **others: Any) -> dict[str, list[Any]]:
-    """The chunks of Dask arrays, Delayed objects, cut at the same rows, all columns in one, and no query in two.
+    """Return chunks of Dask arrays with equal rows, all columns and whole queries.
+
+    The chunks are Delayed objects.
 
     Raises
     ------
     ValueError
-        Arrays of other shapes, or of unknown lengths and different numbers of chunks.
+        If shapes differ, or lengths are unknown and numbers of chunks differ.
     """
     if X.ndim != 2:
         raise ValueError(f"X must have rows and columns; it has {X.ndim} dimensions")
+    # A partition needs all columns of its rows.
     X = X.rechunk({1: -1})
     for name, values in others.items():
         if values.ndim != 1 or (_known(X) and _known(values) and len(values) != len(X)):
@@ -76,12 +89,15 @@ def _cut_alike(X: Any, **others: Any) -> dict[str, list[Any]]:
 
 
 def _known(array: Any) -> bool:
-    """Whether the lengths of the chunks of a Dask array are known."""
+    """Return True if the lengths of the chunks of a Dask array are known."""
     return not any(math.isnan(length) for length in array.chunks[0])
 
 
 def _whole_queries(qid: Any) -> tuple[int, ...]:
-    """The lengths of chunks in which no query is cut, if the rows of a query follow each other: each cut moves to the end of its query."""
+    """Return lengths of chunks that cut no query, for queries of consecutive rows.
+
+    Every cut moves to the end of its query.
+    """
     import dask
 
     lengths: list[int] = []
@@ -102,7 +118,10 @@ def _whole_queries(qid: Any) -> tuple[int, ...]:
 
 
 def _ends(qid: Any) -> tuple[Any, Any, int, int]:
-    """The first and the last query of a block, how many rows the first has at its beginning, and how many rows there are."""
+    """Return a block's first and last query, its leading run and its number of rows.
+
+    The leading run is the number of rows of the first query at the beginning.
+    """
     block = np.asarray(qid)
     if not len(block):
         return None, None, 0, 0

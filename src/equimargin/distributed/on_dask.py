@@ -1,9 +1,8 @@
-"""Partitions on the workers of a Dask cluster: every question is a round of tasks, one for each partition.
+"""Partitions on the workers of a Dask cluster: every call is one task per partition.
 
-A partition is a task that Dask can run again, as what it is made from has a history.
-Nothing is scattered, no task is bound to a worker, and no state lives anywhere but in
-what the tasks are given. A worker that is killed, or ends in another way, takes its
-partitions with it, and Dask makes them again.
+A partition is a task that Dask can run again, since its inputs have a history. Nothing
+is scattered, no task is bound to a worker, and all state is in the arguments of the
+tasks. A worker that is killed or ends loses its partitions, and Dask makes them again.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from equimargin.solvers.partitioned.sums import Lost, added
 Result = TypeVar("Result")
 
 ANSWERS_PER_SUM = 8
-"""Answers that one task adds up.
+"""Maximum number of answers that one task adds.
 
-Where there are no more, they are added up by the caller, which saves a task.
+If there are no more, the caller adds them, which saves a task.
 """
 SECONDS_BETWEEN_LOOKS = 1.0
 """Seconds between two checks whether the cluster has workers."""
@@ -38,7 +37,18 @@ EXTRA = (
 
 
 def is_lazy(block: Any) -> bool:
-    """Whether a block is a Delayed object or a future, which a cluster is to compute."""
+    """Return True if a block is a Delayed object or a future of a cluster.
+
+    Parameters
+    ----------
+    block : object
+        Block of a partition.
+
+    Returns
+    -------
+    bool
+        True if a cluster computes the block.
+    """
     return hasattr(block, "__dask_graph__") or (hasattr(block, "key") and hasattr(block, "client"))
 
 
@@ -49,10 +59,10 @@ def completed(client: Any, futures: Sequence[Any], return_when: str = "ALL_COMPL
     ----------
     client : distributed.Client
         Client of the cluster that computes the futures.
-    futures : Sequence[Any]
-        Sequence of distributed.Future Futures to wait for, at least one.
+    futures : sequence of distributed.Future
+        Futures, at least one.
     return_when : str, default "ALL_COMPLETED"
-        As in `distributed.wait`.
+        See `distributed.wait`.
 
     Raises
     ------
@@ -82,10 +92,10 @@ class OnDask:
 
     Parameters
     ----------
-    client : Any
-        Of the cluster.
-    partitions : Sequence[Any] of shape (k,)
-        futures.
+    client : distributed.Client
+        Client of the cluster.
+    partitions : sequence of distributed.Future of length k
+        Partitions.
     """
 
     def __init__(self, client: Any, partitions: Sequence[Any]) -> None:
@@ -93,14 +103,23 @@ class OnDask:
 
     @classmethod
     def of(cls, kind: type[Partition], blocks: Sequence[tuple[Any, ...]], client: Any) -> OnDask:
-        """Let the cluster make partitions of that kind.
+        """Let the cluster make partitions of a kind.
+
+        Parameters
+        ----------
+        kind : type
+            Class of the partitions.
+        blocks : sequence of tuple
+            Arguments of the partitions.
+        client : distributed.Client or None
+            Client of the cluster; None is the current one.
 
         Raises
         ------
         ImportError
-            Dask is not installed.
+            If Dask is not installed.
         ValueError
-            There is no client.
+            If there is no client.
         """
         try:
             import dask
@@ -111,16 +130,17 @@ class OnDask:
             chosen = default_client() if client is None else client
         except ValueError:
             raise ValueError(
-                "there is no Dask client; make one, client = distributed.Client(), or hand one in"
+                "there is no Dask client; make one, client = distributed.Client(), or pass "
+                "it as client"
             ) from None
         run = uuid4().hex[:8]
-        made = [
+        tasks = [
             dask.delayed(kind, pure=False)(
                 number, *block, dask_key_name=f"equimargin-partition-{number}-{run}"
             )
             for number, block in enumerate(blocks)
         ]
-        return cls(chosen, chosen.compute(made))
+        return cls(chosen, chosen.compute(tasks))
 
     def each(self, method: str, *arguments: Any) -> list[Any]:
         return self._fetched(lambda: self._gathered(self._asked(method, arguments)))
@@ -129,14 +149,14 @@ class OnDask:
         return self._fetched(lambda: self._added(self._asked(method, arguments)))
 
     def _asked(self, method: str, arguments: tuple[Any, ...]) -> list[Any]:
-        """The futures of all answers."""
+        """Return the futures of all answers."""
         answers: list[Any] = self.client.map(
             _answer, self.partitions, method=method, arguments=arguments, pure=False
         )
         return answers
 
     def _added(self, answers: list[Any]) -> list[Array]:
-        """The sums of all answers, each task of which adds a few."""
+        """Return the sum of all answers, added in small groups by tasks."""
         while len(answers) > ANSWERS_PER_SUM:
             groups = [
                 answers[k : k + ANSWERS_PER_SUM] for k in range(0, len(answers), ANSWERS_PER_SUM)
@@ -154,18 +174,18 @@ class OnDask:
             results: list[Any] = self.client.sync(fetch, callback_timeout=SECONDS_TO_FETCH)
         except TimeoutError:
             raise Lost(
-                f"the cluster does not hand over its answers within {SECONDS_TO_FETCH:g} s"
+                f"the cluster does not return its answers within {SECONDS_TO_FETCH:g} s"
             ) from None
         return results
 
     def _fetched(self, fetch: Callable[[], Result]) -> Result:
-        """What the cluster answers.
+        """Return the results of the cluster.
 
         Raises
         ------
         Lost
-            The cluster is gone, or does not return its answers in time, or a partition takes every
-            worker down that reads it.
+            If the cluster is gone, does not return its results in time, or a partition
+            crashes every worker that reads it.
         """
         from distributed import KilledWorker
         from distributed.client import ClosedClientError
@@ -174,15 +194,15 @@ class OnDask:
             return fetch()
         except KilledWorker as killed:
             raise Lost(
-                f"several workers died one after another over one task, of too little "
-                f"memory perhaps: {killed.task}"
+                f"several workers crashed one after another at one task, perhaps for lack "
+                f"of memory: {killed.task}"
             ) from None
         except (CancelledError, ClosedClientError, OSError):
             raise Lost(
-                "the cluster is gone, or data that were scattered have died with their worker"
+                "the cluster is gone, or scattered data were lost with their worker"
             ) from None
 
 
 def _answer(partition: Partition, method: str, arguments: tuple[Any, ...]) -> Any:
-    """What a partition answers, on its worker."""
+    """Return the answer of a partition, on its worker."""
     return partition.answer(method, *arguments)

@@ -1,4 +1,4 @@
-"""Problems whose points lie in partitions, from Dask arrays or from lists of partitions, and their solution."""
+"""Problems with partitioned points, from Dask arrays or lists, and their solution."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
 
 @dataclass(frozen=True, eq=False)
 class PartitionedProblem:
-    """A problem of a linear f whose points lie in partitions.
+    """Problem of a linear f with partitioned points.
 
     Parameters
     ----------
     sums : PartitionSums
-        Who asks the partitions.
+        Sums over the partitions.
     whole : GlobalStats
-        What they agree on.
+        Statistics of all partitions.
     """
 
     sums: PartitionSums
     whole: GlobalStats
 
     def __repr__(self) -> str:
-        """One line: the size of the problem."""
+        """Return the size of the problem, on one line."""
         whole = self.whole
         kind = f"ranking, {whole.rows:,} pairs of" if whole.ranks else "classification,"
         return (
@@ -51,7 +51,7 @@ class PartitionedProblem:
 def classification(
     X: Any, y: Any, C: float = 1.0, loss: Loss = "hinge", bias: bool = True, *, client: Any = None
 ) -> PartitionedProblem:
-    """A support vector machine of a linear f, whose points lie in partitions.
+    """Return the support vector machine of a linear f on partitioned points.
 
         min over (w, b)   1/2 |w|^2 + C sum_i loss(1 - y_i (w.x_i + b))
 
@@ -61,31 +61,34 @@ def classification(
         Dask array; or a list of partitions, each (n_k, d): arrays, or Dask's Delayed
         objects or futures of arrays.
     y : array-like of shape (n,)
-        Labels -1 and 1, in the same form.
+        Labels -1 and 1, in the form of X.
     C : float
-        Positive, finite cost of a point.
-    loss : Loss
-        "hinge" or "squared_hinge".
+        Cost per unit of loss, positive and finite.
+    loss : {"hinge", "squared_hinge"}
+        Loss.
     bias : bool
-        Whether there is a free b.
-    client : Any
-        Of the Dask cluster; None is the current one. Lists of arrays stay in this
-        process and need none.
+        True for a free intercept b.
+    client : distributed.Client or None
+        Client of the Dask cluster; None is the current one. Lists of arrays stay in
+        this process and need none.
 
     Returns
     -------
     PartitionedProblem
-        The partitions are read and checked.
+        Problem, with validated partitions.
 
     Raises
     ------
     ValueError
-        Numbers that are not finite, other labels, shapes that do not fit: the message
-        names the partition. No Dask client.
+        If numbers are not finite, labels differ from -1 and 1, or shapes do not fit:
+        the message names the partition. Also if there is no Dask client.
     ImportError
-        Dask is not installed, and X is not a list of arrays.
+        If Dask is not installed, and X is not a list of arrays.
 
-    Source: document V's soft margin with explicit features; C. Cortes, V. Vapnik, Support-vector networks, Machine Learning 20 (1995).
+    References
+    ----------
+    Document V's soft margin with explicit features; C. Cortes, V. Vapnik,
+    Support-vector networks, Machine Learning 20 (1995).
     """
     columns = split_blocks(X=X, y=y)
     return _problem(
@@ -96,35 +99,37 @@ def classification(
 def ranking(
     X: Any, y: Any, qid: Any, C: float = 1.0, loss: Loss = "hinge", *, client: Any = None
 ) -> PartitionedProblem:
-    """A ranking SVM of a linear f, whose queries lie in partitions.
+    """Return the ranking SVM of a linear f on partitioned queries.
 
         min over w   1/2 |w|^2 + C sum_q sum_{y_i > y_j, both of q} loss(1 - w.x_i + w.x_j)
 
     Parameters
     ----------
-    X : Any
-        As in `classification`.
+    X : array-like of shape (n, d)
+        See `classification`.
     y : array-like of shape (n,)
         Relevances, higher is better.
     qid : array-like of shape (n,)
-        The query of every point. All rows of a query lie in one partition. Of Dask
-        arrays in which the rows of each query follow each other, chunks are cut anew so
-        that they do.
+        Query of every point. All rows of a query must be in one partition; Dask arrays
+        with consecutive rows of each query are rechunked to this end.
     C : float
-        Positive, finite cost of a pair.
+        Cost per unit of loss of a pair, positive and finite.
     loss, client
-        As in `classification`.
+        See `classification`.
 
     Returns
     -------
     PartitionedProblem
-        The partitions are read and checked.
+        Problem, with validated partitions.
 
     Raises
     ------
-    As in `classification`; ValueError : a query that lies in two partitions.
+    ValueError, ImportError
+        See `classification`; a ValueError also if a query is in two partitions.
 
-    Source: T. Joachims, Optimizing search engines using clickthrough data, KDD (2002).
+    References
+    ----------
+    T. Joachims, Optimizing search engines using clickthrough data, KDD (2002).
     """
     return _problem(RankedPartition, split_blocks(X=X, y=y, qid=qid), C, loss, False, client)
 
@@ -135,30 +140,34 @@ def solve(
     max_iter: int | None = None,
     time_limit: float | None = None,
 ) -> PartitionedSolution:
-    """Newton's method on the sums over all partitions; the hinge's kink is smoothed less and less.
+    """Solve a problem by Newton's method on the sums over all partitions.
+
+    The hinge is smoothed at its kink, less and less.
 
     Parameters
     ----------
     problem : PartitionedProblem
-        Of `classification` or `ranking`.
+        Problem of `classification` or `ranking`.
     tol : float
-        The proven relative width (U - L) / max(|U|, |L|, 1e-4 P(0)) that is enough.
-    max_iter : int | None
-        The most Newton steps; None is 500.
-    time_limit : float | None
-        Seconds of wall time, looked at between two steps; None is no limit.
+        Proven relative width (U - L) / max(|U|, |L|, 1e-4 P(0)) to reach.
+    max_iter : int or None
+        Maximum number of Newton steps; None is 500.
+    time_limit : float or None
+        Wall time in seconds, checked between two steps; None is unlimited.
 
     Returns
     -------
-    PartitionedSolution : its bits depend on the points alone, not on their partitions. Workers that die cost time only, as long as
-        others remain or come; where the cluster itself is gone, it is the best point so far, with that reason.
+    PartitionedSolution
+        Solution, equal bit for bit for every partition of the points. Crashed workers
+        cost time only, as long as others remain or join; if the cluster itself is gone,
+        it is the best point so far, with that reason.
 
     Raises
     ------
     ValueError
-        Limits that are no positive numbers.
+        If a limit is not a positive number.
     Lost
-        The cluster is gone before anything was found.
+        If the cluster is gone before a point was found.
     """
     return solve_partitions(problem.sums, problem.whole, checked(tol, max_iter, time_limit))
 

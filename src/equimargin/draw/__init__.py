@@ -1,1 +1,1 @@
-"""Drawings: the graph of the links, and regularisation paths."""
+"""Drawings of the graph of links, and of regularisation paths."""

@@ -1,4 +1,4 @@
-"""The files of the graph of all families and links: `equimargin graph`."""
+"""Files of the graph of all families and links, for `equimargin graph`."""
 
 from __future__ import annotations
 
@@ -16,18 +16,23 @@ from equimargin.solvers.problem_file import whole
 CODES = {"M": 1, "L": 2, "Q": 3, " ": 3}
 """matplotlib's codes of the points of a path, by the letters of SVG."""
 XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
-"""How a file of SVG begins."""
+"""First line of an SVG file."""
 UNITS = 50.0
-"""Units of the picture in an inch."""
+"""Picture units per inch."""
 
 
 def draw(file: Path) -> None:
     """Write the graph: graphviz's language for .dot, a drawing for .svg, .png and .pdf.
 
+    Parameters
+    ----------
+    file : Path
+        File to write.
+
     Raises
     ------
     ValueError
-        Another ending.
+        If the name has another suffix.
     """
     if file.suffix not in (".svg", ".png", ".pdf", ".dot"):
         raise ValueError(f"{file}: the name must end in .svg, .png, .pdf or .dot")
@@ -41,7 +46,7 @@ def draw(file: Path) -> None:
 
 
 def dot() -> str:
-    """Return the graph in graphviz's language, a cluster a family."""
+    """Return the graph in graphviz's language, with a cluster per family."""
     lines = [
         "graph equimargin {",
         "  rankdir=LR; node [shape=box, fontname=Helvetica, fontsize=10]; compound=true;",
@@ -57,16 +62,16 @@ def dot() -> str:
         lines.append("  }")
     for link in links_between(tuple(FAMILIES)):
         style = "dashed" if KINDS[link.kind].dashes else "solid"
-        said = link.statement.replace('"', "'")
+        tooltip = link.statement.replace('"', "'")
         lines.append(
             f'  "{link.a}" -- "{link.b}" [color="{KINDS[link.kind].color}", style={style}, '
-            f'tooltip="{said}"];'
+            f'tooltip="{tooltip}"];'
         )
     return "\n".join([*lines, "}", ""])
 
 
 def _plot(picture: Picture, file: Path) -> None:
-    """Write the lines and the words of a picture by matplotlib."""
+    """Write the lines and the texts of a picture by matplotlib."""
     from matplotlib.figure import Figure
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path as Line
@@ -75,9 +80,9 @@ def _plot(picture: Picture, file: Path) -> None:
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, PICTURE_WIDTH), ylim=(picture.height, 0))
     axes.axis("off")
-    for each in _leaves(picture.elements):
-        at: dict[str, Any] = dict(each.attributes)
-        if each.tag == "path":
+    for element in _leaves(picture.elements):
+        at: dict[str, Any] = dict(element.attributes)
+        if element.tag == "path":
             points = re.findall(r"([MLQ ])(-?[\d.]+) (-?[\d.]+)", at["d"])
             line = Line(
                 [(float(x), float(y)) for _, x, y in points],
@@ -108,11 +113,11 @@ def _plot(picture: Picture, file: Path) -> None:
                 else None
             )
             side = {"start": "left", "middle": "center", "end": "right"}[at["text-anchor"]]
-            axes.text(at["x"], at["y"], each.text, horizontalalignment=side, bbox=box, **given)
+            axes.text(at["x"], at["y"], element.text, horizontalalignment=side, bbox=box, **given)
     figure.savefig(file)
 
 
 def _leaves(elements: Iterable[Element]) -> Iterator[Element]:
-    """Yield the lines and the words of elements, what lies lowest first."""
-    for each in elements:
-        yield from _leaves(each.children) if each.children else (each,)
+    """Yield the lines and the texts of elements, back to front."""
+    for element in elements:
+        yield from _leaves(element.children) if element.children else (element,)

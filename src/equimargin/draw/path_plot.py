@@ -1,4 +1,4 @@
-"""The drawing of a regularisation path: coefficients or decision values, scores on validation points, and the size of the margin set."""
+"""Drawing of a regularisation path: functions, validation scores and margin set size."""
 
 from __future__ import annotations
 
@@ -24,9 +24,12 @@ from equimargin.selection.along_path import Curve
 from equimargin.solvers.path import AnyPath
 
 NAMED = 10
-"""Coefficients, at most, that have a colour each and are named in a legend."""
+"""Maximum number of coefficients with their own colour and a name in the legend."""
 LOGARITHMIC = 10.0
-"""Largest |f(x) + b| that is drawn on a linear scale. For larger ones the scale is logarithmic, and linear only between -1 and 1."""
+"""Maximum |f(x) + b| on a linear scale.
+
+For larger values the scale is logarithmic, and linear only between -1 and 1.
+"""
 INK = "#1b5e8c"
 """Colour of the lines and points."""
 MARK = "#b3282d"
@@ -41,18 +44,18 @@ def draw(path: AnyPath, file: Path, title: str = "", curve: Curve | None = None)
     Parameters
     ----------
     path : AnyPath
-        Of `regularization_path`.
+        Path of `regularization_path`.
     file : Path
-        Ending in .svg, .png or .pdf.
-    title : str
-        Above the drawing.
-    curve : Curve | None
-        Of `score_along` or a row of `grid`; its best lambda is marked.
+        File ending in .svg, .png or .pdf.
+    title : str, default ""
+        Title above the drawing.
+    curve : Curve, optional
+        Scores of `score_along` or of a row of `grid`; the best lambda is marked.
 
     Raises
     ------
     ValueError
-        A path without a lambda above 0.
+        If the path has no lambda above 0.
     """
     from matplotlib.figure import Figure
 
@@ -81,7 +84,7 @@ def draw(path: AnyPath, file: Path, title: str = "", curve: Curve | None = None)
 
 
 def _functions(panel: Any, path: AnyPath, high: float, low: float) -> None:
-    """The coefficients of a linear kernel, else f + b at training points, coloured by their label."""
+    """Draw the coefficients of a linear kernel, else f + b at training points by label."""
     from matplotlib import colormaps
 
     lams = lambdas(path, high, low)
@@ -120,6 +123,7 @@ def _functions(panel: Any, path: AnyPath, high: float, low: float) -> None:
 def _training_scores(panel: Any, path: AnyPath, lams: Array) -> None:
     from matplotlib.lines import Line2D
 
+    # Few labels get a legend, many a colour bar.
     m, rows, y = path.problem.m, path.problem.rows, labels(path)
     shown, values = spread(y), training_scores(path, lams)
     levels = np.unique(y)
@@ -172,7 +176,7 @@ def _training_scores(panel: Any, path: AnyPath, lams: Array) -> None:
 
 
 def _marker(lams: Array) -> str | None:
-    """Of a line at a single lambda, which would not be seen."""
+    """Return a marker for a line at a single lambda, which is invisible otherwise."""
     return "o" if lams[0] == lams[-1] else None
 
 
@@ -186,7 +190,7 @@ def _bar(panel: Any, first: float, last: float, label: str) -> None:
 
 
 def _colors(levels: Array) -> list[Any]:
-    """One for every label, two or fewer by name, more by value."""
+    """Return a colour per label: fixed ones for at most two, else by value."""
     from matplotlib import colormaps
 
     if len(levels) <= 2:

@@ -1,4 +1,8 @@
-"""Are these two problems the same?  EQUAL with a reason, DIFFERENT with the smallest instance found, UNDECIDED with the evidence."""
+"""Equivalence of two problems: verdicts with a proof or the smallest difference.
+
+EQUAL with a reason, DIFFERENT with the smallest instance found, UNDECIDED with the
+evidence.
+"""
 
 from equimargin.equivalence.questions import refute, same
 from equimargin.equivalence.suggestions import Suggestion, suggest

@@ -1,4 +1,4 @@
-"""Instances on which two problems are compared: the data of a family, in numbers with which declarations compute exactly."""
+"""Instances for comparing two problems, in exactly computable numbers."""
 
 from __future__ import annotations
 
@@ -27,20 +27,34 @@ from equimargin.proofs.equivalence import Statement, name_statement
 from equimargin.testing import margin_problems, sample_problem
 
 MAX_POINTS = 3
-"""Points of a family's instances at most: an exact optimum of each takes milliseconds."""
+"""Maximum number of points of an instance; its exact optimum takes milliseconds."""
 TRIED = 10
-"""Instances of which the largest tells which kernels a formulation refuses: one of no pairs is refused with any kernel."""
+"""Sample size, in instances, for finding the kernels that a formulation rejects.
+
+The largest one is used: an instance without pairs is rejected with any kernel.
+"""
 QUARTERS = 4
-"""Targets are rounded to these parts of 1."""
+"""Denominator to which targets are rounded."""
 
 
 def choose_instances(a: Statement, b: Statement | None) -> Any:
-    """Return the strategy of the instances that two problems of the registry take.
+    """Return the strategy of the instances that two registered problems take.
+
+    Parameters
+    ----------
+    a, b : str, callable or None
+        Problems, as in `same`.
+
+    Returns
+    -------
+    SearchStrategy
+        Strategy of problems of a family.
 
     Raises
     ------
     ValueError
-        Neither is a formulation, or they are of two families that take other data.
+        If neither is a formulation, or they are of two families that take different
+        data.
     """
     families = {_family(statement): statement for statement in (a, b) if isinstance(statement, str)}
     if not families:
@@ -48,6 +62,7 @@ def choose_instances(a: Statement, b: Statement | None) -> Any:
             f"say which data {name_statement(a)} takes: a hypothesis strategy, --data "
             f"MODULE:STRATEGY on the command line"
         )
+    # Two families are comparable if the data of one make problems of the other.
     if len(families) > 1:
         (one, first), (other, second) = families.items()
         common = next(
@@ -72,19 +87,21 @@ def choose_instances(a: Statement, b: Statement | None) -> Any:
 
 
 def small_problems(family: str, kernel: Kernel | None = None) -> Any:
-    """Return small problems of a family with integer features, and costs and weights whose square roots are exact.
+    """Return a strategy of small problems of a family with exact numbers.
+
+    Features are integers, and costs and weights have exact square roots.
 
     Parameters
     ----------
     family : str
-        Family of the registry. A user-defined one has its own strategy.
-    kernel : Kernel | None
-        Kernel or None Kernel of the problems, linear by default.
+        Family of the registry; a user-defined one has its own strategy.
+    kernel : Kernel or None
+        Kernel of the problems, linear by default.
 
     Raises
     ------
     ValueError
-        A family without a strategy.
+        If the family has no strategy.
     """
     if family in program_families():
         from equimargin.own.instances import get_strategy
@@ -101,17 +118,19 @@ def restricted(data: Any, without: str | None = None, distinct: bool = False) ->
     Parameters
     ----------
     data : SearchStrategy
-        Strategy of canonical problems, or, with `distinct` alone, of data with features X.
+        Strategy of canonical problems, or, with `distinct` alone, of data with features
+        X.
     without : {"weights"}, optional
-        Part of a problem that is left out. The problems of most documents have no weights.
+        Part of a problem that is removed. The problems of most documents have no
+        weights.
     distinct : bool, default False
-        True to pass over instances two of whose points are equal.
+        True to skip instances with equal points.
 
     Raises
     ------
     ValueError
-        If `without` names another part. An instance that has no such part raises it when it is
-        drawn.
+        If `without` names another part. An instance that has no such part raises it
+        when it is drawn.
     """
     if without is not None:
         check_choice(without, "without", ("weights",))
@@ -122,8 +141,8 @@ def restricted(data: Any, without: str | None = None, distinct: bool = False) ->
 def _unweighted(instance: Any) -> Any:
     if not isinstance(instance, MarginProblem | OneNormProblem):
         raise ValueError(
-            f"without weights are canonical problems, not data of type "
-            f"{type(instance).__name__}: draw such data without them"
+            f"without='weights' needs canonical problems, not data of type "
+            f"{type(instance).__name__}; draw such data without weights"
         )
     return replace(instance, weights=None) if isinstance(instance, MarginProblem) else instance
 
@@ -133,7 +152,7 @@ def _has_distinct_points(instance: Any) -> bool:
     X = instance.get("X") if isinstance(instance, Mapping) else getattr(instance, "X", None)
     if X is None:
         raise ValueError(
-            f"distinct are instances with points X, and data of type "
+            f"distinct needs instances with points X, and data of type "
             f"{type(instance).__name__} have none"
         )
     points = dense(X)
@@ -141,35 +160,47 @@ def _has_distinct_points(instance: Any) -> bool:
 
 
 def drawn(data: Any, examples: int, seed: int) -> list[Any]:
-    """Return instances of a strategy, each once, those with the most numbers first.
+    """Return distinct instances of a strategy, those with the most numbers first.
 
     Parameters
     ----------
-    data : Any
-        A hypothesis strategy.
+    data : SearchStrategy
+        Hypothesis strategy.
     examples : int
-        How many are drawn.
+        Number of draws.
     seed : int
-        Of the draws.
+        Seed of the draws.
 
     Raises
     ------
     ValueError
-        The strategy draws nothing, or fails.
+        If the strategy draws nothing, or fails.
     """
-    found: dict[bytes | int, Any] = {}
+    distinct: dict[bytes | int, Any] = {}
     try:
         for instance in drawn_examples(data, examples, seed):
-            found.setdefault(key(instance), instance)
-    except Exception as failure:  # a user-defined strategy may raise any exception
+            distinct.setdefault(key(instance), instance)
+    # A user-defined strategy may raise any exception.
+    except Exception as failure:
         raise ValueError(
             f"the strategy draws no data: {type(failure).__name__}: {failure}"
         ) from failure
-    return sorted(found.values(), key=lambda instance: -size(instance))
+    return sorted(distinct.values(), key=lambda instance: -size(instance))
 
 
 def key(instance: Any) -> bytes | int:
-    """Return what tells instances apart: their bytes, or the object itself where it has none."""
+    """Return an identifier of an instance: its pickle, or its id if it has none.
+
+    Parameters
+    ----------
+    instance : object
+        Instance.
+
+    Returns
+    -------
+    bytes or int
+        Identifier.
+    """
     import pickle
 
     try:
@@ -179,7 +210,13 @@ def key(instance: Any) -> bytes | int:
 
 
 def size(instance: Any) -> int:
-    """Return the number of numbers in an instance, counting those that are not 0 twice."""
+    """Return the number of numbers in an instance, nonzero ones counted twice.
+
+    Parameters
+    ----------
+    instance : object
+        Instance.
+    """
     if isinstance(instance, np.ndarray):
         return int(instance.size + np.count_nonzero(instance))
     if isinstance(instance, dict):
@@ -206,7 +243,7 @@ def _family(id: str) -> str:
 
 
 def _has_data_of(other: str, family: str) -> bool:
-    """Return True if problems of another canonical family can be made of the data of a family's."""
+    """Return True if a family's data make problems of another canonical family."""
     if not (FAMILIES[other].is_canonical and FAMILIES[family].is_canonical):
         return False
     try:
@@ -217,7 +254,10 @@ def _has_data_of(other: str, family: str) -> bool:
 
 
 def _refuses_linear(id: str) -> bool:
-    """Return True if a formulation is stated for other kernels than linear ones alone, as that of a kernel of differences is."""
+    """Return True if a formulation rejects the linear kernel but not the polynomial one.
+
+    A formulation on a kernel of differences is one example.
+    """
     entry = REGISTRY[id]
     instance = drawn(small_problems(entry.family), TRIED, 0)[0]
     return (
@@ -227,7 +267,10 @@ def _refuses_linear(id: str) -> bool:
 
 
 def _plain(problem: Problem, kernel: Kernel) -> Problem:
-    """Return the problem in round numbers: a power of four has an exact root, and differences of integers are exact."""
+    """Return the problem in round numbers, with which declarations compute exactly.
+
+    A power of four has an exact root, and differences of integers are exact.
+    """
     C = problem.C if np.isinf(problem.C) else float(4.0 ** np.round(np.log(problem.C) / np.log(4)))
     made = replace(problem, X=np.round(np.asarray(problem.X)) + 0.0, kernel=kernel, C=C)
     if not isinstance(made, MarginProblem):

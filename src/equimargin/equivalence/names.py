@@ -13,18 +13,23 @@ from equimargin.proofs.equivalence import Statement
 
 
 def statement(text: str) -> Statement:
-    """Return the problem of this name.
+    """Return the problem of a name.
 
     Parameters
     ----------
     text : str
-        A formulation's id, or MODULE:FUNCTION, a function of data that returns a cvxpy
-        problem. Modules of the present folder count too.
+        Id of a formulation, or MODULE:FUNCTION, a function of data that returns a cvxpy
+        problem. Modules of the current folder are found, too.
+
+    Returns
+    -------
+    str or callable
+        Problem.
 
     Raises
     ------
     ValueError
-        No such id, module or function.
+        If there is no such id, module or function.
     """
     if text in REGISTRY:
         return text
@@ -33,17 +38,17 @@ def statement(text: str) -> Statement:
         raise ValueError(
             f"{text!r} is no formulation{near} A function of yours is given as MODULE:FUNCTION."
         )
-    found = _member(text)
-    if not callable(found):
+    function = _member(text)
+    if not callable(function):
         raise ValueError(
-            f"{text} is no function, but {type(found).__name__}: a problem is a function of "
+            f"{text} is no function, but {type(function).__name__}: a problem is a function of "
             f"data that returns a cvxpy problem"
         )
-    return found  # type: ignore[no-any-return]
+    return function  # type: ignore[no-any-return]
 
 
 def strategy(text: str) -> Any:
-    """Return the hypothesis strategy of this name.
+    """Return the hypothesis strategy of a name.
 
     Parameters
     ----------
@@ -53,38 +58,39 @@ def strategy(text: str) -> Any:
     Raises
     ------
     ValueError
-        No such module or strategy.
+        If there is no such module or strategy.
     """
     from hypothesis.strategies import SearchStrategy
 
     if ":" not in text:
         raise ValueError(f"--data {text!r} is not MODULE:STRATEGY")
-    found = _member(text)
-    if not isinstance(found, SearchStrategy):
+    value = _member(text)
+    if not isinstance(value, SearchStrategy):
         raise ValueError(
-            f"{text} is no hypothesis strategy, but {type(found).__name__}: it says which "
-            f"data both problems take"
+            f"{text} must be a hypothesis strategy of the data of both problems, not "
+            f"{type(value).__name__}"
         )
-    return found
+    return value
 
 
 def _member(text: str) -> Any:
     name, _, member = text.partition(":")
     module = _imported(name)
     if not hasattr(module, member):
-        near = did_you_mean(member, [known for known in vars(module) if not known.startswith("_")])
+        near = did_you_mean(member, [entry for entry in vars(module) if not entry.startswith("_")])
         raise ValueError(f"the module {name} has no {member!r}{near}")
     return getattr(module, member)
 
 
 def _imported(name: str) -> Any:
-    """Return a module, which may be a file of the present folder."""
+    """Import a module, which may be a file of the current folder."""
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
         with kept_from_quitting():
             return import_module(name)
-    except Exception as failure:  # a user's module may raise any exception
+    # A user's module may raise any exception.
+    except Exception as failure:
         raise ValueError(
             f"the module {name!r} cannot be imported: {type(failure).__name__}: {failure}"
         ) from failure

@@ -1,4 +1,4 @@
-"""Are two problems one? The questions `same` and `refute`, on instances that are drawn."""
+"""Verdicts `same` and `refute` on the equivalence of problems, on drawn instances."""
 
 from __future__ import annotations
 
@@ -37,17 +37,20 @@ from equimargin.solvers.exact.program import Inconclusive
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 
 DRAWS = 8
-"""Default number of instances on which a reason is sought."""
+"""Default of `draws`, the instances on which a reason is sought."""
 SIFTED = 8
-"""Instances that are drawn for each on which a reason is sought: most small ones are trivial, or have no finite optimum."""
+"""Ratio of instances drawn to instances on which a reason is sought.
+
+Most small instances are trivial, or have no finite optimum.
+"""
 EXAMPLES = 100
-"""Default number of instances that are drawn to find a difference."""
+"""Default of `examples`, the instances drawn to find a difference."""
 SECONDS = 300.0
 """Default time limit of a verdict, in seconds."""
 PROOF_SECONDS = 20.0
-"""Seconds that the certificate of one optimum may take, which was found before."""
+"""Time limit of the certificate of one known optimum, in seconds."""
 NOTHING_TO_COMPARE = "No drawn instance has two exact optima to compare."
-"""Said where a search has nothing to go by."""
+"""Message if a search has no instance to compare."""
 
 
 def same(
@@ -62,58 +65,55 @@ def same(
     reading: Reading = "fractions",
     seconds: float = SECONDS,
 ) -> Same:
-    """Return the verdict on whether two problems have equal optima, for all data that a strategy draws.
+    """Return the verdict on whether two problems have equal optima on all drawn data.
 
-    At every instance drawn, the exact optima are compared in rationals, and a reason is sought why
-    they are equal: a renaming with scales, the Lagrangian dual, equations solved for unknowns, or a
-    chain of these, each verified number by number. Where the data enter as cvxpy parameters, a
-    reason may hold for all their values in the problems that were built. Then an instance with
-    different optima is sought, and made small.
+    At every drawn instance, the exact optima are compared in rationals, and a reason is
+    sought why they are equal: a renaming with scales, the Lagrangian dual, equations
+    solved for variables, or a chain of these, each verified number by number. If the
+    data enter as cvxpy parameters, a reason may hold for all their values in the
+    problems that were built. Then an instance with different optima is sought and
+    minimised.
 
     Parameters
     ----------
-    a, b : Statement
-        The id of a formulation, or a function of data that returns a cvxpy problem, or a problem
-        and the map of its optimum to the number that is compared. A value map should take
-        fractions, -inf and inf.
-    data : Any
-        A hypothesis strategy of what both take; by default small problems of the family of the
-        ids. Ids of two families that take the same data, such as svm.soft and svm.nobias, are asked
-        on problems of one of them, and of the other at the same points, labels, cost, kernel and
-        weights.
+    a, b : str or callable
+        Id of a formulation, or a function of data. The function returns a cvxpy
+        problem, or a problem and the map of its optimum to the compared number, which
+        should take fractions, -inf and inf.
+    data : SearchStrategy or None
+        Hypothesis strategy of data that both take; by default small problems of the
+        family of the ids. Ids of two families that take the same data, such as svm.soft
+        and svm.nobias, are compared on problems of one of them, and of the other with
+        equal points, labels, cost, kernel and weights.
     draws : int
-        Instances on which a reason is sought.
+        Number of instances on which a reason is sought.
     examples : int
-        Instances that are drawn to find a difference.
+        Number of instances that are drawn to find a difference.
     seed : int
         Seed of both.
     finite : bool
-        Whether a difference must be one of two finite optima.
-    reading : Reading
-        How floats are read.
+        True if a difference must be one of two finite optima.
+    reading : {"fractions", "exact"}
+        Interpretation of the floats.
     seconds : float
-        The time limit.
-
-    Returns
-    -------
-    Same
-        The verdict.
+        Time limit in seconds.
 
     Raises
     ------
     KeyError
-        An unknown id.
+        If an id is unknown.
     TypeError
-        A function that returns no problem.
+        If a function returns no problem.
     ValueError
-        data that are not given, or that cannot be drawn, or wrong numbers.
+        If data are missing or cannot be drawn, or a number is invalid.
     """
     started = time.monotonic()
-    asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
+    question = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
     strategy = choose_instances(a, b) if data is None else data
-    findings, in_time = asked.findings(strategy, check_count(draws, "draws"), seed)
+    findings, in_time = question.findings(strategy, check_count(draws, "draws"), seed)
+    # A finite difference known from the draws lets the search minimise finite ones only.
     apart = next((found for found in findings if found.apart), None)
-    search = asked.search(finite or (apart is not None and apart.finite))
+    search = question.search(finite or (apart is not None and apart.finite))
     different = search.run(strategy, check_count(examples, "examples"), seed)
     if different is None and apart is not None and (apart.finite or not finite):
         different = apart
@@ -121,7 +121,9 @@ def same(
         verdict, reasons = "DIFFERENT", separation(different, findings, reading)
     else:
         verdict, reasons = _without_difference(findings, search, in_time, reading)
-    return asked.answer(verdict, reasons, different, findings, search, time.monotonic() - started)
+    return question.answer(
+        verdict, reasons, different, findings, search, time.monotonic() - started
+    )
 
 
 def refute(
@@ -140,10 +142,10 @@ def refute(
     Parameters
     ----------
     a, data, examples, seed, finite, reading, seconds
-        As in `same`.
-    b : Statement | None
-        Statement or None The other problem; by default the definition of the family of
-        a, the first of its formulations that is not a.
+        See `same`.
+    b : str, callable or None
+        Other problem; by default the definition of the family of a, the first of its
+        formulations that is not a.
 
     Returns
     -------
@@ -153,18 +155,17 @@ def refute(
     Raises
     ------
     KeyError, ValueError, TypeError
-        As `same` does; a ValueError also where `a` has no counterpart.
+        See `same`; a ValueError also if `a` has no counterpart.
     """
     started = time.monotonic()
     b = definition(a) if b is None else b
-    asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
-    search, strategy = asked.search(finite), choose_instances(a, b) if data is None else data
-    drawn(
-        strategy, 1, seed
-    )  # a strategy that fails is refused here: the search passes over what hypothesis raises
+    question = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
+    search, strategy = question.search(finite), choose_instances(a, b) if data is None else data
+    # A failing strategy raises here; the search ignores errors of hypothesis.
+    drawn(strategy, 1, seed)
     different = search.run(strategy, check_count(examples, "examples"), seed)
     if different is not None:
-        return asked.answer(
+        return question.answer(
             "DIFFERENT",
             separation(different, (), reading),
             different,
@@ -172,24 +173,37 @@ def refute(
             search,
             time.monotonic() - started,
         )
-    none = "No instance was found on which they differ." if search.looked_at else NOTHING_TO_COMPARE
-    reasons = [none, *_in_time(search.in_time), reading_used(reading)]
-    return asked.answer("UNDECIDED", reasons, None, (), search, time.monotonic() - started)
+    message = (
+        "No instance was found on which they differ." if search.looked_at else NOTHING_TO_COMPARE
+    )
+    reasons = [message, *_in_time(search.in_time), reading_used(reading)]
+    return question.answer("UNDECIDED", reasons, None, (), search, time.monotonic() - started)
 
 
 def definition(a: Statement) -> str:
-    """Return the first formulation of a formulation's family that is not it and no control.
+    """Return the first other formulation of a formulation's family, controls excluded.
+
+    Parameters
+    ----------
+    a : str
+        Id of the formulation.
+
+    Returns
+    -------
+    str
+        Id of the other formulation.
 
     Raises
     ------
     KeyError
-        An unknown id.
+        If the id is unknown.
     ValueError
-        A function, or a formulation that is alone.
+        If `a` is a function, or the only formulation of its family.
     """
     if not isinstance(a, str):
         raise ValueError(
-            f"say what {name_statement(a)} is compared with: it is no formulation of a family"
+            f"name the problem to compare with {name_statement(a)}, which is no registered "
+            f"formulation"
         )
     choose_instances(a, None)
     others = [
@@ -198,7 +212,7 @@ def definition(a: Statement) -> str:
         if entry.family == REGISTRY[a].family and id != a and not entry.control
     ]
     if not others:
-        raise ValueError(f"{a} is the only formulation of its family: say what it is compared with")
+        raise ValueError(f"{a} is the only formulation of its family: name the problem to compare")
     return others[0]
 
 
@@ -213,36 +227,39 @@ class _Question:
     def findings(
         self, strategy: Any, draws: int, seed: int
     ) -> tuple[list[InstanceComparison], bool]:
-        """Return the findings at the largest instances drawn, and whether the time sufficed.
+        """Return the findings at the largest drawn instances, and True if in time.
 
-        The draws are those with finite optima.
+        Only draws with finite optima count.
         """
-        found: list[InstanceComparison] = []
+        comparisons: list[InstanceComparison] = []
         try:
             for instance in drawn(strategy, SIFTED * draws, seed):
                 if (
-                    sum(not (each.refused or (each.equal and not each.finite)) for each in found)
+                    sum(
+                        not (comparison.refused or (comparison.equal and not comparison.finite))
+                        for comparison in comparisons
+                    )
                     == draws
                 ):
                     break
-                found.append(compare_at(instance, self.a, self.b, self.reading, self.clock))
+                comparisons.append(compare_at(instance, self.a, self.b, self.reading, self.clock))
         except OutOfTime:
-            return found, False
-        return found, True
+            return comparisons, False
+        return comparisons, True
 
     def search(self, finite: bool) -> CounterexampleSearch:
-        """Return a search that asks no reasons."""
+        """Return a search without reasons."""
         compare = partial(
             compare_at, a=self.a, b=self.b, reading=self.reading, clock=self.clock, explain=False
         )
         return CounterexampleSearch(compare, finite)
 
     def proof(self, statement: Statement, different: InstanceComparison) -> dict[str, Any] | None:
-        """Return a certificate of the optimum of a problem, or of its ray, at the instance on which two differ."""
-        of = stated(statement, different.data, self.reading, Clock(PROOF_SECONDS))
+        """Return a certificate of a problem's optimum or ray at an instance."""
+        described = stated(statement, different.data, self.reading, Clock(PROOF_SECONDS))
         try:
-            assert not isinstance(of.outcome, Inconclusive)
-            return program_certificate(of.program, of.outcome)
+            assert not isinstance(described.outcome, Inconclusive)
+            return program_certificate(described.program, described.outcome)
         except (ValueError, OutOfTime):
             return None
 
@@ -255,8 +272,8 @@ class _Question:
         search: CounterexampleSearch,
         seconds: float,
     ) -> Same:
-        """Return the verdict with all that was counted."""
-        known = [found for found in findings if found.values is not None]
+        """Return the verdict with all counts."""
+        compared = [found for found in findings if found.values is not None]
         undecided = search.undecided + Counter(
             found.undecided for found in findings if found.values is None
         )
@@ -271,8 +288,8 @@ class _Question:
                 (self.proof(self.a, different), self.proof(self.b, different)),
             )
         instances, equal = (
-            len(known) + search.looked_at,
-            sum(found.equal for found in known) + search.equal,
+            len(compared) + search.looked_at,
+            sum(found.equal for found in compared) + search.equal,
         )
         a, b = name_statement(self.a), name_statement(self.b)
         return Same(
@@ -295,12 +312,13 @@ def _without_difference(
     in_time: bool,
     reading: Reading,
 ) -> tuple[str, list[str]]:
-    """Return the verdict where no instance separates the two, and why."""
+    """Return the verdict and reasons if no instance separates the problems."""
     taken = [found for found in findings if not found.refused]
-    known = [found for found in taken if found.values is not None]
-    explained = [found for found in known if found.reason is not None]
-    infinite = [found for found in known if found.equal and not found.finite]
-    rounded = sum(not found.equal for found in known) + search.looked_at - search.equal
+    compared = [found for found in taken if found.values is not None]
+    explained = [found for found in compared if found.reason is not None]
+    infinite = [found for found in compared if found.equal and not found.finite]
+    rounded = sum(not found.equal for found in compared) + search.looked_at - search.equal
+    # EQUAL needs a reason or equal exact rays on every instance, and no rounded optimum.
     if in_time and explained and len(explained) + len(infinite) == len(taken) and not rounded:
         verified_for = scope(explained, infinite, len(findings) - len(taken))
         return "EQUAL", [
@@ -309,33 +327,35 @@ def _without_difference(
             *_in_time(search.in_time),
             reading_used(reading),
         ]
-    unexplained = len(known) - len(explained) - len(infinite)
-    said = (
-        [f"No reason was found on {unexplained} of {instances_counted(len(known))}."]
+    unexplained = len(compared) - len(explained) - len(infinite)
+    reasons = (
+        [f"No reason was found on {unexplained} of {instances_counted(len(compared))}."]
         if unexplained
         else []
     )
-    unsought = Counter(found.unsought for found in known if found.unsought)
-    said += [
+    unsought = Counter(found.unsought for found in compared if found.unsought)
+    reasons += [
         f"None was sought on {instances_counted(count)}: {why}." for why, count in unsought.items()
     ]
-    if not known:
-        said = [NOTHING_TO_COMPARE]
-    elif len(infinite) == len(known):
-        said = [
+    if not compared:
+        reasons = [NOTHING_TO_COMPARE]
+    elif len(infinite) == len(compared):
+        reasons = [
             f"Exact rays prove the same infinity of both on "
-            f"{instances_counted(len(known))}, and no drawn instance has a finite optimum."
+            f"{instances_counted(len(compared))}, and no drawn instance has a finite optimum."
         ]
-    if 0 < len(known) < len(taken):
-        said.append(f"{len(taken) - len(known)} of the {len(taken)} instances drawn are undecided.")
+    if 0 < len(compared) < len(taken):
+        reasons.append(
+            f"{len(taken) - len(compared)} of the {len(taken)} instances drawn are undecided."
+        )
     if rounded:
         near = f"{float(RELATIVELY_APART):g}"
         explained_by = f"within {near}, or within what roundings of the stated numbers explain"
-        said.append(
+        reasons.append(
             f"On {rounded} the optima agree only {explained_by}: numbers were rounded "
             f"before they were declared."
         )
-    return "UNDECIDED", [*said, *_in_time(in_time and search.in_time), reading_used(reading)]
+    return "UNDECIDED", [*reasons, *_in_time(in_time and search.in_time), reading_used(reading)]
 
 
 def _in_time(in_time: bool) -> list[str]:

@@ -1,4 +1,4 @@
-"""Lines of Python that compute both optima of an instance anew."""
+"""Lines of Python that recompute both optima of an instance."""
 
 from __future__ import annotations
 
@@ -21,12 +21,17 @@ class Code:
         self.imports: dict[str, set[str]] = {}
 
     def of(self, value: Any) -> str:
-        """Return an expression that is the value.
+        """Return an expression of a value.
+
+        Parameters
+        ----------
+        value : object
+            Value.
 
         Raises
         ------
         ValueError
-            A value of a kind that has no such expression.
+            If values of this type have no such expression.
         """
         if value is None or isinstance(value, bool | int | str):
             return repr(value)
@@ -44,6 +49,7 @@ class Code:
                 + ", ".join(f"{self.of(name)}: {self.of(part)}" for name, part in value.items())
                 + "}"
             )
+        # Named tuples come before tuples, of which they are a subclass.
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return self._call(type(value), zip(value._fields, value, strict=True))
         if isinstance(value, list):
@@ -53,12 +59,20 @@ class Code:
         return self._call(type(value), _arguments(value))
 
     def name(self, module: str, name: str) -> str:
-        """Return the name, which is imported from the module."""
+        """Add an import, and return the imported name.
+
+        Parameters
+        ----------
+        module : str
+            Module.
+        name : str
+            Name in the module.
+        """
         self.imports.setdefault(module, set()).add(name)
         return name
 
     def lines(self) -> Iterator[str]:
-        """Return the lines that import what the expressions need."""
+        """Yield the import lines that the expressions need."""
         for module, names in sorted(self.imports.items()):
             yield f"from {module} import {', '.join(sorted(names))}"
 
@@ -78,16 +92,23 @@ class Code:
 
 
 def reproduction(a: Statement, b: Statement, data: Any, reading: str) -> str:
-    """Return a few lines of Python that print both exact optima at an instance; a comment where the data have no expression.
+    """Return lines of Python that print both exact optima at an instance.
+
+    If the data have no expression, a comment is returned.
 
     Parameters
     ----------
-    a, b : Statement
-        The two problems.
-    data : Any
-        The instance.
+    a, b : str or callable
+        Problems.
+    data : object
+        Instance.
     reading : str
-        How floats are read.
+        Interpretation of the floats.
+
+    Returns
+    -------
+    str
+        Lines of Python.
     """
     code = Code()
     try:
@@ -95,13 +116,15 @@ def reproduction(a: Statement, b: Statement, data: Any, reading: str) -> str:
     except ValueError as reason:
         return f"# {reason}: draw the data with the strategy and the seed"
     statements = [
-        repr(each) if isinstance(each, str) else code.name(_module(each), name_statement(each))
-        for each in (a, b)
+        repr(problem)
+        if isinstance(problem, str)
+        else code.name(_module(problem), name_statement(problem))
+        for problem in (a, b)
     ]
     called = code.name("equimargin.equivalence", "exact_value")
-    own = {REGISTRY[id].module for id in (a, b) if isinstance(id, str) and id in REGISTRY}
+    modules = {REGISTRY[id].module for id in (a, b) if isinstance(id, str) and id in REGISTRY}
     registered = [
-        f"import {module}" for module in sorted(own) if not module.startswith("equimargin.")
+        f"import {module}" for module in sorted(modules) if not module.startswith("equimargin.")
     ]
     calls = [f"print({called}({statement}, data, {reading!r}))" for statement in statements]
     return "\n".join([*registered, *code.lines(), f"data = {expression}", *calls])
@@ -112,12 +135,14 @@ def _module(statement: Any) -> str:
 
 
 def _arguments(value: Any) -> list[tuple[str, Any]]:
-    """Return the arguments of an object whose class keeps each under its own name, without those that have their default.
+    """Return an object's arguments that differ from their defaults.
+
+    Its class must store each argument under the argument's name.
 
     Raises
     ------
     ValueError
-        An object of another kind.
+        If it is an object of another kind.
     """
     if type(value).__module__ == "builtins":
         raise ValueError(f"no expression is known for {type(value).__name__}")
@@ -130,5 +155,5 @@ def _arguments(value: Any) -> list[tuple[str, Any]]:
 
 
 def _default(parameter: Parameter, value: Any) -> bool:
-    """Return True if an argument is what it is by default, so that it need not be given."""
+    """Return True if an argument has its default value."""
     return value is parameter.default or bool(np.ndim(value) == 0 and value == parameter.default)

@@ -1,4 +1,4 @@
-"""The search for the smallest instance on which two problems differ."""
+"""Search for the smallest instance on which two problems differ."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ from equimargin.solvers.exact.program.clock import OutOfTime
 
 @dataclass(eq=False)
 class CounterexampleSearch:
-    """A search for an instance on which two problems differ.
+    """Search for an instance on which two problems differ.
 
     Parameters
     ----------
-    compare : Callable[[Any], InstanceComparison]
-        What is known of the problems at an instance; it raises OutOfTime.
+    compare : callable
+        Returns the comparison of the problems at an instance; raises OutOfTime.
     finite : bool
-        Whether both optima must be finite.
-    looked_at : int
-        Instances whose optima are both known.
-    equal : int
-        Those on which they are equal.
-    undecided : Counter[str]
-        The others, by their reasons.
+        True if both optima must be finite.
+
+    Attributes
+    ----------
+    looked_at, equal : int
+        Numbers of instances with two known optima, and with equal optima.
+    undecided : Counter of str
+        Numbers of the other instances, by reason.
+    in_time : bool
+        False once the time limit is exceeded.
     """
 
     compare: Callable[[Any], InstanceComparison]
@@ -42,7 +45,21 @@ class CounterexampleSearch:
     _best: InstanceComparison | None = field(default=None, init=False, repr=False)
 
     def separates(self, instance: Any) -> bool:
-        """Return True if the two problems differ there; asked twice it says the same, and nothing differs once the time is up."""
+        """Return True if the two problems differ at an instance.
+
+        Results are cached, so that repeated calls agree; after the time limit the
+        result is False.
+
+        Parameters
+        ----------
+        instance : object
+            Data of the problems.
+
+        Returns
+        -------
+        bool
+            True if they differ.
+        """
         name = key(instance)
         if name not in self._known:
             self._known[name] = self._differs(instance)
@@ -53,42 +70,45 @@ class CounterexampleSearch:
 
         Parameters
         ----------
-        data : Any
-            A hypothesis strategy.
+        data : SearchStrategy
+            Hypothesis strategy.
         examples : int
-            Instances that are drawn at most before one is found.
+            Maximum number of instances drawn until one is found.
         seed : int
-            Of the draws.
+            Seed of the draws.
+
+        Returns
+        -------
+        InstanceComparison or None
+            Comparison at the instance.
         """
         from hypothesis import Phase, find, settings
         from hypothesis.errors import HypothesisException
 
         from equimargin.own.instances import unhurried
 
-        how = settings(unhurried(examples), phases=[Phase.generate, Phase.shrink])
-        with suppress(
-            HypothesisException
-            # none was found, or the time limit changed an answer: the best one is known
-            # all the same
-        ):
-            find(data, self.separates, settings=how, random=Random(seed))
+        options = settings(unhurried(examples), phases=[Phase.generate, Phase.shrink])
+        # Raised if no instance was found, or if the time limit changed a result: the
+        # best instance is known nevertheless.
+        with suppress(HypothesisException):
+            find(data, self.separates, settings=options, random=Random(seed))
         return self._best
 
     def _differs(self, instance: Any) -> bool:
         if not self.in_time:
             return False
         try:
-            found = self.compare(instance)
+            comparison = self.compare(instance)
         except OutOfTime:
             self.in_time = False
             return False
-        if found.values is None:
-            self.undecided[found.undecided] += 1
+        if comparison.values is None:
+            self.undecided[comparison.undecided] += 1
             return False
         self.looked_at += 1
-        self.equal += found.equal
-        if not found.apart or (self.finite and not found.finite):
+        self.equal += comparison.equal
+        if not comparison.apart or (self.finite and not comparison.finite):
             return False
         if self._best is None or size(instance) <= size(self._best.data):
-            self._best = found
+            self._best = comparison
         return True

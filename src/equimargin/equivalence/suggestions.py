@@ -1,4 +1,4 @@
-"""The relations that hold between the formulations of a family, found by machine, as entries of the table of links."""
+"""Relations between a family's formulations, found by machine, as table entries."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from equimargin.solvers.exact.program.clock import Clock
 from equimargin.testing import ONE_NORM
 
 SECONDS = 600.0
-"""Default time limit of all pairs of a family together, in seconds."""
-OUT_OF_TIME = "the time was over before they were asked about"
-"""Message for a pair that the time limit left out."""
+"""Default time limit of all pairs of a family in total, in seconds."""
+OUT_OF_TIME = "the time limit was reached before their comparison"
+"""Message for a pair that was skipped because of the time limit."""
 
 
 @dataclass(frozen=True, eq=False)
 class Suggestion:
-    """A relation of two formulations.
+    """Relation of two formulations.
 
     Parameters
     ----------
     a, b : str
-        Their ids.
+        Ids of the formulations.
     found : Same
-        The verdict on them.
+        Verdict on them.
     known : bool
-        Whether the table has a link of the two.
+        True if the table of relations has an entry for the two.
     """
 
     a: str
@@ -44,7 +44,10 @@ class Suggestion:
 
     @property
     def entry(self) -> str:
-        """The link as the table of links has it, without a theorem; a line of two forms of a plug-in's family, which has no maps."""
+        """Entry for the table of relations, without a theorem.
+
+        For two formulations of a plug-in's family, which have no maps, a comment line.
+        """
         first, second = REGISTRY[self.a], REGISTRY[self.b]
         if first.family in program_families() and self.found.verdict == "EQUAL":
             return f"# {self.a} and {self.b}: the optima are equal. {self.found.reasons[0]}"
@@ -99,31 +102,39 @@ def suggest(
     seconds: float = SECONDS,
     passed_over: Callable[[str, str, str], object] = lambda a, b, why: None,
 ) -> Iterator[Suggestion]:
-    """Return the relations between the formulations of a family that hold, or that fail on an instance, each as soon as it is found.
+    """Yield the relations between the formulations of a family, as they are found.
+
+    A relation is an equivalence, or a difference of a control on an instance.
 
     Parameters
     ----------
     family : str
-        Of the registry.
-    data : Any
-        A strategy of its problems, by default small ones.
+        Family of the registry.
+    data : SearchStrategy or None
+        Strategy of its problems, by default small ones.
     draws, examples, seed : int
-        As in `same`.
+        See `same`.
     seconds : float
-        The time limit for all pairs together.
-    passed_over : Callable[[str, str, str], object]
-        Called with the ids of a pair of which nothing is suggested, and the reason: a
-        verdict that no link may have, or the time.
+        Time limit for all pairs in total, in seconds.
+    passed_over : callable
+        Called with the ids of a pair without a suggestion, and the reason: a verdict
+        that no entry may have, or the time limit.
+
+    Yields
+    ------
+    Suggestion
+        Relation.
 
     Raises
     ------
     ValueError
-        An unknown family.
+        If the family is unknown.
     """
-    known = tuple(FAMILIES)
-    if family not in known:
+    families = tuple(FAMILIES)
+    if family not in families:
         raise ValueError(
-            f"unknown family {family!r}{did_you_mean(family, known)}; known: {', '.join(known)}"
+            f"unknown family {family!r}{did_you_mean(family, families)}; known: "
+            f"{', '.join(families)}"
         )
     clock = Clock(positive(seconds, "seconds"))
     for a, b in combinations([entry for entry in REGISTRY.values() if entry.family == family], 2):
@@ -132,16 +143,17 @@ def suggest(
         if clock.left <= 0:
             passed_over(a.id, b.id, OUT_OF_TIME)
             continue
-        found = same(
+        result = same(
             a.id, b.id, data, draws=draws, examples=examples, seed=seed, seconds=clock.left
         )
+        # A control must differ from the family, and all other formulations be equal.
         wanted = "DIFFERENT" if a.control or b.control else "EQUAL"
-        if found.verdict == wanted:
+        if result.verdict == wanted:
             yield Suggestion(
-                a.id, b.id, found, any({link.a, link.b} == {a.id, b.id} for link in LINKS)
+                a.id, b.id, result, any({link.a, link.b} == {a.id, b.id} for link in LINKS)
             )
         else:
-            passed_over(a.id, b.id, found.verdict)
+            passed_over(a.id, b.id, result.verdict)
 
 
 def _number(value: Any) -> str:
@@ -149,7 +161,7 @@ def _number(value: Any) -> str:
 
 
 def _map_to(entry: Formulation) -> str:
-    """Return the map of canonical points to those of a formulation, by the side of its variables."""
+    """Return the map from canonical points to a formulation, by its side's name."""
     function, multipliers = (
         ("to_x", "to_u") if entry.family in ONE_NORM else ("to_function", "to_multipliers")
     )

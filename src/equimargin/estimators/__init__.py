@@ -1,4 +1,4 @@
-"""The margin problems as scikit-learn's estimators: they fit, predict and score, and say how near to the optimum they are, proven.
+"""Margin problems as scikit-learn estimators with proven bounds of the optimum.
 
 >>> from sklearn.datasets import load_iris
 >>> X, y = load_iris(return_X_y=True)
@@ -9,7 +9,7 @@
 >>> (upper - lower) / upper < 1e-6
 True
 
-Nothing here is needed by `import equimargin`, which loads no scikit-learn.
+`import equimargin` loads neither this package nor scikit-learn.
 """
 
 from equimargin.estimators.classifier import MarginClassifier

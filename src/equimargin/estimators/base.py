@@ -1,4 +1,4 @@
-"""What all margin estimators have in common: the kernel by name, the limits of a run, and what they say of it afterwards."""
+"""Bases of the margin estimators: kernels, limits of a run, fitted attributes."""
 
 from __future__ import annotations
 
@@ -22,16 +22,19 @@ from equimargin.formulations.numeric.arrays import Array, Features, Index
 from equimargin.solvers import Solution, Status, solve
 
 ROUNDED_GRAM = 1e-13
-"""A part of the largest entry of a Gram matrix: two entries K_ij and K_ji that are no further apart are one number, rounded differently by
-two matrix products; `equimargin.formulations` itself asks for symmetry to the bit.
+"""Maximal asymmetry of a Gram matrix, as a fraction of its largest entry.
+
+Two entries K_ij and K_ji that differ by less are one number, rounded differently by two
+matrix products; `equimargin.formulations` itself requires exact symmetry.
 """
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MarginEstimator(BaseEstimator):
-    """An estimator whose function is that of one margin problem, or of several with the same kernel.
+    """Base of all margin estimators: one problem, or several with a common kernel.
 
-    A subclass adds its parameters as fields; its `fit` ends with `_solve`, or with `_conclude` of several solutions.
+    A subclass adds its parameters as fields; its `fit` ends with `_solve`, or with
+    `_conclude` of several solutions.
     """
 
     kernel: str | Kernel = "linear"
@@ -53,62 +56,65 @@ class MarginEstimator(BaseEstimator):
 
     @property
     def objective_bounds_(self) -> tuple[float, float]:
-        """(lower, upper), proven bounds of the optimum.
+        """Proven bounds (lower, upper) of the optimum.
 
-        They are computed at first use, until when the training data must not change.
+        They are computed at first use; until then the training data must not change.
         """
         check_is_fitted(self)
         return self._proof.bounds
 
     @property
     def duality_gap_(self) -> float:
-        """Primal minus dual in float64, relative as `tol` is."""
+        """Primal minus dual objective in float64, relative as `tol` is."""
         check_is_fitted(self)
         return self._proof.gap
 
     @property
     def dual_(self) -> Any:
-        """The multipliers of the rows or pairs, as `Solution.dual` has them.
+        """Multipliers of the rows or pairs, in the form of `Solution.dual`.
 
-        A pickle leaves them out.
+        They are excluded from a pickle.
         """
         check_is_fitted(self)
         return self._proof.duals[0]
 
     @property
     def coef_(self) -> Any:
-        """w of a linear kernel: (d,), of a classifier (pairs of classes, d)."""
+        """Weights w of a linear kernel, (d,); of a classifier (pairs of classes, d)."""
         return self._shaped(self._linear.coefficients)
 
     @property
     def intercept_(self) -> Any:
-        """b of a linear kernel: a number, of a classifier (pairs of classes,)."""
+        """Intercept b of a linear kernel; of a classifier (pairs of classes,)."""
         return self._shaped(self._linear.biases)
 
     @property
     def support_(self) -> Index:
-        """(s,) the training points that the function has a coefficient of, ascending."""
+        """Training points with a nonzero coefficient, ascending, shape (s,)."""
         check_is_fitted(self)
         return self._functions.support
 
     @property
     def support_vectors_(self) -> Features:
-        """(s, d) these points; only a kernel that is neither linear nor precomputed needs them."""
+        """Support vectors, shape (s, d); not of linear and precomputed kernels."""
         check_is_fitted(self)
         if self._functions.points is None:
             raise AttributeError(
-                "support_vectors_ are kept for kernels that are neither linear nor "
+                "support_vectors_ exist for kernels that are neither linear nor "
                 "precomputed; support_ has their rows"
             )
         return self._functions.points
 
     @property
     def dual_coef_(self) -> Any:
-        """Coefficients of f = sum_i dual_coef_i k(x_i, .): (s,), of a classifier (pairs of classes, s); not of a linear kernel."""
+        """Coefficients of f = sum_i dual_coef_i k(x_i, .); not of a linear kernel.
+
+        Shape (s,), of a classifier (pairs of classes, s).
+        """
         check_is_fitted(self)
         if self._functions.linear:
             raise AttributeError(
-                "dual_coef_ is there for kernels that are not linear; a linear kernel has coef_"
+                "dual_coef_ exists for kernels that are not linear; a linear kernel has coef_"
             )
         return self._shaped(self._functions.coefficients)
 
@@ -116,29 +122,32 @@ class MarginEstimator(BaseEstimator):
     def _linear(self) -> Functions:
         check_is_fitted(self)
         if not self._functions.linear:
-            raise AttributeError("coef_ and intercept_ are there for a linear kernel only")
+            raise AttributeError("coef_ and intercept_ exist for a linear kernel only")
         return self._functions
 
     def _shaped(self, values: Array) -> Any:
-        """What there is of every function, as an attribute: without the first axis where there is one function by nature."""
+        """Return the values of all functions as an attribute shows them.
+
+        The first axis is dropped for estimators that have one function.
+        """
         return values[0]
 
     def _kernel(self, X: Features, weights: Array | None = None) -> Kernel:
-        given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        own = (
+        values = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        parameters = (
             {}
             if isinstance(self.kernel, Kernel)
-            else {name: given[name] for name in list_parameters(self.kernel)}
+            else {name: values[name] for name in list_parameters(self.kernel)}
         )
-        return named_kernel(self.kernel, X, weights, own)
+        return named_kernel(self.kernel, X, weights, parameters)
 
     def _checked(self, X: Any, y: Any, **more: Any) -> tuple[Features, NDArray[Any]]:
-        """Training data as scikit-learn checks them."""
+        """Return training data as validated by scikit-learn."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, **more)
         return self._symmetric(X), y
 
     def _symmetric(self, X: Features) -> Features:
-        """A Gram matrix that is symmetric but for rounding, made so; anything else as it is."""
+        """Symmetrise a Gram matrix that is symmetric within rounding error."""
         if self.__sklearn_tags__().input_tags.pairwise and X.shape[0] == X.shape[1]:
             mean = (X + X.T) / 2
             if abs(X - mean).max() <= ROUNDED_GRAM * abs(X).max():
@@ -147,15 +156,15 @@ class MarginEstimator(BaseEstimator):
 
     @property
     def _limits(self) -> dict[str, Any]:
-        """What `solve` takes beside the problem."""
+        """Keyword arguments of `solve`, except the problem."""
         return {"tol": self.tol, "time_limit": self.time_limit}
 
     def _solve(self, problem: Problem) -> Self:
-        """Solve a problem of all points and conclude."""
+        """Solve a problem of all points, and set the fitted attributes."""
         return self._conclude([solve(problem, **self._limits)], [np.arange(problem.m)], problem.X)
 
     def _conclude(self, solutions: Sequence[Solution], parts: Sequence[Index], X: Features) -> Self:
-        """Keep what prediction needs and what the solutions prove, and warn of a run that ended early.
+        """Set the fitted attributes, and warn if a run ended early.
 
         Parameters
         ----------
@@ -181,7 +190,7 @@ class MarginEstimator(BaseEstimator):
         return self
 
     def _evaluated(self, X: Any) -> Array:
-        """f_k + b_k at new points, (n, K)."""
+        """Return f_k + b_k at new points, shape (n, K)."""
         check_is_fitted(self)
         return self._functions(
             validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
@@ -190,7 +199,7 @@ class MarginEstimator(BaseEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CostEstimator(MarginEstimator):
-    """A margin estimator at a given cost C of a unit of loss."""
+    """Base of the margin estimators with a given cost C per unit of loss."""
 
     C: float = field(default=1.0, kw_only=False)
     solver: str = "auto"
@@ -206,19 +215,24 @@ class CostEstimator(MarginEstimator):
 
 
 def row_weights(sample_weight: ArrayLike | None, rows: Any) -> Array | None:
-    """Weights of the rows, (m,), as scikit-learn checks them; None where none are given.
+    """Return the validated weights of the rows, None if there are none.
 
     Parameters
     ----------
-    sample_weight : ArrayLike | None of shape (m,)
-        At least 0, or None.
-    rows : Any
-        What has as many rows.
+    sample_weight : array-like of shape (m,) or None
+        Weights, at least 0.
+    rows : array-like of length m
+        Data with m rows.
+
+    Returns
+    -------
+    ndarray of shape (m,) or None
+        Weights as float64.
 
     Raises
     ------
     ValueError
-        Another shape, a negative weight, or one that is not finite.
+        If the shape differs, or a weight is negative or not finite.
     """
     if sample_weight is None:
         return None

@@ -1,4 +1,4 @@
-"""Classification into two classes, and by votes into many."""
+"""Classification into two classes, and by votes into more."""
 
 from __future__ import annotations
 
@@ -27,41 +27,47 @@ from equimargin.solvers.probability.sigmoid import platt
 
 
 def _wants_probabilities(estimator: Any) -> bool:
-    """Whether an estimator has probabilities; scikit-learn takes a false answer for a method that is not there."""
+    """Return True if an estimator predicts probabilities.
+
+    scikit-learn's `available_if` hides the method otherwise.
+    """
     return bool(estimator.probability)
 
 
 class Classifier(ClassifierMixin, MarginEstimator):
-    """What classifiers have in common: a function for every two classes, and its vote."""
+    """Base of the classifiers: one function and one vote for every pair of classes."""
 
     def decision_function(self, X: Any) -> Array:
-        """How much speaks for a class.
+        """Return the decision values.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Points, or (n, m) kernel values with the training points where the kernel is
-            precomputed.
+            Points, or (n, m) kernel values with the training points for a precomputed
+            kernel.
 
         Returns
         -------
-        Of two classes (n,), f(x) + b, at least 0 for the second. Of more (n, k), the votes for every class, and to tell equal ones apart
-        a number in (-1/3, 1/3) that grows with its decision values.
+        ndarray of shape (n,) or (n, k)
+            For two classes f(x) + b, shape (n,), at least 0 for the second. For more,
+            shape (n, k): the votes of every class plus a number in (-1/3, 1/3) that
+            increases with its decision values and breaks ties.
         """
         f = self._evaluated(X)
         return f[:, 0] if len(self.classes_) == 2 else self._votes(f)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of every point.
+        """Return the class of every point.
 
         Parameters
         ----------
-        X : Any
-            As in `decision_function`.
+        X : array-like of shape (n, d)
+            See `decision_function`.
 
         Returns
         -------
-        (n,) labels of `classes_`.
+        ndarray of shape (n,)
+            Labels of `classes_`.
         """
         values = self.decision_function(X)
         chosen = (values >= 0).astype(np.int64) if values.ndim == 1 else values.argmax(axis=1)
@@ -69,7 +75,7 @@ class Classifier(ClassifierMixin, MarginEstimator):
 
     @property
     def _pairs(self) -> list[tuple[int, int]]:
-        """Every two classes, in the order of the problems."""
+        """Pairs of classes, in the order of the problems."""
         return list(combinations(range(len(self.classes_)), 2))
 
     def _votes(self, f: Array) -> Array:
@@ -83,7 +89,11 @@ class Classifier(ClassifierMixin, MarginEstimator):
 
     @property
     def dual_(self) -> Any:
-        """The multipliers, (m,); of many classes a list of them, for every two on their rows alone. A pickle leaves them out."""
+        """Multipliers, shape (m,); a list for more than two classes.
+
+        An entry of the list belongs to a pair of classes and has the multipliers of
+        their rows. A pickle excludes them.
+        """
         check_is_fitted(self)
         return super().dual_ if len(self.classes_) == 2 else self._proof.duals
 
@@ -93,80 +103,91 @@ class Classifier(ClassifierMixin, MarginEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MarginClassifier(Classifier, CostEstimator):
-    """A support vector machine for two classes or more.
+    """Support vector machine for two or more classes.
 
-        min over f, b    1/2 |f|^2 + C sum_i weight_i loss(1 - s_i (f(x_i) + b)),      s_i = 1 in the second class, -1 in the first
+        min over f, b    1/2 |f|^2 + C sum_i weight_i loss(1 - s_i (f(x_i) + b)),
+                         s_i = 1 in the second class, -1 in the first
 
-    With more classes, every two have this problem on their own points, and every problem has a vote. Among classes with equally many votes
-    the sum of decision values decides.
+    With more classes, every pair of classes has this problem on its own points, and
+    every problem has a vote. The sum of decision values breaks ties of votes.
 
     Parameters
     ----------
-    C
-        Cost of a unit of loss, in (0, inf]; inf is the hard margin.
-    kernel
+    C : float, default 1.0
+        Cost per unit of loss, in (0, inf]; inf is the hard margin.
+    kernel : str or Kernel, default "linear"
         "linear", "poly", "rbf", "sigmoid", "precomputed", or a kernel of
-        `equimargin.formulations`, which brings its own parameters.
+        `equimargin.formulations`, which has its own parameters.
     degree, gamma, coef0
-        Of a kernel by name, as in scikit-learn's `SVC`: (gamma x.z + coef0)^degree;
-        gamma may be "scale" or "auto". "scale" knows sample weights, so that a weight
-        of 2 is two copies of the row here, too, and no class weights.
-    loss : LossName
-        "hinge" or "squared_hinge".
-    bias : Bias
-        True (b is free), False (none) or "penalized" (b^2 / 2 is added to the
+        Parameters of a kernel by name, as in scikit-learn's `SVC`: (gamma x.z +
+        coef0)^degree; gamma may be "scale" or "auto". "scale" takes sample weights into
+        account, so that a weight of 2 equals two copies of the row here, too, and
+        ignores class weights.
+    loss : {"hinge", "squared_hinge"}, default "hinge"
+        Loss.
+    bias : {True, False, "penalized"}, default True
+        True (b is free), False (no b) or "penalized" (b^2 / 2 is added to the
         objective).
-    class_weight : Any
-        Factors of C by class: a mapping of labels to finite numbers of at least 0,
-        "balanced" or None. "balanced" gives all classes the same sum of sample weights,
-        where `SVC` counts rows and leaves sample weights out; without any the two are
-        the same.
-    probability : bool
-        Whether `predict_proba` is wanted: the problem of every two classes is then
-        solved once more for each of five folds, fewer where a class has fewer rows, and
-        a sigmoid is fitted to the values that rows have where they are held out.
-    solver
-        A name of `equimargin.solvers.SOLVERS`, or "auto".
-    tol
+    class_weight : mapping, "balanced" or None, default None
+        Factors of C by class: a mapping of labels to finite numbers of at least 0.
+        "balanced" gives all classes equal sums of sample weights, whereas `SVC` counts
+        rows; without sample weights the two are equal.
+    probability : bool, default False
+        True enables `predict_proba`: the problem of every pair of classes is then
+        solved once more for each of five folds, fewer if a class has fewer rows, and a
+        sigmoid is fitted to the decision values of held-out rows.
+    solver : str, default "auto"
+        Name in `equimargin.solvers.SOLVERS`, or "auto".
+    tol : float, default 1e-8
         Relative gap to reach; the error of decision values is about its square root.
-    max_iter
-        Of the solver's own iterations, for every two classes; None is its default.
-    time_limit
-        Seconds, for every two classes.
-    n_jobs
+    max_iter : int or None, default None
+        Maximum number of the solver's iterations per pair of classes; None is the
+        solver's default.
+    time_limit : float or None, default None
+        Time limit per pair of classes, in seconds.
+    n_jobs : int or None, default None
         Threads of a large problem; None is 1 and -1 all.
 
     Attributes
     ----------
-    classes_ : array of shape (k,)
-        The labels, sorted.
-    objective_bounds_ : array of shape (lower, upper)
-        Proven bounds of the optimum, of many classes that of all problems together.
-    duality_gap_
-        Primal minus dual in float64, relative as `tol` is, of many classes the largest.
-    dual_ : array of shape (m,)
-        Multipliers of the rows; of many classes a list of them, for every two on their
-        rows alone. A pickle leaves them out.
-    n_iter_
-        Iterations of the solver, the most for any two classes.
-    status_
-        How the solver ended: "optimal", or why not.
-    coef_, intercept_ : array of shape (k (k - 1) / 2, d)
-        And (k (k - 1) / 2,) of a linear kernel, for classes (0, 1), (0, 2), ..., (1,
-        2), ...; a positive value of the function is a vote for the second.
-    dual_coef_ : array of shape (k (k - 1) / 2, s)
+    classes_ : ndarray of shape (k,)
+        Labels, sorted.
+    objective_bounds_ : tuple of float
+        Proven bounds (lower, upper) of the optimum, of the sum of all problems' optima
+        for more than two classes.
+    duality_gap_ : float
+        Primal minus dual objective in float64, relative as `tol` is; the largest of all
+        problems.
+    dual_ : ndarray of shape (m,) or list of ndarray
+        Multipliers of the rows; for more than two classes a list, by pair of classes,
+        on the rows of the two. Excluded from a pickle.
+    n_iter_ : int
+        Iterations of the solver, the maximum over all pairs of classes.
+    status_ : str
+        "optimal", or the reason why the solver stopped.
+    coef_ : ndarray of shape (k (k - 1) / 2, d)
+        Weights w of a linear kernel, for classes (0, 1), (0, 2), ..., (1, 2), ...; a
+        positive function value is a vote for the second.
+    intercept_ : ndarray of shape (k (k - 1) / 2,)
+        Intercepts b of a linear kernel.
+    dual_coef_ : ndarray of shape (k (k - 1) / 2, s)
         Coefficients of any other kernel.
-    support_ : array of shape (s,)
+    support_ : ndarray of shape (s,)
         Rows of the support vectors.
-    support_vectors_ : array of shape (s, d)
-        Where the kernel needs them.
-    calibration_ : array of shape (k (k - 1) / 2, 2)
-        A and B of P(second class) = 1 / (1 + exp(A f + B)), where probability is true.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    support_vectors_ : ndarray of shape (s, d)
+        Support vectors; not of linear and precomputed kernels.
+    calibration_ : ndarray of shape (k (k - 1) / 2, 2)
+        A and B of P(second class) = 1 / (1 + exp(A f + B)), if `probability` is true.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X was a table.
 
-    Source: T (6)-(7), (23)-(28); S. Knerr, L. Personnaz, G. Dreyfus, Single-layer learning revisited (1990), for the votes; J. Platt (2000)
-    and T.-F. Wu, C.-J. Lin, R. C. Weng (2004) for the probabilities.
+    References
+    ----------
+    T (6)-(7), (23)-(28); S. Knerr, L. Personnaz, G. Dreyfus, Single-layer learning
+    revisited (1990), for the votes; J. Platt (2000) and T.-F. Wu, C.-J. Lin, R. C. Weng
+    (2004) for the probabilities.
     """
 
     loss: LossName = "hinge"
@@ -175,7 +196,7 @@ class MarginClassifier(Classifier, CostEstimator):
     probability: bool = False
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Solve the problem of every two classes.
+        """Solve the problem of every pair of classes.
 
         Parameters
         ----------
@@ -183,23 +204,23 @@ class MarginClassifier(Classifier, CostEstimator):
             Features, dense, sparse or a table, or the (m, m) Gram matrix.
         y : array-like of shape (m,)
             Labels of any type that can be sorted.
-        sample_weight : ArrayLike | None of shape (m,)
-            Factors of C, at least 0: a weight of 2 is the same as two copies of the
-            row.
+        sample_weight : array-like of shape (m,) or None
+            Factors of C, at least 0; a weight of 2 equals two copies of the row.
 
         Returns
         -------
-        The estimator itself.
+        MarginClassifier
+            Fitted estimator.
 
         Raises
         ------
         ValueError
-            Data or parameters that make no such problem, in a sentence that names them.
+            If data or parameters are invalid; the message names them.
 
         Warns
         -----
         ConvergenceWarning
-            The solver stopped before it reached `tol`; its best point is kept.
+            If the solver stops before it reaches `tol`; its best point is used.
         """
         X, y = self._checked(X, y)
         check_classification_targets(y)
@@ -208,14 +229,14 @@ class MarginClassifier(Classifier, CostEstimator):
         costs = self._costs(codes, weights)
         present = self.classes_ if costs is None else self.classes_[np.unique(codes[costs > 0])]
         if len(present) < 2:
-            found = (
+            reason = (
                 "no row has a positive weight"
                 if not len(present)
                 else "all rows of positive weight are of one class, "
             )
             raise ValueError(
                 f"{type(self).__name__} needs two classes, but "
-                f"{found}{''.join(map(format_value, present))}"
+                f"{reason}{''.join(map(format_value, present))}"
             )
         solutions = one_vs_one(
             X,
@@ -231,13 +252,14 @@ class MarginClassifier(Classifier, CostEstimator):
             np.flatnonzero((codes == first) | (codes == second)) for first, second in self._pairs
         ]
         self._conclude(solutions, parts, X)
-        self._functions = -self._functions  # theirs are positive for the first class
+        # Functions of `one_vs_one` are positive for the first class.
+        self._functions = -self._functions
         if self.probability:
             self.calibration_ = self._calibration(solutions)
         return self
 
     def _calibration(self, solutions: Sequence[Solution]) -> Array:
-        """A and B for every two classes, (k (k - 1) / 2, 2), from the values of rows that are held out."""
+        """Return A and B of all pairs of classes, fitted to values of held-out rows."""
         sigmoids = []
         for (first, second), solution in zip(self._pairs, solutions, strict=True):
             names = format_value(self.classes_[first]), format_value(self.classes_[second])
@@ -248,18 +270,24 @@ class MarginClassifier(Classifier, CostEstimator):
 
     @available_if(_wants_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
-        """The probability of every class, where `probability` is true: of two by a sigmoid, of more by coupling those of every two.
+        """Return the probability of every class, if `probability` is true.
+
+        For two classes by a sigmoid, for more by pairwise coupling.
 
         Parameters
         ----------
-        X : Any
-            As in `decision_function`.
+        X : array-like of shape (n, d)
+            See `decision_function`.
 
         Returns
         -------
-        (n, k), rows that add up to 1. The most probable class need not be the one that `predict` has by votes.
+        ndarray of shape (n, k)
+            Probabilities, each row with sum 1. The most probable class may differ from
+            the one that `predict` finds by votes.
 
-        Source: Platt (2000); Wu, Lin and Weng (2004), second method.
+        References
+        ----------
+        Platt (2000); Wu, Lin and Weng (2004), second method.
         """
         f = self._evaluated(X)
         A, B = self.calibration_.T
@@ -273,34 +301,37 @@ class MarginClassifier(Classifier, CostEstimator):
 
     @available_if(_wants_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
-        """The logarithms of `predict_proba`.
+        """Return the logarithms of `predict_proba`.
 
         Parameters
         ----------
-        X : Any
-            As in `decision_function`.
+        X : array-like of shape (n, d)
+            See `decision_function`.
 
         Returns
         -------
-        (n, k); -inf where a probability is 0 in float64.
+        ndarray of shape (n, k)
+            Logarithms; -inf if a probability is 0 in float64.
         """
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
     def _costs(self, codes: Index, weights: Array | None) -> Array | None:
-        """Factors of C, (m,): weights of rows times those of their classes; None where all are 1."""
+        """Return the factors C_i / C, row times class weights; None if all are 1."""
         if self.class_weight is None:
             return weights
         factors = self._factors(codes, np.ones(len(codes)) if weights is None else weights)[codes]
         return factors if weights is None else np.asarray(factors * weights)
 
     def _factors(self, codes: Index, weights: Array) -> Array:
-        """Factors of C by class, (k,); a class without weight takes no part in a balance, and has 0 then.
+        """Return the factors of C by class, shape (k,).
+
+        A class without weight is excluded from balancing and has factor 0.
 
         Raises
         ------
         ValueError
-            A factor that is negative or not finite.
+            If a factor is negative or not finite.
         """
         rows = np.flatnonzero(weights)
         classes = (
@@ -315,9 +346,9 @@ class MarginClassifier(Classifier, CostEstimator):
         )
         wrong = np.flatnonzero(~((factors >= 0) & (factors < np.inf)))
         if len(wrong):
-            at = wrong[0]
+            k = wrong[0]
             raise ValueError(
-                f"class_weight must be finite and at least 0, not {factors[at]:g} of class "
-                f"{format_value(self.classes_[at])}"
+                f"class_weight must be finite and at least 0, not {factors[k]:g} of class "
+                f"{format_value(self.classes_[k])}"
             )
         return factors

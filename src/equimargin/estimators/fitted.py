@@ -1,7 +1,7 @@
-"""What a fitted estimator keeps: the functions that it evaluates, without the problems that they came from, and what the solutions prove.
+"""Fitted state of an estimator: decision functions, and proofs of optimality.
 
-How near to the optimum a fit is, is computed when it is asked for, because that may
-take as long as the fit.
+The functions do not keep the problems. Bounds and gaps are computed at first use,
+because that may take as long as the fit.
 """
 
 from __future__ import annotations
@@ -21,25 +21,27 @@ from equimargin.formulations.rows.levels import Levels
 from equimargin.solvers import Solution
 
 EVALUATED = 2**22
-"""Kernel values at a time: 32 MiB, so that any number of points can be evaluated."""
+"""Kernel values per block, 32 MiB, to bound the memory of a prediction."""
 
 
 @dataclass(frozen=True, eq=False)
 class Functions:
-    """f_k(x) + b_k = sum_i coefficients_ki k(x, x_i) + b_k, or w_k.x + b_k for a linear kernel, k = 1, ..., K.
+    """Decision functions f_k + b_k, k = 1, ..., K, with a common kernel.
+
+    f_k(x) = sum_i coefficients_ki k(x, x_i), or w_k.x for a linear kernel.
 
     Parameters
     ----------
     kernel : Kernel
-        k.
-    support : Index of shape (s,)
-        The training points i that some f_k has a coefficient of, ascending.
-    points : Features | None of shape (s, d)
-        These points; None where they are not needed, for a linear or a precomputed
-        kernel.
+        Kernel k.
+    support : ndarray of shape (s,)
+        Training points i with a nonzero coefficient of some f_k, ascending.
+    points : ndarray or sparse array of shape (s, d), or None
+        Training points of `support`; None for a linear or a precomputed kernel.
     coefficients : ndarray of shape (K, s)
-        Or w, (K, d), for a linear kernel.
+        Coefficients of the points; for a linear kernel w, shape (K, d).
     biases : ndarray of shape (K,)
+        Intercepts b_k.
     """
 
     kernel: Kernel
@@ -50,43 +52,54 @@ class Functions:
 
     @property
     def linear(self) -> bool:
-        """Whether the coefficients are those of the features."""
+        """True if the coefficients belong to the features."""
         return self.points is None and not self.kernel.given
 
     def __neg__(self) -> Functions:
         return replace(self, coefficients=-self.coefficients, biases=-self.biases)
 
     def __call__(self, X: Features) -> Array:
-        """f_k(x_i) + b_k, (n, K), for X (n, d), or (n, m) kernel values with all training points where the kernel is precomputed."""
+        """Return f_k(x_i) + b_k, shape (n, K).
+
+        X holds points, (n, d), or for a precomputed kernel the (n, m) kernel values
+        with all training points.
+        """
         if self.linear:
             return np.asarray(X @ self.coefficients.T + self.biases)
         values = np.tile(self.biases, (X.shape[0], 1))
         step = EVALUATED // len(self.support) + 1 if len(self.support) else 0
         for start in range(0, X.shape[0] if step else 0, max(step, 1)):
-            here = X[start : start + step]
-            near = here[:, self.support] if self.kernel.given else here
+            block = X[start : start + step]
+            columns = block[:, self.support] if self.kernel.given else block
             values[start : start + step] += (
-                self.kernel.block(near, self.points) @ self.coefficients.T
+                self.kernel.block(columns, self.points) @ self.coefficients.T
             )
         return values
 
 
 def make_functions(solutions: Sequence[Solution], parts: Sequence[Index], X: Features) -> Functions:
-    """The functions of solutions of problems with the same kernel: of an ordinal regression f alone, without thresholds.
+    """Return the decision functions of solved problems with a common kernel.
+
+    For ordinal regression the thresholds are excluded.
 
     Parameters
     ----------
-    solutions : Sequence[Solution]
-        K of them.
-    parts : Sequence[Index]
-        For each, the rows of X that its points are.
-    X : Features of shape (m, d)
+    solutions : sequence of Solution
+        K solutions.
+    parts : sequence of ndarray of int
+        Rows of X that are a problem's points, one array per solution.
+    X : ndarray or sparse array of shape (m, d)
         All training points.
+
+    Returns
+    -------
+    Functions
+        Functions of the solutions.
 
     Raises
     ------
     ValueError
-        A solution without a point.
+        If a solution has no point.
     """
     kernel = solutions[0].problem.kernel
     beta = np.zeros((len(solutions), X.shape[0]))
@@ -105,59 +118,61 @@ def make_functions(solutions: Sequence[Solution], parts: Sequence[Index], X: Fea
     if explicit(kernel, X) is None:
         points = None if kernel.given else X[support]
         return Functions(kernel, support, points, beta[:, support], biases)
-    w = np.array(
-        [solution.w for solution in solutions]
-    )  # with the constant of f at its end where the bias is penalised
+    # The last entry of w is the constant of f if the intercept is penalised.
+    w = np.array([solution.w for solution in solutions])
     d = X.shape[1]
     return Functions(kernel, support, None, w[:, :d], biases + w[:, d:].sum(axis=1))
 
 
 class Proof:
-    """What the solutions of a fit prove.
+    """Bounds, gap and multipliers of the solutions of a fit.
 
-    It keeps problems and points, and the training data with them, but no Gram matrix. A pickle of it has the bounds and the gap alone.
+    Problems, points and the training data are kept, but no Gram matrix. A pickle has
+    the bounds and the gap alone.
 
     Parameters
     ----------
-    solutions : Sequence[Solution]
-        One or several.
+    solutions : sequence of Solution
+        One or several solutions.
     """
 
     def __init__(self, solutions: Sequence[Solution]) -> None:
+        # A replaced problem has no cached Gram matrix.
         self.solutions = [
             replace(solution, problem=replace(solution.problem)) for solution in solutions
-        ]  # without what they have cached
+        ]
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
-        """Proven bounds of the optimum of all problems together."""
+        """Proven bounds of the sum of all problems' optima."""
         lower, upper = (
             math.fsum(ends)
-            for ends in zip(*((one.lower, one.upper) for one in self.solutions), strict=True)
+            for ends in zip(
+                *((solution.lower, solution.upper) for solution in self.solutions), strict=True
+            )
         )
         if len(self.solutions) == 1:
             return lower, upper
-        return float(np.nextafter(lower, -np.inf)), float(
-            np.nextafter(upper, np.inf)
-        )  # the sums are rounded to nearest
+        # `fsum` rounds to nearest, so the next float outwards is a bound.
+        return float(np.nextafter(lower, -np.inf)), float(np.nextafter(upper, np.inf))
 
     @cached_property
     def gap(self) -> float:
-        """The largest relative gap, in float64."""
+        """Largest relative gap, in float64."""
         return max(solution.relative_gap for solution in self.solutions)
 
     @property
     def duals(self) -> list[Any]:
-        """The multipliers of every problem.
+        """Multipliers of every problem.
 
         Raises
         ------
         AttributeError
-            After a pickle, which has none.
+            If the object was pickled, since a pickle has no multipliers.
         """
         if not hasattr(self, "solutions"):
             raise AttributeError(
-                "dual_ is left out of a pickled or copied estimator, because there is a "
+                "dual_ is excluded from a pickled or copied estimator, because there is a "
                 "multiplier for every row or pair"
             )
         return [solution.dual for solution in self.solutions]

@@ -1,4 +1,4 @@
-"""Ordinal classification: one function of a point, and thresholds that cut its values into levels."""
+"""Ordinal classification: one function, and thresholds that cut it into levels."""
 
 from __future__ import annotations
 
@@ -22,54 +22,61 @@ from equimargin.solvers import Solution, solve
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OrdinalClassifier(ClassifierMixin, CostEstimator):
-    """Classification into levels that have an order: f(x) with thresholds b_0 <= ... <= b_{L-2} between the levels 0, ..., L - 1.
+    """Classifier of ordered levels: one function f with increasing thresholds.
 
-        min over f, b    1/2 |f|^2 + C sum_i weight_i sum_k loss(1 - s_ik (f(x_i) - b_k)),    s_ik = 1 if the level of i is above k, else -1
+        min over f, b    1/2 |f|^2 + C sum_i weight_i sum_k loss(1 - s_ik (f(x_i) - b_k)),
+                         s_ik = 1 if the level of i is above k, else -1
 
-    Nothing asks for the order of the thresholds; optimal ones have it. Level k is predicted where b_{k-1} <= f(x) < b_k.
+    The thresholds b_0, ..., b_{L-2} lie between the levels 0, ..., L - 1. Their order
+    is not a constraint; optimal thresholds have it. Level k is predicted if b_{k-1} <=
+    f(x) < b_k.
 
     Parameters
     ----------
     C, kernel, degree, gamma, coef0, solver, tol, max_iter, time_limit, n_jobs
-        As in `MarginClassifier`; C must be finite, and the kernel positive
-        semidefinite.
-    levels : Sequence[Any] | None
-        The labels from the lowest to the highest; None takes them in ascending order,
-        as numbers have it and words seldom do. A label that the training data lack, as
-        those of a fold may, keeps its place and its column.
-    loss : LossName
-        "squared_hinge" or "hinge". Newton's method takes both with a linear kernel, and
-        is fastest with squares.
-    warm_start : bool
-        Whether a fit begins at the multipliers of the last one, if that had as many
-        rows and levels.
+        See `MarginClassifier`; C must be finite, and the kernel positive semidefinite.
+    levels : sequence or None, default None
+        Labels from the lowest to the highest; None sorts them ascending, which suits
+        numbers and rarely text. A label that is absent from the training data, or from
+        a fold, keeps its place and its column.
+    loss : {"squared_hinge", "hinge"}, default "squared_hinge"
+        Loss. Newton's method solves both with a linear kernel, and is fastest with
+        squares.
+    warm_start : bool, default False
+        True starts a fit from the multipliers of the last one, if that had as many rows
+        and levels.
 
     Attributes
     ----------
-    classes_ : array of shape (L,)
-        The labels, sorted as scikit-learn sorts them.
-    levels_ : array of shape (L,)
-        The labels from the lowest to the highest.
-    thresholds_ : array of shape (L - 1,)
-        b, in the order of the levels.
-    coef_ : array of shape (d,)
-        w of a linear kernel.
-    dual_coef_ : array of shape (s,)
+    classes_ : ndarray of shape (L,)
+        Labels, sorted as in scikit-learn.
+    levels_ : ndarray of shape (L,)
+        Labels from the lowest to the highest.
+    thresholds_ : ndarray of shape (L - 1,)
+        Thresholds b, in the order of the levels.
+    coef_ : ndarray of shape (d,)
+        Weights w of a linear kernel.
+    dual_coef_ : ndarray of shape (s,)
         Coefficients of any other kernel.
     support_, support_vectors_
-        Of them.
-    objective_bounds_ : array of shape (lower, upper)
-        Proven bounds of the optimum.
-    duality_gap_
-        Primal minus dual in float64, relative as `tol` is.
+        See `MarginClassifier`.
+    objective_bounds_ : tuple of float
+        Proven bounds (lower, upper) of the optimum.
+    duality_gap_ : float
+        Primal minus dual objective in float64, relative as `tol` is.
     dual_ : ndarray of shape (m, L - 1)
-        Signed multipliers s_ik a_ik; a pickle leaves them out.
+        Signed multipliers s_ik a_ik; excluded from a pickle.
     n_iter_, status_
-        As in `MarginClassifier`.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        See `MarginClassifier`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X was a table.
 
-    Source: W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML (2005), section 3.
+    References
+    ----------
+    W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML
+    (2005), section 3.
     """
 
     levels: Sequence[Any] | None = None
@@ -78,35 +85,36 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # of classes without an order, such as clusters
+        # Classes without an order, such as clusters, get poor scores.
+        tags.classifier_tags.poor_score = True
         return tags
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Solve the problem of all thresholds together.
+        """Solve one problem of all thresholds.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
             Features, dense, sparse or a table, or the (m, m) Gram matrix.
         y : array-like of shape (m,)
-            labels.
-        sample_weight : ArrayLike | None of shape (m,)
-            Factors of C, at least 0: a weight of 2 is the same as two copies of the
-            row.
+            Labels.
+        sample_weight : array-like of shape (m,) or None
+            Factors of C, at least 0; a weight of 2 equals two copies of the row.
 
         Returns
         -------
-        The estimator itself.
+        OrdinalClassifier
+            Fitted estimator.
 
         Raises
         ------
         ValueError
-            Data or parameters that make no such problem, in a sentence that names them.
+            If data or parameters are invalid; the message names them.
 
         Warns
         -----
         ConvergenceWarning
-            The solver stopped before it reached `tol`; its best point is kept.
+            If the solver stops before it reaches `tol`; its best point is used.
         """
         X, y = self._checked(X, y)
         check_classification_targets(y)
@@ -116,17 +124,18 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
         C = check_number(self.C, "C", "a positive finite number", lambda c: 0 < c < np.inf)
         rows = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
         if len(np.unique(y[rows])) < 2:
-            found = (
+            reason = (
                 f"all rows of positive weight are of one class, {format_value(y[rows[0]])}"
                 if len(rows)
                 else "no row has a positive weight"
             )
-            raise ValueError(f"OrdinalClassifier needs two classes, but {found}")
-        place = {label: at for at, label in enumerate(self.levels_.tolist())}
+            raise ValueError(f"OrdinalClassifier needs two classes, but {reason}")
+        place = {label: level for level, label in enumerate(self.levels_.tolist())}
         codes = [place[label] for label in y.tolist()]
         problem = ordinal(
             X, codes, C, self._kernel(X, weights), self.loss, weights, len(self.levels_)
         )
+        # An indefinite kernel makes the problem nonconvex.
         if not problem.convex:
             raise ValueError(
                 f"kernel must be positive semidefinite for an ordinal regression, and the "
@@ -144,41 +153,50 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
 
     def _conclude(self, solutions: Sequence[Solution], parts: Sequence[Index], X: Features) -> Self:
         super()._conclude(solutions, parts, X)
-        # Best thresholds of an f are in order, but the middles of their intervals need
-        # not be, where a level has no points.
+        # Optimal thresholds are ordered, but the midpoints of their intervals need not
+        # be if a level has no points.
         self.thresholds_ = np.maximum.accumulate(-np.atleast_1d(solutions[0].bias))
         self._last = solutions[0] if self.warm_start else None
         return self
 
     @property
     def dual_(self) -> Array:
-        """(m, L - 1) signed multipliers s_ik alpha_ik; a pickle leaves them out."""
+        """Signed multipliers s_ik alpha_ik, shape (m, L - 1); not in a pickle."""
         alpha, (solution,) = super().dual_, self._proof.solutions
         rows = solution.problem.rows
         return np.asarray((rows.s * np.asarray(alpha)).reshape(rows.T, rows.m).T)
 
     def utility(self, X: Any) -> Array:
-        """f(x), (n,), which the thresholds cut into levels.
+        """Return f(x); the thresholds cut its values into levels.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Points, or (n, m) kernel values with the training points where the kernel is
-            precomputed.
+            Points, or (n, m) kernel values with the training points for a precomputed
+            kernel.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Values of f.
         """
         return self._evaluated(X)[:, 0]
 
     def decision_function(self, X: Any) -> Array:
-        """How much speaks for a class: of the level k the sum of f(x) - b_j over all j < k, which is largest at the level of x.
+        """Return the decision values, which are largest at the predicted level.
+
+        That of level k is the sum of f(x) - b_j over all j < k.
 
         Parameters
         ----------
-        X : Any
-            As in `utility`.
+        X : array-like of shape (n, d)
+            See `utility`.
 
         Returns
         -------
-        Of two classes (n,), positive for the second of `classes_`. Of more (n, L), a column for each of `classes_`.
+        ndarray of shape (n,) or (n, L)
+            For two classes (n,), positive for the second of `classes_`; for more (n,
+            L), one column for each of `classes_`.
         """
         beyond = self.utility(X)[:, None] - self.thresholds_
         sums = np.cumsum(np.column_stack([np.zeros(len(beyond)), beyond]), axis=1)[
@@ -187,22 +205,24 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
         return np.asarray(sums[:, 1] - sums[:, 0] if len(self.levels_) == 2 else sums)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The level of every point; a value on a threshold has the higher one.
+        """Return the level of every point; a value on a threshold has the higher one.
 
         Parameters
         ----------
-        X : Any
-            As in `utility`.
+        X : array-like of shape (n, d)
+            See `utility`.
 
         Returns
         -------
-        (n,) labels of `classes_`.
+        ndarray of shape (n,)
+            Labels of `classes_`.
         """
-        f = self.utility(X)  # before the attributes that a fit makes are asked for
+        # `utility` raises NotFittedError, so it comes before the fitted attributes.
+        f = self.utility(X)
         return np.asarray(self.levels_[np.searchsorted(self.thresholds_, f, side="right")])
 
     def _ordered(self, labels: NDArray[Any]) -> NDArray[Any]:
-        """Return the labels from the lowest to the highest, also those absent from y."""
+        """Return all labels from the lowest to the highest, also those not in y."""
         if self.levels is None:
             return labels
         levels = np.asarray(self.levels)

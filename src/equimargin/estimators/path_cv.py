@@ -1,4 +1,4 @@
-"""Estimators that choose C by cross-validation from all values that the regularisation path reaches, instead of from a list."""
+"""Estimators that choose C by cross-validation over the whole regularisation path."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from equimargin.selection import SameEverywhere, grid
 from equimargin.selection.grids import Folds, Task
 
 FOLDS = 5
-"""The number of folds, unless another is asked for: that of scikit-learn's searches."""
+"""Default number of folds, as in scikit-learn's searches."""
 ONE_NORM: Mapping[Task, str] = {"classification": "svm.onenorm", "ranking": "rvm"}
-"""The families of the penalty "l1", by their tasks."""
+"""Families of the penalty "l1", by learning task."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PathCV(MarginEstimator):
-    """What the three have in common: the paths of all folds, and one problem of all points at the chosen C."""
+    """Base of the estimators: paths of all folds, then one problem at the chosen C."""
 
     cv: Folds | None = FOLDS
     metric: str = "auto"
@@ -45,15 +45,16 @@ class PathCV(MarginEstimator):
 
         Parameters
         ----------
-        task : Task
-            What is learned.
-        X : Features of shape (m, d)
+        task : {"classification", "regression", "ranking"}
+            Learning task.
+        X : ndarray or sparse array of shape (m, d)
+            Features.
         y : ndarray of shape (m,)
             Labels -1 and +1, targets or relevances.
-        penalty : str
-            "l2", or "l1" where the task has one.
-        more : Any
-            Of the task, the queries or epsilon.
+        penalty : {"l2", "l1"}
+            Penalty; "l1" only if the task has it.
+        **more
+            Queries or epsilon, depending on the task.
         """
         family = ONE_NORM[task] if check_choice(penalty, "penalty", ("l2", "l1")) == "l1" else None
         kernel = self._kernel(X)
@@ -82,9 +83,8 @@ class PathCV(MarginEstimator):
         else:
             low, high = row.selected.interval
             self.C_, self.C_interval_ = row.selected.C, (1 / high, 1 / low)
-            if (
-                family is not None and row.curve.lambdas[0] == row.curve.lambdas[-1]
-            ):  # one constant piece, down from lambda = inf
+            # One constant segment, from lambda = inf downwards.
+            if family is not None and row.curve.lambdas[0] == row.curve.lambdas[-1]:
                 self.C_, self.C_interval_ = min(1.0, 1 / low), (0.0, 1 / low)
             self.best_score_, self.curve_, self.path_stopped_ = (
                 row.selected.score,
@@ -104,58 +104,67 @@ class PathCV(MarginEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MarginClassifierPathCV(PathCV, Classifier):
-    """A support vector machine for two classes whose C is the best in cross-validation, of all that the path reaches.
+    """Support vector machine for two classes, with C chosen by cross-validation.
 
-    Every fold follows the whole path of the hinge's solutions, and all C from the first breakpoint to 1 / lambda_min are scored exactly.
-    More classes: `sklearn.multiclass.OneVsOneClassifier(MarginClassifierPathCV())`, which chooses a C for every two.
+    Every fold follows the whole solution path of the hinge loss, and all C from the
+    first breakpoint to 1 / lambda_min are scored exactly. For more classes,
+    `sklearn.multiclass.OneVsOneClassifier(MarginClassifierPathCV())` chooses one C per
+    pair of classes.
 
     Parameters
     ----------
-    penalty : Literal['l2', 'l1']
-        "l2", that of `MarginClassifier`, 1/2 |f|^2; or "l1", the sum of the x_i >= 0 in
-        f = sum_i x_i y_i k(x_i, .), with which few points have a coefficient. It is
-        that of the points' coefficients, and not of w as in scikit-learn's `LinearSVC`.
+    penalty : {"l2", "l1"}, default "l2"
+        "l2" is that of `MarginClassifier`, 1/2 |f|^2. "l1" is the sum of the x_i >= 0
+        in f = sum_i x_i y_i k(x_i, .), with which few points have a coefficient; it
+        penalises the points' coefficients, not w as scikit-learn's `LinearSVC` does.
     kernel, degree, gamma, coef0
-        As in `MarginClassifier`; "scale" is of all points.
-    cv
-        How many folds, or a splitter of scikit-learn, or pairs of (training rows, rows
-        held out); None is 5.
-    metric
-        "accuracy" or "pairwise_accuracy"; "auto" is the first.
-    lambda_min
-        Where paths end, in units of lambda = 1 / C.
-    max_events
-        Breakpoints of a path at most.
-    time_limit
-        Seconds of a path, and of the last fit.
-    random_state
-        Of a number of folds.
-    tol
+        See `MarginClassifier`; "scale" is computed from all points.
+    cv : int, splitter, iterable or None, default 5
+        Number of folds, a splitter of scikit-learn, or pairs of (training rows,
+        held-out rows); None is 5.
+    metric : {"auto", "accuracy", "pairwise_accuracy"}, default "auto"
+        Score; "auto" is "accuracy".
+    lambda_min : float, default 1e-4
+        End of the paths, in units of lambda = 1 / C.
+    max_events : int or None, default None
+        Maximum number of breakpoints of a path.
+    time_limit : float or None, default None
+        Time limit of a path, and of the last fit, in seconds.
+    random_state : int, default 0
+        Seed of the folds, if `cv` is a number.
+    tol : float, default 1e-8
         Relative gap of the last fit.
-    n_jobs
+    n_jobs : int or None, default None
         Processes; None is 1 and -1 all.
 
     Attributes
     ----------
-    C_
-        The chosen C.
-    C_interval_ : array of shape (lowest, highest)
-        C around it with the same score.
-    best_score_
-        That score.
-    curve_
-        Lambdas and scores of all knots, a `selection.Curve`.
-    path_stopped_
-        Down to which lambda all folds were judged, and why no further; empty where all
-        paths ended where they should.
-    The rest as of `MarginClassifier`, of the fit to all points at C_.
+    C_ : float
+        Chosen C.
+    C_interval_ : tuple of float
+        Ends (lowest, highest) of the interval around C_ that has the same score.
+    best_score_ : float
+        Score at C_.
+    curve_ : selection.Curve
+        Lambdas and scores of all breakpoints of the score.
+    path_stopped_ : str
+        Smallest lambda at which all folds were scored, and the reason why no smaller
+        one was; empty if no path ended early.
 
-    Where f is the same constant at every C, as of equal targets, there is nothing to choose: C_ is 1, C_interval_ (0, inf), best_score_ NaN
-    and curve_ None, and path_stopped_ says so. With "l1" this is known of the C up to 1 / lambda_min: C_interval_ is (0, 1 / lambda_min),
-    and C_ the smaller of 1 and 1 / lambda_min.
 
-    Source: P, section 5; Hastie, Rosset, Tibshirani, Zhu, The entire regularization path for the support vector machine (2004); T, section
-    5.1, for "l1".
+    Notes
+    -----
+    All other attributes are those of `MarginClassifier`, fitted to all points at C_.
+    If f is the same constant at every C, for instance with equal targets, there is
+    nothing to choose: C_ is 1, C_interval_ (0, inf), best_score_ NaN and curve_ None,
+    and path_stopped_ gives the reason. With "l1" this holds for C up to 1 /
+    lambda_min: C_interval_ is (0, 1 / lambda_min), and C_ the smaller of 1 and 1 /
+    lambda_min.
+
+    References
+    ----------
+    P, section 5; Hastie, Rosset, Tibshirani, Zhu, The entire regularization path for
+    the support vector machine (2004); T, section 5.1, for "l1".
     """
 
     penalty: Literal["l2", "l1"] = "l2"
@@ -177,19 +186,20 @@ class MarginClassifierPathCV(PathCV, Classifier):
 
         Returns
         -------
-        The estimator itself.
+        MarginClassifierPathCV
+            Fitted estimator.
 
         Raises
         ------
         ValueError
-            More classes or fewer than two, folds that cannot be made, nothing to choose
-            from.
+            If there are not exactly two classes, folds cannot be made, or there is no C
+            to choose.
 
         Warns
         -----
         ConvergenceWarning
-            As in `MarginClassifier.fit`; or the path of a fold ended early and the
-            choice is there, where a larger C may be better.
+            If the last fit stops early, as in `MarginClassifier.fit`; or if the path of
+            a fold ends early at the chosen C, so that a larger C may be better.
         """
         X, y = self._checked(X, y, ensure_min_samples=2)
         check_classification_targets(y)
@@ -209,23 +219,30 @@ class MarginClassifierPathCV(PathCV, Classifier):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MarginRegressorPathCV(PathCV, Regressor):
-    """Support vector regression whose C is the best in cross-validation, of all that the path reaches.
+    """Support vector regression, with C chosen by cross-validation.
 
     Parameters
     ----------
-    epsilon : float
-        As in `MarginRegressor`.
-    metric
+    epsilon : float, default 0.1
+        See `MarginRegressor`.
+    metric : str, default "auto"
         "mean_squared_error", "mean_absolute_error", "epsilon_insensitive" or
         "pairwise_accuracy"; "auto" is the first.
-    The rest as in `MarginClassifierPathCV`; there is no penalty to choose.
+    cv, lambda_min, max_events, time_limit, random_state, tol, n_jobs
+        See `MarginClassifierPathCV`.
+    kernel, degree, gamma, coef0
+        See `MarginClassifierPathCV`.
 
     Attributes
     ----------
     C_, C_interval_, best_score_, curve_, path_stopped_
-        As of `MarginClassifierPathCV`.  The rest as of `MarginRegressor`.
+        See `MarginClassifierPathCV`. All other attributes are those of
+        `MarginRegressor`.
 
-    Source: P, section 5; L. Gunter, J. Zhu, Efficient computation and model selection for the support vector regression (2007).
+    References
+    ----------
+    P, section 5; L. Gunter, J. Zhu, Efficient computation and model selection for the
+    support vector regression (2007).
     """
 
     epsilon: float = 0.1
@@ -238,21 +255,22 @@ class MarginRegressorPathCV(PathCV, Regressor):
         X : array-like of shape (m, d)
             Features, dense, sparse or a table, or the (m, m) Gram matrix.
         y : array-like of shape (m,)
-            targets.
+            Targets.
 
         Returns
         -------
-        The estimator itself.
+        MarginRegressorPathCV
+            Fitted estimator.
 
         Raises
         ------
         ValueError
-            Folds that cannot be made, nothing to choose from.
+            If folds cannot be made, or there is no C to choose.
 
         Warns
         -----
         ConvergenceWarning
-            As in `MarginClassifierPathCV.fit`.
+            See `MarginClassifierPathCV.fit`.
         """
         X, y = self._checked(X, y, y_numeric=True, ensure_min_samples=2)
         return self._choose("regression", X, np.asarray(y, dtype=np.float64), epsilon=self.epsilon)
@@ -260,26 +278,32 @@ class MarginRegressorPathCV(PathCV, Regressor):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MarginRankerPathCV(PathCV, Ranker):
-    """RankSVM whose C is the best in cross-validation with whole queries, of all that the path reaches.
+    """RankSVM, with C chosen by cross-validation on whole queries.
 
-    Pairs are listed, and the path has about as many breakpoints as there are pairs: this is for some thousand of them.
+    Pairs are explicit, and the path has about as many breakpoints as there are pairs:
+    use it for some thousand pairs.
 
     Parameters
     ----------
-    penalty : Literal['l2', 'l1']
-        "l2", that of `MarginRanker`; or "l1", that of `OneNormRanker`, the ranking
-        vector machine, whose f has few points.
-    metric
-        "pairwise_accuracy" or "auto", which is the same; "mean_ndcg",
-        "average_precision", "ndcg@10", or any other that `selection.best` takes.  The
-        rest as in `MarginClassifierPathCV`.
+    penalty : {"l2", "l1"}, default "l2"
+        "l2" is that of `MarginRanker`; "l1" is that of `OneNormRanker`, the ranking
+        vector machine, with few points in f.
+    metric : str, default "auto"
+        "pairwise_accuracy" or "auto", which are equal; "mean_ndcg",
+        "average_precision", "ndcg@10", or any other metric of `selection.best`.
+    cv, lambda_min, max_events, time_limit, random_state, tol, n_jobs
+        See `MarginClassifierPathCV`.
+    kernel, degree, gamma, coef0
+        See `MarginClassifierPathCV`.
 
     Attributes
     ----------
     C_, C_interval_, best_score_, curve_, path_stopped_
-        As of `MarginClassifierPathCV`.  The rest as of `MarginRanker`.
+        See `MarginClassifierPathCV`. All other attributes are those of `MarginRanker`.
 
-    Source: P, section 5; T (102)-(104) for "l1".
+    References
+    ----------
+    P, section 5; T (102)-(104) for "l1".
     """
 
     penalty: Literal["l2", "l1"] = "l2"
@@ -293,23 +317,24 @@ class MarginRankerPathCV(PathCV, Ranker):
             Features, dense, sparse or a table, or the (m, m) Gram matrix.
         y : array-like of shape (m,)
             Relevances, higher is better.
-        qid : ArrayLike | None
-            As in `MarginRanker.fit`; folds keep queries whole, and a splitter has them
-            as its groups. Of a single query the points are folded.
+        qid : array-like of shape (m,) or None
+            See `MarginRanker.fit`. Folds keep queries whole, and a splitter receives
+            them as groups; the points of a single query are split.
 
         Returns
         -------
-        The estimator itself.
+        MarginRankerPathCV
+            Fitted estimator.
 
         Raises
         ------
         ValueError
-            Folds that cannot be made, nothing to choose from.
+            If folds cannot be made, or there is no C to choose.
 
         Warns
         -----
         ConvergenceWarning
-            As in `MarginClassifierPathCV.fit`.
+            See `MarginClassifierPathCV.fit`.
         """
         X, y, query = self._data(X, y, qid, ensure_min_samples=2)
         return self._choose(

@@ -1,4 +1,4 @@
-"""Queries and weights of the rows of a ranking, as data have them, and what features of a query can tell about its documents."""
+"""Queries and weights of ranking data, and products of query and document features."""
 
 from __future__ import annotations
 
@@ -23,23 +23,28 @@ from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs
 
 COLUMN = "qid"
-"""The name of the column of a table that holds the queries, as XGBoost has it."""
+"""Name of the column of a table that holds the queries, as in XGBoost."""
 
 
 def split_column(X: Any, qid: ArrayLike | None) -> tuple[Any, ArrayLike | None]:
-    """Features, and the queries: as given, or else the column "qid" of a table, which then is no feature.
+    """Split off the queries that are a column of a table.
 
     Parameters
     ----------
     X : array-like of shape (m, d)
-        Features; a table may have the column.
-    qid : ArrayLike | None of shape (m,)
-        Queries, or None.
+        Features; a table may have a column "qid".
+    qid : array-like of shape (m,) or None
+        Queries; None takes the column "qid", if there is one.
+
+    Returns
+    -------
+    tuple of array-like and array-like or None
+        Features without the column, and the queries.
 
     Raises
     ------
     ValueError
-        Queries given twice, or a column of another name that seems to hold them.
+        If queries are given twice, or a column of another name seems to hold them.
     """
     names = list(getattr(X, "columns", ()))
     doubtful = [
@@ -64,27 +69,44 @@ def split_column(X: Any, qid: ArrayLike | None) -> tuple[Any, ArrayLike | None]:
 
 
 def query_of_rows(qid: ArrayLike | None, m: int) -> Index:
-    """The query 0, 1, ... of every row, (m,); None is a single query."""
+    """Return the query number 0, 1, ... of every row.
+
+    Parameters
+    ----------
+    qid : array-like of shape (m,) or None
+        Queries; None is a single query.
+    m : int
+        Number of rows.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Query numbers.
+    """
     return np.zeros(m, dtype=np.int64) if qid is None else queries(qid, m)[1]
 
 
 def weighted_accuracy(y: ArrayLike, f: Array, query: Index, v: Array) -> float:
-    """Pairwise accuracy whose pairs count v_i v_j, as in `weighted_pairs`, at most ten million of them.
+    """Return the pairwise accuracy with pair weights v_i v_j, as in `weighted_pairs`.
+
+    At most ten million pairs are accepted.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        relevances.
+        Relevances.
     f : ndarray of shape (n,)
-        scores.
-    query : Index of shape (n,)
-        Queries 0, 1, ....
+        Scores.
+    query : ndarray of shape (n,)
+        Query numbers 0, 1, ....
     v : ndarray of shape (n,)
-        Weights, at least 0.
+        Weights of the rows, at least 0.
 
     Returns
     -------
-    The share of the weights whose pairs f orders rightly, one half of those of ties; NaN without a pair of positive weight.
+    float
+        Weight of correctly ordered pairs plus half that of ties, relative to the weight
+        of all pairs; NaN without a pair of positive weight.
     """
     pairs = LabelledPairs(relevances(y, len(f), "y"), query)
     i, j = pairs.preferred, pairs.other
@@ -94,29 +116,32 @@ def weighted_accuracy(y: ArrayLike, f: Array, query: Index, v: Array) -> float:
 
 
 def weighted_pairs(problem: MarginProblem, v: Array, mean: bool) -> MarginProblem:
-    """The ranking problem whose pairs have the products of their points' weights.
+    """Return the ranking problem with the products of row weights as pair weights.
 
-        weight_ij = v_i v_j,      divided by their sum over the pairs of the query where the mean is asked for
+        weight_ij = v_i v_j,    divided by their sum over the query's pairs if `mean`
 
-    So a weight of 2 is the same as two copies of the row, and a weight of 0 the same as none.
+    So a weight of 2 equals two copies of the row, and a weight of 0 removes it.
 
     Parameters
     ----------
     problem : MarginProblem
-        Of `ranking`, of weights 1.
+        Problem of `ranking`, with weights 1.
     v : ndarray of shape (m,)
-        Finite weights, at least 0.
+        Weights of the rows, finite and at least 0.
     mean : bool
-        Whether a query counts the mean of its pairs' losses.
+        True if a query counts the mean of its pairs' losses.
 
     Returns
     -------
-    The problem, its pairs swept over still where all weights within a query are equal, or 0, and listed elsewhere.
+    MarginProblem
+        Weighted problem; pairs stay implicit if all weights within a query are equal or
+        0, and are explicit otherwise.
     """
     rows = problem.rows
     assert isinstance(rows, LabelledPairs)
     query, unused = rows.query.copy(), np.flatnonzero(v == 0)
-    query[unused] = rows.groups + np.arange(len(unused))  # a query of its own has no pair
+    # A row of weight 0 becomes the only row of a new query, and so has no pair.
+    query[unused] = rows.groups + np.arange(len(unused))
     used = LabelledPairs(rows.y, query)
     top = np.zeros(used.groups)
     np.maximum.at(top, query, v)
@@ -137,29 +162,38 @@ def weighted_pairs(problem: MarginProblem, v: Array, mean: bool) -> MarginProble
 
 
 class QueryDocumentFeatures(TransformerMixin, BaseEstimator):
-    """Features of a query together with a document: those of the document, and their products with those of the query.
+    """Features of query-document pairs: document features and query-document products.
 
-        Phi(q, d) = (d, q_1 d, ..., q_k d),      <Phi(q, d), Phi(r, e)> = <d, e> (1 + <q, r>)
+        Phi(q, d) = (d, q_1 d, ..., q_k d),
+        <Phi(q, d), Phi(r, e)> = <d, e> (1 + <q, r>)
 
-    A ranking compares documents of one query. So a feature that all of them share cancels in every pair, Phi(q, d) - Phi(q, e), and a
-    linear ranking of the columns as they are ignores the query. With the products the weight of a document's feature is an affine
-    function of the query: w = w_0 + q_1 w_1 + ... + q_k w_k.
+    A ranking compares documents of one query. So a feature that all of them share
+    cancels in every difference Phi(q, d) - Phi(q, e), and a linear ranking of the
+    original columns ignores the query. With the products, the weight of a document's
+    feature is an affine function of the query: w = w_0 + q_1 w_1 + ... + q_k w_k.
 
     Parameters
     ----------
-    query : Sequence[int] | Sequence[str]
-        The columns of X that describe the query, by number or by name; all others
-        describe the document. () keeps X as it is.
+    query : sequence of int or sequence of str, default ()
+        Columns of X that describe the query, by number or by name; all others describe
+        the document. () leaves X unchanged.
 
     Attributes
     ----------
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if X was a table.
 
-    `make_pipeline(QueryDocumentFeatures(["length"]), MarginRanker())` learns from it.
+    References
+    ----------
+    W, feature space, which requires a map Phi(q, d) and leaves it open; P, section 3,
+    "joint representations of queries and web pages".
 
-    Source: W, feature space, which asks for a map Phi(q, d) and leaves it open; P, section 3, "joint representations of queries
-    and web pages".
+    Examples
+    --------
+    `make_pipeline(QueryDocumentFeatures(["length"]), MarginRanker())` learns from the
+    length of the query.
     """
 
     def __init__(self, query: Sequence[int] | Sequence[str] = ()) -> None:
@@ -178,17 +212,18 @@ class QueryDocumentFeatures(TransformerMixin, BaseEstimator):
         X : array-like of shape (n, k + m)
             Queries and documents, dense, sparse or a table.
         y : object
-            Not used.
+            Ignored.
 
         Returns
         -------
-        The transformer itself.
+        QueryDocumentFeatures
+            Fitted transformer.
 
         Raises
         ------
         ValueError
-            A query that is no list; a column that X does not have, or that is named
-            twice; no column left for the documents.
+            If `query` is not a list, names a column that X does not have, names one
+            twice, or leaves no column for the documents.
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         self._query = self._columns()
@@ -200,7 +235,7 @@ class QueryDocumentFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Features:
-        """Phi of every row.
+        """Return Phi of every row.
 
         Parameters
         ----------
@@ -209,7 +244,8 @@ class QueryDocumentFeatures(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        (n, m (1 + k)) features, sparse where X is.
+        ndarray or sparse array of shape (n, m (1 + k))
+            Features, sparse if X is.
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
@@ -222,13 +258,18 @@ class QueryDocumentFeatures(TransformerMixin, BaseEstimator):
         return np.hstack([documents] + [documents * X[:, [column]] for column in self._query])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the features: that of a document's column, or "query document" of a product.
+        """Return the names of the features.
 
         Parameters
         ----------
-        input_features : Any
-            The names of the columns of X, where it is no table; None: those of `fit`,
-            or x0, x1, ...
+        input_features : array-like of str or None
+            Names of the columns of X, if it is not a table; None takes those of `fit`,
+            or x0, x1, ....
+
+        Returns
+        -------
+        ndarray of str
+            Column name of a document's feature, "query document" of a product.
         """
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
@@ -236,22 +277,22 @@ class QueryDocumentFeatures(TransformerMixin, BaseEstimator):
         return np.array([*names[self._document], *products], dtype=object)
 
     def _columns(self) -> Index:
-        """The columns of the query by their numbers."""
+        """Return the numbers of the columns that describe the query."""
         if isinstance(self.query, str) or not isinstance(self.query, Sequence | np.ndarray):
             raise ValueError(
                 f"query must be a list of columns, as [0] or ['length'], not "
                 f"{format_value(self.query)}"
             )
-        known = list(getattr(self, "feature_names_in_", ()))
-        columns = [known.index(column) if column in known else column for column in self.query]
-        for given, column in zip(self.query, columns, strict=True):
+        names = list(getattr(self, "feature_names_in_", ()))
+        columns = [names.index(column) if column in names else column for column in self.query]
+        for name, column in zip(self.query, columns, strict=True):
             if (
                 isinstance(column, bool)
                 or not isinstance(column, int | np.integer)
                 or not 0 <= column < self.n_features_in_
             ):
                 raise ValueError(
-                    f"query names the column {given!r}, which X with its "
+                    f"query names the column {name!r}, which X with its "
                     f"{self.n_features_in_} columns does not have"
                 )
         if len(set(columns)) < len(columns):

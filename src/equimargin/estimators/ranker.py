@@ -1,4 +1,4 @@
-"""Rankings learned from relevances within queries."""
+"""Rankers that learn from relevances within queries."""
 
 from __future__ import annotations
 
@@ -32,24 +32,40 @@ from equimargin.metrics import pairwise_accuracy
 
 
 class Ranker(MarginEstimator):
-    """What rankers have in common: queries, and scores instead of labels."""
+    """Base of the rankers: queries, and scores instead of labels."""
 
     __metadata_request__fit: ClassVar = {"qid": True}
     __metadata_request__score: ClassVar = {"qid": True}
 
     def decision_function(self, X: Any) -> Array:
-        """The scores to rank by, (n,): higher is better, and only scores of one query are comparable.
+        """Return the scores; higher is better, and only within a query.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Points, or (n, m) kernel values with the training points where the kernel is
-            precomputed. A column "qid" is left out.
+            Points, or (n, m) kernel values with the training points for a precomputed
+            kernel. A column "qid" is ignored.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Scores.
         """
         return self._evaluated(self._features(X))[:, 0]
 
     def predict(self, X: Any) -> Array:
-        """As `decision_function`: the scores to rank by, (n,)."""
+        """Return the scores of `decision_function`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            See `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Scores.
+        """
         return self.decision_function(X)
 
     def score(
@@ -59,23 +75,30 @@ class Ranker(MarginEstimator):
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Pairwise accuracy, the share of the pairs of all queries that are ordered rightly; a tie counts one half.
+        """Return the pairwise accuracy: the share of correctly ordered pairs.
+
+        Pairs are within queries; a tie counts one half.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            points.
+            Points.
         y : array-like of shape (n,)
-            relevances.
-        qid : ArrayLike | None of shape (n,)
-            Queries, or a column "qid" of X; None is a single query.
-        sample_weight : ArrayLike | None of shape (n,)
-            Weights of the rows, at least 0; a pair counts v_i v_j.
+            Relevances.
+        qid : array-like of shape (n,) or None
+            Queries; None takes the column "qid" of X, or a single query.
+        sample_weight : array-like of shape (n,) or None
+            Weights of the rows, at least 0; a pair has the weight v_i v_j.
+
+        Returns
+        -------
+        float
+            Pairwise accuracy.
 
         Raises
         ------
         ValueError
-            No queries, where the ranker was fitted with several.
+            If there are no queries, and the ranker was fitted with several.
         """
         check_is_fitted(self)
         features, query = split_column(X, qid)
@@ -87,12 +110,19 @@ class Ranker(MarginEstimator):
         return weighted_accuracy(y, f, query_of_rows(query, len(f)), weights)
 
     def check_queries(self, qid: ArrayLike | None) -> None:
-        """Refuse to score without queries what was fitted with several: documents of different queries are not comparable.
+        """Raise if queries are missing from the data to score.
+
+        Documents of different queries are not comparable.
+
+        Parameters
+        ----------
+        qid : array-like or None
+            Queries of the data.
 
         Raises
         ------
         ValueError
-            qid is None where the ranker was fitted with several queries.
+            If `qid` is None and the ranker was fitted with several queries.
         """
         if qid is None and self.n_queries_ > 1:
             raise ValueError(
@@ -103,13 +133,13 @@ class Ranker(MarginEstimator):
             )
 
     def _features(self, X: Any) -> Any:
-        """X without its column of queries, which the training points did not count as a feature."""
+        """Return X without its column of queries, unless it was a feature in `fit`."""
         return X if COLUMN in getattr(self, "feature_names_in_", ()) else split_column(X, None)[0]
 
     def _data(
         self, X: Any, y: ArrayLike, qid: ArrayLike | None, **more: Any
     ) -> tuple[Features, Array, Index]:
-        """What to rank, checked: features, relevances and the query 0, 1, ... of every row."""
+        """Return valid features, relevances and the query 0, 1, ... of every row."""
         X, qid = split_column(X, qid)
         X, y = self._checked(X, y, y_numeric=True, **more)
         y = relevances(y, X.shape[0], "y")
@@ -120,48 +150,55 @@ class Ranker(MarginEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MarginRanker(Ranker, CostEstimator):
-    """RankSVM: a score whose order within every query is that of the relevances, with a margin.
+    """RankSVM: a score that orders every query by relevance, with a margin.
 
-        min over f    1/2 |f|^2 + C sum over pairs of weight_ij loss(1 - f(x_i) + f(x_j)),      y_i > y_j in one query
+        min over f    1/2 |f|^2 + C sum over pairs of weight_ij loss(1 - f(x_i) + f(x_j)),
+                      y_i > y_j in one query
 
-    Pairs of labels are counted and not listed: a million documents are no obstacle.
+    Pairs are implicit: a million documents are no obstacle.
+
+    With metadata routing, `fit` and `score` request `qid`:
+    `GridSearchCV(MarginRanker(), {"C": [0.1, 1.0]},
+    cv=GroupKFold().set_split_request(groups="qid")).fit(X, y, qid=qid)` keeps every
+    query in one fold and scores within queries.
 
     Parameters
     ----------
     C, kernel, degree, gamma, coef0, loss, solver, tol, max_iter, time_limit, n_jobs
-        As in `MarginClassifier`; C is finite.
-    per_query : Literal['sum', 'mean']
-        "sum" of the losses of a query's pairs, or their "mean", which lets all queries
-        count alike.
+        See `MarginClassifier`; C must be finite.
+    per_query : {"sum", "mean"}, default "sum"
+        Sum of the losses of a query's pairs, or their mean, which gives all queries
+        equal weight.
 
     Attributes
     ----------
-    n_queries_
-        How many queries the training points were of.
-    objective_bounds_ : array of shape (lower, upper)
-        Proven bounds of the optimum.
-    duality_gap_
-        Primal minus dual in float64, relative as `tol` is.
-    dual_
-        Multipliers of the pairs: (pairs,), or an object that stores none of them and
-        has `.at(i, j)`, `.sum()` and `.to_array()`.
+    n_queries_ : int
+        Number of queries of the training points.
+    objective_bounds_ : tuple of float
+        Proven bounds (lower, upper) of the optimum.
+    duality_gap_ : float
+        Primal minus dual objective in float64, relative as `tol` is.
+    dual_ : ndarray of shape (pairs,), or object
+        Multipliers of the pairs; the object stores none of them and has `.at(i, j)`,
+        `.sum()` and `.to_array()`.
     n_iter_, status_
-        As in `MarginClassifier`.
-    coef_ : array of shape (d,)
-        Of a linear kernel.
-    dual_coef_ : array of shape (s,)
+        See `MarginClassifier`.
+    coef_ : ndarray of shape (d,)
+        Weights w of a linear kernel.
+    dual_coef_ : ndarray of shape (s,)
         Coefficients of any other kernel.
-    support_ : array of shape (s,)
+    support_ : ndarray of shape (s,)
         Rows of the support vectors.
-    support_vectors_ : array of shape (s, d)
-        Where the kernel needs them.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    support_vectors_ : ndarray of shape (s, d)
+        Support vectors; not of linear and precomputed kernels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X was a table.
 
-    With metadata routing, `fit` and `score` ask for `qid` by themselves: `GridSearchCV(MarginRanker(), {"C": [0.1, 1.0]},
-    cv=GroupKFold().set_split_request(groups="qid")).fit(X, y, qid=qid)` keeps every query in one fold and scores within queries.
-
-    Source: T (84)-(86), K (1.2), (2.4), P (6), (8).
+    References
+    ----------
+    T (84)-(86), K (1.2), (2.4), P (6), (8).
     """
 
     loss: LossName = "hinge"
@@ -182,28 +219,29 @@ class MarginRanker(Ranker, CostEstimator):
             Features, dense, sparse or a table, or the (m, m) Gram matrix.
         y : array-like of shape (m,)
             Relevances, higher is better.
-        qid : ArrayLike | None of shape (m,)
-            Queries, in any order, numbers or text, or a column "qid" of X; None is a
-            single query. A column "query" or "query_id" is refused: it seems to hold
-            the queries and would be a feature.
-        sample_weight : ArrayLike | None of shape (m,)
-            Factors of the rows, at least 0; a pair has the product v_i v_j of its two,
-            so that a weight of 2 is the same as two copies of the row. To let a query
-            count v times, give its rows the square root of v.
+        qid : array-like of shape (m,) or None
+            Queries, in any order, numbers or text; None takes the column "qid" of X, or
+            a single query. A column "query" or "query_id" raises an error: it seems to
+            hold the queries and would be a feature.
+        sample_weight : array-like of shape (m,) or None
+            Factors of the rows, at least 0. A pair has the weight v_i v_j, so that a
+            weight of 2 equals two copies of the row. To give a query weight v, give its
+            rows the square root of v.
 
         Returns
         -------
-        The estimator itself.
+        MarginRanker
+            Fitted estimator.
 
         Raises
         ------
         ValueError
-            Data or parameters that make no such problem, in a sentence that names them.
+            If data or parameters are invalid; the message names them.
 
         Warns
         -----
         ConvergenceWarning
-            The solver stopped before it reached `tol`; its best point is kept.
+            If the solver stops before it reaches `tol`; its best point is used.
         """
         X, y, query = self._data(X, y, qid)
         weights = row_weights(sample_weight, X)
@@ -219,37 +257,45 @@ class MarginRanker(Ranker, CostEstimator):
         )
 
     def fit_preferences(self, X: Any, preferences: Preferences) -> Self:
-        """Solve the problem of given pairs in place of those of relevances: of clicks, or of a judge who compared two and two.
+        """Solve the problem of given preference pairs, of clicks or comparisons.
 
-            min over f    1/2 |f|^2 + C sum over pairs of weight_r loss(1 - f(x_i(r)) + f(x_j(r))),      i(r) preferred to j(r)
+            min over f    1/2 |f|^2
+                          + C sum over pairs of weight_r loss(1 - f(x_i(r)) + f(x_j(r))),
+                          i(r) preferred to j(r)
 
         Parameters
         ----------
         X : array-like of shape (m, d)
             Features, dense, sparse or a table, or the (m, m) Gram matrix.
         preferences : Preferences
-            Pairs of rows of X with weights, as `equimargin.data.preferences` makes them
-            of clicks; `per_query` is not used.
+            Pairs of rows of X with weights; `equimargin.data.preferences` makes them
+            from clicks. `per_query` is not used.
 
         Returns
         -------
-        The estimator itself; `n_queries_` is 1, as pairs do not say of which query they are.
+        MarginRanker
+            Fitted estimator; `n_queries_` is 1, since pairs have no query.
 
         Raises
         ------
         ValueError
-            Data or parameters that make no such problem, in a sentence that names them.
+            If data or parameters are invalid; the message names them.
 
         Warns
         -----
         ConvergenceWarning
-            The solver stopped before it reached `tol`; its best point is kept.
+            If the solver stops before it reaches `tol`; its best point is used.
 
-        Source: W, application of Ranking SVM: clicks tell a part r' of a ranking, and the problem is that of its pairs.
+        References
+        ----------
+        W, application of Ranking SVM: clicks reveal a part r' of a ranking, and the
+        problem is that of its pairs.
         """
         if not isinstance(preferences, Preferences):
-            made = "what equimargin.data.preferences makes of clicks, or Preferences(pairs, weight)"
-            raise ValueError(f"preferences must be {made}, not {format_value(preferences)}")
+            expected = (
+                "what equimargin.data.preferences makes of clicks, or Preferences(pairs, weight)"
+            )
+            raise ValueError(f"preferences must be {expected}, not {format_value(preferences)}")
         X = self._symmetric(
             validate_data(self, split_column(X, None)[0], accept_sparse="csr", dtype=np.float64)
         )
@@ -262,24 +308,28 @@ class MarginRanker(Ranker, CostEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OneNormRanker(Ranker, CostEstimator):
-    """One-norm ranking, a linear program: few points, or few pairs, have a coefficient.
+    """One-norm ranking, a linear program with few nonzero coefficients.
 
-        min over x >= 0    1'x + C sum over pairs of (1 - f(x_i) + f(x_j))_+,      y_i > y_j in one query
+        min over x >= 0    1'x + C sum over pairs of (1 - f(x_i) + f(x_j))_+,
+                           y_i > y_j in one query
 
     f = sum_i x_i k(x_i, .), or f = sum over pairs x_ij (k(x_i, .) - k(x_j, .)).
 
     Parameters
     ----------
     C, kernel, degree, gamma, coef0, solver, tol, max_iter, time_limit, n_jobs
-        As in `MarginClassifier`; C is finite.
-    over : Literal['points', 'pairs']
-        What x belongs to: "points", the ranking vector machine, or "pairs".
+        See `MarginClassifier`; C must be finite.
+    over : {"points", "pairs"}, default "points"
+        Index set of x: "points" is the ranking vector machine.
 
     Attributes
     ----------
-    As of `MarginRanker`; dual_ : (pairs,).
+    dual_ : ndarray of shape (pairs,)
+        Multipliers of the pairs. All other attributes are those of `MarginRanker`.
 
-    Source: T (102)-(104), K (2.10) over points; T (94)-(96) over pairs.
+    References
+    ----------
+    T (102)-(104), K (2.10) over points; T (94)-(96) over pairs.
     """
 
     over: Literal["points", "pairs"] = "points"
@@ -290,21 +340,22 @@ class OneNormRanker(Ranker, CostEstimator):
         Parameters
         ----------
         X, y, qid
-            As in `MarginRanker`.
+            See `MarginRanker.fit`.
 
         Returns
         -------
-        The estimator itself.
+        OneNormRanker
+            Fitted estimator.
 
         Raises
         ------
         ValueError
-            Data or parameters that make no such problem, in a sentence that names them.
+            If data or parameters are invalid; the message names them.
 
         Warns
         -----
         ConvergenceWarning
-            The solver stopped before it reached `tol`; its best point is kept.
+            If the solver stops before it reaches `tol`; its best point is used.
         """
         X, y, query = self._data(X, y, qid)
         construct = (

@@ -15,16 +15,21 @@ from equimargin.formulations.problem.choices import LossName
 
 
 class Regressor(RegressorMixin, MarginEstimator):
-    """What regressors have in common: the function is the prediction."""
+    """Base of the regressors: the decision function is the prediction."""
 
     def predict(self, X: Any) -> Array:
-        """f(x) + b, (n,), in the units of y.
+        """Return the predictions f(x) + b.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Points, or (n, m) kernel values with the training points where the kernel is
-            precomputed.
+            Points, or (n, m) kernel values with the training points for a precomputed
+            kernel.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Predictions, in the units of y.
         """
         return self._evaluated(X)[:, 0]
 
@@ -38,32 +43,38 @@ class MarginRegressor(Regressor, CostEstimator):
     Parameters
     ----------
     C, kernel, degree, gamma, coef0, loss, solver, tol, max_iter, time_limit, n_jobs
-        As in `MarginClassifier`.
-    epsilon : float
-        Half the width of the tube of no loss, at least 0, in the units of y.
+        See `MarginClassifier`.
+    epsilon : float, default 0.1
+        Half width of the tube without loss, at least 0, in the units of y.
 
     Attributes
     ----------
-    objective_bounds_ : array of shape (lower, upper)
-        Proven bounds of the optimum.
-    duality_gap_
-        Primal minus dual in float64, relative as `tol` is.
-    dual_ : array of shape (2 m,)
-        Multipliers, those of the targets above the tube first.
+    objective_bounds_ : tuple of float
+        Proven bounds (lower, upper) of the optimum.
+    duality_gap_ : float
+        Primal minus dual objective in float64, relative as `tol` is.
+    dual_ : ndarray of shape (2 m,)
+        Multipliers; those of targets above the tube come first.
     n_iter_, status_
-        As in `MarginClassifier`.
-    coef_, intercept_ : array of shape (d,)
-        And a number, of a linear kernel.
-    dual_coef_ : array of shape (s,)
+        See `MarginClassifier`.
+    coef_ : ndarray of shape (d,)
+        Weights w of a linear kernel.
+    intercept_ : float
+        Intercept b of a linear kernel.
+    dual_coef_ : ndarray of shape (s,)
         Coefficients of any other kernel.
-    support_ : array of shape (s,)
+    support_ : ndarray of shape (s,)
         Rows of the support vectors.
-    support_vectors_ : array of shape (s, d)
-        Where the kernel needs them.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    support_vectors_ : ndarray of shape (s, d)
+        Support vectors; not of linear and precomputed kernels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X was a table.
 
-    Source: T (57)-(73).
+    References
+    ----------
+    T (57)-(73).
     """
 
     epsilon: float = 0.1
@@ -77,24 +88,24 @@ class MarginRegressor(Regressor, CostEstimator):
         X : array-like of shape (m, d)
             Features, dense, sparse or a table, or the (m, m) Gram matrix.
         y : array-like of shape (m,)
-            targets.
-        sample_weight : ArrayLike | None of shape (m,)
-            Factors of C, at least 0: a weight of 2 is the same as two copies of the
-            row.
+            Targets.
+        sample_weight : array-like of shape (m,) or None
+            Factors of C, at least 0; a weight of 2 equals two copies of the row.
 
         Returns
         -------
-        The estimator itself.
+        MarginRegressor
+            Fitted estimator.
 
         Raises
         ------
         ValueError
-            Data or parameters that make no such problem, in a sentence that names them.
+            If data or parameters are invalid; the message names them.
 
         Warns
         -----
         ConvergenceWarning
-            The solver stopped before it reached `tol`; its best point is kept.
+            If the solver stops before it reaches `tol`; its best point is used.
         """
         X, y = self._checked(X, y, y_numeric=True)
         weights = row_weights(sample_weight, X)

@@ -1,4 +1,4 @@
-"""Scorers of rankings for scikit-learn's searches: they ask for the queries by metadata routing."""
+"""Scorers of rankings for scikit-learn's searches, with queries by metadata routing."""
 
 from __future__ import annotations
 
@@ -18,37 +18,45 @@ METRICS = ("ndcg", "mean_ndcg", "pairwise_accuracy", "kendall_tau", "average_pre
 
 @dataclass(frozen=True, eq=False)
 class RankingScorer:
-    """A metric of `equimargin.metrics` as `scorer(estimator, X, y, qid=...)`; higher is better.
+    """Metric of `equimargin.metrics` as `scorer(estimator, X, y, qid=...)`.
+
+    Higher is better.
 
     Parameters
     ----------
     metric : str
-        Its name.
-    options : dict[str, Any]
-        What else it takes.
+        Name of the metric.
+    options : dict
+        Further arguments of the metric.
     """
 
     metric: str
     options: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, estimator: Any, X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> float:
-        """The mean of the metric over the queries.
+        """Return the mean of the metric over the queries.
 
         Parameters
         ----------
-        estimator : Any
-            Fitted, with `predict`; any ranker.
+        estimator : estimator
+            Any fitted ranker with `predict`.
         X : array-like of shape (n, d)
-            points.
+            Points.
         y : array-like of shape (n,)
-            relevances.
-        qid : ArrayLike | None of shape (n,)
-            Queries, or a column "qid" of X; None is a single query.
+            Relevances.
+        qid : array-like of shape (n,) or None
+            Queries; None takes the column "qid" of X, or a single query.
+
+        Returns
+        -------
+        float
+            Mean over the queries.
 
         Raises
         ------
         ValueError
-            No queries, where a ranker of this package was fitted with several.
+            If there are no queries, and a ranker of this package was fitted with
+            several.
         """
         query = split_column(X, qid)[1]
         ranker = estimator[-1] if hasattr(estimator, "steps") else estimator
@@ -58,33 +66,33 @@ class RankingScorer:
         return float(measured(np.asarray(y), estimator.predict(X), query).mean)
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """What a search is to hand over: the queries, where it has any."""
+        """Return the metadata that a search passes: the queries, if it has any."""
         requests = MetadataRequest(owner=self)
         requests.score.add_request(param="qid", alias=True)
         return requests
 
 
 def ranking_scorer(metric: str, **options: Any) -> RankingScorer:
-    """A scorer of rankings, for `scoring=` of `GridSearchCV` and `cross_validate`.
+    """Return a scorer of rankings for `scoring=` of `GridSearchCV` and `cross_validate`.
 
     Parameters
     ----------
     metric : str
         "ndcg", "mean_ndcg", "pairwise_accuracy", "kendall_tau" or "average_precision"
         of `equimargin.metrics`.
-    options : Any
-        Of that metric, such as k=10 of "ndcg".
+    **options
+        Arguments of that metric, such as k=10 of "ndcg".
 
     Returns
     -------
     RankingScorer
-        It asks for `qid` by itself once
+        Scorer; it requests `qid` once
         `sklearn.set_config(enable_metadata_routing=True)` was called.
 
     Raises
     ------
     ValueError
-        An unknown metric.
+        If the metric is unknown.
     """
     if metric not in METRICS:
         raise ValueError(

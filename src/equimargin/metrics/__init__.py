@@ -1,4 +1,6 @@
-"""Metrics of rankings: pairwise accuracy, Kendall's tau, NDCG, precision and recall, of every query and on average.
+"""Metrics of rankings, by query and on average.
+
+Pairwise accuracy, Kendall's tau, NDCG, precision, recall and average precision.
 
 Every metric takes relevances y, where higher is better, decision values f and queries
 qid, and returns a `PerQuery`:
@@ -8,8 +10,8 @@ qid, and returns a `PerQuery`:
 >>> accuracy.values.round(3).tolist(), accuracy.mean
 ([0.667, 0.0], 0.5)
 
-Documents with the same f are in no order. With ties = "average" a metric is its mean
-over all their orders. With ties = "ordinal" they stay in the order of the rows, as in
+Documents with equal f have no order. With ties = "average" a metric is its mean over
+all their orders. With ties = "ordinal" they stay in the order of the rows, as in
 LETOR's evaluation scripts.
 """
 

@@ -1,4 +1,4 @@
-"""Whether f orders the pairs of points as y does: counts of pairs, their share, Kendall's tau and the losses that are made of it."""
+"""Agreement of f with y on pairs of points: pair counts, Kendall's tau and losses."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from equimargin.metrics.per_query import PerQuery, Ranking
 
 @dataclass(frozen=True, eq=False)
 class Concordance:
-    """Exact counts of the pairs of every query, by the order in which f has them.
+    """Exact counts of the pairs of every query, by the order of their f.
 
     Parameters
     ----------
-    query : NDArray[Any] of shape (q,)
-        Names, ascending.
-    concordant, discordant, tied : Index of shape (q,)
-        pairs y_i > y_j with f_i > f_j, f_i < f_j, f_i = f_j.
-    apart : Index of shape (q,)
-        pairs of points with different f, whatever their relevance.
-    objects : Index of shape (q,)
-        points.
+    query : ndarray of shape (q,)
+        Names of the queries, ascending.
+    concordant, discordant, tied : ndarray of shape (q,)
+        Numbers of pairs y_i > y_j with f_i > f_j, f_i < f_j, f_i = f_j.
+    apart : ndarray of shape (q,)
+        Numbers of pairs of points with different f, whatever their relevance.
+    objects : ndarray of shape (q,)
+        Numbers of points.
     """
 
     query: NDArray[Any]
@@ -41,38 +41,40 @@ class Concordance:
 
     @property
     def pairs(self) -> Index:
-        """All pairs y_i > y_j, (q,)."""
+        """Numbers of all pairs y_i > y_j, shape (q,)."""
         return self.concordant + self.discordant + self.tied
 
 
 def concordance(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> Concordance:
-    """The pairs that f orders rightly, wrongly and not at all, in O(n log n).
+    """Count the pairs that f orders correctly, wrongly and not at all, in O(n log n).
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        relevances.
+        Relevances.
     f : array-like of shape (n,)
         Decision values.
-    qid : ArrayLike | None of shape (n,)
-        Queries; None: a single one.
+    qid : array-like of shape (n,) or None
+        Queries; None is a single query.
 
     Returns
     -------
-    Counts of every query.
+    Concordance
+        Counts by query.
 
     Raises
     ------
     ValueError
-        Shapes that do not fit, no row at all, numbers that are not finite.
+        If shapes do not fit, there is no row, or a number is not finite.
 
-    Source: W, P and Q of Kendall's tau.
+    References
+    ----------
+    W, P and Q of Kendall's tau.
     """
-    given = Ranking.of(y, f, qid)
-    rows = LabelledPairs(relevances(y, len(given.y), "y"), given.query)
-    ranks = np.unique(given.f, return_inverse=True)[1].astype(
-        np.float64
-    )  # differences of integers are exact
+    ranked = Ranking.of(y, f, qid)
+    rows = LabelledPairs(relevances(y, len(ranked.y), "y"), ranked.query)
+    # Ranks are integers, so that their differences are exact in float64.
+    ranks = np.unique(ranked.f, return_inverse=True)[1].astype(np.float64)
     slacks = rows.slacks(ranks, np.ones(rows.groups))
     some = rows.pairs_of > 0
     discordant, misordered = np.zeros_like(rows.pairs_of), np.zeros_like(rows.pairs_of)
@@ -80,43 +82,53 @@ def concordance(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> Con
         slacks.within(0).pairs,
         slacks.within(slacks.on_grid(0.5)).pairs,
     )
-    apart = LabelledPairs(ranks, given.query).pairs_of
-    objects = np.bincount(given.query, minlength=rows.groups)
+    apart = LabelledPairs(ranks, ranked.query).pairs_of
+    objects = np.bincount(ranked.query, minlength=rows.groups)
     return Concordance(
-        given.names, rows.pairs_of - misordered, discordant, misordered - discordant, apart, objects
+        ranked.names,
+        rows.pairs_of - misordered,
+        discordant,
+        misordered - discordant,
+        apart,
+        objects,
     )
 
 
 def rank_matrix(f: ArrayLike, qid: ArrayLike | None = None) -> NDArray[np.bool_]:
-    """Document W's matrix of a ranking: which document is placed before which.
+    """Return document W's matrix of a ranking: True if i is placed before j.
 
-        r_ij = 1 if i is placed before j, which is f_i > f_j, and 0 otherwise; 0 for documents of two queries
+        r_ij = 1 if i is placed before j, that is f_i > f_j, and 0 otherwise; 0 for two
+        queries
 
-    It is as large as all pairs; `concordance` counts these without listing them. Where neither of two rankings has a tie, Kendall's P
-    and Q are the numbers of equal and of different entries above the diagonals of their matrices, as W has them. With ties these
-    numbers depend on how the documents are numbered, and `kendall_tau` does not.
+    It is as large as all pairs; `concordance` counts them without the matrix. If
+    neither of two rankings has a tie, Kendall's P and Q are the numbers of equal and of
+    different entries above the diagonals of their matrices, as in W. With ties these
+    numbers depend on the numbering of the documents, and `kendall_tau` does not.
 
     Parameters
     ----------
     f : array-like of shape (n,)
-        Decision values, or relevances: higher comes first. Of positions, where 1 comes
-        first, give the negatives.
-    qid : ArrayLike | None of shape (n,)
-        Queries; None: a single one.
+        Decision values, or relevances: higher comes first. For positions, where 1 comes
+        first, pass the negatives.
+    qid : array-like of shape (n,) or None
+        Queries; None is a single query.
 
     Returns
     -------
-    (n, n), the transitive and asymmetric relation "before".
+    ndarray of bool of shape (n, n)
+        Transitive and asymmetric relation "before".
 
     Raises
     ------
     ValueError
-        Shapes that do not fit, no document at all, numbers that are not finite.
+        If shapes do not fit, there is no document, or a number is not finite.
 
-    Source: W, ranking method.
+    References
+    ----------
+    W, ranking method.
     """
-    given = Ranking.of(np.zeros(np.size(f)), f, qid)
-    return np.asarray((given.f[:, None] > given.f) & (given.query[:, None] == given.query))
+    ranked = Ranking.of(np.zeros(np.size(f)), f, qid)
+    return np.asarray((ranked.f[:, None] > ranked.f) & (ranked.query[:, None] == ranked.query))
 
 
 def pairwise_accuracy(
@@ -125,27 +137,35 @@ def pairwise_accuracy(
     qid: ArrayLike | None = None,
     ties: Literal["half", "wrong"] = "half",
 ) -> PerQuery:
-    """The share of preference pairs that f orders rightly.
+    """Return the share of preference pairs that f orders correctly.
 
-        |{(i, j) : y_i > y_j, f_i > f_j}| / p,      and 1/2 |{(i, j) : y_i > y_j, f_i = f_j}| / p more for ties = "half"
+        |{(i, j) : y_i > y_j, f_i > f_j}| / p,
+        and 1/2 |{(i, j) : y_i > y_j, f_i = f_j}| / p more for ties = "half"
 
-    The mean is over all pairs, as K prints it: a query weighs as many pairs as it has, and none if it has none. For two levels of one
-    query and ties = "half" it is the area under the ROC curve.
+    The mean is over all pairs, as in K: the weight of a query is its number of pairs.
+    For two levels of one query and ties = "half" it is the area under the ROC curve.
 
     Parameters
     ----------
-    As in `concordance`.  ties : what a pair with f_i = f_j counts; "wrong" is the printed definition, which a constant f cannot satisfy.
+    y, f, qid
+        See `concordance`.
+    ties : {"half", "wrong"}
+        Value of a pair with f_i = f_j; "wrong" is the published definition, which a
+        constant f cannot satisfy.
 
     Returns
     -------
-    Of every query, in [0, 1]; NaN without a pair.
+    PerQuery
+        Accuracy of every query, in [0, 1]; NaN without a pair.
 
     Raises
     ------
     ValueError
-        As in `concordance`, unknown ties.
+        If `ties` is unknown; also as in `concordance`.
 
-    Source: K, section 4.2.
+    References
+    ----------
+    K, section 4.2.
     """
     check_choice(ties, "ties", ("half", "wrong"))
     counts = concordance(y, f, qid)
@@ -158,27 +178,34 @@ def pairwise_accuracy(
 
 
 def kendall_tau(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> PerQuery:
-    """Kendall's tau-b, the agreement of two rankings.
+    """Return Kendall's tau-b, the agreement of two rankings.
 
-        tau = (P - Q) / sqrt(p_y p_f),      p_y, p_f : pairs of points with different y, with different f
+        tau = (P - Q) / sqrt(p_y p_f),
+        p_y and p_f : numbers of pairs of points with different y, with different f
 
-    Without ties both are P + Q, as W has it, and tau = 2 pairwise accuracy - 1. The mean is over the queries where neither y nor f is
-    constant; the negative of it is W's empirical loss.
+    Without ties both are P + Q, as in W, and tau = 2 pairwise accuracy - 1. The mean is
+    over the queries in which neither y nor f is constant; its negative is W's empirical
+    loss.
 
     Parameters
     ----------
-    As in `concordance`.
+    y, f, qid
+        See `concordance`.
 
     Returns
     -------
-    Of every query, in [-1, 1]; NaN where y or f is constant.
+    PerQuery
+        Tau of every query, in [-1, 1]; NaN if y or f is constant.
 
     Raises
     ------
     ValueError
-        As in `concordance`.
+        See `concordance`.
 
-    Source: W, Kendall's tau; M. G. Kendall, The treatment of ties in ranking problems (1945), for tau-b.
+    References
+    ----------
+    W, Kendall's tau; M. G. Kendall, The treatment of ties in ranking problems (1945),
+    for tau-b.
     """
     counts = concordance(y, f, qid)
     scale = np.sqrt(counts.pairs.astype(np.float64) * counts.apart)
@@ -188,24 +215,29 @@ def kendall_tau(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> Per
 
 
 def empirical_loss(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> PerQuery:
-    """Document W's empirical loss of a sample of queries.
+    """Return document W's empirical loss of a sample of queries.
 
         L = -1/n sum over the queries q of tau(f, y on q)
 
     Parameters
     ----------
-    As in `concordance`.
+    y, f, qid
+        See `concordance`.
 
     Returns
     -------
-    -tau of every query, in [-1, 1], NaN where y or f is constant; L is its mean, over the n queries where tau has a meaning.
+    PerQuery
+        -tau of every query, in [-1, 1]; NaN if y or f is constant. L is its mean over
+        the n queries in which tau is defined.
 
     Raises
     ------
     ValueError
-        As in `concordance`.
+        See `concordance`.
 
-    Source: W, empirical loss function; tau as in `kendall_tau`.
+    References
+    ----------
+    W, empirical loss function; tau as in `kendall_tau`.
     """
     tau = kendall_tau(y, f, qid)
     return PerQuery(tau.query, -tau.total, tau.weight)
@@ -214,31 +246,36 @@ def empirical_loss(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> 
 def expected_loss(
     y: ArrayLike, f: ArrayLike, qid: ArrayLike | None, probability: Mapping[Any, float]
 ) -> PerQuery:
-    """Document W's expected loss, under a distribution over finitely many queries with their right rankings.
+    """Return document W's expected loss over finitely many queries and rankings.
 
         L = -sum over (q, r*) of Pr(q, r*) tau(f, r*)
 
-    Every query of `qid` is one (q, r*): a query that may have several right rankings comes once for each, under a name of its own. With
-    equal probabilities it is the empirical loss.
+    Every query of `qid` is one (q, r*): a query with several possible correct rankings
+    occurs once for each, under separate names. With equal probabilities it is the
+    empirical loss.
 
     Parameters
     ----------
     y, f, qid
-        As in `concordance`.
-    probability : Mapping[Any, float]
-        Pr of every query of `qid`, numbers >= 0; they need not add up to 1.
+        See `concordance`.
+    probability : mapping
+        Probability Pr of every query of `qid`, at least 0; the sum need not be 1.
 
     Returns
     -------
-    -tau of every query, NaN where y or f is constant; L is its mean, over the queries where tau has a meaning.
+    PerQuery
+        -tau of every query; NaN if y or f is constant. L is its mean over the queries
+        in which tau is defined.
 
     Raises
     ------
     ValueError
-        As in `concordance`, a query without a probability, a probability without a
-        query or that is negative or not finite.
+        If a query has no probability, or a probability has no query, is negative or not
+        finite; also as in `concordance`.
 
-    Source: W, expected loss function.
+    References
+    ----------
+    W, expected loss function.
     """
     loss = empirical_loss(y, f, qid)
     if not isinstance(probability, Mapping):

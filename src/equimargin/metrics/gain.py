@@ -1,4 +1,4 @@
-"""Discounted cumulative gain: what the documents in the first places are worth, over what they could be."""
+"""Discounted cumulative gain of the first documents, relative to the ideal order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from equimargin.metrics.per_query import PerQuery, Ranking, evaluate_per_query, 
 Gain = Literal["exponential", "linear"]
 Discount = Literal["letor", "shifted"]
 ShortQueries = Literal["count", "zero"]
-"""Value of NDCG@k in a query of fewer than k documents: that of all its documents, or 0."""
+"""Value of NDCG@k for a query of fewer than k documents: that of all of them, or 0."""
 
 
 def ndcg(
@@ -28,51 +28,53 @@ def ndcg(
     ties: Literal["average", "ordinal"] = "average",
     short_queries: ShortQueries = "count",
 ) -> PerQuery:
-    """Normalised discounted cumulative gain of the first k documents.
+    """Return the normalised discounted cumulative gain of the first k documents.
 
-        NDCG@k = sum over i <= k of g(y_(i)) d(i) / I_k,      I_k the same sum of the documents by falling y
+        NDCG@k = sum over i <= k of g(y_(i)) d(i) / I_k,      I_k the same sum by decreasing y
 
-    y_(i) is the relevance of the document that f has in place i. A query where no document has a
-    gain counts 0.
+    y_(i) is the relevance of the document that f has in place i. A query without a
+    positive gain counts 0. LETOR's scripts, of 3.0 and of 4.0, are ties = "ordinal",
+    short_queries = "zero"; scikit-learn's `ndcg_score` is gain = "linear", discount =
+    "shifted". The guide to rankings with queries has more, in "What other packages
+    mean".
 
     Parameters
     ----------
-    y : ArrayLike
-        (n,) relevances >= 0.
-    f : ArrayLike
-        (n,) decision values.
-    qid : ArrayLike | None
-        ArrayLike or None (n,) queries; None: a single one.
+    y : array-like of shape (n,)
+        Relevances, at least 0.
+    f : array-like of shape (n,)
+        Decision values.
+    qid : array-like of shape (n,) or None
+        Queries; None is a single query.
     k : int or None
-        None for all documents of a query.
-    gain : Gain
-        "exponential", 2^y - 1, or "linear", y.
-    discount : Discount
-        "letor", 1 / log2(max(2, i)), or "shifted", 1 / log2(1 + i).
-    ties : Literal['average', 'ordinal']
-        Of documents with the same f: "average", the mean over their orders, or "ordinal", the order
-        of the rows.
-    short_queries : ShortQueries
-        Of queries with fewer than k documents: "count", the NDCG of all documents, as most packages
-        have it, or "zero", 0, as the means of LETOR's evaluation scripts have it.
-
-    LETOR's scripts, of 3.0 and of 4.0, are ties = "ordinal", short_queries = "zero"; scikit-learn's
-    `ndcg_score` is gain = "linear", discount = "shifted". "What other packages mean", in the guide
-    to rankings with queries, has more.
+        Number of first documents; None is all documents of a query.
+    gain : {"exponential", "linear"}
+        2^y - 1, or y.
+    discount : {"letor", "shifted"}
+        1 / log2(max(2, i)), or 1 / log2(1 + i).
+    ties : {"average", "ordinal"}
+        Order of documents with equal f: the mean over all their orders, or the order of
+        the rows.
+    short_queries : {"count", "zero"}
+        Value of queries with fewer than k documents: the NDCG of all documents, as in
+        most packages, or 0, as in the means of LETOR's evaluation scripts.
 
     Returns
     -------
-    Of every query, in [0, 1].
+    PerQuery
+        NDCG of every query, in [0, 1].
 
     Raises
     ------
     ValueError
-        As in `concordance`, a negative relevance, k < 1, an unknown gain, discount or treatment of
-        ties or of short queries.
+        If a relevance is negative, k < 1, or a keyword is unknown; also as in
+        `concordance`.
 
-    Source: K, section 4.2, corrected: the document prints the ideal order in the numerator, too. F.
-    McSherry and M. Najork, Computing information retrieval performance measures efficiently in the
-    presence of tied scores (2008), for the mean over orders.
+    References
+    ----------
+    K, section 4.2, corrected: the document has the ideal order in the numerator, too.
+    F. McSherry and M. Najork, Computing information retrieval performance measures
+    efficiently in the presence of tied scores (2008), for the mean over orders.
     """
     last, ratios = places(k), _ratios(gain, discount, ties)
     check_choice(short_queries, "short_queries", ("count", "zero"))
@@ -93,37 +95,43 @@ def mean_ndcg(
 ) -> PerQuery:
     """Return MeanNDCG of LETOR 4.0, the mean of NDCG@k over the documents k of a query.
 
+    Relevances in the thousands do not overflow.
+
     Parameters
     ----------
-    As in `ndcg`; relevances in the thousands do not overflow.
+    y, f, qid, gain, discount, ties
+        See `ndcg`.
 
     Returns
     -------
-    Of every query, in [0, 1].
+    PerQuery
+        MeanNDCG of every query, in [0, 1].
 
     Raises
     ------
     ValueError
-        As in `ndcg`.
+        See `ndcg`.
 
-    Source: K, section 4.2.
+    References
+    ----------
+    K, section 4.2.
     """
     ratios = _ratios(gain, discount, ties)
     return evaluate_per_query(_graded(y, f, qid), lambda y, f: float(ratios(y, f).mean()))
 
 
 def _graded(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None) -> Ranking:
-    given = Ranking.of(y, f, qid)
-    if given.y.min() < 0:
+    ranked = Ranking.of(y, f, qid)
+    if ranked.y.min() < 0:
         raise ValueError(
-            f"y holds a negative relevance at row {int(given.y.argmin())}: a gain must not "
+            f"y holds a negative relevance at row {int(ranked.y.argmin())}: a gain must not "
             f"be negative"
         )
-    return given
+    return ranked
 
 
 def _ratios(gain: str, discount: str, ties: str) -> Callable[[Array, Array], Array]:
-    """NDCG@k for k = 1, ..., l, (l,), of relevances y (l,) by falling f (l,)."""
+    """Return a function for NDCG@k, k = 1, ..., l, of relevances y by decreasing f."""
     check_choice(gain, "gain", ("exponential", "linear"))
     check_choice(discount, "discount", ("letor", "shifted"))
     check_choice(ties, "ties", ("average", "ordinal"))
@@ -142,7 +150,10 @@ def _ratios(gain: str, discount: str, ties: str) -> Callable[[Array, Array], Arr
 
 
 def _gains(y: Array, gain: str) -> Array:
-    """Gains in units that cancel and do not overflow: (2^y - 1) / 2^max y, or y / max y."""
+    """Return gains in units that cancel and do not overflow.
+
+    (2^y - 1) / 2^max y,    or y / max y
+    """
     return np.asarray(
         -np.expm1(-y * np.log(2)) * np.exp2(y - y.max()) if gain == "exponential" else y / y.max()
     )

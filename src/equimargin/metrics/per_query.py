@@ -1,4 +1,4 @@
-"""Rankings as they are given, query by query, and the value of a metric for each."""
+"""Validated rankings, and values of a metric by query."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from equimargin.formulations.problem.labels import numbers, queries
 
 @dataclass(frozen=True, eq=False)
 class PerQuery:
-    """A metric of every query.
+    """Values of a metric, by query.
 
     Parameters
     ----------
-    query : NDArray[Any] of shape (q,)
-        Names, ascending.
+    query : ndarray of shape (q,)
+        Names of the queries, ascending.
     total : ndarray of shape (q,)
-        What each contributes.
+        Contributions to the mean's numerator.
     weight : ndarray of shape (q,)
-        How much of the mean it is, 0 where the metric has no meaning.
+        Weights in the mean, 0 if the metric is undefined.
     """
 
     query: NDArray[Any]
@@ -33,20 +33,30 @@ class PerQuery:
 
     @property
     def values(self) -> Array:
-        """total / weight, (q,), NaN where the metric has no meaning."""
+        """Quotients total / weight, shape (q,); NaN if the metric is undefined."""
         out = np.full(len(self.query), np.nan)
         np.divide(self.total, self.weight, out=out, where=self.weight > 0)
         return out
 
     @property
     def mean(self) -> float:
-        """sum of total / sum of weight; NaN if the metric has a meaning for no query."""
+        """Sum of total over sum of weight; NaN if the metric is nowhere defined."""
         weight = float(self.weight.sum())
         return float(self.total.sum()) / weight if weight > 0 else float("nan")
 
 
 class Ranking(NamedTuple):
-    """Relevances, decision values and queries that fit: y, f (n,), query (n,) from 0, names (q,)."""
+    """Validated ranking of n documents in q queries.
+
+    Parameters
+    ----------
+    y, f : ndarray of shape (n,)
+        Relevances and decision values.
+    query : ndarray of shape (n,)
+        Query numbers from 0.
+    names : ndarray of shape (q,)
+        Names of the queries.
+    """
 
     y: Array
     f: Array
@@ -55,6 +65,23 @@ class Ranking(NamedTuple):
 
     @classmethod
     def of(cls, y: ArrayLike, f: ArrayLike, qid: ArrayLike | None) -> Ranking:
+        """Validate a ranking.
+
+        Parameters
+        ----------
+        y, f, qid
+            See `concordance`.
+
+        Returns
+        -------
+        Ranking
+            Ranking with numbered queries.
+
+        Raises
+        ------
+        ValueError
+            If shapes do not fit, there is no row, or a number is not finite.
+        """
         n = np.asarray(y).size
         if n == 0:
             raise ValueError("y is empty: a ranking needs one document at least")
@@ -63,8 +90,17 @@ class Ranking(NamedTuple):
 
 
 def evaluate_per_query(given: Ranking, metric: Callable[[Array, Array], float]) -> PerQuery:
-    """A metric of y and f, both by falling f, of every query; NaN where it has no meaning."""
-    order = np.lexsort((-given.f, given.query))  # stable: rows with the same f stay in their order
+    """Evaluate a metric on every query, with y and f by decreasing f.
+
+    Parameters
+    ----------
+    given : Ranking
+        Ranking.
+    metric : callable
+        Function of y and f of one query; NaN if undefined.
+    """
+    # The sort is stable: rows with equal f stay in their order.
+    order = np.lexsort((-given.f, given.query))
     ends = np.cumsum(np.bincount(given.query))[:-1]
     ranked = zip(np.split(given.y[order], ends), np.split(given.f[order], ends), strict=True)
     values = np.array([metric(y, f) for y, f in ranked])
@@ -72,23 +108,57 @@ def evaluate_per_query(given: Ranking, metric: Callable[[Array, Array], float]) 
 
 
 def group_means(values: Array, f: Array) -> Array:
-    """Values replaced by their mean over the documents with the same f; f sorted."""
+    """Replace values by their means over the documents with equal f.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Values.
+    f : ndarray of shape (n,)
+        Decision values, sorted.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Means.
+    """
     group = groups(f)
     return np.asarray((np.bincount(group, values) / np.bincount(group))[group])
 
 
 def groups(f: Array) -> Index:
-    """Numbers 0, 1, ... of the groups of equal f; f sorted."""
+    """Number the groups of equal f, from 0.
+
+    Parameters
+    ----------
+    f : ndarray of shape (n,)
+        Decision values, sorted.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Group numbers.
+    """
     return np.cumsum(np.append(False, f[1:] != f[:-1]))
 
 
 def places(k: int | None) -> int | None:
-    """How many documents from the first on are asked for; None: all.
+    """Validate a number of first documents.
+
+    Parameters
+    ----------
+    k : int or None
+        Number of documents, at least 1; None is all.
+
+    Returns
+    -------
+    int or None
+        Number of documents.
 
     Raises
     ------
     ValueError
-        k is no whole number from 1 on.
+        If k is not a whole number of at least 1.
     """
     if k is not None and (isinstance(k, bool) or not (isinstance(k, int | np.integer) and k >= 1)):
         raise ValueError(f"k must be a whole number of documents, 1 or more, not {k!r}")

@@ -1,4 +1,4 @@
-"""Precision, recall and average precision: which of the first documents are relevant, and which of the relevant are among the first."""
+"""Precision, recall and average precision of the first documents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from equimargin.metrics.per_query import (
 )
 
 Orders = Literal["average", "ordinal"]
-"""What becomes of documents with the same f."""
+"""Order of documents with equal f."""
 
 
 def precision(
@@ -31,43 +31,46 @@ def precision(
     threshold: float = 1.0,
     ties: Orders = "average",
 ) -> PerQuery:
-    """The share of relevant documents among the first k, which are those retrieved.
+    """Return the share of relevant documents among the first k, the retrieved ones.
 
         precision@k = |relevant and retrieved| / |retrieved|
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        relevances.
+        Relevances.
     f : array-like of shape (n,)
         Decision values.
-    qid : ArrayLike | None of shape (n,)
-        Queries; None: a single one.
-    k : int | None
-        None for all documents of a query; where it has fewer than k, all are retrieved,
-        and their number divides. trec_eval and LETOR 4.0 divide by k, and LETOR 3.0
-        counts 0 there.
+    qid : array-like of shape (n,) or None
+        Queries; None is a single query.
+    k : int or None
+        Number of retrieved documents; None is all documents of a query. For a query of
+        fewer than k documents all are retrieved, and their number is the divisor;
+        trec_eval and LETOR 4.0 divide by k, and LETOR 3.0 counts 0.
     threshold : float
-        Relevant is y >= threshold.
-    ties : Orders
-        Of documents with the same f: "average", the mean over their orders, or
-        "ordinal", the order of the rows.
+        Minimum y of relevant documents.
+    ties : {"average", "ordinal"}
+        Order of documents with equal f: the mean over all their orders, or the order of
+        the rows.
 
     Returns
     -------
-    Of every query, in [0, 1].
+    PerQuery
+        Precision of every query, in [0, 1].
 
     Raises
     ------
     ValueError
-        As in `concordance`, k < 1, a threshold that is no number, an unknown treatment
-        of ties.
+        If k < 1, `threshold` is not a number, or `ties` is unknown; also as in
+        `concordance`.
 
-    Source: W, information retrieval quality.
+    References
+    ----------
+    W, information retrieval quality.
     """
-    found = _found(k, threshold, ties)
+    count = _found(k, threshold, ties)
     return evaluate_per_query(
-        Ranking.of(y, f, qid), lambda y, f: found(y, f)[0] / min(k or len(y), len(y))
+        Ranking.of(y, f, qid), lambda y, f: count(y, f)[0] / min(k or len(y), len(y))
     )
 
 
@@ -79,32 +82,36 @@ def recall(
     threshold: float = 1.0,
     ties: Orders = "average",
 ) -> PerQuery:
-    """The share of the relevant documents that are among the first k.
+    """Return the share of the relevant documents that are among the first k.
 
         recall@k = |relevant and retrieved| / |relevant|
 
-    Average precision is the integral of precision over recall: sum over k of precision@k (recall@k - recall@(k - 1)), where documents have
-    no ties.
+    Average precision is the integral of precision over recall: without ties, the sum
+    over k of precision@k (recall@k - recall@(k - 1)).
 
     Parameters
     ----------
-    As in `precision`.
+    y, f, qid, k, threshold, ties
+        See `precision`.
 
     Returns
     -------
-    Of every query, in [0, 1]; NaN without a relevant document.
+    PerQuery
+        Recall of every query, in [0, 1]; NaN without a relevant document.
 
     Raises
     ------
     ValueError
-        As in `precision`.
+        See `precision`.
 
-    Source: W, information retrieval quality.
+    References
+    ----------
+    W, information retrieval quality.
     """
-    found = _found(k, threshold, ties)
+    count = _found(k, threshold, ties)
 
     def share(y: Array, f: Array) -> float:
-        retrieved, relevant = found(y, f)
+        retrieved, relevant = count(y, f)
         return retrieved / relevant if relevant else float("nan")
 
     return evaluate_per_query(Ranking.of(y, f, qid), share)
@@ -117,38 +124,41 @@ def average_precision(
     threshold: float = 1.0,
     ties: Literal["average", "ordinal", "max"] = "average",
 ) -> PerQuery:
-    """The mean precision at the relevant documents; its mean over queries is MAP.
+    """Return the mean precision at the relevant documents; its mean over queries is MAP.
 
-        AP = 1/R sum over the relevant documents of (relevant documents up to its place) / (its place)
+        AP = 1/R sum over the relevant documents of (relevant documents up to its place)
+        / (its place)
 
     A query without a relevant document counts 0, as in LETOR's evaluation scripts.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        relevances.
+        Relevances.
     f : array-like of shape (n,)
         Decision values.
-    qid : ArrayLike | None of shape (n,)
-        Queries; None: a single one.
+    qid : array-like of shape (n,) or None
+        Queries; None is a single query.
     threshold : float
-        Relevant is y >= threshold.
-    ties : Literal['average', 'ordinal', 'max']
-        Of documents with the same f: "average", the mean over their orders; "ordinal",
-        the order of the rows, as LETOR's scripts have them; "max", all in the last of
-        their places, as scikit-learn's `average_precision_score` has them.
+        Minimum y of relevant documents.
+    ties : {"average", "ordinal", "max"}
+        Order of documents with equal f: the mean over all their orders; the order of
+        the rows, as in LETOR's scripts; or "max", all in the last of their places, as
+        in scikit-learn's `average_precision_score`.
 
     Returns
     -------
-    Of every query, in [0, 1].
+    PerQuery
+        Average precision of every query, in [0, 1].
 
     Raises
     ------
     ValueError
-        As in `concordance`, a threshold that is no number, an unknown treatment of
-        ties.
+        If `threshold` is not a number, or `ties` is unknown; also as in `concordance`.
 
-    Source: W, information retrieval quality; McSherry and Najork (2008), as in `ndcg`.
+    References
+    ----------
+    W, information retrieval quality; McSherry and Najork (2008), as in `ndcg`.
     """
     check_choice(ties, "ties", ("average", "ordinal", "max"))
     check_threshold(threshold)
@@ -160,7 +170,10 @@ def average_precision(
 def _found(
     k: int | None, threshold: float, ties: str
 ) -> Callable[[Array, Array], tuple[float, int]]:
-    """The relevant documents among the first k of a query, and all its relevant ones; y and f by falling f."""
+    """Return a function for the numbers of relevant documents: in the first k, and in all.
+
+    Its arguments y and f are those of a query, by decreasing f.
+    """
     last = places(k)
     check_choice(ties, "ties", ("average", "ordinal"))
     check_threshold(threshold)
@@ -174,12 +187,23 @@ def _found(
 
 
 def check_threshold(threshold: float) -> None:
-    """Refuse a threshold that is no finite number."""
+    """Raise if a threshold is not a finite number.
+
+    Parameters
+    ----------
+    threshold : float
+        Minimum y of relevant documents.
+
+    Raises
+    ------
+    ValueError
+        If it is not a finite number.
+    """
     check_number(threshold, "threshold", "a finite number", lambda t: bool(np.isfinite(t)))
 
 
 def _precision(relevant: NDArray[np.bool_], f: Array, ties: str) -> float:
-    """Average precision, of documents by falling f; 0 where none is relevant."""
+    """Return average precision, of documents by decreasing f; 0 if none is relevant."""
     R = int(relevant.sum())
     if R == 0:
         return 0.0
@@ -192,7 +216,7 @@ def _precision(relevant: NDArray[np.bool_], f: Array, ties: str) -> float:
         return float((upto[last] / (last + 1))[group][relevant].sum()) / R
     r = np.bincount(group, relevant)
     before = upto[last] - r
-    # Relevant in its place with probability r / size, a document has each of the others
-    # of its group before it with equal probability.
+    # A document is relevant in its place with probability r / size, and every other one
+    # of its group precedes it with equal probability.
     others = (place - 1 - (last + 1 - size)[group]) * ((r - 1) / np.maximum(size - 1, 1))[group]
     return float(((r / size)[group] * (before[group] + 1 + others) / place).sum()) / R

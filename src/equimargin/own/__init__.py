@@ -1,6 +1,6 @@
-"""Bring your own problem: a family of convex programs as functions that return cvxpy problems, and solvers of it.
+"""User-defined problems: families of convex programs as cvxpy functions, and their solvers.
 
-`own_problem.md` beside the README is a page to begin with.
+`own_problem.md` next to the README is a tutorial.
 
 >>> import cvxpy as cp
 >>> from equimargin import compare

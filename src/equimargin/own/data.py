@@ -1,4 +1,4 @@
-"""Data of a user-defined family: read from a file, or drawn from its strategy."""
+"""Data of a user-defined family, read from a file or sampled from its strategy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,18 @@ from equimargin.formulations.numeric.arguments import format_error
 
 
 def match_families(patterns: Sequence[str]) -> list[Family[ProgramProblem]]:
-    """The families of which nothing but the data is known that any of the patterns names; in the order in which they were entered."""
+    """Return the families of programs that match any pattern, in order of registration.
+
+    Parameters
+    ----------
+    patterns : sequence of str
+        Ids, or patterns with * and ?.
+
+    Returns
+    -------
+    list of Family
+        Families.
+    """
     return [
         family
         for id, family in program_families().items()
@@ -27,26 +38,40 @@ def match_families(patterns: Sequence[str]) -> list[Family[ProgramProblem]]:
 
 
 def list_family_names() -> str:
-    """The ids of all families of which nothing but the data is known, for a sentence."""
+    """Return the ids of all families of programs, separated by commas."""
     return ", ".join(program_families())
 
 
 def load_problem(
     family: Family[ProgramProblem], file: str | None, seed: int | None
 ) -> tuple[ProgramProblem, str]:
-    """A problem of a family at the data of a file or of a seed, and how the data were got, in a clause.
+    """Make a problem of a family from a file or a seed, and describe its data.
+
+    Parameters
+    ----------
+    family : Family[ProgramProblem]
+        Family of the problem.
+    file : str or None
+        File of the data, or None.
+    seed : int or None
+        Seed of the data, or None.
+
+    Returns
+    -------
+    tuple of (ProgramProblem, str)
+        Problem, and a phrase on its data.
 
     Raises
     ------
     ValueError
-        Neither or both are given; data that cannot be drawn or read, with the reason.
+        If neither or both are given, or the data cannot be sampled or read.
     """
     if (file is None) == (seed is None):
-        raise ValueError(f"the family {family.id} needs data: a file, or --draw SEED to draw some")
+        raise ValueError(f"the family {family.id} needs data: a file, or --draw SEED")
     if seed is not None:
         from equimargin.own.instances import drawn
 
-        data, how = drawn(family, seed), f"drawn with seed {seed}"
+        data, how = drawn(family, seed), f"sampled with seed {seed}"
     else:
         assert file is not None
         data, how = (
@@ -57,7 +82,18 @@ def load_problem(
 
 
 def in_json(data: Any) -> str:
-    """Data as a JSON file holds them: a mapping of numbers and arrays; other data in a line."""
+    """Format data as a JSON file; other data than numbers and arrays as one line.
+
+    Parameters
+    ----------
+    data : object
+        Data of a family.
+
+    Returns
+    -------
+    str
+        Text.
+    """
     try:
         return json.dumps(data, default=lambda array: array.tolist())
     except (TypeError, AttributeError):
@@ -65,50 +101,62 @@ def in_json(data: Any) -> str:
 
 
 def _loaded(family: Family[ProgramProblem], file: str) -> Any:
-    """The data that the family's own function makes of a file."""
+    """Return the data that the family's own function reads from a file."""
     assert family.load is not None
     try:
         return family.load(file)
     except (OSError, ValueError):
         raise
-    except Exception as failure:  # somebody else's function may fail in any way
+    # A user-defined function may raise any exception.
+    except Exception as failure:
         raise ValueError(
             f"{family.id} cannot read {file}: {type(failure).__name__}: {failure}"
         ) from failure
 
 
 def read(file: str | Path) -> dict[str, Any]:
-    """Numbers and arrays by name, of a JSON object or of an NPZ archive without pickles.
+    """Read numbers and arrays by name from a JSON object, or from an NPZ file without pickles.
+
+    Parameters
+    ----------
+    file : str or Path
+        Name ending in .json or .npz.
+
+    Returns
+    -------
+    dict
+        Values by name.
 
     Raises
     ------
     ValueError
-        A file that holds none of these, with the reason.
+        If the file holds neither, with the reason.
     FileNotFoundError
-        No file.
+        If there is no such file.
     """
     path = Path(file)
     try:
         if path.suffix == ".npz":
-            found: Any = dict(Archive(path.read_bytes()))
+            content: Any = dict(Archive(path.read_bytes()))
         elif path.suffix == ".json":
-            found = json.loads(path.read_text(encoding="utf-8"))
+            content = json.loads(path.read_text(encoding="utf-8"))
         else:
             raise ValueError(
                 "a file of names and numbers ends in .json or .npz; any other needs "
                 "family(..., load=function)"
             )
-        if not isinstance(found, Mapping):
-            raise ValueError("it holds no object, whose names are those of the data")
-        return {str(name): _number(name, value) for name, value in found.items()}
+        if not isinstance(content, Mapping):
+            raise ValueError("it has no JSON object with the names of the data")
+        return {str(name): _number(name, value) for name, value in content.items()}
     except FileNotFoundError:
         raise
-    except Exception as reason:  # JSON and NumPy fail in many ways
+    # JSON and NumPy raise many exceptions.
+    except Exception as reason:
         raise ValueError(f"{file} cannot be read: {format_error(reason)}") from None
 
 
 def _number(name: Any, value: Any) -> Any:
-    """A number, a text, or an array of the numbers of nested lists."""
+    """Return a number or a text unchanged, and nested lists of numbers as an array."""
     if not isinstance(value, list | np.ndarray):
         return value
     array = np.asarray(value)

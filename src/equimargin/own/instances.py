@@ -1,10 +1,9 @@
-"""Instances of user-defined families, drawn from their strategies: to try them out, and to look for one that refutes a formulation.
+"""Sampled instances of user-defined families, to test formulations and solvers.
 
-A formulation is checked on every instance that is drawn: its proven optimum must be the
-definition's. Where it says how its variables become those of the definition
-(`to_canonical`), or the way back (`from_canonical`), its optimal points are carried
-over, and must be optimal there. hypothesis shrinks an instance on which something is
-wrong.
+A formulation is checked on every sampled instance: its proven optimum must be the
+definition's. If it has a map of its variables to those of the definition
+(`to_canonical`), or the inverse map (`from_canonical`), its optimal points are mapped,
+and must be optimal there. hypothesis shrinks a failing instance.
 """
 
 from __future__ import annotations
@@ -33,23 +32,29 @@ try:
     import hypothesis
     from hypothesis.strategies import SearchStrategy
 except ImportError as missing:
-    raise ImportError("drawing data needs hypothesis: pip install hypothesis") from missing
+    raise ImportError("sampling data needs hypothesis: pip install hypothesis") from missing
 
 DIFFERENT = 1e-7
-"""Relative difference of two proven optima from which they count as different: data may have been rounded before they were declared."""
+"""Relative difference from which two proven optima count as different.
+
+Data may have been rounded before they were declared.
+"""
 OPTIMAL = 1e-6
-"""Relative distance from the optimum up to which a point that was carried over counts as optimal: it went through floats."""
+"""Relative distance from the optimum within which a mapped point counts as optimal.
+
+Its coordinates are floats.
+"""
 EXAMPLES = 50
-"""Instances that a check draws."""
+"""Number of instances that a check samples."""
 TRIED_OUT = 25
-"""Instances of which the largest is shown."""
+"""Number of sampled instances, of which the largest is shown."""
 SECONDS = 30.0
-"""Seconds that a solver may take for one drawn instance."""
+"""Time limit of a solver on a sampled instance, in seconds."""
 
 
 @dataclass(frozen=True)
 class Refutation:
-    """An instance on which something is wrong: its data, and the sentence that says what."""
+    """Failing instance: its data, and a sentence on the failure."""
 
     data: Any
     sentence: str
@@ -59,7 +64,18 @@ class Refutation:
 
 
 def exactly(data: Any) -> str:
-    """Small data in full: the names and values of a mapping."""
+    """Format small data in full, as names and values of a mapping.
+
+    Parameters
+    ----------
+    data : object
+        Data of a family.
+
+    Returns
+    -------
+    str
+        Text.
+    """
     if isinstance(data, dict):
         return ", ".join(
             f"{name} = {value.tolist() if isinstance(value, np.ndarray) else value}"
@@ -69,12 +85,26 @@ def exactly(data: Any) -> str:
 
 
 def drawn(family: Family[ProgramProblem], seed: int) -> Any:
-    """Data of a family, drawn from its strategy: the largest of a few, because on the simplest ones most formulations agree.
+    """Sample data of a family, the largest of a few.
+
+    On the simplest data most formulations agree.
+
+    Parameters
+    ----------
+    family : Family[ProgramProblem]
+        Family with a strategy.
+    seed : int
+        Seed of the sample.
+
+    Returns
+    -------
+    object
+        Data.
 
     Raises
     ------
     ValueError
-        A family without a strategy.
+        If the family has no strategy.
     """
     return max(
         drawn_examples(get_strategy(family), TRIED_OUT, seed), key=lambda data: len(exactly(data))
@@ -82,23 +112,28 @@ def drawn(family: Family[ProgramProblem], seed: int) -> Any:
 
 
 def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation | None:
-    """The smallest drawn instance on which a formulation's proven optimum is not its family's; None where none is found.
+    """Return the smallest sampled instance on which a formulation misses its family's optimum.
 
     Parameters
     ----------
     id : str
-        Of a formulation of a user-defined family.
-    examples : int
-        Instances that are drawn.
-    seed : int
-        Of drawing.
+        Id of a formulation of a user-defined family.
+    examples : int, default EXAMPLES
+        Number of sampled instances.
+    seed : int, default 0
+        Seed of the samples.
+
+    Returns
+    -------
+    Refutation or None
+        Instance; None if none is found.
 
     Raises
     ------
     KeyError
-        An unknown id.
+        If the id is unknown.
     ValueError
-        A family without a strategy.
+        If the family has no strategy.
     """
     from equimargin.formulations import REGISTRY
 
@@ -114,29 +149,29 @@ def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation |
 def check_own_formulation(
     entry: Formulation, examples: int = EXAMPLES, seed: int = 0
 ) -> Refutation | None:
-    """Check a formulation of a user-defined family on drawn instances.
+    """Check a formulation of a user-defined family on sampled instances.
 
     Parameters
     ----------
     entry : Formulation
-        In the registry.
-    examples : int
-        Instances that are drawn.
-    seed : int
-        Of drawing.
+        Formulation in the registry.
+    examples : int, default EXAMPLES
+        Number of sampled instances.
+    seed : int, default 0
+        Seed of the samples.
 
     Returns
     -------
-    The instance that refutes it, where it is a control, which conforms if there is one; else None.
+    Refutation or None
+        Instance that refutes a control, as it must; None for other formulations.
 
     Raises
     ------
     AssertionError
-        It is not worth what the definition is, or its maps do not hold, or it is a
-        control and no instance shows that; with the smallest instance found, in a
-        sentence.
+        If its optimum differs from the definition's, its maps fail, or no instance
+        refutes a control; the message has the smallest instance.
     ValueError
-        A family without a strategy.
+        If the family has no strategy.
     """
     family, seen = program_families()[entry.family], list[ProgramProblem]()
 
@@ -144,43 +179,44 @@ def check_own_formulation(
         if entry.refusal(problem) is not None:
             return ""
         seen.append(problem)
-        said = value_complaint(entry, problem)
-        return said if said or entry.control else _complaint_of_maps(entry, problem)
+        message = value_complaint(entry, problem)
+        return message if message or entry.control else _complaint_of_maps(entry, problem)
 
-    found = _smallest(family, complaint, examples, seed)
+    refuted = _smallest(family, complaint, examples, seed)
     if not seen:
-        raise AssertionError(f"{entry.id} refuses all {examples} drawn instances")
-    if found is not None and not entry.control:
-        raise AssertionError(str(found))
-    if found is None and entry.control:
+        raise AssertionError(f"{entry.id} refuses all {examples} sampled instances")
+    if refuted is not None and not entry.control:
+        raise AssertionError(str(refuted))
+    if refuted is None and entry.control:
         raise AssertionError(
-            f"{entry.id} is a control, and is worth what {family.id} is on all {len(seen)} "
-            f"drawn instances"
+            f"{entry.id} is a control, and has the optimum of {family.id} on all {len(seen)} "
+            f"sampled instances"
         )
-    return found
+    return refuted
 
 
 def check_own_solver(
     solver: RegisteredSolver[Any], examples: int = EXAMPLES, seed: int = 0
 ) -> None:
-    """Check a solver of a user-defined family on drawn instances: its answers must be worth the optimum, as near as it admits.
+    """Check a solver of a user-defined family on sampled instances.
 
-    It may refuse data by `applies`, or by a ValueError.
+    The values of its results must be the optimum within its declared accuracy. It may
+    refuse data by `applies`, or by a ValueError.
 
     Parameters
     ----------
-    solver : RegisteredSolver[Any]
-        An entry of SOLVERS.
-    examples : int
-        Instances that are drawn.
-    seed : int
-        Of drawing.
+    solver : RegisteredSolver
+        Entry of SOLVERS.
+    examples : int, default EXAMPLES
+        Number of sampled instances.
+    seed : int, default 0
+        Seed of the samples.
 
     Raises
     ------
     AssertionError
-        An answer that is worth something else, no answer, or one that cannot be made
-        feasible; with the smallest instance.
+        If a result has another value, is missing, or cannot be made feasible; the
+        message has the smallest instance.
     """
     family, seen = program_families()[solver.families[0]], list[ProgramProblem]()
 
@@ -195,25 +231,29 @@ def check_own_solver(
         if solver.refusal(problem) is not None:
             return ""
         try:
-            found: Any = solver.run(problem, Limits(time_limit=SECONDS), None)
+            solution: Any = solver.run(problem, Limits(time_limit=SECONDS), None)
         except ValueError:
             return ""
-        if found.status is not Status.OPTIMAL:
-            return f"{solver.name}: {found.reason}"
+        if solution.status is not Status.OPTIMAL:
+            return f"{solver.name}: {solution.reason}"
         try:
-            value = worth(problem, found).interval
+            value = worth(problem, solution).interval
         except ValueError as wrong:
             return f"{solver.name}: {wrong}"
         seen.append(problem)
         apart = max(value.lower - proven.upper, proven.lower - value.upper)
         admitted = (
-            f"and it admits to be off by {found.accuracy:.0e} of the size of the objective's terms"
+            f"and its declared accuracy is {solution.accuracy:.0e} of the size of the objective's "
+            f"terms"
         )
-        off = f"{solver.name} is worth {value.upper!r} where the optimum is {proven}, {admitted}"
-        rounding = stated_rounding(problem, found.formulation)
+        off = (
+            f"{solver.name} has the value {value.upper!r}, where the optimum is {proven}, "
+            f"{admitted}"
+        )
+        rounding = stated_rounding(problem, solution.formulation)
         return (
             off
-            if apart > max(max(found.accuracy, DIFFERENT) * proven.interval.size, rounding)
+            if apart > max(max(solution.accuracy, DIFFERENT) * proven.interval.size, rounding)
             else ""
         )
 
@@ -221,42 +261,58 @@ def check_own_solver(
     if refuted is not None:
         raise AssertionError(str(refuted))
     if not seen:
-        raise AssertionError(f"{solver.name} refuses all {examples} drawn instances")
+        raise AssertionError(f"{solver.name} refuses all {examples} sampled instances")
 
 
 def value_complaint(entry: Formulation, problem: ProgramProblem) -> str:
-    """That the proven optimum of a formulation is not the definition's; nothing where it may be."""
+    """Return a message if a formulation's proven optimum differs from the definition's.
+
+    Parameters
+    ----------
+    entry : Formulation
+        Formulation in the registry.
+    problem : ProgramProblem
+        Problem of its family.
+
+    Returns
+    -------
+    str
+        Message; empty if the optima may be equal.
+    """
     if entry.refusal(problem) is not None:
         return ""
     own, due = optimum(problem, entry.id), optimum(problem)
     apart = max(own.lower - due.upper, due.lower - own.upper)
     differs = apart > max(DIFFERENT * due.interval.size, stated_rounding(problem, entry.id))
     return (
-        f"{entry.id} is worth {own} where {problem.definition.id} is worth {due}" if differs else ""
+        f"{entry.id} has the optimum {own}, and {problem.definition.id} has {due}"
+        if differs
+        else ""
     )
 
 
 def _complaint_of_maps(entry: Formulation, problem: ProgramProblem) -> str:
-    """What is wrong with to_canonical, from_canonical or printed, where they are written."""
+    """Return the failure of to_canonical, from_canonical or printed, if they are defined."""
     own, due = optimum(problem, entry.id), optimum(problem)
-    said = "" if entry.printed is None else _complaint_of_printed(entry, problem)
+    message = "" if entry.printed is None else _complaint_of_printed(entry, problem)
     if not (isfinite(own.upper) and isfinite(due.upper)):
-        return said  # no point is optimal
-    if not said and entry.to_canonical is not None and own.x is not None:
+        # Without a finite optimum there is no optimal point to map.
+        return message
+    if not message and entry.to_canonical is not None and own.x is not None:
         given = entry.to_canonical(problem.values_at(entry.id, own.x), problem.data)
-        said = _complaint_of_point(
+        message = _complaint_of_point(
             f"the point that {entry.id} maps to the definition",
             problem.definition,
             given,
             problem,
             due,
         )
-    if not said and entry.from_canonical is not None and due.x is not None:
+    if not message and entry.from_canonical is not None and due.x is not None:
         given = entry.from_canonical(problem.values_at(problem.definition.id, due.x), problem.data)
-        said = _complaint_of_point(
+        message = _complaint_of_point(
             f"the point that {entry.id} maps from the definition", entry, given, problem, due
         )
-    return said
+    return message
 
 
 def _complaint_of_point(
@@ -264,21 +320,21 @@ def _complaint_of_point(
 ) -> str:
     program = problem.program(entry.id)
     try:
-        found = completed(program, given, SECONDS)
+        completed_point = completed(program, given, SECONDS)
     except ValueError as wrong:
         return f"{what} is no point of {entry.id}: {wrong}"
-    worth = float(entry.value(program.stated(found.objective), problem.data))
+    worth = float(entry.value(program.stated(completed_point.objective), problem.data))
     off = max(due.lower - worth, worth - due.upper)
-    if off > OPTIMAL * due.interval.size or found.moved > OPTIMAL:
+    if off > OPTIMAL * due.interval.size or completed_point.moved > OPTIMAL:
         return (
-            f"{what} is worth {worth!r} in {entry.id}, moved by {found.moved:.1e}, where the "
-            f"optimum is {due}"
+            f"{what} has the value {worth!r} in {entry.id}, moved by {completed_point.moved:.1e}, "
+            f"where the optimum is {due}"
         )
     return ""
 
 
 def _complaint_of_printed(entry: Formulation, problem: ProgramProblem) -> str:
-    """That the printed objective is not the declared one at values drawn at random."""
+    """Return a message if the published objective differs from the declared one at random."""
     assert entry.printed is not None
     stated, rng = entry.problem_of(problem.data), np.random.default_rng(0)
     for variable in stated.variables():
@@ -289,7 +345,9 @@ def _complaint_of_printed(entry: Formulation, problem: ProgramProblem) -> str:
         float(entry.printed(values, problem.data).objective),
     )
     same = abs(declared - printed) <= 1e-8 * max(1.0, abs(declared))
-    return "" if same else f"{entry.id} declares {declared!r}, its printed formula says {printed!r}"
+    if same:
+        return ""
+    return f"{entry.id} declares {declared!r}, its printed formula is {printed!r}"
 
 
 def _smallest(
@@ -298,23 +356,24 @@ def _smallest(
     examples: int,
     seed: int,
 ) -> Refutation | None:
-    """The smallest drawn instance with a complaint.
+    """Return the smallest sampled instance with a complaint.
 
     Raises
     ------
     AssertionError
-        A function that fails, with the smallest instance on which it does.
+        If a function raises, with the smallest such instance.
     """
-    found: list[Refutation] = []
+    refutations: list[Refutation] = []
 
     def refutes(data: Any) -> bool:
         try:
-            said = complaint(family(data))
-        except Exception as failure:  # somebody else's function may fail in any way
+            message = complaint(family(data))
+        # A user-defined function may raise any exception.
+        except Exception as failure:
             raise AssertionError(f"{what_was_raised(failure)}, on {exactly(data)}") from failure
-        if said:
-            found.append(Refutation(data, said))
-        return bool(said)
+        if message:
+            refutations.append(Refutation(data, message))
+        return bool(message)
 
     try:
         with kept_from_quitting():
@@ -323,41 +382,41 @@ def _smallest(
             )
     except hypothesis.errors.NoSuchExample:
         return None
-    return found[-1]
+    return refutations[-1]
 
 
 def drawn_examples(strategy: Any, count: int, seed: int | str) -> list[Any]:
-    """Return examples of a strategy, always the same ones for a seed, the simplest first.
+    """Return examples of a strategy, the same for a seed, the simplest first.
 
     Parameters
     ----------
     strategy : SearchStrategy
         Strategy of the examples.
     count : int
-        Largest number of examples.
+        Maximum number of examples.
     seed : int or str
-        Seed of the draws.
+        Seed of the samples.
     """
-    found: list[Any] = []
+    sampled: list[Any] = []
 
     @hypothesis.seed(seed)
     @hypothesis.settings(unhurried(count), phases=[hypothesis.Phase.generate])
     @hypothesis.given(strategy)
     def collect(example: Any) -> None:
-        found.append(example)
+        sampled.append(example)
 
     with kept_from_quitting():
         collect()
-    return found
+    return sampled
 
 
 def unhurried(examples: int) -> hypothesis.settings:
-    """Return settings without limits on the time of an example.
+    """Return settings without a time limit per example.
 
     Parameters
     ----------
     examples : int
-        Largest number of examples.
+        Maximum number of examples.
     """
     slow = list(hypothesis.HealthCheck)
     return hypothesis.settings(
@@ -370,16 +429,26 @@ def unhurried(examples: int) -> hypothesis.settings:
 
 
 def get_strategy(family: Family[ProgramProblem]) -> Any:
-    """The strategy of a family's data, made now where the family has a function that makes it.
+    """Return the strategy of a family's data, created now if the family has a function.
+
+    Parameters
+    ----------
+    family : Family[ProgramProblem]
+        Family of programs.
+
+    Returns
+    -------
+    SearchStrategy
+        Strategy.
 
     Raises
     ------
     ValueError
-        A family without one.
+        If the family has no strategy.
     """
     if family.data is None:
         raise ValueError(
-            f"the family {family.id} has no strategy to draw data from: "
+            f"the family {family.id} has no data strategy; define one by "
             f"family({family.id!r}, data=strategy)"
         )
     return family.data if isinstance(family.data, SearchStrategy) else family.data()

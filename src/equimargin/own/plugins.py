@@ -1,4 +1,4 @@
-"""Plug-ins: modules whose import enters families, formulations, solvers and documents.
+"""Plug-ins: modules whose import registers families, formulations, solvers and documents.
 
 An installed package names its modules in the entry-point group "equimargin.plugins";
 the command line loads them, and those that `--plugin` names.
@@ -20,14 +20,24 @@ from pathlib import Path
 from equimargin.formulations.declarations.user_functions import kept_from_quitting
 
 GROUP = "equimargin.plugins"
-"""The entry-point group of plug-ins."""
+"""Entry-point group of plug-ins."""
 OF_THE_FIELD = ("equimargin.formulations.field.", "equimargin.solvers.field.")
-"""How the names of the project's modules begin whose families no document prints."""
+"""Prefixes of the package's modules whose families are in none of the documents."""
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """A plug-in: the module, and where it comes from in words.  failure : why it could not be loaded, a sentence; empty if it was."""
+    """Plug-in.
+
+    Parameters
+    ----------
+    module : str
+        Name of the module.
+    origin : str
+        Description of its origin.
+    failure : str, default ""
+        Reason why it could not be loaded; empty if it was.
+    """
 
     module: str
     origin: str
@@ -35,20 +45,23 @@ class Plugin:
 
 
 LOADED: dict[str, Plugin] = {}
-"""All plug-ins that were loaded or could not be, by their modules."""
+"""Plug-ins that were loaded or failed to load, by module."""
 
 
 def load_installed() -> Iterator[str]:
     """Load the plug-ins of installed packages, each once.
 
+    A plug-in that fails does not affect the others.
+
     Yields
     ------
-    A sentence about every plug-in that fails, the others work all the same; or about a package whose entry points cannot be read.
+    str
+        Message on a plug-in that fails, or on a package with unreadable entry points.
     """
     try:
         points = sorted(entry_points(group=GROUP))
-    # Python reads those of all packages at once, and fails in many ways at a damaged
-    # file
+    # Python reads the entry points of all packages at once, and raises many exceptions
+    # for a damaged file.
     except Exception as failure:
         yield (
             f"no installed plug-in is loaded, because {_damaged()} has damaged entry points: "
@@ -67,7 +80,8 @@ def load_installed() -> Iterator[str]:
         try:
             with kept_from_quitting():
                 import_module(module)
-        except Exception as failure:  # somebody else's module may fail in any way
+        # A third-party module may raise any exception.
+        except Exception as failure:
             LOADED[module] = Plugin(module, origin, _sentence(failure))
             yield f"the plug-in {point.name} ({origin}) is left out: {LOADED[module].failure}"
         else:
@@ -75,27 +89,28 @@ def load_installed() -> Iterator[str]:
 
 
 def installed() -> tuple[str, ...]:
-    """The modules of the plug-ins of installed packages that were loaded."""
+    """Return the modules of the loaded plug-ins of installed packages."""
     try:
         modules = dict.fromkeys(_module(point) for point in sorted(entry_points(group=GROUP)))
-    except Exception:  # of a damaged package, of which `load_installed` has spoken
+    # `load_installed` has reported the damaged package.
+    except Exception:
         return ()
     return tuple(module for module in modules if module in LOADED and not LOADED[module].failure)
 
 
 def load(name: str) -> None:
-    """Load a plug-in that is asked for by name.
+    """Load a plug-in by name.
 
     Parameters
     ----------
     name : str
-        Of a module that can be imported, here or from the present folder; or of a file
-        that ends in .py.
+        Module that can be imported, here or from the present folder; or a file that
+        ends in .py.
 
     Raises
     ------
     ValueError
-        It cannot be loaded; the sentence says why, with file and line.
+        If it cannot be loaded; the message has the reason with file and line.
     """
     path = Path(name)
     folder, module = (
@@ -103,18 +118,18 @@ def load(name: str) -> None:
     )
     if path.suffix == ".py" and not path.is_file():
         raise ValueError(
-            f"the plug-in {name} is not there: --plugin takes a module, or a file that ends in .py"
+            f"the plug-in {name} does not exist; --plugin takes a module, or a file ending in .py"
         )
     if str(folder) not in sys.path:
-        sys.path.insert(
-            0, str(folder)
-        )  # other processes get the path, and import the module in the same way
+        # Other processes receive the path, and import the module from it.
+        sys.path.insert(0, str(folder))
     try:
         with kept_from_quitting():
-            found = import_module(module)
-    except Exception as failure:  # somebody else's module may fail in any way
+            loaded = import_module(module)
+    # A third-party module may raise any exception.
+    except Exception as failure:
         raise ValueError(f"the plug-in {name} cannot be loaded: {_sentence(failure)}") from failure
-    where = getattr(found, "__file__", None)
+    where = getattr(loaded, "__file__", None)
     if path.suffix == ".py" and (where is None or not path.samefile(where)):
         raise ValueError(
             f"the plug-in {name} has the name of another module, {where}: rename the file"
@@ -123,38 +138,51 @@ def load(name: str) -> None:
 
 
 def find_sources(name: str) -> list[Path]:
-    """The files of a plug-in that was loaded: its own, or those of the package that it belongs to.
+    """Return the files of a loaded plug-in, or of its package.
 
     Parameters
     ----------
     name : str
-        Of a module, or of a file that ends in .py.
+        Module, or file that ends in .py.
     """
     path = Path(name)
     if path.suffix == ".py":
         return [path]
     file = getattr(sys.modules[name.partition(".")[0]], "__file__", None)
-    if file is None:  # a folder without __init__.py
+    # A folder without __init__.py has no file.
+    if file is None:
         file = sys.modules[name].__file__
     home = Path(str(file))
     return sorted(home.parent.rglob("*.py")) if home.name == "__init__.py" else [home]
 
 
 def describe_origin(module: str) -> str:
-    """Where what a module enters comes from, in words; empty for what the project has of the documents."""
+    """Describe the origin of a module; empty for the package's families of the documents.
+
+    Parameters
+    ----------
+    module : str
+        Name of a module that registers something.
+
+    Returns
+    -------
+    str
+        Phrase.
+    """
     parents = [module.rsplit(".", cut)[0] for cut in range(module.count(".") + 1)]
     known = next((LOADED[parent] for parent in parents if parent in LOADED), None)
     if known is not None:
         return known.origin
     if parents[-1] == "equimargin":
-        return "comes with equimargin, from the field" if module.startswith(OF_THE_FIELD) else ""
+        return "bundled, not in the documents" if module.startswith(OF_THE_FIELD) else ""
     return module
 
 
 def _module(point: EntryPoint) -> str:
-    """The module that an entry point names; empty where it names none, which Python says otherwise than the package importlib_metadata.
+    """Return the module of an entry point; empty if it names none.
 
-    Once that package is imported, as Dask does, the entry points that Python finds are its own.
+    Python and the package importlib_metadata raise different errors then. Once that
+    package is imported, as Dask does, the entry points that Python finds are its own.
     """
     try:
         return point.module
@@ -167,30 +195,32 @@ def _origin(point: EntryPoint) -> str:
 
 
 def _package(installed: Distribution) -> str:
-    """The name and the version of an installed package, as far as its metadata can be read."""
+    """Return name and version of an installed package, if its metadata can be read."""
     try:
-        found = [
+        parts = [
             str(installed.metadata[name])
             for name in ("Name", "Version")
             if name in installed.metadata
         ]
-    except Exception:  # a file that is no text
-        found = []
-    return " ".join(found) if len(found) == 2 else "an installed package of damaged metadata"
+    # The metadata may be no text.
+    except Exception:
+        parts = []
+    return " ".join(parts) if len(parts) == 2 else "an installed package of damaged metadata"
 
 
 def _damaged() -> str:
-    """The first installed package whose entry points cannot be read."""
+    """Return the first installed package whose entry points cannot be read."""
     for installed in distributions():
         try:
             list(installed.entry_points)
-        except Exception:  # as above
+        # Damaged files raise many exceptions.
+        except Exception:
             return _package(installed)
     return "an installed package"
 
 
 def _sentence(failure: BaseException) -> str:
-    """What went wrong, and the line of the plug-in in which it did."""
+    """Return the message of a failure, and the line of the plug-in that raised it."""
     frames = [
         frame
         for frame in traceback.extract_tb(failure.__traceback__)

@@ -1,1 +1,1 @@
-"""The view model of a comparison with its faces: terminal page, wide table, pages for a browser, records."""
+"""View model of a comparison, and its outputs: terminal page, wide table, HTML, records."""

@@ -1,4 +1,4 @@
-"""One answer as every face shows it: its names, its cells, and its figures in few digits."""
+"""View of one answer: names, table cells, and figures in few digits."""
 
 from __future__ import annotations
 
@@ -18,29 +18,40 @@ from equimargin.solvers import Status
 COLUMNS = ("formulation", "source", "solver", "claim", "width", "agreement", "compile s", "solve s")
 """Columns of the table of all answers."""
 WORDS = ("family", "verdict", "fastest", "formulation", "source", "solver", "agreement")
-"""Columns of words in any table; all others have figures."""
+"""Text columns of any table; all others have figures."""
 
 
 @dataclass(frozen=True)
 class AnswerView:
-    """An answer as every face shows it."""
+    """View of an answer, common to all outputs."""
 
     judgement: Judgement
-    """The answer itself, with the figures to draw."""
+    """Assessment of the answer, with the figures to draw."""
     label: str
     """Name of its formulation within the family; empty for a specialised solver."""
     sources: tuple[Source, ...]
-    """Places where the formulation is printed."""
+    """Places that publish the formulation."""
     seconds: str
-    """Seconds of solving in few digits; empty where nothing was solved."""
+    """Solve time in seconds, in few digits; empty if nothing was solved."""
     figure: str
-    """Relative error as one power of ten; empty where the answer agrees or shows none."""
+    """Relative error as one power of ten; empty if the answer agrees or shows none."""
     cells: tuple[Cell, ...]
-    """A cell for each of COLUMNS."""
+    """Cells of the columns COLUMNS."""
 
     @classmethod
     def of(cls, j: Judgement) -> Self:
-        """Return the view of a judgement."""
+        """Return the view of an assessment.
+
+        Parameters
+        ----------
+        j : Judgement
+            Assessment of the answer.
+
+        Returns
+        -------
+        AnswerView
+            View.
+        """
         run = j.evidence.run
         sources = () if run.formulation is None else REGISTRY[run.formulation].sources
         seconds = "" if j.agreement is Agreement.SKIPPED else _in_few_digits(run.solve_seconds)
@@ -56,7 +67,7 @@ class AnswerView:
 
     @property
     def run(self) -> Run:
-        """Its solver and formulation, its times, and what the solver says of it."""
+        """Solver, formulation, times and reported status of the answer."""
         return self.judgement.evidence.run
 
     @property
@@ -76,21 +87,32 @@ class AnswerView:
 
     @property
     def ended_early(self) -> bool:
-        """True if the answer failed, or is inaccurate for a reason beside its accuracy."""
+        """True if the answer failed, or is inaccurate for a reason other than its residual."""
         unfinished = self.run.status is not Status.OPTIMAL or self.judgement.explained is not None
         return self.agreement is Agreement.FAILED or (
             self.agreement is Agreement.INACCURATE and unfinished
         )
 
     def said(self, ascii: bool = False) -> str:
-        """Return solver, seconds and error, on one line, with the mark unless the answer agrees."""
+        """Return solver, seconds and error on one line, with the mark unless the answer agrees.
+
+        Parameters
+        ----------
+        ascii : bool, default False
+            True if only ASCII may be used.
+
+        Returns
+        -------
+        str
+            Line.
+        """
         mark = "" if self.agreement is Agreement.AGREES else MARKS[self.agreement][ascii]
         time = f"{self.seconds}{NO_BREAK}s" if self.seconds else ""
         return NO_BREAK.join(filter(None, (mark, self.run.solver, time, self.figure)))
 
 
 def _label(family: str, formulation: str | None) -> str:
-    """Return the name of a formulation within a family; that of a control says so."""
+    """Return the name of a formulation within a family; a control is marked."""
     if formulation is None:
         return ""
     return formulation.removeprefix(f"{family}.") + (
@@ -99,7 +121,7 @@ def _label(family: str, formulation: str | None) -> str:
 
 
 def _in_few_digits(seconds: float | None) -> str:
-    """Return seconds in three digits at most, without the zero before the point; empty for None."""
+    """Format seconds in three digits at most, without a leading zero; empty for None."""
     if seconds is None:
         return ""
     if seconds < 0.0005:
@@ -110,7 +132,7 @@ def _in_few_digits(seconds: float | None) -> str:
 
 
 def _cells(j: Judgement, sources: tuple[Source, ...]) -> tuple[Cell, ...]:
-    """Return the cells of an answer; one that was skipped has no figures."""
+    """Return the cells of an answer; a skipped one has no figures."""
     run = j.evidence.run
     words = (
         Cell.word(_label("", run.formulation) or "specialised solver"),

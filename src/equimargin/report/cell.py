@@ -1,4 +1,4 @@
-"""A cell of a table that can be sorted."""
+"""Cell of a sortable table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Self
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table that can be sorted."""
+    """Cell of a sortable table."""
 
     text: str
     """Text of the cell."""
@@ -20,12 +20,38 @@ class Cell:
 
     @classmethod
     def word(cls, text: str, kind: str = "word") -> Self:
-        """Return a cell that is sorted by its text."""
+        """Return a cell that is sorted by its text.
+
+        Parameters
+        ----------
+        text : str
+            Text of the cell.
+        kind : str, default "word"
+            Kind of the cell.
+
+        Returns
+        -------
+        Cell
+            Cell.
+        """
         return cls(text, text, kind)
 
     @classmethod
     def of(cls, value: float | None, form: str) -> Self:
-        """Return a cell that is sorted by its figure, in a format; empty for None."""
+        """Return a cell that is sorted by its figure; empty for None.
+
+        Parameters
+        ----------
+        value : float or None
+            Figure.
+        form : str
+            Format specification.
+
+        Returns
+        -------
+        Cell
+            Cell.
+        """
         return (
             cls("", "")
             if value is None

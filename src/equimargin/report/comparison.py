@@ -1,4 +1,4 @@
-"""The result of `compare`, whole or as far as it has come: records, certificates, pages."""
+"""Result of `compare`, complete or so far: records, certificates, pages."""
 
 from __future__ import annotations
 
@@ -36,53 +36,53 @@ from equimargin.report.words import PAGE_COLUMNS
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The result of `compare`: the families with their judgements. Printing it shows the page."""
+    """Result of `compare`: families with their verdicts. Printing it shows the page."""
 
     families: tuple[FamilyVerdict, ...]
-    """One verdict each."""
+    """Verdicts, one per family."""
     problems: tuple[AnyProblem, ...] = ()
-    """One for every family, in the same order."""
+    """Problems of the families, in the same order."""
     data: Mapping[str, Any] = field(default_factory=dict)
     """Record of the data."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Record of the settings."""
     planned: tuple[int, ...] = ()
-    """Number of answers that each family is to have, and has once the comparison is through."""
+    """Number of planned answers of each family."""
     left_out: tuple[str, ...] = ()
-    """Sentences about what was not even planned."""
+    """Sentences on answers that were not planned."""
     seconds: float = 0.0
-    """Seconds of wall time so far."""
+    """Wall time so far, in seconds."""
     interrupted: str = ""
     """Reason of an early end; empty otherwise."""
 
     @property
     def total(self) -> int:
-        """Number of answers that were to be had."""
+        """Number of planned answers."""
         return sum(self.planned)
 
     @property
     def done(self) -> int:
-        """Number of answers that there are."""
+        """Number of answers so far."""
         return sum(len(family.judgements) for family in self.families)
 
     @property
     def agree(self) -> bool:
-        """True if every family's verdict is agree, and nothing that was run disagrees.
+        """True if every family agrees, and no answer disagrees.
 
-        Controls, which are wrong on purpose, do not count.
+        Negative controls do not count.
         """
         return bool(self.families) and self.exit_code == 0
 
     @cached_property
     def view(self) -> ComparisonView:
-        """All that is said of it, for the page, the wide table and the page of HTML."""
+        """View model for the page, the wide table and the HTML page."""
         return comparison_view(
             self.families, self.planned, self.left_out, self.seconds, self.interrupted
         )
 
     @property
     def exit_code(self) -> int:
-        """0 all families agree; 1 one disagrees; 3 nothing was solved; 4 one is undecided."""
+        """Exit status: 0 all families agree; 1 one disagrees; 3 nothing solved; 4 one undecided."""
         judgements = [
             j for family in self.families for j in family.judgements if not j.evidence.run.control
         ]
@@ -94,11 +94,11 @@ class Comparison:
 
     @property
     def answers(self) -> list[dict[str, Any]]:
-        """One flat record an answer, finite numbers or None."""
+        """Flat records, one per answer, with finite numbers or None."""
         return [record(family, j) for family in self.families for j in family.judgements]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as report/schema.json describes them."""
+        """Return the result as plain values, as report/schema.json describes them."""
         return {
             "schema": SCHEMA_VERSION,
             "command": "compare",
@@ -116,21 +116,27 @@ class Comparison:
         }
 
     def certify(self, folder: str | os.PathLike[str]) -> dict[str, Path | str]:
-        """Write a certificate of every family, FAMILY.json, from the best points of its answers.
+        """Write a certificate FAMILY.json for every family from the best points of its answers.
 
-        That of its second problem is FAMILY-2.json. That of a user-defined family is of its definition as
-        a program, proven without any answer.
+        The second problem of a family gets FAMILY-2.json. The certificate of a
+        user-defined family concerns its definition as a program, and needs no answer.
+
+        Parameters
+        ----------
+        folder : str or os.PathLike[str]
+            Folder of the files; created if missing.
 
         Returns
         -------
-        dict[str, Path | str]
-            The file of every problem, by its name without .json, or a sentence on why it has none: its
-            answers prove nothing, its kernel is not positive semidefinite, it is too large.
+        dict of str to Path or str
+            File of every problem by its name without .json, or a sentence on why it has
+            none: its answers prove nothing, its kernel is not positive semidefinite, it
+            is too large.
 
         Raises
         ------
         OSError
-            If the folder cannot be made, or a file cannot be written.
+            If the folder cannot be created, or a file cannot be written.
         """
         Path(folder).mkdir(parents=True, exist_ok=True)
         outcome: dict[str, Path | str] = {}
@@ -147,23 +153,23 @@ class Comparison:
         return outcome
 
     def to_json(self) -> str:
-        """All of it as JSON text, as report/schema.json describes it."""
+        """Return the result as JSON text, as report/schema.json describes it."""
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
     def to_csv(self) -> str:
-        """The answers as CSV text with a header."""
+        """Return the answers as CSV text with a header."""
         answers = self.answers
         return csv_text(list(answers[0]) if answers else ["family"], answers)
 
     def to_html(self, command: str = "") -> str:
-        """Return all of it as one page of HTML: the verdict, pictures, and a table of all answers.
+        """Return the result as one HTML page: verdict, pictures, and a table of all answers.
 
-        It loads nothing else.
+        The page loads nothing else.
 
         Parameters
         ----------
-        command : str
-            Command that runs it again in a shell; empty where it was run from Python.
+        command : str, default ""
+            Shell command that repeats the comparison; empty if it was run from Python.
         """
         return comparison_page(
             self.view, self.data, self.settings, {"equimargin": __version__} | versions(), command
@@ -173,12 +179,12 @@ class Comparison:
         return "\n".join(self.page(PAGE_COLUMNS))
 
     def page(self, width: int = PAGE_COLUMNS, ascii: bool = False) -> list[str]:
-        """Return the lines of the page: a block a family, then skips and the meaning of the marks.
+        """Return the lines of the page: a block per family, then skips and the legend of marks.
 
         Parameters
         ----------
         width : int, default 80
-            Columns that no line exceeds.
+            Maximum number of columns of a line.
         ascii : bool, default False
             True if only ASCII may be used.
         """
@@ -194,7 +200,7 @@ def _certificate(problem: AnyProblem, family: FamilyVerdict) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If it has none.
+        If there is no certificate.
     """
     if not family.judgements:
         raise ValueError("it has no answer yet")

@@ -1,4 +1,4 @@
-"""The page in a terminal: a block a family, skips, marks; and its wide tables."""
+"""Terminal page of a comparison: family blocks, skips and marks; and wide tables."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from equimargin.report.view import ComparisonView, FamilyView
 from equimargin.report.words import MARKS, NO_BREAK, cut
 
 INDENT = 4
-"""Columns that the lines of a block are set in from its head."""
+"""Indentation of the lines of a block, in columns."""
 NAME_COLUMNS = 15
-"""Columns, at least, that the name of a family takes in the head of its block."""
+"""Minimum width of the name of a family in the head of its block, in columns."""
 NARROWEST_SOURCE = 10
-"""Columns below which the sources of the formulations are left out."""
+"""Minimum width of the sources of formulations, in columns; narrower ones are omitted."""
 STYLES = {
     Agreement.DISAGREES: "red",
     Agreement.FAILED: "yellow",
     Agreement.INACCURATE: "yellow",
     Agreement.SKIPPED: "dim",
 }
-"""Style of a line of a wide table by the agreement of its answer."""
+"""Style of a line of a wide table, by the agreement of its answer."""
 
 
 @dataclass(frozen=True)
@@ -32,18 +32,44 @@ class Style:
     """Layout of lines."""
 
     width: int
-    """Columns that no line exceeds."""
+    """Maximum number of columns of a line."""
     ascii: bool
     """True if only ASCII may be used."""
     names: int = NAME_COLUMNS
-    """Columns that the name of a family takes."""
+    """Width of the name of a family, in columns."""
 
     def mark(self, agreement: Agreement) -> str:
-        """Return the mark of an agreement."""
+        """Return the mark of an agreement.
+
+        Parameters
+        ----------
+        agreement : Agreement
+            Agreement of an answer.
+
+        Returns
+        -------
+        str
+            One character.
+        """
         return MARKS[agreement][self.ascii]
 
     def wrapped(self, text: str, indent: int = 0, hanging: int = 2) -> list[str]:
-        """Return the text on as many lines as it takes; a no-break space becomes a space."""
+        """Wrap a text to the width, and replace no-break spaces by spaces.
+
+        Parameters
+        ----------
+        text : str
+            Text of one paragraph.
+        indent : int, default 0
+            Indentation of the first line, in columns.
+        hanging : int, default 2
+            Further indentation of the other lines, in columns.
+
+        Returns
+        -------
+        list of str
+            Lines.
+        """
         first, rest = " " * indent, " " * (indent + hanging)
         lines = wrap(
             text, self.width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
@@ -52,12 +78,36 @@ class Style:
 
 
 def name_columns(families: Iterable[FamilyVerdict]) -> int:
-    """Return the columns that the longest name of a family takes, with two spaces after it."""
+    """Return the width of the longest family name with two spaces after it, in columns.
+
+    Parameters
+    ----------
+    families : iterable of FamilyVerdict
+        Families of the page.
+
+    Returns
+    -------
+    int
+        Number of columns, at least NAME_COLUMNS.
+    """
     return max([NAME_COLUMNS, *(len(family.id) + 2 for family in families)])
 
 
 def block(family: FamilyView, style: Style) -> list[str]:
-    """Return the lines of a family: optimum, verdict, solvers, formulations, remarks."""
+    """Return the lines of a family: optimum, verdict, solvers, formulations, remarks.
+
+    Parameters
+    ----------
+    family : FamilyView
+        View of the family.
+    style : Style
+        Layout of the lines.
+
+    Returns
+    -------
+    list of str
+        Lines.
+    """
     lines = _head(family, style)
     if family.missing and not any(answer.was_run for answer in family.answers):
         return lines
@@ -69,7 +119,20 @@ def block(family: FamilyView, style: Style) -> list[str]:
 
 
 def closing(view: ComparisonView, style: Style) -> list[str]:
-    """Return the last lines: counts, reading of numbers, skips, letters of documents, marks."""
+    """Return the last lines: counts, interpretation of floats, skips, documents, marks.
+
+    Parameters
+    ----------
+    view : ComparisonView
+        View of the comparison.
+    style : Style
+        Layout of the lines.
+
+    Returns
+    -------
+    list of str
+        Lines.
+    """
     letters = ", ".join(sorted(view.first_documents))
     marks = "  ".join(f"{style.mark(agreement)}{NO_BREAK}{agreement}" for agreement in Agreement)
     sentences = [
@@ -83,7 +146,18 @@ def closing(view: ComparisonView, style: Style) -> list[str]:
 
 
 def wide_table(family: FamilyView) -> Any:
-    """Return the answers of a family as a table for a rich console of 150 columns."""
+    """Return the answers of a family as a table for a rich console of 150 columns.
+
+    Parameters
+    ----------
+    family : FamilyView
+        View of the family.
+
+    Returns
+    -------
+    rich.table.Table
+        Table.
+    """
     from rich.table import Table
 
     table = Table(title=family.id, title_justify="left", title_style="bold", expand=False)
@@ -95,17 +169,29 @@ def wide_table(family: FamilyView) -> Any:
 
 
 def first_proof(family: FamilyView, style: Style) -> list[str]:
-    """Return a line on an optimum that is proven while others are still to be asked.
+    """Return a line on an optimum that is proven before all answers have run.
 
-    It is indented, so that it is not taken for the head of a block.
+    It is indented to distinguish it from the head of a block.
+
+    Parameters
+    ----------
+    family : FamilyView
+        View of the family.
+    style : Style
+        Layout of the lines.
+
+    Returns
+    -------
+    list of str
+        Lines.
     """
     return style.wrapped(
-        f"{family.id}: {family.optimum.partition(' (')[0]}; asking other solvers", INDENT
+        f"{family.id}: {family.optimum.partition(' (')[0]}; running other solvers", INDENT
     )
 
 
 def _head(family: FamilyView, style: Style) -> list[str]:
-    """Return a family, its optimum and its standing, on one line where they fit."""
+    """Return family, optimum and standing, on one line if they fit."""
     line, standing = f"{family.id:<{style.names - 1}} {family.optimum}", family.standing
     if len(line) + 2 + len(standing) <= style.width:
         return [f"{line}{standing:>{style.width - len(line)}}"]
@@ -114,7 +200,8 @@ def _head(family: FamilyView, style: Style) -> list[str]:
 
 
 def _formulations(rows: Mapping[str, Mapping[str, AnswerView]], style: Style) -> list[str]:
-    """Return a row a formulation with a column a backend, or with a list of them."""
+    """Return a row per formulation with a column per backend, or with a list of backends."""
+    # The table becomes lists if its columns exceed the width of the page.
     backends = list(
         dict.fromkeys(
             name for row in rows.values() for name, answer in row.items() if answer.was_run
@@ -160,10 +247,10 @@ def _formulations(rows: Mapping[str, Mapping[str, AnswerView]], style: Style) ->
 
 
 def _source(row: Mapping[str, AnswerView]) -> str:
-    """Return the first place where the formulation of some answers is printed."""
+    """Return the first published source of the formulation of some answers."""
     return next((str(source) for answer in row.values() for source in answer.sources), "")
 
 
 def _cell(answer: AnswerView, style: Style) -> str:
-    """Return the mark of an answer, its seconds and its error."""
+    """Return the mark, the seconds and the error of an answer."""
     return " ".join(filter(None, (style.mark(answer.agreement), answer.seconds, answer.figure)))

@@ -1,4 +1,8 @@
-"""What is drawn of a regularisation path: its coefficients or decision values over lambda, as straight lines between few enough knots."""
+"""Curves of a regularisation path over lambda: coefficients or decision values.
+
+Between breakpoints they are drawn as straight lines; breakpoints too dense to be seen
+are reduced.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +17,28 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers.path import AnyPath, OneNormPath, RegularizationPath
 
 ACROSS = 500
-"""Lambdas at which a line is drawn. A curve with many more knots is reduced to as many columns."""
+"""Number of lambdas on a curve; a curve with many more breakpoints has as many columns."""
 LINES = 120
-"""Lines, at most. If there are more points, the points that are drawn are spread evenly over the labels."""
+"""Maximum number of curves; of more training points, an even selection over the labels."""
 
 
 def ends(path: AnyPath) -> tuple[float, float]:
-    """The largest and the smallest lambda that are drawn, the one above the other.
+    """Return the largest and the smallest lambda to draw, which are distinct.
+
+    Parameters
+    ----------
+    path : AnyPath
+        Regularisation path.
+
+    Returns
+    -------
+    tuple of (float, float)
+        Largest and smallest lambda.
 
     Raises
     ------
     ValueError
-        A path without a lambda above 0.
+        If the path has no lambda above 0.
     """
     above = path.lambdas[path.lambdas > 0]
     if not len(above):
@@ -34,14 +48,44 @@ def ends(path: AnyPath) -> tuple[float, float]:
 
 
 def lambdas(path: AnyPath, high: float, low: float, number: int = ACROSS) -> Array:
-    """The lambdas of the path at which a line is drawn, falling, evenly spread over their logarithms."""
+    """Return the decreasing lambdas of a curve, evenly spaced in the logarithm.
+
+    Parameters
+    ----------
+    path : AnyPath
+        Regularisation path.
+    high : float
+        Largest lambda.
+    low : float
+        Smallest lambda.
+    number : int, default ACROSS
+        Number of lambdas.
+
+    Returns
+    -------
+    ndarray of shape (number,)
+        Lambdas within the path.
+    """
     return np.clip(
         np.geomspace(min(high, path.lambdas[0]), low, number), path.lambdas[-1], path.lambdas[0]
     )
 
 
 def coefficients(path: AnyPath, lams: Array) -> Array | None:
-    """The coefficients w at some lambdas, (len(lams), d), of a linear kernel with at most LINES features; None of any other."""
+    """Return w at some lambdas, for a linear kernel with at most LINES features.
+
+    Parameters
+    ----------
+    path : AnyPath
+        Regularisation path.
+    lams : ndarray
+        Lambdas.
+
+    Returns
+    -------
+    ndarray of shape (len(lams), d) or None
+        Coefficients; None for other problems.
+    """
     Z = explicit(path.problem.kernel, path.problem.X)
     if not isinstance(path.problem.kernel, Linear) or Z is None or Z.d > LINES:
         return None
@@ -54,7 +98,18 @@ def coefficients(path: AnyPath, lams: Array) -> Array | None:
 
 
 def between_breakpoints(path: AnyPath) -> str:
-    """What a function of the path does between two breakpoints, in a sentence."""
+    """Return a sentence on f between two breakpoints.
+
+    Parameters
+    ----------
+    path : AnyPath
+        Regularisation path.
+
+    Returns
+    -------
+    str
+        Sentence.
+    """
     still = isinstance(path, OneNormPath)
     return (
         "f stays as it is between two breakpoints."
@@ -64,12 +119,38 @@ def between_breakpoints(path: AnyPath) -> str:
 
 
 def roundings_of_gaps(path: AnyPath) -> str:
-    """Whether the gaps of a path count the roundings of their computing."""
+    """Return a note on whether the gaps include the rounding errors of their computation.
+
+    Parameters
+    ----------
+    path : AnyPath
+        Regularisation path.
+
+    Returns
+    -------
+    str
+        Phrase that follows "relative gap".
+    """
     return "in float64" if isinstance(path, OneNormPath) else "rounding included"
 
 
 def training_scores(path: AnyPath, lams: Array) -> Array:
-    """f + b at the training points at some lambdas, (len(lams), m); less their median where only differences of scores mean anything."""
+    """Return f + b at the training points at some lambdas.
+
+    The median is subtracted if only differences of scores matter, as in a ranking.
+
+    Parameters
+    ----------
+    path : AnyPath
+        Regularisation path.
+    lams : ndarray
+        Lambdas.
+
+    Returns
+    -------
+    ndarray of shape (len(lams), m)
+        Scores.
+    """
     if isinstance(path, OneNormPath):
         values = path.decision_function(path.problem.X, lams)
     else:
@@ -80,7 +161,18 @@ def training_scores(path: AnyPath, lams: Array) -> Array:
 
 
 def margins(path: AnyPath) -> tuple[Array, NDArray[Any]]:
-    """Return the number of rows in the margin set, as steps over lambda."""
+    """Return the number of rows in the margin set, as a step function of lambda.
+
+    Parameters
+    ----------
+    path : AnyPath
+        Regularisation path.
+
+    Returns
+    -------
+    tuple of (ndarray, ndarray)
+        Lambdas, and numbers of rows.
+    """
     above = path.lambdas[path.lambdas > 0]
     return thinned(
         np.repeat(above, 2)[1:], np.repeat(path.margins[: len(above)], 2)[:-1], *ends(path)
@@ -88,12 +180,36 @@ def margins(path: AnyPath) -> tuple[Array, NDArray[Any]]:
 
 
 def labels(path: AnyPath) -> Array:
-    """The label, target or relevance of every training point; 0 where there is none."""
+    """Return the label, target or relevance of every training point; 0 if there is none.
+
+    Parameters
+    ----------
+    path : AnyPath
+        Regularisation path.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Labels.
+    """
     return np.asarray(getattr(path.problem.rows, "y", np.zeros(path.problem.m)), dtype=np.float64)
 
 
 def spread(y: Array, number: int = LINES) -> NDArray[np.intp]:
-    """At most a given number of training points, evenly spread over their labels."""
+    """Return at most a given number of training points, evenly selected over their labels.
+
+    Parameters
+    ----------
+    y : ndarray of shape (m,)
+        Labels.
+    number : int, default LINES
+        Maximum number of points.
+
+    Returns
+    -------
+    ndarray
+        Indices of the points.
+    """
     return (
         np.arange(len(y))
         if len(y) <= number
@@ -104,19 +220,51 @@ def spread(y: Array, number: int = LINES) -> NDArray[np.intp]:
 def thinned(
     lams: Array, values: NDArray[Any], high: float, low: float
 ) -> tuple[Array, NDArray[Any]]:
-    """No more knots than can be seen: the lowest and the highest of every column."""
+    """Reduce a curve to the minimum and maximum of every column that can be seen.
+
+    Parameters
+    ----------
+    lams : ndarray
+        Lambdas of the curve.
+    values : ndarray
+        Values at these lambdas.
+    high : float
+        Largest lambda of the picture.
+    low : float
+        Smallest lambda of the picture.
+
+    Returns
+    -------
+    tuple of (ndarray, ndarray)
+        Lambdas and values of the reduced curve.
+    """
     if len(lams) <= 4 * ACROSS:
         return lams, values
     column = np.floor(ACROSS * np.log(high / lams) / np.log(high / low)).astype(np.int64)
     starts = np.flatnonzero(np.append(True, column[1:] != column[:-1]))
-    found = np.stack(
+    extremes = np.stack(
         [np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)], axis=1
     )
-    return np.repeat(lams[starts], 2), found.ravel()
+    return np.repeat(lams[starts], 2), extremes.ravel()
 
 
 def along(path: RegularizationPath, lines: Array, lams: Array) -> Array:
-    """Lines (T, k) between breakpoints, over lambda, at some lambdas, (len(lams), k)."""
+    """Interpolate lines between breakpoints in lambda, and divide them by lambda.
+
+    Parameters
+    ----------
+    path : RegularizationPath
+        Regularisation path.
+    lines : ndarray of shape (T, k)
+        Values at the T breakpoints, times lambda.
+    lams : ndarray
+        Lambdas.
+
+    Returns
+    -------
+    ndarray of shape (len(lams), k)
+        Values.
+    """
     return (
         np.stack([np.interp(lams, path.lambdas[::-1], line[::-1]) for line in lines.T], axis=1)
         / lams[:, None]

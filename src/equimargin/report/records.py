@@ -1,4 +1,4 @@
-"""Answers and families as flat records of plain values, for JSON, CSV and data frames."""
+"""Flat records of answers and families with plain values, for JSON, CSV and data frames."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ import numpy as np
 from equimargin.proofs import Agreement, FamilyVerdict, Judgement
 
 SCHEMA_VERSION = 2
-"""Counts the layouts of the records of `compare` and `path`: schema.json describes this one."""
+"""Version of the records of `compare` and `path` that schema.json describes."""
 
 COMPUTED = ("=", "+", "-", "@")
-"""First characters, behind space, of texts that a spreadsheet computes."""
+"""First characters, after spaces, of texts that a spreadsheet computes."""
 SPLIT = ("\t", "\r")
-"""First characters of texts that a spreadsheet takes apart."""
+"""First characters of texts that a spreadsheet splits."""
 
 LIBRARIES = ("numpy", "scipy", "numba", "cvxpy", "clarabel", "scs", "osqp", "highspy")
-"""Names of the packages that take part in an answer."""
+"""Names of the packages that affect an answer."""
 
 
 def csv_text(names: Sequence[str], records: Iterable[Mapping[str, Any]]) -> str:
     """Return records as CSV text with a header.
 
-    A text that a spreadsheet would compute, as a file's name or a reason may be one, gets an
-    apostrophe in front; a number is none.
+    A text that a spreadsheet would compute, such as a file name or a reason may be,
+    gets an apostrophe in front; numbers do not.
 
     Parameters
     ----------
-    names : Sequence[str]
-        Sequence of str Names of the columns.
-    records : Iterable[Mapping[str, Any]]
-        Iterable of mapping One record a line, with a value for each name.
+    names : sequence of str
+        Names of the columns.
+    records : iterable of mapping
+        Records, one per line, with a value for each name.
     """
     text = io.StringIO()
     writer = csv.DictWriter(text, names)
@@ -47,7 +47,7 @@ def csv_text(names: Sequence[str], records: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _is_computed(value: Any) -> bool:
-    """Return True if a value is a text that a spreadsheet would compute, and no plain number."""
+    """Return True if a spreadsheet would compute a text; a plain number is not computed."""
     if not isinstance(value, str) or not (
         value.startswith(SPLIT) or value.lstrip().startswith(COMPUTED)
     ):
@@ -60,12 +60,31 @@ def _is_computed(value: Any) -> bool:
 
 
 def solved(judgement: Judgement) -> bool:
-    """Whether the answer solved its problem, accurately or not."""
+    """Return True if the answer solved its problem, accurately or not.
+
+    Parameters
+    ----------
+    judgement : Judgement
+        Assessment of the answer.
+    """
     return judgement.agreement in (Agreement.AGREES, Agreement.INACCURATE)
 
 
 def record(family: FamilyVerdict, judgement: Judgement) -> dict[str, Any]:
-    """One answer as a flat record of finite numbers, texts and None."""
+    """Return one answer as a flat record of finite numbers, texts and None.
+
+    Parameters
+    ----------
+    family : FamilyVerdict
+        Family of the answer.
+    judgement : Judgement
+        Assessment of the answer.
+
+    Returns
+    -------
+    dict
+        Record.
+    """
     run = judgement.evidence.run
     return {
         "family": family.id,
@@ -91,7 +110,18 @@ def record(family: FamilyVerdict, judgement: Judgement) -> dict[str, Any]:
 
 
 def summary(family: FamilyVerdict) -> dict[str, Any]:
-    """One family as a flat record: its verdict, its interval, and the number of answers with each agreement."""
+    """Return a flat record of a family: verdict, interval, and answers per agreement.
+
+    Parameters
+    ----------
+    family : FamilyVerdict
+        Family with its verdict.
+
+    Returns
+    -------
+    dict
+        Record.
+    """
     return {
         "family": family.id,
         "feasible": family.feasible,
@@ -113,7 +143,18 @@ def summary(family: FamilyVerdict) -> dict[str, Any]:
 
 
 def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as values that JSON has: an infinite number is the text inf."""
+    """Return settings as JSON values; an infinite number becomes the text inf.
+
+    Parameters
+    ----------
+    settings : mapping of str to object
+        Settings of a command.
+
+    Returns
+    -------
+    dict
+        Settings.
+    """
     return {
         name: str(v) if isinstance(v, float) and not np.isfinite(v) else v
         for name, v in settings.items()
@@ -121,7 +162,7 @@ def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """The versions of Python and of the libraries that take part in an answer."""
+    """Return the versions of Python and of the libraries that affect an answer."""
     from importlib.metadata import version
 
     return {"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES}

@@ -1,4 +1,4 @@
-"""The sentences on a family: its optimum, troubles of answers, advice, skips."""
+"""Sentences on a family: optimum, unfinished answers, advice, skips."""
 
 from __future__ import annotations
 
@@ -16,11 +16,22 @@ from equimargin.report.words import NO_BREAK
 from equimargin.solvers import Status
 
 MOST_DIGITS = 15
-"""Significant digits that any decimal number keeps in float64: more are never claimed."""
+"""Maximum number of significant digits that are claimed: float64 keeps any 15 digits."""
 
 
 def proven_digits(interval: Interval) -> tuple[str, int]:
-    """Return the number to which both ends round, and its digits; ("", 0) without one."""
+    """Return the number to which both ends round, and its digits; ("", 0) without one.
+
+    Parameters
+    ----------
+    interval : Interval
+        Proven interval of the optimum.
+
+    Returns
+    -------
+    tuple of (str, int)
+        Number as text, and its significant digits.
+    """
     lower, upper = interval.lower, interval.upper
     if not (np.isfinite(lower) and np.isfinite(upper) and lower <= upper):
         return "", 0
@@ -31,7 +42,18 @@ def proven_digits(interval: Interval) -> tuple[str, int]:
 
 
 def optimum(family: FamilyVerdict) -> str:
-    """Return a clause on the proven optimum, in digits if both ends of its interval share any."""
+    """Return a phrase on the proven optimum, in digits if both ends share any.
+
+    Parameters
+    ----------
+    family : FamilyVerdict
+        Family with its verdict.
+
+    Returns
+    -------
+    str
+        Phrase without a final period.
+    """
     lower, upper = family.interval.lower, family.interval.upper
     if not family.feasible:
         return "no point is feasible, proven"
@@ -52,28 +74,53 @@ def optimum(family: FamilyVerdict) -> str:
 
 
 def same_at_every_optimum(family: FamilyVerdict) -> str:
-    """Return a sentence on labels and multipliers that are the same at every optimum; or ""."""
+    """Return a sentence on labels and multipliers common to all optima; empty without any.
+
+    Parameters
+    ----------
+    family : FamilyVerdict
+        Family with its verdict.
+
+    Returns
+    -------
+    str
+        Sentence, or "".
+    """
     if family.stable is None:
         return ""
     shares = {
         "labels of the training points": family.stable.labels,
         "multipliers of the rows": family.stable.rows,
     }
-    # Rounded down: all of them are 100 %, and no fewer.
-    said = [
+    # Rounded down: 100 % means all of them.
+    phrases = [
         f"{math.floor(100 * share)}{NO_BREAK}% of the {name}"
         for name, share in shares.items()
         if share
     ]
-    return f"The same at every optimum, proven: {' and '.join(said)}." if said else ""
+    return f"The same at every optimum, proven: {' and '.join(phrases)}." if phrases else ""
 
 
 def troubles(family: FamilyVerdict, answers: Sequence[AnswerView]) -> Iterator[str]:
-    """Yield sentences on answers that ended early, and on formulations equal up to rounding."""
+    """Yield sentences on answers that ended early, and on optima within rounding error.
+
+    Parameters
+    ----------
+    family : FamilyVerdict
+        Family with its verdict.
+    answers : sequence of AnswerView
+        Answers of the family.
+
+    Yields
+    ------
+    str
+        Sentence or phrase.
+    """
     groups: dict[str, dict[str, list[str]]] = {}
+    # One sentence per reason, with the solvers and formulations that have it.
     for answer in (answer for answer in answers if answer.ended_early):
-        said = answer.run.reason
-        reason = said if said.startswith("stopped") else answer.judgement.ground
+        run_reason = answer.run.reason
+        reason = run_reason if run_reason.startswith("stopped") else answer.judgement.ground
         groups.setdefault(reason, {}).setdefault(answer.run.solver, []).append(answer.label)
     yield from (f"{_listed_by_place(solvers)}: {reason}" for reason, solvers in groups.items())
     agreeing = [
@@ -89,23 +136,34 @@ def troubles(family: FamilyVerdict, answers: Sequence[AnswerView]) -> Iterator[s
         if difference:
             where = f"{name} is not equal to the last digit"
             yield (
-                f"{where}: its exact optimum is {difference:.1e} off the definition's, which "
-                f"roundings of its numbers explain"
+                f"{where}: its exact optimum differs from the definition's by {difference:.1e}, "
+                f"which rounding of its numbers explains"
             )
 
 
 def controls(answers: Iterable[AnswerView]) -> Iterator[str]:
-    """Yield a sentence on controls that disagree, and one on controls that do not."""
+    """Yield a sentence on refuted controls, and one on controls that were not refuted.
+
+    Parameters
+    ----------
+    answers : iterable of AnswerView
+        Answers of a family.
+
+    Yields
+    ------
+    str
+        Sentence.
+    """
     judged: dict[str, set[Agreement]] = {}
     for answer in answers:
         if answer.run.control:
             judged.setdefault(answer.label, set()).add(answer.agreement)
     # One answer that disagrees refutes a control, whatever its other answers are.
-    refuted = [name for name, found in judged.items() if Agreement.DISAGREES in found]
+    refuted = [name for name, agreements in judged.items() if Agreement.DISAGREES in agreements]
     alike = [
         name
-        for name, found in judged.items()
-        if Agreement.DISAGREES not in found and Agreement.AGREES in found
+        for name, agreements in judged.items()
+        if Agreement.DISAGREES not in agreements and Agreement.AGREES in agreements
     ]
     if refuted:
         yield (
@@ -115,13 +173,26 @@ def controls(answers: Iterable[AnswerView]) -> Iterator[str]:
     if alike:
         has = "has" if len(alike) == 1 else "have"
         yield (
-            f"Wrong on purpose, and not told apart by these data: {', '.join(alike)} {has} the "
+            f"Wrong on purpose, and not refuted by these data: {', '.join(alike)} {has} the "
             f"optimum of the family here."
         )
 
 
 def advice(family: FamilyVerdict, answers: Sequence[AnswerView]) -> str:
-    """Return the answers that are off, with their errors, or a remedy that the family lacks."""
+    """Return the disagreeing answers with their errors, or a remedy for the family.
+
+    Parameters
+    ----------
+    family : FamilyVerdict
+        Family with its verdict.
+    answers : sequence of AnswerView
+        Answers of the family.
+
+    Returns
+    -------
+    str
+        Sentences; empty if there is no remedy.
+    """
     counted = [answer for answer in answers if not answer.run.control]
     against = [answer for answer in counted if answer.agreement is Agreement.DISAGREES]
     if against:
@@ -135,19 +206,18 @@ def advice(family: FamilyVerdict, answers: Sequence[AnswerView]) -> str:
         )
         if all(point is not None and point.own is not None for point in points):
             other = "The difference is proven, so that other backends (--solver) would show it too."
-        return f"Off, relative to the optimum: {figures}. {other}"
+        return f"Errors relative to the optimum: {figures}. {other}"
     if family.verdict is Verdict.DISAGREE:
         return "This is an error of the project: please report it with the data."
     if any(answer.judgement.unequal for answer in counted):
         return ""
     if "one witness" in family.reason:
-        return "Ask for a backend or a solver of other code, too."
+        return "Add a backend or a solver with different code."
     if "not positive semidefinite" in family.reason:
-        return "Take another kernel."
+        return "Use another kernel."
     if re.search("was asked for|were asked for|was skipped", family.reason):
-        return "Ask for more: leave out --solver and --formulation, or add to them."
-    # What was stopped for another reason than the limit of one answer says itself how
-    # it could have gone on.
+        return "Request more answers: leave out --solver and --formulation, or add to them."
+    # A reason that begins with "stopped" names its own remedy.
     runs = [
         answer.run
         for answer in answers
@@ -159,48 +229,71 @@ def advice(family: FamilyVerdict, answers: Sequence[AnswerView]) -> str:
     if not family.has_features:
         return _advice_without_features(family, counted, out_of_time)
     if not any(solved(answer.judgement) for answer in answers):
-        return "--scale brings features to one scale, --sample N takes fewer rows."
-    return (
-        f"{'--scale, a looser --tol or a longer --time-limit' if out_of_time else '--scale or a looser --tol'} "
-        f""
-        f""
-        f"may decide it."
-    )
+        return "--scale standardises the features, --sample N uses fewer rows."
+    if out_of_time:
+        return "--scale, a looser --tol or a longer --time-limit may decide it."
+    return "--scale or a looser --tol may decide it."
 
 
 def _advice_without_features(
     family: FamilyVerdict, counted: Iterable[AnswerView], out_of_time: bool
 ) -> str:
-    """Return a remedy for numbers that are taken as they are, such as a Gram matrix."""
-    said = []
+    """Return a remedy for problems without features to scale, such as a Gram matrix."""
+    sentences = []
     if any(answer.agreement is Agreement.INACCURATE for answer in counted):
-        said.append("A looser --agree-tol takes inaccurate answers for agreeing ones.")
+        sentences.append("A looser --agree-tol makes inaccurate answers agree.")
     if out_of_time:
-        said.append("A longer --time-limit may decide it.")
-    if not said and family.count(Agreement.AGREES) and "takes the problem" in family.reason:
-        said.append("Write a second formulation, or a solver, to compare it with.")
-    return " ".join(said)
+        sentences.append("A longer --time-limit may decide it.")
+    if not sentences and family.count(Agreement.AGREES) and "takes the problem" in family.reason:
+        sentences.append("Write a second formulation, or a solver, to compare it with.")
+    return " ".join(sentences)
 
 
 def skips(families: Sequence[FamilyVerdict]) -> list[str]:
-    """Return every reason to skip, once, with the solvers and where they were skipped."""
+    """Return the reasons for skipped answers, each with its solvers and places.
+
+    Parameters
+    ----------
+    families : sequence of FamilyVerdict
+        Families with their verdicts.
+
+    Returns
+    -------
+    list of str
+        Phrases.
+    """
     groups: dict[str, dict[str, list[str]]] = {}
     for family in families:
         run = {
             j.evidence.run.solver for j in family.judgements if j.agreement is not Agreement.SKIPPED
         }
-        for each in (j.evidence.run for j in family.judgements if j.agreement is Agreement.SKIPPED):
+        for skipped_run in (
+            j.evidence.run for j in family.judgements if j.agreement is Agreement.SKIPPED
+        ):
             place = (
-                each.formulation
-                if each.formulation is not None and each.solver in run
+                skipped_run.formulation
+                if skipped_run.formulation is not None and skipped_run.solver in run
                 else family.id
             )
-            groups.setdefault(each.reason, {}).setdefault(each.solver, []).append(place)
+            groups.setdefault(skipped_run.reason, {}).setdefault(skipped_run.solver, []).append(
+                place
+            )
     return [f"{_listed_by_place(solvers)} ({reason})" for reason, solvers in groups.items()]
 
 
 def readings(families: Sequence[FamilyVerdict]) -> list[str]:
-    """Return sentences on the reading of numbers, each once, with its families."""
+    """Return the interpretations of the floats, each once, with its families.
+
+    Parameters
+    ----------
+    families : sequence of FamilyVerdict
+        Families with their verdicts.
+
+    Returns
+    -------
+    list of str
+        Sentences.
+    """
     ids: dict[str, list[str]] = {}
     for family in families:
         if family.note and family.judgements:
@@ -209,7 +302,7 @@ def readings(families: Sequence[FamilyVerdict]) -> list[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return names with commas, and "and" before the last one."""
+    """Join names with commas, and "and" before the last one."""
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 

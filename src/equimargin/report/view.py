@@ -1,4 +1,4 @@
-"""The view model of a comparison: all that is said of it, for faces that lay it out."""
+"""View model of a comparison: the texts and cells that all outputs lay out."""
 
 from __future__ import annotations
 
@@ -27,37 +27,37 @@ from equimargin.report.words import NO_BREAK
 OVERVIEW = ("family", "verdict", "optimum", "digits", "width", "agreeing", "fastest", "seconds")
 """Columns of the table of families."""
 SHARE_OF_COMPILING = 0.1
-"""Share of all time above which the time of compiling is said."""
+"""Fraction of the total time above which the compilation time is reported."""
 
 
 @dataclass(frozen=True)
 class FamilyView:
-    """A family as every face shows it, with the answers that there are so far."""
+    """View of a family, common to all outputs, with the answers so far."""
 
     judged: FamilyVerdict
-    """The family itself, with the figures to draw."""
+    """Family with its verdict, and the figures to draw."""
     missing: int
-    """Number of answers that are not there."""
+    """Number of missing answers."""
     kind: str
-    """Verdict in a word: agree, disagree, undecided or unfinished."""
+    """Verdict as a word: agree, disagree, undecided or unfinished."""
     standing: str
     """Verdict in capitals, or the number of missing answers."""
     optimum: str
-    """Clause on the proven optimum; empty before the first answer."""
+    """Phrase on the proven optimum; empty before the first answer."""
     overview: tuple[Cell, ...]
-    """A cell for each of OVERVIEW."""
+    """Cells of the columns OVERVIEW."""
     answers: tuple[AnswerView, ...]
     """All answers."""
     specialised: tuple[AnswerView, ...]
-    """Answers of specialised solvers that were run: agreeing ones first, fast ones first."""
+    """Answers of specialised solvers that were run: agreeing before others, then by time."""
     rows: dict[str, dict[str, AnswerView]]
     """Answers by the label of their formulation and by their solver."""
     verdict: str
     """Sentences on the verdict and a remedy; empty for the usual one, or one not final."""
     remarks: tuple[str, ...]
-    """All sentences on the family, the verdict among them."""
+    """All sentences on the family, including the verdict."""
     facts: tuple[str, ...]
-    """Sentences on what is the same at every optimum, and on the reading of its numbers."""
+    """Sentences on properties common to all optima, and on the interpretation of the floats."""
     details: tuple[str, ...]
     """Lines below the table of all its answers."""
 
@@ -69,36 +69,36 @@ class FamilyView:
 
 @dataclass(frozen=True)
 class ComparisonView:
-    """A comparison as every face shows it."""
+    """View of a comparison, common to all outputs."""
 
     families: tuple[FamilyView, ...]
-    """Its families."""
+    """Views of the families."""
     kind: str
-    """Verdict in a word: agree, disagree, undecided or unfinished."""
+    """Verdict as a word: agree, disagree, undecided or unfinished."""
     verdict: str
-    """Verdict on all families in a sentence."""
+    """Verdict on all families as a sentence."""
     counts: str
     """Number of families of each verdict."""
     progress: str
     """Number of answers and their time."""
     interrupted: bool
-    """True if it ended early."""
+    """True if the comparison ended early."""
     readings: tuple[str, ...]
-    """Sentences on the reading of numbers."""
+    """Sentences on the interpretation of the floats."""
     skips: tuple[str, ...]
-    """Reasons to skip, each with what was skipped."""
+    """Reasons for skipped answers, with the answers."""
     left_out: tuple[str, ...]
-    """Those of `skips` that are of no family."""
+    """Entries of `skips` that concern no family."""
     solvers: tuple[str, ...]
     """Solvers that were run, backends first."""
     documents: dict[str, str]
-    """Titles of the documents of all sources, by their letters."""
+    """Titles of the documents of all sources, by letter."""
     first_documents: dict[str, str]
-    """Those of the first sources of formulations that were run."""
+    """Documents of the first sources of the formulations that were run."""
 
     @property
     def below_tables(self) -> tuple[str, ...]:
-        """Sentences below wide tables, which have the skips of each family."""
+        """Sentences below wide tables, which list the skips of each family themselves."""
         return (
             *self.readings,
             *([f"left out: {'; '.join(self.left_out)}"] if self.left_out else []),
@@ -111,11 +111,11 @@ def family_view(judged: FamilyVerdict, missing: int = 0, ended: bool = False) ->
     Parameters
     ----------
     judged : FamilyVerdict
-        The family, judged as far as there are answers.
+        Family with the verdict on its answers so far.
     missing : int, default 0
-        Number of answers that are not there.
+        Number of missing answers.
     ended : bool, default False
-        True if missing answers will not come any more.
+        True if missing answers will not be run.
     """
     word = str(judged.verdict)
     kind, standing = (
@@ -131,8 +131,7 @@ def family_view(judged: FamilyVerdict, missing: int = 0, ended: bool = False) ->
     specialised = sorted(
         alone, key=lambda a: (a.agreement is not Agreement.AGREES, a.run.solve_seconds or 0.0)
     )
-    # While answers are missing the verdict may still change, and nothing is said about
-    # it.
+    # While answers are missing the verdict may still change, and is not printed.
     agrees = judged.verdict is Verdict.AGREE
     hint = (
         ""
@@ -145,9 +144,9 @@ def family_view(judged: FamilyVerdict, missing: int = 0, ended: bool = False) ->
         else f"{standing}: {judged.reason}. {hint}".rstrip()
     )
     doubt = f"{judged.doubt[0].upper()}{judged.doubt[1:]}." if judged.doubt and not missing else ""
-    said, wrong = [*troubles(judged, answers)], [*controls(answers)]
+    trouble, wrong = [*troubles(judged, answers)], [*controls(answers)]
     final = f"verdict: {kind.upper()} - {standing if missing else judged.reason}"
-    left = f"skipped: {'; '.join(found)}" if (found := skips([judged])) else ""
+    left = f"skipped: {'; '.join(skipped)}" if (skipped := skips([judged])) else ""
     return FamilyView(
         judged=judged,
         missing=missing,
@@ -159,14 +158,16 @@ def family_view(judged: FamilyVerdict, missing: int = 0, ended: bool = False) ->
         specialised=tuple(specialised),
         rows=rows,
         verdict=verdict,
-        remarks=tuple(filter(None, (*said, verdict, *wrong, doubt))),
+        remarks=tuple(filter(None, (*trouble, verdict, *wrong, doubt))),
         facts=tuple(filter(None, (same_at_every_optimum(judged), *readings([judged])))),
-        details=tuple(filter(None, (left, *said, *wrong, _enclosure(judged), final, hint, doubt))),
+        details=tuple(
+            filter(None, (left, *trouble, *wrong, _enclosure(judged), final, hint, doubt))
+        ),
     )
 
 
 def _enclosure(family: FamilyVerdict) -> str:
-    """Return a clause on the proven optimum, with both ends of a finite interval in 12 digits."""
+    """Return a phrase on the proven optimum, with a finite interval in 12 digits."""
     lower, upper = family.interval.lower, family.interval.upper
     if not (family.feasible and isfinite(lower) and isfinite(upper)):
         return optimum(family)
@@ -181,6 +182,7 @@ def _overview(
     judged: FamilyVerdict, answers: Sequence[AnswerView], standing: Cell
 ) -> Iterator[Cell]:
     """Yield the cells of a family in the table of families."""
+    # Controls are not counted: they must disagree.
     digits, count = proven_digits(judged.interval)
     run = [answer for answer in answers if answer.was_run and not answer.run.control]
     right = [answer for answer in run if answer.agreement is Agreement.AGREES]
@@ -208,7 +210,27 @@ def comparison_view(
     seconds: float,
     interrupted: str,
 ) -> ComparisonView:
-    """Return the view of a comparison; the parameters are attributes of `Comparison`."""
+    """Return the view of a comparison.
+
+    Parameters
+    ----------
+    judged : sequence of FamilyVerdict
+        Families with their verdicts.
+    planned : sequence of int
+        Number of planned answers of each family.
+    left_out : sequence of str
+        Sentences on answers that were not planned.
+    seconds : float
+        Wall time so far, in seconds.
+    interrupted : str
+        Reason of an early end; empty otherwise.
+
+    Returns
+    -------
+    ComparisonView
+        View.
+    """
+    # Without a plan every family is complete.
     wanted = planned or [len(family.judgements) for family in judged]
     pairs = zip(judged, wanted, strict=True)
     families = tuple(
@@ -262,16 +284,17 @@ def _verdict(families: Sequence[FamilyView]) -> tuple[str, str]:
         for kind in ("agree", "undecided", "unfinished")
     }
     against = [family.id for family in families if family.judged.verdict is Verdict.DISAGREE]
+    # Order of severity: disagree, unfinished, undecided, agree.
     of_all, late, left = f"of {len(families)} families", ids["unfinished"], ids["undecided"]
     if not families:
         return "undecided", "Nothing was compared."
     if len(families) == 1 and not late:
-        said = {
+        phrases = {
             "agree": "agree",
             "disagree": "do not agree",
             "undecided": "leave its optimum undecided",
         }
-        return families[0].kind, f"The answers of {families[0].id} {said[families[0].kind]}."
+        return families[0].kind, f"The answers of {families[0].id} {phrases[families[0].kind]}."
     if against:
         return (
             "disagree",
@@ -295,11 +318,11 @@ def _verdict(families: Sequence[FamilyView]) -> tuple[str, str]:
 
 
 def _titles(sources: Iterable[Source]) -> dict[str, str]:
-    """Return the titles of the documents of some sources by their letters."""
+    """Return the titles of the documents of some sources by letter."""
     letters = {source.document for source in sources}
     return {letter: title for letter, title in DOCUMENTS.items() if letter in letters}
 
 
 def _about(seconds: float, digits: int) -> str:
-    """Return seconds in a few digits, and never in fewer than whole ones."""
+    """Format seconds in a few digits, but at least as whole seconds."""
     return f"{seconds:.{digits}g}" if seconds < 10 ** (digits - 1) else f"{seconds:.0f}"

@@ -1,13 +1,13 @@
-"""The words and marks of a comparison, explained."""
+"""Terms and marks of a comparison, with their explanation."""
 
 from __future__ import annotations
 
 from textwrap import fill
 
 PAGE_COLUMNS = 80
-"""Columns of the page where nobody says how many there are."""
+"""Columns of the page if the width of the output is unknown."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
-"""A space without a line break."""
+"""Space without a line break."""
 MARKS = {
     "agrees": ("✓", "ok"),
     "inaccurate": ("≈", "~"),
@@ -15,20 +15,38 @@ MARKS = {
     "failed": ("!", "!"),
     "skipped": ("-", "-"),
 }
-"""Mark of each `Agreement` by its word, in Unicode and in ASCII; the enumeration would load numpy for --explain."""
+"""Mark of each `Agreement` by its word, in Unicode and in ASCII.
+
+The keys are words because the enumeration would load numpy for --explain.
+"""
 MEANINGS = {
     "agrees": "the value is the optimum, and the point is near-optimal after exact repair, both "
     "within --agree-tol",
-    "inaccurate": "off by no more than its own accuracy explains",
-    "disagrees": "off by more than that: a formulation is wrong, or a solver is",
+    "inaccurate": "its error is no larger than its own residual explains",
+    "disagrees": "its error is larger than that: a formulation is wrong, or a solver is",
     "failed": "it did not solve its own problem, or ran out of time",
-    "skipped": "it does not take this problem, or was not asked",
+    "skipped": "it does not support this problem, or was not requested",
 }
 """Meaning of each agreement."""
 
 
 def cut(text: str, letters: int, more: str = "…") -> str:
-    """Return a text, or as much of it as has room."""
+    """Truncate a text to a number of letters.
+
+    Parameters
+    ----------
+    text : str
+        Text.
+    letters : int
+        Maximum number of letters.
+    more : str, default "…"
+        Mark of a truncated text, included in the number.
+
+    Returns
+    -------
+    str
+        Text, truncated if it is longer.
+    """
     return text if len(text) <= letters else text[: letters - 1] + more
 
 
@@ -45,26 +63,25 @@ def _explained(agreement: str) -> str:
 
 EXPLANATION = f"""\
 A family is one problem: a loss, a regularisation, with a bias or without. It
-has one optimum. Its formulations are the equations that are printed of it,
-primal and dual, each declared as a convex program and solved by general
-backends (CLARABEL, SCS, OSQP, HIGHS). Specialised solvers (smo, newton, huber)
-solve the family's problem directly: they stand first in a block, the fastest
-first.
+has one optimum. Its formulations are published equations of it, primal and
+dual, each declared as a convex program and solved by general backends
+(CLARABEL, SCS, OSQP, HIGHS). Specialised solvers (smo, newton, huber) solve
+the family's problem directly: they come first in a block, the fastest first.
 
-optimum     The digits that are printed are proven: both ends of an interval
-            that certainly holds the optimum of the given numbers round to
-            them. It comes from weak duality, with every rounding error
-            counted; "width" is its relative width.
-AGREE       A formulation and a specialised solver of other code give that
-            optimum, and no answer contradicts it. Where another rule gives the
-            verdict, the page says which.
+optimum     The printed digits are proven: both ends of an interval that
+            contains the optimum of the given numbers round to them. It comes
+            from weak duality, with every rounding error counted; "width" is
+            its relative width.
+AGREE       A formulation and a specialised solver with different code give
+            that optimum, and no answer contradicts it. If another rule gives
+            the verdict, the page names it.
 DISAGREE    An answer solved its own problem well, and its value or its point
             is not the family's: a formulation is wrong, or a solver is.
-UNDECIDED   Too few answers agree. The sentence under the block says why, and
-            what to do.
+UNDECIDED   Too few answers agree. The sentence under the block has the reason
+            and a remedy.
 
-Marks, in Unicode and in ASCII. A figure behind one says how far the answer is
-off, relative to the optimum; the last lines say why answers were skipped.
+Marks, in Unicode and in ASCII. A figure after one is the error of the answer,
+relative to the optimum; the last lines have the reasons of skipped answers.
 {chr(10).join(map(_explained, MARKS))}
 
 Sources     A letter is a document, what follows are its equations: T the
@@ -72,13 +89,12 @@ Sources     A letter is a document, what follows are its equations: T the
             and Lin, W an encyclopedia, O Herbrich and others on ordinal
             regression; `equimargin show ID` has the titles.
 
-Times are wall seconds of solving. Compiling kernels and formulations is not in
-them: --wide and the records say how long that took. Once the optimum is proven
-to --tol, a backend may take the larger of 2 s and 20 times the slowest answer
-that had agreed by then, and is stopped. Once a family agrees, its further
-answers share what is left of 7 s of CPU time; those that take more are stopped
-or not begun. --patient turns both off. The status that a solver reports of
-itself is never believed.
+Times are wall seconds of solving, without compiling kernels and formulations:
+--wide and the records have those times. Once the optimum is proven to --tol, a
+backend is stopped after the larger of 2 s and 20 times the slowest answer that
+had agreed by then. Once a family agrees, its further answers share the rest of
+7 s of CPU time; those that take more are stopped or skipped. --patient turns
+both limits off. The status that a solver reports is never used.
 
 Exit status: 0 every family agrees; 1 a family disagrees; 2 bad usage or input;
 3 nothing was solved; 4 a family is undecided; 130 interrupted by Ctrl-C or

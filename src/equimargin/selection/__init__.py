@@ -1,4 +1,6 @@
-"""The best lambda, and the best kernel, on validation points. All lambdas of a path are compared, not only its breakpoints.
+"""Selection of lambda and of the kernel on validation points.
+
+All lambdas of a path are compared, not only its breakpoints.
 
 >>> import numpy as np
 >>> from equimargin.formulations import ranking, rbf

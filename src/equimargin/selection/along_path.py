@@ -1,4 +1,4 @@
-"""The exactly best lambda of a regularisation path: the scores between breakpoints are compared, too."""
+"""Exact choice of lambda on a regularisation path, between breakpoints too."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ from equimargin.solvers.path import AnyPath, OneNormPath
 
 
 class NothingToChoose(ValueError):
-    """There is no best lambda, because the path has no lambda above 0 to choose from, or too short a range of them."""
+    """The path has no lambda above 0, or its range of lambdas is too short."""
 
 
 class SameEverywhere(NothingToChoose):
-    """The function is the same constant at every lambda, so that no lambda is better than another."""
+    """The function is the same constant at every lambda: no lambda is better."""
 
 
 class NoBreakpoint(NothingToChoose):
-    """A path that ended before its first breakpoint: no lambda is known."""
+    """The path ended before its first breakpoint: no lambda is known."""
 
 
 @dataclass(frozen=True)
 class SelectionResult:
-    """The best lambda of a path.
+    """Best lambda of a path.
 
     Parameters
     ----------
     lam : float
-        The best lambda.
+        Best lambda.
     score : float
-        The value of the metric there.
-    interval : tuple[float, float] of shape (low, high)
-        The lambdas around it with the same score.
+        Value of the metric at `lam`.
+    interval : tuple of float
+        Ends (low, high) of the interval around `lam` that has the same score.
     metric : str
-        Its name.
+        Name of the metric.
     larger_is_better : bool
-        True for a share of right answers, False for an error.
+        True for an accuracy, False for an error.
     """
 
     lam: float
@@ -57,20 +57,23 @@ class SelectionResult:
 
     @property
     def C(self) -> float:
-        """The cost of a unit of slack, 1 / lambda."""
+        """Cost per unit of slack, 1 / lambda."""
         return 1 / self.lam
 
 
 class Curve(NamedTuple):
-    """A score as a function of lambda, to be drawn with straight lines between knots. A step is two knots at one lambda.
+    """Score as a function of lambda, piecewise linear between its breakpoints.
+
+    A step has two breakpoints at one lambda.
 
     Parameters
     ----------
     lambdas : ndarray of shape (k,)
-        falling.
+        Breakpoints, decreasing.
     scores : ndarray of shape (k,)
+        Scores at the breakpoints.
     metric, larger_is_better
-        As of Selected.
+        See `SelectionResult`.
     """
 
     lambdas: Array
@@ -80,7 +83,7 @@ class Curve(NamedTuple):
 
     @property
     def best(self) -> SelectionResult:
-        """As `best` of the same path and points."""
+        """Result of `best` for the path and points of the curve."""
         return _selected(self)
 
 
@@ -91,44 +94,51 @@ def best(
     metric: str | RankMetric = "auto",
     qid: ArrayLike | None = None,
 ) -> SelectionResult:
-    """The lambda whose f is best on validation points, among all from the first breakpoint to the last one above 0.
+    """Return the lambda whose f is best on validation points.
 
-    Between breakpoints g = lambda f is linear in lambda, and f is affine in 1 / lambda; f of a one-norm problem is constant there. The
-    signs, orders and errors of f at all these lambdas follow from that. Several intervals may share the best score; the geometric middle
-    of the widest, in log lambda, is taken.
+    All lambdas from the first breakpoint to the last one above 0 are compared. Between
+    breakpoints g = lambda f is linear in lambda, and f is affine in 1 / lambda; f of a
+    one-norm problem is constant there. The signs, orders and errors of f at all these
+    lambdas follow from that. Several intervals may share the best score; the geometric
+    mean of the ends of the widest one, in log lambda, is returned.
 
     Parameters
     ----------
     path : AnyPath
-        Of `regularization_path`.
+        Result of `regularization_path`.
     X_validation : array-like of shape (n, d)
         Points, or (n, m) kernel values for a precomputed kernel.
     y_validation : array-like of shape (n,)
         Labels -1 and +1, targets, or relevances.
-    qid : ArrayLike | None of shape (n,)
-        Queries of a ranking; None: a single one.
-    metric : str | RankMetric
+    metric : str or callable
         "accuracy", "pairwise_accuracy", "mean_squared_error", "mean_absolute_error",
         "epsilon_insensitive"; "auto": accuracy for classification, mean_squared_error
-        for regression, pairwise_accuracy for ranking. Of rankings also "mean_ndcg",
-        "average_precision", "kendall_tau", "ndcg", "precision" and "recall", these also
-        as "ndcg@10", or any function of relevances, values and queries that returns a
-        `metrics.PerQuery` and looks at the order of the values alone.
+        for regression, pairwise_accuracy for ranking. For rankings also "mean_ndcg",
+        "average_precision", "kendall_tau", "ndcg", "precision" and "recall", the last
+        three also as "ndcg@10", or any function of relevances, values and queries that
+        returns a `metrics.PerQuery` and depends on the order of the values alone.
+    qid : array-like of shape (n,) or None
+        Queries of a ranking; None is a single query.
 
     Returns
     -------
-    Selected : scores that hold at a single lambda only, where points tie, are not taken, nor are intervals shorter than 1e-9 of lambda, nor
-        lambdas at which the metric has no meaning, as Kendall's tau of a constant f.
+    SelectionResult
+        Best lambda. Excluded are scores that hold only at a single lambda with ties,
+        intervals shorter than 1e-9 of lambda, and lambdas at which the metric is
+        undefined, such as Kendall's tau of a constant f.
 
     Raises
     ------
     ValueError
-        A metric of another task, shapes that do not fit, nothing to judge by.
+        If the metric is of another task, shapes do not fit, or no point or pair can be
+        scored.
     NothingToChoose, NoBreakpoint
-        ValueErrors, too; a path without a breakpoint above 0, or on which the metric
-        never has a meaning.
+        If the path has no breakpoint above 0, or the metric is undefined on all of it;
+        both are ValueErrors.
 
-    Source: document P, section 5, which validates at breakpoints only.
+    References
+    ----------
+    Document P, section 5, which validates at breakpoints only.
     """
     return score_along(path, X_validation, y_validation, metric, qid).best
 
@@ -140,36 +150,40 @@ def score_along(
     metric: str | RankMetric = "auto",
     qid: ArrayLike | None = None,
 ) -> Curve:
-    """The score on validation points at all lambdas that `best` chooses from.
+    """Return the score on validation points at all lambdas, as a curve.
 
     Parameters
     ----------
-    As in `best`.
+    path, X_validation, y_validation, metric, qid
+        See `best`.
 
     Returns
     -------
-    Curve : for a share of right answers and a metric of rankings it has all its steps. For an error it has the breakpoints, the least
-        errors between them, and further knots for drawing. NaN where the metric has no meaning.
+    Curve
+        For an accuracy and a metric of rankings, all steps. For an error, the
+        breakpoints, the minimal errors between them, and further points for drawing.
+        NaN if the metric is undefined.
 
     Raises
     ------
     ValueError
-        As in `best`.
+        See `best`.
     """
     judge = find_metric(path.problem, metric, y_validation, qid)
     return _curve(judge, _knots(judge, [followed_at(path, X_validation, y_validation)]))
 
 
 class Steps(NamedTuple):
-    """f of a path of constant pieces, with its bias, at some points.
+    """Piecewise constant f of a path, with its intercept, at some points.
 
     Parameters
     ----------
     lambdas : ndarray of shape (T,)
-        Falling, the lower ends of the pieces, all above 0.
+        Lower ends of the segments, decreasing, all above 0.
     values : ndarray of shape (T, n)
+        f on the segments.
     stopped : str
-        Why the path ends, in words.
+        Reason why the path ends.
     """
 
     lambdas: Array
@@ -177,24 +191,35 @@ class Steps(NamedTuple):
     stopped: str
 
     def ends(self, a: float, b: float) -> tuple[Array, Array]:
-        """g = lambda f at the ends of an interval from a down to b, inside a piece; (n,) each."""
+        """Return g = lambda f at the ends of an interval inside a segment.
+
+        Parameters
+        ----------
+        a, b : float
+            Ends, b <= a.
+
+        Returns
+        -------
+        tuple of ndarray of shape (n,)
+            g at a and at b.
+        """
         f = self.values[int(np.searchsorted(-self.lambdas, -b))]
         return a * f, b * f
 
 
 class Lines(NamedTuple):
-    """g of a path, with its bias, at some points.
+    """Piecewise linear g of a path, with its intercept, at some points.
 
     Parameters
     ----------
     lambdas : ndarray of shape (T,)
-        falling.
+        Breakpoints, decreasing.
     values : ndarray of shape (T, n)
-        Linear in between.
+        g at the breakpoints.
     level : float
-        Their slope above the first lambda.
+        Slope of g above the first lambda.
     stopped : str
-        Why the path ends, in words.
+        Reason why the path ends.
     """
 
     lambdas: Array
@@ -203,7 +228,18 @@ class Lines(NamedTuple):
     stopped: str
 
     def at(self, lam: float) -> Array:
-        """(n,) at a lambda that is not below the last."""
+        """Return g at a lambda.
+
+        Parameters
+        ----------
+        lam : float
+            Lambda, not below the last breakpoint.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Values of g.
+        """
         if lam >= self.lambdas[0]:
             return np.asarray(self.values[0] + self.level * (lam - self.lambdas[0]))
         t = int(np.searchsorted(-self.lambdas, -lam, side="right")) - 1
@@ -213,17 +249,50 @@ class Lines(NamedTuple):
         return np.asarray(share * self.values[t] + (1 - share) * self.values[t + 1])
 
     def ends(self, a: float, b: float) -> tuple[Array, Array]:
-        """g at the ends of an interval from a down to b, between two breakpoints; (n,) each."""
+        """Return g at the ends of an interval between two breakpoints.
+
+        Parameters
+        ----------
+        a, b : float
+            Ends, b <= a.
+
+        Returns
+        -------
+        tuple of ndarray of shape (n,)
+            g at a and at b.
+        """
         return self.at(a), self.at(b)
 
 
 def followed_at(path: AnyPath, X: Any, y: ArrayLike) -> Lines | Steps:
-    """g of a path at validation points.
+    """Return g of a path at validation points.
 
-    Equal points get bitwise equal values. A product of matrices does not promise that, and a difference in the last bit would order them.
+    Equal points get bitwise equal values. Matrix products do not guarantee that, and a
+    difference in the last bit would order the points.
+
+    Parameters
+    ----------
+    path : AnyPath
+        Result of `regularization_path`.
+    X : array-like of shape (n, d)
+        Points, or (n, m) kernel values for a precomputed kernel.
+    y : array-like of shape (n,)
+        Labels, targets or relevances, of which only the number is used.
+
+    Returns
+    -------
+    Lines or Steps
+        Values along the path; `Steps` for a one-norm problem.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, or f is not finite.
+    NoBreakpoint
+        If the path has no breakpoint.
     """
     if len(path) == 0 and not path.complete:
-        raise NoBreakpoint(f"the path has no breakpoint to choose from: {path.stopped}")
+        raise NoBreakpoint(f"the path has no breakpoint: {path.stopped}")
     points = X if is_sparse(X) else check_reals(X, "X")
     if (
         points.ndim != 2
@@ -247,17 +316,22 @@ def followed_at(path: AnyPath, X: Any, y: ArrayLike) -> Lines | Steps:
             "f is not finite at a validation point; remove rows with NaN or infinite numbers first"
         )
     if isinstance(path, OneNormPath):
-        if not len(path):  # without rows f is 0 at every lambda
+        # Without rows f is 0 at every lambda.
+        if not len(path):
             return Steps(np.zeros(1), np.zeros((1, points.shape[0])), path.stopped)
         lambdas = path.lambdas.copy()
-        if lambdas[-1] == 0 and len(lambdas) > 1:  # f is the same down to 0, which has no logarithm
+        # f is constant down to lambda = 0, which has no logarithm.
+        if lambdas[-1] == 0 and len(lambdas) > 1:
             lambdas[-1] = lambdas[-2] / 2
         return Steps(lambdas, values, path.stopped)
     return Lines(path.lambdas, values, path.level, path.stopped)
 
 
 def _knots(judge: Metric, parts: Sequence[Lines | Steps]) -> Iterator[Knots]:
-    """The score's knots, one segment after another, of the points of all parts together, over the lambdas that all of them reach."""
+    """Yield the score's breakpoints on all points of all parts, by segment.
+
+    Only lambdas that all parts reach are covered.
+    """
     lambdas = np.unique(np.concatenate([part.lambdas for part in parts]))[::-1]
     reached = max(float(part.lambdas[-1]) for part in parts)
     lambdas = lambdas[(lambdas > 0) & (lambdas >= reached)]
@@ -265,14 +339,14 @@ def _knots(judge: Metric, parts: Sequence[Lines | Steps]) -> Iterator[Knots]:
         raise SameEverywhere(f"there is no lambda to choose: {parts[0].stopped}")
     if lambdas[0] - lambdas[-1] <= LAMBDA_RESOLUTION * lambdas[0]:
         lambdas = lambdas[:1]
-    found = lambdas.tolist()
-    for a, b in pairwise(found) if len(found) > 1 else [(found[0], found[0])]:
+    descending = lambdas.tolist()
+    for a, b in pairwise(descending) if len(descending) > 1 else [(descending[0], descending[0])]:
         ga, gb = zip(*(part.ends(a, b) for part in parts), strict=True)
         yield judge.along(a, b, np.concatenate(ga), np.concatenate(gb))
 
 
 class _Run(NamedTuple):
-    """Lambdas from high to low with one score."""
+    """Interval of lambdas with one score."""
 
     score: float
     high: float
@@ -284,7 +358,7 @@ class _Run(NamedTuple):
 
 
 def _runs(curve: Curve) -> list[_Run]:
-    """The knots of equal score together."""
+    """Return the maximal intervals of equal score."""
     lambdas, scores = curve.lambdas, curve.scores
     starts = np.flatnonzero(np.append(True, scores[1:] != scores[:-1])[: len(scores)])
     ends = np.append(starts[1:], len(scores))[: len(starts)] - 1

@@ -1,4 +1,4 @@
-"""Comparison of kernels and costs by cross-validation where there is no path to follow: of squared hinges, above all.
+"""Cross-validation of kernels and costs for losses without a path, as squared hinges.
 
 >>> import numpy as np
 >>> from equimargin.formulations import rbf
@@ -31,19 +31,23 @@ from equimargin.selection.rank_metrics import RankMetric
 from equimargin.solvers import solve
 
 COSTS = tuple(2.0**e for e in range(-5, 6))
-"""The costs of document K, 2^-5 to 2^5, in section 4.3."""
+"""Costs of document K, section 4.3: 2^-5 to 2^5."""
 
 
 @dataclass(frozen=True)
 class CostRow:
-    """One kernel at one cost.
+    """Score of one kernel at one cost.
 
     Parameters
     ----------
+    kernel : Kernel
+        Kernel.
+    C : float
+        Cost per unit of loss.
     score : float
-        On all points held out, NaN where the metric has no meaning.
+        Score on all held-out points; NaN if the metric is undefined.
     within : float
-        The largest relative gap of its solutions.
+        Largest relative gap of the solutions.
     """
 
     kernel: Kernel
@@ -58,12 +62,12 @@ class CostGrid:
 
     Parameters
     ----------
-    rows : tuple[CostRow, ...]
-        Kernel by kernel, costs ascending.
+    rows : tuple of CostRow
+        One row per kernel and cost, kernel by kernel, costs ascending.
     metric : str
-        The name of the score.
+        Name of the score.
     larger_is_better : bool
-        True for a share of right answers.
+        True for an accuracy, False for an error.
     """
 
     rows: tuple[CostRow, ...]
@@ -72,7 +76,10 @@ class CostGrid:
 
     @property
     def best(self) -> CostRow:
-        """The row with the best score, the first of equally good ones: the smallest C of the first kernel. NaN is never the best."""
+        """Row with the best score; rows with NaN are skipped.
+
+        Among equal scores it is the first: the smallest C of the first kernel.
+        """
         sign = 1 if self.larger_is_better else -1
         return max(
             (row for row in self.rows if not np.isnan(row.score)), key=lambda row: sign * row.score
@@ -90,18 +97,18 @@ class CostGrid:
 
 
 class CostGridOptions(TypedDict, total=False):
-    """Keyword arguments of `cost_grid` that say what is solved, and how.
+    """Keyword arguments of `cost_grid`: the problem and the limits of its solution.
 
     Parameters
     ----------
-    loss : LossName
-        "squared_hinge" by default.
+    loss : {"squared_hinge", "hinge"}
+        Loss, "squared_hinge" by default.
     epsilon : float
-        Of a regression.
+        Half width of the tube of a regression, 0.1 by default.
     tol, time_limit
-        Of every problem, as in `solve`.
+        Limits per problem, as in `solve`.
     random_state : int
-        Of the folds.
+        Seed of the folds.
     n_jobs : int
         Processes, -1 for all cores.
     """
@@ -125,10 +132,12 @@ def cost_grid(
     folds: Folds = 5,
     **options: Unpack[CostGridOptions],
 ) -> CostGrid:
-    """The score of every kernel at every cost, by cross-validation that keeps queries whole.
+    """Score every kernel at every cost by cross-validation that keeps queries whole.
 
-    The problem of a fold is solved at ascending costs, each from the solution before. Every point is scored by the fold that was not
-    trained on it, and all folds together; documents are ordered within their query and fold.
+    The problem of a fold is solved at ascending costs, warm-started from the previous
+    solution. Every point is scored by the fold that was not trained on it, and the
+    held-out points of all folds are scored jointly; documents are ordered within their
+    query and fold.
 
     Parameters
     ----------
@@ -136,30 +145,34 @@ def cost_grid(
         Points, or the (m, m) Gram matrix for a precomputed kernel.
     y : array-like of shape (m,)
         Relevances, labels -1 and +1, or targets.
-    kernels : Sequence[Kernel] | None
-        Linear by default.
-    costs : Sequence[float]
-        Those of document K by default.
+    kernels : sequence of Kernel or None
+        Kernels; linear by default.
+    costs : sequence of float
+        Costs; those of document K by default.
     task, qid, metric, folds
-        As in `selection.grid`.
-    options : Unpack[CostGridOptions]
-        As `CostGridOptions` says.
+        See `selection.grid`.
+    **options
+        See `CostGridOptions`.
 
     Returns
     -------
     CostGrid
-        A row for every kernel and cost.
+        One row per kernel and cost.
 
     Raises
     ------
     TypeError
-        An option that it does not have.
+        If an option is unknown.
     ValueError
-        No kernel or no cost, one that is not positive and finite, a metric that has no
-        meaning at any of them, and as in `selection.grid` and `solve`.
+        If there is no kernel or no cost, a cost is not positive and finite, or the
+        metric is undefined at all of them; also as in `selection.grid` and `solve`.
 
-    Source: K, section 4.3, which chooses C and gamma of the squared hinge by NDCG or pairwise accuracy on validation data.
+    References
+    ----------
+    K, section 4.3, which chooses C and gamma of the squared hinge by NDCG or pairwise
+    accuracy on validation data.
     """
+    # Imported here: `import equimargin` loads no joblib.
     from joblib import Parallel, delayed
 
     check_options("cost_grid", options, CostGridOptions)
@@ -167,20 +180,32 @@ def cost_grid(
         {check_number(C, "C", "a positive finite number", lambda c: 0 < c < np.inf) for C in costs}
     )
     if not prices:
-        raise ValueError("cost_grid: there is no cost to choose from")
-    how = {"loss": options.get("loss", "squared_hinge"), "epsilon": options.get("epsilon", 0.1)}
+        raise ValueError("cost_grid: costs must not be empty")
+    settings = {
+        "loss": options.get("loss", "squared_hinge"),
+        "epsilon": options.get("epsilon", 0.1),
+    }
     jobs, judge = jobs_of(
-        "cost_grid", X, y, kernels, task, qid, metric, folds, options.get("random_state", 0), **how
+        "cost_grid",
+        X,
+        y,
+        kernels,
+        task,
+        qid,
+        metric,
+        folds,
+        options.get("random_state", 0),
+        **settings,
     )
     limits = options.get("tol", 1e-6), options.get("time_limit")
     follow = (delayed(_solved)(job, prices, *limits) for job in chain.from_iterable(jobs))
-    found, rows = iter(Parallel(n_jobs=options.get("n_jobs", 1))(follow)), []
+    results, rows = iter(Parallel(n_jobs=options.get("n_jobs", 1))(follow)), []
     for of_kernel in jobs:
-        all_values, all_gaps = zip(*islice(found, len(of_kernel)), strict=True)
+        all_values, all_gaps = zip(*islice(results, len(of_kernel)), strict=True)
         values, gaps = np.hstack(all_values), np.max(all_gaps, axis=0)
-        for at, C in enumerate(prices):
-            score = judge.along(1.0, 1.0, values[at], values[at])[1][0]
-            rows.append(CostRow(of_kernel[0].kernel, C, float(score), float(gaps[at])))
+        for k, C in enumerate(prices):
+            score = judge.along(1.0, 1.0, values[k], values[k])[1][0]
+            rows.append(CostRow(of_kernel[0].kernel, C, float(score), float(gaps[k])))
     if all(np.isnan(row.score) for row in rows):
         raise ValueError(
             f"cost_grid: {judge.name} has no meaning at any kernel and cost: choose another "
@@ -192,7 +217,7 @@ def cost_grid(
 def _solved(
     job: GridJob, costs: Sequence[float], tol: float, time_limit: float | None
 ) -> tuple[Array, Array]:
-    """f at the points held out, (c, n), and the relative gaps, (c,), at ascending costs."""
+    """Return f at the held-out points, (c, n), and relative gaps, (c,), by cost."""
     problem, held_out = job.problem, job.features(job.validation)
     values, gaps, before = [], [], None
     for C in costs:

@@ -35,18 +35,28 @@ Task = Literal["classification", "regression", "ranking"]
 
 
 Folds = int | Iterable[tuple[ArrayLike, ArrayLike]] | Any
-"""How points are folded: a number of folds, a splitter of scikit-learn, or pairs of (training rows, rows held out)."""
+"""Number of folds, splitter of scikit-learn, or pairs of (training, held-out) rows."""
 
 
 class Fold(NamedTuple):
-    """The rows of one fold: those of its path, and those held out."""
+    """Training rows and held-out rows of one fold."""
 
     training: NDArray[np.intp]
     validation: NDArray[np.intp]
 
 
 class FoldPath(NamedTuple):
-    """The path of one fold.  breakpoints : their number.  stopped : why it ended.  complete : whether it ended where it should."""
+    """Path of one fold.
+
+    Parameters
+    ----------
+    breakpoints : int
+        Number of breakpoints.
+    stopped : str
+        Reason why the path ended.
+    complete : bool
+        True if the path did not end early.
+    """
 
     breakpoints: int
     stopped: str
@@ -55,7 +65,19 @@ class FoldPath(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GridRow:
-    """The result of one kernel.  selected : its best lambda.  curve : its scores along lambda.  folds : its paths."""
+    """Result of one kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Kernel.
+    selected : SelectionResult
+        Best lambda.
+    curve : Curve
+        Scores along lambda.
+    folds : tuple of FoldPath
+        Paths of the folds.
+    """
 
     kernel: Kernel
     selected: SelectionResult
@@ -64,29 +86,41 @@ class GridRow:
 
     @property
     def stopped(self) -> str:
-        """Down to which lambda all folds were judged, and why no further; empty where all their paths ended where they should."""
+        """Smallest lambda scored on all folds, with the reason why no smaller one was.
+
+        Empty if the paths of all folds are complete.
+        """
         early = [fold for fold in self.folds if not fold.complete]
         if not early:
             return ""
         why = f"in {len(early)} of {len(self.folds)} folds {early[0].stopped}"
-        where = "the choice is there" if self.chosen_at_the_end else "the choice is above"
-        return f"no lambda below {self.curve.lambdas[-1]:.6g} was judged: {why}; {where}"
+        where = "the best is at this end" if self.chosen_at_the_end else "the best is above"
+        return f"no lambda below {self.curve.lambdas[-1]:.6g} was scored: {why}; {where}"
 
     @property
     def chosen_at_the_end(self) -> bool:
-        """Whether the best score is that of the smallest lambda that was judged, so that smaller ones might do as well or better."""
+        """True if the best score is at the smallest scored lambda.
+
+        Smaller lambdas might then be as good or better.
+        """
         return bool(self.selected.interval[0] <= self.curve.lambdas[-1])
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Kernels, each with its best lambda; `print(grid)` shows them.  rows : in the order of the kernels."""
+    """Kernels, each with its best lambda; `print(grid)` shows them.
+
+    Parameters
+    ----------
+    rows : tuple of GridRow
+        One row per kernel, in the order of the kernels.
+    """
 
     rows: tuple[GridRow, ...]
 
     @property
     def best(self) -> GridRow:
-        """The row with the best score, the first of equally good ones."""
+        """Row with the best score, the first among equal scores."""
         sign = 1 if self.rows[0].selected.larger_is_better else -1
         return max(self.rows, key=lambda row: sign * row.selected.score)
 
@@ -98,32 +132,34 @@ class Grid:
         )
         lines = []
         for row in self.rows:
-            at, count = row.selected, sum(fold.breakpoints for fold in row.folds)
+            selected, count = row.selected, sum(fold.breakpoints for fold in row.folds)
             mark = ("  <- best" if row is chosen else "") + (
                 "" if all(fold.complete for fold in row.folds) else "  not complete"
             )
             lines.append(
-                f"{row.kernel!r:44s} {at.score:20.6g} {at.lam:11.4g} {at.C:11.4g} "
-                f"{count:12,d}{mark}"
+                f"{row.kernel!r:44s} {selected.score:20.6g} {selected.lam:11.4g} "
+                f"{selected.C:11.4g} {count:12,d}{mark}"
             )
         return "\n".join([head, *lines])
 
 
 class GridOptions(TypedDict, total=False):
-    """Keyword arguments of `grid` that say how it works.
+    """Keyword arguments of `grid`: limits of the paths, folds and processes.
 
     Parameters
     ----------
     lambda_min, max_events, time_limit
-        Of every path, as in `regularization_path`; lambda is that of a fold's problem.
+        Limits per path, as in `regularization_path`; lambda is that of a fold's
+        problem.
     random_state : int
-        Of the folds.
+        Seed of the folds.
     n_jobs : int
         Processes, -1 for all cores.
-    progress : Callable[[int, int], object]
-        Called with (done, total), in paths.
-    family : str | None
-        Of the task, with the hinge, such as "rvm"; by default its margin problem.
+    family : str or None
+        Family of the task with hinge loss, such as "rvm"; by default its margin
+        problem.
+    progress : callable
+        Called with the numbers (done, total) of paths.
     """
 
     lambda_min: float
@@ -146,11 +182,13 @@ def grid(
     epsilon: float = 0.1,
     **options: Unpack[GridOptions],
 ) -> Grid:
-    """The best lambda of every kernel by cross-validation.
+    """Find the best lambda of every kernel by cross-validation.
 
-    A path is followed for every kernel and every fold, and the folds of a kernel are scored together at every lambda. Every point is scored
-    by the path that was not trained on it, and pairs are scored within a fold. Folds keep the queries of a ranking whole; a number of folds
-    keeps the shares of the classes of a classification, too.
+    A path is followed for every kernel and fold, and all folds of a kernel are scored
+    jointly at every lambda. Every point is scored by the path that was not trained on
+    it, and pairs are scored within a fold. Folds keep the queries of a ranking whole;
+    if `folds` is a number, they keep the shares of the classes of a classification,
+    too.
 
     Parameters
     ----------
@@ -158,41 +196,40 @@ def grid(
         Points, or the (m, m) Gram matrix for a precomputed kernel.
     y : array-like of shape (m,)
         Labels -1 and +1, targets, or relevances.
-    kernels : Sequence[Kernel] | None
-        Linear by default.
-    task : Task
-        What is learned.
-    qid : ArrayLike | None of shape (m,)
-        Queries of a ranking; None: a single one, its points are folded.
-    metric : str | RankMetric
-        As in `best`.
+    kernels : sequence of Kernel or None
+        Kernels; linear by default.
+    task : {"classification", "regression", "ranking"}
+        Learning task.
+    qid : array-like of shape (m,) or None
+        Queries of a ranking; None is a single query, whose points are split.
+    metric : str or callable
+        See `best`.
+    folds : int, splitter or iterable
+        Number of folds, at least 2; or a splitter of scikit-learn, whose groups are the
+        queries; or pairs of (training rows, held-out rows).
     epsilon : float
-        Of the regression.
-    folds : Folds
-        How many, 2 or more; or a splitter of scikit-learn, whose groups are the
-        queries; or pairs of (training rows, rows held out).
-    options : Unpack[GridOptions]
-        lambda_min (1e-4), max_events and time_limit of every path, random_state (0) of
-        a number of folds, n_jobs (1) processes, family and progress, as `GridOptions`
-        says.
+        Half width of the tube of a regression.
+    **options
+        lambda_min (1e-4), max_events and time_limit of every path, random_state (0),
+        n_jobs (1), family and progress; see `GridOptions`.
 
     Returns
     -------
     Grid
-        A row a kernel, over the lambdas that all folds of it reach; refit with
+        One row per kernel, over the lambdas that all its folds reach; refit with
         `at(grid.best.selected.lam)` or its C.
 
     Raises
     ------
     TypeError
-        An option that it does not have.
+        If an option is unknown.
     ValueError
-        folds that cannot be made, and as in `best` and `regularization_path`.
+        If folds cannot be made; also as in `best` and `regularization_path`.
     """
     check_options("grid", options, GridOptions)
-    how = {"epsilon": epsilon, "family": options.get("family")}
+    settings = {"epsilon": epsilon, "family": options.get("family")}
     jobs, judge = jobs_of(
-        "grid", X, y, kernels, task, qid, metric, folds, options.get("random_state", 0), **how
+        "grid", X, y, kernels, task, qid, metric, folds, options.get("random_state", 0), **settings
     )
     rows, runs = [], _followed(list(chain.from_iterable(jobs)), options)
     for of_kernel in jobs:
@@ -214,20 +251,28 @@ def jobs_of(
     random_state: int,
     **how: Any,
 ) -> tuple[list[list[GridJob]], Metric]:
-    """Return the jobs of every kernel, one a fold, and the metric on all points held out.
+    """Return the jobs of every kernel, one per fold, and the metric on held-out points.
 
     Parameters
     ----------
     function : str
-        The name of the function that compares kernels, for its errors.
-    how : Any
-        The loss, epsilon and the family of `GridJob`.
-    The rest as in `grid`.
+        Name of the calling function, for its error messages.
+    X, y, kernels, task, qid, metric, folds
+        See `grid`.
+    random_state : int
+        Seed of the folds.
+    **how
+        Loss, epsilon and family of `GridJob`.
+
+    Returns
+    -------
+    tuple of list of list of GridJob and Metric
+        Jobs, and the metric on the held-out points of all folds.
 
     Raises
     ------
     ValueError
-        No kernel, or something else in its place, and as in `make_folds` and
+        If there is no kernel, or an entry is not a kernel; also as in `make_folds` and
         `find_metric`.
     """
     m = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -235,13 +280,14 @@ def jobs_of(
     query = None if qid is None else np.asarray(qid)
     chosen = [linear()] if kernels is None else list(kernels)
     if not chosen:
-        raise ValueError(f"{function}: there is no kernel to choose from")
+        raise ValueError(f"{function}: kernels must not be empty")
     for kernel in chosen:
         if not isinstance(kernel, Kernel):
             raise ValueError(
                 f"{function}: {kernel!r} is no kernel; make one with linear, polynomial, "
                 f"rbf or precomputed"
             )
+    # The folds are the same for all kernels, so that the scores are comparable.
     parts = make_folds(y, query, task, folds, random_state)
     jobs = [
         [GridJob(X, y, query, task, kernel, *part, **how) for part in parts] for kernel in chosen
@@ -253,7 +299,22 @@ def jobs_of(
 
 
 def queries_of_folds(parts: Sequence[Fold], query: NDArray[Any] | None) -> Index:
-    """A number for every query in every fold, of the points held out, those of the first fold first."""
+    """Number the queries of the held-out points, those of the first fold first.
+
+    A query that is in several folds gets one number per fold.
+
+    Parameters
+    ----------
+    parts : sequence of Fold
+        Folds.
+    query : ndarray of shape (m,) or None
+        Queries of all rows; None is a single query.
+
+    Returns
+    -------
+    ndarray of shape (held-out points,)
+        Numbers of the queries.
+    """
     held_out = np.concatenate([part.validation for part in parts])
     fold = np.repeat(np.arange(len(parts)), [len(part.validation) for part in parts])
     within = (
@@ -265,7 +326,22 @@ def queries_of_folds(parts: Sequence[Fold], query: NDArray[Any] | None) -> Index
 
 
 def check_options(function: str, given: Mapping[str, object], known: type) -> None:
-    """Refuse keyword arguments that a function does not have; `known` is the TypedDict of those that it has."""
+    """Raise if a keyword argument is unknown.
+
+    Parameters
+    ----------
+    function : str
+        Name of the function, for the error message.
+    given : mapping
+        Keyword arguments.
+    known : type
+        TypedDict of the arguments that the function has.
+
+    Raises
+    ------
+    TypeError
+        If an argument is unknown.
+    """
     for name in given:
         if name not in known.__annotations__:
             suggested = did_you_mean(name, list(known.__annotations__))
@@ -275,7 +351,8 @@ def check_options(function: str, given: Mapping[str, object], known: type) -> No
 def _followed(
     jobs: Sequence[GridJob], options: GridOptions
 ) -> Iterator[tuple[Lines | Steps, FoldPath]]:
-    """The paths of all jobs, in their order, followed in as many processes as are asked for."""
+    """Yield the paths of all jobs in their order, followed by parallel processes."""
+    # Imported here: `import equimargin` loads no joblib.
     from joblib import Parallel, delayed
 
     lambda_min, max_events, time_limit = (
@@ -284,10 +361,10 @@ def _followed(
         options.get("time_limit"),
     )
     follow = (delayed(job.run)(lambda_min, max_events, time_limit) for job in jobs)
-    for done, found in enumerate(
+    for done, result in enumerate(
         Parallel(n_jobs=options.get("n_jobs", 1), return_as="generator")(follow), start=1
     ):
-        yield found
+        yield result
         if "progress" in options:
             options["progress"](done, len(jobs))
 
@@ -295,19 +372,30 @@ def _followed(
 def make_folds(
     y: ArrayLike, qid: ArrayLike | None, task: Task, folds: Folds, random_state: int = 0
 ) -> list[Fold]:
-    """The folds of `grid`. A number of them are whole queries of a ranking, equal shares of both classes, else points at random.
+    """Return the folds of `grid`.
+
+    If `folds` is a number, they are whole queries of a ranking, equal shares of both
+    classes of a classification, and otherwise random points.
 
     Parameters
     ----------
-    As in `grid`.
+    y, qid, task, folds, random_state
+        See `grid`.
+
+    Returns
+    -------
+    list of Fold
+        Training and held-out rows.
 
     Raises
     ------
     ValueError
-        An unknown task, no whole number of 2 folds or more, no points, fewer queries,
-        points of a class or points than folds; rows that there are not, a fold without
-        any, a row or query that is both learned from and held out.
+        If the task is unknown, the number of folds is not a whole number of at least 2,
+        there are no points, there are fewer queries, points of a class or points than
+        folds, a row does not exist, a fold is empty, or a row or query is both trained
+        on and held out.
     """
+    # Imported here: `import equimargin` loads no scikit-learn.
     from sklearn.model_selection import check_cv
 
     y = np.asarray(y)
@@ -340,16 +428,16 @@ def make_folds(
 
 
 def _rows(chosen: ArrayLike, m: int) -> NDArray[np.intp]:
-    """Rows by number, or by (m,) booleans.
+    """Return row numbers of numbers or (m,) booleans.
 
     Raises
     ------
     ValueError
-        A row that there is not.
+        If a row does not exist.
     """
-    at = np.asarray(chosen)
+    index = np.asarray(chosen)
     try:
-        return np.arange(m)[at if at.size else []]
+        return np.arange(m)[index if index.size else []]
     except IndexError as wrong:
         raise ValueError(f"folds are of rows 0 to {m - 1}: {wrong}") from None
 
@@ -357,7 +445,7 @@ def _rows(chosen: ArrayLike, m: int) -> NDArray[np.intp]:
 def _splitter(
     y: NDArray[Any], qid: NDArray[Any] | None, task: Task, folds: int, random_state: int
 ) -> Any:
-    """The splitter of scikit-learn that makes a given number of folds."""
+    """Return the splitter of scikit-learn that makes a given number of folds."""
     from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
     if qid is not None:
@@ -374,16 +462,16 @@ def _splitter(
 
 
 def _check_apart(parts: Sequence[Fold], units: NDArray[Any], what: str) -> None:
-    """Refuse folds that hold nothing out, or learn from what they hold out.
+    """Raise if a fold holds out nothing, or trains on what it holds out.
 
     Parameters
     ----------
-    parts : Sequence[Fold]
-        The folds.
-    units : NDArray[Any] of shape (m,)
-        what must not be divided, of every row.
+    parts : sequence of Fold
+        Folds.
+    units : ndarray of shape (m,)
+        Row number or query of every row, which must not be divided.
     what : str
-        Its name.
+        Name of the unit, for the error message.
     """
     if not parts:
         raise ValueError("cross-validation needs folds, and there are none")
@@ -399,7 +487,7 @@ def _check_apart(parts: Sequence[Fold], units: NDArray[Any], what: str) -> None:
 
 
 class GridJob(NamedTuple):
-    """A problem of training points, whose solutions are evaluated on validation points."""
+    """Problem of training points, with validation points to evaluate its solutions."""
 
     X: Any
     y: Array
@@ -414,7 +502,7 @@ class GridJob(NamedTuple):
 
     @property
     def problem(self) -> Problem:
-        """The problem of the training points, of the family that is asked for, which has the hinge."""
+        """Problem of the training points, of the given family if there is one."""
         qid = None if self.query is None else self.query[self.training]
         X, y = self.features(self.training), self.y[self.training]
         if self.family is not None:
@@ -426,13 +514,35 @@ class GridJob(NamedTuple):
     def run(
         self, lambda_min: float, max_events: int | None, time_limit: float | None
     ) -> tuple[Lines | Steps, FoldPath]:
-        """Follow the path."""
+        """Follow the path, and evaluate it at the validation points.
+
+        Parameters
+        ----------
+        lambda_min, max_events, time_limit
+            See `regularization_path`.
+
+        Returns
+        -------
+        tuple of Lines or Steps, and FoldPath
+            Values along the path, and its summary.
+        """
         path = regularization_path(self.problem, lambda_min, max_events, time_limit)
         lines = followed_at(path, self.features(self.validation), self.y[self.validation])
         return lines, FoldPath(len(path), path.stopped, path.complete)
 
     def features(self, rows: NDArray[np.intp]) -> Any:
-        """The features of rows, or their kernel values with the training points."""
+        """Return the features of rows, or their kernel values with the training points.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Rows.
+
+        Returns
+        -------
+        ndarray or sparse array of shape (rows, d) or (rows, training points)
+            Features or kernel values.
+        """
         return (
             self.X[rows][:, self.training] if isinstance(self.kernel, Precomputed) else self.X[rows]
         )

@@ -1,4 +1,4 @@
-"""The orders of points along a segment on which g is linear, and where two of them change places."""
+"""Orders of points along a segment of linear g, and the exchanges between them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,32 @@ from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.jit import jit
 
 Knots = tuple[Array, Array]
-"""Lambdas (k,), falling, and the scores (k,) there; a step has two knots at one lambda."""
+"""Lambdas of shape (k,), decreasing, and scores; a step has one lambda twice."""
 
 LAMBDA_RESOLUTION = 1e-9
-"""Relative difference of two lambdas below which they count as one: the path itself is not known more accurately."""
+"""Relative difference below which two lambdas are equal.
+
+The path itself is not known more accurately.
+"""
 SCORE_ROUNDING = 1e-12
-"""Difference of two values of g, over the largest |g|, up to which they count as equal: it is made by rounding."""
+"""Rounding error of g, relative to the largest |g|; closer values are equal."""
 
 
 def beyond(near: Array, far: Array, query: Index) -> tuple[Index, Index]:
-    """The points by query and by g just beyond its values `near`, on the way to `far`: their order, and ranks in it, (n,) each."""
+    """Sort points by query and by g just beyond its values `near`, towards `far`.
+
+    Parameters
+    ----------
+    near, far : ndarray of shape (n,)
+        g at the two ends of a segment.
+    query : ndarray of shape (n,)
+        Query numbers.
+
+    Returns
+    -------
+    tuple of ndarray of shape (n,)
+        Order of the points, and their ranks in it.
+    """
     order = np.lexsort((far, near, query))
     new = np.zeros(len(order), dtype=np.int64)
     for key in (query, near, far):
@@ -29,7 +45,18 @@ def beyond(near: Array, far: Array, query: Index) -> tuple[Index, Index]:
 
 
 def levelled(g: Array) -> Array:
-    """g, (n,), with values that only rounding tells apart made equal."""
+    """Return g with values equal within rounding error made equal.
+
+    Parameters
+    ----------
+    g : ndarray of shape (n,)
+        Values.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Values, each the smallest of its cluster.
+    """
     order = np.argsort(g)
     new = np.append(True, np.diff(g[order]) > SCORE_ROUNDING * np.abs(g).max())
     level = np.empty_like(g)
@@ -40,12 +67,25 @@ def levelled(g: Array) -> Array:
 def exchanges(
     a: float, b: float, ga: Array, gb: Array, query: Index, y: Array
 ) -> tuple[Index, Index, Index, Index, Array]:
-    """Return the exchanges of places in the queries on the way from a down to b, on which g goes from ga to gb.
+    """Return the points of a query that change places on the way from a to b.
+
+    Parameters
+    ----------
+    a, b : float
+        Lambdas at the ends of a segment, b <= a.
+    ga, gb : ndarray of shape (n,)
+        g at the ends.
+    query : ndarray of shape (n,)
+        Query numbers.
+    y : ndarray of shape (n,)
+        Labels; exchanges of points of equal y are excluded.
 
     Returns
     -------
-    Ranks just below a and just above b, (n,) each; of every two points of different y that change places the one that was below, and the
-    one that was above, (k,) each; and the lambdas at which they do, (k,).
+    tuple of ndarray
+        Ranks just below a and just above b, (n,) each; of every exchange the point that
+        was below and the point that was above, (k,) each; and the lambdas of the
+        exchanges, (k,).
     """
     ga, gb = levelled(ga), levelled(gb)
     order, first = beyond(ga, gb, query)
@@ -56,12 +96,21 @@ def exchanges(
 
 
 def pieces_between(a: float, b: float, lams: Array) -> tuple[Index, Array, NDArray[np.bool_]]:
-    """The pieces between events at lambdas (k,) on the way from a down to b.
+    """Return the segments between events on the way from a down to b.
+
+    Parameters
+    ----------
+    a, b : float
+        Lambdas at the ends, b <= a.
+    lams : ndarray of shape (k,)
+        Lambdas of the events.
 
     Returns
     -------
-    The order of the events, (k,); the ends of the pieces, (k + 2,); and which pieces are wide, (k + 1,): lambdas that count as one leave
-    no wide piece between them.
+    tuple of ndarray
+        Order of the events, (k,); ends of the segments, (k + 2,); and True for the wide
+        segments, (k + 1,): lambdas that count as equal leave no wide segment between
+        them.
     """
     order = np.argsort(-lams, kind="stable")
     ends = np.concatenate([[a], lams[order], [b]])
@@ -69,7 +118,26 @@ def pieces_between(a: float, b: float, lams: Array) -> tuple[Index, Array, NDArr
 
 
 def steps(a: float, b: float, lams: Array, first: int, gains: Index) -> tuple[Array, Index]:
-    """Knots of a count that starts with `first` and changes by `gains` at lambdas; lambdas that count as one make a single step."""
+    """Return the breakpoints of a count that changes at given lambdas.
+
+    Lambdas that count as equal make a single step.
+
+    Parameters
+    ----------
+    a, b : float
+        Lambdas at the ends, b <= a.
+    lams : ndarray of shape (k,)
+        Lambdas of the changes.
+    first : int
+        Count just below a.
+    gains : ndarray of shape (k,)
+        Changes of the count.
+
+    Returns
+    -------
+    tuple of ndarray
+        Lambdas and counts of the breakpoints.
+    """
     order, ends, wide = pieces_between(a, b, lams)
     counts = first + np.concatenate([[0], np.cumsum(gains[order])])
     return np.stack([ends[:-1][wide], ends[1:][wide]], axis=1).ravel(), np.repeat(counts[wide], 2)
@@ -77,13 +145,31 @@ def steps(a: float, b: float, lams: Array, first: int, gains: Index) -> tuple[Ar
 
 @jit
 def inversions(order: Index, ranks: Index, y: Array) -> tuple[Index, Index]:
-    """All pairs (i, j) with i before j in `order`, i after j in `ranks`, and y_i != y_j: (k,) and (k,), in O(n + inversions)."""
+    """Find the pairs (i, j) in opposite order in `order` and `ranks`, with y_i != y_j.
+
+    i is before j in `order` and after j in `ranks`. Insertion sort, O(n + inversions).
+
+    Parameters
+    ----------
+    order : ndarray of shape (n,)
+        Points in their first order.
+    ranks : ndarray of shape (n,)
+        Ranks of the points in their last order.
+    y : ndarray of shape (n,)
+        Labels.
+
+    Returns
+    -------
+    tuple of ndarray of shape (k,)
+        Points i and points j.
+    """
     i, j = np.empty(16, np.int64), np.empty(16, np.int64)
     count = 0
     now = order.copy()
     for place in range(1, now.size):
         moved = now[place]
         k = place
+        # Invariant: now[:place] is sorted by rank, so every shift is one inversion.
         while k > 0 and ranks[now[k - 1]] > ranks[moved]:
             now[k] = now[k - 1]
             k -= 1

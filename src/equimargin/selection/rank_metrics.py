@@ -1,9 +1,8 @@
-"""Any metric of rankings along a segment on which g is linear: it changes only where two documents of a query change places.
+"""Metrics of rankings along a segment of linear g, updated where documents cross.
 
 The place of a document is the number of documents of its query below it. Where two
-lines cross, one of these numbers grows by one and the other falls by one, so that
-values are sorted once a segment, and only the queries in which something crossed are
-scored anew.
+lines cross, one place increases by one and another decreases by one, so that values are
+sorted once per segment, and only the queries with a crossing are rescored.
 """
 
 from __future__ import annotations
@@ -23,51 +22,69 @@ from equimargin.metrics import PerQuery
 from equimargin.selection.orders import Knots, exchanges, pieces_between
 
 RankMetric = Callable[[ArrayLike, ArrayLike, ArrayLike | None], PerQuery]
-"""A metric of relevances, decision values and queries, as those of `equimargin.metrics` are. It must depend on the order of f alone."""
+"""Metric of relevances, decision values and queries, as in `equimargin.metrics`.
+
+It must depend on the order of f alone.
+"""
 
 NAMED: Final = ("ndcg", "mean_ndcg", "average_precision", "precision", "recall", "kendall_tau")
-"""The metrics of `equimargin.metrics` that are known by name."""
+"""Metrics of `equimargin.metrics` that have a name here."""
 CUT: Final = ("ndcg", "precision", "recall")
-"""Those that may look at the first k documents alone."""
+"""Metrics that may be truncated to the first k documents."""
 
 
 class AnyRankMetric:
-    """The mean over queries of a metric of rankings, as it is between crossings; larger is better.
+    """Mean over queries of a metric of rankings, constant between crossings.
 
-    Where it has a meaning in no query, as Kendall's tau of a constant f, the score is NaN.
+    Larger is better. The score is NaN if the metric is undefined in all queries, such
+    as Kendall's tau of a constant f.
 
     Parameters
     ----------
     y : ndarray of shape (n,)
-        relevances.
-    query : Index of shape (n,)
-        queries.
-    metric : RankMetric
-        Larger is better.
+        Relevances.
+    query : ndarray of shape (n,)
+        Query numbers.
+    metric : callable
+        Metric; larger is better.
     name : str
-        What it is called.
+        Name of the metric.
 
     Raises
     ------
     ValueError
-        Relevances that the metric does not take, no query in which it has a meaning, a
-        function that returns no `PerQuery`.
+        If the metric rejects the relevances, is undefined in all queries, or returns no
+        `PerQuery`.
     """
 
     larger_is_better = True
 
     def __init__(self, y: Array, query: Index, metric: RankMetric, name: str) -> None:
         self.y, self.query, self.metric, self.name = y, query, metric, name
-        self.places = np.full(len(y), -1.0)  # none yet
-        found = self._of(y, y, query)
-        if not found.weight.sum() > 0:
+        # -1 differs from every place, so the first segment scores all queries.
+        self.places = np.full(len(y), -1.0)
+        scored = self._of(y, y, query)
+        if not scored.weight.sum() > 0:
             raise ValueError(f"{name} has no meaning in any query of the validation points")
-        self.members = [np.flatnonzero(query == q) for q in found.query]
+        self.members = [np.flatnonzero(query == q) for q in scored.query]
         self.number = np.unique(query, return_inverse=True)[1]
-        self.total, self.weight = found.total.copy(), found.weight.copy()
+        self.total, self.weight = scored.total.copy(), scored.weight.copy()
 
     def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
-        """In O(n log n + inversions), and a score of every query in which something crossed, for every crossing."""
+        """Return the breakpoints of the score on a segment.
+
+        Cost: O(n log n + inversions), and one rescoring of its query per crossing.
+
+        Parameters
+        ----------
+        a, b, ga, gb
+            See `Metric.along`.
+
+        Returns
+        -------
+        tuple of ndarray of shape (k,)
+            Lambdas and scores.
+        """
         ranks, _, i, j, lams = exchanges(
             a, b, ga, gb, self.query, np.arange(len(ga), dtype=np.float64)
         )
@@ -88,7 +105,7 @@ class AnyRankMetric:
         return np.stack([ends[:-1][wide], ends[1:][wide]], axis=1).ravel(), np.repeat(scores, 2)
 
     def _start(self, ranks: Index) -> None:
-        """Count the documents below each, anew where the order is another than the last one."""
+        """Count the documents below each one, and rescore queries with a new order."""
         places = np.empty(len(ranks))
         for members in self.members:
             mine = np.sort(ranks[members])
@@ -100,27 +117,38 @@ class AnyRankMetric:
     def _score(self, queries: set[int]) -> None:
         for q in queries:
             members = self.members[q]
-            found = self._of(self.y[members], self.places[members], None)
-            self.total[q], self.weight[q] = found.total[0], found.weight[0]
+            scored = self._of(self.y[members], self.places[members], None)
+            self.total[q], self.weight[q] = scored.total[0], scored.weight[0]
 
     def _mean(self) -> float:
         weight = float(self.weight.sum())
         return float(self.total.sum()) / weight if weight > 0 else float("nan")
 
     def _of(self, y: Array, f: Array, query: Index | None) -> PerQuery:
-        found: object = self.metric(y, f, query)
-        if not isinstance(found, PerQuery):
+        result: object = self.metric(y, f, query)
+        if not isinstance(result, PerQuery):
             raise ValueError(
                 f"the metric {self.name} must return an equimargin.metrics.PerQuery, not "
-                f"{format_value(found)}"
+                f"{format_value(result)}"
             )
-        return found
+        return result
 
 
 def find_rank_metric(name: str) -> RankMetric | None:
-    """The metric of rankings with this name, such as "mean_ndcg", "average_precision" or "ndcg@10", or None."""
-    found = re.fullmatch(r"(\w+?)(?:@(\d+))?", name)
-    if found is None or found[1] not in NAMED or (found[2] is not None and found[1] not in CUT):
+    """Return the metric of rankings with a name, None if there is none.
+
+    Parameters
+    ----------
+    name : str
+        Name such as "mean_ndcg", "average_precision" or "ndcg@10".
+
+    Returns
+    -------
+    callable or None
+        Metric.
+    """
+    match = re.fullmatch(r"(\w+?)(?:@(\d+))?", name)
+    if match is None or match[1] not in NAMED or (match[2] is not None and match[1] not in CUT):
         return None
-    options: dict[str, Any] = {} if found[2] is None else {"k": int(found[2])}
-    return partial(getattr(metrics, found[1]), **options)
+    options: dict[str, Any] = {} if match[2] is None else {"k": int(match[2])}
+    return partial(getattr(metrics, match[1]), **options)

@@ -1,12 +1,14 @@
-"""The ROC frontier of a path: the best pairs of false-positive and true-positive rate that any lambda and any threshold reach.
+"""ROC frontier of a path: the best error rates over all lambdas and thresholds.
 
-A threshold accepts the points whose decision value, f + b, is above it. What a
-threshold can accept changes along lambda only where two points change places, and then
-in one set alone: the one whose lowest member was the other of the two. So the whole
-path costs hardly more than its swaps.
+A threshold accepts the points whose decision value f + b is above it. Along lambda the
+accepted sets change only where two points change places, and then one set alone: the
+one whose lowest member was one of the two. So the whole path costs little more than its
+exchanges.
 
-Source: document P, section 3: "the exact decision frontier can be calculated via a ROC
-curve", and section 6, "at each level".
+References
+----------
+Document P, section 3: "the exact decision frontier can be calculated via a ROC curve",
+and section 6, "at each level".
 """
 
 from __future__ import annotations
@@ -28,22 +30,23 @@ from equimargin.solvers.path import AnyPath
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """The corners of the upper convex hull of all (false-positive rate, true-positive rate) of a path, the first rate going from 0 to 1.
+    """Upper convex hull of all (false-positive, true-positive) rates of a path.
 
-    Between two corners lies what deciding between them at random reaches; no lambda and no threshold reaches a point above.
+    Random choice between two corners reaches the line between them; no lambda and no
+    threshold reaches a point above.
 
     Parameters
     ----------
     false_positive_rate, true_positive_rate : ndarray of shape (k,)
-        rising.
+        Rates of the corners, increasing, the first from 0 to 1.
     lambdas : ndarray of shape (k,)
-        Where each corner is reached.
+        Lambdas at which the corners are reached.
     intervals : ndarray of shape (k, 2)
-        Two lambdas around it between which the corner is reached; beyond them it may
-        be, too.
+        Two lambdas around it between which the corner is reached; it may be reached
+        outside them, too.
     thresholds : ndarray of shape (k,)
-        Of f + b, the decision function, at these lambdas; a point above one is
-        accepted. Infinity accepts nothing, and -infinity all.
+        Thresholds of the decision function f + b at these lambdas; infinity accepts
+        nothing, and -infinity all.
     """
 
     false_positive_rate: Array
@@ -57,36 +60,35 @@ class Frontier:
 
     @property
     def area(self) -> float:
-        """The area below the frontier, in [1/2, 1]."""
+        """Area below the frontier, in [1/2, 1]."""
         return float(np.trapezoid(self.true_positive_rate, self.false_positive_rate))
 
 
 def roc_frontier(path: AnyPath, X_validation: Any, y_validation: ArrayLike) -> Frontier:
-    """The ROC frontier of a path on validation points: of a classification, or of a ranking with two levels.
+    """Return the ROC frontier of a path on validation points of two levels.
 
     Parameters
     ----------
     path : AnyPath
-        Of `regularization_path`.
-    X_validation : Any
-        As in `best`.
+        Result of `regularization_path`, of a classification or a ranking.
+    X_validation : array-like
+        See `best`.
     y_validation : array-like of shape (n,)
-        Two different numbers, of which the larger one is of the positive points. They
-        are of one query.
+        Two different numbers, the larger one for positive points. All points are of one
+        query.
 
     Returns
     -------
     Frontier
-        Over all lambdas from the first breakpoint to the last one above 0, as in
-        `best`. A pair that holds at a single lambda only, where points tie, is not
-        taken.
+        Frontier over all lambdas from the first breakpoint to the last one above 0, as
+        in `best`. Pairs that hold only at a single lambda with ties are excluded.
 
     Raises
     ------
     ValueError
-        Other than two levels, shapes that do not fit.
+        If there are not exactly two levels, or shapes do not fit.
     NothingToChoose, NoBreakpoint
-        As in `best`.
+        See `best`.
     """
     y = numbers(y_validation, np.asarray(y_validation).size, "y")
     levels = np.unique(y)
@@ -103,10 +105,18 @@ def roc_frontier(path: AnyPath, X_validation: Any, y_validation: ArrayLike) -> F
 
 
 class _RocFrontier:
-    """The most positive points that are accepted together with a number of negative ones; a `Metric` that has no score and keeps these.
+    """Maximal numbers of accepted positive points, by number of accepted negatives.
 
-    most : (negatives + 1,) -1 where that number is never accepted.  intervals : (negatives + 1, 2) high and low, where it is.
-    below : (n,) the number of points below each when something was kept last; -1 before.
+    A `Metric` without a score, which records these numbers.
+
+    Attributes
+    ----------
+    most : ndarray of shape (negatives + 1,)
+        Maximal numbers; -1 if a number of negatives is never accepted.
+    intervals : ndarray of shape (negatives + 1, 2)
+        Lambdas, high and low, between which the maximum is reached.
+    below : ndarray of shape (n,)
+        Number of points below each at the last record; -1 before the first.
     """
 
     name, larger_is_better = "roc_frontier", True
@@ -118,16 +128,16 @@ class _RocFrontier:
         self.below = np.full(len(positive), -1)
 
     def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
-        """Keep what is accepted between two lambdas, in O(n) for every swap."""
+        """Record the accepted sets between two lambdas, in O(n) per exchange."""
         n = len(ga)
         ranks, _, i, j, lams = exchanges(
             a, b, ga, gb, np.zeros(n, dtype=np.int64), np.arange(n, dtype=np.float64)
         )
         below = np.searchsorted(np.sort(ranks), ranks)
         events, ends, wide = pieces_between(a, b, lams)
-        jumped = not np.array_equal(
-            below, self.below
-        )  # then others may be above a point that has as many below it as before
+        # After a jump, a point with an unchanged number of points below it may have
+        # other points above it, so all thresholds are counted again.
+        jumped = not np.array_equal(below, self.below)
         lowest = set(range(len(below))) if jumped else set()
         for piece in range(len(ends) - 1):
             if piece > 0:
@@ -141,7 +151,10 @@ class _RocFrontier:
         return np.zeros(0), np.zeros(0)
 
     def _keep(self, below: Index, lowest: Iterable[int], high: float, low: float) -> None:
-        """Count what thresholds just below some points accept; below : (n,) the number of points below each."""
+        """Count the points that thresholds just below some points accept.
+
+        `below`, shape (n,), has the number of points below each.
+        """
         self.below = below.copy()
         parts = below, below[self.positive]
         all_from, positive_from = (
@@ -155,7 +168,18 @@ class _RocFrontier:
                 self.most[false], self.intervals[false] = hits, (high, low)
 
     def frontier(self, followed: Lines | Steps) -> Frontier:
-        """The corners of the hull, and where they are reached."""
+        """Return the corners of the hull, with lambdas and thresholds.
+
+        Parameters
+        ----------
+        followed : Lines or Steps
+            Values along the path.
+
+        Raises
+        ------
+        NothingToChoose
+            If the path is too short.
+        """
         false = np.flatnonzero(self.most >= 0)
         if not len(false):
             raise NothingToChoose(
@@ -178,13 +202,16 @@ class _RocFrontier:
         return Frontier(*rates, lams, np.column_stack([low, high]), np.array(thresholds))
 
     def _is_left(self, first: int, middle: int, last: int) -> bool:
-        """Whether the middle of three is on or below the line between the others, in whole numbers."""
+        """Return True if the middle of three points is not above the line of the others.
+
+        Computed in integers.
+        """
         rise, run = int(self.most[last] - self.most[first]), last - first
         return int(self.most[middle] - self.most[first]) * run <= rise * (middle - first)
 
 
 def _threshold(decisions: Array, accepted: int) -> float:
-    """Return a number with this many decision values, f + b, above it."""
+    """Return a number with this many decision values f + b above it."""
     falling = np.concatenate([[np.inf], -np.sort(-decisions), [-np.inf]])
     above, under = falling[accepted], falling[accepted + 1]
     return float(above if np.isinf(above) else under if np.isinf(under) else above / 2 + under / 2)

@@ -1,15 +1,19 @@
-"""Metrics of f = g / lambda on validation points, at every lambda of a segment on which g is linear.
+"""Metrics of f = g / lambda on validation points, along a segment of linear g.
 
-    signs and orders of f    change where a value of g, or a difference of two, crosses 0; the share of right ones is constant in between
-    errors |y - f|, (y - f)^2    are convex in 1 / lambda, because f is affine in it; the least error is at an end, a kink or the vertex
+    signs and orders of f    change where a value of g, or a difference of two,
+                             crosses 0; an accuracy is constant in between
+    |y - f|, (y - f)^2       are convex in 1 / lambda, because f is affine in it; the
+                             minimum is at an end, a breakpoint or the vertex
 
-A metric returns knots for one segment: lambdas (k,), falling, and scores (k,). The best
-score is at a knot, and between two neighbouring knots with the same score it is
-constant. A step has two knots at one lambda. A score that holds only at a single
-lambda, where points tie, has no knot.
+A metric returns breakpoints for one segment: lambdas (k,), decreasing, and scores (k,).
+The best score is at a breakpoint, and between two neighbouring breakpoints with equal
+scores it is constant. A step has two breakpoints at one lambda. A score that holds only
+at a single lambda with ties has no breakpoint.
 
-Source: document P, section 5, validates at breakpoints; the orders of validation points
-change between them, too.
+References
+----------
+Document P, section 5, validates at breakpoints; the orders of validation points change
+between them, too.
 """
 
 from __future__ import annotations
@@ -36,34 +40,49 @@ from equimargin.selection.rank_metrics import (
 )
 
 KNOT_SPACING = 0.05
-"""Largest distance between knots of an error, in log lambda, so that its curve looks smooth."""
+"""Largest distance in log lambda between points of an error curve, for drawing."""
 
 
 class Metric(Protocol):
-    """A metric of f on validation points.
+    """Interface of the metrics of f on validation points.
 
     Parameters
     ----------
     name : str
-        As in METRIC_OF_NAME.
+        Key of `METRIC_OF_NAME`, or name of a metric of rankings.
     larger_is_better : bool
-        True for a share of right answers, False for an error.
+        True for an accuracy, False for an error.
     """
 
     name: str
     larger_is_better: bool
 
     def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
-        """Knots of the score for lambda from a down to b, 0 < b <= a, where g (n,) goes from ga to gb."""
+        """Return the breakpoints of the score on a segment.
+
+        Parameters
+        ----------
+        a, b : float
+            Lambdas at the ends, 0 < b <= a.
+        ga, gb : ndarray of shape (n,)
+            g at the ends.
+
+        Returns
+        -------
+        tuple of ndarray of shape (k,)
+            Lambdas, decreasing, and scores.
+        """
 
 
 class PairwiseAccuracy:
-    """The share of the pairs y_i > y_j of one query with f_i > f_j; 1/2 where f_i = f_j throughout. `metrics.pairwise_accuracy`.
+    """Share of the pairs y_i > y_j of one query with f_i > f_j.
+
+    As `metrics.pairwise_accuracy`; a tie f_i = f_j throughout the segment counts 1/2.
 
     Raises
     ------
     ValueError
-        No pair at all.
+        If there is no pair.
     """
 
     name, larger_is_better = "pairwise_accuracy", True
@@ -80,7 +99,6 @@ class PairwiseAccuracy:
         self._twice_right = 0
 
     def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
-        """In O(n log n + crossings)."""
         ranks, last, i, j, lams = exchanges(a, b, ga, gb, self.query, self.y)
         if not np.array_equal(ranks, self._ranks):
             counts = concordance(self.y, ranks, self.query)
@@ -94,7 +112,7 @@ class PairwiseAccuracy:
 
 
 class Accuracy:
-    """The share of the labels y = -1, +1 that are the sign of f, which is +1 where f = 0."""
+    """Share of the labels y = -1, +1 that are the sign of f; the sign of 0 is +1."""
 
     name, larger_is_better = "accuracy", True
 
@@ -104,7 +122,6 @@ class Accuracy:
         self.positive = y > 0
 
     def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
-        """In O(n + crossings log crossings)."""
         ga, gb = (np.where(np.abs(g) <= SCORE_ROUNDING * np.abs(g).max(), 0.0, g) for g in (ga, gb))
         right = (np.where(ga == 0, gb, ga) >= 0) == self.positive
         crossing = np.sign(ga) * np.sign(gb) < 0
@@ -120,7 +137,7 @@ class Accuracy:
 
 
 class SquaredError:
-    """mean (y_i - f_i)^2."""
+    """Mean squared error, mean (y_i - f_i)^2."""
 
     name, larger_is_better = "mean_squared_error", False
 
@@ -128,7 +145,6 @@ class SquaredError:
         self.y = y
 
     def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
-        """Ends and vertex."""
         r, d = self.y - ga / a, gb / b - ga / a
         curvature = float(d @ d)
         return _knots(
@@ -142,12 +158,12 @@ class SquaredError:
 
 
 class AbsoluteError:
-    """mean (|y_i - f_i| - epsilon)_+.
+    """Mean absolute error outside a tube, mean (|y_i - f_i| - epsilon)_+.
 
     Parameters
     ----------
     epsilon : float
-        >= 0, in the units of y.
+        Half width of the tube, at least 0, in the units of y.
     """
 
     name, larger_is_better = "mean_absolute_error", False
@@ -156,17 +172,16 @@ class AbsoluteError:
         self.y, self.epsilon = y, epsilon
 
     def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
-        """Ends and the kink where the slope turns from negative to positive."""
         r, d = self.y - ga / a, gb / b - ga / a
         size = np.abs(d[d != 0])
-        with np.errstate(over="ignore"):  # a kink so far away is never reached
+        # A kink that overflows is too far away to be reached.
+        with np.errstate(over="ignore"):
             kinks = np.concatenate(
                 [(r - self.epsilon)[d != 0] / d[d != 0], (r + self.epsilon)[d != 0] / d[d != 0]]
             )
         order = np.argsort(kinks)
-        slopes = (
-            np.cumsum(np.tile(size, 2)[order]) - size.sum()
-        )  # that of a point goes from -|d_i| over 0 to |d_i|
+        # The slope of a point's error increases from -|d_i| to 0 and to |d_i|.
+        slopes = np.cumsum(np.tile(size, 2)[order]) - size.sum()
         least = float(kinks[order[np.searchsorted(slopes[:-1], 0.0)]]) if len(kinks) else 0.0
         return _knots(
             a, b, r, d, least, lambda r: float(np.maximum(np.abs(r) - self.epsilon, 0.0).mean())
@@ -174,39 +189,44 @@ class AbsoluteError:
 
 
 class EpsilonInsensitive(AbsoluteError):
-    """mean (|y_i - f_i| - epsilon)_+ with the epsilon of the regression problem: the loss that the problem itself minimises."""
+    """Mean (|y_i - f_i| - epsilon)_+, the loss of the regression problem itself."""
 
     name = "epsilon_insensitive"
 
 
 METRICS = (PairwiseAccuracy, Accuracy, SquaredError, AbsoluteError, EpsilonInsensitive)
 METRIC_OF_NAME: Mapping[str, Callable[..., Metric]] = {metric.name: metric for metric in METRICS}
-"""The metrics of points that can be followed along a path, by their names; `find_rank_metric` knows those of rankings."""
+"""Metrics of points, by name; `find_rank_metric` has those of rankings."""
 
 
 def find_metric(
     problem: Problem, metric: str | RankMetric, y: ArrayLike, qid: ArrayLike | None
 ) -> Metric:
-    """The metric for validation points of a problem, by its name or as a function; "auto" is the usual metric of its task.
+    """Return the metric for validation points of a problem.
 
     Parameters
     ----------
     problem : Problem
-        Accuracy is for classification, errors are for regression, metrics of
+        Problem. Accuracy is for classification, errors are for regression, metrics of
         `equimargin.metrics` for rankings, and pairwise accuracy for every task.
-    metric : str | RankMetric
-        A name, or a function of relevances, values and queries that returns a
-        `PerQuery`, for rankings; larger must be better.
+    metric : str or callable
+        Name, or for rankings a function of relevances, values and queries that returns
+        a `PerQuery`; larger must be better. "auto" is the usual metric of the task.
     y : array-like of shape (n,)
         Labels, targets or relevances.
-    qid : ArrayLike | None of shape (n,)
-        Queries; None: a single one.
+    qid : array-like of shape (n,) or None
+        Queries; None is a single query.
+
+    Returns
+    -------
+    Metric
+        Metric of the points.
 
     Raises
     ------
     ValueError
-        An unknown metric, or one of another task; shapes that do not fit, numbers that
-        are not finite, nothing to judge by.
+        If the metric is unknown or of another task, shapes do not fit, numbers are not
+        finite, or no point or pair can be scored.
     """
     if not (isinstance(metric, str) or callable(metric)):
         raise ValueError(f"metric must be a name or a function, not {format_value(metric)}")
@@ -229,6 +249,7 @@ def find_metric(
         if isinstance(metric, str)
         else getattr(metric, "__name__", "metric")
     )
+    # Metrics of rankings are valid only for problems whose rows are pairs.
     of_ranks = (
         (find_rank_metric(metric) if isinstance(metric, str) else metric)
         if isinstance(rows, Pairs)
@@ -237,9 +258,9 @@ def find_metric(
     if name not in fitting and of_ranks is None:
         known = ["auto", *fitting]
         if isinstance(rows, Pairs):
-            known += [*NAMED, *(f"{each}@k" for each in CUT)]
+            known += [*NAMED, *(f"{base}@k" for base in CUT)]
         raise ValueError(
-            f"the metric {name!r} is not one of a {problem.family} problem: choose of "
+            f"the metric {name!r} does not apply to a {problem.family} problem: choose one of "
             f"{', '.join(known)}"
         )
     n = np.asarray(y).size
@@ -260,9 +281,10 @@ def find_metric(
 def _knots(
     a: float, b: float, r: Array, d: Array, share: float, error: Callable[[Array], float]
 ) -> Knots:
-    """Knots of an error whose residuals go from r at lambda = a to r - d at b: the ends, some for drawing, and one at its least value.
+    """Return the breakpoints of an error: ends, points for drawing and the minimum.
 
-    The least value is at a share of the way from 1 / a to 1 / b, if 0 < share < 1.
+    Residuals are r at lambda = a and r - d at b. The minimum is at a share of the way
+    from 1 / a to 1 / b, if 0 < share < 1.
     """
     lams = np.geomspace(a, b, 2 + int(np.log(a / b) / KNOT_SPACING))
     if 0 < share < 1:

@@ -1,4 +1,4 @@
-"""Findings made small: a disagreement, a failure or a slow answer on the smallest instance that still shows it.
+"""Minimisation of findings: disagreements, failures and slow answers.
 
 from equimargin.shrink import shrink
 small, search = shrink(problem)

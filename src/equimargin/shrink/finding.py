@@ -1,8 +1,8 @@
-"""Findings: answers that disagree, fail or are slow, told from each other by their kind and by who gave them.
+"""Findings: answers that disagree, fail or are slow, identified by kind and solver.
 
-What counts as the same finding on a smaller instance is the kind, the formulation and
-the solver. A slow answer must also stay slow: the ratio of its time to that of the
-fastest answer that agrees must not fall below the ratio that the user asks for.
+A finding on a smaller instance is the same one if kind, formulation and solver are
+equal. A slow answer must also stay slow: the ratio of its time to that of the fastest
+answer that agrees must not fall below the requested ratio.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ DISAGREES, UNTRUE, RAISES, FAILS, LATE, SLOW = (
 )
 """The kinds of findings, the gravest first."""
 KINDS = (DISAGREES, UNTRUE, RAISES, FAILS, LATE, SLOW)
-"""All of them, in that order."""
+"""Kinds of findings, the most serious first."""
 SHORTEST = 1e-3
-"""Seconds: shorter answers count as this long, because clocks and loaded machines tell them apart no more."""
+"""Lower bound on compared solve times, in seconds, as clocks and machines are noisy."""
 TIMES_SLOW = 3
-"""Runs in which an answer must be slow."""
+"""Number of runs in which an answer must be slow."""
 SLOWEST_NOISE = 0.02
-"""Seconds up to which no answer is called slow: a busy machine takes as much from any answer."""
+"""Time, in seconds, up to which no answer is slow: a busy machine delays any by it."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is wrong with an answer.
+    """Fault of an answer.
 
     Parameters
     ----------
     kind : str
         One of KINDS.
-    formulation : str | None
-        None for a specialised solver.
+    formulation : str or None
+        Formulation; None for a specialised solver.
     solver : str
-        A backend or a specialised solver.
+        Backend or specialised solver.
     raised : str
-        The name of the exception, where one was raised.
-    ratio : float | None
-        Of a slow answer, how many times as long as the fastest it takes.
+        Name of the exception, if one was raised.
+    ratio : float or None
+        Of a slow answer, minimum ratio of its time to that of the fastest.
     """
 
     kind: str
@@ -60,66 +60,113 @@ class Finding:
     ratio: float | None = None
 
     def __str__(self) -> str:
-        who = self.solver if self.formulation is None else f"{self.formulation} by {self.solver}"
-        much = (
+        answer = self.solver if self.formulation is None else f"{self.formulation} by {self.solver}"
+        factor = (
             ""
             if self.ratio is None
             else f": at least {self.ratio:g} times as long as the fastest answer that agrees"
         )
-        return f"{who} {self.kind}{f' {self.raised}' if self.raised else ''}{much}"
+        return f"{answer} {self.kind}{f' {self.raised}' if self.raised else ''}{factor}"
 
 
 def compared(problem: AnyProblem, asked: ComparisonRequest) -> FamilyVerdict:
-    """Return the family of a problem, judged."""
+    """Compare on one problem, and return the verdict on its family.
+
+    Parameters
+    ----------
+    problem : AnyProblem
+        Problem.
+    asked : ComparisonRequest
+        Comparison.
+    """
     (family,) = compare(problem, **vars(asked)).families
     return family
 
 
 def findings(family: FamilyVerdict, ratio: float | None = None) -> list[Finding]:
-    """What is wrong with the answers of a family, the gravest first.
+    """Return the faults of a family's answers, the most serious first.
 
     Parameters
     ----------
-    ratio : float | None
-        How many times as long as the fastest answer that agrees a slow one takes; None:
-        no answer is called slow.
+    family : FamilyVerdict
+        Verdict on the answers.
+    ratio : float or None
+        Ratio to the time of the fastest answer that agrees, from which an answer is
+        slow; None reports no slow answers.
+
+    Returns
+    -------
+    list of Finding
+        Faults, at most one per answer.
     """
-    found = [each for judgement in family.judgements for each in _of(family, judgement, ratio)]
-    return sorted(found, key=lambda each: KINDS.index(each.kind))
+    faults = [each for judgement in family.judgements for each in _of(family, judgement, ratio)]
+    return sorted(faults, key=lambda each: KINDS.index(each.kind))
 
 
 def narrowed(
     family: FamilyVerdict, finding: Finding, asked: ComparisonRequest
 ) -> ComparisonRequest:
-    """What is enough to see a finding again: its answer, and beside it the fastest ones that agree, of each sort."""
+    """Reduce a comparison to what reproduces a finding.
+
+    That is its answer and the fastest answers that agree, one of a specialised solver
+    and one of a formulation.
+
+    Parameters
+    ----------
+    family : FamilyVerdict
+        Verdict in which the finding was found.
+    finding : Finding
+        Finding.
+    asked : ComparisonRequest
+        Comparison that found it.
+    """
     runs = [
         judgement.evidence.run
         for judgement in family.judgements
         if judgement.agreement is Agreement.AGREES
     ]
-    known = sorted(
+    # Controls solve other problems on purpose, so they are no reference.
+    agreeing = sorted(
         (run for run in runs if not run.control), key=lambda run: run.solve_seconds or 0.0
     )
-    beside = [
-        next((run for run in known if (run.formulation is None) == special), None)
+    fastest = [
+        next((run for run in agreeing if (run.formulation is None) == special), None)
         for special in (True, False)
     ]
     names = dict.fromkeys(
-        [finding.formulation, *(run.formulation for run in beside if run is not None)]
+        [finding.formulation, *(run.formulation for run in fastest if run is not None)]
     )
-    solvers = dict.fromkeys([finding.solver, *(run.solver for run in beside if run is not None)])
+    solvers = dict.fromkeys([finding.solver, *(run.solver for run in fastest if run is not None)])
     formulations = tuple(name for name in names if name is not None) or ("*",)
     return replace(asked, formulations=formulations, solvers=(*solvers,), patient=True)
 
 
 def shows(problem: AnyProblem, finding: Finding, asked: ComparisonRequest) -> bool:
-    """Whether a problem shows a finding; a slow answer must be slow several times, because another program may have held up one."""
+    """Return True if a problem shows a finding.
+
+    A slow answer must be slow several times, since another program may have delayed it
+    once.
+
+    Parameters
+    ----------
+    problem : AnyProblem
+        Problem.
+    finding : Finding
+        Finding.
+    asked : ComparisonRequest
+        Comparison.
+
+    Returns
+    -------
+    bool
+        True if the finding is shown.
+    """
     times = TIMES_SLOW if finding.kind == SLOW else 1
     return all(finding in findings(compared(problem, asked), finding.ratio) for _ in range(times))
 
 
 def _of(family: FamilyVerdict, judgement: Judgement, ratio: float | None) -> Iterator[Finding]:
-    """What is wrong with one answer: one kind at most."""
+    """Yield the fault of one answer, if it has any."""
     run = judgement.evidence.run
     tests: list[tuple[str, Callable[[], bool]]] = [
         (RAISES, lambda: bool(run.raised)),
@@ -136,7 +183,7 @@ def _of(family: FamilyVerdict, judgement: Judgement, ratio: float | None) -> Ite
 
 
 def _is_untrue(family: FamilyVerdict, judgement: Judgement) -> bool:
-    """Whether what an answer's own point proves does not meet what the others prove."""
+    """Return True if an answer's point proves bounds that contradict the others'."""
     point = judgement.evidence.point
     if point is None or judgement.evidence.run.control:
         return False
@@ -149,11 +196,11 @@ def _is_untrue(family: FamilyVerdict, judgement: Judgement) -> bool:
 
 
 def _is_slow(family: FamilyVerdict, judgement: Judgement, ratio: float) -> bool:
-    """Whether an answer takes at least `ratio` times as long as the fastest one that agrees."""
+    """Return True if an answer takes at least `ratio` times as long as the fastest."""
     agreeing = [
-        each.evidence.run.solve_seconds or 0.0
-        for each in family.judgements
-        if each.agreement is Agreement.AGREES
+        other.evidence.run.solve_seconds or 0.0
+        for other in family.judgements
+        if other.agreement is Agreement.AGREES
     ]
     seconds = judgement.evidence.run.solve_seconds or 0.0
     return (

@@ -1,4 +1,4 @@
-"""Instances that can be made smaller: what a problem was made with, by name, how it is made of it, and which axes belong together."""
+"""Instances that can be minimised: constructor, arguments and their common axes."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from equimargin.formulations.problem.arguments import read_arguments
 from equimargin.formulations.problem.base import AnyProblem
 
 Change = Callable[[Any], Any]
-"""What makes another value of one."""
+"""Function that returns a simpler value."""
 Axis = tuple[tuple[str, int], ...]
-"""Axes that are shortened together: names of arguments, each with the number of its axis."""
+"""Axes that are shortened jointly: pairs of argument name and axis number."""
 POINTS = ("y", "sample_weight", "qid")
-"""The arguments with a number for every point."""
+"""Arguments with one number per point."""
 CONSTRUCTORS = (
     *("classification", "regression", "ranking", "ranking_from_pairs"),
     *("ordinal", "one_norm_classification", "one_norm_ranking", "ranking_vector_machine"),
 )
-"""The functions of `equimargin.formulations` that make problems of rows of features."""
+"""Functions of `equimargin.formulations` that make problems from rows of features."""
 OPTIONAL = (
     "sample_weight",
     "query_weight",
@@ -43,27 +43,26 @@ OPTIONAL = (
     "delta",
     "levels",
 )
-"""Arguments that may be left out, for what a constructor takes then."""
+"""Arguments that may be omitted, for the constructor's default."""
 DIGITS = (1, 2, 3, 4, 6)
-"""Significant decimal digits to which numbers are rounded, the fewest first."""
+"""Numbers of significant decimal digits for rounding, ascending."""
 DTYPES = ("bool", "int32", "int64", "float32", "float64")
-"""The kinds of numbers in arrays that a file may hold."""
+"""Types of arrays that a file may contain."""
 MOST_ENTRIES = 400
-"""Entries of an array up to which each is simplified by itself."""
+"""Maximum number of entries of an array that are simplified one by one."""
 
 
 @dataclass(frozen=True)
 class Instance:
-    """A problem as the arguments that it is made with.
+    """Problem as a constructor and its arguments.
 
     Parameters
     ----------
-    made_by : str
-        A constructor of `equimargin.formulations`, or the id of a user-defined family.
-    arguments : Mapping[str, Any]
-        By name: arrays, numbers, words, a kernel, weights by query.
-    module : str
-        Whose import enters the family; empty for the others.
+    made_by, module : str
+        Constructor of `equimargin.formulations`, or id of a user-defined family and the
+        module that registers it. The module of built-in families is empty.
+    arguments : mapping of str
+        Arrays, numbers, strings, a kernel, weights by query.
     """
 
     made_by: str
@@ -72,12 +71,17 @@ class Instance:
 
     @classmethod
     def of(cls, problem: AnyProblem) -> Instance:
-        """The instance of a problem.
+        """Return the instance of a problem.
+
+        Parameters
+        ----------
+        problem : AnyProblem
+            Problem.
 
         Raises
         ------
         ValueError
-            A problem that is made of something else than arrays and numbers by name.
+            If the problem's data are not named arrays and numbers.
         """
         if isinstance(problem, ProgramProblem):
             if not isinstance(problem.data, dict):
@@ -90,30 +94,30 @@ class Instance:
         return cls(*read_arguments(problem))
 
     def problem(self) -> AnyProblem:
-        """The problem.
+        """Return the problem.
 
         Raises
         ------
         ValueError
-            Arguments that make none.
+            If the arguments are invalid.
         """
         if not self.module:
             try:
-                made: AnyProblem = getattr(formulations, self.made_by)(**self.arguments)
+                problem: AnyProblem = getattr(formulations, self.made_by)(**self.arguments)
             except TypeError as wrong:
                 raise ValueError(str(wrong)) from None
-            return made
+            return problem
         if self.made_by not in FAMILIES:
             raise ValueError(
                 f"the family {self.made_by} is not known: name the module that enters it "
                 f"(--plugin {self.module})"
             )
-        posed: AnyProblem = FAMILIES[self.made_by](dict(self.arguments))
-        return posed
+        program: AnyProblem = FAMILIES[self.made_by](dict(self.arguments))
+        return program
 
     @cached_property
     def text(self) -> str:
-        """All of it as JSON; the shorter, the simpler."""
+        """Instance as JSON; a shorter text is a simpler instance."""
         return json.dumps(
             {
                 "made_by": self.made_by,
@@ -124,12 +128,17 @@ class Instance:
 
     @classmethod
     def from_text(cls, text: str) -> Instance:
-        """What `text` says.
+        """Read the JSON of `text`.
+
+        Parameters
+        ----------
+        text : str
+            JSON.
 
         Raises
         ------
         ValueError
-            It says no instance.
+            If the text contains no instance.
         """
         held = json.loads(text)
         made_by, module = str(held["made_by"]), str(held["module"])
@@ -141,16 +150,22 @@ class Instance:
         return cls(made_by, arguments, module)
 
     def expression(self, code: Code) -> str:
-        """An expression of Python that makes the problem; code : gets the imports."""
+        """Return a Python expression that makes the problem.
+
+        Parameters
+        ----------
+        code : Code
+            Collects the imports.
+        """
         if self.module:
             families = code.name("equimargin.formulations", "FAMILIES")
             return f"{families}[{self.made_by!r}]({code.of(dict(self.arguments))})"
-        given = ", ".join(f"{name}={code.of(value)}" for name, value in self.arguments.items())
-        return f"{code.name('equimargin.formulations', self.made_by)}({given})"
+        arguments = ", ".join(f"{name}={code.of(value)}" for name, value in self.arguments.items())
+        return f"{code.name('equimargin.formulations', self.made_by)}({arguments})"
 
     @property
     def size(self) -> str:
-        """How large it is, in words."""
+        """Size of the instance, as text."""
         X = self.arguments.get("X")
         if isinstance(X, np.ndarray) and X.ndim == 2:
             return f"{_counted(X.shape[0], 'row')} x {_counted(X.shape[1], 'column')}"
@@ -158,7 +173,10 @@ class Instance:
 
     @property
     def axes(self) -> list[Axis]:
-        """What can be made shorter: points, columns and pairs; of somebody's own data all axes of one length."""
+        """Axes that can be shortened: points, columns and pairs.
+
+        For a user-defined family, all axes of equal length.
+        """
         if self.module:
             return _axes_of_own(self.arguments)
         points = (("X", 0), *((name, 0) for name in POINTS if name in self.arguments))
@@ -169,12 +187,28 @@ class Instance:
         return [points, *([pairs] if "pairs" in self.arguments else []), (("X", 1),)]
 
     def length(self, axis: Axis) -> int:
-        """How long an axis is."""
+        """Return the length of an axis.
+
+        Parameters
+        ----------
+        axis : tuple
+            Axis.
+        """
         name, number = axis[0]
         return int(self.arguments[name].shape[number])
 
     def keeping(self, axis: Axis, kept: np.ndarray[Any, Any]) -> Instance:
-        """The instance with some places of an axis; pairs of points that are left out are left out, too."""
+        """Return the instance restricted to some places of an axis.
+
+        Pairs with an excluded point are excluded, too.
+
+        Parameters
+        ----------
+        axis : tuple
+            Axis.
+        kept : ndarray of int
+            Places to keep.
+        """
         arguments = dict(self.arguments)
         if ("X", 0) in axis and "pairs" in arguments:
             place = np.full(self.length(axis), -1)
@@ -194,7 +228,7 @@ class Instance:
         return replace(self, arguments=arguments)
 
     def edits(self) -> Iterator[Edit]:
-        """Changes that may make it simpler: digits first, then weights, then constants."""
+        """Yield changes that may simplify the instance: digits first, then the rest."""
         arrays = [name for name, value in self.arguments.items() if isinstance(value, np.ndarray)]
         others = [name for name in self.arguments if name not in arrays]
         for name in sorted(arrays, key=lambda name: "weight" in name) + sorted(
@@ -208,11 +242,11 @@ class Instance:
 
 
 Edit = Callable[[Instance], Instance]
-"""What makes another instance of one."""
+"""Function that returns a simpler instance."""
 
 
 def _without(name: str, instance: Instance) -> Instance:
-    """The instance without an argument."""
+    """Return the instance without an argument."""
     return replace(
         instance,
         arguments={other: value for other, value in instance.arguments.items() if other != name},
@@ -220,7 +254,7 @@ def _without(name: str, instance: Instance) -> Instance:
 
 
 def _changed(name: str, change: Change, instance: Instance) -> Instance:
-    """The instance with another value of an argument, where it still has that one."""
+    """Return the instance with a changed argument, if it still has that argument."""
     if name not in instance.arguments:
         return instance
     return replace(
@@ -229,15 +263,19 @@ def _changed(name: str, change: Change, instance: Instance) -> Instance:
 
 
 def _axes_of_own(data: Mapping[str, Any]) -> list[Axis]:
-    """Axes of arrays that may belong together: the first ones of a length, the second ones of a length, and all of a length."""
-    known = [
+    """Return the axes of arrays that may belong together.
+
+    They are first axes of equal length, second axes of equal length, and all axes of
+    equal length.
+    """
+    axes = [
         (name, axis)
         for name, value in data.items()
         if isinstance(value, np.ndarray)
         for axis in range(value.ndim)
     ]
     groups: dict[tuple[Any, int], list[tuple[str, int]]] = {}
-    for name, axis in known:
+    for name, axis in axes:
         length = data[name].shape[axis]
         groups.setdefault((axis, length), []).append((name, axis))
         groups.setdefault(("any", length), []).append((name, axis))
@@ -245,10 +283,11 @@ def _axes_of_own(data: Mapping[str, Any]) -> list[Axis]:
 
 
 def _changes(value: Any) -> Iterator[Change]:
-    """Changes that may make a value simpler: fewer digits, zeros, ones."""
+    """Yield changes that may simplify a value: fewer digits, zeros, ones."""
     if isinstance(value, np.ndarray):
         yield from _changes_of_arrays(value)
     elif isinstance(value, float):
+        # Constants come first: they simplify more than rounding does.
         yield from (partial(_constant, number) for number in (1.0, 0.0))
         yield from (partial(_rounded, digits) for digits in DIGITS)
     elif isinstance(value, dict):
@@ -266,9 +305,9 @@ def _changes(value: Any) -> Iterator[Change]:
 
 
 def _changes_of_arrays(value: np.ndarray[Any, Any]) -> Iterator[Change]:
-    """Changes that may make an array simpler: all its numbers with fewer digits, then each by itself."""
+    """Yield changes that may simplify an array: all numbers rounded, then each one."""
     of_floats = value.dtype.kind == "f"
-    digits = [partial(_rounded, each) for each in DIGITS] if of_floats else []
+    digits = [partial(_rounded, count) for count in DIGITS] if of_floats else []
     yield from digits
     if value.size <= MOST_ENTRIES and value.dtype.kind in "fiu":
         for place in np.ndindex(value.shape):
@@ -285,7 +324,7 @@ def _constant(number: float, _: Any) -> float:
 
 
 def _rounded(digits: int, value: Any) -> Any:
-    """The numbers, each rounded to `digits` significant decimal digits."""
+    """Round numbers to `digits` significant decimal digits."""
     if not isinstance(value, np.ndarray):
         return float(f"{value:.{digits - 1}e}")
     return np.array([float(f"{number:.{digits - 1}e}") for number in value.ravel()]).reshape(
@@ -296,25 +335,25 @@ def _rounded(digits: int, value: Any) -> Any:
 def _at(
     place: tuple[int, ...], change: Change, value: np.ndarray[Any, Any]
 ) -> np.ndarray[Any, Any]:
-    """An array with one number changed."""
+    """Return an array with one number changed."""
     changed = value.copy()
     changed[place] = change(value[place])
     return changed
 
 
 def _entered(name: Any, change: Change, value: dict[Any, Any]) -> dict[Any, Any]:
-    """A mapping with one value changed."""
+    """Return a mapping with one value changed."""
     return {**value, name: change(value[name])}
 
 
 def _of_kernel(name: str, change: Change, kernel: Any) -> Kernel:
-    """A kernel with one parameter changed."""
+    """Return a kernel with one parameter changed."""
     changed: Kernel = replace(kernel, **{name: change(getattr(kernel, name))})
     return changed
 
 
 def _plain(value: Any) -> Any:
-    """A value in JSON: an array of numbers is its lists, beside its kind where that is not float64."""
+    """Convert a value to JSON; an array becomes nested lists with dtype and shape."""
     if isinstance(value, np.ndarray):
         nested = _plain(value.tolist())
         return {"array": nested, "dtype": value.dtype.name, "shape": list(value.shape)}
@@ -332,7 +371,7 @@ def _plain(value: Any) -> Any:
 
 
 def _read(value: Any) -> Any:
-    """What `_plain` made, read."""
+    """Convert the JSON of `_plain` to a value."""
     if isinstance(value, list):
         return [_read(part) for part in value]
     if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""A finding on its smallest instance: as lines of Python that show it, and as a JSON file from which it is taken up again."""
+"""Minimised finding: lines of Python that reproduce it, and a JSON file."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from equimargin.solvers import SOLVERS
 from equimargin.solvers.problem_file import whole
 
 SECONDS = 60.0
-"""Seconds of a search unless somebody says it: most findings are small in ten."""
+"""Default time limit of a search, in seconds; most findings are minimised in ten."""
 FORMAT = "equimargin finding 1"
-"""The name of the format of these files."""
+"""Name of the file format."""
 NOT_HELD = ("total_time", "jobs")
-"""What a file does not hold of a request: limits of the machine that has found it."""
+"""Fields of a request that a file omits, limits of the machine."""
 
 
 @dataclass(frozen=True)
 class Shrunk:
-    """A finding on a small instance.
+    """Finding on a small instance.
 
     Parameters
     ----------
-    finding : Finding | str
-        What is wrong; a sentence where somebody else than `compare` has found it.
+    finding : Finding or str
+        Fault; a sentence if a program other than `compare` found it.
     asked : ComparisonRequest
-        What is compared to see it.
+        Comparison that reproduces it.
     instance : Instance
-        That shows it.
-    plugins : tuple[str, ...]
+        Instance that shows it.
+    plugins : tuple of str
         Modules or files that are loaded first.
     of : str
-        How large the instance was, in words.
-    shown : tuple[str, ...]
-        Lines of Python that show it on `problem`, where a comparison does not.
+        Size of the original instance, as text.
+    shown : tuple of str
+        Lines of Python that reproduce it on `problem`, if no comparison does.
     """
 
     finding: Finding | str
@@ -56,7 +56,7 @@ class Shrunk:
 
     @property
     def python(self) -> str:
-        """Lines of Python that show it."""
+        """Lines of Python that reproduce the finding."""
         code = Code()
         problem = f"problem = {self.instance.expression(code)}"
         if self.plugins:
@@ -64,51 +64,62 @@ class Shrunk:
         shown = [*self.shown] or [
             f"print({code.name('equimargin', 'compare')}(problem, {self._how()}))"
         ]
-        said = [f"# {line}" for line in str(self.finding).splitlines()]
+        comments = [f"# {line}" for line in str(self.finding).splitlines()]
         imports = [*(f"import {module}" for module in self._modules()), *code.lines()]
         loads = [f"load({plugin!r})" for plugin in self.plugins]
-        return "\n".join([*said, *imports, *loads, problem, *shown]) + "\n"
+        return "\n".join([*comments, *imports, *loads, problem, *shown]) + "\n"
 
     def _how(self) -> str:
-        """What is asked of `compare`, as its arguments."""
+        """Return the arguments of `compare` that differ from their defaults."""
         usual = vars(ComparisonRequest())
-        told = {
+        changed = {
             name: value
             for name, value in vars(replace(self.asked, patient=True)).items()
             if value != usual[name]
         }
         return ", ".join(
             f"{name}={[*value] if isinstance(value, tuple) else value!r}"
-            for name, value in told.items()
+            for name, value in changed.items()
         )
 
     def _modules(self) -> list[str]:
-        """The modules that enter what is compared, those of the project excepted, but for that of the instance."""
+        """Return the modules that register the compared entries and the instance's family.
+
+        Modules of equimargin are excluded, except that of the instance.
+        """
         entries = [REGISTRY[name].module for name in self.asked.formulations if name in REGISTRY]
         entries += [solver.module for name, solver in SOLVERS.items() if name in self.asked.wanted]
-        own = {module for module in entries if module.partition(".")[0] != "equimargin"}
+        external = {module for module in entries if module.partition(".")[0] != "equimargin"}
         loaded = {Path(plugin).stem for plugin in self.plugins} | {"__main__"}
-        return sorted(({self.instance.module} if self.instance.module else set()) | own - loaded)
+        return sorted(
+            ({self.instance.module} if self.instance.module else set()) | external - loaded
+        )
 
     def write(self, file: Path) -> None:
-        """Write it as JSON, whole or not at all.
+        """Write the finding as JSON, atomically.
+
+        Parameters
+        ----------
+        file : Path
+            Path of the file.
 
         Raises
         ------
         OSError
-            The file cannot be written.
+            If the file cannot be written.
         """
         with whole(file) as part:
             part.write_text(self.to_json(), encoding="utf-8")
 
     def to_json(self) -> str:
-        """It as JSON, with its lines of Python."""
+        """Return the finding as JSON, with its lines of Python."""
         finding = self.finding if isinstance(self.finding, str) else asdict(self.finding)
         asked = {name: value for name, value in vars(self.asked).items() if name not in NOT_HELD}
+        # The names and the order of the file format.
         asked["controls"], asked["patient"] = (
             asked.pop("include_controls"),
             asked.pop("patient"),
-        )  # as this format calls and orders them
+        )
         held: dict[str, Any] = {
             "format": FORMAT,
             "finding": finding,
@@ -125,14 +136,19 @@ class Shrunk:
 
     @classmethod
     def read(cls, file: str | Path) -> Shrunk:
-        """What `write` wrote.
+        """Read the file of `write`.
+
+        Parameters
+        ----------
+        file : str or Path
+            Path of the file.
 
         Raises
         ------
         ValueError
-            A file that holds no finding.
+            If the file contains no finding.
         OSError
-            One that cannot be read.
+            If the file cannot be read.
         """
         text = Path(file).read_text(encoding="utf-8", errors="replace")
         try:
@@ -143,7 +159,7 @@ class Shrunk:
             asked["include_controls"] = asked.pop("controls")
             instance = Instance.from_text(json.dumps(held["instance"]))
             plugins, shown_by = (
-                tuple(str(each) for each in held[name]) for name in ("plugins", "shown")
+                tuple(str(entry) for entry in held[name]) for name in ("plugins", "shown")
             )
             finding = (
                 held["finding"] if isinstance(held["finding"], str) else Finding(**held["finding"])
@@ -164,37 +180,42 @@ def shrink(
     seconds: float = SECONDS,
     plugins: tuple[str, ...] = (),
 ) -> tuple[Shrunk, str]:
-    """The smallest instance on which a finding still shows, and a sentence about the search.
+    """Minimise the instance of a finding.
 
     Parameters
     ----------
     problem : AnyProblem
-        That shows it.
-    finding : Finding | None
-        What is wrong; None: the gravest that there is.
-    asked : ComparisonRequest | None
-        What is compared; None: everything. Less is, where that is enough.
+        Problem that shows the finding.
+    finding : Finding or None
+        Fault; None takes the most serious one.
+    asked : ComparisonRequest or None
+        Comparison; None compares everything. It is reduced if less is sufficient.
     seconds : float
-        After which the best so far is taken.
-    plugins : tuple[str, ...]
+        Time limit in seconds, after which the best instance so far is returned.
+    plugins : tuple of str
         Modules or files that the lines of Python load first.
+
+    Returns
+    -------
+    tuple of Shrunk and str
+        Minimised finding, and a sentence about the search.
 
     Raises
     ------
     ValueError
-        A problem that does not show it, or that is made of something else than arrays
-        and numbers.
+        If the problem does not show the finding, or its data are not arrays and
+        numbers.
     """
     asked = asked or ComparisonRequest(patient=True)
-    if not all(isinstance(each, str) for each in asked.wanted):
+    if not all(isinstance(solver, str) for solver in asked.wanted):
         raise ValueError(
-            "a finding names its solvers: enter yours (equimargin.solvers.solver), and ask "
-            "for it by its name"
+            "a finding stores solvers by name: register yours (equimargin.solvers.solver), "
+            "and request it by its name"
         )
     family = compared(problem, asked)
-    known = findings(family, finding.ratio if finding else None)
-    finding = finding or next(iter(known), None)
-    if finding is None or finding not in known:
+    all_findings = findings(family, finding.ratio if finding else None)
+    finding = finding or next(iter(all_findings), None)
+    if finding is None or finding not in all_findings:
         raise ValueError(
             f"there is no finding on {problem!r}"
             if finding is None
@@ -211,25 +232,49 @@ def made_small(
     seconds: float,
     plugins: tuple[str, ...],
 ) -> tuple[Shrunk, str]:
-    """A finding on the smallest instance, and a sentence about the search; family : the problem's, in which it was found.
+    """Minimise a finding of a compared problem, as `shrink`.
 
-    The other parameters and errors are those of `shrink`.
+    Parameters
+    ----------
+    problem, finding, asked, seconds, plugins
+        See `shrink`.
+    family : FamilyVerdict
+        Verdict in which the finding was found.
+
+    Returns
+    -------
+    tuple of Shrunk and str
+        Minimised finding, and a sentence about the search.
     """
-    before, narrow = Instance.of(problem), narrowed(family, finding, asked)
-    chosen = narrow if shows(problem, finding, narrow) else asked
-    found = reduced(before, lambda candidate: shows(candidate.problem(), finding, chosen), seconds)
-    return Shrunk(finding, chosen, found.instance, plugins, before.size), sentence(before, found)
+    before, reduced_request = Instance.of(problem), narrowed(family, finding, asked)
+    chosen = reduced_request if shows(problem, finding, reduced_request) else asked
+    result = reduced(before, lambda candidate: shows(candidate.problem(), finding, chosen), seconds)
+    return Shrunk(finding, chosen, result.instance, plugins, before.size), sentence(before, result)
 
 
 def again(known: Shrunk, seconds: float) -> tuple[Shrunk, str]:
-    """A stored finding made smaller still, and a sentence about the search; the gravest one of `compare` where somebody else has found it.
+    """Minimise a stored finding further.
 
-    Nothing that the file names is imported: whoever trusts its plug-ins loads them first.
+    If a program other than `compare` found it, the most serious finding of `compare` is
+    minimised. Nothing that the file names is imported: users who trust its plug-ins
+    load them first.
+
+    Parameters
+    ----------
+    known : Shrunk
+        Stored finding.
+    seconds : float
+        Time limit in seconds.
+
+    Returns
+    -------
+    tuple of Shrunk and str
+        Minimised finding, and a sentence about the search.
 
     Raises
     ------
     ValueError
-        Its instance does not show it any more, or is of a family that is not known.
+        If the instance no longer shows the finding, or is of an unknown family.
     """
     problem = known.instance.problem()
     if isinstance(known.finding, str):
@@ -240,12 +285,23 @@ def again(known: Shrunk, seconds: float) -> tuple[Shrunk, str]:
             f"the instance no longer shows that {known.finding}: it was mended, or this is "
             f"another machine"
         )
-    small, said = made_small(problem, family, known.finding, known.asked, seconds, known.plugins)
-    return replace(small, of=known.of), said
+    small, report = made_small(problem, family, known.finding, known.asked, seconds, known.plugins)
+    return replace(small, of=known.of), report
 
 
 def is_finding(file: str) -> bool:
-    """Whether a file is one that `Shrunk.write` wrote."""
+    """Return True if `Shrunk.write` wrote the file.
+
+    Parameters
+    ----------
+    file : str
+        Path of the file.
+
+    Returns
+    -------
+    bool
+        True if the file contains a finding.
+    """
     path = Path(file)
     if path.suffix != ".json" or not path.is_file():
         return False
@@ -254,9 +310,22 @@ def is_finding(file: str) -> bool:
 
 
 def sentence(before: Instance, found: Reduction) -> str:
-    """What a search has done, in words."""
-    how = "" if found.complete else "; the time was over before all was tried"
+    """Return a sentence about a search.
+
+    Parameters
+    ----------
+    before : Instance
+        Original instance.
+    found : Reduction
+        Result of the search.
+
+    Returns
+    -------
+    str
+        Sizes, seconds and number of candidates.
+    """
+    note = "" if found.complete else "; the time limit stopped it"
     return (
         f"from {before.size} to {found.instance.size} in {found.seconds:.1f} s, {found.tried} "
-        f"instances tried{how}"
+        f"instances tried{note}"
     )

@@ -1,11 +1,12 @@
-"""Delta debugging of instances: the smallest one on which something still shows, sought greedily.
+"""Delta debugging of instances: a greedy search for a smaller one.
 
-Samples of rows come first; then pieces are left out: rows, columns, digits, weights,
-constants. A candidate is taken where it is simpler, by the length of its text, and
-still shows the finding. The search ends, because no text can be shortened for ever.
+Samples of rows come first; then parts are removed: rows, columns, digits, weights,
+constants. A candidate is accepted if its text is shorter and it still shows the
+finding. The search terminates, since no text can be shortened indefinitely.
 
-Source: A. Zeller and R. Hildebrandt, Simplifying and isolating failure-inducing input
-(2002).
+References
+----------
+A. Zeller and R. Hildebrandt, Simplifying and isolating failure-inducing input (2002).
 """
 
 from __future__ import annotations
@@ -19,26 +20,28 @@ import numpy as np
 from equimargin.shrink.instance import Axis, Instance
 
 SAMPLES = 3
-"""Samples of each size that are tried before pieces are left out of the whole: on a large instance they find a small one soonest."""
+"""Number of samples of each size that are tried before parts are removed.
+
+On a large instance they find a small one soonest.
+"""
 SMALLEST_SAMPLE = 2
-"""Rows of the smallest sample; a later one has twice as many."""
+"""Initial sample size in rows; every later one is twice as large."""
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """What a search has found.
+    """Result of a search.
 
     Parameters
     ----------
     instance : Instance
-        The smallest one that shows the finding.
+        Smallest instance found that shows the finding.
     tried : int
-        How many were looked at.
+        Number of candidates tried.
     seconds : float
-        That it took.
+        Duration of the search, in seconds.
     complete : bool
-        Whether nothing simpler that was to be tried shows it; the time was over
-        otherwise.
+        True if no simpler candidate shows the finding, False if the search timed out.
     """
 
     instance: Instance
@@ -48,20 +51,27 @@ class Reduction:
 
 
 def reduced(instance: Instance, shows: Callable[[Instance], bool], seconds: float) -> Reduction:
-    """The smallest instance that still shows what this one shows.
+    """Return the smallest instance found that shows a finding.
 
     Parameters
     ----------
-    shows : Callable[[Instance], bool]
-        Whether an instance shows it; one that raises an exception does not.
+    instance : Instance
+        Instance that shows the finding.
+    shows : callable
+        Returns True if an instance shows the finding; an exception counts as False.
     seconds : float
-        After which the best so far is taken.
+        Time limit in seconds, after which the best instance so far is returned.
+
+    Returns
+    -------
+    Reduction
+        Result of the search.
     """
     return _Search(instance, shows, seconds).run()
 
 
 class _Search:
-    """A search at work: the best instance so far, and what was tried."""
+    """State of a search: the best instance so far, and the candidates tried."""
 
     def __init__(
         self, instance: Instance, shows: Callable[[Instance], bool], seconds: float
@@ -75,7 +85,7 @@ class _Search:
         self._seen = {instance.text}
 
     def run(self) -> Reduction:
-        """Try all that is simpler, again and again until nothing is taken any more."""
+        """Try all simpler candidates until none is accepted."""
         complete = True
         try:
             for axis in self._best.axes:
@@ -93,12 +103,12 @@ class _Search:
         )
 
     def _take(self, candidate: Instance) -> bool:
-        """Whether a candidate is simpler and shows the finding; it is the best one then.
+        """Accept a candidate if it is simpler and shows the finding; return True if so.
 
         Raises
         ------
         TimeoutError
-            The time is over.
+            If the time limit is exceeded.
         """
         if len(candidate.text) >= len(self._best.text) or candidate.text in self._seen:
             return False
@@ -107,14 +117,15 @@ class _Search:
         self._seen.add(candidate.text)
         try:
             shown = self._shows(candidate)
-        except Exception:  # what makes no problem, or is no longer what it was, shows nothing
+        # A candidate that makes no valid problem does not show the finding.
+        except Exception:
             shown = False
         if shown:
             self._best = candidate
         return shown
 
     def _sample(self, axis: Axis) -> None:
-        """Take the first sample of an axis that shows the finding, small ones first."""
+        """Accept the first sample of an axis that shows the finding, smallest first."""
         count, rng = self._best.length(axis), np.random.default_rng(0)
         size = SMALLEST_SAMPLE
         while size <= count // 2:
@@ -126,7 +137,7 @@ class _Search:
             size *= 2
 
     def _cut(self, axis: Axis) -> None:
-        """Leave out pieces of an axis: halves, then quarters, down to single places."""
+        """Remove parts of an axis: halves, then quarters, down to single places."""
         size = self._best.length(axis) // 2
         while size >= 1:
             start = 0
@@ -138,6 +149,6 @@ class _Search:
             size //= 2
 
     def _simplify(self) -> None:
-        """Take whatever is simpler in digits, weights and constants, one after the other."""
+        """Accept simpler digits, weights and constants, one after the other."""
         for edit in self._best.edits():
             self._take(edit(self._best))

@@ -1,4 +1,7 @@
-"""One answer of a study: run through `compare`, timed, and made a row. Whatever goes wrong with it is an answer, too, with its reason."""
+"""One answer of a study: run through `compare`, timed, and converted to a row.
+
+An answer that fails gets a row, too, with the reason.
+"""
 
 from __future__ import annotations
 
@@ -39,15 +42,21 @@ ANSWER = {
     "solve_seconds": "REAL",
     "cpu_seconds": "REAL",
 }
-"""What a row says of an answer, each with its type in SQL: as a record of `compare`, and the CPU seconds of all of it but compiling."""
+"""Columns of a row that describe the answer, with their types in SQL.
+
+As in a record of `compare`, plus the CPU seconds of everything except compilation.
+"""
 KEPT_PROBLEMS = 2
-"""Sets of problems that a process keeps: answers of one problem come one behind the other."""
+"""Number of problem sets that a process caches; a problem's answers are consecutive."""
 DECLARING = 2.0
-"""Time limits that an answer of a backend may take in all: declaring and compiling may take as long as solving."""
+"""Total time of a backend's answer, in multiples of the time limit.
+
+Declaring and compiling may take as long as solving.
+"""
 
 
 class ChangedData(ValueError):
-    """Data that are no longer those that the study was planned with."""
+    """The data have changed since the study was planned."""
 
 
 _kept_data: dict[str, Data] = {}
@@ -61,20 +70,23 @@ def answer(
 
     Parameters
     ----------
-    memory : int | None
-        Bytes that it may take beside what the process has; None for any.
-    data : Data | None
-        The rows, where another process has read them; by default this one reads them,
-        once.
+    asked : AnswerSpec
+        Question.
+    memory : int or None
+        Memory limit in bytes, in addition to what the process has; None is unlimited.
+    data : Data or None
+        Rows, if another process has read them; by default this one reads them, once.
 
     Returns
     -------
-    A row: what ANSWER lists, the numbers of points and features, and "provenance", a record of what it was computed with.
+    dict
+        Row: the columns of ANSWER, the numbers of points and features, and
+        "provenance", a record of versions and machine.
 
     Raises
     ------
     ChangedData
-        The file has changed since the study was planned.
+        If the file has changed since the study was planned.
     """
     for plugin in asked.plugins:
         load(plugin)
@@ -83,42 +95,55 @@ def answer(
         import_module(library)
     rows = data if data is not None else load_rows(asked)
     started = clocks()
-    found: dict[str, Any] = {"points": len(rows.y), "features": int(rows.X.shape[1])}
+    row: dict[str, Any] = {"points": len(rows.y), "features": int(rows.X.shape[1])}
     try:
         problem = _problem(asked, rows)
-        found["points"] = problem.m
+        row["points"] = problem.m
         wanted = of_memory.estimate(problem, asked.formulation is not None)
         if memory is not None and wanted > memory:
-            much = (
+            sizes = (
                 f"about {of_memory.in_words(wanted)}, and --memory allows "
                 f"{of_memory.in_words(memory)}"
             )
-            found |= _not_solved("too_large", "skipped", f"not begun: it takes {much}")
+            row |= _not_solved("too_large", "skipped", f"not begun: it takes {sizes}")
         else:
             with of_memory.limited(memory):
-                found |= _compared(asked, problem)
+                row |= _compared(asked, problem)
     except MemoryError:
         limit = "the memory" if memory is None else f"--memory {of_memory.in_words(memory)}"
-        found |= _not_solved("too_large", "failed", f"stopped: {limit} was not enough")
+        row |= _not_solved("too_large", "failed", f"stopped: {limit} was not enough")
+    # Any other exception is an answer of the study, too: the next one must still run.
     except Exception as failure:
-        found |= _not_solved("numerical_failure", "failed", f"{type(failure).__name__}: {failure}")
+        row |= _not_solved("numerical_failure", "failed", f"{type(failure).__name__}: {failure}")
     cpu, wall, compiling = (after - before for before, after in zip(started, clocks(), strict=True))
-    found["cpu_seconds"] = cpu * max(wall - compiling, 0.0) / wall if wall else cpu
-    return found | {"provenance": computed_with}
+    row["cpu_seconds"] = cpu * max(wall - compiling, 0.0) / wall if wall else cpu
+    return row | {"provenance": computed_with}
 
 
 def died(asked: AnswerSpec, times: int, memory: int | None = None) -> dict[str, Any]:
-    """The row of an answer at which MOST_DEATHS processes have died: a study does not try it again with no more memory."""
-    said = f"the process that was at work on it died, {times} times"
-    return _not_solved("numerical_failure", "failed", said) | {
+    """Return the row of an answer at which MOST_DEATHS processes crashed.
+
+    A study does not retry it without more memory.
+
+    Parameters
+    ----------
+    asked : AnswerSpec
+        Question.
+    times : int
+        Number of crashes.
+    memory : int or None
+        Memory limit of the answer, in bytes; None is unlimited.
+    """
+    reason = f"the process that ran it crashed, {times} times"
+    return _not_solved("numerical_failure", "failed", reason) | {
         "provenance": provenance(asked.plugins) | {"memory": memory}
     }
 
 
 def _compared(asked: AnswerSpec, problem: Problem) -> dict[str, Any]:
-    """What `compare` says of the answer by itself."""
+    """Return the record of `compare` for one answer."""
     declared = asked.formulation is not None
-    found = compare(
+    comparison = compare(
         problem,
         formulations=asked.formulation or "*",
         solvers=asked.solver,
@@ -127,40 +152,45 @@ def _compared(asked: AnswerSpec, problem: Problem) -> dict[str, Any]:
         total_time=DECLARING * asked.time_limit if declared else None,
         patient=True,
     )
-    for family in found.families:
+    for family in comparison.families:
         for judgement in family.judgements:
-            told = record(family, judgement) | {"reason": judgement.ground}
-            return {name: told[name] for name in ANSWER if name in told}
-    return _not_solved("time_limit", "skipped", f"{found.interrupted} before it began")
+            values = record(family, judgement) | {"reason": judgement.ground}
+            return {name: values[name] for name in ANSWER if name in values}
+    return _not_solved("time_limit", "skipped", f"{comparison.interrupted} before it began")
 
 
 def _not_solved(status: str, agreement: str, reason: str) -> dict[str, Any]:
-    """The row of an answer without figures."""
+    """Return the row of an answer without figures."""
     return {"status": status, "ok": False, "agreement": agreement, "reason": reason}
 
 
 def load_rows(asked: AnswerSpec) -> Data:
-    """The data of an answer, read once by this process.
+    """Return the data of an answer, read once per process.
+
+    Parameters
+    ----------
+    asked : AnswerSpec
+        Question.
 
     Raises
     ------
     ChangedData
-        The file has changed since the study was planned.
+        If the file has changed since the study was planned.
     """
     if asked.digest not in _kept_data:
         rows = loaded(asked.data)
-        found = digest_data(rows)
-        if found != asked.digest:
-            again = "give the command again with --resume, which plans it anew"
+        digest = digest_data(rows)
+        if digest != asked.digest:
+            advice = "give the command again with --resume, which plans it anew"
             raise ChangedData(
-                f"{asked.data.source} has changed since the study was planned; {again}"
+                f"{asked.data.source} has changed since the study was planned; {advice}"
             )
         _kept_data[asked.digest] = rows
     return _kept_data[asked.digest]
 
 
 def _problem(asked: AnswerSpec, rows: Data) -> Problem:
-    """The problem of an answer, made once by this process as long as its answers come one behind the other."""
+    """Return the problem of an answer, cached while answers of it are consecutive."""
     kernel = (asked.kernel.name, *sorted(asked.kernel.given.items()))
     key = (
         asked.digest,
@@ -182,12 +212,12 @@ def _problem(asked: AnswerSpec, rows: Data) -> Problem:
 
 @cache
 def provenance(plugins: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What this process computes with: versions, a digest of the code, the machine, and the threads of linear algebra.
+    """Return the versions, code digest, machine and threads of this process.
 
     Parameters
     ----------
-    plugins : tuple[str, ...]
-        The plug-ins that belong to the code.
+    plugins : tuple of str
+        Plug-ins that belong to the code.
     """
     return {
         "equimargin": __version__,
@@ -202,7 +232,7 @@ def provenance(plugins: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def _digest_of_code(plugins: tuple[str, ...]) -> str:
-    """A digest of all modules of the package and of the plug-ins."""
+    """Return a digest of all modules of the package and of the plug-ins."""
     digest = sha256()
     floors = [Path(str(floor.__file__)).parent for floor in (formulations, solvers, proofs)]
     for folder in (Path(__file__).parents[1], *floors):
@@ -216,7 +246,7 @@ def _digest_of_code(plugins: tuple[str, ...]) -> str:
 
 
 def _processor() -> str:
-    """The name of the processor, as far as the operating system says it."""
+    """Return the name of the processor, if the operating system provides it."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(errors="replace").splitlines() if info.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]

@@ -1,10 +1,9 @@
-"""The database of a study: one SQLite file, one transaction an answer, and leases by which processes share the work.
+"""Database of a study: one SQLite file, one transaction per answer, and leases.
 
-An answer is in the file before the next one begins, on the disk and not only on its way
-there. A process leases an answer before it begins with it. The lease of a process that
-is gone is nobody's: it is dropped, and the answer is a suspect, because it may have
-been what ended the process. The first row of an answer stands; there is never a second
-one.
+Leases let processes share the work. An answer is synced to disk before the next one
+begins. A process leases an answer before it starts it. The lease of a terminated
+process is dropped, and the answer is a suspect, because it may have crashed the
+process. The first row of an answer is kept; there is never a second one.
 """
 
 from __future__ import annotations
@@ -32,19 +31,22 @@ from equimargin.study.grid import AnswerSpec
 from equimargin.study.summary import data_key, labels
 
 APPLICATION = 0x65716D73
-"""The number by which SQLite files of studies are known, "eqms" in ASCII."""
+"""Application id of SQLite files of studies, "eqms" in ASCII."""
 SCHEMA = 1
-"""Counts the layouts of the database; a file of a later one is not touched."""
+"""Version of the database layout; files of a later version are not changed."""
 PATIENCE = 60.0
-"""Seconds that a transaction waits for that of another process, which takes milliseconds."""
+"""Time limit in seconds of waiting for a transaction, which takes milliseconds."""
 BEAT = 5.0
-"""Seconds between two signs of life of a process that holds leases."""
+"""Time between two heartbeats of a process that holds leases, in seconds."""
 GONE = 60.0
-"""Seconds without a sign of life after which a process on another machine is taken for gone: a dozen of them are missing then."""
+"""Time without a heartbeat after which a remote process counts as gone, in seconds.
+
+A dozen heartbeats are missing then.
+"""
 ENDED = "ZX"
-"""The letters of Linux for a process that has ended and that its parent has not asked about yet."""
+"""Process states of Linux for zombie and dead processes."""
 MOST_DEATHS = 5
-"""Processes that may die at work on an answer until its row says so, and no other is sacrificed to it."""
+"""Limit on the crashes at an answer, after which its row reports them."""
 
 QUESTION = {
     "data": "TEXT",
@@ -62,28 +64,31 @@ QUESTION = {
     "tol": "REAL",
     "time_limit": "REAL",
 }
-"""What a row says of what was asked, each with its type in SQL."""
+"""Columns of a row that describe the question, with their types in SQL."""
 SIZES = {"points": "INTEGER", "features": "INTEGER"}
-"""What it says of the size of the problem."""
+"""Columns of a row that describe the size of the problem."""
 COLUMNS = {**QUESTION, **SIZES, **ANSWER, "finished": "TEXT", "provenance": "TEXT"}
-"""The columns of an answer beside its key."""
+"""Columns of an answer, except its key."""
 
 TABLES = f"""
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE asked (key TEXT PRIMARY KEY, place INTEGER NOT NULL, data TEXT, question TEXT NOT NULL, deaths INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE asked (key TEXT PRIMARY KEY, place INTEGER NOT NULL, data TEXT,
+    question TEXT NOT NULL, deaths INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE provenance (id TEXT PRIMARY KEY, record TEXT NOT NULL);
-CREATE TABLE answer (key TEXT PRIMARY KEY REFERENCES asked, {", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())},
+CREATE TABLE answer (key TEXT PRIMARY KEY REFERENCES asked,
+    {", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())},
     FOREIGN KEY (provenance) REFERENCES provenance);
-CREATE TABLE holder (id INTEGER PRIMARY KEY, machine TEXT NOT NULL, process INTEGER NOT NULL, born TEXT NOT NULL, since TEXT NOT NULL,
-    seen REAL NOT NULL);
-CREATE TABLE lease (key TEXT PRIMARY KEY REFERENCES asked, holder INTEGER NOT NULL REFERENCES holder);
+CREATE TABLE holder (id INTEGER PRIMARY KEY, machine TEXT NOT NULL,
+    process INTEGER NOT NULL, born TEXT NOT NULL, since TEXT NOT NULL, seen REAL NOT NULL);
+CREATE TABLE lease (key TEXT PRIMARY KEY REFERENCES asked,
+    holder INTEGER NOT NULL REFERENCES holder);
 """
-"""The tables of schema 1."""
+"""SQL definitions of the tables of schema 1."""
 
 NAMES = tuple(re.findall(r"CREATE TABLE (\w+)", TABLES))
-"""The names of the tables."""
+"""Names of the tables."""
 IN_PYTHON: Mapping[str, type] = {"TEXT": str, "INTEGER": int, "REAL": float}
-"""What SQLite's types are in Python."""
+"""Python types of SQLite's types."""
 MAY_BE_MISSING = (
     *("sample", "seed", "epsilon", "formulation", "points", "features"),
     *(
@@ -99,31 +104,33 @@ MAY_BE_MISSING = (
     ),
     *("compile_seconds", "solve_seconds", "cpu_seconds"),
 )
-"""The columns of an answer that may have no value."""
+"""Columns of an answer that may be NULL."""
 LARGEST_PROCESS = 2**31
-"""The first number that no process has."""
+"""Exclusive upper bound of process numbers."""
 
 
 class StudyError(OSError):
-    """A database that cannot be read or written: the file, why, and what to do."""
+    """A database cannot be read or written: the file, the reason, and what to do."""
 
 
 class Database:
-    """The database of a study, open.
+    """Open database of a study.
 
     Parameters
     ----------
-    file : str | Path
-        Its path.
+    file : str or Path
+        Path of the database.
+    writes : bool, default False
+        True opens the file for writing, and creates it if there is none.
     """
 
     def __init__(self, file: str | Path, writes: bool = False) -> None:
-        """Open a file; where it `writes`, make it if need be.
+        """Open a file, and create it if it is to be written.
 
         Raises
         ------
         StudyError
-            It cannot be opened, is no study, or has a newer schema.
+            If the file cannot be opened, is not a study, or has a newer schema.
         """
         self.file = Path(file)
         self._log = self.file.with_name(f"{self.file.name}-wal")
@@ -156,7 +163,10 @@ class Database:
         self._sql.row_factory = sqlite3.Row
 
     def _is_at_rest(self) -> bool:
-        """Whether nothing is on its way into the file: SQLite needs no files beside it then, which a read-only folder would not take."""
+        """Return True if no transaction is pending in the log.
+
+        SQLite then needs no further files, which a read-only folder would not allow.
+        """
         return not self._log.exists()
 
     def __enter__(self) -> Self:
@@ -169,27 +179,43 @@ class Database:
                 self._take_away_an_empty_log()
 
     def _take_away_an_empty_log(self) -> None:
-        """Take away what a look leaves beside the file: SQLite makes a log for it, and only a connection that may write removes one.
+        """Remove the empty log that reading leaves in the folder.
 
-        It removes it where nobody else is connected. One that is not empty, of a process at work or of a killed one, is left alone.
+        SQLite creates the log, and only a connection that may write removes it, if
+        there is no other connection. A log that is not empty, of a running or a killed
+        process, is kept.
         """
-        with suppress(OSError, sqlite3.Error):  # where nothing can be written the log stays
+        # The log stays if the folder cannot be written.
+        with suppress(OSError, sqlite3.Error):
             if self._log.stat().st_size == 0:
                 self._connect("mode=rw")
                 self._check(writes=False)
                 self._sql.close()
 
     def enter(self, name: str, plan: str, asked: Sequence[AnswerSpec]) -> None:
-        """Enter what a plan asks for. Answers that it no longer asks for are kept; questions without an answer are forgotten then."""
-        keys = [each.key for each in asked]
-        self._plugins = {plugin for each in asked for plugin in each.plugins}
+        """Enter the answers that a plan requests.
+
+        Answers that are no longer requested are kept; questions without an answer are
+        then deleted.
+
+        Parameters
+        ----------
+        name : str
+            Name of the study.
+        plan : str
+            Text of the plan.
+        asked : sequence of AnswerSpec
+            Requested answers.
+        """
+        keys = [spec.key for spec in asked]
+        self._plugins = {plugin for spec in asked for plugin in spec.plugins}
         with self._transaction() as sql:
             self._drop_leases_of_the_gone(sql)
-            for what, value in (("name", name), ("plan", plan), ("equimargin", __version__)):
+            for field, value in (("name", name), ("plan", plan), ("equimargin", __version__)):
                 sql.execute(
                     "INSERT INTO about VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value "
                     "= excluded.value",
-                    (what, value),
+                    (field, value),
                 )
             sql.execute("CREATE TEMP TABLE wanted (key TEXT PRIMARY KEY)")
             sql.executemany("INSERT INTO wanted VALUES (?)", [(key,) for key in keys])
@@ -198,8 +224,8 @@ class Database:
                 "ON CONFLICT (key) DO UPDATE SET place = excluded.place, data = "
                 "excluded.data, question = excluded.question",
                 [
-                    (key, place, name_data(each), each.to_json())
-                    for place, (key, each) in enumerate(zip(keys, asked, strict=True))
+                    (key, place, name_data(spec), spec.to_json())
+                    for place, (key, spec) in enumerate(zip(keys, asked, strict=True))
                 ],
             )
             sql.execute(
@@ -207,23 +233,25 @@ class Database:
                 "AND key NOT IN (SELECT key FROM answer) AND key NOT IN (SELECT key FROM lease)"
             )
             sql.execute("DROP TABLE wanted")
-            known = [
+            terms_by_key = [
                 (row["key"], data_key(_question(self._read(row))))
                 for row in sql.execute("SELECT * FROM asked")
             ]
-            called = labels(terms for _, terms in known)
+            called = labels(terms for _, terms in terms_by_key)
             sql.executemany(
                 "UPDATE asked SET data = ? WHERE key = ?",
-                [(called[terms], key) for key, terms in known],
+                [(called[terms], key) for key, terms in terms_by_key],
             )
 
     def ask_again(self, memory: int | None) -> None:
-        """Forget the answers that had less memory than there is now and were not solved, but for those that ran out of time.
+        """Delete unsolved answers that had less memory than there is now.
+
+        Answers that exceeded their time limit are kept.
 
         Parameters
         ----------
-        memory : int | None
-            Bytes that an answer may take now; None for any.
+        memory : int or None
+            Memory limit of an answer, in bytes; None is unlimited.
         """
         with self._transaction() as sql:
             again = (
@@ -237,7 +265,7 @@ class Database:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold leases while entered, and show signs of life; those that are left are given back."""
+        """Hold leases in a context, with heartbeats; give remaining leases back."""
         with self._transaction() as sql:
             self._seen(sql)
             self._drop_leases_of_the_gone(sql)
@@ -248,17 +276,21 @@ class Database:
             yield
         finally:
             over.set()
-            beat.join(2 * PATIENCE)  # it may wait for the file, for which PATIENCE is the limit
-            with suppress(
-                StudyError
-            ):  # on a full disk the lease stays, and is dropped when this process is gone
+            # A heartbeat may wait for the file, for at most PATIENCE.
+            beat.join(2 * PATIENCE)
+            # On a full disk the lease stays, and is dropped when this process is gone.
+            with suppress(StudyError):
                 self.give_back(died=False)
                 with self._transaction() as sql:
                     sql.execute("DELETE FROM holder WHERE id = ?", (self._holder,))
             self._holder = None
 
     def _seen(self, sql: sqlite3.Connection) -> None:
-        """Say that this process lives; anew, where others have taken it for gone because it slept, or because clocks differ."""
+        """Record a heartbeat of this process.
+
+        The process is entered again if others dropped it, because it slept or clocks
+        differ.
+        """
         values = (self._holder, _machine(), os.getpid(), _born(os.getpid()), _now(), time.time())
         statement = (
             "INSERT INTO holder VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET seen = "
@@ -269,13 +301,18 @@ class Database:
             self._holder = entered.lastrowid
 
     def lease(self, suspect: bool = False) -> AnswerSpec | None:
-        """Lease the next answer that nobody has begun with; None if there is none.
+        """Lease the next answer that has no row and no lease; None if there is none.
 
         Parameters
         ----------
         suspect : bool
-            Whether it is one at which a process has died; those that have ended the
-            fewest come first.
+            True for answers at which a process crashed; those with the fewest crashes
+            come first.
+
+        Returns
+        -------
+        AnswerSpec or None
+            Leased answer.
         """
         with self._transaction() as sql:
             self._seen(sql)
@@ -292,32 +329,47 @@ class Database:
             return self._asked(row)
 
     def _asked(self, row: sqlite3.Row) -> AnswerSpec:
-        """What a row asks for; never for a plug-in that the plan does not name, because plug-ins are run."""
+        """Return the question of a row; raise if the plan does not name its plug-ins.
+
+        Plug-ins are executed, so those of an unknown file must not be loaded.
+        """
         asked = self._read(row)
-        strange = set(asked.plugins) - self._plugins
-        if strange:
+        unknown = set(asked.plugins) - self._plugins
+        if unknown:
             raise StudyError(
-                f"{self.file} asks for the plug-in {min(strange)}, not named in the plan: "
+                f"{self.file} requests the plug-in {min(unknown)}, not named in the plan: "
                 f"use another file (--database)"
             )
         return asked
 
     def _read(self, row: sqlite3.Row) -> AnswerSpec:
-        """What a row asks for, as it was written."""
+        """Return the question of a row as stored."""
         try:
             asked = AnswerSpec.from_json(row["question"])
-            hash(
-                (data_key(_question(asked)), asked.plugins, asked.key)
-            )  # all of it is of the kinds that it should be of
+            # The hash fails if a value is of a wrong type.
+            hash((data_key(_question(asked)), asked.plugins, asked.key))
             return asked
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as reason:
             raise StudyError(
-                f"{self.file} is damaged: what an answer asks for cannot be read "
+                f"{self.file} is damaged: the request of an answer cannot be read "
                 f"({format_error(reason)})"
             ) from None
 
     def write(self, asked: AnswerSpec, found: Mapping[str, Any]) -> bool:
-        """Write the row of an answer and end its lease, in one transaction; whether it is the first row of that answer."""
+        """Write the row of an answer and end its lease, in one transaction.
+
+        Parameters
+        ----------
+        asked : AnswerSpec
+            Question.
+        found : mapping
+            Values of the row, with "provenance".
+
+        Returns
+        -------
+        bool
+            True if it is the first row of the answer.
+        """
         provenance = json.dumps(found["provenance"], sort_keys=True)
         id = sha256(provenance.encode()).hexdigest()[:16]
         row = (
@@ -340,7 +392,15 @@ class Database:
         return written == 1
 
     def give_back(self, died: bool, asked: AnswerSpec | None = None) -> None:
-        """End the leases of this process without an answer, or that of one answer; died : whether who was at work on them died."""
+        """End the leases of this process, or the lease of one answer, without a row.
+
+        Parameters
+        ----------
+        died : bool
+            True if the process of the answers crashed.
+        asked : AnswerSpec or None
+            Answer whose lease is ended; None ends all leases of this process.
+        """
         whose, values = (
             ("holder = ?", (self._holder,)) if asked is None else ("key = ?", (asked.key,))
         )
@@ -354,7 +414,13 @@ class Database:
             sql.execute(f"DELETE FROM lease WHERE {whose}", values)
 
     def deadly(self) -> list[tuple[AnswerSpec, int]]:
-        """The answers without a row that MOST_DEATHS processes have died at, and how many have."""
+        """Return the answers without a row at which MOST_DEATHS processes crashed.
+
+        Returns
+        -------
+        list of tuple of AnswerSpec and int
+            Answers with their numbers of crashes.
+        """
         query = (
             "SELECT key, question, deaths FROM asked WHERE deaths >= ? AND key NOT IN (SELECT "
             "key FROM answer)"
@@ -363,7 +429,10 @@ class Database:
         return [(self._asked(row), row["deaths"]) for row in rows]
 
     def counts(self) -> list[dict[str, Any]]:
-        """Of every data set, in the order of the plan: how many answers are asked for, answered, leased, solved, failed and skipped."""
+        """Return the numbers of answers per data set, in the order of the plan.
+
+        They are: requested, answered, leased, solved, failed and skipped.
+        """
         rows = self._rows(
             "SELECT asked.data AS data, count(*) AS asked, count(answer.key) AS answered, "
             "count(lease.key) AS leased, "
@@ -385,11 +454,22 @@ class Database:
         return [dict(row) for row in rows]
 
     def answered_since(self, moment: str) -> int:
-        """How many answers were written since a moment, as `finished` says it."""
+        """Return the number of answers written since a moment.
+
+        Parameters
+        ----------
+        moment : str
+            Time in the format of the column "finished".
+
+        Returns
+        -------
+        int
+            Number of answers.
+        """
         return int(self._rows("SELECT count(*) FROM answer WHERE finished >= ?", (moment,))[0][0])
 
     def holders(self) -> list[dict[str, Any]]:
-        """The processes that are at work, with the answers that they have leased; those that are gone are not among them."""
+        """Return the running processes, with the numbers of their leases."""
         rows = self._rows(
             "SELECT machine, process, born, since, seen, count(lease.key) AS leased "
             "FROM holder LEFT JOIN lease ON lease.holder = holder.id GROUP BY holder.id"
@@ -398,7 +478,7 @@ class Database:
         return [dict(row) for row in rows if _lives(row)]
 
     def answers(self) -> list[dict[str, Any]]:
-        """All answers in the order of the plan, by the names of the columns."""
+        """Return all answers in the order of the plan, by column name."""
         names = ", ".join(f"answer.{name}" for name in ("key", *COLUMNS))
         rows = self._rows(
             f"SELECT {names} FROM answer JOIN asked USING (key) ORDER BY place, answer.key"
@@ -411,19 +491,22 @@ class Database:
         return [dict(row) for row in rows]
 
     def provenances(self) -> dict[str, dict[str, Any]]:
-        """What answers were computed with, by the names that their rows have for it."""
-        found = {}
+        """Return the records of versions and machines, by provenance id."""
+        records = {}
         for row in self._rows("SELECT id, record FROM provenance"):
             try:
-                found[row["id"]] = dict(json.loads(row["record"]))
+                records[row["id"]] = dict(json.loads(row["record"]))
             except (ValueError, TypeError, RecursionError):
                 raise StudyError(
                     f"{self.file} is damaged: the provenance {row['id']!r} is no JSON object"
                 ) from None
-        return found
+        return records
 
     def about(self) -> dict[str, str]:
-        """The name of the study, the text of its plan, and the version of equimargin that planned it."""
+        """Return the name of the study, the text of its plan, and equimargin's version.
+
+        The version is that which planned the study.
+        """
         rows = self._rows("SELECT name, value FROM about")
         self._check_kinds(rows, {"name": str, "value": str})
         return {row["name"]: row["value"] for row in rows}
@@ -434,7 +517,7 @@ class Database:
         kinds: Mapping[str, type],
         may_be_missing: Sequence[str] = (),
     ) -> None:
-        """Refuse rows with values of other kinds than those of their columns: SQLite keeps any value in any column."""
+        """Raise if a value is not of its column's type, as SQLite stores any value."""
         for row in rows:
             for name, kind in kinds.items():
                 value = row[name]
@@ -444,7 +527,7 @@ class Database:
                     )
 
     def _check_holders(self, rows: Sequence[sqlite3.Row]) -> None:
-        """Refuse rows that are of no process."""
+        """Raise if a row cannot describe a process."""
         self._check_kinds(
             rows, {"machine": str, "process": int, "born": str, "since": str, "seen": float}
         )
@@ -461,7 +544,7 @@ class Database:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that is written as a whole or not at all."""
+        """Run a transaction that is committed as a whole or rolled back."""
         with self._in_words(), self._lock:
             self._sql.execute("BEGIN IMMEDIATE")
             try:
@@ -473,7 +556,7 @@ class Database:
                 raise
 
     def _make(self) -> None:
-        """Make the tables of a new file."""
+        """Create the tables of a new file."""
         with self._transaction() as sql:
             if sql.execute("PRAGMA user_version").fetchone()[0] == 0:
                 for statement in TABLES.split(";"):
@@ -482,7 +565,7 @@ class Database:
                 sql.execute(f"PRAGMA user_version = {SCHEMA}")
 
     def _check(self, writes: bool) -> None:
-        """Refuse what is no study, or one of a newer schema."""
+        """Raise if the file is not a study, or has a newer schema."""
         version, application = (
             self._sql.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("user_version", "application_id")
@@ -501,6 +584,7 @@ class Database:
                 f"{__version__}, knows schema {SCHEMA}; nothing was "
                 "changed: use the newer one"
             )
+        # A changed definition or an attached trigger could execute foreign SQL.
         if not empty and self._definitions() != {
             _one_line(statement) for statement in TABLES.split(";") if statement.strip()
         }:
@@ -510,14 +594,17 @@ class Database:
             )
 
     def _definitions(self) -> set[str]:
-        """The SQL of the tables of a study as the file has them, and of what is attached to them: a view could go on for ever."""
+        """Return the SQL of the tables of a study and of attached views and triggers.
+
+        A view could run indefinitely.
+        """
         rows = self._sql.execute(
             "SELECT tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL"
         ).fetchall()
         return {_one_line(str(row["sql"])) for row in rows if str(row["tbl_name"]).lower() in NAMES}
 
     def _drop_leases_of_the_gone(self, sql: sqlite3.Connection) -> None:
-        """Drop the leases of processes that are gone, and count their deaths."""
+        """Drop the leases of processes that are gone, and count the crashes."""
         rows = sql.execute("SELECT id, machine, process, born, since, seen FROM holder").fetchall()
         self._check_holders(rows)
         for row in rows:
@@ -531,41 +618,45 @@ class Database:
                 sql.execute("DELETE FROM holder WHERE id = ?", (row["id"],))
 
     def _beat(self, over: threading.Event) -> None:
-        """Show signs of life until it is over; where the disk is full, whoever writes an answer says so."""
+        """Record heartbeats until the event is set.
+
+        Errors are ignored, as on a full disk: writing an answer reports them.
+        """
         while not over.wait(BEAT):
             with suppress(StudyError), self._transaction() as sql:
                 self._seen(sql)
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """Errors of SQLite as sentences."""
+        """Translate errors of SQLite into a `StudyError`."""
         try:
             yield
         except sqlite3.Error as error:
             raise StudyError(f"{self.file}: {_sentence(str(error))}") from None
-        except UnicodeDecodeError:  # what SQLite says of a damaged schema quotes it, byte by byte
+        # SQLite's message on a damaged schema quotes the schema's bytes.
+        except UnicodeDecodeError:
             raise StudyError(f"{self.file}: {SENTENCES['malformed']}") from None
 
 
 SENTENCES = {
-    "is full": "the disk is full; the answers that were written are kept: make room, and go on with "
-    "--resume",
+    "is full": "the disk is full; the answers that were written are kept: make room, and go "
+    "on with --resume",
     "readonly": "it cannot be written; let it be written, or name another file with --database",
-    "unable to open": "it cannot be opened or made; name a file in a folder that exists and can be written "
-    "(--database)",
+    "unable to open": "it cannot be opened or made; name a file in a folder that exists and "
+    "can be written (--database)",
     "not a database": "it is no database of a study; name another file with --database",
-    "malformed": "it is damaged; the answers that SQLite's command .recover saves are those before the "
-    "damage",
-    "disk I/O": "the disk cannot be read or written; the answers that were written are kept: mend the "
-    "disk, and go on with --resume",
-    "locked": f"another process has kept it locked for {PATIENCE:g} s; end that process, and go on "
-    f"with --resume",
+    "malformed": "it is damaged; the answers that SQLite's command .recover saves are those "
+    "before the damage",
+    "disk I/O": "the disk cannot be read or written; the answers that were written are kept: "
+    "mend the disk, and go on with --resume",
+    "locked": f"another process has kept it locked for {PATIENCE:g} s; end that process, and "
+    f"go on with --resume",
 }
-"""What errors of SQLite mean, by parts of their messages."""
+"""Explanations of SQLite's errors, by part of the message."""
 
 
 def _sentence(error: str) -> str:
-    """What an error of SQLite means, and what to do."""
+    """Return the meaning of an error of SQLite, and what to do."""
     for part, sentence in SENTENCES.items():
         if part in error:
             return sentence
@@ -573,20 +664,26 @@ def _sentence(error: str) -> str:
 
 
 def _plain(value: Any, kind: str) -> Any:
-    """A value as SQLite keeps a column of its type: a number of numpy would be kept as bytes."""
+    """Convert a value to its column's type; SQLite stores numpy numbers as bytes."""
     if value is None or kind == "TEXT":
         return value
     return int(value) if kind == "INTEGER" else float(value)
 
 
 def _question(asked: AnswerSpec) -> dict[str, Any]:
-    """What a row says of what was asked."""
-    said = {"data": name_data(asked), "epsilon": asked.epsilon, "kernel": str(asked.kernel)}
-    return {name: value for name, value in asked.terms.items() if name in QUESTION} | said
+    """Return the columns of a row that describe the question."""
+    extra = {"data": name_data(asked), "epsilon": asked.epsilon, "kernel": str(asked.kernel)}
+    return {name: value for name, value in asked.terms.items() if name in QUESTION} | extra
 
 
 def name_data(asked: AnswerSpec) -> str:
-    """What the data are called: the bundled name, or that of the file."""
+    """Return the name of the data: the bundled name, or that of the file.
+
+    Parameters
+    ----------
+    asked : AnswerSpec
+        Question.
+    """
     return asked.data.source if asked.data.source in BUNDLED else Path(asked.data.source).name
 
 
@@ -595,7 +692,7 @@ def _one_line(sql: str) -> str:
 
 
 def _is_moment(text: str) -> bool:
-    """Whether a text is a time with its time zone."""
+    """Return True if a text is a time with a time zone."""
     try:
         return datetime.fromisoformat(text).tzinfo is not None
     except ValueError:
@@ -603,18 +700,24 @@ def _is_moment(text: str) -> bool:
 
 
 def _now() -> str:
-    """The time, in words that sort as times do."""
+    """Return the time as text that sorts chronologically."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _machine() -> str:
-    """The name of this machine since it was started: a process number means something on no other."""
+    """Return the name and boot id of this machine.
+
+    Process numbers are meaningful only on one machine since its last boot.
+    """
     boot = Path("/proc/sys/kernel/random/boot_id")
     return f"{platform.node()} {boot.read_text().strip() if boot.exists() else ''}".strip()
 
 
 def _born(process: int) -> str:
-    """When a process was started, in ticks of the operating system: its number is given anew to others. Empty if it has ended."""
+    """Return the start time of a process in clock ticks; empty if it has ended.
+
+    It distinguishes processes that get the same number one after the other.
+    """
     try:
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -623,7 +726,10 @@ def _born(process: int) -> str:
 
 
 def _lives(row: Mapping[str, Any] | sqlite3.Row) -> bool:
-    """Whether a process is still there: on this machine it is looked up, on another one it has shown a sign of life."""
+    """Return True if a process is running.
+
+    A local process is looked up; a remote one must have sent a heartbeat.
+    """
     if row["machine"] != _machine() or sys.platform == "win32":
         return bool(time.time() - row["seen"] < GONE)
     try:

@@ -1,10 +1,10 @@
-"""Who runs the answers of a study: this process, processes of this machine (joblib), or a cluster (Dask).
+"""Executors of a study: this process, local processes (joblib), or a Dask cluster.
 
-While an executor is open it runs leased answers: it takes them one by one as it has
-hands for them, and yields each with its row as it is done. Processes of others read the
-data by themselves, once, and make every problem by themselves: no matrix is ever sent.
-On a cluster the rows of a data set are a task of their own, whose name is the digest of
-their numbers: Dask computes it again where its worker is lost.
+While an executor is open it runs leased answers: it takes one per free worker, and
+yields each with its row as it is done. Other processes read the data themselves, once,
+and make every problem themselves: no matrix is ever sent. On a cluster the rows of a
+data set are a task, whose name is the digest of their numbers: Dask computes it again
+if its worker is lost.
 """
 
 from __future__ import annotations
@@ -24,42 +24,48 @@ from equimargin.study.answer import answer, load_rows
 from equimargin.study.grid import AnswerSpec
 
 Done = tuple[AnswerSpec, dict[str, Any] | None]
-"""An answer that was asked for, and its row; None where the processes that were at work on it died."""
+"""Question and row of an answer; the row is None if its process crashed."""
 Work = Callable[[Iterator[AnswerSpec]], Iterator[Done]]
-"""What runs leased answers."""
+"""Function that runs leased answers."""
 
 WAITING = 2
-"""Answers that a cluster has for each of its workers, one at work and one that waits: none is idle while a row is written."""
+"""Queue length per worker of a cluster, in answers: one running, one waiting.
+
+So no worker is idle while a row is written.
+"""
 SECONDS_TO_CONNECT = 10.0
-"""Seconds after which a scheduler that does not answer is taken for gone."""
+"""Seconds after which a silent scheduler counts as gone."""
 
 FREE_PORT = "127.0.0.1:0"
-"""Where a cluster of this machine serves its status: at any free port, and to no other machine. Without an address Dask takes port 8787,
-and warns where that is taken; with ":0" it listens to other machines, too.
+"""Address of the status page of a local cluster: any free port, this machine only.
+
+Without an address Dask takes port 8787, and warns if that is taken; with ":0" it
+listens to other machines, too.
 """
 
 KEPT = "the answers that were written are kept, and --resume runs what is missing"
-"""What is said where a cluster is gone."""
+"""End of messages about a lost cluster."""
 
 
 class WorkersDied(RuntimeError):
-    """Processes that were at work have died: what was leased and is not there is to be run again."""
+    """Running processes have crashed: leased answers without a row must run again."""
 
 
 class ClusterGone(OSError):
-    """A cluster that cannot be reached, or has nobody to work: nobody knows what became of its answers, which are to be run again."""
+    """A cluster cannot be reached or has no workers: its answers must run again."""
 
 
 @dataclass(frozen=True)
 class Executor:
-    """Who runs answers.
+    """Way of running answers.
 
     Parameters
     ----------
-    opened : Callable[[], AbstractContextManager[Work]]
-        A context that yields what runs them.
-    memory : int | None
-        Bytes that an answer may take beside what its process has; None for any.
+    opened : callable
+        Function that returns a context manager of a `Work`.
+    memory : int or None
+        Memory limit of an answer in bytes, in addition to what its process has; None is
+        unlimited.
     """
 
     opened: Callable[[], AbstractContextManager[Work]]
@@ -67,20 +73,39 @@ class Executor:
 
 
 def local(memory: int | None = None) -> Executor:
-    """Return this process, one answer after the other; memory : as in `Executor`."""
+    """Return an executor that runs answers in this process, one after the other.
+
+    Parameters
+    ----------
+    memory : int or None
+        See `Executor`.
+    """
     return Executor(
         lambda: nullcontext(lambda leased: (_done(asked, memory) for asked in leased)), memory
     )
 
 
 def of_joblib(jobs: int, memory: int | None = None) -> Executor:
-    """That many processes of this machine, none of which is this one; memory : as in `Executor`."""
+    """Return an executor of several processes of this machine, excluding this one.
+
+    Parameters
+    ----------
+    jobs : int
+        Number of processes.
+    memory : int or None
+        See `Executor`.
+
+    Returns
+    -------
+    Executor
+        Executor; running it raises WorkersDied if a process crashes.
+    """
 
     def run(leased: Iterator[AnswerSpec]) -> Iterator[Done]:
         from joblib import Parallel, delayed
 
-        # joblib would take this process for a single one: then it starts two, of which
-        # one is at work at a time
+        # With one job joblib would use this process. So it starts two processes, and
+        # only one answer is dispatched at a time.
         work = Parallel(
             n_jobs=max(jobs, 2),
             backend="loky",
@@ -97,12 +122,23 @@ def of_joblib(jobs: int, memory: int | None = None) -> Executor:
 
 
 def of_dask(scheduler: str | None, jobs: int, memory: int | None = None) -> Executor:
-    """A Dask cluster: the one whose scheduler has that address, or one of processes of this machine; memory : as in `Executor`.
+    """Return an executor of a Dask cluster.
 
-    To open it and to run answers with it raises
+    Parameters
+    ----------
+    scheduler : str or None
+        Address of the scheduler; None starts a cluster of processes of this machine.
+    jobs : int
+        Number of processes of a local cluster.
+    memory : int or None
+        See `Executor`.
 
-    ValueError : dask and distributed are not installed, or its workers run several answers in one process.
-    ClusterGone : the scheduler does not answer, or answers no more; it has no workers.
+    Returns
+    -------
+    Executor
+        Executor. Opening and running it raises ValueError if dask and distributed are
+        not installed or a worker runs several answers in one process, and ClusterGone
+        if the scheduler does not respond or has no workers.
     """
 
     @contextmanager
@@ -115,14 +151,17 @@ def of_dask(scheduler: str | None, jobs: int, memory: int | None = None) -> Exec
 
 
 def _done(asked: AnswerSpec, memory: int | None, data: Data | None = None) -> Done:
-    """An answer, as another process runs it."""
+    """Return an answer with its row, as another process runs it."""
     return asked, answer(asked, memory, data)
 
 
 def _on_a_cluster(
     client: Any, data: dict[str, Any], leased: Iterator[AnswerSpec], memory: int | None
 ) -> Iterator[Done]:
-    """The answers of a cluster as they come; data : the rows that it has been asked for, by their digests."""
+    """Yield the answers of a cluster as they come.
+
+    `data` has the row tasks that were submitted, by digest.
+    """
     at_work: dict[Any, AnswerSpec] = {}
     while True:
         while len(at_work) < WAITING * max(len(_workers(client)), 1):
@@ -145,12 +184,12 @@ def _on_a_cluster(
 
 
 def _finished(client: Any, at_work: list[Any]) -> list[Any]:
-    """The answers of a cluster that have come, once there are any.
+    """Return the finished answers of a cluster, once there are any.
 
     Raises
     ------
     ClusterGone
-        Its scheduler is gone, or it has been without workers for too long.
+        If the scheduler is gone, or the cluster has been without workers for too long.
     """
     try:
         return completed(client, at_work, "FIRST_COMPLETED")
@@ -163,7 +202,7 @@ def _finished(client: Any, at_work: list[Any]) -> list[Any]:
 
 
 def _row_of(future: Any, asked: AnswerSpec) -> Done:
-    """An answer that has come, with its row."""
+    """Return a finished answer with its row."""
     try:
         failure = future.exception(timeout=SECONDS_TO_FETCH)
         if failure is None:
@@ -171,7 +210,7 @@ def _row_of(future: Any, asked: AnswerSpec) -> Done:
             return done
     except TimeoutError:
         raise ClusterGone(
-            f"the cluster does not hand over an answer within {SECONDS_TO_FETCH:g} s; {KEPT}"
+            f"the cluster does not return an answer within {SECONDS_TO_FETCH:g} s; {KEPT}"
         ) from None
     if type(failure).__name__ == "KilledWorker":
         return asked, None
@@ -179,31 +218,31 @@ def _row_of(future: Any, asked: AnswerSpec) -> Done:
 
 
 def _workers(client: Any) -> dict[str, int]:
-    """The threads of each worker of a cluster.
+    """Return the numbers of threads of a cluster's workers.
 
     Raises
     ------
     ClusterGone
-        The scheduler does not answer.
+        If the scheduler does not respond.
     ValueError
-        A worker runs several answers in one process.
+        If a worker runs several answers in one process.
     """
     try:
-        found: dict[str, int] = client.nthreads()
+        threads_of: dict[str, int] = client.nthreads()
     except (OSError, TimeoutError):
         raise ClusterGone(f"the scheduler of the cluster is gone; {KEPT}") from None
-    many = [address for address, threads in found.items() if threads > 1]
-    if many:
+    threaded = [address for address, threads in threads_of.items() if threads > 1]
+    if threaded:
         raise ValueError(
-            f"the worker {many[0]} runs several answers in one process; start workers with "
+            f"the worker {threaded[0]} runs several answers in one process; start workers with "
             f"--nthreads 1"
         )
-    return found
+    return threads_of
 
 
 @contextmanager
 def _cluster(scheduler: str | None, jobs: int) -> Iterator[Any]:
-    """A client of the cluster, which is closed in the end; so is a cluster of this machine."""
+    """Yield a client of the cluster; close it, and a local cluster, at the end."""
     try:
         from distributed import Client, LocalCluster
     except ImportError:
@@ -212,7 +251,8 @@ def _cluster(scheduler: str | None, jobs: int) -> Iterator[Any]:
             "--executor joblib"
         ) from None
     for name in ("distributed", "distributed.client"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # what is lost is said in a sentence
+        # Losses are reported by this module's own messages.
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     if scheduler is None:
         with (
             LocalCluster(

@@ -1,9 +1,8 @@
-"""The answers that a plan asks for: data sets x seeds x kernels x C x families x formulations and solvers, each with a key of its own.
+"""Answers of a plan: data x seeds x kernels x C x families x formulations and solvers.
 
-The key is a digest of all that an answer depends on: the numbers of the data, and not
-where they were read from; what is asked of the answer, and not by which plan. So an
-answer that is there is known again whatever has become of the plan, and data that have
-changed are other data.
+Each has a unique key, a digest of all that the answer depends on: the numbers of the
+data, not their file; the question, not the plan. So an existing answer is recognised if
+the plan changes, and changed data are other data.
 """
 
 from __future__ import annotations
@@ -27,29 +26,37 @@ from equimargin.problems import make_problems_from_data
 from equimargin.study.plan import EPSILON, DataPlan, KernelPlan, Plan, PlanError
 
 KEY_DIGITS = 32
-"""Hexadecimal digits of a key: 128 bits, of which no two answers share all."""
+"""Number of hexadecimal digits of a key: 128 bits, so that no two keys are equal."""
 
 
 @dataclass(frozen=True)
 class AnswerSpec:
-    """One answer that a study asks for.
+    """One requested answer of a study.
 
-    Attributes
+    Parameters
     ----------
     data : DataPlan
-        How its data are read.
+        Source and options of the data.
     digest : str
         Digest of the numbers of the data.
     task : str
-        What is learned.
+        Learning task.
     seed : int or None
-        Seed of the sample, None without one.
+        Seed of the sample; None without one.
+    kernel : KernelPlan
+        Kernel.
+    C : float
+        Cost per unit of loss.
+    family : str
+        Family of the problem.
     formulation : str or None
-        None for a specialised solver.
+        Formulation; None for a specialised solver.
+    solver : str
+        Backend or specialised solver.
     tol, time_limit : float
-        Tolerance and time limit of the answer.
-    plugins : tuple[str, ...]
-        Modules that a process loads first, those of installed packages and those of the plan.
+        Tolerance, and time limit in seconds, of the answer.
+    plugins : tuple of str
+        Modules that a process loads first, of installed packages and of the plan.
     """
 
     data: DataPlan
@@ -67,14 +74,14 @@ class AnswerSpec:
 
     @property
     def epsilon(self) -> float | None:
-        """Half the width of the tube; None but for a regression."""
+        """Half width of the tube of a regression, None for other tasks."""
         if self.task != "regression":
             return None
         return EPSILON if self.data.epsilon is None else self.data.epsilon
 
     @property
     def terms(self) -> dict[str, Any]:
-        """All that the answer depends on, by name."""
+        """All terms that the answer depends on, by name."""
         of_regression = {"epsilon": self.epsilon} if self.task == "regression" else {}
         kernel = {
             "kernel": self.kernel.name,
@@ -91,27 +98,33 @@ class AnswerSpec:
             "tol",
             "time_limit",
         )
-        own = {name: getattr(self, name) for name in names}
+        fields = {name: getattr(self, name) for name in names}
         return {
             "sample": self.data.sample,
             "scale": self.data.scale,
             **of_regression,
             **kernel,
-            **own,
+            **fields,
         }
 
     @property
     def key(self) -> str:
-        """The name of the answer, which no other answer has."""
+        """Unique name of the answer."""
         return sha256(json.dumps(self.terms, sort_keys=True).encode()).hexdigest()[:KEY_DIGITS]
 
     def to_json(self) -> str:
-        """All of it as text."""
+        """Return all fields as JSON."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> AnswerSpec:
-        """What `to_json` wrote."""
+        """Read the JSON of `to_json`.
+
+        Parameters
+        ----------
+        text : str
+            JSON.
+        """
         read = json.loads(text)
         data, kernel, plugins = (
             DataPlan(**read.pop("data")),
@@ -122,12 +135,24 @@ class AnswerSpec:
 
 
 def loaded(plan: DataPlan) -> Data:
-    """The rows of a data set, whole and as they are."""
+    """Load all rows of a data set, without sampling or scaling.
+
+    Parameters
+    ----------
+    plan : DataPlan
+        Data set.
+    """
     return load(plan.source, task=plan.task, **plan.how)
 
 
 def digest_data(data: Data) -> str:
-    """A digest of all numbers of the data: features, targets, queries and weights."""
+    """Return a digest of all numbers of the data.
+
+    Parameters
+    ----------
+    data : Data
+        Features, targets, queries and weights.
+    """
     X: Any = data.X
     parts = (
         [X]
@@ -147,12 +172,30 @@ def digest_data(data: Data) -> str:
 def make_problems_from_plan(
     data: Data, plan: DataPlan, seed: int | None, kernel: KernelPlan, C: float
 ) -> list[Problem]:
-    """The problems of all families of the data's task, at the rows that the seed draws.
+    """Make the problems of all families of the data's task, on the sampled rows.
+
+    Parameters
+    ----------
+    data : Data
+        All rows.
+    plan : DataPlan
+        Sampling and scaling.
+    seed : int or None
+        Seed of the sample.
+    kernel : KernelPlan
+        Kernel.
+    C : float
+        Cost per unit of loss.
+
+    Returns
+    -------
+    list of Problem
+        One problem per family.
 
     Raises
     ------
     ValueError
-        data, a kernel or a cost that makes no problem; rows that are all of one class.
+        If data, kernel or cost are invalid, or all rows are of one class.
     """
     rows = data if plan.sample is None or seed is None else data.sampled(plan.sample, seed)
     if rows.task == "classification" and len(set(rows.y.tolist())) < 2:
@@ -161,24 +204,29 @@ def make_problems_from_plan(
             f"all its rows are of one class, and one class cannot be classified; {advice}"
         )
     rows = rows.scaled() if plan.scale else rows
-    made = named_kernel(kernel.name, rows.X, rows.weight, kernel.given)
-    if made.given and (plan.scale or plan.sample is not None):
+    built = named_kernel(kernel.name, rows.X, rows.weight, kernel.given)
+    if built.given and (plan.scale or plan.sample is not None):
         raise ValueError(
             "scale and sample do not go with a precomputed kernel: the Gram matrix is taken "
             "as it is"
         )
     epsilon = EPSILON if plan.epsilon is None else plan.epsilon
-    return make_problems_from_data(rows, C, made, epsilon)
+    return make_problems_from_data(rows, C, built, epsilon)
 
 
 def grid(plan: Plan) -> list[AnswerSpec]:
-    """The answers that a plan asks for, those of one problem beside each other.
+    """Return the answers that a plan requests, those of one problem consecutively.
+
+    Parameters
+    ----------
+    plan : Plan
+        Plan.
 
     Raises
     ------
     PlanError
-        Data, kernels or costs that make no problem, data that are named twice, names that fit
-        nothing, or a plan of no answer at all.
+        If data, kernels or costs are invalid, data are named twice, a name has no
+        match, or there is no answer at all.
     """
     for plugin in plan.plugins:
         load_plugin(plugin)
@@ -186,28 +234,28 @@ def grid(plan: Plan) -> list[AnswerSpec]:
         plan.families, sorted({entry.family for entry in REGISTRY.values()}), "family"
     )
     choice = Choice.of(plan.request.formulations, plan.request.wanted)
-    found: dict[str, AnswerSpec] = {}
+    answers: dict[str, AnswerSpec] = {}
     for number, data in enumerate(plan.data, 1):
         for asked in _of_data(plan, data, set(families), choice):
-            first = found.setdefault(asked.key, asked)
+            first = answers.setdefault(asked.key, asked)
             if first.data is not data:
                 same = (
                     f"[[data]] {number}, {data.source}, has the rows of {first.data.source}, "
                     f"and is sampled and scaled in the same way"
                 )
                 raise PlanError(f"{plan.where}: {same}; leave one of the two out")
-    if not found:
+    if not answers:
         advice = "leave one of the three out to see more"
         raise PlanError(
             f"{plan.where}: no family, formulation and solver of [grid] belong together; {advice}"
         )
-    return list(found.values())
+    return list(answers.values())
 
 
 def _of_data(
     plan: Plan, data: DataPlan, families: set[str], choice: Choice
 ) -> Iterator[AnswerSpec]:
-    """The answers on one data set."""
+    """Yield the answers on one data set."""
     where = f"{plan.where}: data {data.source}"
     try:
         rows = loaded(data)
@@ -218,14 +266,15 @@ def _of_data(
             f"{where}: epsilon is of a regression, and the task is {rows.task}; leave it out"
         )
     digest, plugins = digest_data(rows), (*installed(), *plan.plugins)
+    # Without sampling the seed has no effect, so only one answer is requested.
     seeds = plan.seeds if data.sample is not None and data.sample < len(rows.y) else (None,)
     for seed, kernel, C in product(seeds, plan.kernels, plan.costs):
         try:
-            made = make_problems_from_plan(rows, data, seed, kernel, C)
+            problems = make_problems_from_plan(rows, data, seed, kernel, C)
         except ValueError as reason:
             drawn = "" if seed is None else f", seed {seed}"
             raise PlanError(f"{where}{drawn}, kernel {kernel}, C = {C:g}: {reason}") from None
-        for problem in made:
+        for problem in problems:
             if problem.family in families:
                 for job in choice.jobs(problem, plan.request.tol):
                     answer = (

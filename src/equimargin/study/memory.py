@@ -1,4 +1,4 @@
-"""Limits of memory for one answer: an estimate before it starts, and the operating system's own limit while it runs."""
+"""Memory limits per answer: an estimate before it starts, and a system limit."""
 
 from __future__ import annotations
 
@@ -10,46 +10,82 @@ from pathlib import Path
 from equimargin.formulations import Problem
 
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-"""Bytes of a unit by its letter."""
+"""Bytes of a unit, by its letter."""
 DECLARED_COPIES = 12
-"""Numbers of 8 bytes that a declared problem needs for each entry of its largest matrix: those of cvxpy and of the backend with their
-indices, and the factors, which are as large again.
+"""Number of 8-byte numbers of a declared problem per entry of its largest matrix.
+
+Those of cvxpy and of the backend with their indices, and the factors, which are as
+large again.
 """
 SOLVED_COPIES = 2
-"""Numbers of 8 bytes that a specialised solver needs for each entry of a Gram matrix that it keeps: in float64 and in float32."""
+"""Number of 8-byte numbers of a specialised solver per cached Gram entry.
+
+The entry is cached in float64 and in float32.
+"""
 LARGEST_KEPT = 10**9
-"""Bytes above which no specialised solver keeps a Gram matrix: it computes its entries anew, tile by tile."""
+"""Size in bytes above which no specialised solver caches a Gram matrix.
+
+Its entries are then recomputed blockwise.
+"""
 
 
 def parse_bytes(text: str) -> int:
-    """A number of bytes from words such as "500M" or "2G".
+    """Convert a text such as "500M" or "2G" to a number of bytes.
+
+    Parameters
+    ----------
+    text : str
+        Number with an optional unit K, M, G or T.
+
+    Returns
+    -------
+    int
+        Number of bytes.
 
     Raises
     ------
     ValueError
-        Anything else.
+        If the text is anything else.
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMGT]?)B?", text.strip(), re.IGNORECASE)
-    count = 0 if found is None else int(float(found[1]) * UNITS[found[2].upper()])
+    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMGT]?)B?", text.strip(), re.IGNORECASE)
+    count = 0 if match is None else int(float(match[1]) * UNITS[match[2].upper()])
     if not count:
         raise ValueError(f"--memory must be a number of bytes such as 500M or 2G, not {text!r}")
     return count
 
 
 def in_words(count: float) -> str:
-    """A number of bytes as people write it."""
-    unit = next((unit for unit in "TGMK" if count >= UNITS[unit]), "")
-    many = count / UNITS[unit]
-    return f"{many:.3g} {unit}B" if many < 100 else f"{many:.0f} {unit}B"
-
-
-def estimate(problem: Problem, declared: bool) -> int:
-    """About the bytes that an answer takes beside the data: of the largest matrix that is made for it.
+    """Return a number of bytes as text with a unit.
 
     Parameters
     ----------
+    count : float
+        Number of bytes.
+
+    Returns
+    -------
+    str
+        Text such as "2 GB".
+    """
+    unit = next((unit for unit in "TGMK" if count >= UNITS[unit]), "")
+    scaled = count / UNITS[unit]
+    return f"{scaled:.3g} {unit}B" if scaled < 100 else f"{scaled:.0f} {unit}B"
+
+
+def estimate(problem: Problem, declared: bool) -> int:
+    """Estimate the memory of an answer in bytes, from its largest matrix.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem; its data are not counted.
     declared : bool
-        Whether it is a formulation for a backend; a specialised solver otherwise.
+        True for a formulation and a backend, False for a specialised solver.
+
+    Returns
+    -------
+    int
+        Approximate number of bytes.
     """
     points, rows = problem.m, problem.p
     with_features = problem.explicit is not None
@@ -62,14 +98,21 @@ def estimate(problem: Problem, declared: bool) -> int:
 
 @contextmanager
 def limited(beside: int | None) -> Iterator[None]:
-    """Let this process take no more than a number of bytes beside what it has; what asks for more gets a MemoryError.
+    """Limit the memory of this process in a context; larger requests raise MemoryError.
 
-    None is no limit. The limit is that of data (RLIMIT_DATA), which Linux counts for all private memory; elsewhere nothing is limited.
+    The limit is that of data (RLIMIT_DATA), which Linux counts for all private memory;
+    on other systems nothing is limited.
+
+    Parameters
+    ----------
+    beside : int or None
+        Limit in bytes, in addition to what the process has; None is unlimited.
     """
     taken = _taken()
     if beside is None or taken is None:
         yield
         return
+    # Imported here: the module exists on Unix only.
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
@@ -85,9 +128,9 @@ def limited(beside: int | None) -> Iterator[None]:
 
 
 def _taken() -> int | None:
-    """The bytes of private memory that this process has, where the operating system says so."""
+    """Return the bytes of private memory of this process, None if unknown."""
     status = Path("/proc/self/status")
     if not status.exists():
         return None
-    found = re.search(r"^VmData:\s+(\d+) kB", status.read_text(), re.MULTILINE)
-    return None if found is None else int(found[1]) * UNITS["K"]
+    match = re.search(r"^VmData:\s+(\d+) kB", status.read_text(), re.MULTILINE)
+    return None if match is None else int(match[1]) * UNITS["K"]

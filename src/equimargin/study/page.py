@@ -1,4 +1,4 @@
-"""The page of a study: its problems with their proven optima, how the solvers compare, what failed and why, and every answer."""
+"""Page of a study: proven optima, comparison of solvers, failures, all answers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from equimargin.report.sentences import proven_digits
 from equimargin.study.summary import Progress, StudiedProblem, data_key, labels
 
 LEFT, RIGHT, TOP, BOTTOM = 46.0, PICTURE_WIDTH - 14, 30.0, 300.0
-"""Units at the edges of the picture."""
+"""Edges of the picture, in units of the drawing."""
 COLOURS, DASHES = 6, 4
-"""Colours and patterns of lines of the style sheet; each solver has one of each."""
+"""Numbers of colours and line patterns of the style sheet; a solver has one of each."""
 SHORTEST = 1e-3
-"""Seconds of CPU time: shorter ones count as this much, because the clock of a process tells them apart no more."""
+"""Lower bound on CPU times, in seconds; the clock of a process is not more accurate."""
 SECONDS = ".4f"
-"""How CPU seconds are written: tenths of a millisecond, one below the other; what differs by less is noise of the clock."""
+"""Format of CPU seconds: tenths of a millisecond; smaller differences are noise."""
 CAPTION = (
     "Higher is better. A line shows on what share of the problems that a solver was put to "
     "it has a solved answer within a factor of the "
@@ -31,7 +31,7 @@ CAPTION = (
     "problem at all. (A performance profile: "
     "E. D. Dolan and J. J. Moré, 2002.)"
 )
-"""How the picture is read."""
+"""Caption of the picture."""
 PROBLEMS = (
     *(
         ("data", True),
@@ -44,7 +44,7 @@ PROBLEMS = (
     ),
     *(("width", False), ("solved", False), ("fastest", True), ("CPU s", False)),
 )
-"""The columns of the table of problems, and whether they hold words."""
+"""Columns of the table of problems, with True for text."""
 ANSWERS = (
     *(
         ("data", True),
@@ -64,7 +64,7 @@ ANSWERS = (
         ("why not solved", True),
     ),
 )
-"""The columns of the table of answers."""
+"""Columns of the table of answers, with True for text."""
 
 
 def study_page(
@@ -76,18 +76,22 @@ def study_page(
     versions: Mapping[str, str],
     command: str = "",
 ) -> str:
-    """The text of the page.
+    """Return the page of a study as HTML.
 
     Parameters
     ----------
-    about : Mapping[str, str]
-        The name and the plan of the study.
-    computed_with : Sequence[Mapping[str, Any]]
-        The provenances of the answers.
-    versions : Mapping[str, str]
-        Of what the page is written with.
+    about, versions : mapping of str to str
+        Name and plan of the study; versions that write the page.
+    progress : Progress
+        Progress of the study.
+    records : sequence of dict
+        Answers.
+    problems : sequence of StudiedProblem
+        Problems with their answers.
+    computed_with : sequence of mapping
+        Provenances of the answers.
     command : str
-        What writes it again in a shell.
+        Shell command that writes the page.
     """
     kind, sentence = verdict(progress, problems)
     names = labels(map(data_key, records))
@@ -118,7 +122,20 @@ def study_page(
 
 
 def verdict(progress: Progress, problems: Sequence[StudiedProblem]) -> tuple[str, str]:
-    """The verdict on a study in a word (agree, disagree, undecided or unfinished) and in a sentence."""
+    """Return the verdict on a study: a keyword and a sentence.
+
+    Parameters
+    ----------
+    progress : Progress
+        Progress of the study.
+    problems : sequence of StudiedProblem
+        Problems with their answers.
+
+    Returns
+    -------
+    tuple of str
+        "agree", "disagree", "undecided" or "unfinished", and the sentence.
+    """
     against = sum(problem.against for problem in problems)
     proven = sum(isfinite(problem.interval.relative_width) for problem in problems)
     of_all = f"{len(problems)} problem{'s' * (len(problems) != 1)}"
@@ -148,34 +165,45 @@ def verdict(progress: Progress, problems: Sequence[StudiedProblem]) -> tuple[str
 
 
 def profile(problems: Sequence[StudiedProblem]) -> Picture | None:
-    """The performance profile of all solvers; None where nothing was solved."""
+    """Return the performance profile of all solvers; None if nothing was solved.
+
+    Parameters
+    ----------
+    problems : sequence of StudiedProblem
+        Problems with their answers.
+
+    Returns
+    -------
+    Picture or None
+        Picture.
+    """
     ratios = _ratios(problems)
-    known = [ratio for found in ratios.values() for ratio in found if isfinite(ratio)]
-    if not known:
+    finite = [ratio for row_ratios in ratios.values() for ratio in row_ratios if isfinite(ratio)]
+    if not finite:
         return None
-    x = LogarithmicScale.of([1.0, *known], LEFT, RIGHT)
+    x = LogarithmicScale.of([1.0, *finite], LEFT, RIGHT)
     y = LinearScale(0.0, 1.0, BOTTOM, TOP)
     elements = [
         *across(x, TOP, BOTTOM, "factor of the fastest CPU time"),
         *upwards(y, LEFT, RIGHT, "share of problems"),
     ]
     legend = []
-    said = []
-    for k, (solver, found) in enumerate(
+    descriptions = []
+    for k, (solver, row_ratios) in enumerate(
         sorted(ratios.items(), key=lambda each: -_share(each[1], 1.0))
     ):
         style = f"c{k % COLOURS} dash{k // COLOURS % DASHES}"
         words = (
-            f"{solver}: fastest on {_share(found, 1.0):.0%} of {len(found)} problems, solves "
-            f"{_share(found, float('inf')):.0%}"
+            f"{solver}: fastest on {_share(row_ratios, 1.0):.0%} of {len(row_ratios)} "
+            f"problems, solves {_share(row_ratios, float('inf')):.0%}"
         )
-        elements.append(curve([*_steps(found, x, y)], style, words))
+        elements.append(curve([*_steps(row_ratios, x, y)], style, words))
         legend.append((line(0, 8, 16, 8, f"curve {style}"), solver))
-        said.append(words)
+        descriptions.append(words)
     return Picture(
         "profile",
         "How near each solver is to the fastest",
-        "; ".join(said),
+        "; ".join(descriptions),
         BOTTOM + 34,
         elements,
         CAPTION,
@@ -184,8 +212,11 @@ def profile(problems: Sequence[StudiedProblem]) -> Picture | None:
 
 
 def _ratios(problems: Sequence[StudiedProblem]) -> dict[str, list[float]]:
-    """Of every solver and each problem that it was put to: its CPU time over that of the fastest; inf where it has not solved it."""
-    found: dict[str, list[float]] = {}
+    """Return CPU times relative to the fastest solver, by solver, one per problem.
+
+    The ratio is inf if the solver did not solve the problem.
+    """
+    ratios: dict[str, list[float]] = {}
     for problem in problems:
         times: dict[str, float] = {}
         for row in problem.answers:
@@ -194,21 +225,21 @@ def _ratios(problems: Sequence[StudiedProblem]) -> dict[str, list[float]]:
                 times[row["solver"]] = min(times.get(row["solver"], float("inf")), seconds)
         best = min(times.values(), default=float("inf"))
         for solver, seconds in times.items():
-            found.setdefault(solver, []).append(
+            ratios.setdefault(solver, []).append(
                 seconds / best if isfinite(seconds) else float("inf")
             )
-    return found
+    return ratios
 
 
 def _share(ratios: Sequence[float], most: float) -> float:
-    """The share of ratios up to some finite factor, or that are finite at all."""
+    """Return the share of finite ratios up to `most`."""
     return sum(ratio <= most and isfinite(ratio) for ratio in ratios) / len(ratios)
 
 
 def _steps(
     ratios: Sequence[float], x: LogarithmicScale, y: LinearScale
 ) -> Iterator[tuple[float, float]]:
-    """The corners of a solver's line."""
+    """Yield the corners of a solver's line."""
     share = 0.0
     for ratio in sorted({1.0, *(ratio for ratio in ratios if isfinite(ratio))}):
         yield x.place(ratio), y.place(share if ratio > 1.0 else _share(ratios, 1.0))
@@ -218,14 +249,14 @@ def _steps(
 
 
 def _named(problem: StudiedProblem, data: str) -> str:
-    """A problem in words; data : what its data set is called."""
+    """Return the name of a problem; `data` is the name of its data set."""
     terms = problem.terms
     seed = "" if terms["seed"] is None else f", seed {terms['seed']}"
     return f"{terms['family']} on {data}{seed}, {terms['kernel']}, C = {terms['C']:g}"
 
 
 def _asked(terms: Mapping[str, Any], data: str) -> Iterator[Cell]:
-    """The cells that say which problem it is; data : what its data set is called."""
+    """Yield the cells that identify a problem; `data` is the name of its data set."""
     yield Cell.word(data)
     yield Cell(
         "" if terms["seed"] is None else str(terms["seed"]),
@@ -237,13 +268,14 @@ def _asked(terms: Mapping[str, Any], data: str) -> Iterator[Cell]:
 
 
 def _problem_row(problem: StudiedProblem, data: str) -> Iterator[Cell]:
-    """The row of a problem."""
+    """Yield the cells of a problem."""
     yield from _asked(problem.terms, data)
     digits, count = proven_digits(problem.interval)
     width = problem.interval.relative_width
     yield Cell(digits, problem.interval.upper if digits else "")
     yield Cell(str(count) if count else "", count or "")
     yield Cell(f"{width:.0e}" if isfinite(width) else "", width if isfinite(width) else "")
+    # Skipped answers were not run, so they do not count as attempts.
     put = sum(row["agreement"] != "skipped" for row in problem.answers)
     yield Cell(f"{len(problem.solved)} of {put}", len(problem.solved) / put if put else "")
     fastest = problem.solved[0] if problem.solved else None
@@ -257,7 +289,7 @@ def _problem_row(problem: StudiedProblem, data: str) -> Iterator[Cell]:
 
 
 def _answer_row(row: Mapping[str, Any], data: str) -> Iterator[Cell]:
-    """The row of an answer."""
+    """Yield the cells of an answer."""
     yield from _asked(row, data)
     yield Cell(row["formulation"] or "specialised solver", row["formulation"] or "", "word")
     yield Cell.word(row["solver"])
@@ -271,22 +303,25 @@ def _answer_row(row: Mapping[str, Any], data: str) -> Iterator[Cell]:
 
 
 def _reasons(records: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Why answers failed or were skipped, the most frequent first, each with how often and with whose answers."""
+    """Yield the reasons of failed and skipped answers, the most frequent first.
+
+    Each with its count and its solvers.
+    """
     unsolved = [row for row in records if not row["ok"]]
     counts = Counter((row["agreement"], row["reason"]) for row in unsolved)
     for (agreement, reason), count in counts.most_common():
-        who = sorted(
+        solvers = sorted(
             {
                 row["solver"]
                 for row in unsolved
                 if (row["agreement"], row["reason"]) == (agreement, reason)
             }
         )
-        yield f"{agreement}: {reason}", f"{count} ({', '.join(who)})"
+        yield f"{agreement}: {reason}", f"{count} ({', '.join(solvers)})"
 
 
 def _computed_with(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """What answers were computed with: one line a name, with all values that occur."""
+    """Yield the provenance, one line per name with all values that occur."""
     for name in dict.fromkeys(name for record in records for name in record):
         values = (record.get(name, "") for record in records)
         yield (

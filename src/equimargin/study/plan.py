@@ -1,4 +1,4 @@
-"""The plan of a study: what its TOML file asks for, checked key by key.
+"""Plan of a study: its TOML file, checked key by key.
 
     [study]
     time_limit = 30
@@ -14,7 +14,7 @@
     name = "rbf"
     gamma = [0.1, 1.0]
 
-Whatever is refused is a sentence with the file, the table and the key.
+An error message names the file, the table and the key.
 """
 
 from __future__ import annotations
@@ -35,41 +35,41 @@ from equimargin.formulations.numeric.arguments import check_number, did_you_mean
 from equimargin.request import ComparisonRequest
 
 Read = Callable[[object, str], Any]
-"""A reader of the value of a key: what it means, or a sentence that begins with the key."""
+"""Reader of the value of a key; raises ValueError with a message about the key."""
 
 STUDIED = tuple(task for task in TASKS if task != "ordinal")
-"""The tasks of a study: those whose problems have a kernel, a cost and specialised solvers in every family."""
+"""Tasks of a study: every family has a kernel, a cost and specialised solvers."""
 
 MOST_KERNELS = 10_000
-"""Kernels that one table may make: three short lists could otherwise make more than the memory holds."""
+"""Maximum number of kernels of one table: three short lists could exceed the memory."""
 EPSILON = 0.1
-"""Half the width of a regression's tube by default, in the units of the target."""
+"""Default half width of a regression's tube, in the units of the target."""
 USUAL = ComparisonRequest(tol=1e-6)
-"""The request of answers of which a plan says no more."""
+"""Default request of answers."""
 
 
 class PlanError(ValueError):
-    """A plan that cannot be carried out: the file, the table, the key, and what is wrong."""
+    """A plan is invalid: the file, the table, the key, and what is wrong."""
 
 
 @dataclass(frozen=True)
 class DataPlan:
     """One data set of a study.
 
-    Attributes
+    Parameters
     ----------
     source : str
-        A bundled name, or the path of a file.
+        Bundled name, or path of a file.
     task : str or None
-        What is learned; None: what the data look like.
+        Learning task; None infers it from the data.
     sample : int or None
-        How many rows are taken at random, by each seed; None: all.
+        Number of rows sampled by each seed; None takes all.
     scale : bool
-        Whether features are brought to a common scale.
+        True if features are scaled.
     epsilon : float or None
-        Half-width of the tube of a regression; None: EPSILON.
-    how : Mapping[str, Any]
-        How the file is read, as keyword arguments of `data.load`.
+        Half width of the tube of a regression; None is EPSILON.
+    how : mapping
+        Keyword arguments of `data.load`.
     """
 
     source: str
@@ -82,7 +82,7 @@ class DataPlan:
 
 @dataclass(frozen=True)
 class KernelPlan:
-    """A kernel of a study: its name, and those of its parameters that are given."""
+    """Kernel of a study: its name and its given parameters."""
 
     name: str = "linear"
     given: Mapping[str, float] = field(default_factory=dict)
@@ -94,24 +94,28 @@ class KernelPlan:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a study asks for: every combination of its lists that makes sense.
+    """Request of a study: all valid combinations of its lists.
 
-    Attributes
+    Parameters
     ----------
     name : str
         Name of the study.
     text : str
         Text of the file.
-    file : str
-        File from which it was read, as errors name it.
+    data : tuple of DataPlan
+        Data sets.
+    kernels : tuple of KernelPlan
+        Kernels.
+    costs, seeds
+        Values of C, and seeds of samples.
+    families : tuple of str
+        Names or patterns with * and ?.
     request : ComparisonRequest
         Formulations, solvers, tolerance and time limit of the answers.
-    plugins : tuple[str, ...]
+    plugins : tuple of str
         Modules that every process loads first.
-    costs, seeds
-        Values of C and seeds of samples.
-    families : tuple[str, ...]
-        Names or patterns with * and ?.
+    file : str
+        File from which the plan was read, for error messages.
     """
 
     name: str
@@ -127,18 +131,23 @@ class Plan:
 
     @property
     def where(self) -> str:
-        """What errors call it: its file, or its name where it was read from none."""
+        """Name of the plan in errors: its file, or the name of the study."""
         return self.file or self.name
 
 
 def read_plan(file: str | Path) -> Plan:
     """Read the plan of a study from a TOML file.
 
+    Parameters
+    ----------
+    file : str or Path
+        Path of the file.
+
     Raises
     ------
     PlanError
-        The file cannot be read, is no TOML, or has a table, a key or a value that a study does not
-        have.
+        If the file cannot be read, is not TOML, or has an unknown table or key, or an
+        invalid value.
     """
     file = Path(file)
     try:
@@ -152,10 +161,8 @@ def read_plan(file: str | Path) -> Plan:
         raise PlanError(
             f"{file} is no TOML file: it is not in UTF-8; write the plan of a study in TOML"
         ) from None
-    except (
-        ValueError,
-        RecursionError,
-    ) as reason:  # TOMLDecodeError, and what Python says of thousands of digits or brackets
+    # TOMLDecodeError, and Python's limits on digits and nested brackets.
+    except (ValueError, RecursionError) as reason:
         raise PlanError(f"{file} is no TOML file: {reason}") from None
     _known(file, "", tables, ("study", "grid", "data", "kernel"), "table")
     settings = _read(file, "[study]", tables.get("study", {}), STUDY) | _read(
@@ -191,23 +198,23 @@ def read_plan(file: str | Path) -> Plan:
 
 
 def _data(file: Path, where: str, table: Mapping[str, Any]) -> DataPlan:
-    """The data set of a table."""
-    found = _read(file, where, table, DATA)
-    if "source" not in found:
+    """Return the data set of a table."""
+    values = _read(file, where, table, DATA)
+    if "source" not in values:
         raise PlanError(
             f"{file}: {where} has no source; name a bundled data set (`equimargin list "
             f"data`) or a file"
         )
-    how = {key: found.pop(key) for key in HOW if key in found}
-    if found["source"] not in BUNDLED:
-        found["source"] = str((file.parent / found["source"]).absolute())
-    return DataPlan(**found, how=how)
+    options = {key: values.pop(key) for key in HOW if key in values}
+    if values["source"] not in BUNDLED:
+        values["source"] = str((file.parent / values["source"]).absolute())
+    return DataPlan(**values, how=options)
 
 
 def _kernels(
     file: Path, where: str, table: Mapping[str, Any], plugins: tuple[str, ...]
 ) -> list[KernelPlan]:
-    """The kernels of a table: a list of values of a parameter makes a kernel of each."""
+    """Return the kernels of a table, one per combination of parameter values."""
     found = _read(file, where, table, KERNEL)
     name = found.pop("name", None)
     if name is None:
@@ -221,10 +228,10 @@ def _kernels(
         _known(
             file, f"{where}: the kernel {name}: ", found, tuple(list_parameters(name)), "parameter"
         )
-    many = prod(len(values) for values in found.values())
-    if many > MOST_KERNELS:
+    count = prod(len(values) for values in found.values())
+    if count > MOST_KERNELS:
         raise PlanError(
-            f"{file}: {where} makes {many:,} kernels, and a study has {MOST_KERNELS:,} at "
+            f"{file}: {where} makes {count:,} kernels, and a study has {MOST_KERNELS:,} at "
             f"most; give fewer values"
         )
     return [
@@ -234,7 +241,7 @@ def _kernels(
 
 
 def _each(file: Path, name: str, tables: object) -> list[Mapping[str, Any]]:
-    """The tables of an array of tables, none if there is none."""
+    """Return the tables of an array of tables; empty if there is none."""
     if tables is None:
         return []
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
@@ -243,25 +250,25 @@ def _each(file: Path, name: str, tables: object) -> list[Mapping[str, Any]]:
 
 
 def _read(file: Path, where: str, table: object, readers: Mapping[str, Read]) -> dict[str, Any]:
-    """The values of a table by the names of what they are for."""
+    """Return the values of a table, by field name."""
     if not isinstance(table, dict):
         raise PlanError(
             f"{file}: {where} must be a table, with a line key = value for each setting"
         )
     _known(file, f"{where}: ", table, tuple(readers), "key")
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value in table.items():
         try:
-            found[str(FIELDS.get(key, key))] = readers[key](value, key)
+            values[str(FIELDS.get(key, key))] = readers[key](value, key)
         except ValueError as reason:
             raise PlanError(f"{file}: {where}: {reason}") from None
-    return found
+    return values
 
 
 def _known(
     file: Path, where: str, table: Mapping[str, Any], known: tuple[str, ...], what: str
 ) -> None:
-    """Refuse names that are not known."""
+    """Raise if a name is unknown."""
     for key in table:
         if key not in known:
             near = did_you_mean(key, list(known)) or f"; known: {', '.join(known) or 'none'}"
@@ -269,7 +276,7 @@ def _known(
 
 
 def _checked(words: str, accepted: Callable[[Any], bool]) -> Read:
-    """Return a reader of values that are accepted; words : what they are."""
+    """Return a reader of values that fulfil a condition, described by `words`."""
 
     def read(value: object, key: str) -> Any:
         if not accepted(value):
@@ -280,37 +287,37 @@ def _checked(words: str, accepted: Callable[[Any], bool]) -> Read:
 
 
 def _number(words: str, accepted: Callable[[float], bool]) -> Read:
-    """Return a reader of numbers that are accepted; words : what they are."""
+    """Return a reader of numbers that fulfil a condition, described by `words`."""
     return lambda value, key: check_number(value, key, words, accepted)
 
 
 def _whole(words: str, least: int) -> Read:
-    """Return a reader of whole numbers from some least one on; words : what they are."""
+    """Return a reader of whole numbers from `least` on, described by `words`."""
     return _checked(words, lambda value: type(value) is int and least <= value < LARGEST_WHOLE)
 
 
 def _one_of(*names: str) -> Read:
-    """Return a reader of one of some words."""
+    """Return a reader of one of several names."""
     return _checked(f"one of {', '.join(names)}", lambda value: value in names)
 
 
 def _several(read: Read) -> Read:
-    """Return a reader of one value, or of a list of them that is not empty.
-
-    What is named twice is there once.
-    """
+    """Return a reader of one value, or of a nonempty list; duplicates are removed."""
 
     def read_all(value: object, key: str) -> tuple[Any, ...]:
         values = value if isinstance(value, list) else [value]
         if not values:
             raise ValueError(f"{key} must be a value or a list of them, with one at least, not []")
-        return tuple(dict.fromkeys(read(each, key) for each in values))
+        return tuple(dict.fromkeys(read(entry, key) for entry in values))
 
     return read_all
 
 
 LARGEST_WHOLE = 2**32
-"""The first whole number that is too large: numpy takes no larger seeds, and no data set has as many rows."""
+"""Exclusive upper bound of whole numbers, that of numpy's seeds.
+
+No data set has as many rows.
+"""
 TEXT = _checked("a text", lambda value: isinstance(value, str) and value != "")
 WORD = _checked("a text", lambda value: isinstance(value, str))
 TRUTH = _checked("true or false", lambda value: isinstance(value, bool))
@@ -325,7 +332,7 @@ STUDY: Mapping[str, Read] = {
     "time_limit": POSITIVE,
     "plugins": _several(TEXT),
 }
-"""The keys of [study], each with how it is read."""
+"""Readers of the keys of [study]."""
 GRID: Mapping[str, Read] = {
     "C": _several(COST),
     "seed": _several(_whole("a whole number from 0 to 4294967295", 0)),
@@ -333,7 +340,7 @@ GRID: Mapping[str, Read] = {
     "formulation": _several(TEXT),
     "solver": _several(TEXT),
 }
-"""The keys of [grid]."""
+"""Readers of the keys of [grid]."""
 FIELDS = {
     "C": "costs",
     "seed": "seeds",
@@ -341,7 +348,7 @@ FIELDS = {
     "formulation": "formulations",
     "solver": "solvers",
 }
-"""What keys of [grid] are called in Python."""
+"""Field names of keys of [grid]."""
 HOW: Mapping[str, Read] = {
     "target": TEXT,
     "query": WORD,
@@ -355,7 +362,7 @@ HOW: Mapping[str, Read] = {
     "categorical": _one_of(*CATEGORICAL),
     "best": _one_of("highest", "lowest"),
 }
-"""The keys of [[data]] that say how a file is read."""
+"""Readers of the keys of [[data]] that are options of `data.load`."""
 DATA: Mapping[str, Read] = {
     "source": TEXT,
     "task": _one_of(*STUDIED),
@@ -364,11 +371,11 @@ DATA: Mapping[str, Read] = {
     "epsilon": NOT_NEGATIVE,
     **HOW,
 }
-"""The keys of [[data]]."""
+"""Readers of the keys of [[data]]."""
 KERNEL: Mapping[str, Read] = {
     "name": TEXT,
     "gamma": _several(POSITIVE),
     "degree": _several(_whole("a whole number, at least 1", 1)),
     "coef0": _several(FINITE),
 }
-"""The keys of [[kernel]]."""
+"""Readers of the keys of [[kernel]]."""

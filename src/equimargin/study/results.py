@@ -1,4 +1,4 @@
-"""What a study has found, whole or as far as it has come: its progress, its answers as records, its problems, and what they are written to.
+"""Results of a study, complete or not: progress, records, problems and exports.
 
 from equimargin.study import Study
 Study("study.sqlite").to_pandas()
@@ -17,33 +17,39 @@ from equimargin.study.page import study_page
 from equimargin.study.summary import Progress, StudiedProblem, group_by_problem
 
 OF_PROVENANCE = {"equimargin": "TEXT", "code": "TEXT", "machine": "TEXT", "threads": "INTEGER"}
-"""What a record says of what its answer was computed with, each with its type in SQL; the page has all of it."""
+"""Columns of a record that describe provenance, with their types in SQL.
+
+The page has the complete provenance.
+"""
 FEWEST = 5
-"""Answers of the processes at work from which the time that is left is estimated: the first ones load libraries and compile kernels."""
+"""Threshold, in answers of the running processes, for estimating the remaining time.
+
+The first answers of a process load libraries and compile kernels.
+"""
 KINDS = {
     "key": "TEXT",
     **{name: kind for name, kind in COLUMNS.items() if name != "provenance"},
     **OF_PROVENANCE,
 }
-"""The types in SQL of what a record says, by their names."""
+"""Types in SQL of the columns of a record, by name."""
 RECORD = tuple(KINDS)
-"""The names in a record, in their order."""
+"""Names of the columns of a record, in order."""
 
 
 class Study:
-    """The results of a study, read anew at every look: other processes may be at work on it.
+    """Results of a study, read anew by every method since processes may be running.
 
     Parameters
     ----------
-    file : str | Path
-        Its database.
+    file : str or Path
+        Database of the study.
     """
 
     def __init__(self, file: str | Path) -> None:
         self.file = Path(file)
 
     def progress(self) -> Progress:
-        """How far it is."""
+        """Return the progress of the study."""
         with Database(self.file) as database:
             holders = database.holders()
             sets = database.counts()
@@ -56,31 +62,39 @@ class Study:
         return Progress(sets, holders, left * elapsed / done)
 
     def records(self) -> list[dict[str, Any]]:
-        """One flat record an answer, of numbers, texts and None, in the order of the plan."""
+        """Return flat records of numbers, texts and None, in the order of the plan.
+
+        One record per answer.
+        """
         with Database(self.file) as database:
-            answers, known = database.answers(), database.provenances()
+            answers, provenances = database.answers(), database.provenances()
         return [
-            {name: (known.get(row["provenance"], {}) | row).get(name) for name in RECORD}
+            {name: (provenances.get(row["provenance"], {}) | row).get(name) for name in RECORD}
             for row in answers
         ]
 
     def problems(self) -> list[StudiedProblem]:
-        """The problems, each with its answers and what they prove together."""
+        """Return the problems with their answers and the bounds that these prove."""
         return group_by_problem(self.records())
 
     def to_csv(self) -> str:
-        """The records as CSV text with a header."""
+        """Return the records as CSV text with a header."""
         return csv_text(RECORD, self.records())
 
     def to_parquet(self, file: str | Path) -> None:
-        """Write the records as a Parquet file, whole or not at all.
+        """Write the records as a Parquet file, atomically.
+
+        Parameters
+        ----------
+        file : str or Path
+            Path of the file.
 
         Raises
         ------
         ValueError
-            Pyarrow is not installed.
+            If pyarrow is not installed.
         OSError
-            The file cannot be written.
+            If the file cannot be written.
         """
         try:
             from pyarrow import Table, float64, int64, schema, string
@@ -98,12 +112,12 @@ class Study:
             write_table(Table.from_pylist(self.records(), of_columns), part)
 
     def to_pandas(self) -> Any:
-        """The records as a data frame of pandas.
+        """Return the records as a data frame of pandas.
 
         Raises
         ------
         ImportError
-            Pandas is not installed.
+            If pandas is not installed.
         """
         try:
             import pandas
@@ -115,12 +129,12 @@ class Study:
         return pandas.DataFrame(self.records(), columns=list(RECORD))
 
     def to_html(self, command: str = "") -> str:
-        """All of it as one page of HTML that loads nothing else.
+        """Return all results as one self-contained HTML page.
 
         Parameters
         ----------
         command : str
-            What writes it again in a shell; empty where it was written from Python.
+            Shell command that writes the page; empty if it is written from Python.
         """
         with Database(self.file) as database:
             about, computed_with = database.about(), database.provenances()

@@ -1,7 +1,7 @@
-"""A study at work: what is missing is leased, run and written, until nothing is missing or others have leased all that is.
+"""Run of a study: lease, run and write missing answers until none can be leased.
 
-What may have ended its process is a suspect. Suspects are run at the end, each alone,
-so that none takes the blame for another.
+An answer that may have crashed its process is a suspect. Suspects run at the end, each
+alone, so that none is mistaken for another.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from equimargin.study.grid import AnswerSpec
 
 
 class WorkerFailed(OSError):
-    """A worker that cannot run answers, for a reason that is not of the answer."""
+    """A worker cannot run answers, for a reason independent of the answer."""
 
 
 def run(database: Database, executor: Executor, heard: Callable[[], object] = lambda: None) -> None:
-    """Run what is missing of a study, and what was not solved with less memory than the executor has.
+    """Run the missing answers of a study, and unsolved ones that had less memory.
 
     Parameters
     ----------
     database : Database
-        In which the plan has been entered.
+        Database, into which the plan has been entered.
     executor : Executor
-        Of `equimargin.study.executors`.
-    heard : Callable[[], object]
+        Executor of `equimargin.study.executors`.
+    heard : callable
         Called after each answer is written.
 
     Raises
     ------
     StudyError
-        An answer could not be written. Those before it are kept.
+        If an answer could not be written; those before it are kept.
     WorkerFailed
-        A worker can run none, such as one without a library.
+        If a worker can run no answer, such as one without a library.
     """
     with database.held(), executor.opened() as work:
         database.ask_again(executor.memory)
@@ -53,13 +53,13 @@ def run(database: Database, executor: Executor, heard: Callable[[], object] = la
 def _run(
     database: Database, work: Work, leased: _AnswerLeases, heard: Callable[[], object]
 ) -> None:
-    """Run what is leased, and write it; what has ended its process, or may have, is given back as a suspect."""
+    """Run and write leased answers; give possibly crashing ones back as suspects."""
     try:
-        for asked, found in _in_words(work(leased)):
-            if found is None:
+        for asked, row in _in_words(work(leased)):
+            if row is None:
                 database.give_back(died=True, asked=asked)
             else:
-                database.write(asked, found)
+                database.write(asked, row)
                 heard()
     except WorkersDied:
         leased.end()
@@ -71,27 +71,29 @@ def _run(
 
 
 def _in_words(done: Iterator[Done]) -> Iterator[Done]:
-    """Answers as they come; whatever else is raised there is a sentence."""
+    """Yield answers as they come; convert unexpected errors to `WorkerFailed`."""
     try:
         yield from done
     except (ValueError, OSError, WorkersDied):
         raise
     except Exception as failure:
-        said = " ".join(f"{type(failure).__name__}: {failure}".split())
-        raise WorkerFailed(f"a worker cannot run answers ({said}); {KEPT}") from failure
+        message = " ".join(f"{type(failure).__name__}: {failure}".split())
+        raise WorkerFailed(f"a worker cannot run answers ({message}); {KEPT}") from failure
 
 
 class _AnswerLeases(Iterator[AnswerSpec]):
-    """Answers, each leased as it is taken; threads of an executor may take them, where an error would be lost.
+    """Iterator of answers, each leased as it is taken.
 
-    Parameters
+    Threads of an executor may take them, where an error would be lost.
+
+    Attributes
     ----------
-    failure : StudyError | None
-        Why none could be leased, if that is the reason.
+    failure : StudyError or None
+        Error that prevented a lease.
     """
 
     def __init__(self, database: Database, suspect: AnswerSpec | None = None) -> None:
-        """All that can be leased, or a suspect alone that has been leased."""
+        """Iterate over all answers that can be leased, or over one leased suspect."""
         self._database, self._suspect, self._lock = database, suspect, Lock()
         self._over = suspect is not None
         self.failure: StudyError | None = None
@@ -108,6 +110,9 @@ class _AnswerLeases(Iterator[AnswerSpec]):
         return asked
 
     def end(self) -> None:
-        """Lease no more: who takes one in another thread gets none from here on, so that nothing is leased after it was given back."""
+        """Stop leasing, also in other threads.
+
+        So nothing is leased after the leases were given back.
+        """
         with self._lock:
             self._over, self._suspect = True, None

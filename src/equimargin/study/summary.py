@@ -1,4 +1,4 @@
-"""How far a study is, and what its answers prove together, problem by problem."""
+"""Progress of a study, and the joint bounds of its answers, problem by problem."""
 
 from __future__ import annotations
 
@@ -20,35 +20,52 @@ OF_PROBLEM = (
     "C",
     "family",
 )
-"""What answers to one problem have in common."""
+"""Columns shared by answers to one problem."""
 
 OF_DATA = ("data", "digest", "task", "sample", "scale", "epsilon")
-"""What answers on one data set, sampled and scaled in one way, have in common."""
+"""Columns shared by answers on one data set with the same sampling and scaling."""
 DIGITS_SHOWN = 8
-"""Hexadecimal digits of a digest that a person reads: two data sets of a study share them once in four thousand million times."""
+"""Number of hexadecimal digits of a digest that are displayed.
+
+Two data sets share them once in four thousand million times.
+"""
 
 
 def data_key(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What OF_DATA lists, of a row."""
+    """Return the columns OF_DATA of a row.
+
+    Parameters
+    ----------
+    row : mapping
+        Row.
+    """
     return tuple(row[name] for name in OF_DATA)
 
 
 def labels(sets: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], str]:
-    """What data sets are called, each by its `data_key`: by its name, and where others have the same one by what tells it from them."""
+    """Return the displayed names of data sets, by `data_key`.
+
+    Data sets of equal name also get the columns in which they differ.
+
+    Parameters
+    ----------
+    sets : iterable of tuple
+        Values of `data_key`.
+    """
     groups: dict[str, list[dict[str, Any]]] = {}
-    for each in dict.fromkeys(sets):
-        groups.setdefault(each[0], []).append(dict(zip(OF_DATA, each, strict=True)))
-    found = {}
+    for key_values in dict.fromkeys(sets):
+        groups.setdefault(key_values[0], []).append(dict(zip(OF_DATA, key_values, strict=True)))
+    names = {}
     for name, group in groups.items():
-        differing = [what for what in OF_DATA[1:] if len({row[what] for row in group}) > 1]
+        differing = [column for column in OF_DATA[1:] if len({row[column] for row in group}) > 1]
         for row in group:
-            told = [_told(what, row[what]) for what in differing]
-            found[data_key(row)] = f"{name} ({', '.join(told)})" if told else name
-    return found
+            differences = [_told(column, row[column]) for column in differing]
+            names[data_key(row)] = f"{name} ({', '.join(differences)})" if differences else name
+    return names
 
 
 def _told(what: str, value: Any) -> str:
-    """What tells a data set from others of its name, in words."""
+    """Return a column in which data sets differ, as text."""
     if what == "scale":
         return "scaled" if value else "not scaled"
     if what == "sample":
@@ -60,18 +77,18 @@ def _told(what: str, value: Any) -> str:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a study is.
+    """Progress of a study.
 
     Parameters
     ----------
-    sets : list[dict[str, Any]]
-        Of every data set how many answers are asked for, answered, leased, solved,
-        failed and skipped.
-    holders : list[dict[str, Any]]
-        The processes that are at work, with the answers that each has leased.
-    seconds_left : float | None
-        About how long it takes still; None where nobody is at work, or too little is
-        done yet.
+    sets : list of dict
+        Numbers of answers per data set: requested, answered, leased, solved, failed and
+        skipped.
+    holders : list of dict
+        Running processes, with the numbers of their leases.
+    seconds_left : float or None
+        Estimate of the remaining time, in seconds; None if no process is running, or
+        too few answers are done.
     """
 
     sets: list[dict[str, Any]]
@@ -79,44 +96,50 @@ class Progress:
     seconds_left: float | None = None
 
     def total(self, what: str) -> int:
-        """The sum over all data sets."""
+        """Return the sum of a count over all data sets.
+
+        Parameters
+        ----------
+        what : str
+            Name of the count.
+        """
         return sum(row[what] for row in self.sets)
 
     @property
     def complete(self) -> bool:
-        """Whether every answer is there."""
+        """True if every answer has a row."""
         return self.total("answered") == self.total("asked")
 
     @property
     def sentence(self) -> str:
-        """How far it is, in words."""
+        """Progress as text."""
         parts = (
             f"{self.total('solved')} solved, {self.total('failed')} failed, "
             f"{self.total('skipped')} skipped"
         )
-        said = f"{self.total('answered')} of {self.total('asked')} answers: {parts}"
+        text = f"{self.total('answered')} of {self.total('asked')} answers: {parts}"
         if self.complete:
-            return said
+            return text
         if not self.holders:
-            return f"{said}; nobody is at work on it"
-        many = f"{len(self.holders)} process{'es' if len(self.holders) > 1 else ''} at work"
-        return f"{said}; {many}" + (
+            return f"{text}; no process is running"
+        running = f"{len(self.holders)} process{'es' if len(self.holders) > 1 else ''} at work"
+        return f"{text}; {running}" + (
             "" if self.seconds_left is None else f", about {duration(self.seconds_left)} left"
         )
 
 
 @dataclass(frozen=True)
 class StudiedProblem:
-    """A problem of a study, and what its answers prove of its optimum together.
+    """Problem of a study, with the joint bounds of its answers.
 
     Parameters
     ----------
-    terms : dict[str, Any]
-        What OF_PROBLEM lists, by name.
+    terms : dict
+        Values of the columns OF_PROBLEM.
     interval : Interval
-        The intersection of the intervals of all answers.
-    answers : list[dict[str, Any]]
-        Their records.
+        Intersection of the intervals of all answers.
+    answers : list of dict
+        Records of the answers.
     """
 
     terms: dict[str, Any]
@@ -125,21 +148,30 @@ class StudiedProblem:
 
     @property
     def solved(self) -> list[dict[str, Any]]:
-        """The answers that solved it, the fastest first."""
+        """Answers that solved the problem, the fastest first."""
         return sorted(
             (row for row in self.answers if row["ok"]), key=lambda row: row["cpu_seconds"]
         )
 
     @property
     def against(self) -> bool:
-        """Whether proven bounds contradict each other, or the value of an answer is far from what its own point proves."""
+        """True if proven bounds are inconsistent, or an answer disagrees with them.
+
+        An answer disagrees if its value is far from what its own point proves.
+        """
         return self.interval.lower > self.interval.upper or any(
             row["agreement"] == "disagrees" for row in self.answers
         )
 
 
 def group_by_problem(records: Sequence[dict[str, Any]]) -> list[StudiedProblem]:
-    """The problems of records, each with its own."""
+    """Group records by problem.
+
+    Parameters
+    ----------
+    records : sequence of dict
+        Answers.
+    """
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in records:
         groups.setdefault(tuple(row[name] for name in OF_PROBLEM), []).append(row)
@@ -150,14 +182,25 @@ def group_by_problem(records: Sequence[dict[str, Any]]) -> list[StudiedProblem]:
 
 
 def _common(rows: Sequence[dict[str, Any]]) -> Interval:
-    """The intersection of the intervals of some answers."""
+    """Return the intersection of the intervals of some answers."""
     lower = max((row["lower"] for row in rows if row["lower"] is not None), default=float("-inf"))
     upper = min((row["upper"] for row in rows if row["upper"] is not None), default=float("inf"))
     return Interval(lower, upper)
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it."""
+    """Return a duration as text.
+
+    Parameters
+    ----------
+    seconds : float
+        Duration in seconds.
+
+    Returns
+    -------
+    str
+        Text in days, hours, minutes or seconds.
+    """
     for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:.0f} {unit}s"

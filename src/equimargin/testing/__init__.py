@@ -1,18 +1,18 @@
-"""Tests for formulations, solvers and kernels of your own: hypothesis strategies for max-margin problems, and conformance checks.
+"""Tests of user-defined formulations, solvers and kernels: strategies and checks.
 
-The strategies construct valid data and filter none. They produce difficult cases on
-purpose: repeated rows, contradicting labels, ties, a single class, queries of one level
-and of one row, zero rows and columns, fewer points than dimensions, Gram matrices of
-rank one, integer grids, rows that cost nothing or must be met, and scales and costs
-over twelve orders of magnitude.
+The hypothesis strategies construct valid data without filtering. They produce difficult
+cases on purpose: repeated rows, contradicting labels, ties, a single class, queries of
+one level and of one row, zero rows and columns, fewer points than dimensions, Gram
+matrices of rank one, integer grids, rows without cost or of infinite cost, and scales
+and costs over twelve orders of magnitude.
 
 >>> from hypothesis import given
 >>> from equimargin.testing import margin_problems
 >>> @given(margin_problems("rank.l1"))
 ... def test_my_solver(problem): ...
 
-The checks also run from the command line, on a formulation by its id, on a solver or a
-kernel by its name, or on a `Solver`, a `Kernel` or a class of one. The module registers
+The checks also run from the command line, on the id of a formulation, the name of a
+solver or a kernel, or a `Solver`, a `Kernel` or a class of one. The module registers
 the formulation, the solver or the kernel, or has the object or the class:
 
     python -m equimargin.testing my_module:my.formulation.id

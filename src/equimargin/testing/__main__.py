@@ -1,4 +1,4 @@
-"""The checks from the command line: `python -m equimargin.testing [MODULE:]NAME`."""
+"""Command line of the checks: `python -m equimargin.testing [MODULE:]NAME`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,19 @@ from equimargin.testing import check_formulation, check_kernel, check_solver
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a check from the command line: 0 it conforms, 1 it does not, 2 it cannot be found or checked; each is a sentence."""
+    """Run a check and print one sentence about it.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        Arguments of the command.
+
+    Returns
+    -------
+    int
+        Exit status: 0 if the check passes, 1 if it fails, 2 if the object is not found
+        or cannot be checked.
+    """
     if len(arguments) != 1:
         print(
             "usage: python -m equimargin.testing [MODULE:]NAME - the id of a formulation, "
@@ -46,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _named(module: str, name: str) -> Callable[[], object]:
-    """Return the check of the formulation, solver or kernel with this name, once its module has been imported."""
+    """Return the check of a formulation, solver or kernel; import its module first."""
     home = import_module(module) if module else None
     if name in REGISTRY:
         return lambda: check_formulation(name)
@@ -54,8 +66,8 @@ def _named(module: str, name: str) -> Callable[[], object]:
         return lambda: check_solver(name)
     if name in KERNELS:
         return lambda: check_kernel(KERNELS[name]())
-    found = getattr(home, name, None)
-    if found is None:
+    target = getattr(home, name, None)
+    if target is None:
         known = _names_of(home) if home else [*REGISTRY, *SOLVERS, *KERNELS]
         near = did_you_mean(name, known) or (
             f"; it has {', '.join(known) or 'none'}" if home else ""
@@ -66,28 +78,28 @@ def _named(module: str, name: str) -> Callable[[], object]:
         )
     # A class, or a function that makes a solver or a kernel, is called; a Solver may be
     # callable itself.
-    made = (
-        found()
-        if isinstance(found, type) or (callable(found) and not isinstance(found, Solver))
-        else found
+    instance = (
+        target()
+        if isinstance(target, type) or (callable(target) and not isinstance(target, Solver))
+        else target
     )
-    if isinstance(made, Kernel):
-        return lambda: check_kernel(made)
-    if not isinstance(made, Solver):
+    if isinstance(instance, Kernel):
+        return lambda: check_kernel(instance)
+    if not isinstance(instance, Solver):
         wrapped = (
             "`equimargin.adapters.from_estimator` makes one of it"
-            if hasattr(made, "fit")
+            if hasattr(instance, "fit")
             else "see `equimargin.solvers.Solver`"
         )
-        raise ValueError(f"{format_value(made)} is no Solver; {wrapped}")
-    return lambda: check_solver(made)
+        raise ValueError(f"{format_value(instance)} is no Solver; {wrapped}")
+    return lambda: check_solver(instance)
 
 
 def _names_of(home: ModuleType) -> list[str]:
-    """Return the names of formulations and solvers that a module enters or holds."""
+    """Return the names of formulations and solvers that a module registers or has."""
     entered = [id for id, entry in REGISTRY.items() if entry.module == home.__name__]
     entered += [solver.name for solver in SOLVERS.values() if solver.module == home.__name__]
-    own = [
+    local_names = [
         name
         for name, value in vars(home).items()
         if getattr(value, "__module__", home.__name__) == home.__name__
@@ -96,7 +108,7 @@ def _names_of(home: ModuleType) -> list[str]:
         *entered,
         *(
             name
-            for name in own
+            for name in local_names
             if not name.startswith("_") and isinstance(vars(home)[name], Solver)
         ),
     ]

@@ -1,4 +1,4 @@
-"""What the checks share: failures in a sentence, and the other answers to a problem."""
+"""Shared parts of the checks: failures as messages, and other answers to a problem."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KERNELS = {
     "rbf(0.4)": rbf(0.4),
     "polynomial(2, 0.5, 1.0)": polynomial(2, 0.5, 1.0),
 }
-"""Kernels of the checks of formulations and solvers, by how they are written."""
+"""Kernels of the checks of formulations and solvers, by source text."""
 
 
 @contextmanager
@@ -30,13 +30,29 @@ def conforming() -> Iterator[None]:
 
 
 def require(holds: bool, sentence: str) -> None:
-    """Raise AssertionError with the sentence where something does not hold."""
+    """Raise AssertionError if a condition does not hold.
+
+    Parameters
+    ----------
+    holds : bool
+        Condition.
+    sentence : str
+        Message.
+    """
     if not holds:
         raise AssertionError(sentence)
 
 
 def declared_answers(problem: Problem, without: str = "") -> list[Evidence]:
-    """The answers of the problem's declared formulations, controls and the one `without` apart."""
+    """Return the answers of the problem's declared formulations, except controls.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem.
+    without : str
+        Id of a formulation that is skipped.
+    """
     ids = [
         id
         for id, entry in REGISTRY.items()
@@ -46,7 +62,15 @@ def declared_answers(problem: Problem, without: str = "") -> list[Evidence]:
 
 
 def solved_answers(problem: Problem, without: str = "") -> list[Evidence]:
-    """The answers of the specialised solvers of the problem's family, the one `without` apart."""
+    """Return the answers of the specialised solvers of the problem's family.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem.
+    without : str
+        Name of a solver that is skipped.
+    """
     others = [
         entry for entry in SOLVERS.values() if entry.name != without and entry.takes(problem.family)
     ]

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for data of every task, difficult cases on purpose."""
+"""Hypothesis strategies for data of every task, with difficult cases on purpose."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Draw = st.DrawFn
 
 
 class Classes(NamedTuple):
-    """X (m, d), y (m,) in {-1, +1}."""
+    """Features X, shape (m, d), and labels y in {-1, +1}, shape (m,)."""
 
     X: Array
     y: Array
 
 
 class OrdinalData(NamedTuple):
-    """X (m, d), y (m,) levels in {0, ..., levels - 1}."""
+    """Features X, shape (m, d), and y, shape (m,), in {0, ..., levels - 1}."""
 
     X: Array
     y: Array
@@ -32,7 +32,7 @@ class OrdinalData(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """X (m, d), y (m,) and epsilon >= 0."""
+    """Features X, shape (m, d), targets y, shape (m,), and epsilon >= 0."""
 
     X: Array
     y: Array
@@ -40,7 +40,7 @@ class Targets(NamedTuple):
 
 
 class Relevances(NamedTuple):
-    """X (m, d), y (m,) relevances, qid (m,) queries or None."""
+    """Features X, shape (m, d), relevances y, (m,), and queries qid, (m,), or None."""
 
     X: Array
     y: Array
@@ -48,15 +48,15 @@ class Relevances(NamedTuple):
 
 
 def scales(tails: bool = True) -> st.SearchStrategy[float]:
-    """Positive factors near 1.
+    """Return a strategy of positive factors.
 
-    With `tails` they are, each with the same probability, near 1, anywhere from 1e-6 to 1e6, or
-    near an end.
+    With `tails` they are, with equal probabilities, close to 1, anywhere from 1e-6 to
+    1e6, or close to one of these ends.
 
     Parameters
     ----------
     tails : bool
-        Whether to leave [0.1, 10].
+        False restricts the factors to [0.1, 10].
     """
     near = st.floats(-1, 1)
     exponents = (
@@ -67,15 +67,20 @@ def scales(tails: bool = True) -> st.SearchStrategy[float]:
 
 @st.composite
 def programs(draw: Draw, scaled: bool = True) -> Program:
-    """Convex quadratic and linear programs of one to five unknowns, as `program_from_arrays` gives them.
+    """Draw a convex quadratic or linear program of one to five variables.
 
-    Feasible ones, infeasible ones and such without a lower bound are drawn, with equations,
-    repeated and zero rows, a P of any rank, and optima of several points.
+    Feasible, infeasible and unbounded programs are drawn, with equations, repeated and
+    zero rows, a P of any rank, and nonunique optima.
 
     Parameters
     ----------
     scaled : bool
-        Whether rows and unknowns are multiplied by powers of two from 2^-20 to 2^20.
+        True to multiply rows and variables by powers of two from 2^-20 to 2^20.
+
+    Returns
+    -------
+    Program
+        Program of `program_from_arrays`.
     """
     n, m, r, rank = (draw(st.integers(*ends)) for ends in ((1, 5), (0, 2), (0, 8), (0, 3)))
     powers = st.sampled_from([0, 0, 0, -20, -3, 3, 20] if scaled else [0])
@@ -113,7 +118,10 @@ def programs(draw: Draw, scaled: bool = True) -> Program:
 
 
 def kernels() -> st.SearchStrategy[Kernel]:
-    """Linear, polynomial and RBF kernels, the positive semidefinite ones that need features only."""
+    """Return a strategy of linear, polynomial and RBF kernels.
+
+    All of them are positive semidefinite.
+    """
     gammas = st.sampled_from([1.0, 0.5, 0.1, 2.0])
     return st.one_of(
         st.just(linear()),
@@ -124,14 +132,19 @@ def kernels() -> st.SearchStrategy[Kernel]:
 
 @st.composite
 def features(draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Array:
-    """X (m, d), m up to `max_points` and d up to 4 or a little above m, some of it degenerate.
+    """Draw features X with m up to `max_points`, some of them degenerate.
 
     Parameters
     ----------
     max_points, min_points : int
-        Largest and smallest m.
+        Maximum and minimum number m of points.
     tails : bool
-        Whether entries may be as small as 1e-6 or as large as 1e6.
+        True for entries as small as 1e-6 and as large as 1e6.
+
+    Returns
+    -------
+    ndarray of shape (m, d)
+        Features, with d up to 4, or m + 1 or m + 2 for small m.
     """
     m, d = draw(st.integers(min_points, max_points)), draw(st.integers(1, 4))
     if m <= 10 and draw(st.booleans()):
@@ -142,9 +155,8 @@ def features(draw: Draw, max_points: int = 10, tails: bool = True, min_points: i
         )
     )
     if draw(st.booleans()) and draw(st.booleans()):
-        X = np.outer(
-            _vector(draw, entries, m), _vector(draw, entries, d)
-        )  # its linear Gram matrix has rank one
+        # The linear Gram matrix has rank one.
+        X = np.outer(_vector(draw, entries, m), _vector(draw, entries, d))
     else:
         X = _vector(draw, entries, m * d).reshape(m, d)
     if draw(st.booleans()):
@@ -160,11 +172,15 @@ def features(draw: Draw, max_points: int = 10, tails: bool = True, min_points: i
 def classification_data(
     draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1
 ) -> Classes:
-    """X and y in {-1, +1}: repeated points with the same and with contradicting labels, a single class now and then.
+    """Draw features and labels -1 and +1.
+
+    Points are repeated with equal and with contradicting labels; occasionally there is
+    a single class.
 
     Parameters
     ----------
-    As in `features`.
+    max_points, tails, min_points
+        See `features`.
     """
     X = draw(features(max_points, tails, min_points))
     y = _vector(draw, st.sampled_from([-1.0, 1.0]), len(X))
@@ -179,16 +195,20 @@ def classification_data(
 def regression_data(
     draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1
 ) -> Targets:
-    """X, y and epsilon: ties, constant targets, repeated points with different targets, epsilon 0.
+    """Draw features, targets and epsilon.
+
+    There are ties, constant targets, repeated points with different targets, and
+    epsilon 0.
 
     Parameters
     ----------
-    As in `features`.
+    max_points, tails, min_points
+        See `features`.
     """
     X = draw(features(max_points, tails, min_points))
-    fine = (
-        1000 if tails else 10
-    )  # a target of 0.001 alone has an optimum of 1e-6, where backends' tolerances are absolute
+    # A target of 0.001 alone has an optimum of 1e-6, and backends' tolerances are
+    # absolute at that size.
+    fine = 1000 if tails else 10
     grids = [
         st.integers(-3, 3).map(float),
         st.integers(-3 * fine, 3 * fine).map(lambda k: k / fine),
@@ -207,14 +227,15 @@ def regression_data(
 def ordinal_data(
     draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1
 ) -> OrdinalData:
-    """X, y and two to four levels: levels without a point, repeated points of other levels, a single level now and then.
+    """Draw features and two to four levels.
+
+    There are levels without a point, repeated points of other levels, and occasionally
+    a single level.
 
     Parameters
     ----------
-    max_points, min_points : int
-        Largest and smallest m.
-    tails : bool
-        Whether entries may be as small as 1e-6 or as large as 1e6.
+    max_points, tails, min_points
+        See `features`.
     """
     X, levels = draw(features(max_points, tails, min_points)), draw(st.integers(2, 4))
     y = _vector(draw, st.integers(0, levels - 1).map(float), len(X))
@@ -229,11 +250,15 @@ def ordinal_data(
 def ranking_data(
     draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1
 ) -> Relevances:
-    """X, relevances and queries: ties, all distinct levels, queries of one level or one row, no pair at all now and then.
+    """Draw features, relevances and queries.
+
+    There are ties, all distinct levels, queries of one level or one row, and
+    occasionally no pair at all.
 
     Parameters
     ----------
-    As in `features`.
+    max_points, tails, min_points
+        See `features`.
     """
     X = draw(features(max_points, tails, min_points))
     m = len(X)
@@ -252,7 +277,8 @@ def ranking_data(
         qid[0] = 4
     if draw(st.integers(0, 9)) == 0:
         y[:] = y[0]
-    elif m > 1:  # one pair at least: drawn at random, most small examples would have none
+    # At least one pair: most small random examples would have none.
+    elif m > 1:
         y[-1] = y[-2] + 1
         if qid is not None:
             qid[-1] = qid[-2]
@@ -265,19 +291,24 @@ DATA_OF: Mapping[str, Callable[..., st.SearchStrategy[Any]]] = {
     "ranking": ranking_data,
     "ordinal": ordinal_data,
 }
-"""The strategies for the data of the tasks."""
+"""Strategies for the data of the tasks."""
 
 
 @st.composite
 def weights(draw: Draw, size: int, tails: bool = True) -> Array | None:
-    """Factors of C, (size,): None in one of three, else around 1 with zeros, and with `tails` an infinite one now and then.
+    """Draw factors of C: None in one of three, otherwise around 1 with zeros.
 
     Parameters
     ----------
     size : int
-        How many.
+        Number of factors.
     tails : bool
-        Whether rows may have to be met at any cost.
+        True to draw an infinite factor occasionally.
+
+    Returns
+    -------
+    ndarray of shape (size,) or None
+        Factors.
     """
     if draw(st.integers(0, 2)) == 0:
         return None

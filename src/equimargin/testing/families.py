@@ -1,4 +1,4 @@
-"""The canonical families: their tasks, and those with one trait."""
+"""Canonical families: their tasks, and subsets with a common property."""
 
 from __future__ import annotations
 
@@ -26,27 +26,37 @@ TASK_OF: Mapping[object, str] = {
     ranking_vector_machine: "ranking",
     ordinal: "ordinal",
 }
-"""The tasks of the constructors of canonical problems."""
+"""Tasks of the constructors of canonical problems."""
 CANONICAL = tuple(id for id, family in FAMILIES.items() if family.constructor in TASK_OF)
-"""The families of `margin_problems`, by their ids."""
+"""Ids of the families of `margin_problems`."""
 ONE_NORM = tuple(
     id
     for id in CANONICAL
     if FAMILIES[id].constructor
     in (one_norm_classification, one_norm_ranking, ranking_vector_machine)
 )
-"""The families of linear programs among them."""
+"""Ids of the canonical families that are linear programs."""
 HARD = tuple(id for id in CANONICAL if FAMILIES[id].settings.get("C") == np.inf)
-"""The families without slacks among them."""
+"""Ids of the canonical families without slacks."""
 
 
 def get_task(family: str) -> str:
-    """Return the task of a canonical family: "classification", "regression", "ranking" or "ordinal".
+    """Return the learning task of a canonical family.
+
+    Parameters
+    ----------
+    family : str
+        Id of the family.
+
+    Returns
+    -------
+    str
+        "classification", "regression", "ranking" or "ordinal".
 
     Raises
     ------
     ValueError
-        An unknown family.
+        If the family is unknown.
     """
     if family not in CANONICAL:
         raise ValueError(f"unknown family {family!r}; known: {', '.join(CANONICAL)}")

@@ -1,4 +1,4 @@
-"""The conformance check of formulations."""
+"""Conformance check of formulations."""
 
 from __future__ import annotations
 
@@ -38,29 +38,31 @@ from equimargin.testing.problems import sample_problem
 def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
     """Check a declared formulation on small problems of its family with three kernels.
 
-    It must be disciplined with its parameters, equal to its printed formula at random values,
-    recover what it expresses, refuse other families, and agree among the right answers of its
-    family, with weights and a row that must be met too, or disagree if it is a control. A formulation of a user-defined family is
-    checked on data drawn from the family's strategy (`equimargin.own.instances`).
+    It must be disciplined with its parameters (DPP), equal its published formula at
+    random values, map points from and to canonical form consistently, raise for other
+    families, and agree with the correct answers of its family, also with weights and a
+    row of infinite weight, or disagree if it is a control. A formulation of a
+    user-defined family is checked on data of the family's strategy
+    (`equimargin.own.instances`).
 
     Parameters
     ----------
     id : str
-        Of a formulation in the registry.
+        Id of a registered formulation.
     backend : str
-        That solves it.
+        Backend that solves it.
 
     Returns
     -------
-    The drawn instance that refutes it, where it is a control of a user-defined family; else
-    None.
+    Refutation or None
+        Drawn instance that refutes a control of a user-defined family; otherwise None.
 
     Raises
     ------
     KeyError
-        An unknown id.
+        If the id is unknown.
     AssertionError
-        The check fails; the message says what is wrong, in a sentence.
+        If the check fails; the message describes the fault.
     """
     entry = REGISTRY[id]
     if entry.family in program_families():
@@ -91,7 +93,7 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
 
 
 def _check_weights(entry: Formulation, problem: Problem, backend: str, where: str) -> None:
-    """Check a form on the same problem with weights, and with a row of infinite weight, which must be met."""
+    """Check a formulation with weights, and with a row of infinite weight."""
     if not isinstance(problem, MarginProblem) or np.isinf(problem.C):
         return
     groups = len(problem.group_costs)
@@ -101,18 +103,19 @@ def _check_weights(entry: Formulation, problem: Problem, backend: str, where: st
         ones["a row that must be met (`d.hard`, `d.no_slack`)"] = np.where(
             np.arange(groups) == 0, np.inf, weights
         )
-    for what, each in ones.items():
-        weighted = replace(problem, weights=each)
+    for description, factors in ones.items():
+        weighted = replace(problem, weights=factors)
         if entry.refusal(weighted) is None:
-            _check_agreement(entry, weighted, backend, f"{where} and {what}")
+            _check_agreement(entry, weighted, backend, f"{where} and {description}")
 
 
 def _telling(problem: Problem) -> Problem:
-    """The problem, changed so that its look-alikes have another optimum.
+    """Return the problem, changed so that nonequivalent formulations differ from it.
 
-    Costs above a tube differ from those below it. Of two classes with a 1-norm, one has outliers
-    beyond the other, which would have a coefficient of the wrong sign. Of an ordinal regression,
-    some points have the lowest level and the highest, so that all thresholds are violated.
+    Costs above a tube differ from those below it. With two classes and a 1-norm, one
+    class has outliers beyond the other, which would have a coefficient of the wrong
+    sign. In an ordinal regression, some points have both the lowest level and the
+    highest, so that all thresholds are violated.
     """
     if (
         isinstance(problem, MarginProblem)
@@ -145,7 +148,8 @@ def _check_declaration(entry: Formulation, declared: Declaration) -> None:
         declared.problem.is_dcp(dpp=True),
         f"{entry.id} is not disciplined with its parameters (DPP)",
     )
-    if entry.control:  # it may misread on purpose
+    # A control may differ from its published formula on purpose.
+    if entry.control:
         return
     rng, problem = np.random.default_rng(0), declared.canonical
     alpha = rng.uniform(0.0, 0.1, problem.p)
@@ -163,18 +167,18 @@ def _check_declaration(entry: Formulation, declared: Declaration) -> None:
         float(declared.objective.args[0].value),
         float(declared.printed(declared.values).objective),
     )
-    said = (
+    message = (
         f"the objective that {entry.id} declares is {tree:.12g} at a point of a problem with "
         f"the {problem.kernel.name} kernel"
     )
     require(
         abs(tree - printed) <= 1e-8 * max(1.0, abs(tree)),
-        f"{said}, where its printed formula says {printed:.12g}",
+        f"{message}, where its printed formula says {printed:.12g}",
     )
     side = declared.point.multipliers if entry.carries == "multipliers" else None
     require(
         side is None or np.allclose(side, alpha),
-        f"{entry.id} does not recover the multipliers that it expresses",
+        f"{entry.id} does not return the multipliers that it was given",
     )
 
 
@@ -185,13 +189,13 @@ def _check_agreement(entry: Formulation, problem: Problem, backend: str, where: 
     )
     judgement = judge(entry.family, [*honest, evidence], problem.scale).judgements[-1]
     wanted = Agreement.DISAGREES if entry.control else Agreement.AGREES
-    found = (
-        f"its value is off by {judgement.claim:.1e}, its point by {judgement.off:.1e}, where "
+    figures = (
+        f"its value has the error {judgement.claim:.1e}, its point {judgement.off:.1e}, and "
         f"{judgement.accuracy:.1e} is allowed"
     )
     kind = "control" if entry.control else "right form"
-    said = (
-        f"{entry.id} {judgement.agreement} on {where}, and a {kind} {wanted}: {found}; "
+    message = (
+        f"{entry.id} {judgement.agreement} on {where}, and a {kind} {wanted}: {figures}; "
         f"{evidence.run.reason}"
     )
-    require(judgement.agreement is wanted, said)
+    require(judgement.agreement is wanted, message)

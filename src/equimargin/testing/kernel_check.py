@@ -1,4 +1,4 @@
-"""The check of kernels: every bound on rounding against values in extended precision."""
+"""Conformance check of kernels: rounding bounds against extended precision."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ SCALES = (1e-3, 1.0, 30.0)
 
 @conforming()
 def check_kernel(kernel: Kernel) -> None:
-    """Check the values of a kernel, and its bounds on their rounding, at random points of three sizes.
+    """Check a kernel's values and rounding bounds at random points of three sizes.
 
-    K must be symmetric, its diagonal the one that `diagonal` returns and at most `diagonal_bound`,
-    and positive semidefinite if the kernel says so. With values in extended precision in place of
-    exact ones,
+    K must be symmetric, and positive semidefinite if the kernel declares that; its
+    diagonal must equal `diagonal` and be at most `diagonal_bound`. With values in
+    extended precision in place of exact ones,
 
         |K_ij - k(x_i, z_j)| <= E_ij,      E the bounds that `rounding` returns.
 
@@ -32,12 +32,14 @@ def check_kernel(kernel: Kernel) -> None:
     ValueError
         If the kernel is given by its matrix, or the platform has no extended precision.
     AssertionError
-        If the check fails; the message says what is wrong, in a sentence.
+        If the check fails; the message describes the fault.
     """
     if kernel.given:
         raise ValueError(f"the kernel {kernel!r} has no values to be computed")
     if np.finfo(np.longdouble).eps >= np.finfo(np.float64).eps:
-        raise ValueError("this platform has no extended precision to check a kernel with")
+        raise ValueError(
+            "this platform lacks extended precision, which the check of a kernel needs"
+        )
     for seed, size in enumerate(SCALES):
         _check_at(
             kernel,
@@ -59,13 +61,13 @@ def _check_at(kernel: Kernel, X: Array, where: str) -> None:
         f"{where}: block must compute in the precision of the points, and returns {exact.dtype}",
     )
     bounds = np.column_stack([kernel.rounding(X, X, K, unit) for unit in np.eye(m)])
-    off = np.abs(K - exact)
-    i, j = np.unravel_index(int(np.argmax(off - bounds)), off.shape)
-    said = (
-        f"the value of points {i} and {j} of `rng.normal` is off by {float(off[i, j]):.2e}, and "
-        f"rounding says {float(bounds[i, j]):.2e}"
+    error = np.abs(K - exact)
+    i, j = np.unravel_index(int(np.argmax(error - bounds)), error.shape)
+    message = (
+        f"the value of points {i} and {j} of `rng.normal` has the error "
+        f"{float(error[i, j]):.2e}, and `rounding` returns {float(bounds[i, j]):.2e}"
     )
-    require(bool((off <= bounds).all()), f"{where}: {said} at most")
+    require(bool((error <= bounds).all()), f"{where}: {message}")
     slack = 2 * float(bounds.max())
     require(bool(np.abs(K - K.T).max() <= slack), f"{where}: block is not symmetric")
     require(
@@ -80,6 +82,6 @@ def _check_at(kernel: Kernel, X: Array, where: str) -> None:
     definite = not kernel.positive_semidefinite or least >= -1e-12 * m * float(np.abs(K).max())
     require(
         definite,
-        f"{where}: it says that it is positive semidefinite, and its matrix has the "
+        f"{where}: it is declared positive semidefinite, and its matrix has the "
         f"eigenvalue {least:.2e}",
     )

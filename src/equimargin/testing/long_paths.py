@@ -1,23 +1,24 @@
-"""Instances whose regularisation paths are as long as we can make them: exponentially many breakpoints.
+"""Instances whose regularisation paths have exponentially many breakpoints.
 
-A path has at most 3^p pieces of different functions for p rows: rows are at 0, inside
-or at the upper bound, and the C with the same rows at each are an interval. Two
-families come near. Both have one row more, the anchor, whose multiplier stays at its
-upper bound.
+A path has at most 3^p segments for p rows: rows are at 0, inside or at the upper bound,
+and the C of one such pattern are an interval. Two families come close to that. Both
+have an additional row, the anchor, whose multiplier stays at its upper bound.
 
-Of pairs without weights, the multipliers of the others near lambda = 4 are
+For pairs without weights, the multipliers of the others close to lambda = 4 are
 z_j = max(-s_j, 0) / |a_j|^2, where s_j is the slack of pair j times lambda. The vectors
 have a_j.a_i = 2 |a_i|^2 for i < j, so that each tent has a tent on both of its sides:
 
-    s_1 = lambda - 4 with the other sign,   s_j = s_(j-1) + 2 max(-s_(j-1), 0) - 2^(1-j) = |s_(j-1)| - 2^(1-j)
+    s_1 = lambda - 4 with the other sign,
+    s_j = s_(j-1) + 2 max(-s_(j-1), 0) - 2^(1-j) = |s_(j-1)| - 2^(1-j)
 
-The signs of s_1, ..., s_n change 2^n - 1 times. What z_j does to earlier rows is
-a_j.a_i z_j = 2 max(-s_j, 0) |a_i|^2 / |a_j|^2, and is as small as one likes where
-lengths grow fast enough. With weights the family is that of the lasso's adversary of
-Mairal and Yu: its dual is the nearest point of a zonotope to a point that moves on a
-ray.
+The signs of s_1, ..., s_n change 2^n - 1 times. The effect of z_j on earlier rows,
+a_j.a_i z_j = 2 max(-s_j, 0) |a_i|^2 / |a_j|^2, is arbitrarily small if lengths grow
+fast enough. With weights the family is that of the lasso's adversary of Mairal and Yu:
+its dual is the nearest point of a zonotope to a point that moves on a ray.
 
-Source: J. Mairal, B. Yu, Complexity analysis of the lasso regularization path (2012),
+References
+----------
+J. Mairal, B. Yu, Complexity analysis of the lasso regularization path (2012),
 proposition 2; B. Gaertner, M. Jaggi, C. Maria, An exponential lower bound on the
 complexity of regularization paths (2012); K. Murty, Computational complexity of
 parametric linear complementarity problems (1980).
@@ -32,20 +33,23 @@ import numpy as np
 from equimargin.formulations import MarginProblem, classification, ranking
 
 GROWTH = 8
-"""The ratio of the lengths of two vectors, and of two weights, that follow each other."""
+"""Ratio of the lengths of consecutive vectors, and of consecutive weights."""
 LEVEL = 4
-"""lambda around which the tents are."""
+"""Lambda around which the tents are."""
 ANCHOR = 2.0**60
-"""Weight of the anchor, whose vector is as much shorter."""
+"""Weight of the anchor; its vector is shorter by this factor."""
 
 
 def ranking_with_a_long_path(pairs: int) -> MarginProblem:
-    """A ranking of pairs + 1 items with 2^pairs - 1 breakpoints: all items are better than the last one, which is 0.
+    """Return a ranking whose path has 2^pairs - 1 breakpoints.
+
+    It has pairs + 1 items, all better than the last one, which is 0.
 
     Parameters
     ----------
     pairs : int
-        At least 1; the number is that which is counted exactly up to 11 of them.
+        Number of pairs, at least 1; the exact number of breakpoints was counted up to
+        11.
     """
     size = pairs - 1
     vectors: list[list[Fraction]] = []
@@ -68,19 +72,20 @@ def ranking_with_a_long_path(pairs: int) -> MarginProblem:
 
 
 def classification_with_a_long_path(points: int) -> MarginProblem:
-    """A classification without a bias with weights of the points and (3^(points - 1) - 1) / 2 breakpoints.
+    """Return a classification whose path has (3^(points - 1) - 1) / 2 breakpoints.
+
+    It has weights and no intercept.
 
     Parameters
     ----------
     points : int
-        At least 2.
+        Number of points, at least 2.
     """
     size = points - 1
     signs = (-1.0) ** np.arange(size)
     inverse = np.triu(2 * np.multiply.outer(signs, signs), 1) + np.eye(size)
-    vectors = (
-        inverse * inverse.sum(axis=1)[:, None]
-    )  # the inverse of columns (2, ..., 2, 1, 0, ..., 0)
+    # `inverse` is the inverse of the matrix of columns (2, ..., 2, 1, 0, ..., 0).
+    vectors = inverse * inverse.sum(axis=1)[:, None]
     weights = float(GROWTH) ** np.arange(size)
     anchor = -(weights @ vectors) / ANCHOR
     return classification(
@@ -92,5 +97,5 @@ def classification_with_a_long_path(points: int) -> MarginProblem:
 
 
 def _product(a: list[Fraction], b: list[Fraction]) -> Fraction:
-    """The product of two vectors, the shorter one with zeros."""
+    """Return the product of two vectors, the shorter one padded with zeros."""
     return sum((u * v for u, v in zip(a, b, strict=False)), Fraction(0))

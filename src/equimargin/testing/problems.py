@@ -1,4 +1,4 @@
-"""Problems of every family: drawn ones, extreme ones, and samples that have an optimum."""
+"""Problems of every family: drawn, extreme, and random ones with an optimum."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from equimargin.testing.families import HARD, ONE_NORM, get_task
 SMALL, LARGE = (1, 19), (20, 32)
 """Smallest and largest number of points of the two sorts of instances that a seed draws."""
 LARGE_IN = 2, 5
-"""How many of how many instances are large ones."""
+"""Numerator and denominator of the share of large instances."""
 
 
 @st.composite
 def margin_problems(
     draw: Draw, family: str, max_points: int = 10, tails: bool = True, min_points: int = 1
 ) -> Problem:
-    """A problem of a family; rows or queries of a soft margin may have weights of their own.
+    """Draw a problem of a family; rows or queries of a soft margin may have weights.
 
     Parameters
     ----------
     family : str
         One of CANONICAL.
     max_points, min_points : int
-        Largest and smallest m.
+        Maximum and minimum number m of points.
     tails : bool
-        Whether scales, costs and weights go from 1e-6 to 1e6 and to infinity, or stay
-        near 1.
+        True for scales, costs and weights from 1e-6 to 1e6 and infinite ones, False for
+        factors close to 1.
 
     Raises
     ------
     ValueError
-        An unknown family.
+        If the family is unknown.
     """
     task, settings = get_task(family), FAMILIES[family].settings
     kernel = draw(kernels())
@@ -66,7 +66,9 @@ def margin_problems(
 
 
 def draw_problem(family: str, seed: int, number: int) -> Problem:
-    """An instance of a family, always the same one for a seed and a number: those of `make nightly`.
+    """Return the instance of a family for a seed and a number, as in `make nightly`.
+
+    The instance depends on the arguments alone.
 
     Parameters
     ----------
@@ -84,11 +86,14 @@ def draw_problem(family: str, seed: int, number: int) -> Problem:
 
 
 FLOAT64_BORDERS = (5e-324, 2.3e-308, 1e-165, 1e-154, 1e-85, 1e85, 1.4e154, 1e200)
-"""Factors at which numbers, their squares or their cubes begin to underflow or to overflow in float64."""
+"""Factors at which numbers, squares or cubes start to underflow or overflow."""
 
 
 def extreme_scales() -> st.SearchStrategy[float]:
-    """Positive factors near 1, anywhere from 1e-320 to 1e300, or where arithmetic in float64 begins to fail."""
+    """Return a strategy of positive factors, close to 1 or extreme.
+
+    They are close to 1, anywhere from 1e-320 to 1e300, or in FLOAT64_BORDERS.
+    """
     return st.one_of(
         scales(False),
         st.floats(-320, 300).map(lambda e: float(10**e)),
@@ -98,25 +103,23 @@ def extreme_scales() -> st.SearchStrategy[float]:
 
 @st.composite
 def extreme_problems(draw: Draw, family: str, max_points: int = 4) -> Problem:
-    """A tiny problem whose points, targets, costs, weights and kernel parameters have scales of their own anywhere in float64.
+    """Draw a tiny problem whose numbers have separate scales anywhere in float64.
 
-    Where it has weights some of them may be infinite, so that rows that must be met stand beside
-    others that are paid for.
-
-    Its kernel values, its squares and its optimum may underflow or overflow: a proven interval must
-    be true none the less.
+    They are the scales of points, targets, costs, weights and kernel parameters. Some
+    weights may be infinite. Kernel values, squares and the optimum may underflow or
+    overflow: a proven interval must be true nevertheless.
 
     Parameters
     ----------
     family : str
         One of CANONICAL.
     max_points : int
-        Largest m.
+        Maximum number m of points.
 
     Raises
     ------
     ValueError
-        An unknown family.
+        If the family is unknown.
     """
     problem = draw(margin_problems(family, max_points, tails=False))
     extreme, largest = extreme_scales(), float(np.finfo(np.float64).max)
@@ -152,14 +155,16 @@ def extreme_problems(draw: Draw, family: str, max_points: int = 4) -> Problem:
 def sample_problem(
     family: str, kernel: Kernel | None = None, seed: int = 0, n: int = 16, levels: int = 3
 ) -> Problem:
-    """A small random problem of a family that has an optimum: noisy where slacks are paid for, feasible where they are not.
+    """Return a small random problem of a family that has an optimum.
+
+    Its data are noisy if the family has slacks, and feasible otherwise.
 
     Parameters
     ----------
     family : str
         One of CANONICAL.
-    kernel : Kernel | None
-        Kernel or None Linear by default.
+    kernel : Kernel or None
+        Kernel, linear by default.
     seed : int
         Seed of the data.
     n : int
@@ -170,7 +175,7 @@ def sample_problem(
     Raises
     ------
     ValueError
-        An unknown family.
+        If the family is unknown.
     """
     task, hard, direction = get_task(family), family in HARD, np.array([1.0, -0.7, 0.4])
     rng = np.random.default_rng([seed, n])

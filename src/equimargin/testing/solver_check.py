@@ -1,4 +1,4 @@
-"""The conformance check of solvers."""
+"""Conformance check of solvers."""
 
 from __future__ import annotations
 
@@ -30,36 +30,38 @@ from equimargin.testing.families import CANONICAL
 from equimargin.testing.problems import sample_problem
 
 TOL = 1e-6
-"""Relative width of the proven interval that `check_solver` asks for."""
+"""Relative width of the proven interval that `check_solver` requires."""
 WITHIN = 1.1
-"""Multiple of a tolerance that a proven width may come to: solvers stop by a gap in float64."""
+"""Maximum ratio of proven width and tolerance: solvers stop by a float64 gap."""
 SECONDS_OVER_TIME = 1.0
-"""Seconds that a solver may go on after its time limit, of the clock and of processors: a loaded machine uses up the first alone."""
+"""Seconds that a solver may exceed its time limit, in wall time and in CPU time.
+
+A loaded machine uses up the wall time alone.
+"""
 
 
 @conforming()
 def check_solver(solver: str | Solver) -> None:
-    """Check a specialised solver on small problems of its families that it does not refuse, with three kernels.
+    """Check a specialised solver on small problems of its families, with three kernels.
 
-    Its interval must be as narrow as asked, it must agree with the declared formulations, obey
-    `max_iter`, `time_limit` and a callback that stops it, give reasons, start from another
-    solution, also one of a larger C, and refuse in a sentence what it does not take. A function
-    that it returns without multipliers must be as near to the optimum that the other answers prove.
-    A solver of a user-defined family is checked on data drawn from the family's strategy
-    (`equimargin.own.instances`).
+    Its interval must be as narrow as requested. It must agree with the declared
+    formulations, obey `max_iter`, `time_limit` and a callback that stops it, give
+    reasons, start from another solution, also one of a larger C, and give a reason if
+    it does not support a problem. A function returned without multipliers must be as
+    close to the optimum that the other answers prove. A solver of a user-defined family
+    is checked on data of the family's strategy (`equimargin.own.instances`).
 
     Parameters
     ----------
-    solver : str | Solver
-        A name of SOLVERS, or any object that is a `Solver`, entered there or not.
+    solver : str or Solver
+        Name in SOLVERS, or any `Solver` object, registered or not.
 
     Raises
     ------
     KeyError
-        An unknown name.
+        If the name is unknown.
     AssertionError
-        The check fails; the message says what is wrong, in a sentence, on which problem and under
-        which limits.
+        If the check fails; the message describes the fault, the problem and the limits.
     """
     checked = SOLVERS[solver] if isinstance(solver, str) else solver
     if isinstance(checked, RegisteredSolver) and checked.requires.shape is ProgramProblem:
@@ -72,8 +74,10 @@ def check_solver(solver: str | Solver) -> None:
     ]
     near = did_you_mean(unknown[0], list(FAMILIES)) if unknown else ""
     require(
-        not unknown, f"{checked.name} is for {', '.join(unknown)}, and no family is called so{near}"
+        not unknown,
+        f"{checked.name} declares {', '.join(unknown)}, and there is no such family{near}",
     )
+    # A solver may support only problems with a row of infinite weight.
     taken = _taken(checked, families) or _taken(checked, families, hard=True)
     require(
         bool(taken),
@@ -88,7 +92,10 @@ def check_solver(solver: str | Solver) -> None:
 
 
 def _taken(solver: Solver, families: Sequence[str], hard: bool = False) -> list[_SolverTrial]:
-    """The sample problems of these families that a solver takes; hard : whether the first row is, where each has a cost of its own."""
+    """Return the sample problems of some families that a solver supports.
+
+    With `hard`, the first row has infinite weight if each row has its own weight.
+    """
     samples = [
         _SolverTrial(solver, family, kernel, seed, hard)
         for family in CANONICAL
@@ -98,7 +105,7 @@ def _taken(solver: Solver, families: Sequence[str], hard: bool = False) -> list[
 
 
 class _SolverTrial:
-    """A solver under test, by its name, on one problem."""
+    """Solver under test on one problem."""
 
     def __init__(
         self, solver: Solver, family: str, kernel: str, seed: int = 0, hard: bool = False
@@ -121,24 +128,24 @@ class _SolverTrial:
             )
         self.where = f"{family} with the {self.problem.kernel.name} kernel"
         self.seconds = 0.0
-        """That the solver's last run took: of the clock, or of processors if these are fewer."""
+        """Duration of the last run, the smaller of wall and CPU seconds."""
 
     def is_taken(self) -> bool:
-        """Whether it does not refuse the problem; a refusal must be a sentence."""
+        """Return True if the solver supports the problem; a refusal must be text."""
         refusal = self.solver.refusal(self.problem)
-        said = refusal is None or (
+        is_sentence = refusal is None or (
             isinstance(refusal, Refusal) and len(refusal.sentence.split()) > 1
         )
         family = self.problem.family
         require(
-            said,
+            is_sentence,
             f"{self.name} must refuse a problem of {family} with a Refusal in a sentence, "
             f"not with {str(refusal)!r}",
         )
         return refusal is None
 
     def check(self) -> None:
-        """All that a solver must do with a problem that it takes."""
+        """Check all requirements on a supported problem."""
         cold = self.reaches(self.problem, None, "")
         self.agrees(cold)
         self.obeys()
@@ -148,99 +155,109 @@ class _SolverTrial:
             self.reaches(cheaper, cold.point, ", started from the solution of a larger C")
 
     def require(self, holds: bool, sentence: str, limits: Limits) -> None:
-        """What must hold.
+        """Raise AssertionError if a condition does not hold.
 
-        The sentence ends with the limits of the run, and with the problem, so that it can be run
-        again.
+        The message ends with the limits of the run and the problem, so that it can be
+        run again.
         """
         if not holds:
             raise AssertionError(f"{sentence} ({self._circumstances(limits)})")
 
     def _circumstances(self, limits: Limits) -> str:
-        given = {
+        options = {
             "max_iter": limits.max_iter,
             "time_limit": limits.time_limit,
             "callback": limits.callback and "one that stops",
         }
         named = [
             f"tol={limits.tol:g}",
-            *(f"{name}={value}" for name, value in given.items() if value is not None),
+            *(f"{name}={value}" for name, value in options.items() if value is not None),
         ]
         return f"limits: {', '.join(named)}; problem: {self.sample} of equimargin.testing"
 
     def run(
         self, problem: Problem, limits: Limits, start: CanonicalPoint | None = None, how: str = ""
     ) -> Solution:
-        """The solution, which must be of the given problem, have a point and a reason, and not claim what it does not prove."""
+        """Return the solution, which must have a reason and claim nothing unproven.
+
+        It must be a solution of the given problem.
+        """
         where, started = self.where + how, _clocks()
         try:
-            found = self.solver.run(problem, limits, start)
+            solution = self.solver.run(problem, limits, start)
         except Exception as failure:
             raised = f"{self.name} raises {type(failure).__name__} on {where}: {failure}"
             raise AssertionError(f"{raised} ({self._circumstances(limits)})") from failure
         self.seconds = float(np.min(_clocks() - started))
         self.require(
-            isinstance(found, Solution),
-            f"{self.name} must hand back a Solution on {where}, not {type(found).__name__}",
+            isinstance(solution, Solution),
+            f"{self.name} must return a Solution on {where}, not {type(solution).__name__}",
             limits,
         )
         self.require(
-            found.problem is problem,
-            f"{self.name} hands back the solution of another problem on {where}",
+            solution.problem is problem,
+            f"{self.name} returns the solution of another problem on {where}",
             limits,
         )
         self.require(
-            bool(found.reason.strip()),
+            bool(solution.reason.strip()),
             f"{self.name} gives no reason why it stopped on {where}",
             limits,
         )
-        width = self.width(found) if found.status is Status.OPTIMAL and problem.convex else 0.0
-        said = (
+        width = (
+            self.width(solution) if solution.status is Status.OPTIMAL and problem.convex else 0.0
+        )
+        message = (
             f"{self.name} says optimal on {where}, but proves a relative width of {width:.1e} only"
         )
-        self.require(width <= WITHIN * limits.tol, said, limits)
-        return found
+        self.require(width <= WITHIN * limits.tol, message, limits)
+        return solution
 
     def width(self, found: Solution) -> float:
-        """The relative width of what a solution proves; of a function alone, together with what the other answers prove from below."""
-        problem, own = found.problem, interval(found.problem, found.point)
+        """Return the relative width of the interval that a solution proves.
+
+        For a function without multipliers, the other answers prove the lower bound.
+        """
+        problem, proven = found.problem, interval(found.problem, found.point)
         if found.point.has_multipliers or not problem.convex:
-            return own.relative_width
+            return proven.relative_width
         others = [*declared_answers(problem), *solved_answers(problem, self.name)]
         lower = judge(problem.family, others, problem.scale).interval.lower
-        return Interval(lower, max(own.upper, lower), own.scale).relative_width
+        return Interval(lower, max(proven.upper, lower), proven.scale).relative_width
 
     def reaches(self, problem: Problem, start: CanonicalPoint | None, how: str) -> Solution:
-        """The solution at TOL, which must be proven; that of a function alone by others."""
+        """Return the solution at TOL, which must be proven."""
         limits = Limits(TOL)
-        found = self.run(problem, limits, start, how)
-        width = self.width(found)
-        ended = found.status is Status.OPTIMAL or (
-            found.status is Status.FINISHED and not found.point.has_multipliers
+        solution = self.run(problem, limits, start, how)
+        width = self.width(solution)
+        ended = solution.status is Status.OPTIMAL or (
+            solution.status is Status.FINISHED and not solution.point.has_multipliers
         )
-        ended_so = f"status {found.status}, proven width {width:.1e}: {found.reason}"
+        ended_so = f"status {solution.status}, proven width {width:.1e}: {solution.reason}"
         sentence = f"{self.name} does not reach the optimum of {self.where}{how}: {ended_so}"
         self.require(ended and width <= WITHIN * TOL, sentence, limits)
-        return found
+        return solution
 
     def agrees(self, found: Solution) -> None:
-        """Its answer must be right among those of the declared formulations."""
+        """Check that the answer agrees with the declared formulations."""
         problem = found.problem
         answers = [*declared_answers(problem), examine_solution(problem, found)]
         judgement = judge(problem.family, answers, problem.scale, 2 * TOL).judgements[-1]
-        said = f"claim {judgement.claim:.1e}, off {judgement.off:.1e}"
+        figures = f"error of its value {judgement.claim:.1e}, of its point {judgement.off:.1e}"
         agrees = judgement.agreement is Agreement.AGREES
         self.require(
-            agrees, f"{self.name} {judgement.agreement} on {problem.family} ({said})", Limits(TOL)
+            agrees,
+            f"{self.name} {judgement.agreement} on {problem.family} ({figures})",
+            Limits(TOL),
         )
 
     def obeys(self) -> None:
-        """One iteration, no time, a callback that stops: each must end the run."""
+        """Check that one iteration, no time and a stopping callback each end a run."""
         family, limits = self.problem.family, Limits(TOL, max_iter=1)
-        one = self.run(self.problem, limits)
+        single = self.run(self.problem, limits)
         self.require(
-            (one.iterations or 0) <= 1,
-            f"{self.name} does {one.iterations} iterations on {family} where max_iter is 1",
+            (single.iterations or 0) <= 1,
+            f"{self.name} does {single.iterations} iterations on {family} where max_iter is 1",
             limits,
         )
         limits = Limits(TOL, time_limit=1e-6)
@@ -254,7 +271,10 @@ class _SolverTrial:
         )
         self.require(self.seconds <= SECONDS_OVER_TIME, f"{late}; {advice}", limits)
         calls: list[tuple[int, float, float, CanonicalPoint]] = []
-        limits = Limits(TOL, callback=lambda *shown: calls.append(shown) or True)  # type: ignore[func-returns-value]
+        limits = Limits(
+            TOL,
+            callback=lambda *shown: calls.append(shown) or True,  # type: ignore[func-returns-value]
+        )
         self.run(self.problem, limits)
         self.require(
             len(calls) == 1,
@@ -265,18 +285,18 @@ class _SolverTrial:
         right = lower <= upper * (1 + TOL) + TOL
         self.require(
             right,
-            f"{self.name} shows the callback lower {lower} above upper {upper} on {family}",
+            f"{self.name} passes the callback lower {lower} above upper {upper} on {family}",
             limits,
         )
-        own = isinstance(point, type(self.problem.origin))
+        has_point_type = isinstance(point, type(self.problem.origin))
         self.require(
-            own,
-            f"{self.name} shows the callback no point of {family}, but {type(point).__name__}",
+            has_point_type,
+            f"{self.name} passes the callback no point of {family}, but {type(point).__name__}",
             limits,
         )
 
     def claims_nothing_without_convexity(self) -> None:
-        """No optimum of a problem that has no certificate."""
+        """Check that no optimum is claimed for a problem without a certificate."""
         if (
             isinstance(self.problem, MarginProblem)
             and not np.isinf(self.problem.C)
@@ -292,5 +312,5 @@ class _SolverTrial:
 
 
 def _clocks() -> Array:
-    """Seconds of the clock, and seconds that processors have worked for this process and for those that it started and that have ended."""
+    """Return wall seconds, and CPU seconds of this process and its ended children."""
     return np.array([time.perf_counter(), sum(os.times()[:4])])

@@ -204,9 +204,8 @@ def precision(rng: np.random.Generator) -> str:
     """`average_precision_least`: every ranking, and document W's bound below it."""
     R, N = int(rng.integers(1, 6)), int(rng.integers(0, 7))
     Q = [0, R * N, int(rng.integers(R * N + 1))][int(rng.integers(3))]
-    given = (
-        None if Q <= N and rng.integers(2) else N
-    )  # with Q documents and more their number does not matter
+    # with Q documents and more their number does not matter
+    given = None if Q <= N and rng.integers(2) else N
     found, least = average_precision_least(R, Q, given), least_precision(R, Q, N)
     if abs(Fraction(found) - least) > Fraction(R + 1, 2**52):
         return f"it says {found!r} for R = {R}, Q = {Q}, N = {given}, and {least} is the least"

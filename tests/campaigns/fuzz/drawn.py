@@ -329,7 +329,8 @@ def _near(content: bytes) -> st.SearchStrategy[bytes]:
         EOFError,
         OSError,
         MemoryError,
-    ):  # an array that was drawn before and only claims its size
+    ):
+        # an array that was drawn before and only claims its size
         return st.just(content)
 
     def written(drawn: bytes) -> bytes:

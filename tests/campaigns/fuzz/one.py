@@ -95,9 +95,8 @@ def main(name: str, mode: str, seconds: str, build: str) -> None:
     for each in (grown, found, folder):
         each.mkdir(parents=True, exist_ok=True)
     for seed in sorted((CORPUS / name).iterdir()):
-        examine(
-            reader, seed.read_bytes(), folder
-        )  # what is loaded at first use is no part of the memory of a file
+        # what is loaded at first use is no part of the memory of a file
+        examine(reader, seed.read_bytes(), folder)
     put = (raw if mode == "raw" else drawn)(name, folder, found)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + MEMORY

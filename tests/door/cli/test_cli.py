@@ -92,7 +92,7 @@ def test_too_little_memory_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("equimargin.cli.commands.path._problem", fail)
     result = RUN.invoke(app, ["path", "xor"])
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
-    assert "the memory is not enough (Unable to allocate 3.73 GiB)" in result.stderr
+    assert "there is not enough memory (Unable to allocate 3.73 GiB)" in result.stderr
 
 
 def test_one_declaration_alone_is_undecided() -> None:
@@ -257,7 +257,7 @@ def test_certificates_do_not_go_to_standard_output(
     )
     assert (result.exit_code, result.stdout) == (2, "")
     assert (
-        "--certify writes a file of every family and takes a folder, not standard output (-)"
+        "--certify must be a folder, for a file of every family, not standard output (-)"
         in result.stderr
     )
     assert list(tmp_path.iterdir()) == []
@@ -469,7 +469,7 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
             ("comparee",),
             "no such command 'comparee'; did you mean 'compare'?",
         ),
-        (("show", "svm.sofft"), "nothing is called 'svm.sofft'; did you mean svm.soft"),
+        (("show", "svm.sofft"), "unknown name 'svm.sofft'; did you mean svm.soft"),
         (
             ("show", "xor"),
             "xor is a bundled data set, which has no page; `equimargin list data` describes it",
@@ -478,8 +478,8 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
             ("compare", "irs"),
             "irs: there is no such file and no such bundled data set; did you mean iris",
         ),
-        (("show", "svm"), "nothing is called 'svm'; did you mean svm.soft, svm.l2 or svm.hard?"),
-        (("show", "soft"), "nothing is called 'soft'; did you mean svm.soft"),
+        (("show", "svm"), "unknown name 'svm'; did you mean svm.soft, svm.l2 or svm.hard?"),
+        (("show", "soft"), "unknown name 'soft'; did you mean svm.soft"),
         (
             ("list", "family"),
             "'family' is not one of data, families, formulations, solvers, kernels, links, "
@@ -745,26 +745,30 @@ def test_show_says_what_a_family_a_solver_and_a_backend_are() -> None:
         "1/2 |w|^2 + C sum_i xi_i",
         "LaTeX",
         "smo: ",
-        "[a reference: auto never takes it]",
+        "[a reference: auto never chooses it]",
         "K: Kuo",
     ):
         assert said in family
     (control,) = (
         line for line in family.splitlines() if line.strip().startswith("svm.soft.dual.as_printed ")
     )
-    assert control.endswith("[control: wrong on purpose, or a look-alike]")
-    # whose look-alikes are declared before it
+    assert control.endswith("[control: wrong on purpose, or nonequivalent]")
+    # whose negative controls are declared before it
     ranking = RUN.invoke(app, ["show", "rank.l1"]).output
     assert "1/2 |w|^2 + C sum_ij xi_ij" in ranking.partition("Formulations")[0]
     assert ranking.index("rank.l1.primal ") < ranking.index("rank.differences.dual ")
     solver = RUN.invoke(app, ["show", "huber"]).output
-    for said in ("equimargin.solvers.newton.huber", "asks it after smo", "For      "):
+    for said in (
+        "equimargin.solvers.newton.huber",
+        "if it supports the problem, after smo",
+        "For      ",
+    ):
         assert said in solver
     assert (
-        "never takes it: it is there to be compared with"
+        "never chooses it: it is for comparison only"
         in RUN.invoke(app, ["show", "homotopy"]).output
     )
-    assert "compared on quadratic programs" in RUN.invoke(app, ["show", "osqp"]).output
+    assert "used by compare on quadratic programs" in RUN.invoke(app, ["show", "osqp"]).output
 
 
 @pytest.mark.slow

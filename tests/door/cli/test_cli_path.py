@@ -208,9 +208,8 @@ def test_columns_of_another_file_go_by_their_names_and_its_classes_are_those_of_
         scores[0]["score"]
         == best(path, np.stack([a, b], axis=1)[14:], np.where(y == 2, 1, -1)[14:]).score
     )
-    other.write_text(
-        csv_of("a,b,y", [a[14:], b[14:], np.full(10, 2)])
-    )  # a class that the training rows have, too
+    # a class that the training rows have, too
+    other.write_text(csv_of("a,b,y", [a[14:], b[14:], np.full(10, 2)]))
     status, output = run(str(training), "--validate", str(other))
     assert status == 0, output
     for text, words in (
@@ -247,9 +246,8 @@ def test_svmlight_leaves_out_zeros_and_has_no_columns_to_name(tmp_path: Path) ->
     training.write_text(
         "".join(f"{t} qid:1 0:{r[0]} 1:{r[1]} 2:{r[2]}\n" for t, r in zip(y, rows, strict=True))
     )
-    short.write_text(
-        "2 qid:1 1:1\n1 qid:1 1:-3\n"
-    )  # no feature 0: counted as the training rows' are
+    # no feature 0: counted as the training rows' are
+    short.write_text("2 qid:1 1:1\n1 qid:1 1:-3\n")
     status, output = run(str(training), "--validate", str(short), "--json", str(file))
     assert status == 0, output
     assert (
@@ -330,9 +328,8 @@ def test_a_path_of_one_breakpoint_is_drawn_as_points(kernel: str, tmp_path: Path
     assert status == 0, output
     assert "1 breakpoint from" in output
     picture = imread(file)[..., :3]
-    coloured = (
-        np.ptp(picture[:, : int(0.8 * picture.shape[1])], axis=2) > 0.2
-    )  # without the legend at the right
+    # without the legend at the right
+    coloured = np.ptp(picture[:, : int(0.8 * picture.shape[1])], axis=2) > 0.2
     assert coloured[: len(coloured) // 2].sum() > 20
     assert coloured[len(coloured) // 2 :].sum() > 20
 
@@ -371,7 +368,7 @@ def test_folds_that_end_early_say_what_they_did_not_judge() -> None:
     assert status == 0, output
     assert "17 breakpoints" in output
     assert "no lambda below" in output
-    assert "in 1 of 2 folds the limit of events ended the path early; the choice is above" in output
+    assert "in 1 of 2 folds the limit of events ended the path early; the best is above" in output
 
 
 @pytest.mark.parametrize("events", ["1", "20", "50"])
@@ -540,7 +537,7 @@ def test_epsilon_is_recorded_where_it_means_something(tmp_path: Path) -> None:
         ),
         (
             ["iris", "--validate", "3", "--metric", "ndcg"],
-            ["'ndcg' is not one of a svm.soft problem", "accuracy"],
+            ["'ndcg' does not apply to a svm.soft problem", "accuracy"],
         ),
     ],
 )
@@ -563,7 +560,8 @@ def test_the_interval_of_any_lambda_meets_that_of_a_solver() -> None:
 
 
 @pytest.mark.parametrize(
-    ("events", "expected", "said"), [(100, 0, "the choice is above"), (3, 4, "the choice is there")]
+    ("events", "expected", "said"),
+    [(100, 0, "the best is above"), (3, 4, "the best is at this end")],
 )
 def test_a_fold_that_ends_early_counts_where_it_touches_the_choice(
     events: int, expected: int, said: str, monkeypatch: pytest.MonkeyPatch

@@ -153,7 +153,7 @@ def test_json_on_standard_output_is_alone_there(own: str) -> None:
         (["OWN:lest", "OWN:most"], "has no 'lest'; did you mean least"),
         (["OWN:number", "OWN:most"], "is no function, but int"),
         (["OWN:least", "OWN:most"], "say which data least takes"),
-        (["OWN:least", "OWN:most", "--data", "OWN:number"], "is no hypothesis strategy, but int"),
+        (["OWN:least", "OWN:most", "--data", "OWN:number"], "must be a hypothesis strategy"),
         (["OWN:least", "OWN:most", "--data", "data"], "--data 'data' is not MODULE:STRATEGY"),
         (
             ["no_such_module:f", "OWN:most"],
@@ -321,8 +321,8 @@ def test_suggestions_keep_their_time_and_name_families_that_are_meant(own: str) 
     assert (status, output.splitlines()) == (
         4,
         [
-            "# quantile: 0 of 3 pairs have a relation; 3 were not asked about when the time "
-            "was over (--time-limit)"
+            "# quantile: 0 of 3 pairs have a relation; 3 were not reached within the time "
+            "(--time-limit)"
         ],
     )
     status, output = run("suggest", "quantle")

@@ -172,7 +172,7 @@ def test_a_pipe_at_both_ends(tmp_path: Path) -> None:
     assert "\x1b" not in answer.stdout
     assert max(map(len, answer.stdout.splitlines())) <= 80
     assert re.search(
-        r"^ *svm\.soft:? +optimum \S+, \d+ digits proven; asking other solvers$",
+        r"^ *svm\.soft:? +optimum \S+, \d+ digits proven; running other solvers$",
         answer.stdout,
         re.MULTILINE,
     )
@@ -267,9 +267,8 @@ def test_a_page_of_all_families_fits_the_terminal(columns: int, tmp_path: Path) 
         assert head.endswith("AGREE")
         assert len(head) == columns
     assert " ".join(screen.split()).endswith(" ".join(MARKS.split()))
-    assert not re.search(
-        r"(?m)^ *s\b|[✓≈✗]$| -$", screen
-    )  # no unit and no mark is torn from what it belongs to
+    # no unit and no mark is torn from what it belongs to
+    assert not re.search(r"(?m)^ *s\b|[✓≈✗]$| -$", screen)
 
 
 @pytest.mark.slow

@@ -274,7 +274,7 @@ def test_it_says_what_the_terminal_says(found: Comparison, page: Element) -> Non
         "no",
         "not given",
     )
-    versions = {row["program"] for row in read(of_caption(page, "Versions of the programs"))}
+    versions = {row["program"] for row in read(of_caption(page, "Versions"))}
     assert {"Python", "equimargin", "numpy", "clarabel", "cvxpy"} <= versions
     assert "It was run from Python; the settings below are the arguments." in sentences
 

@@ -172,7 +172,7 @@ def test_data_are_drawn(run: Run) -> None:
         "--solver",
         "CLARABEL",
     )
-    assert "test.ocsvm, drawn with seed 4: X" in found.stdout
+    assert "test.ocsvm, sampled with seed 4: X" in found.stdout
     assert found.returncode == 0, found.stdout + found.stderr
 
 
@@ -187,11 +187,11 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
     ]
     families = run("list", "families").stdout
     assert re.search(r"(?m)^coupling.wlw [^[]*$", families)
-    assert re.search(r"(?m)^lasso .*\[comes with equimargin, from the field\]$", families)
+    assert re.search(r"(?m)^lasso .*\[bundled, not in the documents\]$", families)
     assert re.search(r"(?m)^svm.soft [^[]*$", families)
     assert "--plugin MODULE loads one" in run("list", "plugins").stdout
     found = re.search(
-        r"--draw 1 draws, and as a JSON file may hold them\n  (.*)\n",
+        r"Data of --draw 1, in the format of a JSON file\n  (.*)\n",
         run("show", "one_class").stdout,
     )
     assert found is not None
@@ -210,7 +210,7 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
             ("list", "families", "--plugin", "nowhere"),
             "the plug-in nowhere cannot be loaded: ModuleNotFoundError",
         ),
-        (("list", "families", "--plugin", "nowhere.py"), "the plug-in nowhere.py is not there"),
+        (("list", "families", "--plugin", "nowhere.py"), "the plug-in nowhere.py does not exist"),
         (("list", "families", "--plugin", "broken.py"), "KeyError: 'missing' (broken.py, line 2)"),
         (
             ("list", "families", "--plugin", "brought", "--plugin", "other/brought.py"),
@@ -219,11 +219,11 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
         (("compare", "--family", "test.none", "--draw", "1"), "unknown family 'test.none'"),
         (
             ("compare", "--family", "svm.soft", "--draw", "1"),
-            "--draw needs --family with the name of a family from elsewhere",
+            "--draw needs the name of a user-defined family",
         ),
         (
             ("compare", "--plugin", "brought", "--family", "test.nothing", "--draw", "1"),
-            "has no strategy to draw data from",
+            "has no data strategy",
         ),
         (
             ("compare", "--plugin", "brought", "--family", "test.ocsvm"),
@@ -243,13 +243,13 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
         ),
         (
             ("compare", "--plugin", "brought", "--family", "test.ocsvm", "--draw", "1", "-C", "2"),
-            "--cost is not for test.ocsvm",
+            "--cost does not apply to test.ocsvm",
         ),
         (("compare",), "missing argument 'DATA'"),
         (
             ("compare", "broken.json"),
-            "broken.json: a JSON file has the data of a family from elsewhere; say of "
-            "which: --family ID",
+            "broken.json: a JSON file has the data of a user-defined family; name it "
+            "with --family ID",
         ),
         (
             ("compare", "broken.json", "--plugin", "brought", "--family", "test.ocsv"),
@@ -257,7 +257,7 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
         ),
         (
             ("compare", "broken.json", "--family", "elsewhere"),
-            "`equimargin list families` has all, and --plugin MODULE brings others",
+            "`equimargin list families` has all, and --plugin MODULE registers more",
         ),
     ],
 )
@@ -288,7 +288,7 @@ def test_drawing_without_hypothesis_says_what_to_install(arguments: tuple[str, .
         command, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=HANG
     )
     assert (found.returncode, found.stdout) == (2, "")
-    assert found.stderr == "equimargin: drawing data needs hypothesis: pip install hypothesis\n"
+    assert found.stderr == "equimargin: sampling data needs hypothesis: pip install hypothesis\n"
 
 
 PROGRAMS = """
@@ -381,7 +381,7 @@ def test_what_a_value_map_computes_in_floats_is_not_called_proven(run: Run, tmp_
     page, wide = run(*arguments).stdout, run(*arguments, "--wide").stdout
     assert re.search(r"(?m)^own_rooted +optimum 3, \d+ digits not proven \(width", page)
     assert "optimum, not proven, in [3, 3]" in wide
-    said = "Not proven is what the value map computes in floats."
+    said = "The result of the value map in floats is not proven."
     assert said in page
     record = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert record["families"][0]["note"].endswith(said[1:-1])
@@ -437,7 +437,7 @@ def test_a_kernel_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: 
     assert found.returncode == 0, found.stdout + found.stderr
     assert "both kernel (gamma=0.5)" in found.stdout
     assert found.stdout.splitlines()[-1].startswith(
-        "svm.nobias: no certificate: a certificate is of the kernels that its checker computes"
+        "svm.nobias: no certificate: a certificate needs a kernel that its checker computes"
     )
     record = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert record["settings"]["kernel"] == {"name": "both", "gamma": 0.5}
@@ -483,8 +483,8 @@ def test_a_kernel_that_cannot_be_one_is_refused() -> None:
         gamma: float = 1.0
 
     for name, made, said in (
-        ("Big", Unfinished, "small letters, digits and underscores"),
-        ("rbf", Unfinished, "entered already"),
+        ("Big", Unfinished, "lower-case letters, digits and underscores"),
+        ("rbf", Unfinished, "registered already"),
         ("wide", Wide, "no kernel of the project, as its base"),
         ("number", float, "must be a dataclass with Kernel"),
         ("unfinished", Unfinished, "has no block, diagonal, diagonal_bound, rounding"),

@@ -157,9 +157,8 @@ def test_columns_are_named_for_tables_only(option: str, value: Any, tmp_path: Pa
         ("xor", "this data set is bundled"),
         (write(tmp_path, "1 1:2\n"), "this is a file of svmlight"),
     ):
-        if (
-            option == "sep" and source != "xor"
-        ):  # who says what separates the fields says that it is a table
+        # who says what separates the fields says that it is a table
+        if option == "sep" and source != "xor":
             continue
         with pytest.raises(
             DataError,
@@ -270,10 +269,11 @@ def test_a_sparse_file_stays_sparse_and_a_dense_one_does_not(tmp_path: Path) -> 
     assert sparse.X.shape == (20, 400)
     assert sparse.X.nnz == 40
     assert sparse.X[[3], [60]] == 4
+    # it takes 32-bit indices only
     assert LinearSVC().fit(sparse.X, sparse.y).coef_.shape == (
         1,
         400,
-    )  # it takes 32-bit indices only
+    )
     assert isinstance(load(write(tmp_path, "1 1:1\n2 10:1\n")).X, np.ndarray)
 
 
@@ -485,12 +485,11 @@ def test_labels_keep_their_values_for_other_tasks(tmp_path: Path) -> None:
         ('a,y\n1,2\n"1"0,2\n', {}, ", line 3: ',' expected after '\"'"),
         (b"a,y\n1,2\n\xff,2\n", {}, ", line 3: the text is not UTF-8"),
         ("a,y\n", {}, ": there is no row below the header"),
-        ("y,qid\n1,2\n", {}, ": there is no feature column beside 'y', 'qid'"),
+        ("y,qid\n1,2\n", {}, ": there is no feature column in addition to 'y', 'qid'"),
         (
             "1,2\n3,4\n",
             {},
-            ", line 1: the first row may be column names or data; say which: --header or "
-            "--no-header",
+            ", line 1: the first row may be column names or data; add --header or --no-header",
         ),
         (",a,y\n1,2,3\n", {}, ", line 1: column 1 has no name"),
         (
@@ -512,7 +511,7 @@ def test_labels_keep_their_values_for_other_tasks(tmp_path: Path) -> None:
         (
             "qid,query,a,y\n1,2,3,4\n",
             {},
-            ": columns 'qid', 'query' could each be the query; say which with query",
+            ": columns 'qid', 'query' could each be the query; choose one with query",
         ),
         ("qid,a,y\n1,2,3\n,2,3\n", {}, ", line 3: this row has no query"),
     ],
@@ -642,17 +641,18 @@ def test_what_the_first_row_is_can_be_said(tmp_path: Path) -> None:
     doubtful = write(tmp_path, "0,1,2\n1.5,0.5,3\n-1,2.5,1\n2,2,2\n", "doubtful.csv")
     with pytest.raises(
         DataError,
-        match=r"line 1: the first row may be column names or data; say which: --header or "
+        match=r"line 1: the first row may be column names or data; add --header or "
         r"--no-header",
     ):
         load(doubtful)
     named, whole = load(doubtful, header=True), load(doubtful, header=False)
     assert (named.columns, named.y.tolist()) == (("0", "1"), [3, 1, 2])
     assert (whole.columns, whole.y.tolist()) == (("column 1", "column 2"), [2, 3, 1, 2])
+    # who names a column says that there are names
     assert load(doubtful, target="1").columns == (
         "0",
         "2",
-    )  # who names a column says that there are names
+    )
     assert load(doubtful, target="column 1", header=False).y.tolist() == [0, 1.5, -1, 2]
     assert load(doubtful, header=False, like=whole).columns == whole.columns
 
@@ -732,7 +732,7 @@ ONES = np.ones((3, 2))
         ),
         (
             {"X": ONES, "y": np.ones(3), "qid": np.full(3, 2.0**60)},
-            "float64 does not tell queries from 2**53 on apart; renumber them",
+            "float64 does not distinguish queries from 2**53 on; renumber them",
         ),
         ({"X": ONES * 1j, "y": np.ones(3)}, "type complex128; save numbers"),
         (
@@ -752,7 +752,7 @@ ONES = np.ones((3, 2))
             "row 2, column 'y': '-inf' is not a finite number",
         ),
         ({"X": ONES[:0], "y": np.ones(0)}, "there are 0 rows and 2 features"),
-        ({"X": ONES[:, :0], "y": np.ones(3)}, "there is no feature column beside 'y'"),
+        ({"X": ONES[:, :0], "y": np.ones(3)}, "there is no feature column in addition to 'y'"),
     ],
 )
 def test_a_bad_npz_file_is_refused(tmp_path: Path, arrays: Any, reason: str) -> None:
@@ -832,7 +832,7 @@ def test_no_data_file(tmp_path: Path, content: Any, reason: str) -> None:
 def test_the_extension_decides_where_the_content_does_not(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no row holds an index:value"):
         load(write(tmp_path, "1\n2\n", "rows.svm"))
-    with pytest.raises(DataError, match="there is no feature column beside 'y'"):
+    with pytest.raises(DataError, match="there is no feature column in addition to 'y'"):
         load(write(tmp_path, "y\n2\n", "rows.csv"))
 
 
@@ -864,9 +864,8 @@ def test_an_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         raise PermissionError(13, "Permission denied")
 
     path = write(tmp_path, "a,y\n1,2\n")
-    monkeypatch.setattr(
-        Path, "read_bytes", denied
-    )  # permissions themselves do not bind a superuser
+    # permissions themselves do not bind a superuser
+    monkeypatch.setattr(Path, "read_bytes", denied)
     with pytest.raises(
         DataError,
         match=r"cannot be read \(.*Permission denied\); check the path and its permissions",
@@ -1018,9 +1017,8 @@ def test_sampling_ranking_takes_whole_queries_and_cuts_one(n: int) -> None:
     assert np.array_equal(queries(part), qid[part.X[:, 0].astype(int)])
     assert (np.diff(part.X[:, 0]) > 0).all()
     assert set(part.X[:, 0]) < set(rows.sampled(n + 1, seed=1).X[:, 0])
-    assert (
-        len({rows.sampled(1, seed).X[0, 0] for seed in range(20)}) > 4
-    )  # not the first row of each of the four queries
+    # not the first row of each of the four queries
+    assert len({rows.sampled(1, seed).X[0, 0] for seed in range(20)}) > 4
     assert {tuple(np.unique(queries(rows.sampled(12, seed)))) for seed in range(20)} >= {
         (-3,),
         (5,),
@@ -1029,9 +1027,8 @@ def test_sampling_ranking_takes_whole_queries_and_cuts_one(n: int) -> None:
 
 
 def test_sampling_one_query_cuts_at_random_rows() -> None:
-    part = load("wine_ranking").sampled(
-        30, seed=0
-    )  # sorted by class: the first 30 rows would have no pair
+    # sorted by class: the first 30 rows would have no pair
+    part = load("wine_ranking").sampled(30, seed=0)
     assert pairs(part.y) > 100
     assert part.qid is None
 

@@ -350,7 +350,7 @@ def test_an_array_without_a_meaning_is_refused(tmp_path: Path) -> None:
     path = savez(tmp_path, X=X, y=Y, **{"names of": np.array(["a", "b"])})
     with pytest.raises(
         DataError,
-        match=r"nothing is known of the arrays 'names of'; give them .*, or leave them out "
+        match=r"the arrays 'names of' have unknown names; give them .*, or leave them out "
         r"\(--drop 'names of'\)",
     ):
         load(path)

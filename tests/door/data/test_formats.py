@@ -42,7 +42,7 @@ def test_load_a_precomputed_kernel_of_libsvm(tmp_path: Path) -> None:
     back = load(path)
     assert np.array_equal(back.X, K)
     assert back.describe().endswith(
-        "; 0: numbers the rows, as LIBSVM has it beside a precomputed kernel (--kernel precomputed)"
+        "; 0: numbers the rows, as in LIBSVM's precomputed kernels (--kernel precomputed)"
     )
     arguments = ["--kernel", "precomputed", "--family", "svm.soft", "--solver", "CLARABEL"]
     result = CliRunner().invoke(app, ["compare", str(path), *arguments])
@@ -84,11 +84,11 @@ def test_load_says_which_line_counts_features_from_0(tmp_path: Path) -> None:
 
 def test_load_names_that_come_twice_are_said_by_place(tmp_path: Path) -> None:
     path = write(tmp_path, "label,label,a,a\n1,5,2,0.5\n2,6,3,1.5\n1,7,4,3.5\n")
-    with pytest.raises(DataError, match=r"say which with target \(--target 'column 1'\)"):
+    with pytest.raises(DataError, match=r"choose one with target \(--target 'column 1'\)"):
         load(path)
     with pytest.raises(
         DataError,
-        match=r"2 columns are named 'label', the target; .* by its place .* or --target 'column 2'",
+        match=r"2 columns are named 'label', the target; .* by position .* or --target 'column 2'",
     ):
         load(path, target="label")
     back = load(path, target="column 1", drop="column 3")
@@ -207,7 +207,7 @@ def test_compare_loaded_data_whose_task_is_in_doubt_is_refused(tmp_path: Path) -
         match=r"^the target of rows.csv has 3 distinct whole numbers: .* Name the task in load",
     ):
         compare(load(path))
-    with pytest.raises(ValueError, match="task is what the data have already"):
+    with pytest.raises(ValueError, match="task is fixed by the loaded data"):
         compare(load(path, task="regression"), task="ranking")
     with pytest.raises(ValueError, match="compare takes no ordinal regression in Python"):
         compare(load(path, task="ordinal"))

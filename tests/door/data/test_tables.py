@@ -335,7 +335,7 @@ def test_a_role_can_be_taken_and_given(tmp_path: Path) -> None:
         (
             "label,target,a\n1,2,3\n",
             {},
-            ": columns 'label', 'target' could each be the target; say which with target "
+            ": columns 'label', 'target' could each be the target; choose one with target "
             "(--target label)",
         ),
         (
@@ -368,7 +368,7 @@ def test_a_role_can_be_taken_and_given(tmp_path: Path) -> None:
         (
             "a,b,y\n1,2,3\n",
             {"drop": ["a", "b"]},
-            ": there is no feature column beside 'a', 'b', 'y'; supply at least one",
+            ": there is no feature column in addition to 'a', 'b', 'y'; supply at least one",
         ),
         (
             "a b,y\nred,2\n",
@@ -396,7 +396,7 @@ def test_a_role_can_be_taken_and_given(tmp_path: Path) -> None:
         (
             "a,y\nNA,3\n",
             {"missing": "mean"},
-            ": column 'a' has no entry to take the mean of; leave it out (drop)",
+            ": column 'a' has no entry, and so no mean; leave it out (drop)",
         ),
         ("a,y\n1,\n", {"missing": "mean"}, ", line 2, column 'y': '' is not a finite number"),
         (
@@ -585,7 +585,7 @@ def test_text_gaps_and_other_types_of_a_frame(library: str) -> None:
         ({"a": [1.0, np.inf], "y": [1, 2]}, "row 1, column 'a': 'inf' is not a finite number"),
         (
             {"qid": [1.0, 2.0**53], "a": [1, 2], "y": [1, 2]},
-            "column 'qid': float64 does not tell queries from 2**53 on apart",
+            "column 'qid': float64 does not distinguish queries from 2**53 on",
         ),
     ],
 )
@@ -738,7 +738,7 @@ def test_preferences_name_rows_by_their_id(tmp_path: Path, ids: list[Any]) -> No
         assert back.columns == ("a", "b")
         X = np.asarray(back.X)
         assert [[X[i, 0], X[j, 0]] for i, j in back.pairs] == [[4.0, 1.0], [3.0, 1.0]]
-        assert "`ID` is what preferences call the rows" in back.describe()
+        assert "`ID` identifies the rows in preferences" in back.describe()
     frame = Frame({"id": ids, "a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 2.0, 3.0, 5.0]})
     from_frame = load(frame, preferences=Frame({"preferred": [ids[3]], "other": [ids[0]]})).pairs
     assert from_frame is not None
@@ -1011,14 +1011,14 @@ def test_preferences_on_the_command_line(tmp_path: Path) -> None:
     )
     assert status == 4, output
     assert "features.csv: ranking, 8 rows, 7 pairs, 2 features" in output
-    assert "one-norm families know neither weights nor preferences" in output
+    assert "one-norm families support neither weights nor preferences" in output
     status, output = run("path", *arguments, "--lambda-min", "0.1")
     assert status == 0, output
     assert "7 pairs" in output
     status, output = run("path", *arguments, "--validate", "2")
     assert status == 2
     assert (
-        "--validate 2: folds know neither weights nor preferences; name a file to choose lambda on"
+        "--validate 2: folds support neither weights nor preferences; name a file of validation rows"
         in output
     )
 

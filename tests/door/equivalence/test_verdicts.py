@@ -210,10 +210,13 @@ def test_restricted_instances_have_no_weights_and_distinct_points(seed: int) -> 
     ("how", "words"),
     [
         ({"without": "queries"}, "without must be"),
-        ({"without": "weights"}, "without weights are canonical problems, not data of type int"),
+        (
+            {"without": "weights"},
+            "without='weights' needs canonical problems, not data of type int",
+        ),
         (
             {"distinct": True},
-            "distinct are instances with points X, and data of type int have none",
+            "distinct needs instances with points X, and data of type int have none",
         ),
     ],
 )
@@ -412,7 +415,7 @@ def test_a_verdict_keeps_its_time_limit_and_says_so() -> None:
         ),
         ("svm.soft.primal", "rank.l1.primal", None, "say which data both take"),
         (soft, soft_dual, None, "say which data soft takes"),
-        (soft, None, CLASSES, "say what soft is compared with"),
+        (soft, None, CLASSES, "name the problem to compare with soft"),
     ],
 )
 def test_a_question_without_data_or_names_is_refused(a: Any, b: Any, data: Any, why: str) -> None:
@@ -445,9 +448,7 @@ def test_a_family_that_somebody_brings_is_asked_by_its_ids_and_has_its_own_data(
         assert set(kept.values()) == {"EQUAL", "DIFFERENT"}
         no_data = Family("same_without_data")
         no_data.formulation("primal")(soft)
-        with pytest.raises(
-            ValueError, match="the family same_without_data has no strategy to draw data from"
-        ):
+        with pytest.raises(ValueError, match="the family same_without_data has no data strategy"):
             same("same_without_data.primal", "same_without_data.primal")
     finally:
         for id in [id for id in REGISTRY if id.startswith("same_")]:

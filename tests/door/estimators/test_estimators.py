@@ -149,9 +149,8 @@ def test_a_class_without_weight_takes_no_part_in_a_balance(wine: Any) -> None:
     there = y != "barolo"
     weighted = MarginClassifier(class_weight="balanced").fit(X, y, there.astype(float))
     alone = MarginClassifier(class_weight="balanced").fit(X[there], y[there])
-    np.testing.assert_allclose(
-        weighted.coef_[[0, 2]], 0, atol=1e-9
-    )  # against barolo, the second, whose rows cost nothing
+    # against barolo, the second, whose rows cost nothing
+    np.testing.assert_allclose(weighted.coef_[[0, 2]], 0, atol=1e-9)
     np.testing.assert_allclose(weighted.coef_[1], alone.coef_[0], atol=1e-6)
 
 
@@ -166,9 +165,8 @@ def test_many_classes_are_those_of_svc_with_its_ties_broken(wine: Any) -> None:
         MarginClassifier(0.5).fit(X, y),
         SVC(C=0.5, kernel="linear", tol=1e-8).fit(X, y),
     )
-    np.testing.assert_allclose(
-        -straight.coef_, libsvm.coef_, atol=1e-4
-    )  # theirs is positive for the first class
+    # theirs is positive for the first class
+    np.testing.assert_allclose(-straight.coef_, libsvm.coef_, atol=1e-4)
     np.testing.assert_allclose(-straight.intercept_, libsvm.intercept_, atol=1e-3)
     assert [len(alpha) for alpha in straight.dual_] == [107, 119, 130]
 
@@ -310,12 +308,13 @@ def test_a_pickle_has_what_prediction_needs(cancer: Any) -> None:
     assert again.objective_bounds_ == fitted.objective_bounds_
     assert again.duality_gap_ == fitted.duality_gap_
     assert fitted.dual_.shape == (1500,)
-    with pytest.raises(AttributeError, match="dual_ is left out of a pickled or copied estimator"):
+    with pytest.raises(
+        AttributeError, match="dual_ is excluded from a pickled or copied estimator"
+    ):
         _ = again.dual_
     ranker = MarginRanker(1e-3).fit(X, np.round(X[:, 0] + rng.normal(size=1500)))
-    assert (
-        len(pickle.dumps(ranker)) < 1500 * 8 + 4000
-    )  # 900,000 pairs; a linear kernel needs w, and support_ has the rows
+    # 900,000 pairs; a linear kernel needs w, and support_ has the rows
+    assert len(pickle.dumps(ranker)) < 1500 * 8 + 4000
     assert ranker.dual_.shape[0] > 500_000
 
 
@@ -352,9 +351,8 @@ def test_tables_keep_their_names(documents: Any) -> None:
     assert by_column.score(with_queries, y) == fitted.score(table, y, qid)
     with pytest.raises(ValueError, match="queries are given twice"):
         MarginRanker().fit(with_queries, y, qid)
-    scores = cross_val_score(
-        MarginRanker(), with_queries, y, cv=GroupKFold(3), groups=qid
-    )  # XGBoost's recipe, without routing
+    # XGBoost's recipe, without routing
+    scores = cross_val_score(MarginRanker(), with_queries, y, cv=GroupKFold(3), groups=qid)
     assert (scores > 0.7).all()
     classifier = MarginClassifier().fit(
         table, pandas.Series(y).map({0.0: "bad", 1.0: "fair", 2.0: "good"})
@@ -523,14 +521,13 @@ def test_a_choice_from_parts_of_paths_says_so(cancer: Any) -> None:
     ):
         few = MarginClassifierPathCV(kernel=rbf(0.1), cv=3, max_events=3).fit(X, y)
     assert few.path_stopped_.endswith(
-        "in 3 of 3 folds the limit of events ended the path early; the choice is there"
+        "in 3 of 3 folds the limit of events ended the path early; the best is at this end"
     )
     assert few.best_score_ < whole.best_score_
     with pytest.warns(ConvergenceWarning, match="a larger one may be better"):
-        enough = MarginClassifierPathCV(kernel=rbf(0.1), cv=3, max_events=78).fit(
-            X, y
-        )  # of 73 to 79
-    assert enough.path_stopped_.endswith("the choice is above")
+        # of 73 to 79
+        enough = MarginClassifierPathCV(kernel=rbf(0.1), cv=3, max_events=78).fit(X, y)
+    assert enough.path_stopped_.endswith("the best is above")
     assert enough.C_ == whole.C_
 
 
@@ -604,7 +601,7 @@ WRONG = [
         MarginClassifier(class_weight={0: 0.0, 1: 0.0}),
         "needs two classes, but no row has a positive weight",
     ),
-    (MarginRegressorPathCV(metric="accuracy"), "the metric 'accuracy' is not one of a svr"),
+    (MarginRegressorPathCV(metric="accuracy"), "the metric 'accuracy' does not apply to a svr"),
 ]
 
 

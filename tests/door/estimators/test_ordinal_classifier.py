@@ -56,7 +56,7 @@ def test_the_bounds_have_the_exact_optimum_between_them_and_stay_in_a_pickle() -
     again = pickle.loads(pickle.dumps(model))
     assert again.objective_bounds_ == (lower, upper)
     assert again.predict(X).tolist() == model.predict(X).tolist()
-    with pytest.raises(AttributeError, match="left out of a pickled"):
+    with pytest.raises(AttributeError, match="excluded from a pickled"):
         _ = again.dual_
     assert np.abs(model.dual_.sum(axis=0)).max() < 1e-9
 

@@ -206,7 +206,7 @@ def test_answers_that_are_not_handed_over_in_time_are_said(
     problem = classification(delayed(2, "X"), delayed(2, "y"), 0.1, client=client)
     monkeypatch.setattr(client, "sync", late)
     monkeypatch.setattr("equimargin.distributed.on_dask.completed", lambda *arguments: [])
-    with pytest.raises(Lost, match=r"^the cluster does not hand over its answers within 600 s$"):
+    with pytest.raises(Lost, match=r"^the cluster does not return its answers within 600 s$"):
         solve(problem)
 
 

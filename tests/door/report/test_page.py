@@ -196,12 +196,12 @@ def test_every_answer_is_one_mark_in_any_width(found: Comparison, width: int, as
         (
             ("--solver", "smo"),
             "UNDECIDED: no declaration was asked for; one specialised solver agrees.* kind "
-            "that agrees. Ask for more",
+            "that agrees. Request more",
         ),
         (("-C", "0.1", "--include-controls"), "DISAGREE|✗"),
         (
             ("--solver", "CLARABEL", "--kernel", "sigmoid"),
-            "UNDECIDED: .* kernel is not positive semidefinite.* Take another kernel",
+            "UNDECIDED: .* kernel is not positive semidefinite.* Use another kernel",
         ),
     ],
 )
@@ -281,7 +281,7 @@ def test_more_time_is_advised_only_where_the_limit_stopped_an_answer(
             Status.OPTIMAL,
             Agreement.INACCURATE,
             "one declaration agrees; no solver does",
-            "A looser --agree-tol takes inaccurate answers",
+            "A looser --agree-tol makes inaccurate answers",
         ),
         (
             Status.OPTIMAL,
@@ -377,7 +377,7 @@ def test_wide_tables_say_what_was_left_out() -> None:
         "svm.soft",
     ]
     output = " ".join(RUN.invoke(app, ["compare", "xor", *chosen, "--wide"]).output.split())
-    assert output.endswith("left out: svr.l1.primal declares svr.l1, and compared is svm.soft")
+    assert output.endswith("left out: svr.l1.primal declares svr.l1, not the compared svm.soft")
 
 
 def test_words_are_explained() -> None:
@@ -620,7 +620,7 @@ def test_the_total_time_is_heard_once_a_problem_is_compiled() -> None:
     answer = solve_declaration(declare("svm.soft.dual", problem), total_time=1e-9)
     assert (answer.status, answer.reason, answer.solve_seconds) == (
         Status.TIME_LIMIT,
-        "the time was over while it was compiled",
+        "the time limit passed during compilation",
         0.0,
     )
     assert answer.compile_seconds > 0
@@ -735,7 +735,7 @@ def test_in_a_pipe_lines_come_while_it_works_and_an_interrupt_ends_it(
     )
     assert process.stdout is not None
     lines: list[str] = []
-    while not lines or "asking other solvers" not in lines[-1]:
+    while not lines or "running other solvers" not in lines[-1]:
         lines.append(process.stdout.readline())
         assert lines[-1], lines
     process.send_signal(sent)

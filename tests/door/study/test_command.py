@@ -52,7 +52,7 @@ def test_a_study_is_run_once_and_looked_at_often(plan: Path) -> None:
     assert f"{many} of {many} answers: {many} solved, 0 failed, 0 skipped" in output
     status, output = study(plan)
     assert status == 2
-    assert "--resume runs what the plan newly asks for" in output
+    assert "--resume runs the new answers of the plan" in output
     assert study(plan, "--resume")[0] == 0
     status, output = study(plan, "--status")
     assert (status, output) == (
@@ -169,7 +169,7 @@ def test_a_study_that_others_work_on_is_not_begun_again(plan: Path) -> None:
             assert "1 process at work" in output
             status, output = study(plan, "--resume")
             assert status == 4
-            assert "What is missing is leased by other processes" in output
+            assert "The missing answers are leased by other processes" in output
     assert study(plan, "--resume")[0] == 0
     assert Study(file).progress().complete
 
@@ -178,7 +178,7 @@ def test_progress_in_words() -> None:
     sets = [{"asked": 9, "answered": 4, "leased": 1, "solved": 2, "failed": 1, "skipped": 1}]
     assert (
         Progress(sets, []).sentence
-        == "4 of 9 answers: 2 solved, 1 failed, 1 skipped; nobody is at work on it"
+        == "4 of 9 answers: 2 solved, 1 failed, 1 skipped; no process is running"
     )
     assert Progress(sets, [{}], 300.0).sentence.endswith(
         "; 1 process at work, about 5 minutes left"
@@ -227,9 +227,8 @@ def test_a_plan_is_one_study_from_every_folder(
     folder = tmp_path / "one"
     folder.mkdir()
     (folder / "rows.csv").write_text("a,b,y\n0,1,1\n1,0,-1\n2,1,1\n1,3,-1\n")
-    (folder / "plan.toml").write_bytes(
-        b"\xef\xbb\xbf" + PLAN.replace("xor", "rows.csv").encode()
-    )  # as Windows' editor writes it
+    # as Windows' editor writes it
+    (folder / "plan.toml").write_bytes(b"\xef\xbb\xbf" + PLAN.replace("xor", "rows.csv").encode())
     monkeypatch.chdir(folder)
     assert study("plan.toml")[0] == 0
     monkeypatch.chdir(tmp_path)

@@ -93,9 +93,8 @@ def test_what_a_dead_process_has_leased_is_leased_anew_after_all_else(
             assert [holder["leased"] for holder in opened.holders()] == [1, 0]
             assert opened.lease() == asked[1]
             process.kill()
-            os.waitid(
-                os.P_PID, process.pid, os.WEXITED | os.WNOWAIT
-            )  # a zombie from here on: nobody takes its status
+            # a zombie from here on: nobody takes its status
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
             order = [opened.lease() for _ in range(5)]
             assert opened.lease(suspect=True) == asked[0]
         process.wait(HANG)
@@ -403,11 +402,11 @@ def test_a_database_does_not_say_which_plug_ins_are_run(
         opened._sql.execute("INSERT INTO asked VALUES (?, -1, 'xor', ?, 0)", (key, question))
     with (
         opened.held(),
-        pytest.raises(StudyError, match="asks for the plug-in antigravity, not named in the plan"),
+        pytest.raises(StudyError, match="requests the plug-in antigravity, not named in the plan"),
     ):
         opened.lease()
     opened._sql.execute("DELETE FROM asked WHERE key = ?", (strange.key,))
-    with opened.held(), pytest.raises(StudyError, match="what an answer asks for cannot be read"):
+    with opened.held(), pytest.raises(StudyError, match="the request of an answer cannot be read"):
         opened.lease()
     with opened.held():
         opened._sql.execute("UPDATE holder SET born = '0'")

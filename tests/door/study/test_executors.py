@@ -100,7 +100,7 @@ def test_an_answer_that_takes_its_process_down_takes_no_other_with_it(
     )
     assert {(row["solver"], row["ok"]) for row in found} == {("CLARABEL", 1), ("deadly", 0)}
     assert {row["reason"] for row in found if not row["ok"]} == {
-        "the process that was at work on it died, 2 times"
+        "the process that ran it crashed, 2 times"
     }
 
 
@@ -211,15 +211,15 @@ def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path
     [
         (
             ["--scheduler", "tcp://here:1"],
-            "--scheduler is of a Dask cluster, and --executor is local; say --executor dask",
+            "--scheduler is the address of a Dask cluster, and --executor is local; add --executor dask",
         ),
         (
             ["--jobs", "2"],
-            "--jobs does not go with it: the local executor is one process; leave it out",
+            "--jobs does not apply: the local executor is one process; leave it out",
         ),
         (
             ["--executor", "dask", "--scheduler", "tcp://here:1", "--jobs", "2"],
-            "the cluster has workers of its own",
+            "the cluster has its own workers",
         ),
         (
             ["--executor", "joblib", "--jobs", "0"],

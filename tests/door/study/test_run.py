@@ -101,7 +101,7 @@ def test_what_ends_its_process_is_tried_again_and_then_told(opened: Database) ->
     assert tries == [len(of_xor()), 1, 1, 1, 1]
     rows = Study(opened.file).records()
     assert [row["ok"] for row in rows] == [0, *[1] * (len(of_xor()) - 1)]
-    assert rows[0]["reason"] == f"the process that was at work on it died, {len(tries)} times"
+    assert rows[0]["reason"] == f"the process that ran it crashed, {len(tries)} times"
 
 
 def test_an_exception_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,9 +120,8 @@ def test_the_upper_bound_is_above_the_exact_primal_value(case: Any) -> None:
         f = apply([fractions(x) for x in problem.X], fractions(w))
         norm2, point = inner(fractions(w), fractions(w)), Point(w=w, b=b)
     else:
-        own = fractions(
-            problem.gram.merged(beta)
-        )  # the function that is judged: coefficients of equal points are added in floats
+        # the function that is judged: coefficients of equal points are added in floats
+        own = fractions(problem.gram.merged(beta))
         f = apply(K, own)
         norm2, point = inner(own, f), Point(beta=beta, b=b)
     exact = exact_primal(problem, f, norm2, exact_bias(b))
@@ -737,10 +736,11 @@ def test_linear_bounds_hold_where_rounding_is_all_there_is(kernel: Kernel, over:
     for seed in range(40):
         X, rng = near_points(seed), np.random.default_rng(seed)
         problem = over(X, rng.permutation(5), None, 1e10, kernel)
+        # on every grid
         u, x = (
             rng.integers(0, 2**20, problem.p) * 2.0**13,
             rng.integers(0, 2**10, problem.size).astype(float),
-        )  # on every grid
+        )
         proven = interval(problem, OneNormPoint(x, u))
         exact = fractions(u)
         dual = sum(exact, Fraction(0)) / max(Fraction(1), *exact_prices(problem, exact))

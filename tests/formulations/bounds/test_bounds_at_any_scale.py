@@ -453,9 +453,8 @@ def test_swept_pairs_are_bounded_as_listed_ones(
 ) -> None:
     """Both hold the exact optimum of a few pairs, and of costs that underflow or overflow, too."""
     X, y = [[0.0], [1.0], [1.5], [3.0]], [0, 1, 0, 2]
-    problem = replace(
-        ranking(X, y, None, C, loss=loss), weights=np.array([weight])
-    )  # whose constructor refuses costs that overflow
+    # whose constructor refuses costs that overflow
+    problem = replace(ranking(X, y, None, C, loss=loss), weights=np.array([weight]))
     optimum, nearly = best(problem)
     monkeypatch.setattr("equimargin.formulations.rows.labelled.MANY", 0)
     swept = replace(ranking(X, y, None, C, loss=loss), weights=np.array([weight]))
@@ -576,9 +575,8 @@ def test_entries_that_underflow_are_within_their_bound(kernel: Any, data: st.Dat
     with np.errstate(over="ignore"):
         X = finite(np.array([[1.0, -2.0], [0.3, 0.7], [1.0, -2.5]]) * scale)
         v = finite(np.array([1.0, -1.0, 0.7]) * unit)
-    problem = replace(
-        classification(np.ones((3, 2)), np.ones(3), kernel=kernel), X=X
-    )  # whose constructor refuses what overflows
+    # whose constructor refuses what overflows
+    problem = replace(classification(np.ones((3, 2)), np.ones(3), kernel=kernel), X=X)
     K = gram(kernel, X)
     with np.errstate(all="ignore"):
         f, error = problem.gram.product(v)
@@ -669,9 +667,8 @@ def test_a_nan_is_infinite_on_the_side_to_which_it_is_rounded() -> None:
         assert max_or_inf(values) == inf
         assert max_or_inf(values[:1], 3.0) == 3.0
         assert sum_rounded(values, 1.0) == inf
-        assert (
-            sum_rounded(np.array([1e308, 1e308, -1e308]), -1.0) <= 1e308
-        )  # fsum overflows on its way
+        # fsum overflows on its way
+        assert sum_rounded(np.array([1e308, 1e308, -1e308]), -1.0) <= 1e308
         assert sqrt_rounded(2.0, 1.0) > 2**0.5 > sqrt_rounded(2.0, -1.0)
 
 

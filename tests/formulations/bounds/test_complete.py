@@ -115,7 +115,7 @@ def test_canonical_points_and_parts_of_programs_are_taken() -> None:
         ),
         (SOFT, (np.ones(2), np.inf), "b must be finite, and it is inf"),
         (SOFT, "w", "the point's w must hold numbers, not 'w'"),
-        (SOFT, None, "it is None: is a `return` missing"),
+        (SOFT, None, "the point is None: is a `return` missing"),
         (SOFT, {"w": None, "b": 1.0}, "there is neither a function nor multipliers"),
         (SOFT, (np.ones(2), 1.0, 2.0), r"a tuple must be \(w, b\), and this one has 3 entries"),
         (
@@ -131,14 +131,14 @@ def test_canonical_points_and_parts_of_programs_are_taken() -> None:
         ),
         (SOFT, {"b": 1.0}, "there is neither a function nor multipliers"),
         (SOFT, {}, "there is neither a function nor multipliers"),
-        (SOFT, {"w": np.ones(2), "f": np.ones(3)}, "w and f are the same function twice"),
+        (SOFT, {"w": np.ones(2), "f": np.ones(3)}, "w and f are one function twice"),
         (
             SOFT,
             {"alpha": np.ones(2)},
             r"alpha must be a multiplier for each row, of shape \(3,\), and is of shape \(2,\)",
         ),
         (SOFT, OneNormPoint(x=np.ones(3)), "a OneNormPoint is no point of a svm.soft problem"),
-        (BARE, (np.ones(2), 1.0), "b is 1, and the svm.nobias problem has no bias of its own"),
+        (BARE, (np.ones(2), 1.0), "b is 1, and the svm.nobias problem has no free bias"),
         (
             PENALISED,
             np.ones(2),
@@ -147,7 +147,7 @@ def test_canonical_points_and_parts_of_programs_are_taken() -> None:
         (
             CURVED,
             np.ones(2),
-            r"an array is read as w, and the rbf kernel has no w: hand in .*'beta'",
+            r"an array is read as w, and the rbf kernel has no w: pass .*'beta'",
         ),
         (
             TIED,

@@ -147,7 +147,7 @@ def test_a_file_that_is_no_theorem_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "svm_soft.v").write_text("Definition mine := 0.", encoding="ascii")
     status, said = verify(written(tmp_path, "svm.soft.json", SOFT))
     assert status == 4
-    assert "svm_soft.v is there and is no theorem of a certificate; move it" in said
+    assert "svm_soft.v exists and is no theorem of a certificate; move it" in said
     assert (tmp_path / "svm_soft.v").read_text(encoding="ascii") == "Definition mine := 0."
 
 
@@ -231,13 +231,13 @@ SAYS = [
     (
         "echo accepted",
         0,
-        "Checked by checker.py, and by the program that is proved, which accepts 1 of 1.",
+        "Checked by checker.py, and by the proved checker, which accepts 1 of 1.",
     ),
     ("echo unread", 0, f"which accepts 0 of 1, and does not read 1: {coq.COVERED}."),
     (
         "echo rejected",
         1,
-        "soft.json: REJECTED by the program that is proved, and accepted by checker.py",
+        "soft.json: REJECTED by the proved checker, and accepted by checker.py",
     ),
     (
         "echo no memory >&2; exit 3",
@@ -264,7 +264,7 @@ def test_a_program_that_cannot_be_started_is_a_sentence(program: Path, tmp_path:
     assert answer.exit_code == 0
     said = " ".join(answer.output.split())
     assert re.search(
-        r"soft.json: the program that is proved cannot be started: .* delete .* and build it anew",
+        r"soft.json: the program that is proved cannot be started: .* delete .* and build it again",
         said,
     )
     assert "which accepts 0 of 1" in said

@@ -51,7 +51,7 @@ HALF, TWO = fmpq(1, 2), fmpq(2)
         (ForcingConstraint(0), "equation 0 forces no unknown to 0"),
         (Projection(0), "unknown 0 is in an equation"),
         (Projection(1), "the objective depends on unknown 1"),
-        (EmptyRow(0), "equation 0 says something"),
+        (EmptyRow(0), "equation 0 is not 0 = 0"),
         (RedundantConstraint(2), "inequality 2 is not implied"),
         (RedundantConstraint(2, 3, HALF), "inequality 2 is not implied"),
         (RedundantConstraint(3, 2, -TWO), "a positive multiple of another one"),

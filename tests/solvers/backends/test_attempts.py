@@ -117,8 +117,7 @@ def test_a_backend_of_which_no_attempt_is_accepted_has_failed(
     answer = solve_declaration(declare("svm.soft.dual", overlapping(20)), "OSQP")
     assert answer.status is Status.NUMERICAL_FAILURE
     assert (
-        answer.reason
-        == "its polishing did not make the accuracy that was asked of an answer of low accuracy"
+        answer.reason == "polishing did not bring the approximate result to the requested accuracy"
     )
     assert answer.point is None
 

@@ -52,7 +52,7 @@ def test_what_is_no_such_program_is_refused_with_the_reason() -> None:
         (cp.Problem(cp.Minimize(cp.trace(S))), "psd"),
         (cp.Problem(cp.Minimize(cp.square(k))), "does not compile"),
         (cp.Problem(cp.Maximize(cp.sum_squares(x))), "does not compile"),
-        (cp.Problem(cp.Minimize(cp.sum(x)), [cp.FiniteSet(x, [1, 2])]), "to integer unknowns"),
+        (cp.Problem(cp.Minimize(cp.sum(x)), [cp.FiniteSet(x, [1, 2])]), "to integer variables"),
         (
             cp.Problem(cp.Minimize(cp.sum(x)), [x >= cp.Parameter(name="low")]),
             "parameter low of the problem must have a value",
@@ -124,9 +124,8 @@ def hinges() -> dict[str, cp.Expression]:
     }
 
 
-@pytest.mark.filterwarnings(
-    "ignore::RuntimeWarning"
-)  # the product 0 times inf that makes the wrong bounds
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+# the product 0 times inf that makes the wrong bounds
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("loss", hinges())
 def test_every_backend_has_the_exact_optimum_of_every_kind_of_hinge(

@@ -42,9 +42,8 @@ def test_digits_are_libsvms() -> None:
     """The primal is strongly convex: 1/2 |f - f*|^2 <= gap, so that each side knows f(x) to sqrt(2 gap k(x, x)); k(x, x) = 1."""
     seen, new, digit = X[::2], X[1::2], DIGIT[::2]
     model = SVC(C=1.0, gamma=1 / 64, tol=1e-6, decision_function_shape="ovo").fit(seen, digit)
-    theirs = (
-        model.decision_function(new) - model.intercept_
-    )  # the bias may have an interval of its own
+    # the bias may have an interval of its own
+    theirs = model.decision_function(new) - model.intercept_
     found = one_vs_one(seen, digit, 1.0, rbf(1 / 64), tol=1e-8)
     assert len(found) == len(PAIRS)
     for (first, second), solution, values in zip(PAIRS, found, theirs.T, strict=True):

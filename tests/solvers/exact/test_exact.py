@@ -161,9 +161,8 @@ def test_an_intercept_over_a_given_matrix_keeps_equal_points_apart() -> None:
     G = np.array([[2.0, 1.0], [2.0, 1.0], [0.0, 1.0], [-1.0, 1.0]])
     problem = classification(G @ G.T, [1, -1, 1, -1], 1000.0, precomputed(), bias="penalized")
     assert problem.kernel.given
-    assert (
-        problem.shift
-    )  # which is on the diagonal alone, so that rows of K that were equal no longer are
+    # which is on the diagonal alone, so that rows of K that were equal no longer are
+    assert problem.shift
     beta = np.array([1e6, -1e6, 1.0, 0.0])
     exact = nightly.Definition(problem).primal([Fraction(v) for v in beta.tolist()], Fraction(0))
     proven = interval(problem, Point(beta=beta, b=0.0))

@@ -85,9 +85,8 @@ def test_a_whole_path_is_the_exact_optimum_at_every_cost(family: str, data: st.D
 def test_float_breakpoints_are_the_exact_ones(family: str, data: st.DataObject) -> None:
     """Where f of the points makes a turn, the float path has a breakpoint; it may have more, where multipliers alone make one."""
     problem = drawn(data, family, tails=False)
-    assume(
-        not problem.kernel.given
-    )  # equal points are made different by its shift, in the sixteenth digit
+    # equal points are made different by its shift, in the sixteenth digit
+    assume(not problem.kernel.given)
     exact, floats = exact_path(problem), regularization_path(problem, 0.0)
     assume(floats.complete and len(floats.lambdas))
     lambdas = floats.lambdas[floats.lambdas > 0]
@@ -186,7 +185,7 @@ def test_time_and_pieces_end_a_path_with_a_sentence() -> None:
     [
         (
             classification(LINE, [1, -1, 1], loss="squared_hinge"),
-            "the squared hinge has breakpoints that are no rational numbers",
+            "the squared hinge has irrational breakpoints",
         ),
         (
             classification(LINE, [1, -1, 1], kernel=rbf(1.0)),

@@ -112,7 +112,7 @@ def test_time_ends_it_with_a_sentence() -> None:
 
 
 def test_what_is_no_classification_is_refused() -> None:
-    with pytest.raises(ValueError, match="of a classification"):
+    with pytest.raises(ValueError, match="needs a classification"):
         exact_leave_one_out(regression(LINE, [1.0, 2.0, 3.0]))
-    with pytest.raises(ValueError, match="an exact path is of the hinge"):
+    with pytest.raises(ValueError, match="an exact path needs the hinge"):
         exact_leave_one_out(classification(LINE, [1, 1, -1], loss="squared_hinge"))

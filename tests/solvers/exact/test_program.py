@@ -173,12 +173,12 @@ def test_parts_that_do_not_fit_make_no_program() -> None:
         ({"P": skew}, "P is not symmetric"),
         ({"A": Matrix(({},), 2)}, "A is 1 x 2, and 0 x 2 was expected"),
         ({"G": Matrix(({0: one},), 2)}, "G is 1 x 2, and 0 x 2 was expected"),
-        ({"G": Matrix(({2: one},), 2), "h": (one,)}, "a row of G has an entry beyond its columns"),
+        ({"G": Matrix(({2: one},), 2), "h": (one,)}, "a row of G has an entry outside its columns"),
         (
             {"A": Matrix(({0: 0 * one},), 2), "b": (one,)},
-            "a row of A has an entry beyond its columns or one that is 0",
+            "a row of A has an entry outside its columns or a zero",
         ),
-        ({"cones": (1,)}, "G has 0 rows, and cones of"),
+        ({"cones": (1,)}, r"cones of \[1\] rows do not fit G, which has 0 rows"),
     ]
     assert isinstance(program_optimum(Program(**parts)), Optimum)
     for change, message in wrong:

@@ -254,7 +254,7 @@ def test_what_is_asked_wrongly_is_refused() -> None:
         exact_sensitivity(classification(X, y, np.inf), Cost())
     with pytest.raises(ValueError, match="not computed in fractions"):
         exact_sensitivity(classification(X, y, 1.0, rbf(1.0)), Cost())
-    with pytest.raises(ValueError, match="the optimum is one of another problem"):
+    with pytest.raises(ValueError, match="the optimum must be that of `problem`"):
         exact_sensitivity(problem, Cost(), optimum=exact_optimum(classification(X, y, 2.0)))
     for parameter, named in (
         (Weight(2), "the weight's index"),
@@ -266,7 +266,7 @@ def test_what_is_asked_wrongly_is_refused() -> None:
     with pytest.raises(ValueError, match="the column must be a whole number from 0 to 0, not 1"):
         exact_sensitivity(problem, Feature(0, 1))
     given_one = given_gram(problem)
-    with pytest.raises(ValueError, match="has no features that could move"):
+    with pytest.raises(ValueError, match="has no features to differentiate"):
         exact_sensitivity(given_one, Feature(0, 0))
     with pytest.raises(ValueError, match="not known at new points"):
         exact_sensitivity(given_one, Cost(), new=X)

@@ -203,7 +203,7 @@ def test_a_cost_beyond_float64_ends_the_run_with_a_sentence() -> None:
     )
     found = solve(problem)
     assert found.status is Status.NUMERICAL_FAILURE
-    assert found.reason == "hard rows would have to cost more than double precision holds"
+    assert found.reason == "the cost of hard rows exceeds the float64 range"
 
 
 def test_a_squared_hinge_is_extrapolated() -> None:
@@ -217,7 +217,9 @@ def test_a_squared_hinge_is_extrapolated() -> None:
 def test_what_it_does_not_take() -> None:
     X, y, qid = np.eye(4), [0, 1, 0, 1], [0, 0, 1, 1]
     refusals = {
-        "it is for hard rows, of infinite weight, among soft ones": ranking(X, y, qid),
+        "the problem must have both hard rows, of infinite weight, and soft rows": ranking(
+            X, y, qid
+        ),
         "there is a bias": classification(X, [1, -1, 1, -1], sample_weight=[np.inf, 1, 1, 1]),
     }
     for said, problem in refusals.items():

@@ -75,9 +75,8 @@ def test_regression_is_liblinears(epsilon: float) -> None:
     f = X @ model.coef_
     theirs = problem.primal(f, float(model.coef_ @ model.coef_), problem.bias_at(f))
     solution = checked(problem, 1e-10)
-    assert solution.lower <= theirs * (
-        1 + 1e-12
-    )  # theirs has no bias in training: no better than ours
+    # theirs has no bias in training: no better than ours
+    assert solution.lower <= theirs * (1 + 1e-12)
 
 
 def test_a_start_on_some_of_the_points_changes_no_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,9 +95,8 @@ def test_a_start_on_some_of_the_points_changes_no_optimum(monkeypatch: pytest.Mo
     monkeypatch.setattr(
         newton, "SQUARED_HINGE_SUBSAMPLE", Subsample(entries=1, points_per_feature=2)
     )
-    checked(
-        ranking(X[:300], np.digitize(score, [1e9]), None, 0.1, loss="squared_hinge")
-    )  # no pairs at all
+    # no pairs at all
+    checked(ranking(X[:300], np.digitize(score, [1e9]), None, 0.1, loss="squared_hinge"))
 
 
 def test_refusals() -> None:

@@ -245,10 +245,11 @@ def test_limits_return_the_best_point_and_a_reason(method: Method) -> None:
     assert solve(problem, solver, time_limit=1e-6).status is Status.TIME_LIMIT
     assert "callback" in solve(problem, solver, callback=lambda *_: True).reason
     unreachable = solve(problem, solver, tol=1e-18)
+    # a gap of exactly 0 happens
     assert unreachable.status in (
         Status.NUMERICAL_FAILURE,
         Status.OPTIMAL,
-    )  # a gap of exactly 0 happens
+    )
     assert unreachable.interval.relative_width < method.narrowest
 
 

@@ -81,20 +81,17 @@ def test_clarabel_agrees(family: str, form: str, kernel: Any) -> None:
 def test_every_rule_of_the_radius() -> None:
     """Lin, Weng and Keerthi's three intervals, the interpolation that chooses within them, and good steps to the boundary."""
     assert tron.resized(1.0, 1.0, -1.0, -3.0, 0.5, True) == 0.25  # a bad step: a is below sigma_1
-    assert tron.resized(1.0, 0.9, -1.0, -0.1, 0.5, False) == pytest.approx(
-        0.9 / 2.2
-    )  # a = 1 / (2 (0.1 + 1))
+    # a = 1 / (2 (0.1 + 1))
+    assert tron.resized(1.0, 0.9, -1.0, -0.1, 0.5, False) == pytest.approx(0.9 / 2.2)
     assert tron.resized(1.0, 2.0, -1.0, -0.1, 0.5, False) == 0.5  # sigma_2 Delta ends the interval
-    assert (
-        tron.resized(1.0, 1.0, -1.0, 0.1, 0.5, True) == 0.5
-    )  # rho = 0.2: a = 1 / 1.8, cut off at sigma_2 Delta
+    # rho = 0.2: a = 1 / 1.8, cut off at sigma_2 Delta
+    assert tron.resized(1.0, 1.0, -1.0, 0.1, 0.5, True) == 0.5
     assert tron.resized(1.0, 0.1, -1.0, 0.1, 0.5, False) == 0.25  # and from below at sigma_1 Delta
     assert tron.resized(1.0, 1.0, -1.0, 0.25, 0.5, True) == pytest.approx(2 / 3)  # rho = 0.5
     assert tron.resized(1.0, 0.1, -1.0, 0.25, 0.5, False) == 0.25
     assert tron.resized(1.0, 0.1, -1.0, 0.5, 0.5, False) == 1.0  # rho = 1: never smaller
-    assert (
-        tron.resized(1.0, 1.0, -1.0, 0.5, 0.5, True) == 4.0
-    )  # and as large as may be where the boundary was in the way
+    # and as large as may be where the boundary was in the way
+    assert tron.resized(1.0, 1.0, -1.0, 0.5, 0.5, True) == 4.0
     assert tron.resized(1.0, 1.0, -1.0, 1.1, 0.5, False) == 4.0  # no minimum on the line: sigma_3
 
 
@@ -219,9 +216,8 @@ def test_nasty_data() -> None:
     assert checked(ranking(X, np.ones(60), qid, loss="squared_hinge")).value == 0.0  # no pairs
     assert checked(signed(SCALED, LABELS, sample_weight=np.zeros(len(LABELS)))).value == 0.0
     assert checked(signed(np.zeros((3, 2)), [1.0, 1.0, -1.0])).value == pytest.approx(3.0)
-    both = ranking(
-        np.vstack([X, X]), np.concatenate([y, -y]), None, 1.0, loss="squared_hinge"
-    )  # equal points of different levels
+    # equal points of different levels
+    both = ranking(np.vstack([X, X]), np.concatenate([y, -y]), None, 1.0, loss="squared_hinge")
     same_optimum(checked(both, 1e-9), solve(both, "newton", tol=1e-9))
     grid = np.round(X)
     same_optimum(
@@ -257,10 +253,11 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
     assert solve(problem, "tron", time_limit=1e-6).status is Status.TIME_LIMIT
     assert "callback" in solve(problem, "tron", callback=lambda *_: True).reason
     unreachable = solve(ranked(), "tron", tol=1e-18)
+    # a gap of exactly 0 happens
     assert unreachable.status in (
         Status.NUMERICAL_FAILURE,
         Status.OPTIMAL,
-    )  # a gap of exactly 0 happens
+    )
     assert unreachable.interval.relative_width < 1e-9
 
 

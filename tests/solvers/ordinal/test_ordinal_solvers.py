@@ -210,9 +210,8 @@ def test_one_threshold_is_one_bias() -> None:
     assert isinstance(two.bias, float)
     assert two.bias == pytest.approx(signs.bias, abs=1e-3)
     assert two.value == pytest.approx(signs.value, rel=1e-9)
-    clear = (
-        np.abs(signs.decision_function(X)) > 1e-6
-    )  # one point is on the boundary, where the sign is rounding
+    # one point is on the boundary, where the sign is rounding
+    clear = np.abs(signs.decision_function(X)) > 1e-6
     assert clear.sum() >= 39
     assert two.predict(X)[clear].tolist() == ((signs.predict(X)[clear] + 1) / 2).tolist()
 

@@ -106,7 +106,7 @@ def test_an_accuracy_that_no_path_has_is_not_claimed() -> None:
     ("problem", "words"),
     [
         (sample_problem("svm.hard"), "1 / C is 0 for a hard margin"),
-        (sample_problem("svm.l2"), "paths are of the hinge"),
+        (sample_problem("svm.l2"), "paths exist for the hinge loss only"),
         (ranking_vector_machine([[0.0], [1.0]], [0, 1]), "it is a linear program"),
         (
             classification([[0.0], [1.0]], [1, -1], kernel=sigmoid(1.0, -1.0)),
@@ -115,7 +115,7 @@ def test_an_accuracy_that_no_path_has_is_not_claimed() -> None:
         (classification([[0.0], [1.0]], [1, -1], sample_weight=[1.0, np.inf]), "infinite weight"),
         (
             ranking(np.zeros((1000, 1)), np.arange(1000.0)),
-            "too large for an answer among others: 1,000 points and 499,500 rows",
+            "too large for a comparison of solvers: 1,000 points and 499,500 rows",
         ),
     ],
 )

@@ -791,7 +791,7 @@ def test_an_interrupt_and_a_time_limit_are_heard() -> None:
     [
         (
             classification([[0.0], [1.0]], [1.0, -1.0], loss="squared_hinge"),
-            "paths are of the hinge",
+            "paths exist for the hinge loss only",
         ),
         (
             classification([[0.0], [1.0]], [1.0, -1.0], sample_weight=[1.0, np.inf]),
@@ -879,9 +879,8 @@ def test_a_path_comes_back_from_its_file(tmp_path: Path) -> None:
             path.events,
         )
         lam = float(path.lambdas[0]) / 2
-        assert back.at(lam).value == pytest.approx(
-            path.at(lam).value, rel=1e-12
-        )  # sums of arrays at other addresses may round otherwise
+        # sums of arrays at other addresses may round otherwise
+        assert back.at(lam).value == pytest.approx(path.at(lam).value, rel=1e-12)
         np.testing.assert_allclose(
             back.decision_function(path.problem.X, lam),
             path.decision_function(path.problem.X, lam),
@@ -909,7 +908,7 @@ def test_a_bad_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
     refused("finite", betas=np.full_like(path.betas, np.nan))
     refused("must be in", alpha_rows=arrays["alpha_rows"] + 100)
     refused("must be in", event_kinds=arrays["event_kinds"] + 3)
-    refused("which changes", alpha_starts=arrays["alpha_starts"][::-1])
+    refused("without a decrease", alpha_starts=arrays["alpha_starts"][::-1])
     refused("finite numbers", X=np.full_like(path.problem.X, np.inf))
     refused("do not fit", y=np.zeros(12))
     refused("weights", weights=-np.ones(12))
@@ -927,9 +926,9 @@ def test_a_bad_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
         ("level is no finite number", {"level": "x"}),
         ("level is no finite number", {"level": None}),
         ("seconds is no finite number", {"seconds": True}),
-        ("how it ended", {"complete": "no"}),
-        ("how it ended", {"stopped": 5}),
-        ("no hinge", {"loss": "squared_hinge"}),
+        ("complete true or false", {"complete": "no"}),
+        ("stopped must be a string", {"stopped": 5}),
+        ("must have hinge loss", {"loss": "squared_hinge"}),
         ("gamma must be positive", {"kernel": ["RBF", -1]}),
         ("degree must be", {"kernel": ["Polynomial", 2.5, 1.0, 1.0]}),
         ("", {"kernel": ["RBF", 1.0, 2.0]}),
@@ -1002,9 +1001,8 @@ def test_the_active_set_ends_at_the_minimum(balanced: bool, explicit: bool) -> N
         A = np.zeros((p, n + 1))
         A[np.arange(p), i] += 1.0
         A[np.arange(p), j] -= 1.0
-        c = (
-            A @ K @ rng.integers(-2, 3, n + 1)
-        )  # consistent: rows that depend on others have no slope of their own
+        # consistent: rows that depend on others have no slope of their own
+        c = A @ K @ rng.integers(-2, 3, n + 1)
         lower, upper = -rng.integers(0, 3, p).astype(float), rng.integers(0, 3, p).astype(float)
         state, W = State.at_0(of), PathWorkingSet(of)
         W.minimise(Subproblem(c, lower, upper, np.arange(p)), 1e-9, state, lambda: None)
@@ -1072,8 +1070,9 @@ def test_what_is_left_of_f_at_0_says_how_far_down_a_path_can_be_held(kind: str) 
 
 def test_kernel_values_beyond_all_floats_are_refused() -> None:
     with np.errstate(over="ignore", invalid="ignore"):
+        # no constructor makes it
         problem = MarginProblem(
             np.array([[1e160], [-1e160]]), linear(), Signed(np.array([1.0, -1.0]))
-        )  # no constructor makes it
-        with pytest.raises(ValueError, match="kernel values are beyond all floats"):
+        )
+        with pytest.raises(ValueError, match="kernel values are outside the float64 range"):
             regularization_path(problem)

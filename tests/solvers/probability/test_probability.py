@@ -38,9 +38,8 @@ def test_wlw_is_the_least_sum_of_squares_and_never_negative(r: Array) -> None:
         [r[j, i] * np.eye(k)[i] - r[i, j] * np.eye(k)[j] for i in range(k) for j in range(i + 1, k)]
     )
     gradient = M.T @ M @ p
-    np.testing.assert_allclose(
-        gradient, gradient.mean(), atol=1e-12
-    )  # that of a minimum on 1'p = 1
+    # that of a minimum on 1'p = 1
+    np.testing.assert_allclose(gradient, gradient.mean(), atol=1e-12)
 
 
 @settings(max_examples=20)
@@ -132,7 +131,7 @@ def test_what_has_no_probabilities_is_a_sentence() -> None:
         with pytest.raises(ValueError, match=message):
             platt(*arguments)
     with pytest.raises(
-        ValueError, match="class 7 has 1 row of positive weight: two are the fewest"
+        ValueError, match="class 7 has 1 row of positive weight; probabilities need at least two"
     ):
         MarginClassifier(probability=True).fit([[0.0], [1.0], [2.0]], [3, 3, 7])
     assert not hasattr(MarginClassifier(), "predict_proba")

@@ -28,9 +28,8 @@ def test_all_threads_are_at_work_at_once(n_jobs: int) -> None:
         def work(
             part: range, together: threading.Barrier = together, seen: set[int] = seen
         ) -> None:
-            if (
-                threading.get_ident() not in seen
-            ):  # a thread that does all parts waits for the others in vain
+            # a thread that does all parts waits for the others in vain
+            if threading.get_ident() not in seen:
                 seen.add(threading.get_ident())
                 together.wait(timeout=60)
 

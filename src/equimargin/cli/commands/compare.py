@@ -1,4 +1,4 @@
-"""The command `compare`: formulations and solvers on data of the user."""
+"""Command `compare`: formulations and solvers on data of the user."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ OptionalDataArgument = Annotated[str | None, *DataArgument.__metadata__]
 
 
 BY_HAND = "by Ctrl-C or SIGTERM"
-"""Cause of the end of a comparison that the user ended.
+"""Cause of the end of a comparison that the user interrupted.
 
-Other processes may then still be running; where its time was over they are not.
+Other processes may then still run; after the total time none does.
 """
 
 
@@ -51,7 +51,7 @@ def _explain(asked: bool) -> None:
 
 
 @with_requests
-def compare(
+def compare(  # prose-ok: param-section
     context: typer.Context,
     data: OptionalDataArgument = None,
     *,
@@ -63,7 +63,7 @@ def compare(
         typer.Option(
             metavar="SEED",
             min=0,
-            help="Draw the data of a plug-in's family in place of reading DATA.",
+            help="Seed of sampled data for a user-defined family, in place of DATA.",
         ),
     ] = None,
     wide: Annotated[
@@ -73,7 +73,7 @@ def compare(
         bool,
         flag(
             "--explain",
-            "Explain the words and marks of the page, and exit.",
+            "Explain the terms and marks of the page, and exit.",
             OUTPUT,
             callback=_explain,
             is_eager=True,
@@ -101,21 +101,24 @@ def compare(
 ) -> None:
     """Compare formulations and solvers on your data.
 
-    Every answer is checked: what it proves of the optimum is computed anew, and what a solver says of its own success is not believed.
+    Every answer is checked: its error is computed anew, and the status that a solver
+    reports is not used.
 
-    A family that a plug-in enters, or one of `list families` beyond those of the task, is compared by its name: --family ID with a file of
-    its own data, or with --draw SEED.
+    A user-defined family, or one of `list families` beyond those of the task, is
+    compared by name: --family ID with a file of its own data, or with --draw SEED.
 
-    Exit status: 0 every family agrees; 1 a family disagrees; 2 bad usage or input; 3 nothing was solved; 4 a family is undecided;
-    130 interrupted by Ctrl-C or --total-time: what there is is printed and written.
+    Exit status: 0 every family agrees; 1 a family disagrees; 2 bad usage or input; 3
+    nothing was solved; 4 a family is undecided; 130 interrupted by Ctrl-C or
+    --total-time: the results so far are printed and written.
     """
     with report_errors(), writing(json, csv, html, certify) as write:
         check_writable(json, csv, html)
         _check_folder(certify)
         with _no_answer_yet(json, csv, html):
+            # For an ordinal task --family selects among the problems of the rows.
             by_levels = posing.task == "ordinal" or posing.levels is not None
-            found = None if by_levels else brought(context, data, posing.family, draw)
-            asked = found or posed(required(data), reading, posing)
+            own_problems = None if by_levels else brought(context, data, posing.family, draw)
+            asked = own_problems or posed(required(data), reading, posing)
             if request.jobs != 1:
                 without_warnings_of_trackers()
             from equimargin.comparison import run_request
@@ -157,19 +160,35 @@ def compare(
 
 
 def required(data: str | None) -> str:
-    """Return the argument DATA, without which only user-defined families can be compared."""
+    """Return the argument DATA, which is optional for user-defined families only.
+
+    Parameters
+    ----------
+    data : str or None
+        Argument DATA; None if it is missing.
+
+    Returns
+    -------
+    str
+        The argument.
+
+    Raises
+    ------
+    ValueError
+        If the argument is missing.
+    """
     if data is None:
         raise ValueError("missing argument 'DATA'; see equimargin compare --help")
     return data
 
 
 def _check_folder(certify: Path | None) -> None:
-    """Make the folder of the certificates, before the work is done."""
+    """Create the folder of the certificates before the comparison runs."""
     if certify is None:
         return
     if certify == STDOUT:
         raise ValueError(
-            "--certify writes a file of every family and takes a folder, not standard output (-)"
+            "--certify must be a folder, for a file of every family, not standard output (-)"
         )
     try:
         certify.mkdir(parents=True, exist_ok=True)
@@ -178,15 +197,15 @@ def _check_folder(certify: Path | None) -> None:
 
 
 def _named(*files: Path | None) -> list[str]:
-    """Return the names of the files, standard output left out."""
+    """Return the names of the files, without standard output."""
     return [str(file) for file in files if file not in (None, STDOUT)]
 
 
 @contextmanager
 def _no_answer_yet(*files: Path | None) -> Iterator[None]:
-    """End at an interrupt with a sentence on the files that are not written.
+    """End at an interrupt with a message on the files that are not written.
 
-    An interrupt that comes when there are answers does not get here.
+    Interrupts after the first answer do not arrive here.
     """
     try:
         yield
@@ -203,23 +222,29 @@ def _no_answer_yet(*files: Path | None) -> Iterator[None]:
 def _followed(stream: Iterator[Comparison], screen: Screen) -> Comparison:
     """Show every comparison of a stream, and return the last one.
 
-    Where an interrupt ends the stream, that is the last that there was.
+    If an interrupt ends the stream, the latest comparison is returned.
     """
     with printed_apart():
-        found = next(stream)
-    started = time.perf_counter() - found.seconds
+        latest = next(stream)
+    started = time.perf_counter() - latest.seconds
     try:
         with screen, printed_apart():
-            screen.update(found)
-            for found in stream:
-                screen.update(found)
+            screen.update(latest)
+            for latest in stream:
+                screen.update(latest)
     except KeyboardInterrupt:
-        found = replace(found, interrupted=BY_HAND, seconds=time.perf_counter() - started)
-    return found
+        latest = replace(latest, interrupted=BY_HAND, seconds=time.perf_counter() - started)
+    return latest
 
 
 def names_control(patterns: str | Sequence[str]) -> bool:
-    """Return True if a pattern is the full name of a control."""
+    """Return True if a pattern is the full name of a negative control.
+
+    Parameters
+    ----------
+    patterns : str or sequence of str
+        Ids of formulations, or patterns with * and ?.
+    """
     from equimargin.formulations import REGISTRY
 
     controls = {entry.id.lower() for entry in REGISTRY.values() if entry.control}

@@ -1,4 +1,4 @@
-"""The commands `list`, `show`, `graph` and `atlas`: formulations with their sources, and the links between them."""
+"""Commands `list`, `show`, `graph` and `atlas` on formulations and their relations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ARROWS = {
     "relaxation": "<=",
     "not equivalent": "=/=",
 }
-"""The sign between two linked formulations in a list, by the kind of the link."""
+"""Sign between two related formulations in a list, by the kind of the relation."""
 OFTEN_MEANT = (
     "svm.soft",
     "svm.l2",
@@ -37,33 +37,33 @@ OFTEN_MEANT = (
 )
 """Families suggested first for an unknown name."""
 SHOWN_SEED = 1
-"""The seed of the data that are shown of a family."""
+"""Seed of the sample data that `show` prints for a family."""
 CONTENTS = {
     "data": "bundled data sets",
-    "families": "problems with an optimum of their own, each with its formulations",
-    "formulations": "ways to write these problems down, with the place where each is printed",
+    "families": "optimisation problems, each with its formulations",
+    "formulations": "equations of these problems, each with its source",
     "solvers": "specialised solvers, and backends of cvxpy",
     "kernels": "kernels",
     "links": "relations between formulations",
-    "plugins": "plug-ins that are loaded, with their origin",
+    "plugins": "loaded plug-ins, with their origin",
 }
-"""What can be listed, and the contents of each."""
+"""Subjects of `list`, with the contents of each."""
 
 
-def list_(
+def list_(  # prose-ok: param-section
     subject: Annotated[
         str | None,
         typer.Argument(
             parser=lambda text: match_prefix(text, [*CONTENTS]),
             metavar="[SUBJECT]",
-            help=f"{choices(CONTENTS).capitalize()}; without it, these.",
+            help=f"{choices(CONTENTS).capitalize()}; by default a list of these.",
         ),
     ] = None,
     plugin: PluginOption = None,
 ) -> None:
-    """List what there is: data, families, solvers and more.
+    """List data, families, solvers and more.
 
-    What a plug-in enters is listed with its origin.
+    Entries of plug-ins are listed with their origin.
     """
     with report_errors():
         entries = [*(CONTENTS.items() if subject is None else _listing(subject))]
@@ -72,25 +72,25 @@ def list_(
             typer.echo(f"{name:{width}s}  {text}".rstrip())
 
 
-def show(
+def show(  # prose-ok: param-section
     id: Annotated[
-        str, typer.Argument(metavar="ID", help="Of a formulation, a family, a solver or a kernel.")
+        str, typer.Argument(metavar="ID", help="Id of a formulation, family, solver or kernel.")
     ],
     plugin: PluginOption = None,
 ) -> None:
     """Show a formulation with its equation, source and links.
 
-    A family, a solver and a kernel have a page too.
+    Families, solvers and kernels have a page too.
     """
     with report_errors():
         typer.echo(_page(id))
 
 
-def graph(
+def graph(  # prose-ok: param-section
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="To write: .svg or .png for a drawing, .dot for graphviz."
+            metavar="FILE", help="Output file: .svg, .png or .pdf, or .dot for graphviz."
         ),
     ],
 ) -> None:
@@ -102,23 +102,21 @@ def graph(
         draw(file)
 
 
-def atlas(
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="To write: a new or an empty one.")
-    ],
+def atlas(  # prose-ok: param-section
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Output folder, new or empty.")],
     pyodide: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Folder of npm's package pyodide, by which the page on certificates checks them "
-            "in a browser.",
+            help="Folder of npm's package pyodide, to check certificates in a browser.",
         ),
     ] = None,
     plugin: PluginOption = None,
 ) -> None:
     """Write linked pages of all families, for a browser.
 
-    Each formulation has its equation, code, links, theorems and dual; one page checks certificates.
+    Each formulation has its equation, code, links, theorems and dual; one page checks
+    certificates.
     """
     with report_errors():
         try:
@@ -132,6 +130,7 @@ def atlas(
 def _listing(subject: str) -> Iterator[tuple[str, str]]:
     from equimargin.formulations import FAMILIES, REGISTRY
 
+    # Imports are local to the subjects: only the tables of one are loaded.
     if subject == "data":
         from equimargin.data import BUNDLED
 
@@ -142,7 +141,8 @@ def _listing(subject: str) -> Iterator[tuple[str, str]]:
         if not LOADED:
             yield (
                 "none",
-                "--plugin MODULE loads one, and so does a package that names it in its entry points",
+                "--plugin MODULE loads one, and so does a package that names it in its entry "
+                "points",
             )
         for plugin in LOADED.values():
             yield (
@@ -184,7 +184,7 @@ def _listing(subject: str) -> Iterator[tuple[str, str]]:
 
 
 def _origin(module: str) -> str:
-    """Where something comes from, in brackets; empty where it is the project's own."""
+    """Return the origin of a registered object in brackets; empty for the package's own."""
     from equimargin.own.plugins import describe_origin
 
     origin = describe_origin(module)
@@ -219,16 +219,14 @@ def _page(id: str) -> str:
             f"{id} is a bundled data set, which has no page; `equimargin list data` describes it"
         )
     everything = (
-        "; `equimargin list formulations`, `list families`, `list solvers` and `list kernels` "
-        "have all names"
+        "; all names are in `equimargin list formulations`, `list families`, `list solvers` and "
+        "`list kernels`"
     )
-    raise ValueError(
-        f"nothing is called {id!r}{did_you_mean(id, list(known.values())) or everything}"
-    )
+    raise ValueError(f"unknown name {id!r}{did_you_mean(id, list(known.values())) or everything}")
 
 
 def _of_kernel(name: str, made: type[Kernel]) -> Iterator[str]:
-    """What a kernel computes, its parameters, and what is claimed with it."""
+    """Yield the page of a kernel: definition, parameters and semidefiniteness."""
     from dataclasses import MISSING, fields
     from inspect import getdoc
 
@@ -247,13 +245,13 @@ def _of_kernel(name: str, made: type[Kernel]) -> Iterator[str]:
 
 
 def _of_formulation(id: str) -> Iterator[str]:
-    """The equation, where it is printed, and its links."""
+    """Yield the page of a formulation: equation, sources and relations."""
     from equimargin.formulations import REGISTRY, links
 
     entry = REGISTRY[id]
     yield f"{entry.id}   (family {entry.family})"
     if entry.control:
-        yield "A control: wrong on purpose or a look-alike, it must disagree."
+        yield "A control: wrong on purpose or nonequivalent, it must disagree."
     latex = [f"LaTeX   {entry.latex}", ""] if entry.latex else []
     statement = ["", entry.statement] if entry.statement else []
     yield from (*statement, "", *latex, "Printed in")
@@ -269,16 +267,21 @@ def _of_formulation(id: str) -> Iterator[str]:
             yield f"  Holds for {link.conditions}."
         if isinstance(link, links.NotEquivalent):
             yield (
-                f"  On the counterexample {link.a} is worth {link.values[0]:.6g}, {link.b} "
-                f"{link.values[1]:.6g}."
+                f"  On the counterexample the optimum of {link.a} is {link.values[0]:.6g}, that "
+                f"of {link.b} {link.values[1]:.6g}."
             )
 
 
 def _of_family(id: str) -> Iterator[str]:
-    """The equation of the first formulation that is no control, all formulations, the solvers, and the links to other families."""
+    """Yield the page of a family.
+
+    It has the equation of the first formulation that is no control, all formulations,
+    the solvers, and the relations to other families.
+    """
     from equimargin.formulations import REGISTRY, links
     from equimargin.solvers import SOLVERS
 
+    # Controls last: the first entry states the problem of the family.
     entries = sorted(
         (entry for entry in REGISTRY.values() if entry.family == id),
         key=lambda entry: entry.control,
@@ -288,17 +291,17 @@ def _of_family(id: str) -> Iterator[str]:
     yield from (id, *statement, "", *latex, "Formulations")
     width = max(len(entry.id) for entry in entries) + 2
     for entry in entries:
-        control = "   [control: wrong on purpose, or a look-alike]" if entry.control else ""
+        control = "   [control: wrong on purpose, or nonequivalent]" if entry.control else ""
         yield f"  {entry.id:{width}s}{'; '.join(map(str, entry.sources))}{control}".rstrip()
     yield from ("", "Specialised solvers")
     takers = [solver for solver in SOLVERS.values() if solver.takes(id)]
-    never = " [a reference: auto never takes it]"
+    never = " [a reference: auto never chooses it]"
     yield from (
         f"  {solver.name}: {solver.algorithm}{never if solver.reference else ''}"
         for solver in takers
     )
     if not takers:
-        yield "  none; exact_optimum takes small problems"
+        yield "  none; exact_optimum solves small problems"
     yield from _data_of(id)
     ids = {entry.id for entry in entries}
     others = [link for link in links.LINKS if (link.a in ids) != (link.b in ids)]
@@ -314,9 +317,9 @@ def _of_family(id: str) -> Iterator[str]:
 
 
 def _data_of(id: str) -> Iterator[str]:
-    """Yield lines on data of a user-defined family, as a file of them may hold them.
+    """Yield sample data of a user-defined family in the format of a JSON file.
 
-    Nothing where none can be drawn, or of other families.
+    Nothing is yielded for other families, or if no data can be generated.
     """
     from equimargin.formulations.declarations.family import program_families
 
@@ -326,18 +329,19 @@ def _data_of(id: str) -> Iterator[str]:
     try:
         from equimargin.own.data import in_json
         from equimargin.own.instances import drawn
-    except ImportError:  # hypothesis is not there
+    # Without hypothesis no data can be generated.
+    except ImportError:
         return
-    said = in_json(drawn(family, SHOWN_SEED))
+    text = in_json(drawn(family, SHOWN_SEED))
     yield from (
         "",
-        f"Data such as --draw {SHOWN_SEED} draws, and as a JSON file may hold them",
-        f"  {said}",
+        f"Data of --draw {SHOWN_SEED}, in the format of a JSON file",
+        f"  {text}",
     )
 
 
 def _of_solver(name: str) -> Iterator[str]:
-    """What a solver does, for which families, when "auto" takes it, and what its source says of it."""
+    """Yield the page of a solver: algorithm, families, role in "auto" and documentation."""
     from inspect import getdoc, getmodule
 
     from equimargin.solvers import SOLVERS
@@ -351,19 +355,19 @@ def _of_solver(name: str) -> Iterator[str]:
         f"For      {', '.join(entry.families)}",
     )
     if entry.reference:
-        yield "auto     never takes it: it is there to be compared with"
+        yield "auto     never chooses it: it is for comparison only"
     else:
         place = order.index(name)
         after = f"after {', '.join(order[:place])}" if place else "before all others"
         yield (
-            f"auto     takes it if it takes the problem, and asks it {after}; solvers that suit "
-            f"the problem's size go first"
+            f"auto     chooses it if it supports the problem, {after}; solvers that suit the "
+            f"problem's size go first"
         )
     yield from (f"Source   {entry.module}", "", getdoc(getmodule(entry.function)) or "")
 
 
 def _of_backend(name: str) -> Iterator[str]:
-    """What a backend takes, and where it takes part in comparisons."""
+    """Yield the page of a backend: its programs, and its role in comparisons."""
     from equimargin.solvers import BACKENDS
 
     backend = BACKENDS[name]
@@ -375,11 +379,11 @@ def _of_backend(name: str) -> Iterator[str]:
     where = (
         "every program"
         if backend.suited == "any"
-        else f"{backend.suited} programs, on others only by its name (--solver {name})"
+        else f"{backend.suited} programs, on others only if named in full (--solver {name})"
     )
     yield from (
         f"{name}   (a cvxpy backend for declared problems)",
         f"  {cones}",
-        f"  compared on {where}",
+        f"  used by compare on {where}",
     )
-    yield "  auto never takes it: it solves declarations (solve_declaration), not problems"
+    yield "  auto never chooses it: it solves declarations (solve_declaration), not problems"

@@ -1,4 +1,4 @@
-"""The command `path`: the regularisation path of the user's data, the best lambda on validation points, and a drawing."""
+"""Command `path`: regularisation path, best lambda on validation points, and a drawing."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 @with_requests
-def path(
+def path(  # prose-ok: param-section
     context: typer.Context,
     data: DataArgument,
     *,
@@ -100,7 +100,7 @@ def path(
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", help="Time for each path.", rich_help_panel=LIMITS),
+        typer.Option(metavar="SECONDS", help="Time limit of a path.", rich_help_panel=LIMITS),
     ] = None,
     plot: Annotated[
         Path | None,
@@ -110,7 +110,7 @@ def path(
     ] = None,
     save: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The path itself: .npz.", rich_help_panel=OUTPUT),
+        typer.Option(metavar="FILE", help="Data of the path: .npz.", rich_help_panel=OUTPUT),
     ] = None,
     certify: Annotated[
         Path | None,
@@ -134,11 +134,13 @@ def path(
 ) -> None:
     """Compute the regularisation path, and choose lambda.
 
-    The path of a problem with hinge loss is computed from one breakpoint of lambda = 1/C to the next. Between breakpoints lambda f is
-    linear in lambda; f of a one-norm problem is constant there, and jumps at breakpoints.
+    The path of a problem with hinge loss is computed from one breakpoint of lambda =
+    1/C to the next. Between breakpoints lambda f is linear in lambda; f of a one-norm
+    problem is constant there, and jumps at breakpoints.
 
-    Exit status: 0 the path reached its end; 1 a gap is too large to trust; 2 bad usage or input; 3 the path has no breakpoint; 4 the path
-    stopped before --lambda-min, or the best lambda is the smallest one of a fold's path that stopped early.
+    Exit status: 0 the path reached its end; 1 a gap is too large to trust; 2 bad usage
+    or input; 3 the path has no breakpoint; 4 the path stopped before --lambda-min, or a
+    fold's path stopped early and the best lambda is the smallest one that it reached.
     """
     with report_errors(), writing(json, html, save, plot, certify) as write:
         from equimargin.formulations.numeric.arguments import optional_limit
@@ -166,13 +168,13 @@ def path(
         folds = _folds(validate)
         if folds is not None and (raw.weight is not None or raw.pairs is not None):
             raise ValueError(
-                f"--validate {folds}: folds know neither weights nor preferences; name a "
-                f"file to choose lambda on"
+                f"--validate {folds}: folds support neither weights nor preferences; name a "
+                f"file of validation rows"
             )
         if folds is not None and posing.variant_arguments():
             option = "--bias penalized" if posing.bias else "--per-query mean"
             raise ValueError(
-                f"--validate {folds}: folds do not know {option}; name a file to choose lambda on"
+                f"--validate {folds}: folds do not support {option}; name a file of validation rows"
             )
         if validate == "-" and "-" in (data, reading.preferences):
             raise ValueError(
@@ -194,13 +196,13 @@ def path(
             make_folds(rows.y, rows.qid, what, folds, seed)
         curve: Curve | None = None
         folded_early, chosen_early = "", False
-        nothing: NothingToChoose | None = None
+        no_choice: NothingToChoose | None = None
         with _progress(lambda_min) as (followed, folded):
-            found = regularization_path(problem, *limits, followed)
+            computed = regularization_path(problem, *limits, followed)
             try:
-                if len(found) and held_out is not None:
-                    curve = score_along(found, held_out.X, held_out.y, metric, held_out.qid)
-                elif len(found) and folds is not None:
+                if len(computed) and held_out is not None:
+                    curve = score_along(computed, held_out.X, held_out.y, metric, held_out.qid)
+                elif len(computed) and folds is not None:
                     row = grid(
                         rows.X,
                         rows.y,
@@ -211,9 +213,8 @@ def path(
                         folds,
                         family=family,
                         epsilon=posing.epsilon,
-                        lambda_min=max(
-                            lambda_min, float(found.lambdas[-1])
-                        ),  # no lambda that the path has not
+                        # No fold goes to a lambda that the path itself did not reach.
+                        lambda_min=max(lambda_min, float(computed.lambdas[-1])),
                         max_events=max_events,
                         time_limit=time_limit,
                         random_state=seed,
@@ -222,15 +223,18 @@ def path(
                     curve, folded_early = row.curve, row.stopped
                     chosen_early = bool(row.stopped) and row.chosen_at_the_end
             except NothingToChoose as reason:
-                nothing = reason
+                no_choice = reason
         title = headline(rows, problem, chosen, posing)
         typer.echo(title)
         validated_on = validate if folds is None else f"{folds} folds"
-        notes = [f"nothing to choose: {nothing}"] if nothing is not None else []
+        notes = [f"nothing to choose: {no_choice}"] if no_choice is not None else []
         notes += [folded_early] if folded_early else []
-        for line in (*_summary(found, None if curve is None else curve.best, validated_on), *notes):
+        for line in (
+            *_summary(computed, None if curve is None else curve.best, validated_on),
+            *notes,
+        ):
             typer.echo(f"  {line}")
-        if not len(found):
+        if not len(computed):
             raise typer.Exit(3)
         settings = {
             "kernel": kernel_record(chosen),
@@ -249,33 +253,34 @@ def path(
             **posing.variant_record(),
         }
         if json is not None:
-            write(json, _json(rows, found, None if curve is None else curve.best, settings))
+            write(json, _json(rows, computed, None if curve is None else curve.best, settings))
         if html is not None:
             write(
-                html, _html(rows, found, notes, curve, validated_on, settings, get_command(context))
+                html,
+                _html(rows, computed, notes, curve, validated_on, settings, get_command(context)),
             )
-        _write(found, title, curve, save, plot)
-        _certify(found, certify, certify_gap)
-    worst = max(found.gaps.max(), found.midpoint_gaps.max(initial=0.0))
-    early = not found.complete or isinstance(nothing, NoBreakpoint) or chosen_early
+        _write(computed, title, curve, save, plot)
+        _certify(computed, certify, certify_gap)
+    worst = max(computed.gaps.max(), computed.midpoint_gaps.max(initial=0.0))
+    early = not computed.complete or isinstance(no_choice, NoBreakpoint) or chosen_early
     raise typer.Exit(1 if not worst <= OPTIMAL_GAP else 4 if early else 0)
 
 
 def _family(named: str | None, posing: ProblemFields) -> str | None:
-    """The family that the options name, if they do.
+    """Return the family that the options name, or None.
 
-    A classification without a bias is one of its own.
+    A classification without an intercept is a family of its own.
     """
     if named is not None and posing.bias is not None:
         raise ValueError(
-            f"--bias {posing.bias}: --family {named} says itself whether there is a bias; "
-            f"leave one of the two options out"
+            f"--bias {posing.bias}: --family {named} determines the bias; leave out one of the "
+            f"two options"
         )
     return "svm.nobias" if posing.bias == "none" else named
 
 
 def _problem(data: Data, kernel: Kernel, family: str | None, posing: ProblemFields) -> Problem:
-    """The problem of a family, by default that with a margin."""
+    """Make the problem of a family; by default the max-margin problem of the task."""
     from equimargin.formulations.problem.construct import make_family_problem
     from equimargin.problems import make_margin_problem_from_data
 
@@ -300,7 +305,7 @@ def _problem(data: Data, kernel: Kernel, family: str | None, posing: ProblemFiel
 
 
 def _folds(validate: str | None) -> int | None:
-    """The number of folds that `--validate` asks for; None if it names a file, or is not given."""
+    """Return the number of folds in `--validate`; None if it is a file or is missing."""
     try:
         number = float(validate or "")
     except ValueError:
@@ -323,9 +328,9 @@ def _check_endings(plot: Path | None, save: Path | None) -> None:
 def _validation(
     source: str, training: Data, problem: Problem, metric: str, reading: ReadFields
 ) -> Data:
-    """The rows of another file, in the features of the training rows, scaled as these are.
+    """Load the rows of another file with the features and the scaling of the training rows.
 
-    They are refused where they are no use.
+    Rows on which the metric is undefined are refused.
     """
     from scipy.sparse import csr_array
 
@@ -390,7 +395,7 @@ def _summary(
 def _write(
     found: AnyPath, title: str, curve: Curve | None, save: Path | None, plot: Path | None
 ) -> None:
-    """The path and its drawing, where they are asked for."""
+    """Write the requested files of the path and its drawing."""
     if save is not None:
         found.save(save)
     if plot is not None and not (found.lambdas > 0).any():
@@ -404,7 +409,7 @@ def _write(
 
 
 def _certify(found: AnyPath, file: Path | None, gap: float) -> None:
-    """Write the certificate of a path, where it is asked for; a line says what it proves."""
+    """Write the certificate of a path if it is requested, and print its claim."""
     if file is None:
         return
     from equimargin.proofs.certificates.path import path_certificate
@@ -464,11 +469,11 @@ def _html(
     from equimargin.report.pages.path import path_page
     from equimargin.report.records import versions
 
-    said = [*_summary(found, None, None), *notes]
+    lines = [*_summary(found, None, None), *notes]
     used = {"equimargin": __version__} | versions()
     return path_page(
         found,
-        said,
+        lines,
         data_record(data, found.problem),
         settings,
         used,
@@ -483,9 +488,9 @@ def _html(
 def _progress(
     lambda_min: float,
 ) -> Iterator[tuple[Callable[[int, float, float], None], Callable[[int, int], None]]]:
-    """Two functions to call after every breakpoint and every fold.
+    """Yield two functions to call after every breakpoint and after every fold.
 
-    A bar shows the progress on a terminal, and an interrupt says it.
+    A bar shows the progress on a terminal, and the message of an interrupt states it.
     """
     from math import log
 

@@ -1,4 +1,4 @@
-"""The commands that prove: certificates are checked, models of other programs are bounded, and two problems are told to be one or two."""
+"""Commands that prove: `verify`, `audit`, `same`, and its forms `refute` and `suggest`."""
 
 from __future__ import annotations
 
@@ -27,37 +27,37 @@ if TYPE_CHECKING:
     from equimargin.proofs.foreign_models import Model
 
 UNDECIDED = 4
-"""The exit status of a question that stays open, as `compare` has it for a family that is undecided."""
+"""Exit status of an undecided question, as for an undecided family of `compare`."""
 SEPARATING_EXAMPLES = 300
-"""Instances that `refute` draws: it asks no reasons, and has time for more than `same`."""
+"""Instances that `refute` samples; without equivalence proofs it has time for more."""
 RELATED_EXAMPLES = 25
-"""Instances that `suggest` draws for a pair: a family has many pairs."""
+"""Instances that `suggest` samples per pair; a family has many pairs."""
 A_PROBLEM = (
     "Id of a formulation (see `list formulations`), or MODULE:FUNCTION, from data to a cvxpy "
     "problem"
 )
 ProblemArgument = Annotated[str, typer.Argument(metavar="A", help=f"{A_PROBLEM}.")]
 DrawsOption = Annotated[
-    int, typer.Option(metavar="N", help="Instances on which a reason is sought.")
+    int, typer.Option(metavar="N", help="Instances on which an equivalence proof is sought.")
 ]
 StrategyOption = Annotated[
     str | None,
     typer.Option(
         metavar="MODULE:STRATEGY",
-        help="Hypothesis strategy of the data that both take; by default the family's.",
+        help="Hypothesis strategy of the common data; by default the family's.",
     ),
 ]
 DrawSeedOption = Annotated[int, typer.Option(min=0, help="Seed of the instances.")]
 WithoutOption = Annotated[
     str | None,
-    typer.Option("--without", metavar="weights", help="Leave out what the documents do not have."),
+    typer.Option("--without", metavar="weights", help="Remove the weights from the instances."),
 ]
 DistinctOption = Annotated[bool, flag("--distinct", "Only instances without two equal points.")]
-FiniteOption = Annotated[bool, flag("--finite", "Only a difference of two finite optima counts.")]
-SecondsOption = Annotated[float, typer.Option(metavar="SECONDS", help="Time for the whole answer.")]
+FiniteOption = Annotated[bool, flag("--finite", "Count only differences of two finite optima.")]
+SecondsOption = Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of the command.")]
 
 
-def verify(
+def verify(  # prose-ok: param-section
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Certificates.")],
     prove: Annotated[
         bool,
@@ -70,15 +70,17 @@ def verify(
 ) -> None:
     """Check certificates.
 
-    A line for each says ACCEPTED with what it proves, or REJECTED with the first reason. A certificate proves an interval that contains the
-    optimum or, of a path, how far its objective is above the optimum at every lambda of a range.
+    A line for each says ACCEPTED with what it proves, or REJECTED with the first
+    reason. A certificate proves an interval that contains the optimum or, for a path,
+    how far its objective is above the optimum at every lambda of a range.
 
-    The last line names the checkers: if `python -m equimargin.proofs.coq` has built the checker that is proved in Coq, it checks the
-    accepted files too.
+    The last line names the checkers: if `python -m equimargin.proofs.coq` has built the
+    checker that is proved in Coq, it checks the accepted files too.
 
-    Exit status: 0 all are accepted; 1 one is rejected; 2 a file cannot be read; 4 all are accepted, and with --prove a theorem is not
-    checked by Coq, for the reason in its line. `python3 -I proofs/checker.py FILE...` does the same without the proved checker and
-    without --prove.
+    Exit status: 0 all are accepted; 1 one is rejected; 2 a file cannot be read; 4 all
+    are accepted, and with --prove a theorem is not checked by Coq, for the reason in
+    its line. `python3 -I proofs/checker.py FILE...` does the same without the proved
+    checker and without --prove.
     """
     with report_errors():
         from equimargin.proofs.checker import main as check
@@ -92,7 +94,10 @@ def verify(
 
 
 def _asked_of_the_program(files: list[str]) -> int:
-    """The exit status when the program that is proved is asked too about files that are accepted; a line says what it answers."""
+    """Return the exit status after the proved checker has run on the accepted files.
+
+    A line states its result.
+    """
     from equimargin.proofs.coq import COVERED, CheckerAnswer, NotProved, answer, built
 
     if (program := built()) is None:
@@ -110,20 +115,20 @@ def _asked_of_the_program(files: list[str]) -> int:
         else:
             if answers[-1] is CheckerAnswer.REJECTED:
                 typer.echo(
-                    f"{file}: REJECTED by the program that is proved, and accepted by "
-                    f"checker.py: one is wrong, please report it"
+                    f"{file}: REJECTED by the proved checker, and accepted by checker.py: one "
+                    f"is wrong, please report it"
                 )
     accepted, unread = answers.count(CheckerAnswer.ACCEPTED), answers.count(CheckerAnswer.UNREAD)
     not_read = f", and does not read {unread}: {COVERED}" if unread else ""
     typer.echo(
-        f"Checked by checker.py, and by the program that is proved, which accepts "
-        f"{accepted} of {len(files)}{not_read}."
+        f"Checked by checker.py, and by the proved checker, which accepts {accepted} of "
+        f"{len(files)}{not_read}."
     )
     return 1 if CheckerAnswer.REJECTED in answers else 0
 
 
 def _proved(file: str) -> bool:
-    """Whether Coq checks the theorem of a certificate; a line says so, or why not."""
+    """Return True if Coq checks the theorem of a certificate; print a line with the result."""
     from equimargin.proofs.coq import NotProved, condition, prove
 
     try:
@@ -142,15 +147,14 @@ def _proved(file: str) -> bool:
 
 
 @with_requests
-def audit(
+def audit(  # prose-ok: param-section
     context: typer.Context,
     model: Annotated[
         Path,
         typer.Argument(
             metavar="MODEL",
-            help="LIBSVM or LIBLINEAR model, NPZ/JSON with scikit-learn's coefficients (the keys "
-            "are listed below), or with --trust a "
-            "joblib or pickle file.",
+            help="LIBSVM or LIBLINEAR model, NPZ/JSON with scikit-learn's coefficients (keys "
+            "above), or with --trust a joblib or pickle file.",
         ),
     ],
     *,
@@ -158,24 +162,23 @@ def audit(
         str,
         typer.Option(
             metavar="DATA",
-            help="The data that the model was trained on, as it saw them: a bundled name or a file.",
+            help="Training data as the model received them: a bundled name or a file.",
         ),
     ],
     cost: Annotated[
         float | None,
-        typer.Option(
-            "-C", metavar="COST", help="C of the model's problem, where the model does not say it."
-        ),
+        typer.Option("-C", metavar="COST", help="C of the model's problem, if the model lacks it."),
     ] = None,
     epsilon: Annotated[
         float | None,
-        typer.Option(help="epsilon of the model's problem, where the model does not say it."),
+        typer.Option(help="epsilon of the model's problem, if the model lacks it."),
     ] = None,
     class_weight: Annotated[
         str | None,
         typer.Option(
             metavar="SMALLER,LARGER",
-            help="Factors of C for the labels of a LIBSVM or LIBLINEAR model (-wi); 1,1 by default.",
+            help="Factors of C for the labels of a LIBSVM or LIBLINEAR model (-wi); 1,1 by "
+            "default.",
         ),
     ] = None,
     free_bias: Annotated[
@@ -192,7 +195,7 @@ def audit(
         bool,
         flag(
             "--nearest-rows",
-            "Take rounded support vectors of a file to be the nearest rows of the data.",
+            "Replace rounded support vectors of a file by the nearest rows of the data.",
         ),
     ] = False,
     scale: ScaleOption = False,
@@ -200,28 +203,31 @@ def audit(
         ReadFields, Without(("query", "best", "preferences", "scale", "sample", "seed"))
     ],
     tol: Annotated[
-        float, typer.Option(help="Relative accuracy asked of the solver that brackets the optimum.")
+        float, typer.Option(help="Relative tolerance of the solver that bounds the optimum.")
     ] = 1e-9,
     time_limit: Annotated[
         float, typer.Option(metavar="SECONDS", help="Time limit of that solver.")
     ] = 60.0,
     html: HTMLOption = None,
 ) -> None:
-    """Prove how far a model of another program is from its optimum.
+    """Prove how far a third-party model is from its optimum.
 
     The optimum is that of the problem that the model claims to solve.
 
-    Exit status: 0 the interval is printed; 2 bad usage or input, such as a model that names no C, where -C is missing, or coefficients
-    that exceed C.
+    Exit status: 0 the interval is printed; 2 bad usage or input, such as a model
+    without C if -C is missing, or coefficients that exceed C.
 
     Keys of NPZ and JSON: kind (SVC, SVR or LinearSVC) and intercept;
 
-    of SVC and SVR kernel (linear, poly, rbf or precomputed), gamma (a number), degree, coef0, dual_coef (n,), support (n,), the rows of the
-    data that these belong to, from 0, and perhaps support_vectors (n, d);
+    of SVC and SVR kernel (linear, poly, rbf or precomputed), gamma (a number), degree,
+    coef0, dual_coef (n,), support (n,), the indices of its rows in the data, from 0,
+    and optionally support_vectors (n, d);
 
-    of LinearSVC coef (d,), loss, fit_intercept, intercept_scaling; of all perhaps C, epsilon, class_weight.
+    of LinearSVC coef (d,), loss, fit_intercept, intercept_scaling; of all optionally C,
+    epsilon, class_weight.
 
-    A joblib or pickle file holds a fitted SVC, SVR or LinearSVC, a pipeline that ends in one, or a search that found one.
+    A joblib or pickle file holds a fitted SVC, SVR or LinearSVC, a pipeline that ends
+    in one, or a search that found one.
     """
     with report_errors(), writing(html) as write:
         check_writable(html)
@@ -230,14 +236,14 @@ def audit(
         from equimargin.proofs.foreign_models import stated
         from equimargin.proofs.pickled_models import read_trusted
 
-        with warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as caught:
             known = read_trusted(model, trust)
         known = stated(
             known,
             None if class_weight is None else _two_numbers("--class-weight", class_weight),
             free_bias,
         )
-        for warning in said:
+        for warning in caught:
             typer.echo(
                 f"equimargin: {model.name}: {' '.join(str(warning.message).split())}", err=True
             )
@@ -245,7 +251,7 @@ def audit(
         rows = rows.scaled() if scale else rows
         typer.echo(rows.describe())
         X = _as_its_pipeline_takes_them(known, rows)
-        found = examine(
+        result = examine(
             known,
             X,
             rows.y,
@@ -256,7 +262,7 @@ def audit(
             time_limit=time_limit,
             nearest_rows=nearest_rows,
         )
-        typer.echo(str(found))
+        typer.echo(str(result))
         if html is not None:
             settings = {"data": data, "C": cost, "epsilon": epsilon, "scale": scale, "trust": trust}
             settings |= {
@@ -268,7 +274,7 @@ def audit(
             write(
                 html,
                 _page(
-                    found,
+                    result,
                     {"model": model.name, "read_as": rows.describe()},
                     settings,
                     get_command(context),
@@ -277,18 +283,18 @@ def audit(
 
 
 def _two_numbers(option: str, text: str) -> tuple[float, float]:
-    """Return the two numbers of an option."""
+    """Parse the two numbers of an option."""
     try:
         first, second = map(float, text.split(","))
     except ValueError:
         raise ValueError(
-            f"{option} takes two numbers with a comma between them, such as 1,5, not {text!r}"
+            f"{option} must be two numbers with a comma between them, such as 1,5, not {text!r}"
         ) from None
     return first, second
 
 
 def _page(found: Audit, data: dict[str, Any], settings: dict[str, Any], command: str) -> str:
-    """The page of an audit."""
+    """Return the HTML page of an audit."""
     from equimargin import __version__
     from equimargin.report.pages.audit import audit_page
     from equimargin.report.records import versions
@@ -297,7 +303,10 @@ def _page(found: Audit, data: dict[str, Any], settings: dict[str, Any], command:
 
 
 def _as_its_pipeline_takes_them(model: Model, rows: Data) -> Any:
-    """The features by the names of columns, where the model is a pipeline that knows its columns by name, and the data have names."""
+    """Return the features in the columns of the model's pipeline.
+
+    They are selected by name if both the pipeline and the data have column names.
+    """
     names = getattr(model.steps, "feature_names_in_", None)
     if names is None or rows.columns is None:
         return rows.X
@@ -309,13 +318,14 @@ def _as_its_pipeline_takes_them(model: Model, rows: Data) -> Any:
     ordered = rows.X[:, [rows.columns.index(name) for name in names]]
     try:
         from pandas import DataFrame
-    except ImportError:  # the array is in the right order, which is what scikit-learn warns of
+    # Without pandas the order is still right, but scikit-learn warns about the names.
+    except ImportError:
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         return ordered
     return DataFrame(ordered, columns=list(names))
 
 
-def same(
+def same(  # prose-ok: param-section
     a: Annotated[
         str,
         typer.Argument(
@@ -339,7 +349,7 @@ def same(
         int | None,
         typer.Option(
             metavar="N",
-            help=f"Instances that are drawn to find a difference; by default 100, "
+            help=f"Instances sampled to find a difference; by default 100, "
             f"{RELATED_EXAMPLES} for each pair of a family, "
             f"{SEPARATING_EXAMPLES} with --counterexample.",
         ),
@@ -353,13 +363,15 @@ def same(
 ) -> None:
     """Decide whether two problems have equal optima.
 
-    `same A B` prints EQUAL with the reason, DIFFERENT with a small instance, or UNDECIDED with the evidence. `same FAMILY` prints the
-    relations between the formulations of a family, each as an entry of the table of links. `same A B --counterexample` looks for an
-    instance that separates them, and for no reason.
+    `same A B` prints EQUAL with the reason, DIFFERENT with a small instance, or
+    UNDECIDED with the evidence. `same FAMILY` prints the relations between the
+    formulations of a family, each as an entry of the table of links. `same A B
+    --counterexample` searches only for an instance that separates them.
 
     Optima are exact rational numbers, and every reason is verified in rational numbers.
 
-    Exit status: 0 EQUAL; 1 DIFFERENT; 4 UNDECIDED; 2 bad usage or input; 130 interrupted.
+    Exit status: 0 EQUAL; 1 DIFFERENT; 4 UNDECIDED; 2 bad usage or input; 130
+    interrupted.
     """
     if counterexample:
         return refute(
@@ -384,7 +396,7 @@ def same(
         from equimargin.equivalence import same as judge
 
         first, second, strategy = _asked(a, b, data, without, distinct)
-        found = judge(
+        result = judge(
             first,
             second,
             strategy,
@@ -394,14 +406,14 @@ def same(
             finite=finite,
             seconds=time_limit,
         )
-        _answer(found, json)
+        _answer(result, json)
     return None
 
 
 def _family_named(name: str) -> str:
-    """Return the name of a family; refuse that of a formulation.
+    """Return the name of a family.
 
-    A formulation needs another one for a comparison.
+    A formulation is refused: it needs another one for a comparison.
     """
     with report_errors():
         from equimargin.formulations import REGISTRY
@@ -419,18 +431,18 @@ def _family_named(name: str) -> str:
         )
 
 
-def refute(
+def refute(  # prose-ok: param-section
     a: ProblemArgument,
     b: Annotated[
         str | None,
         typer.Argument(
-            metavar="[B]", help="The other one; by default the definition of A's family."
+            metavar="[B]", help="The other problem; by default the definition of A's family."
         ),
     ] = None,
     data: StrategyOption = None,
     plugin: PluginOption = None,
     examples: Annotated[
-        int, typer.Option(metavar="N", help="Instances that are drawn.")
+        int, typer.Option(metavar="N", help="Number of sampled instances.")
     ] = SEPARATING_EXAMPLES,
     seed: DrawSeedOption = 0,
     without: WithoutOption = None,
@@ -441,8 +453,8 @@ def refute(
 ) -> None:
     """Find the smallest instance on which two optima differ: `same A B --counterexample`.
 
-    Exit status: 1 an instance is printed, with lines of Python that compute both optima; 4 none was found; 2 bad usage or input;
-    130 interrupted.
+    Exit status: 1 an instance is printed, with lines of Python that compute both
+    optima; 4 none was found; 2 bad usage or input; 130 interrupted.
     """
     with report_errors(), _asking():
         check_writable(json)
@@ -463,33 +475,34 @@ def refute(
         )
 
 
-def suggest(
+def suggest(  # prose-ok: param-section
     family: Annotated[
-        str, typer.Argument(metavar="FAMILY", help="The id of a family (see `list families`).")
+        str, typer.Argument(metavar="FAMILY", help="Id of a family (see `list families`).")
     ],
     data: Annotated[
         str | None,
         typer.Option(
-            metavar="MODULE:STRATEGY", help="Other data than the family's own, a strategy."
+            metavar="MODULE:STRATEGY", help="Hypothesis strategy; by default the family's."
         ),
     ] = None,
     plugin: PluginOption = None,
     draws: DrawsOption = 8,
     examples: Annotated[
-        int, typer.Option(metavar="N", help="Instances that are drawn to find a difference.")
+        int, typer.Option(metavar="N", help="Instances sampled to find a difference.")
     ] = RELATED_EXAMPLES,
     seed: DrawSeedOption = 0,
     time_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", help="For all pairs together.")
+        float, typer.Option(metavar="SECONDS", help="Time limit of all pairs.")
     ] = 600.0,
 ) -> None:
     """Print the relations between the formulations of a family: `same FAMILY`.
 
     Each is printed as an entry of the table of links, as soon as it is found.
 
-    Formulations must have equal optima, and one that is wrong on purpose another one; a pair of which this is not found is a line
-    that says so. Exit status: 0 it is found of every pair; 1 two formulations are DIFFERENT; 4 a pair is left open; 2 bad usage or
-    input; 130 interrupted.
+    Formulations must have equal optima, and negative controls different ones; a line
+    names every pair for which this is not found. Exit status: 0 it is found for every
+    pair; 1 two formulations are DIFFERENT; 4 a pair is undecided; 2 bad usage or input;
+    130 interrupted.
     """
     with report_errors(), _asking():
         from equimargin.equivalence import suggest as relations
@@ -509,7 +522,7 @@ def suggest(
                 typer.echo(f"# {a} and {b}: nothing to suggest, {why}{more}")
 
         drawn = None if data is None else strategy(data)
-        found = 0
+        related = 0
         for relation in relations(
             family,
             drawn,
@@ -519,21 +532,21 @@ def suggest(
             seconds=time_limit,
             passed_over=said,
         ):
-            found += 1
+            related += 1
             typer.echo(str(relation))
         late = verdicts.count(OUT_OF_TIME)
-        ended = (
-            f"; {late} were not asked about when the time was over (--time-limit)" if late else ""
+        ended = f"; {late} were not reached within the time (--time-limit)" if late else ""
+        typer.echo(
+            f"# {family}: {related} of {related + len(verdicts)} pairs have a relation{ended}"
         )
-        typer.echo(f"# {family}: {found} of {found + len(verdicts)} pairs have a relation{ended}")
     raise typer.Exit(1 if "DIFFERENT" in verdicts else UNDECIDED if verdicts else 0)
 
 
 @contextmanager
 def _asking() -> Iterator[None]:
-    """Let hypothesis keep what it keeps in a folder that is deleted, not in the present one.
+    """Store the files of hypothesis in a temporary folder.
 
-    End a function of no problem in a sentence.
+    A function that returns no problem ends the command with a message.
     """
     from tempfile import TemporaryDirectory
 
@@ -554,7 +567,7 @@ def _asking() -> Iterator[None]:
 def _asked(
     a: str, b: str | None, data: str | None, without: str | None, distinct: bool
 ) -> tuple[Statement, Statement, object]:
-    """Return two problems and the strategy of their data, by their names."""
+    """Return two problems and the strategy of their data, by name."""
     from equimargin.equivalence.instances import choose_instances, restricted
     from equimargin.equivalence.names import statement, strategy
     from equimargin.equivalence.questions import definition
@@ -569,7 +582,7 @@ def _asked(
 
 
 def _answer(found: Same, json: Path | None) -> None:
-    """Print a verdict, write it, and exit with the status that says it too."""
+    """Print a verdict, write it, and exit with its status."""
     from json import dumps
 
     with writing(json) as write:

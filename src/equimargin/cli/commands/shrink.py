@@ -1,4 +1,4 @@
-"""The command `shrink`: a disagreement, a failure or a slow answer on the smallest instance that still shows it."""
+"""Command `shrink`: reduction of a disagreement, failure or slow answer."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
     from equimargin.shrink import Finding, Shrunk
 
 EXAMPLES = 50
-"""Instances of a seed that are looked through for a finding, unless somebody says it."""
+"""Default number of instances of a seed that are searched for a failing case."""
 
 
 @with_requests
-def shrink(
+def shrink(  # prose-ok: param-section
     context: typer.Context,
     source: Annotated[
         str,
         typer.Argument(
             metavar="FILE|SEED",
-            help="Data as `compare` takes them, the JSON file of a failing case, or a seed from "
-            "which instances of a family are drawn.",
+            help="Data as in `compare`, the JSON file of a failing case, or a seed of sampled "
+            "instances of a family.",
         ),
     ],
     *,
     reading: ReadFields,
     examples: Annotated[
         int,
-        typer.Option(metavar="N", min=1, help="Instances to draw from SEED.", rich_help_panel=DATA),
+        typer.Option(metavar="N", min=1, help="Instances sampled by SEED.", rich_help_panel=DATA),
     ] = EXAMPLES,
     posing: Annotated[ProblemFields, Without(("levels", "delta"))],
     request: Annotated[ComparisonRequest, Without(("patient", "jobs", "include_controls"))],
@@ -51,13 +51,14 @@ def shrink(
         float | None,
         typer.Option(
             metavar="RATIO",
-            help="Also find answers that take so many times as long as the fastest.",
+            help="Also find answers slower than the fastest by this factor.",
             rich_help_panel=ANSWERS,
         ),
         Behind("solvers"),
     ] = None,
     total_time: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Time for the search.", rich_help_panel=LIMITS)
+        float,
+        typer.Option(metavar="SECONDS", help="Time limit of the search.", rich_help_panel=LIMITS),
     ] = 60.0,
     json: Annotated[
         Path,
@@ -65,7 +66,7 @@ def shrink(
             "--json",
             "--output",
             metavar="FILE",
-            help="File of the failing case; - for output.",
+            help="File of the failing case; - for standard output.",
             rich_help_panel=OUTPUT,
         ),
     ] = Path("finding.json"),
@@ -73,11 +74,13 @@ def shrink(
 ) -> None:
     """Reduce a disagreement to its smallest instance.
 
-    A disagreement, a failure or a slow answer of a comparison is reduced to the fewest rows, columns and digits that still show it. The
-    gravest is taken, and printed as lines of Python that show it; --formulation and --solver choose another. A formulation that is wrong
-    on purpose is taken where it is named.
+    A disagreement, a failure or a slow answer of a comparison is reduced to the fewest
+    rows, columns and digits that still show it. The gravest is taken, and printed as
+    lines of Python that show it; --formulation and --solver choose another. A
+    formulation that is wrong on purpose is taken only if it is named.
 
-    Exit status: 0 nothing disagrees, fails or is slow; 1 a case was reduced; 2 bad usage or input.
+    Exit status: 0 nothing disagrees, fails or is slow; 1 a case was reduced; 2 bad
+    usage or input.
     """
     with report_errors(), writing(json) as write:
         from equimargin.shrink import Shrunk
@@ -87,8 +90,9 @@ def shrink(
         if is_finding(source):
             known = Shrunk.read(source)
             with printed_apart():
-                found: tuple[Shrunk, str] | None = again(known, total_time)
+                reduced: tuple[Shrunk, str] | None = again(known, total_time)
         else:
+            # A number is a seed unless a file has that name.
             if source.isdecimal() and not Path(source).exists():
                 problems: Iterable[AnyProblem] = _drawn(int(source), posing.family or [], examples)
             else:
@@ -100,12 +104,12 @@ def shrink(
                 str(Path(name).resolve()) if name.endswith(".py") else name for name in plugin or []
             )
             with printed_apart():
-                found = _first(problems, request, slow, total_time, plugins)
-        if found is None:
+                reduced = _first(problems, request, slow, total_time, plugins)
+        if reduced is None:
             typer.echo("There is no finding: no answer disagrees, fails or is slow.")
             exit_with(0)
-        small, said = found
-        typer.echo(f"{small.finding}: {said}\n\n{small.python}")
+        small, summary = reduced
+        typer.echo(f"{small.finding}: {summary}\n\n{small.python}")
         write(json, small.to_json())
         if json != STDOUT:
             typer.echo(f"stored in {json}")
@@ -113,20 +117,23 @@ def shrink(
 
 
 def _asked(request: ComparisonRequest, slow: bool) -> ComparisonRequest:
-    """Return what is compared to see a finding: beside the solvers that are named those whose proofs an answer is judged by."""
+    """Return the comparison that detects a finding.
+
+    In addition to the named solvers it runs those whose proofs decide on an answer.
+    """
     from equimargin.comparison.choice import ACCURATE
     from equimargin.solvers import SOLVERS
 
     solvers = request.wanted if request.wanted == ["*"] else [*request.wanted, ACCURATE, *SOLVERS]
     controls = names_control(request.formulations)
-    # the total time is that of the search, not of one comparison
+    # The total time limits the search, not one comparison.
     return replace(
         request, solvers=solvers, include_controls=controls, patient=slow, total_time=None
     )
 
 
 def _fits(name: str | None, patterns: Iterable[Any]) -> bool:
-    """Return True if a name fits one of some patterns; None fits that of all."""
+    """Return True if a name matches a pattern; None matches like the empty name."""
     return any(fnmatchcase((name or "").lower(), pattern.lower()) for pattern in patterns)
 
 
@@ -137,18 +144,13 @@ def _first(
     seconds: float,
     plugins: tuple[str, ...],
 ) -> tuple[Shrunk, str] | None:
-    """Return the gravest wanted finding on some problems, made small, and a sentence about the search; None where there is none.
-
-    Parameters
-    ----------
-    slow : float | None
-        From which ratio on an answer is slow.
-    """
+    """Reduce the gravest wanted finding of some problems, and describe the search."""
     from equimargin.formulations import REGISTRY
     from equimargin.shrink.finding import KINDS, compared, findings
     from equimargin.shrink.record import made_small
 
     asked = _asked(request, slow is not None)
+    # A disagreement is the gravest kind: the first one ends the loop.
     gravest: tuple[AnyProblem, FamilyVerdict, Finding] | None = None
     for problem in problems:
         ids = [entry.id for entry in REGISTRY.values() if entry.family == problem.family]
@@ -156,9 +158,10 @@ def _first(
             continue
         family = compared(problem, asked)
         wanted = (
-            each
-            for each in findings(family, slow)
-            if _fits(each.formulation, request.formulations) and _fits(each.solver, request.wanted)
+            candidate
+            for candidate in findings(family, slow)
+            if _fits(candidate.formulation, request.formulations)
+            and _fits(candidate.solver, request.wanted)
         )
         finding = next(wanted, None)
         if finding is not None and (
@@ -171,12 +174,12 @@ def _first(
 
 
 def _drawn(seed: int, patterns: list[str], examples: int) -> Iterator[AnyProblem]:
-    """Yield the instances of a family that a seed draws: those of `make nightly`, or of a user-defined family.
+    """Yield the instances of a family for a seed, as `make nightly` or a plug-in samples it.
 
     Raises
     ------
     ValueError
-        No family is named, or one that has no instances to be drawn.
+        If no family with samples is named.
     """
     from equimargin.own.data import list_family_names, match_families
     from equimargin.own.instances import drawn

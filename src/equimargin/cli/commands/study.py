@@ -1,4 +1,4 @@
-"""The command `study`: a whole experiment from a TOML file, kept answer by answer, shown and written at any time."""
+"""Command `study`: an experiment from a TOML file, stored answer by answer."""
 
 from __future__ import annotations
 
@@ -31,90 +31,93 @@ if TYPE_CHECKING:
     from equimargin.study.summary import Progress
 
 SECONDS_BETWEEN_LOOKS = 0.5
-"""Seconds between two looks at the database for a terminal: more often nobody reads it."""
+"""Seconds between two reads of the database for a terminal; no user reads more often."""
 SECONDS_BETWEEN_LINES = 60.0
-"""Seconds between two lines where standard output is no terminal: a log of a day has a thousand of them."""
+"""Seconds between two lines if standard output is no terminal: about 1000 a day in a log."""
 ENDING = ".sqlite"
-"""How the name of the database ends that belongs to a plan."""
+"""Suffix of the database of a plan."""
 HEAD_OF_DATABASES = b"SQLite format 3\0"
-"""The bytes that every SQLite database begins with."""
+"""First bytes of every SQLite database."""
 WITH_OTHERS = 4
-"""The exit status where other processes have leased what is missing."""
+"""Exit status if other processes have leased the missing answers."""
 
 
-def study(
+def study(  # prose-ok: param-section
     context: typer.Context,
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="The plan, a TOML file; to look at a study its database will do."
+            metavar="FILE", help="Plan (a TOML file), or the database to look at a study."
         ),
     ],
     resume: Annotated[
         bool,
-        flag("--resume", "Go on with what is missing, beside other processes if there are any."),
+        flag("--resume", "Run the missing answers, also while other processes do."),
     ] = False,
     database: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The database; by default FILE with the ending .sqlite in place of its own.",
+            help="Database; by default FILE with the suffix .sqlite.",
         ),
     ] = None,
     executor: Annotated[
         str,
         named(
             ("local", "joblib", "dask"),
-            "Where answers are computed: {} (this process, processes of this machine, a "
-            "Dask cluster).",
+            "Executor of the answers: {} (this process, processes of this machine, a Dask "
+            "cluster).",
         ),
     ] = "local",
     jobs: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="Processes of joblib, or of a Dask cluster of this machine; by default one a "
+            help="Processes of joblib, or of a Dask cluster of this machine; by default one per "
             "processor.",
         ),
     ] = None,
     scheduler: Annotated[
         str | None,
         typer.Option(
-            metavar="ADDRESS", help="Of a running Dask cluster, such as tcp://10.0.0.1:8786."
+            metavar="ADDRESS",
+            help="Address of a running Dask cluster, such as tcp://10.0.0.1:8786.",
         ),
     ] = None,
     memory: Annotated[
         str | None,
         typer.Option(
             metavar="SIZE",
-            help="What an answer may take beside the data, such as 500M or 2G; no limit by default.",
+            help="Memory limit of an answer without the data, such as 500M or 2G; by default none.",
         ),
     ] = None,
     status: Annotated[
         bool,
-        flag("--status", "Run nothing; show how far the study is, in a terminal until it ends."),
+        flag("--status", "Show the progress and run nothing; in a terminal until the study ends."),
     ] = False,
     html: HTMLOption = None,
     csv: Annotated[
         Path | None,
         typer.Option(
-            "--csv", metavar="FILE", help="Write the answers as CSV; - is standard output."
+            "--csv", metavar="FILE", help="CSV file of the answers; - for standard output."
         ),
     ] = None,
     parquet: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the answers as Parquet, which takes pyarrow."),
+        typer.Option(metavar="FILE", help="Parquet file of the answers; needs pyarrow."),
     ] = None,
 ) -> None:
-    """Run an experiment from a TOML file, and keep every answer.
+    """Run an experiment from a TOML file, and store every answer.
 
-    --status, --html, --csv and --parquet show or write the answers so far, and run nothing.
+    --status, --html, --csv and --parquet show or write the answers so far, and run
+    nothing.
     """
     with report_errors():
         where = _database_of(file) if database is None else database
         if status or html or csv or parquet:
             from equimargin.study import Study
 
+            # Options of a run are refused here: they would have no effect.
             if (
                 resume
                 or executor != "local"
@@ -123,8 +126,8 @@ def study(
                 or memory is not None
             ):
                 raise ValueError(
-                    "--status, --html, --csv and --parquet run nothing: leave out what is "
-                    "of running, or give two commands"
+                    "--status, --html, --csv and --parquet run nothing: leave out the options "
+                    "of a run, or give two commands"
                 )
             _keep_apart((html, csv, parquet), (file, where))
             _show(Study(where), html, csv, parquet, get_command(context))
@@ -136,12 +139,12 @@ def study(
 
 
 def _database_of(file: Path) -> Path:
-    """The database of a study by the name of its plan, or by its own."""
+    """Return the database of a study, by the name of its plan or by its own."""
     return file if _is_database(file) else file.with_suffix(ENDING)
 
 
 def _is_database(file: Path) -> bool:
-    """Whether a file is a database, whatever its name."""
+    """Return True if a file is a database, by its first bytes."""
     if not file.is_file():
         return False
     with file.open("rb") as opened:
@@ -149,17 +152,16 @@ def _is_database(file: Path) -> bool:
 
 
 def _keep_apart(written: Sequence[Path | None], kept: Sequence[Path]) -> None:
-    """Refuse to write over a study.
+    """Refuse to overwrite a study.
 
     Raises
     ------
     ValueError
-        A file that is to be written is the plan, the database, or what SQLite keeps
-        beside it.
+        If a file to write is the plan, the database or a side file of SQLite.
     """
     beside = [path.with_name(path.name + end) for path in kept for end in ("", "-wal", "-shm")]
     for path in written:
-        if path is not None and path.resolve() in [each.resolve() for each in beside]:
+        if path is not None and path.resolve() in [other.resolve() for other in beside]:
             raise ValueError(
                 f"{path} is the study itself, and would be lost: name another file to write"
             )
@@ -168,10 +170,10 @@ def _keep_apart(written: Sequence[Path | None], kept: Sequence[Path]) -> None:
 def _show(
     study: Study, html: Path | None, csv: Path | None, parquet: Path | None, command: str
 ) -> None:
-    """Write what there is of a study."""
+    """Write the results of a study so far."""
     check_writable(html, csv, parquet)
     if parquet == STDOUT:
-        raise ValueError("--parquet takes a file: a Parquet file is not written to standard output")
+        raise ValueError("--parquet must be a file, not standard output (-)")
     with writing(html, csv) as write:
         if html is not None:
             write(html, study.to_html(command))
@@ -182,7 +184,7 @@ def _show(
 
 
 def _follow(study: Study) -> None:
-    """Show how far a study is, in a terminal until nobody is at work on it or Ctrl-C comes."""
+    """Show the progress of a study, in a terminal until no process runs it or Ctrl-C comes."""
     try:
         with _screen() as show:
             while show(study.progress()) and study.progress().holders and sys.stdout.isatty():
@@ -192,15 +194,15 @@ def _follow(study: Study) -> None:
 
 
 def _executor(name: str, jobs: int | None, scheduler: str | None, memory: str | None) -> Executor:
-    """Who runs the answers, as the options say.
+    """Return the executor that the options describe.
 
     Raises
     ------
     ValueError
-        Options that do not belong together, or that are no numbers of processes or of
-        bytes.
+        If options exclude each other, or are no numbers of processes or of bytes.
     """
-    from joblib import cpu_count  # of those that this process may use
+    # `joblib.cpu_count` counts the processors that this process may use.
+    from joblib import cpu_count
 
     from equimargin.study.executors import local, of_dask, of_joblib
     from equimargin.study.memory import parse_bytes
@@ -208,15 +210,16 @@ def _executor(name: str, jobs: int | None, scheduler: str | None, memory: str | 
     limit = None if memory is None else parse_bytes(memory)
     if scheduler is not None and name != "dask":
         raise ValueError(
-            f"--scheduler is of a Dask cluster, and --executor is {name}; say --executor dask"
+            f"--scheduler is the address of a Dask cluster, and --executor is {name}; add "
+            f"--executor dask"
         )
     if jobs is not None and (name == "local" or scheduler is not None):
         what = (
             "the local executor is one process"
             if scheduler is None
-            else "the cluster has workers of its own"
+            else "the cluster has its own workers"
         )
-        raise ValueError(f"--jobs does not go with it: {what}; leave it out")
+        raise ValueError(f"--jobs does not apply: {what}; leave it out")
     if jobs is not None and jobs < 1:
         raise ValueError(f"--jobs must be a number of processes, at least 1, not {jobs}")
     if name == "local" and limit is None:
@@ -225,13 +228,13 @@ def _executor(name: str, jobs: int | None, scheduler: str | None, memory: str | 
     many = jobs or cpu_count()
     if name == "dask":
         return of_dask(scheduler, many, limit)
-    return of_joblib(
-        1 if name == "local" else many, limit
-    )  # a library that finds no memory may end its process
+    # With a memory limit the local executor is a process of its own, because a library
+    # that finds no memory may end its process.
+    return of_joblib(1 if name == "local" else many, limit)
 
 
 def _run(file: Path, where: Path, resume: bool, executor: Executor) -> None:
-    """Plan a study, and run what is missing."""
+    """Plan a study, and run the missing answers."""
     from equimargin.study.database import Database
     from equimargin.study.grid import grid
     from equimargin.study.plan import read_plan
@@ -260,32 +263,31 @@ def _run(file: Path, where: Path, resume: bool, executor: Executor) -> None:
     progress = Study(where).progress()
     if not progress.complete:
         typer.echo(
-            "What is missing is leased by other processes; --status shows them, --resume "
-            "runs what they leave."
+            "The missing answers are leased by other processes; --status shows them, --resume "
+            "runs what remains."
         )
         exit_with(WITH_OTHERS)
 
 
 def _refuse_begun(where: Path) -> None:
-    """Refuse to begin a study a second time.
+    """Refuse to start a study twice.
 
     Raises
     ------
     ValueError
-        It has answers already, or somebody is at work on it.
+        If the study has answers already, or a process runs it.
     """
     from equimargin.study.results import Study
 
-    if (
-        not where.exists() or where.stat().st_size == 0
-    ):  # empty: a process was ended between making the file and its tables
+    # The file is empty if a process ended before it made the tables.
+    if not where.exists() or where.stat().st_size == 0:
         return
     progress = Study(where).progress()
     if progress.total("answered") or progress.holders:
         advice = (
-            "--resume runs what the plan newly asks for"
+            "--resume runs the new answers of the plan"
             if progress.complete
-            else "--resume runs what is missing"
+            else "--resume runs the missing answers"
         )
         raise ValueError(
             f"{where} has {progress.sentence}; {advice}, and --database FILE begins anew in "
@@ -294,7 +296,7 @@ def _refuse_begun(where: Path) -> None:
 
 
 def _work(opened: Database, executor: Executor, study: Study) -> None:
-    """Run what is missing of a study, and show how far it is."""
+    """Run the missing answers of a study, and show the progress."""
     from equimargin.study.run import run
 
     last = time.monotonic()
@@ -317,7 +319,10 @@ def _work(opened: Database, executor: Executor, study: Study) -> None:
 
 @contextmanager
 def _screen() -> Iterator[Callable[[Progress], bool]]:
-    """A function that shows how far a study is, in a table that is drawn anew or in lines, and tells whether it goes on."""
+    """Yield a function that shows the progress, and returns True while answers are missing.
+
+    A terminal shows a table that is redrawn, other outputs one line per call.
+    """
     out = console(columns(PAGE_COLUMNS))
     if not sys.stdout.isatty():
 
@@ -340,7 +345,7 @@ def _screen() -> Iterator[Callable[[Progress], bool]]:
 
 
 def _table(progress: Progress) -> Any:
-    """How far a study is, a line for every data set."""
+    """Return the table of the progress, one row per data set."""
     from rich.table import Table
 
     table = Table(expand=False, caption=progress.sentence, caption_justify="left")

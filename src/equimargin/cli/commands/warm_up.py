@@ -1,4 +1,4 @@
-"""The command `warm-up`: kernels compiled before they are waited for."""
+"""Command `warm-up`: compilation of all kernels in advance."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import typer
 from equimargin.cli.output.errors import report_errors
 
 ROWS = 60
-"""Rows of the problems that are solved for their kernels' sake: enough that no solver finishes at its start."""
+"""Rows of the problems whose kernels are compiled; enough that no solver ends at once."""
 FEATURES = 3
 """Features of these problems."""
 LEVELS = 3
-"""Levels of the rankings among them."""
+"""Relevance grades of the rankings among them."""
 
 
 def warm_up() -> None:
-    """Compile the code of the solvers, and keep it on disk."""
+    """Compile the code of the solvers, and store it on disk."""
     with report_errors():
         import time
 

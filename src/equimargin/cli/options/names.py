@@ -1,4 +1,4 @@
-"""Options that take one of a few names: any case, any beginning that only one of them has; and flags."""
+"""Flags, and options that take one of a few names or a unique prefix, in any case."""
 
 from __future__ import annotations
 
@@ -9,43 +9,66 @@ import typer
 
 
 def match_prefix(text: str, names: Sequence[str]) -> str:
-    """Return the one of some names that a text is, or is the beginning of, in any case.
+    """Return the name that equals a text or is the only one to begin with it, in any case.
+
+    Parameters
+    ----------
+    text : str
+        Text of the user.
+    names : sequence of str
+        Names in lower case.
+
+    Returns
+    -------
+    str
+        Matching name.
 
     Raises
     ------
     typer.BadParameter
-        None of them, or several.
+        If no name or several names match.
     """
-    found = [name for name in names if name == text.lower()] or [
+    matches = [name for name in names if name == text.lower()] or [
         name for name in names if name.startswith(text.lower())
     ]
-    if len(found) != 1:
+    if len(matches) != 1:
         from equimargin.formulations.numeric.arguments import did_you_mean, one_of_these
 
-        maybe = f"; did you mean {one_of_these(found)}?" if found else did_you_mean(text, names)
+        maybe = f"; did you mean {one_of_these(matches)}?" if matches else did_you_mean(text, names)
         raise typer.BadParameter(f"{text!r} is not one of {', '.join(names)}{maybe}")
-    return found[0]
+    return matches[0]
 
 
 def choices(names: Iterable[str]) -> str:
-    """Return some names as the help lists them."""
+    """Join some names as the help lists them.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names.
+
+    Returns
+    -------
+    str
+        Names separated by commas, with "or" before the last.
+    """
     *first, last = names
     return f"{', '.join(first)} or {last}"
 
 
 def named(names: Sequence[str], help: str, panel: str | None = None) -> Any:
-    """Return an option that takes one of a few names: "poly" is polynomial where nothing else begins so.
+    """Return an option that takes one of a few names or a unique prefix.
 
-    The help lists the names where its text has {}.
+    "poly" selects polynomial if no other name begins with it.
 
     Parameters
     ----------
-    names
-        Names in small letters.
-    help
-        Help text with {} where the names stand.
-    panel
-        Panel of the help in which the option stands; None for "Options".
+    names : sequence of str
+        Names in lower case.
+    help : str
+        Help text with {} in place of the names.
+    panel : str, optional
+        Panel of the help; None for "Options".
     """
     return typer.Option(
         parser=lambda text: match_prefix(text, names),
@@ -57,7 +80,7 @@ def named(names: Sequence[str], help: str, panel: str | None = None) -> Any:
 
 
 def flag(name: str, help: str, panel: str | None = None, **more: Any) -> Any:
-    """Return an option without a value, in a panel of the help.
+    """Return an option without a value.
 
     Parameters
     ----------
@@ -66,8 +89,8 @@ def flag(name: str, help: str, panel: str | None = None, **more: Any) -> Any:
     help : str
         Help text.
     panel : str, optional
-        Panel of the help in which the option stands; None for "Options".
-    more
+        Panel of the help; None for "Options".
+    **more : object
         Further arguments of `typer.Option`.
     """
     return typer.Option(name, metavar="", help=help, rich_help_panel=panel, **more)

@@ -1,4 +1,4 @@
-"""Options on the problems of the rows, and these problems."""
+"""Options on the problems of the data, and the problems that they select."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ if TYPE_CHECKING:
 
 
 TASKS = ("classification", "regression", "ranking")
-"""The tasks of kernels and costs; an ordinal regression is compared, too."""
+"""Tasks that have kernels and costs; `compare` also accepts ordinal regression."""
 BIAS_ELSEWHERE = {
     "regression": "a regression has a free bias",
     "ranking": "a ranking has no bias, because one cancels in every pair",
     "ordinal": "an ordinal regression has thresholds in place of a bias",
 }
-"""What other tasks have instead of a choice of the bias, as a sentence for each."""
-WHAT_IS_LEARNED = "What is learned: {}; by default what the data look like."
+"""Message for each task without a choice of the intercept."""
+WHAT_IS_LEARNED = "Learning task: {}; by default inferred from the data."
 TaskOption = Annotated[str | None, named(TASKS, WHAT_IS_LEARNED, PROBLEM)]
 
 
 def _kernel_named(text: str) -> str:
-    """Return a kernel's name, of the project's or of a plug-in's."""
+    """Return the name of a registered kernel."""
     from equimargin.formulations.kernels.registry import KERNELS, called
 
     return match_prefix(called(text.lower()), list(KERNELS))
 
 
 def _kernels_begun(text: str) -> list[str]:
-    """Return the names of kernels that begin with a text."""
+    """Return the kernel names that begin with a text."""
     from equimargin.formulations.kernels.registry import KERNELS
 
     return [name for name in KERNELS if name.startswith(text)]
 
 
 def _gamma(text: str) -> str | float:
-    """Return the gamma of a kernel: a number, or one of scikit-learn's words for one."""
+    """Parse gamma: a number, or one of scikit-learn's words "scale" and "auto"."""
     try:
         return float(text)
     except ValueError:
@@ -59,7 +59,7 @@ def _gamma(text: str) -> str | float:
 
 @dataclass(frozen=True)
 class ProblemFields:
-    """Options on the problems of the rows."""
+    """Options on the problems of the data."""
 
     task: Annotated[str | None, named((*TASKS, "ordinal"), WHAT_IS_LEARNED, PROBLEM)] = None
     levels: Annotated[
@@ -97,17 +97,18 @@ class ProblemFields:
     gamma: Annotated[
         str | None,
         typer.Option(
-            "--gamma",  # typer 0.27 would call it after its metavar
+            # Named explicitly: typer 0.27 would name the option after its metavar.
+            "--gamma",
             parser=_gamma,
             metavar="GAMMA",
-            help="A number, scale for 1/(d var(X)) of d features, the default of poly, rbf and "
-            "sigmoid, or auto for 1/d.",
+            help="Kernel parameter: a number, scale for 1/(d var(X)) with d features, the default "
+            "of poly, rbf and sigmoid, or auto for 1/d.",
             rich_help_panel=PROBLEM,
         ),
     ] = None
     degree: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Of poly; by default 3.", rich_help_panel=PROBLEM),
+        typer.Option(metavar="N", help="Degree of poly; by default 3.", rich_help_panel=PROBLEM),
     ] = None
     coef0: Annotated[
         float | None,
@@ -153,14 +154,25 @@ class ProblemFields:
         str | None,
         named(
             ("free", "none", "penalized"),
-            "Bias of a classification: {} (part of the norm); by default `compare` takes "
-            "the first two and `path` the first.",
+            "Bias of a classification: {} (part of the norm); by default the first two in "
+            "`compare`, and the first in `path`.",
             PROBLEM,
         ),
     ] = None
 
     def check(self, data: Data) -> None:
-        """Refuse what the problems of the data do not have."""
+        """Refuse options that the problems of the data do not have.
+
+        Parameters
+        ----------
+        data : Data
+            Data of the problems.
+
+        Raises
+        ------
+        ValueError
+            If an option does not apply to the task of the data.
+        """
         if self.bias is not None and data.task != "classification":
             raise ValueError(
                 f"--bias is for classification: {BIAS_ELSEWHERE[data.task]}; leave it out"
@@ -173,8 +185,8 @@ class ProblemFields:
             )
         if data.pairs is not None:
             raise ValueError(
-                "--per-query is for labels: the pairs of --preferences have weights of "
-                "their own; leave one of the two out"
+                "--per-query is for labels, and the pairs of --preferences have their own "
+                "weights; leave out one of the two"
             )
         if data.qid is None:
             raise ValueError(
@@ -184,26 +196,26 @@ class ProblemFields:
 
     @property
     def losses(self) -> tuple[LossName, ...]:
-        """The losses of the problems."""
+        """Losses of the problems."""
         from equimargin.formulations.problem.choices import LOSSES
 
         return tuple(loss for loss in LOSSES if self.loss in (None, loss))
 
     def variant_arguments(self) -> dict[str, Any]:
-        """Return the arguments of the constructor of the task, without the weights.
+        """Return the arguments of the task's constructor, without the weights.
 
-        That there is no bias is not among them: that is a family of its own.
+        "No intercept" is not among them: it is a family of its own.
         """
         if self.bias == "penalized":
             return {"bias": "penalized"}
         return {"per_query": "mean"} if self.per_query == "mean" else {}
 
     def variant_record(self) -> dict[str, str | None]:
-        """Return the options on queries and the bias in a record."""
+        """Return the options on queries and the intercept for a record."""
         return {"per_query": self.per_query, "bias": self.bias}
 
     def variant_in_words(self) -> str:
-        """Return the clause of a heading on queries and the bias, after the kernel."""
+        """Return the part of a heading on queries and the intercept."""
         if self.bias is not None:
             return {
                 "free": ", a free bias",
@@ -218,14 +230,19 @@ class ProblemFields:
 
 
 def make_kernel(posing: ProblemFields, rows: Data) -> Kernel:
-    """Return the kernel that the options name, for the rows as the problems take them.
+    """Make the kernel that the options name, for the rows as the problems use them.
 
     Parameters
     ----------
     posing : ProblemFields
         Options on the problems.
     rows : Data
-        Rows as the problems take them.
+        Rows as the problems use them.
+
+    Returns
+    -------
+    Kernel
+        Kernel with its parameters.
 
     Raises
     ------
@@ -252,14 +269,14 @@ def make_kernel(posing: ProblemFields, rows: Data) -> Kernel:
 
 
 def data_record(data: Data, problem: Problem) -> dict[str, Any]:
-    """Return the data in a record; read_as names the columns, rows and weights.
+    """Return the record of the data; read_as names the columns, rows and weights.
 
     Parameters
     ----------
     data : Data
-        Rows.
+        Data of the problems.
     problem : Problem
-        A problem of the rows.
+        Any problem of the data.
     """
     return {
         "name": data.name,
@@ -272,14 +289,14 @@ def data_record(data: Data, problem: Problem) -> dict[str, Any]:
 
 
 def described(data: Data, problem: Problem) -> str:
-    """Return a sentence on how the data were read.
+    """Return a sentence on the interpretation of the data.
 
     Parameters
     ----------
     data : Data
-        Rows.
+        Data of the problems.
     problem : Problem
-        A problem of the rows.
+        Any problem of the data.
     """
     return data.describe(problem.p if data.task == "ranking" else None)
 
@@ -290,9 +307,9 @@ def headline(data: Data, problem: Problem, kernel: Kernel, posing: ProblemFields
     Parameters
     ----------
     data : Data
-        Rows.
+        Data of the problems.
     problem : Problem
-        A problem of the rows.
+        Any problem of the data.
     kernel : Kernel
         Kernel of the options.
     posing : ProblemFields
@@ -307,39 +324,39 @@ def headline(data: Data, problem: Problem, kernel: Kernel, posing: ProblemFields
 
 
 def kernel_record(kernel: Kernel) -> dict[str, Any]:
-    """Return a kernel in a record.
+    """Return the record of a kernel.
 
     Parameters
     ----------
     kernel : Kernel
-        A kernel.
+        Kernel to describe.
     """
     return {"name": kernel.name, **vars(kernel)}
 
 
 def in_words(kernel: Kernel) -> str:
-    """Return a kernel with its parameters in words.
+    """Return the name and the parameters of a kernel as text.
 
     Parameters
     ----------
     kernel : Kernel
-        A kernel.
+        Kernel to describe.
     """
     parameters = ", ".join(f"{name}={value:g}" for name, value in vars(kernel).items())
     return f"{kernel.name} kernel ({parameters})" if parameters else f"{kernel.name} kernel"
 
 
 HUBERISED = "svm.huberised_hinge"
-"""The family that is compared only where it is named, because its loss has a width of its own."""
+"""Family that is compared only by name, because its loss has a width parameter."""
 OF_ROWS = [
     each.name
     for request in (ProblemFields, ReadFields)
     for each in fields(request)
     if each.name != "family"
 ]
-"""The names of the options that user-defined families do not have.
+"""Names of the options that user-defined families do not have.
 
-They are about rows of features and the problems made of them.
+They concern rows of features and the problems of these rows.
 """
 
 
@@ -354,9 +371,9 @@ class ComparisonInput:
 
 
 def posed(source: str, reading: ReadFields, posing: ProblemFields) -> ComparisonInput:
-    """Return the problems of a task at the rows that the options name.
+    """Make the problems of the task, for the rows that the options name.
 
-    The command ends where there is nothing to rank.
+    The command ends if a ranking has no pairs.
 
     Parameters
     ----------
@@ -367,10 +384,15 @@ def posed(source: str, reading: ReadFields, posing: ProblemFields) -> Comparison
     posing : ProblemFields
         Options on the problems.
 
+    Returns
+    -------
+    ComparisonInput
+        Problems with their records.
+
     Raises
     ------
     ValueError
-        If the options do not go with the data or with each other.
+        If the options do not fit the data or each other.
     """
     rows = loaded(source, reading, posing.task, posing.kernel, posing.levels)
     rows = rows.scaled() if reading.scale else rows
@@ -391,21 +413,21 @@ def posed(source: str, reading: ReadFields, posing: ProblemFields) -> Comparison
     if problems[0].p == 0:
         typer.echo(NO_PAIRS)
         raise typer.Exit
-    said = (
+    title = (
         f"{headline(rows, problems[0], kernel, posing)}, C={posing.cost:g}{_left_out(rows, posing)}"
     )
-    return ComparisonInput(problems, said, data_record(rows, problems[0]), settings)
+    return ComparisonInput(problems, title, data_record(rows, problems[0]), settings)
 
 
 def _of_levels(
     rows: Data, kernel: Kernel, posing: ProblemFields, settings: dict[str, Any]
 ) -> ComparisonInput:
-    """Return the problems of an ordinal regression at the rows of a file.
+    """Make the problems of an ordinal regression for the rows of a file.
 
     Raises
     ------
     ValueError
-        If families have another name.
+        If --family names another family.
     """
     from equimargin.comparison.choice import matching
     from equimargin.problems import make_ordinal_problems
@@ -424,29 +446,48 @@ def _of_levels(
         "pairs_or_rows": m,
         "read_as": read_as,
     }
-    said = f"{read_as}; {in_words(kernel)}, C={posing.cost:g}"
+    title = f"{read_as}; {in_words(kernel)}, C={posing.cost:g}"
     return ComparisonInput(
-        [problem for problem in problems if problem.family in chosen], said, record, settings
+        [problem for problem in problems if problem.family in chosen], title, record, settings
     )
 
 
 def brought(
     context: typer.Context, data: str | None, patterns: list[str] | None, draw: int | None
 ) -> ComparisonInput | None:
-    """Return the problems of user-defined families, or None.
+    """Make the problems of user-defined families, or return None.
 
-    They are those that the patterns name where data are drawn, or that are named in full.
+    With --draw the families are those that match the patterns, otherwise those that are
+    named in full.
+
+    Parameters
+    ----------
+    context : typer.Context
+        Context of the command.
+    data : str or None
+        File of data; None if it is missing.
+    patterns : list of str or None
+        Names or patterns of families; None if none are given.
+    draw : int or None
+        Seed of the data; None to read a file.
+
+    Returns
+    -------
+    ComparisonInput or None
+        Problems with their records; None if no such family is named.
 
     Raises
     ------
     ValueError
-        No such family, data of both kinds or of none, options that the family does not have.
+        If there is no such family, if both or neither of a file and a seed are given,
+        or if the family lacks an option.
     """
+    # Without a pattern or a seed only a JSON file concerns a user-defined family.
     if patterns is None and draw is None:
         if data is not None and data.endswith(".json"):
             raise ValueError(
-                f"{data}: a JSON file has the data of a family from elsewhere; say of "
-                f"which: --family ID"
+                f"{data}: a JSON file has the data of a user-defined family; name it with "
+                f"--family ID"
             )
         return None
     from equimargin.own.data import list_family_names, load_problem, match_families
@@ -462,7 +503,7 @@ def brought(
         return None
     if not families:
         raise ValueError(
-            f"--draw needs --family with the name of a family from elsewhere; known: "
+            f"--draw needs the name of a user-defined family (--family ID); known: "
             f"{list_family_names()}"
         )
     sources = {name: context.get_parameter_source(name) for name in OF_ROWS}
@@ -473,26 +514,26 @@ def brought(
     ]
     if given:
         raise ValueError(
-            f"--{given[0].replace('_', '-')} is not for {families[0].id}: its data say all "
-            f"that it needs"
+            f"--{given[0].replace('_', '-')} does not apply to {families[0].id}, whose data "
+            f"determine the problem; leave it out"
         )
     with printed_apart():
-        found = [load_problem(family, data, draw) for family in families]
-    said = "; ".join(line for _, line in found)
+        pairs = [load_problem(family, data, draw) for family in families]
+    title = "; ".join(line for _, line in pairs)
     record = {
         "name": data or f"seed {draw}",
         "task": None,
         "rows": None,
         "features": None,
         "pairs_or_rows": None,
-        "read_as": said,
+        "read_as": title,
     }
     settings = {"task": None, "kernel": None, "scale": False, "sample": None, "seed": draw or 0}
-    return ComparisonInput([problem for problem, _ in found], said, record, settings)
+    return ComparisonInput([problem for problem, _ in pairs], title, record, settings)
 
 
 def _check_names(patterns: Sequence[str]) -> None:
-    """Refuse a name that no family has, before data are read for it."""
+    """Refuse an unknown family name before any data are read."""
     from equimargin.formulations import FAMILIES
     from equimargin.formulations.numeric.arguments import did_you_mean
 
@@ -501,15 +542,15 @@ def _check_names(patterns: Sequence[str]) -> None:
         if not set("*?[") & set(name) and name.lower() not in {id.lower() for id in known}:
             near = (
                 did_you_mean(name, known)
-                or "; `equimargin list families` has all, and --plugin MODULE brings others"
+                or "; `equimargin list families` has all, and --plugin MODULE registers more"
             )
             raise ValueError(f"unknown family {name!r}{near}")
 
 
 def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem]:
-    """Return the problems of the families of the task that have the variant and are named.
+    """Make the problems of the named families of the task that have the variant.
 
-    The family of the huberised hinge is among them where a pattern matches it and no other.
+    The huberised hinge is included if a pattern matches its family and no other.
     """
     from equimargin.problems import make_margin_problem_from_data, make_problems_from_data
 
@@ -517,6 +558,7 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
     problems = make_problems_from_data(
         data, posing.cost, kernel, posing.epsilon, posing.losses, **posing.variant_arguments()
     )
+    # A pattern such as "svm.*" does not select the huberised hinge: it has a width.
     usual = [problem.family for problem in problems]
     if of_hinges and any(
         _matching(pattern, [*usual, HUBERISED]) == [HUBERISED] for pattern in wanted or []
@@ -529,8 +571,8 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
         )
     elif posing.delta is not None:
         raise ValueError(
-            f"--delta is of the huberised hinge: name that family, --family {HUBERISED}, or "
-            f"leave it out"
+            f"--delta applies to the huberised hinge only; add --family {HUBERISED}, or leave "
+            f"it out"
         )
     if posing.bias is not None:
         problems = [problem for problem in problems if problem.bias == (posing.bias == "free")]
@@ -547,14 +589,14 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
 
 
 def _matching(pattern: str, families: list[str]) -> list[str]:
-    """Return the families that a pattern matches, in upper or lower case."""
+    """Return the families that match a pattern, ignoring case."""
     return [family for family in families if fnmatchcase(family, pattern.lower())]
 
 
 def _left_out(data: Data, posing: ProblemFields) -> str:
-    """Return why there are no one-norm families, where the data or the options keep them out."""
+    """Return the reason why one-norm families are excluded; empty if they are not."""
     if posing.bias == "penalized":
         return "; one-norm families have no penalised bias"
     if data.task == "ranking" and (data.weight is not None or data.pairs is not None):
-        return "; one-norm families know neither weights nor preferences"
-    return "; one-norm families know no means over queries" if posing.per_query == "mean" else ""
+        return "; one-norm families support neither weights nor preferences"
+    return "; one-norm families support no query means" if posing.per_query == "mean" else ""

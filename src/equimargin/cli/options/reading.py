@@ -1,4 +1,4 @@
-"""Options that say how rows are read, and the rows."""
+"""Options on the rows of the data, and the loaded rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 ScaleOption = Annotated[
-    bool, flag("--scale", "Bring every feature to mean 0 and deviation 1 over all rows.", DATA)
+    bool, flag("--scale", "Standardise every feature to mean 0 and deviation 1.", DATA)
 ]
 COLUMNS_AND_WORDS = (
     "target",
@@ -30,7 +30,7 @@ COLUMNS_AND_WORDS = (
     "categorical",
     "best",
 )
-"""The options that `data.load` takes as they are."""
+"""Names of the options that are passed to `data.load` unchanged."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,8 @@ class ReadFields:
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Column of factors of each row's cost; by default sample_weight, or weight in a "
-            "table whose target or query column has "
-            "a name that --target or --query finds by default; '' for none.",
+            help="Column of row weights (factors of C); by default sample_weight, or weight if "
+            "the target or query column has a default name; '' for none.",
             rich_help_panel=DATA,
         ),
     ] = None
@@ -75,7 +74,7 @@ class ReadFields:
         typer.Option(
             "--header/--no-header",
             metavar="",
-            help="First row of a table is column names, or is data; by default what it looks like.",
+            help="First row of a table: column names or data; by default inferred.",
             rich_help_panel=DATA,
         ),
     ] = None
@@ -97,7 +96,8 @@ class ReadFields:
         str | None,
         named(
             ("drop", "mean"),
-            "Treatment of missing entries: {} (drop the rows, or take the mean of the feature).",
+            "Treatment of missing entries: {} (drop the rows, or use the mean of the feature); by "
+            "default refused.",
             DATA,
         ),
     ] = None
@@ -115,8 +115,8 @@ class ReadFields:
         str | None,
         named(
             ("one-hot", "codes", "drop"),
-            "Columns of words: {} (an indicator of every word, its place in alphabetical "
-            "order, or left out).",
+            "Columns of words: {} (an indicator per word, its alphabetical position, or "
+            "dropped); by default refused.",
             DATA,
         ),
     ] = None
@@ -139,7 +139,7 @@ class ReadFields:
         typer.Option(
             metavar="N",
             min=1,
-            help="Rows to take at random; of a ranking whole queries, the last one cut.",
+            help="Number of random rows; whole queries of a ranking, the last one truncated.",
             rich_help_panel=DATA,
         ),
     ] = None
@@ -156,7 +156,7 @@ class ReadFields:
 def loaded(
     source: str, reading: ReadFields, task: str | None, kernel: str, levels: str | None = None
 ) -> Data:
-    """Return the data that the options name, not yet scaled.
+    """Load the data that the options name, unscaled.
 
     Parameters
     ----------
@@ -168,8 +168,18 @@ def loaded(
         Task of the options.
     kernel : str
         Name of the kernel.
-    levels : str or None
+    levels : str, optional
         Labels of an ordinal regression, comma-separated.
+
+    Returns
+    -------
+    Data
+        Rows, sampled if requested.
+
+    Raises
+    ------
+    ValueError
+        If the options exclude each other, or the sample has one class only.
     """
     from equimargin.data import load
 

@@ -1,7 +1,7 @@
-"""Commands whose parameters are dataclasses: every field is an option.
+"""Commands with dataclass parameters, of which every field is an option.
 
-Classes called ...Fields are options of the command line, those called ...Options
-keyword arguments in Python.
+Classes named ...Fields are options of the command line, those named ...Options keyword
+arguments in Python.
 """
 
 from __future__ import annotations
@@ -19,27 +19,32 @@ from equimargin.cli.output.errors import report_errors
 
 @dataclass(frozen=True)
 class Without:
-    """Mark of a request without options for some fields, which keep their defaults."""
+    """Mark of a request in which some fields have no option and keep their defaults."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Behind:
-    """Mark of an option of a command that follows the option of a field in the help."""
+    """Mark of a command's option that follows the option of a field in the help."""
 
     name: str
 
 
 def with_requests(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with an option for each field of the dataclasses that it takes.
+    """Return a command with an option for each field of its dataclass parameters.
 
-    An option of the command itself with the name of such a field takes its place, and fills it.
+    An option of the command with the name of a field replaces the field's option.
 
     Parameters
     ----------
     command : callable
         Command with the parameters that typer reads, and dataclasses.
+
+    Returns
+    -------
+    callable
+        Command that typer can register.
     """
     own, hints = signature(command).parameters, get_type_hints(command, include_extras=True)
     requests: dict[str, Any] = {
@@ -48,7 +53,7 @@ def with_requests(command: Callable[..., None]) -> Callable[..., None]:
         if is_dataclass(kind := (get_args(hints[name]) or (hints[name],))[0])
     }
     options = {
-        name: [each for each in fields(kind) if each.name not in _left_out(hints[name])]
+        name: [field for field in fields(kind) if field.name not in _left_out(hints[name])]
         for name, kind in requests.items()
     }
     behind = {
@@ -59,7 +64,7 @@ def with_requests(command: Callable[..., None]) -> Callable[..., None]:
     }
     placed = {
         *behind.values(),
-        *(each.name for of_request in options.values() for each in of_request),
+        *(field.name for of_request in options.values() for field in of_request),
     }
 
     def parameter(name: str) -> Parameter:
@@ -67,10 +72,10 @@ def with_requests(command: Callable[..., None]) -> Callable[..., None]:
 
     def parameters() -> Iterator[Parameter]:
         for name in own:
-            for each in options.get(name, []):
-                yield parameter(each.name) if each.name in own else _option(each, requests[name])
-                if each.name in behind:
-                    yield parameter(behind[each.name])
+            for field in options.get(name, []):
+                yield parameter(field.name) if field.name in own else _option(field, requests[name])
+                if field.name in behind:
+                    yield parameter(behind[field.name])
             if name not in requests and name not in placed:
                 yield parameter(name)
 
@@ -79,16 +84,16 @@ def with_requests(command: Callable[..., None]) -> Callable[..., None]:
         given = {name: value for name, value in values.items() if name in own}
         with report_errors():
             for name, kind in requests.items():
-                said = {each.name: values[each.name] for each in options[name]}
+                chosen = {field.name: values[field.name] for field in options[name]}
                 given[name] = kind(
-                    **{option: value for option, value in said.items() if value is not None}
+                    **{option: value for option, value in chosen.items() if value is not None}
                 )
         command(**given)
 
     shown = list(parameters())
-    # typer reads the signature and the annotations of a command
+    # typer reads the signature and the annotations of a command.
     vars(filled)["__signature__"] = signature(command).replace(parameters=shown)
-    filled.__annotations__ = {each.name: each.annotation for each in shown}
+    filled.__annotations__ = {field.name: field.annotation for field in shown}
     return filled
 
 
@@ -98,7 +103,7 @@ def _left_out(hint: Any) -> tuple[str, ...]:
 
 
 def _option(field: Field[Any], request: type) -> Parameter:
-    """Return the parameter of a field, which is annotated with an option or has its metadata."""
+    """Return the parameter of a field, from its annotation or its metadata."""
     if not field.metadata:
         hint = get_type_hints(request, include_extras=True)[field.name]
         return Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hint)

@@ -1,4 +1,4 @@
-"""Options that several commands have: data, files for results, and plug-ins."""
+"""Options of several commands: data, files for results, and plug-ins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from equimargin.cli.output.errors import report_errors
 from equimargin.cli.output.files import printed_apart
 
 DATA, PROBLEM, OUTPUT = "Data", "Problem", "Output"
-"""The panels of the help in which the options of `compare`, `shrink` and `path` stand, beside those of the request."""
+"""Help panels of `compare`, `shrink` and `path`, in addition to those of the request."""
 
 DataArgument = Annotated[
     str,
@@ -36,14 +36,23 @@ JSONOption = Annotated[
 
 HTMLOption = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE", help="Page for a browser; - for standard output.", rich_help_panel=OUTPUT
-    ),
+    typer.Option(metavar="FILE", help="HTML page; - for standard output.", rich_help_panel=OUTPUT),
 ]
 
 
 def load_plugins(names: list[str] | None) -> list[str] | None:
-    """Load the plug-ins of installed packages, then those that are named."""
+    """Load the plug-ins of installed packages, then those that are named.
+
+    Parameters
+    ----------
+    names : list of str or None
+        Modules or files; None for installed packages only.
+
+    Returns
+    -------
+    list of str or None
+        The names, for typer.
+    """
     with report_errors(), printed_apart():
         from equimargin.own.plugins import load, load_installed
 
@@ -61,8 +70,8 @@ PluginOption = Annotated[
         metavar="MODULE",
         callback=load_plugins,
         is_eager=True,
-        help="Module, or file ending in .py, whose import enters families, kernels and solvers; "
-        "may be given again.",
+        help="Module, or file ending in .py, that registers families, kernels and solvers; may "
+        "be given again.",
     ),
 ]
 
@@ -70,4 +79,4 @@ NO_PAIRS = (
     "No preference pairs: within every query all rows have the same label, so there is nothing "
     "to rank."
 )
-"""What a command prints for a ranking without pairs."""
+"""Message for a ranking without pairs."""

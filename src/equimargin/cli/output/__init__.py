@@ -1,1 +1,1 @@
-"""What a command prints and writes, and how it ends."""
+"""Printed output, written files and the end of a command."""

@@ -1,6 +1,6 @@
-"""Exit statuses, and the end of an output that cannot be written.
+"""Exit statuses, and the end of output that cannot be written.
 
-Nothing here takes time to import.
+The module imports nothing that takes time.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ import os
 from typing import IO, Any
 
 INTERRUPTED = 130
-"""The exit status of what was interrupted, as a shell gives it after Ctrl-C."""
+"""Exit status after an interrupt, as a shell reports it after Ctrl-C."""
 UNREAD = 141
-"""The exit status after output to a pipe without a reader, as a shell has it for SIGPIPE."""
+"""Exit status after output to a pipe without a reader, as a shell reports SIGPIPE."""
 UNWRITTEN = 2
-"""The exit status of what was printed and cannot be written, as on a full disk."""
+"""Exit status if the output cannot be written, as on a full disk."""
 
 
 def error_sentence(error: OSError) -> str:
-    """Return the sentence of an error of the system; one that names no file is of the output.
+    """Return the message of a system error; without a file name it concerns the output.
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ def error_sentence(error: OSError) -> str:
 
 
 def read_no_more(out: IO[Any]) -> None:
-    """Send an output without a reader nowhere, with all that is still to be flushed.
+    """Discard the remaining output of a stream, including its buffer.
 
     Parameters
     ----------
     out : IO
-        Output without a reader, or one that cannot be written.
+        Stream without a reader, or one that cannot be written.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())

@@ -1,4 +1,4 @@
-"""Errors as sentences in place of tracebacks, and how a command ends."""
+"""Error messages in place of tracebacks, and the end of a command."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ import typer
 from equimargin.cli.output.ending import INTERRUPTED, UNREAD, error_sentence, read_no_more
 
 OF_TRACKERS = "ignore:resource_tracker:UserWarning"
-"""The filter of the warnings of multiprocessing's resource tracker: that it clears up after ended processes is no user's concern."""
+"""Filter for the warnings of multiprocessing's resource tracker.
+
+It warns when it cleans up after stopped processes, which is no fault.
+"""
 
 
 @contextmanager
 def report_errors() -> Iterator[None]:
-    """End with a sentence instead of a traceback: exit status 2 after bad input, 130 after an interrupt.
+    """Turn errors into a message and an exit status: 2 for bad input, 130 for an interrupt.
 
-    Where nobody reads standard output any more, as behind `| head`, end without a word, as programs do then.
+    If standard output has no reader any more, as behind `| head`, exit without a
+    message.
     """
     try:
         yield
@@ -34,10 +38,10 @@ def report_errors() -> Iterator[None]:
     except ImportError as missing:
         if "hypothesis" not in str(missing):
             raise
-        exit_usage_error("drawing data needs hypothesis: pip install hypothesis")
+        exit_usage_error("sampling data needs hypothesis: pip install hypothesis")
     except MemoryError as error:
         exit_usage_error(
-            f"the memory is not enough ({error or 'no word on how much'}); take fewer rows "
+            f"there is not enough memory ({error or 'of unknown size'}); use fewer rows "
             f"(--sample) or features (--drop)"
         )
     except KeyboardInterrupt:
@@ -45,13 +49,29 @@ def report_errors() -> Iterator[None]:
 
 
 def exit_interrupted(sentence: str) -> NoReturn:
-    """Print a sentence and exit at once with status 130, without waiting for compiled code in this process or in its children."""
+    """Print a message and exit with status 130, without waiting for compiled code.
+
+    This holds for this process and its child processes.
+
+    Parameters
+    ----------
+    sentence : str
+        Message.
+    """
     typer.echo(f"equimargin: {sentence}", err=True)
     _exit_at_once(INTERRUPTED)
 
 
 def exit_after_interrupt(sentence: str, others_work: bool) -> NoReturn:
-    """Exit with status 130, at once if any work goes on that nobody waits for, be it in other processes (others_work)."""
+    """Print a message and exit with status 130, at once if some computation still runs.
+
+    Parameters
+    ----------
+    sentence : str
+        Message.
+    others_work : bool
+        True if other processes still compute.
+    """
     typer.echo(f"equimargin: {sentence}", err=True)
     if others_work:
         _exit_at_once(INTERRUPTED)
@@ -59,7 +79,13 @@ def exit_after_interrupt(sentence: str, others_work: bool) -> NoReturn:
 
 
 def exit_with(status: int) -> NoReturn:
-    """Exit with a status, at once if any work goes on that nobody waits for."""
+    """Exit with a status, at once if some computation still runs.
+
+    Parameters
+    ----------
+    status : int
+        Exit status.
+    """
     from equimargin.solvers.interrupt import is_work_left
 
     if is_work_left():
@@ -68,7 +94,7 @@ def exit_with(status: int) -> NoReturn:
 
 
 def without_warnings_of_trackers() -> None:
-    """Let the process that clears up behind other processes do so without a word where these are ended by force."""
+    """Suppress the warnings of the resource tracker about processes stopped by force."""
     known = os.environ.get("PYTHONWARNINGS")
     os.environ["PYTHONWARNINGS"] = f"{known},{OF_TRACKERS}" if known else OF_TRACKERS
 
@@ -86,6 +112,12 @@ def _exit_at_once(status: int) -> NoReturn:
 
 
 def exit_usage_error(sentence: str) -> NoReturn:
-    """Exit with status 2."""
+    """Print a message and exit with status 2.
+
+    Parameters
+    ----------
+    sentence : str
+        Message.
+    """
     typer.echo(f"equimargin: {sentence}", err=True)
     raise typer.Exit(2)

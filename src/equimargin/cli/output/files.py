@@ -1,4 +1,4 @@
-"""Files of a command: refused before the work where they cannot be written, and written whole."""
+"""Output files of a command, checked before the work and written as a whole."""
 
 from __future__ import annotations
 
@@ -11,21 +11,33 @@ from typing import Any
 from equimargin.cli.output.ending import read_no_more
 
 STDOUT = Path("-")
-"""The file name that stands for standard output, as in other Unix tools."""
+"""File name that denotes standard output, as in other Unix tools."""
 
 
 @contextmanager
 def printed_apart() -> Iterator[None]:
-    """Send what a plug-in prints to standard error.
+    """Send the output of plug-ins to standard error.
 
-    Standard output is for the page or for a record.
+    Standard output is reserved for the page or a record.
     """
     with redirect_stdout(sys.stderr):
         yield
 
 
 def check_writable(*paths: Path | None) -> None:
-    """Refuse files that cannot be written, before the work is done."""
+    """Refuse files that cannot be written, before the work starts.
+
+    Parameters
+    ----------
+    *paths : Path or None
+        Files; None and standard output need no check.
+
+    Raises
+    ------
+    ValueError
+        If a file cannot be written, or two outputs have one destination.
+    """
+    # Only files can be unwritable; standard output can only be requested twice.
     named = [path for path in paths if path is not None and path != STDOUT]
     for path in named:
         try:
@@ -44,12 +56,12 @@ def check_writable(*paths: Path | None) -> None:
 
 
 def _open_once(path: Path) -> None:
-    """Open for writing what will be written after the work, and leave it as it is.
+    """Open a future output file for writing, and leave it unchanged.
 
     Raises
     ------
     OSError
-        It cannot be opened.
+        If the file cannot be opened.
     """
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise OSError("it is a folder" if path.is_dir() else "its folder does not exist")
@@ -64,15 +76,25 @@ def _open_once(path: Path) -> None:
 
 @contextmanager
 def writing(*paths: Path | None) -> Iterator[Callable[[Path, str], None]]:
-    """A function that writes text to one of the files, whole or not at all.
+    """Yield a function that writes a text to one of the files, whole or not at all.
 
-    Where standard output is one of them it holds that text alone: what is printed for a person goes to standard error. Where nobody reads
-    standard output any more, files are written all the same.
+    If standard output is one of them, it receives that text alone, and messages go to
+    standard error. Files are written even if standard output has no reader any more.
+
+    Parameters
+    ----------
+    *paths : Path or None
+        Files of the command; None if not requested.
+
+    Yields
+    ------
+    callable
+        Function of a file and a text.
 
     Raises
     ------
     BrokenPipeError
-        At the end, where nobody has read standard output.
+        At the end, if standard output has no reader.
     """
     lasting = _Lasting(sys.stdout)
     out: Any = lasting if any(paths) else sys.stdout
@@ -93,9 +115,12 @@ def writing(*paths: Path | None) -> Iterator[Callable[[Path, str], None]]:
 
 
 class _Lasting:
-    """Standard output that takes what nobody reads.
+    """Standard output that remains writable without a reader.
 
-    unread : whether somebody has closed the other end.
+    Attributes
+    ----------
+    unread : bool
+        True if the reader has closed its end.
     """
 
     def __init__(self, out: Any) -> None:
@@ -111,7 +136,7 @@ class _Lasting:
         return len(text)
 
     def flush(self) -> None:
-        """Hand on what was written."""
+        """Flush the output."""
         with self._unbroken():
             self._out.flush()
 

@@ -1,4 +1,4 @@
-"""What `compare` prints while it works: blocks as they are finished, in a terminal also those that are not yet."""
+"""Progress output of `compare`: finished blocks and, in a terminal, unfinished ones."""
 
 from __future__ import annotations
 
@@ -18,18 +18,21 @@ if TYPE_CHECKING:
     from equimargin.report.view import FamilyView
 
 WIDE_COLUMNS = 150
-"""Columns of the wide table where nobody says how many there are."""
+"""Columns of the wide table if the width of the output is unknown."""
 NARROWEST = 20
-"""Columns that are made use of however few a terminal says that it has."""
+"""Minimum width in columns, however narrow a terminal reports to be."""
 
 
 class Screen:
-    """Standard output: a terminal, where what is at work is redrawn below what is finished, or a pipe, where lines only follow.
+    """Output of a comparison to a terminal or a pipe.
+
+    A terminal redraws the running families below the finished ones; a pipe appends
+    lines.
 
     Parameters
     ----------
     wide : bool
-        Whether families are shown as wide tables.
+        True to show families as wide tables.
     """
 
     def __init__(self, wide: bool) -> None:
@@ -50,8 +53,8 @@ class Screen:
 
             from equimargin.formulations.numeric.jit import compiling_announced
 
-            # Only this thread draws: a second one that draws while a block is printed
-            # would move the cursor over its lines.
+            # Only this thread draws: another one would move the cursor over lines that
+            # are being printed.
             self._while_live.enter_context(unread_output_kept())
             self._live = self._while_live.enter_context(
                 Live(console=self.console, auto_refresh=False, transient=True)
@@ -68,13 +71,24 @@ class Screen:
         self._while_live.close()
 
     def headline(self, text: str) -> None:
-        """Print how the data were read, on as many lines as it takes."""
+        """Print the interpretation of the data, wrapped to the width.
+
+        Parameters
+        ----------
+        text : str
+            Text of `headline` in `cli.options.posing`.
+        """
         self._print([*self._style().wrapped(text, 0, 2), ""])
 
     def update(self, found: Comparison) -> None:
-        """Print the families that are finished since the last time.
+        """Print the families that are finished since the last call.
 
-        In a pipe also the first proof of one that is not.
+        A pipe also receives the first proof of an unfinished family.
+
+        Parameters
+        ----------
+        found : Comparison
+            Comparison so far.
         """
         self._found = found
         for family in found.view.families:
@@ -86,7 +100,13 @@ class Screen:
             self._live.update(self._at_work(found), refresh=True)
 
     def end(self, found: Comparison) -> None:
-        """Print what is left of the families, and the closing lines."""
+        """Print the remaining families and the closing lines.
+
+        Parameters
+        ----------
+        found : Comparison
+            Last comparison.
+        """
         self._found = found
         for family in found.view.families:
             self._family(family)
@@ -111,7 +131,7 @@ class Screen:
         )
 
     def _announce(self, family: FamilyView, tol: float) -> None:
-        """One line on an optimum that is proven while others are still to be asked."""
+        """Print one line on an optimum that is proven before all answers have run."""
         from equimargin.report.page import first_proof
 
         if family.judged.interval.relative_width <= tol:
@@ -119,7 +139,7 @@ class Screen:
             self._print(first_proof(family, self._style()))
 
     def _announce_compiling(self, seconds: float) -> None:
-        """Show that code is compiled now and once only, and for about how long."""
+        """Show that code is compiled, only once, and for about how long."""
         if self._live is not None and self._found is not None:
             self._live.update(
                 self._at_work(
@@ -129,7 +149,7 @@ class Screen:
             )
 
     def _at_work(self, found: Comparison, doing: str = "") -> Any:
-        """What is not finished yet, and how far the comparison is, as a terminal shows it."""
+        """Return the unfinished families and the progress, as a terminal shows them."""
         from rich.text import Text
 
         from equimargin.report.page import block
@@ -143,7 +163,7 @@ class Screen:
         lines += [doing[: self.width]] if doing else []
         how_far = (
             f"{found.done} of {found.total} answers, {found.seconds:.0f} s; Ctrl-C ends with "
-            f"what there is"
+            f"the results so far"
         )
         return Text("\n".join([*lines, how_far[: self.width]]))
 
@@ -162,7 +182,10 @@ class Screen:
 
 @contextmanager
 def unread_output_kept() -> Iterator[None]:
-    """Let the terminal keep at Ctrl-C what it has not shown yet, while entered: it would drop blocks that are not printed again."""
+    """Let the terminal keep its pending output at Ctrl-C, within the context.
+
+    By default it drops blocks that are not printed again.
+    """
     if sys.platform == "win32":
         yield
         return
@@ -173,7 +196,8 @@ def unread_output_kept() -> Iterator[None]:
         before, asking = termios.tcgetattr(out), os.tcgetpgrp(out) == os.getpgrp()
     except (OSError, termios.error):
         asking = False
-    if not asking:  # a terminal stops a process in the background that asks it for anything
+    # A terminal stops a background process that changes its settings.
+    if not asking:
         yield
         return
     termios.tcsetattr(out, termios.TCSANOW, [*before[:3], before[3] | termios.NOFLSH, *before[4:]])
@@ -186,15 +210,16 @@ def unread_output_kept() -> Iterator[None]:
 def keep_standard_output() -> None:
     """Discard the output that libraries write to the file descriptor of standard output.
 
-    HiGHS 1.16 prints a banner from C++ before its output can be switched off. Child processes
-    inherit the descriptor, so that their libraries are silent, too.
+    HiGHS 1.16 prints a banner from C++ before its output can be switched off. Child
+    processes inherit the descriptor, so that their libraries are silent, too.
     """
     out = sys.stdout
     if not isinstance(out, io.TextIOWrapper):
         return
     try:
         descriptor = out.fileno()
-    except OSError:  # it is no file
+    # A stream without a descriptor is no file.
+    except OSError:
         return
     out.flush()
     raw = io.FileIO(os.dup(descriptor), "w")
@@ -212,13 +237,37 @@ def keep_standard_output() -> None:
 
 
 def columns(fallback: int) -> int:
-    """Columns of standard output: those of the terminal or of the variable COLUMNS, or else the fallback."""
+    """Return the width of standard output, from the terminal or the variable COLUMNS.
+
+    Parameters
+    ----------
+    fallback : int
+        Width in columns if neither is known.
+
+    Returns
+    -------
+    int
+        Number of columns.
+    """
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     return max(shutil.get_terminal_size((fallback, 24)).columns if known else fallback, NARROWEST)
 
 
 def console(width: int) -> Any:
-    """Where rich prints, standard output as it is now; that nobody reads it is an error of the command, not an exit of rich's."""
+    """Return a rich console on the present standard output.
+
+    A missing reader raises BrokenPipeError, where rich itself would exit.
+
+    Parameters
+    ----------
+    width : int
+        Width in columns.
+
+    Returns
+    -------
+    rich.console.Console
+        Console.
+    """
     from rich.console import Console
 
     class Output(Console):
@@ -229,7 +278,7 @@ def console(width: int) -> Any:
 
 
 def _encodes(text: str) -> bool:
-    """Whether standard output can show these characters."""
+    """Return True if standard output can show these characters."""
     try:
         text.encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):

@@ -1,1 +1,1 @@
-"""The meaning of a table's columns: target, queries, weights of the rows, and features."""
+"""Roles of a table's columns: target, queries, weights of the rows, and features."""

@@ -1,4 +1,4 @@
-"""A table of columns becomes rows of features, each with a target: every column gets its role and its numbers."""
+"""Assignment of roles to the columns of a table, and their conversion to numbers."""
 
 from __future__ import annotations
 
@@ -28,16 +28,28 @@ from equimargin.data.words import MISSING, DataError, number, pointed, shown
 
 
 def assign_roles(columns: Columns, request: Request) -> Table:
-    """Give every column its role and its numbers.
+    """Assign a role to every column, and convert it to numbers.
+
+    Parameters
+    ----------
+    columns : Columns
+        Table column by column.
+    request : Request
+        Options of `load`.
+
+    Returns
+    -------
+    Table
+        Features and targets of the rows.
 
     Raises
     ------
     DataError
-        Columns that are not there or have two roles, no features, entries that are no finite
-        numbers.
+        If a column does not exist or has two roles, if there are no features, or if
+        entries are not finite numbers.
     """
     roles = find_roles(columns, request)
-    # Further rows are encoded as the data that they join.
+    # Further rows are encoded like the first data.
     if request.like is not None:
         request = replace(request, categorical=request.like.origin.categorical)
     words = {at for at in roles.features if _holds_words(columns, at, request)}
@@ -146,7 +158,7 @@ def _joined(
 
 
 def _ids(columns: Columns, at: int) -> tuple[str, ...]:
-    """The names of the rows, no two of them equal."""
+    """Return the ids of the rows, which must be distinct."""
     first: dict[str, int] = {}
     for row, name in enumerate(map(format_row_name, columns.entries[at])):
         if first.setdefault(name, row) != row:
@@ -159,14 +171,14 @@ def _ids(columns: Columns, at: int) -> tuple[str, ...]:
 
 
 def _notes(columns: Columns, roles: Roles, missing: Missing | None) -> list[str]:
-    """Return sentences on what the user may have meant otherwise."""
+    """Return sentences on columns that the user may have meant otherwise."""
     names = [
         columns.names[at] for at in roles.features if columns.names[at].lower() == FAINT_WEIGHT_NAME
     ]
     given = (
         []
         if roles.id is None
-        else [f"`{columns.names[roles.id]}` is what preferences call the rows"]
+        else [f"`{columns.names[roles.id]}` identifies the rows in preferences"]
     )
     notes = given + [
         f"`{name}` is a feature ({columns.option('weight', name)} makes it the weight of the rows)"
@@ -195,7 +207,7 @@ def _notes(columns: Columns, roles: Roles, missing: Missing | None) -> list[str]
 def _without_missing(
     columns: Columns, roles: Roles, missing: Missing | None
 ) -> tuple[Columns, NDArray[np.bool_] | None]:
-    """The rows without a missing entry, and which rows these are, where such rows are to be left out."""
+    """Return the rows without a missing entry, and a mask of them; all if none are dropped."""
     if missing != "drop":
         return columns, None
     kept = np.ones(len(columns.numbers), dtype=np.bool_)
@@ -216,7 +228,7 @@ def _without_missing(
 
 
 def _holds_words(columns: Columns, at: int, request: Request) -> bool:
-    """Return True for a feature of words alone, or of words in the data to be joined."""
+    """Return True for a feature of words only, or one encoded in the data to extend."""
     if request.like is not None:
         known = request.like.origin
         return columns.names[at] in (

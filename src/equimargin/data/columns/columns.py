@@ -1,4 +1,4 @@
-"""A table column by column, as readers hand it on."""
+"""Table column by column, the common result of all readers."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from numpy.typing import NDArray
 from equimargin.data.words import MISSING, number, pointed, shown
 
 Entries = Sequence[str] | NDArray[Any]
-"""A column: text as in a file, or an array of int64 or of float64, in which NaN is a missing entry."""
+"""Column: text as in a file, or an array of int64, or of float64 with NaN for missing."""
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """A table column by column.
+    """Table column by column.
 
     Parameters
     ----------
     where : str
-        How sentences call the table.
-    names : tuple[str, ...]
-        Of the columns.
-    entries : tuple[Entries, ...]
-        As many columns.
-    unit, numbers
-        How sentences call the rows: "line" 7, or "row" 3.
-    header : bool | None
-        Whether the names are the first row of a text; None of what is no text.
+        Name of the table in messages.
+    names : tuple of str
+        Names of the columns.
+    entries : tuple of Entries
+        Entries of the columns.
+    unit, numbers : str, sequence of int
+        Name and numbers of the rows in messages: "line" 7, or "row" 3.
+    header : bool or None
+        True if the names are the first row of a text; None for other formats.
     in_python : bool
-        Whether the table can only come from Python, so that options are keyword
+        True if the table can only come from Python, where options are keyword
         arguments.
     decimal : str
-        The decimal point of text.
-    na : tuple[str, ...]
-        The words that stand for a missing entry, in lower case.
-    notes : tuple[str, ...]
-        How the text was read.
+        Decimal point of text.
+    na : tuple of str
+        Words for a missing entry, in lower case.
+    notes : tuple of str
+        Sentences on how the text was read.
     """
 
     where: str
@@ -56,12 +56,38 @@ class Columns:
     notes: tuple[str, ...] = ()
 
     def number(self, text: str) -> float | None:
-        """The number that an entry is, or None."""
+        """Parse an entry as a number; None if it is none.
+
+        Parameters
+        ----------
+        text : str
+            Entry of the table.
+
+        Returns
+        -------
+        float or None
+            Number, or None.
+        """
         return number(pointed(text) if self.decimal == "," else text)
 
     def gaps(self, at: int) -> NDArray[np.bool_]:
-        """Which entries of a column are missing, (m,): NaN, one of the words, or a number that is one of them."""
+        """Return a mask of the missing entries of a column.
+
+        An entry is missing if it is NaN, one of the words, or a number equal to one of
+        them.
+
+        Parameters
+        ----------
+        at : int
+            Index of the column.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            True for missing entries.
+        """
         entries = self.entries[at]
+        # Words that are numbers, such as -999, are compared as numbers.
         values = [
             value
             for word in self.na
@@ -78,21 +104,66 @@ class Columns:
         return np.array([entry in absent for entry in entries], dtype=np.bool_)
 
     def place(self, row: int, column: int) -> str:
-        """Where an entry stands, in words."""
+        """Return the position of an entry as text.
+
+        Parameters
+        ----------
+        row : int
+            Index of the row.
+        column : int
+            Index of the column.
+
+        Returns
+        -------
+        str
+            Table, row and column for a message.
+        """
         return f"{self.where}, {self.unit} {self.numbers[row]}, column {shown(self.names[column])}"
 
     def option(self, name: str, value: str) -> str:
-        """An option as it is written on the command line, or in Python."""
+        """Return an option as written on the command line or, for frames, in Python.
+
+        Parameters
+        ----------
+        name : str
+            Name of the option.
+        value : str
+            Value of the option.
+
+        Returns
+        -------
+        str
+            Text for a message.
+        """
         if self.in_python:
             return f"{name}={[value]!r}" if name in ("drop", "na") else f"{name}={value!r}"
         return f"--{name} {shlex.quote(value)}"
 
     def are_words(self, entries: set[str]) -> bool:
-        """Return True if there are entries, and none is a number."""
+        """Return True if there are entries, and none is a number.
+
+        Parameters
+        ----------
+        entries : set of str
+            Distinct entries of a column.
+        """
         return bool(entries) and all(self.number(entry) is None for entry in entries)
 
     def absent_among_words(self, at: int) -> list[str]:
-        """Return the entries of a column that stand for missing ones where all others are words, which they might be as well."""
+        """Return the missing entries of a column that otherwise holds words.
+
+        Such an entry may be a word as well.
+
+        Parameters
+        ----------
+        at : int
+            Index of the column.
+
+        Returns
+        -------
+        list of str
+            Distinct missing entries, sorted.
+        """
         entries = self.entries[at]
         if isinstance(entries, np.ndarray):
             return []

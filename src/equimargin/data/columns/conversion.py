@@ -1,4 +1,4 @@
-"""Columns of a table become numbers; a bad value is refused with its line and column."""
+"""Conversion of table columns to numbers; bad values are refused with line and column."""
 
 from __future__ import annotations
 
@@ -17,29 +17,44 @@ from equimargin.data.tasks import EXACT_INTEGERS, exact_labels
 from equimargin.data.words import DataError, listed, number, pointed, shown, whole_number
 
 GROUPED_DIGITS: Final = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")
-"""A number whose commas seem to group its digits, as in 1,234,567."""
+"""Number whose commas seem to group its digits, as in 1,234,567."""
 
 T = TypeVar("T")
-"""Type of what a column becomes."""
+"""Type of a converted column."""
 
 
 class MissingEntry(DataError):
-    """Error of a missing entry where one is refused."""
+    """Error of a missing entry that is not allowed."""
 
 
 class DecimalComma(DataError):
-    """Error of a number with a decimal comma where points are expected."""
+    """Error of a number with a decimal comma where a point is expected."""
 
 
 class Conversion:
-    """Conversion of columns that keeps the errors, by the places of the columns."""
+    """Conversion of columns that collects the errors by column index."""
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
         self.errors: dict[int, DataError] = {}
 
     def __call__(self, convert: Callable[..., T], at: int, *more: Any) -> T | None:
-        """Return what a function makes of a column, or None if it refuses the column."""
+        """Convert a column; record the error and return None if that fails.
+
+        Parameters
+        ----------
+        convert : callable
+            Function of the columns, an index and further arguments.
+        at : int
+            Index of the column.
+        *more : object
+            Further arguments of `convert`.
+
+        Returns
+        -------
+        T or None
+            Converted column.
+        """
         try:
             return convert(self.columns, at, *more)
         except DataError as error:
@@ -48,7 +63,27 @@ class Conversion:
 
 
 def read_target(columns: Columns, at: int, task: str | None) -> NDArray[Any]:
-    """Return the target: numbers, or labels as text."""
+    """Read the target: numbers, or labels as text.
+
+    Parameters
+    ----------
+    columns : Columns
+        Table column by column.
+    at : int
+        Index of the column.
+    task : str or None
+        Task; None to infer it later.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Numbers or text.
+
+    Raises
+    ------
+    DataError
+        If the entries do not fit the task.
+    """
     entries, remedy = columns.entries[at], "correct it or"
     if not isinstance(entries, np.ndarray) and task in (None, "classification", "ordinal"):
         if columns.absent_among_words(at):
@@ -86,8 +121,8 @@ def read_target(columns: Columns, at: int, task: str | None) -> NDArray[Any]:
 def _no_label(columns: Columns, row: int, at: int) -> MissingEntry:
     text = str(columns.entries[at][row])
     hint = (
-        f"; if it is a label, say what is missing instead ({columns.option('na', '')}: only "
-        f"what is empty)"
+        f"; if it is a label, name the words for missing entries ({columns.option('na', '')}: "
+        f"only empty ones)"
         if columns.number(text) is None and text
         else ""
     )
@@ -99,7 +134,25 @@ def _no_label(columns: Columns, row: int, at: int) -> MissingEntry:
 
 
 def read_weights(columns: Columns, at: int) -> NDArray[np.float64]:
-    """Return the weights of the rows, (m,)."""
+    """Read the weights of the rows.
+
+    Parameters
+    ----------
+    columns : Columns
+        Table column by column.
+    at : int
+        Index of the column.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Weights, at least 0.
+
+    Raises
+    ------
+    DataError
+        If a weight is negative or not finite.
+    """
     name = columns.names[at]
     weights = _floats(
         columns, at, f"correct it, or read the column as a feature ({columns.option('weight', '')})"
@@ -115,7 +168,29 @@ def read_weights(columns: Columns, at: int) -> NDArray[np.float64]:
 
 
 def read_feature(columns: Columns, at: int, request: Request, is_words: bool) -> EncodedColumn:
-    """Return a feature as a column of numbers, or as those that encode its words."""
+    """Read a feature, as one column or as the columns that encode its words.
+
+    Parameters
+    ----------
+    columns : Columns
+        Table column by column.
+    at : int
+        Index of the column.
+    request : Request
+        Options of `load`.
+    is_words : bool
+        True if the column holds only words.
+
+    Returns
+    -------
+    EncodedColumn
+        Columns with their names.
+
+    Raises
+    ------
+    DataError
+        If an entry is no number and no known word.
+    """
     name, fill = columns.names[at], request.missing == "mean"
     if not is_words or request.categorical is None:
         remedy = _feature_remedy(columns, at)
@@ -128,8 +203,7 @@ def read_feature(columns: Columns, at: int, request: Request, is_words: bool) ->
         return EncodedColumn((name,), _floats(columns, at, remedy, fill)[:, np.newaxis], ())
     words, gaps = [format_row_name(entry) for entry in columns.entries[at]], columns.gaps(at)
     known = None if request.like is None else request.like.origin.categories.get(name)
-    # A gap is wrong unless it is filled, a word only if the data to be joined do not
-    # have it.
+    # A gap is wrong unless it is filled, a word if the first data lack it.
     wrong = [
         row
         for row, word in enumerate(words)
@@ -169,13 +243,13 @@ def _feature_remedy(columns: Columns, at: int) -> str:
 def _floats(
     columns: Columns, at: int, remedy: str, fill: bool | None = None
 ) -> NDArray[np.float64]:
-    """The numbers of a column, (m,), all finite.
+    """Convert a column to finite numbers of shape (m,).
 
     Parameters
     ----------
-    fill : bool or None
-        Whether missing entries, as NaN, are allowed; None of a column in which no mean can take
-        their place.
+    fill : bool, optional
+        True if missing entries are allowed, as NaN; None for a column that no mean can
+        fill.
     """
     entries, gaps = columns.entries[at], columns.gaps(at)
     if isinstance(entries, np.ndarray):
@@ -187,8 +261,8 @@ def _floats(
     values[gaps] = math.nan
     wrong = ~np.isfinite(values) & ~(gaps & bool(fill))
     if wrong.any():
-        # A missing entry is named only where no entry is bad: options leave missing
-        # ones out, and must not hide the others.
+        # A missing entry is reported only if no entry is bad: options that drop missing
+        # entries must not hide bad ones.
         row = int(np.flatnonzero(wrong & ~gaps if (wrong & ~gaps).any() else wrong)[0])
         text = str(entries[row])
         hint = _comma_hint(columns, text)
@@ -207,7 +281,7 @@ def _floats(
 
 
 def _comma_hint(columns: Columns, text: str) -> str:
-    """What may be meant by the comma, or where commas are decimal points by the point, of what is no number in a text."""
+    """Return a hint on a comma, or on a point if commas are decimal points."""
     if columns.header is None:
         return ""
     mark = "point" if columns.decimal == "," else "comma"
@@ -219,7 +293,25 @@ def _comma_hint(columns: Columns, text: str) -> str:
 
 
 def read_queries(columns: Columns, at: int) -> NDArray[np.int64]:
-    """Return the queries as integers, (m,), where every row has one."""
+    """Read the queries as integers; every row must have one.
+
+    Parameters
+    ----------
+    columns : Columns
+        Table column by column.
+    at : int
+        Index of the column.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Queries.
+
+    Raises
+    ------
+    DataError
+        If a row has no query, or float64 does not distinguish the queries.
+    """
     gaps = np.flatnonzero(columns.gaps(at))
     if len(gaps):
         place = f"{columns.where}, {columns.unit} {columns.numbers[gaps[0]]}"
@@ -237,16 +329,27 @@ def read_queries(columns: Columns, at: int) -> NDArray[np.int64]:
     if not (np.abs(entries) < EXACT_INTEGERS).all():
         name = shown(columns.names[at])
         raise DataError(
-            f"{columns.where}, column {name}: float64 does not tell queries from 2**53 on "
-            f"apart; renumber them"
+            f"{columns.where}, column {name}: float64 does not distinguish queries from 2**53 "
+            f"on; renumber them"
         )
     return encode_queries([repr(entry) for entry in entries.tolist()])
 
 
 def encode_queries(queries: Iterable[str]) -> NDArray[np.int64]:
-    """Return queries as integers, (m,).
+    """Encode queries as integers.
 
-    They are numbers where all are whole ones, so that 1 and 1.0 are the same; else text, numbered by first appearance.
+    They are numbers if all are whole, so that 1 equals 1.0; else text, numbered by
+    first appearance.
+
+    Parameters
+    ----------
+    queries : iterable of str
+        Queries as text.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Queries.
     """
     texts = list(queries)
     numbers = [value for text in texts if (value := whole_number(text)) is not None]
@@ -257,7 +360,18 @@ def encode_queries(queries: Iterable[str]) -> NDArray[np.int64]:
 
 
 def format_row_name(entry: str | float) -> str:
-    """Return the name of a row, as text: whole numbers without a decimal point, whatever held them."""
+    """Return the name of a row as text, whole numbers without a decimal point.
+
+    Parameters
+    ----------
+    entry : str or float
+        Entry of the column `id`, of any type.
+
+    Returns
+    -------
+    str
+        Name.
+    """
     if isinstance(entry, str):
         return entry.strip()
     return str(int(entry)) if float(entry).is_integer() else repr(float(entry))

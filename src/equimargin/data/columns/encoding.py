@@ -1,4 +1,4 @@
-"""Encoding of columns of words: indicators of the words, or their places."""
+"""Encoding of columns of words as indicators or as positions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_CATEGORIES: Final = 1000
 
 
 class EncodedColumn(NamedTuple):
-    """Encoded column: names (k,), features X (m, k), and the categories in their order."""
+    """Encoded column: names (k,), features X (m, k), and the ordered categories."""
 
     names: tuple[str, ...]
     X: NDArray[np.float64]
@@ -30,21 +30,26 @@ def encode(
     how: str,
     known: tuple[str, ...] | None,
 ) -> EncodedColumn:
-    """Return a column of words as numbers.
+    """Encode a column of words as numbers.
 
     Parameters
     ----------
     name : str
         Name of the column.
-    words : Sequence[str]
-        Sequence of m str Entries of the column.
+    words : sequence of m str
+        Entries of the column.
     gaps : ndarray of shape (m,)
         True for missing entries, which become NaN in all columns.
     how : str
         "one-hot" or "codes".
     known : tuple of str or None
-        Categories of the data that these rows join; None takes those of the column, in alphabetical
-        order. Every entry is one of them.
+        Categories of the first data, for further rows; None takes those of the column
+        in alphabetical order. Every entry is one of them.
+
+    Returns
+    -------
+    EncodedColumn
+        Columns with their names.
 
     Raises
     ------
@@ -52,6 +57,7 @@ def encode(
         If more than 1,000 words would get an indicator each; the message is a predicate of the
         column.
     """
+    # Missing entries (gaps) have no category; their codes and indicators are NaN.
     categories = known or tuple(
         sorted({word for word, gap in zip(words, gaps.tolist(), strict=True) if not gap})
     )

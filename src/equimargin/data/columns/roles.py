@@ -1,10 +1,12 @@
-"""The roles of the columns of a table: its target, its queries, the weights of its rows, and its features.
+"""Roles of table columns: target, queries, weights of the rows, and features.
 
-A role is asked for by name, or recognised by the name of a column, in any case:
+A role is requested by column name, or recognised by the name, in any case:
 
     query     qid, query, query_id
-    target    label, target, relevance or class; else y; else the last column that has no other role
-    weight    sample_weight; weight, where the target or the query is recognised by its name, too: elsewhere it may well be a feature
+    target    label, target, relevance or class; else y; else the last column without
+              another role
+    weight    sample_weight; weight, if the target or the query is recognised by its
+              name, too: elsewhere it may well be a feature
 """
 
 from __future__ import annotations
@@ -18,29 +20,29 @@ from equimargin.data.table import Request
 from equimargin.data.words import DataError, listed, shown
 
 QUERY_NAMES: Final = ("qid", "query", "query_id")
-"""Names of a column, in lower case, that make it the query."""
+"""Names, in lower case, of a column that holds queries."""
 
 TARGET_NAMES: Final = ("label", "target", "relevance", "class")
-"""Names of a column, in lower case, that make it the target."""
+"""Names, in lower case, of a column that holds targets."""
 
 FAINT_TARGET_NAME: Final = "y"
-"""A name that makes a column the target where none of TARGET_NAMES is there: it may be a coordinate."""
+"""Name of a target column if none of TARGET_NAMES occurs; it may be a coordinate."""
 
 WEIGHT_NAME: Final = "sample_weight"
-"""The name of a column, in lower case, that makes it the weights of the rows."""
+"""Name, in lower case, of a column that holds weights of the rows."""
 
 ID_NAME: Final = "id"
-"""The name of a column, in lower case, that makes it what preferences call the rows, where preferences rank them."""
+"""Name, in lower case, of the column with the row ids that preferences use."""
 
 FAINT_WEIGHT_NAME: Final = "weight"
-"""A name that makes a column the weights of the rows only beside a target or a query that is recognised by its name."""
+"""Name of a weight column if a target or query column is recognised by its name."""
 
 PLACE_NAME: Final = re.compile(r"column ([1-9][0-9]*)")
-"""Name of a column by its place, from 1, unless a column has that name."""
+"""Name of a column by position, from 1, unless a column has that name."""
 
 
 class Roles(NamedTuple):
-    """The places of the columns of each role, and how the target was found."""
+    """Indices of the columns of each role, and the source of the target."""
 
     target: int | None
     target_by: str
@@ -52,7 +54,25 @@ class Roles(NamedTuple):
 
 
 def find_roles(columns: Columns, request: Request) -> Roles:
-    """Return the places of the columns of each role, asked for or recognised."""
+    """Return the requested or recognised columns of each role.
+
+    Parameters
+    ----------
+    columns : Columns
+        Table column by column.
+    request : Request
+        Options of `load`.
+
+    Returns
+    -------
+    Roles
+        Indices of the columns.
+
+    Raises
+    ------
+    DataError
+        If a column does not exist or is ambiguous, or no feature is left.
+    """
     names, like = columns.names, request.like
     dropped = [
         _position(columns, name, "dropped")
@@ -61,6 +81,7 @@ def find_roles(columns: Columns, request: Request) -> Roles:
     ]
     asked = {role: _asked(columns, role, request) for role in ("target", "query", "weight")}
     _check_asked(columns, asked, dropped)
+    # Roles are taken from the free columns in this order: query, target, weight, id.
     free = [at for at in range(len(names)) if at not in (*dropped, *asked.values())]
     target, query, weight = asked["target"], asked["query"], asked["weight"]
     target_by = "name" if target is None else "asked"
@@ -84,14 +105,14 @@ def find_roles(columns: Columns, request: Request) -> Roles:
         target, target_by = free.pop(), "last"
     if not free:
         raise DataError(
-            f"{columns.where}: there is no feature column beside {listed(names)}; supply at "
-            f"least one"
+            f"{columns.where}: there is no feature column in addition to {listed(names)}; "
+            f"supply at least one"
         )
     return Roles(target, target_by, query, weight, free, dropped, id)
 
 
 def _check_asked(columns: Columns, asked: Mapping[str, int | None], dropped: list[int]) -> None:
-    """Refuse a column that was asked for in two roles."""
+    """Refuse a column that is requested in two roles."""
     for role, at in asked.items():
         others = [other for other, place in asked.items() if place == at and other != role]
         if at is not None and (others or at in dropped):
@@ -104,7 +125,7 @@ def _check_asked(columns: Columns, asked: Mapping[str, int | None], dropped: lis
 
 
 def _asked(columns: Columns, role: str, request: Request) -> int | None:
-    """The place of the column that was asked for in a role, or that has it in the data that are to be joined."""
+    """Return the requested column of a role, or that of the data to extend."""
     name = getattr(request, role)
     if request.like is not None:
         known = getattr(request.like.origin, role)
@@ -127,31 +148,31 @@ def _position(columns: Columns, name: str, role: str) -> int:
             f"are {listed(columns.names)}"
         )
     if len(places) > 1:
-        which = " or ".join(
+        options = " or ".join(
             columns.option("drop" if role == "dropped" else role, f"column {at + 1}")
             for at in places
         )
         raise DataError(
-            f"{columns.where}: {len(places)} columns are named {shown(name)}, {what}; say "
-            f"which by its place ({which})"
+            f"{columns.where}: {len(places)} columns are named {shown(name)}, {what}; choose "
+            f"one by position ({options})"
         )
     return places[0]
 
 
 def _recognised(columns: Columns, role: str, names: Sequence[str], free: list[int]) -> int | None:
-    """The place of the free column with one of the names, which is then no longer free."""
-    found = [at for at in free if columns.names[at].lower() in names]
-    if len(found) > 1:
-        several = listed([columns.names[at] for at in found])
-        first = columns.names[found[0]]
+    """Return the free column with one of the names, and remove it from the free ones."""
+    matches = [at for at in free if columns.names[at].lower() in names]
+    if len(matches) > 1:
+        several = listed([columns.names[at] for at in matches])
+        first = columns.names[matches[0]]
         example = columns.option(
-            role, first if columns.names.count(first) == 1 else f"column {found[0] + 1}"
+            role, first if columns.names.count(first) == 1 else f"column {matches[0] + 1}"
         )
         raise DataError(
-            f"{columns.where}: columns {several} could each be the {role}; say which with "
+            f"{columns.where}: columns {several} could each be the {role}; choose one with "
             f"{role} ({example})"
         )
-    if not found:
+    if not matches:
         return None
-    free.remove(found[0])
-    return found[0]
+    free.remove(matches[0])
+    return matches[0]

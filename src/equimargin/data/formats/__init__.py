@@ -1,1 +1,1 @@
-"""The formats of files, each read into the same table."""
+"""File formats, each read into one common table."""

@@ -1,10 +1,9 @@
-"""Tables as text, a row a line, with commas, semicolons, tabs or other white space between the fields.
+"""Text tables with one row per line, separated by commas, semicolons, tabs or spaces.
 
-A line that begins with # is a remark, but for two cases.  The last one above the rows
-holds the names of the columns if it has as many fields as they and the row below it
-holds no names, as numpy.savetxt writes it.  Below the first row, where something other
-than white space separates the fields, a line with as many fields as the first row is a
-row.
+A line that begins with # is a remark, with two exceptions. The last one above the rows
+holds the column names if it has as many fields as they and the row below it holds no
+names, as numpy.savetxt writes it. Below the first row, if the separator is not white
+space, a line with as many fields as the first row is a row.
 """
 
 from __future__ import annotations
@@ -30,32 +29,32 @@ from equimargin.data.tasks import EXACT_INTEGERS
 from equimargin.data.words import DataError, is_finite, number, one_line, pointed
 
 SEPARATORS: Final = {"tab": "\t", "\\t": "\t", "whitespace": " ", "space": " "}
-"""Names for separators that are awkward to write on a command line.
+"""Names of separators that are hard to write on a command line.
 
-A space means any white space.
+A space denotes any white space.
 """
 
 
 HEAD: Final = 100
-"""Lines that tell whether the first row holds names, of a table of numbers with more lines."""
+"""Lines of a long numeric table from which the header is inferred."""
 
 QUOTED: Final = re.compile(r"\"[^\"]*\"|(?<![^,;\t])'[^']*'(?![^,;\t\r\n])")
-"""Text in quotes: single ones are quotes where they enclose a whole field."""
+"""Text in quotes; single quotes count only if they enclose a whole field."""
 
 
 class Records(NamedTuple):
-    """The rows of a text, the first one included.
+    """Rows of a text, including the first.
 
     Attributes
     ----------
-    lines : list[int]
-        Their places.
-    columns : list[tuple[str, ...]]
-        Their fields, column by column.
-    remark : tuple[int, list[str]] or None
-        The place and the fields of the remark that may hold names.
-    remarks : list[int]
-        The places of all remarks.
+    lines : list of int
+        Line numbers of the rows.
+    columns : list of tuple of str
+        Fields, column by column.
+    remark : tuple of (int, list of str) or None
+        Line number and fields of the remark that may hold names.
+    remarks : list of int
+        Line numbers of all remarks.
     """
 
     lines: list[int]
@@ -65,9 +64,26 @@ class Records(NamedTuple):
 
 
 def read_delimited(file: File, request: Request, whitespace: bool) -> Columns:
-    """Read a table with a row a line.
+    """Read a table with one row per line.
 
-    `whitespace`: nothing but white space is there to separate the fields.
+    Parameters
+    ----------
+    file : File
+        File of the table.
+    request : Request
+        Options of `load`.
+    whitespace : bool
+        True if only white space can separate the fields.
+
+    Returns
+    -------
+    Columns
+        Columns of the table.
+
+    Raises
+    ------
+    DataError
+        If the text cannot be split into rows of equal length, or lacks names.
     """
     try:
         text = file.content.decode("utf-8")
@@ -78,9 +94,9 @@ def read_delimited(file: File, request: Request, whitespace: bool) -> Columns:
         ) from None
     # A StringIO takes twice the time to find the lines of the text.
     lines_of_text = io.TextIOWrapper(io.BytesIO(file.content), "utf-8").readlines()
-    sep, told = request.sep, EXCEL_SEPARATOR.match(text)
-    if told:
-        sep, text, lines_of_text[0] = sep or told[1], "\n" + text[told.end() :], "\n"
+    sep, declared = request.sep, EXCEL_SEPARATOR.match(text)
+    if declared:
+        sep, text, lines_of_text[0] = sep or declared[1], "\n" + text[declared.end() :], "\n"
     separator = _asked_separator(file.where, sep, request.decimal)
     separator = separator or (
         " " if whitespace else _seen_separator(lines_of_text, request.decimal)
@@ -116,10 +132,10 @@ def read_delimited(file: File, request: Request, whitespace: bool) -> Columns:
 
 
 def _numbers(where: str, lines: list[str], separator: str, request: Request) -> Columns | None:
-    """Read a table of finite numbers by numpy; None where the careful reader could read another table, or has an error to explain.
+    """Read a table of finite numbers by numpy; None if the general reader must read it.
 
-    The first lines tell the names and the width. The careful reader is left what depends on how a
-    number is written: words for missing entries, names of rows, categories, queries with decimals.
+    The first lines give the names and the width. Left to the general reader: words for
+    missing entries, ids of rows, categories, queries with decimals, and errors.
     """
     like = request.like
     gaps_are_numbers = any(map(is_finite, request.na))
@@ -140,7 +156,7 @@ def _numbers(where: str, lines: list[str], separator: str, request: Request) -> 
     names = (
         [f"column {at}" for at in range(1, len(records.columns) + 1)] if named is None else named[1]
     )
-    # Years are names or data by all that stands below them.
+    # Whether years are names depends on all rows, which only the general reader has.
     years = named is None and are_years([number(column[0]) or 0.0 for column in records.columns])
     if len(names) == 1 or "" in names or years:
         return None
@@ -171,7 +187,7 @@ def _numbers(where: str, lines: list[str], separator: str, request: Request) -> 
 
 
 def _are_whole(X: NDArray[np.float64], names: list[str], request: Request) -> bool:
-    """Return True if all columns that may be queries are among the names and hold whole numbers."""
+    """Return True if all possible query columns are named and hold whole numbers."""
     asked = {request.query, None if request.like is None else request.like.origin.query} - {
         None,
         "",
@@ -181,7 +197,7 @@ def _are_whole(X: NDArray[np.float64], names: list[str], request: Request) -> bo
 
 
 def _by_numpy(lines: list[str], separator: str) -> NDArray[np.float64] | None:
-    """Return rows of finite numbers that float64 tells apart, or None."""
+    """Return rows of finite numbers that float64 distinguishes, or None."""
     try:
         X = np.loadtxt(
             lines, delimiter=None if separator == " " else separator, comments=None, ndmin=2
@@ -204,9 +220,9 @@ def _asked_separator(where: str, sep: str | None, decimal: str) -> str | None:
 
 
 def _seen_separator(lines: list[str], decimal: str) -> str:
-    """The mark that the first line with any mark holds most often.
+    """Return the most frequent mark of the first line that contains one.
 
-    It is white space where the only mark is the decimal comma.
+    White space is returned if the only mark is the decimal comma.
     """
     marks = [mark for mark in ",\t;" if mark != decimal]
     for line in lines:
@@ -218,12 +234,12 @@ def _seen_separator(lines: list[str], decimal: str) -> str:
 
 
 def _records(where: str, text: str, separator: str) -> Records:
-    """Split a text into rows by the first quote with which they have equally many fields.
+    """Split a text into rows by the first quote character that gives equal numbers of fields.
 
     Raises
     ------
     DataError
-        As in `_split`, with the first quote.
+        If no quote character does; the error is that of the first one.
     """
     likely, *others = _quotes(text, separator)
     try:
@@ -236,17 +252,18 @@ def _records(where: str, text: str, separator: str) -> Records:
 
 
 def _split(where: str, text: str, separator: str, quote: str) -> Records:
-    """Tell rows from remarks and split them into fields.
+    """Separate rows from remarks, and split them into fields.
 
     Raises
     ------
     DataError
-        No row, open quotes, rows with unequally many fields.
+        If there is no row, if quotes are open, or if rows differ in length.
     """
     lines: list[int] = []
     rows: list[list[str]] = []
     remarks: dict[int, list[str]] = {}
-    within = False  # a row that goes on in its next line
+    # True while a quoted field continues on the next line.
+    within = False
 
     def source() -> Iterator[str]:
         nonlocal within
@@ -284,7 +301,11 @@ def _split(where: str, text: str, separator: str, quote: str) -> Records:
 
 
 def _quotes(text: str, separator: str) -> list[str]:
-    """Return the quotes that may enclose fields: a single one first if it encloses one in the first two rows, last if in others."""
+    """Return the possible quote characters, most likely first.
+
+    The single quote comes first if it encloses a field of the first two rows, and last
+    if it encloses one elsewhere.
+    """
     rows = (
         line
         for line in io.StringIO(text, newline=None)
@@ -299,14 +320,14 @@ def _quotes(text: str, separator: str) -> list[str]:
 
 
 def _fields(line: str, separator: str) -> list[str]:
-    """The fields of a line by itself."""
+    """Return the fields of a single line."""
     if separator == " ":
         return line.split()
     return [field.strip() for field in next(csv.reader([line], delimiter=separator))]
 
 
 def _uncommented(fields: list[str], separator: str) -> list[str]:
-    """The fields of a remark without its sign, which may be a name itself where it is the whole of a field."""
+    """Return the fields of a remark without #, which is kept if it is a whole field."""
     first = fields[0].lstrip("#").strip()
     if first:
         return [first, *fields[1:]]
@@ -314,7 +335,7 @@ def _uncommented(fields: list[str], separator: str) -> list[str]:
 
 
 def _check_widths(where: str, lines: list[int], widths: list[int]) -> None:
-    """Refuse rows that have not as many fields as the first one."""
+    """Refuse rows whose number of fields differs from the first."""
     odd = next((at for at, width in enumerate(widths) if width != widths[0]), None)
     if odd is None:
         return
@@ -331,28 +352,31 @@ def _check_widths(where: str, lines: list[int], widths: list[int]) -> None:
 
 
 def _check_one_field(where: str, column: tuple[str, ...]) -> None:
-    """Refuse a table that seems to be separated by a mark that was not looked for."""
+    """Refuse a table that seems to have a separator outside the searched ones."""
     marks = {mark for mark in column[0] if not mark.isalnum() and mark not in "\"'.+-_#"}
     for mark in sorted(marks):
         if len({field.count(mark) for field in column}) == 1:
-            said = shlex.quote("whitespace" if mark.isspace() else mark)
+            separator = shlex.quote("whitespace" if mark.isspace() else mark)
             raise DataError(
                 f"{where}: every row is one field; if {mark!r} separates fields, say so: "
-                f"--sep {said} (in Python sep=...)"
+                f"--sep {separator} (in Python sep=...)"
             )
 
 
 def _names(where: str, records: Records, request: Request) -> tuple[int, list[str]] | None:
-    """The place and the fields of what holds the names of the columns: the first row, the remark above it, or nothing.
+    """Return the line number and the fields of the column names, or None.
+
+    They are the first row, or the remark above it.
 
     Raises
     ------
     DataError
-        The first row may hold names as well as data.
+        If the first row may be names or data.
     """
     if request.header is False:
         return None
     columns, like = records.columns, request.like
+    # A row with a requested name is the header; then the option; then the look of it.
     first = records.lines[0], [column[0] for column in columns]
     asked = {request.target, request.query, request.weight, *request.drop} - {None, ""}
     if like is not None and like.origin.header:
@@ -367,15 +391,18 @@ def _names(where: str, records: Records, request: Request) -> tuple[int, list[st
         return first
     if looks is None and records.remark is None:
         raise DataError(
-            f"{where}, line {first[0]}: the first row may be column names or data; say "
-            f"which: --header or --no-header "
+            f"{where}, line {first[0]}: the first row may be column names or data; add "
+            f"--header or --no-header "
             "(in Python header=...)"
         )
     return records.remark
 
 
 def _as_they_look(columns: list[tuple[str, ...]], decimal: str) -> list[tuple[str, ...]]:
-    """The columns with points for decimal commas, also for those that nobody spoke of: they are refused later, with what to do."""
+    """Return the columns with decimal points for commas, even without the option.
+
+    Commas without the option are refused later, with a remedy.
+    """
     if decimal == "," or not any("," in field for column in columns for field in column):
         return [tuple(map(pointed, column)) for column in columns] if decimal == "," else columns
     return [
@@ -385,7 +412,7 @@ def _as_they_look(columns: list[tuple[str, ...]], decimal: str) -> list[tuple[st
 
 
 def _all_named(where: str, line: int, fields: list[str], request: Request) -> list[str]:
-    """Names of all columns: one without a name is refused, unless it is dropped."""
+    """Return the names of all columns; refuse unnamed ones unless they are dropped."""
     names = [field or f"column {at}" for at, field in enumerate(fields, start=1)]
     unnamed = [
         name
@@ -404,7 +431,7 @@ def _all_named(where: str, line: int, fields: list[str], request: Request) -> li
 
 
 def _notes(remarks: list[int], named: int | None) -> tuple[str, ...]:
-    """What became of the lines that begin with #."""
+    """Return sentences on the lines that begin with #."""
     skipped = [line for line in remarks if line != named]
     notes = [f"the names are behind the # of line {named}"] if named in remarks else []
     if skipped:

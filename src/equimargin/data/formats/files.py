@@ -1,4 +1,4 @@
-"""The content of a file or of standard input, decompressed, and its format, told by the content rather than by the name."""
+"""Content of a file or of standard input, decompressed, and its format by content."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ from equimargin.data.bundled import BUNDLED
 from equimargin.data.words import DataError, number, one_line
 
 SVMLIGHT_LINE: Final = re.compile(rb"[-+.\deE]+\s+\S*:|[^,;]*(?<!\S)(?:qid|[-+]?\d+):[^,;]*$")
-"""A number and then a colon, or a colon after an index where no delimiter of CSV is about: a first line with a fault still counts."""
+"""Number followed by a colon, or a colon after an index on a line without CSV delimiters.
+
+A first line with a fault still matches.
+"""
 
 ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
-"""How a ZIP archive begins, which an NPZ file is."""
+"""First bytes of a ZIP archive, such as an NPZ file."""
 
 PARQUET: Final = b"PAR1"
-"""How a Parquet file begins and ends."""
+"""First and last bytes of a Parquet file."""
 
 PICKLE: Final = "is a pickle, which could run code when read; save X and y with numpy.savez instead"
-"""Why a pickle is refused."""
+"""Reason to refuse a pickle."""
 
 FOREIGN: Final = {
     b"\x80": PICKLE,
@@ -31,32 +34,44 @@ FOREIGN: Final = {
     b"\xff\xfe": "is UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "is UTF-16 text; save it as UTF-8",
 }
-"""How files begin that are refused, and why."""
+"""First bytes of refused files, with the reason."""
 
 SPREADSHEETS: Final = (".xlsx", ".xls", ".ods")
-"""How the names of spreadsheets end; their content may be a ZIP archive, too."""
+"""Suffixes of spreadsheets, whose content may be a ZIP archive, too."""
 
 TABLE_SUFFIXES: Final = (".csv", ".tsv")
-"""How the names of tables as text end."""
+"""Suffixes of text tables."""
 
 COMPRESSED: Final = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
-"""How compressed files begin, and the module of the standard library that opens them."""
+"""First bytes of compressed files, with the standard module that opens them."""
 
 EXCEL_SEPARATOR: Final = re.compile(r'"?sep=(.)"?[ \t]*(?:\r\n?|\n)', re.IGNORECASE)
-"""The first line by which spreadsheets are told what separates the fields."""
+"""First line that declares the separator to spreadsheets."""
 
 REMARK: Final = re.compile(r"(?:^|\s)#.*", re.DOTALL)
-"""What is no data in a row between white space: a # that begins a field, and all behind it."""
+"""Remark in a row separated by white space: a # that begins a field, and the rest."""
 
 LARGEST_CONTENT: Final = 2**32
-"""Bytes that a compressed file may come to: a small file could otherwise fill the memory."""
+"""Maximum size of decompressed content, in bytes; a small file could fill the memory."""
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-"""The mark that some editors put before UTF-8 text."""
+"""Mark that some editors put before UTF-8 text."""
 
 
 class File(NamedTuple):
-    """A file that was read.  where : how sentences call it.  suffix : of its format, in lower case.  content : decompressed."""
+    """File in memory.
+
+    Parameters
+    ----------
+    where : str
+        Name of the file in messages.
+    name : str
+        Name without folders.
+    suffix : str
+        Suffix of its format, in lower case.
+    content : bytes
+        Decompressed content.
+    """
 
     where: str
     name: str
@@ -65,11 +80,28 @@ class File(NamedTuple):
 
 
 def open_source(source: str | os.PathLike[str]) -> File:
-    """Read a file, or standard input where the source is "-"."""
+    """Read a file, or standard input for "-".
+
+    Parameters
+    ----------
+    source : str or os.PathLike[str]
+        Path, or "-".
+
+    Returns
+    -------
+    File
+        Decompressed file.
+
+    Raises
+    ------
+    DataError
+        If the source cannot be read, is damaged or is empty.
+    """
     standard = source == "-"
     if standard and sys.stdin is None:
         raise DataError("standard input is closed; name a file, or send the data through a pipe")
     path = Path(source)
+    # Standard input has no suffix: its format is inferred from the content alone.
     where = name = "standard input"
     if not standard:
         where, name = str(path), path.name
@@ -95,14 +127,15 @@ def _bytes_of(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        # Imported here: it brings numba, and data are read without it.
+        # Imported here: it imports numba, which reading data does not need.
         from equimargin.formulations.numeric.arguments import did_you_mean
 
         near = did_you_mean(str(path), list(BUNDLED)) or f"; bundled are {', '.join(BUNDLED)}"
         raise DataError(
             f"{path}: there is no such file and no such bundled data set{near}"
         ) from None
-    except (OSError, ValueError) as error:  # ValueError: a path with a NUL character
+    # A path with a NUL character raises ValueError.
+    except (OSError, ValueError) as error:
         raise DataError(
             f"{path}: cannot be read ({one_line(error)}); check the path and its permissions"
         ) from None
@@ -112,8 +145,7 @@ def _decompressed(where: str, content: bytes, module: str) -> bytes:
     try:
         with import_module(module).open(io.BytesIO(content)) as stream:
             inside: bytes = stream.read(LARGEST_CONTENT + 1)
-    # every one of the modules has errors of its own, and a Python may be built without
-    # it
+    # Each of these modules has its own errors, and may be missing in a Python build.
     except Exception as error:
         raise DataError(
             f"{where}: cannot be decompressed by {module} ({one_line(error)}); the file is "
@@ -128,13 +160,24 @@ def _decompressed(where: str, content: bytes, module: str) -> bytes:
 
 
 def detect_format(file: File, sep: str | None = None, decimal: str = ".") -> str:
-    """Tell the format by the content; the extension decides only where the content fits none.
+    """Return the format by content; the suffix decides only if the content fits none.
 
     Parameters
     ----------
-    sep, decimal
-        As in `ReadOptions`; what separates fields is asked for of a table as text
-        alone.
+    file : File
+        File in memory.
+    sep, decimal : str, optional
+        Options of `ReadOptions`; a separator implies a text table.
+
+    Returns
+    -------
+    str
+        "NPZ", "Parquet", "svmlight", "CSV" or "white space".
+
+    Raises
+    ------
+    DataError
+        If the format is not supported.
     """
     known = _binary_kind(file)
     if known is not None:
@@ -158,17 +201,17 @@ def detect_format(file: File, sep: str | None = None, decimal: str = ".") -> str
     raise DataError(
         f"{where}: the file is neither svmlight (label index:value ...) nor CSV nor NPZ nor "
         f"Parquet nor a table with white space between "
-        "its fields; convert it to one, or say what separates the fields with --sep"
+        "its fields; convert it to one, or name the separator with --sep"
     )
 
 
 def _binary_kind(file: File) -> str | None:
-    """The format of a file that is no text, or None.
+    """Return the format of a binary file, or None.
 
     Raises
     ------
     DataError
-        A format that is not read.
+        If the format is not supported.
     """
     content, where = file.content, file.where
     if file.suffix in SPREADSHEETS:
@@ -190,7 +233,10 @@ def _binary_kind(file: File) -> str | None:
 
 
 def _telling_line(content: bytes) -> bytes:
-    """Return the first line that is more than a comment or a lone number (a svmlight row of zeros)."""
+    """Return the first line that is more than a comment or a lone number.
+
+    A lone number is a svmlight row of zeros.
+    """
     for line in io.BytesIO(content):
         text = line.partition(b"#")[0].strip()
         if text and number(text.decode("latin-1")) is None:
@@ -199,7 +245,7 @@ def _telling_line(content: bytes) -> bytes:
 
 
 def _is_spaced(content: bytes) -> bool:
-    """Whether the first two rows have equally many fields between white space, and the second holds a number."""
+    """Return True if two rows have equally many spaced fields, and the second a number."""
     rows: list[list[str]] = []
     for line in io.BytesIO(content):
         fields = REMARK.sub("", line.decode("latin-1")).split()

@@ -1,8 +1,8 @@
-"""Data frames of pandas and polars, tables of pyarrow, and Parquet files: columns with names, each of which becomes a NumPy array.
+"""Data frames of pandas and polars, tables of pyarrow, and Parquet files.
 
-None of these packages is needed: a frame is whatever has names of columns, a column for
-each, and `to_numpy()` of a column. Lazy frames, and relations of databases, are
-collected by narwhals first.
+Every column becomes a NumPy array. None of these packages is required: a frame is any
+object with column names, columns, and `to_numpy()` of a column. Lazy frames, and
+relations of databases, are collected by narwhals first.
 """
 
 from __future__ import annotations
@@ -24,14 +24,20 @@ from equimargin.data.tasks import EXACT_INTEGERS
 from equimargin.data.words import DataError, one_line, shown
 
 NO_VALUE: Final = ("NoneType", "NAType", "NaTType")
-"""Types of what stands for a missing entry, among them those of pandas."""
+"""Types of missing entries, including those of pandas."""
 
 INDEX: Final = "__index_level_"
-"""How the names begin under which pandas writes its row labels to a Parquet file."""
+"""Prefix of the names under which pandas writes row labels to a Parquet file."""
 
 
 def is_frame(source: Any) -> bool:
-    """Whether a source of data is a table with named columns, which are there: those of a lazy frame are not."""
+    """Return True if a source is a table with named columns; lazy frames are none.
+
+    Parameters
+    ----------
+    source : object
+        Source of data.
+    """
     kind = type(source)
     return (
         hasattr(kind, "__getitem__")
@@ -41,7 +47,19 @@ def is_frame(source: Any) -> bool:
 
 
 def collected(source: Any) -> Any:
-    """Return the rows of a lazy frame of polars, a relation of DuckDB or any other that narwhals knows; another source as it is.
+    """Collect a lazy frame of polars, a relation of DuckDB, or another that narwhals knows.
+
+    Any other source is returned unchanged.
+
+    Parameters
+    ----------
+    source : object
+        Source of data.
+
+    Returns
+    -------
+    object
+        Frame, or the source.
 
     Raises
     ------
@@ -54,33 +72,80 @@ def collected(source: Any) -> Any:
         return source
     try:
         frame = narwhals.from_native(source, pass_through=True)
-    except (
-        narwhals.exceptions.DuplicateError
-    ):  # names that come twice are told apart by their places here
+    # Repeated names are allowed: `_column` distinguishes them by position.
+    except narwhals.exceptions.DuplicateError:
         return source
     if not isinstance(frame, narwhals.LazyFrame):
         return source
     try:
         return frame.collect().to_native()
-    except Exception as error:  # a query may fail in any way
+    # A query may raise any exception.
+    except Exception as error:
         raise DataError(
             f"{name_frame(source)}: its rows cannot be collected ({one_line(error)})"
         ) from None
 
 
 def name_frame(frame: Any) -> str:
-    """How sentences call a frame, which has no name of its own: "pandas DataFrame"."""
+    """Return the name of a frame's type for messages: "pandas DataFrame".
+
+    Parameters
+    ----------
+    frame : object
+        Data frame.
+
+    Returns
+    -------
+    str
+        Package and class.
+    """
     kind = type(frame)
     return f"{kind.__module__.partition('.')[0]} {kind.__name__}"
 
 
 def read_frame(frame: Any, request: Request) -> Columns:
-    """Read a data frame; its rows are counted from 0, and labels of rows are no column."""
+    """Read a data frame; its rows are counted from 0, and row labels are no column.
+
+    Parameters
+    ----------
+    frame : data frame
+        Frame of pandas, polars or pyarrow.
+    request : Request
+        Options of `load`.
+
+    Returns
+    -------
+    Columns
+        Columns of the frame.
+
+    Raises
+    ------
+    DataError
+        If an option does not apply, or a column has another type.
+    """
     return replace(_read(name_frame(frame), frame, request), in_python=True)
 
 
 def read_parquet(file: File, request: Request) -> Columns:
-    """Read a Parquet file through pyarrow."""
+    """Read a Parquet file through pyarrow.
+
+    Parameters
+    ----------
+    file : File
+        File in memory.
+    request : Request
+        Options of `load`.
+
+    Returns
+    -------
+    Columns
+        Columns of the table.
+
+    Raises
+    ------
+    DataError
+        If pyarrow is missing or cannot read the file.
+    """
     try:
         from pyarrow.parquet import read_table
     except ImportError:
@@ -90,7 +155,8 @@ def read_parquet(file: File, request: Request) -> Columns:
         ) from None
     try:
         table = read_table(io.BytesIO(file.content))
-    except Exception as error:  # pyarrow has a dozen errors for a damaged file
+    # pyarrow has a dozen exceptions for a damaged file.
+    except Exception as error:
         raise DataError(
             f"{file.where}: cannot be read as Parquet ({one_line(error)}); the file is damaged"
         ) from None
@@ -121,9 +187,9 @@ def _read(where: str, frame: Any, request: Request) -> Columns:
 
 
 def _column(frame: Any, keys: list[Any], at: int) -> Any:
-    """Return a column by its name, or by its place where several have the name.
+    """Return a column by name, or by position if several have the name.
 
-    Pandas and pyarrow allow that.
+    Pandas and pyarrow allow repeated names.
     """
     if keys.count(keys[at]) == 1 or not (hasattr(frame, "iloc") or hasattr(frame, "column_names")):
         return frame[keys[at]]
@@ -131,28 +197,42 @@ def _column(frame: Any, keys: list[Any], at: int) -> Any:
 
 
 def _entries(where: str, name: str, column: Any, dropped: bool) -> Entries:
-    # what pandas answers for a name that two columns have
+    # pandas returns a frame for a repeated name.
     if len(getattr(column, "shape", (0,))) > 1:
         raise DataError(f"{where}: several columns are named {shown(name)}; rename all but one")
     values = np.asarray(column.to_numpy())
     to_list = getattr(column, "to_pylist", None) or getattr(column, "to_list", None)
     if to_list and values.dtype == np.float64 and (np.abs(values) >= EXACT_INTEGERS).any():
-        # polars and pyarrow round whole numbers next to missing entries; their lists
-        # are exact.
+        # Next to missing entries, arrays of polars and pyarrow round whole numbers;
+        # their lists are exact.
         values = np.array(to_list(), dtype=object)
     return np.zeros(len(values)) if dropped else read_entries(where, name, values)
 
 
 def read_entries(where: str, name: str, values: NDArray[Any]) -> Entries:
-    """The entries of a column that is an array, (m,).
+    """Convert an array to the entries of a column.
+
+    Parameters
+    ----------
+    where : str
+        Name of the table in messages.
+    name : str
+        Name of the column.
+    values : ndarray of shape (m,)
+        Values of the column.
+
+    Returns
+    -------
+    Entries
+        Numbers or text.
 
     Raises
     ------
     DataError
-        Of a type that is neither numbers nor text.
+        If the values are neither numbers nor text.
     """
     if values.dtype.kind == "b" or values.dtype.kind == "f":
-        # a long double beyond float64 becomes inf, which is refused later
+        # A long double outside the float64 range becomes inf, which is refused later.
         with np.errstate(over="ignore"):
             return values.astype(np.float64)
     if values.dtype.kind in "iu":
@@ -164,12 +244,13 @@ def read_entries(where: str, name: str, values: NDArray[Any]) -> Entries:
 
 
 def _of_objects(where: str, name: str, values: Sequence[Any]) -> Entries:
-    """A column of Python objects: all text, or all numbers, but for missing entries."""
+    """Convert Python objects that are all text or all numbers, except for missing ones."""
     absent = [
         type(value).__name__ in NO_VALUE or (isinstance(value, float) and value != value)
         for value in values
     ]
     present = [value for value, missing in zip(values, absent, strict=True) if not missing]
+    # Whole numbers from 2**53 on become text, because float64 rounds them.
     if present and all(isinstance(value, str) for value in present):
         return tuple(
             "" if missing else value.strip() for value, missing in zip(values, absent, strict=True)

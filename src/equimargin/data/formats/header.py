@@ -1,4 +1,4 @@
-"""Whether the first row of a table holds the names of the columns, or data."""
+"""Decision whether the first row of a table holds column names or data."""
 
 from __future__ import annotations
 
@@ -10,26 +10,31 @@ from typing import Final
 from equimargin.data.words import is_finite
 
 YEARS: Final = (1800, 2100)
-"""First and last year that is the name of a column."""
+"""First and last year that can name a column."""
 
 MIN_YEARS: Final = 3
-"""Years name at least so many columns; two numbers are always in equal steps."""
+"""Minimum number of years that name columns; two numbers always have equal steps."""
 
 
 def has_header(columns: Sequence[tuple[str, ...]], na: Sequence[str]) -> bool | None:
-    """Tell names from data by what stands below them; None where that does not tell.
+    """Return True if the first row holds names, False if data, None if undecidable.
 
-    A word above numbers is a name.  A word that comes again below is a label.  Numbers are names
-    (years, wavelengths, doses, places) only where they rise or fall from left to right. Years in
-    equal steps are names above columns that hold other numbers than years.
+    A word above numbers is a name. A word that recurs below is a label. Numbers are
+    names (years, wavelengths, doses, places) only if they increase or decrease from
+    left to right. Years in equal steps are names above columns that hold numbers other
+    than years.
 
     Parameters
     ----------
-    columns : Sequence[tuple[str, ...]]
-        Sequence of tuple of str The fields with the first row, decimal points for
-        commas.
-    na : Sequence[str]
-        Sequence of str The words that stand for a missing entry.
+    columns : sequence of tuple of str
+        Fields including the first row, with decimal points.
+    na : sequence of str
+        Words for a missing entry.
+
+    Returns
+    -------
+    bool or None
+        Decision.
     """
     numbers = [column for column in columns if is_finite(column[0])]
     words = [
@@ -55,14 +60,14 @@ def has_header(columns: Sequence[tuple[str, ...]], na: Sequence[str]) -> bool | 
     ):
         return True
     if not names:
-        # as programs name columns
+        # Programs name columns 0, 1, ... or 1, 2, ...
         counted = len(values) > 1 and values in (
             [float(k + by) for k in range(len(values))] for by in (0, 1)
         )
         missing = len(words) + len(numbers) < len(columns)
         if labels or missing or not ordered or any(len(set(column[1:])) == 1 for column in words):
             return False
-        # the one word that stands once
+        # A word that occurs once above words that recur is a name.
         if words and (counted or all(min(Counter(column[1:]).values()) > 1 for column in words)):
             return True
         if not words and not counted and any(_within(column) for column in numbers):
@@ -71,7 +76,7 @@ def has_header(columns: Sequence[tuple[str, ...]], na: Sequence[str]) -> bool | 
 
 
 def _below(column: tuple[str, ...], na: Sequence[str]) -> str:
-    """The first entry below the first row that is not missing."""
+    """Return the first entry below the first row that is not missing."""
     return next((entry for entry in column[1:] if entry.lower() not in na), "")
 
 
@@ -84,7 +89,13 @@ def _is_year(value: float) -> bool:
 
 
 def are_years(values: Sequence[float]) -> bool:
-    """Return True if three numbers or more are years in equal steps."""
+    """Return True if three numbers or more are years in equal steps.
+
+    Parameters
+    ----------
+    values : sequence of float
+        Numbers of the first row.
+    """
     steps = {after - before for before, after in pairwise(values)}
     return (
         len(values) >= MIN_YEARS
@@ -95,6 +106,6 @@ def are_years(values: Sequence[float]) -> bool:
 
 
 def _within(column: tuple[str, ...]) -> bool:
-    """Whether the first number is neither smaller nor larger than all below."""
+    """Return True if the first number lies between the minimum and maximum of those below."""
     rest = _numbers_below(column)
     return bool(rest) and min(rest) <= float(column[0]) <= max(rest)

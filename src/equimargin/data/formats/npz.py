@@ -1,4 +1,7 @@
-"""NPZ archives of numpy.savez, read without pickles: the array X of the features, and others whose names are known in tables, too."""
+"""NPZ archives of numpy.savez, read without pickles.
+
+The array X holds the features; other arrays have the names of roles in tables.
+"""
 
 from __future__ import annotations
 
@@ -24,26 +27,40 @@ from equimargin.data.table import Request, Table
 from equimargin.data.words import DataError, listed, one_line
 
 TARGETS: Final = (*TARGET_NAMES, FAINT_TARGET_NAME)
-"""Names of arrays, in lower case, that hold a target."""
+"""Names, in lower case, of arrays that hold a target."""
 
 WEIGHTS: Final = (WEIGHT_NAME, FAINT_WEIGHT_NAME)
-"""Names of arrays, in lower case, that hold weights."""
+"""Names, in lower case, of arrays that hold weights."""
 
 ROLES: Final = ("target", "query", "weight")
-"""What an array can be asked to be."""
+"""Roles that can be requested for an array."""
 
 KNOWN: Final = (*TARGETS, *QUERY_NAMES, *WEIGHTS)
-"""Names of arrays, in lower case, that hold something for each row."""
+"""Names, in lower case, of arrays with one entry per row."""
 
 
 def read_npz(file: File, request: Request) -> Table:
-    """Read the arrays as columns of a table, beside those of X, which are "X[:, 0]", ...; preferences may take the target's place.
+    """Read the arrays as columns of a table; those of X are named "X[:, 0]", ....
+
+    Preferences may replace the target.
+
+    Parameters
+    ----------
+    file : File
+        File in memory.
+    request : Request
+        Options of `load`.
+
+    Returns
+    -------
+    Table
+        Features and targets of the rows.
 
     Raises
     ------
     DataError
-        A damaged archive, no array X or no target, arrays that have no meaning, or
-        whose shapes do not fit.
+        If the archive is damaged, lacks X or a target, or has unknown arrays or wrong
+        shapes.
     """
     where, (arrays, request) = file.where, _arrays(file, request)
     X = arrays.pop("X")
@@ -64,7 +81,11 @@ def read_npz(file: File, request: Request) -> Table:
 
 
 def _meant(request: Request, names: list[str]) -> Request:
-    """The request, without what it says of columns of a table that these rows join, and with the weights, which are no feature here."""
+    """Drop table roles that the archive lacks, and request its weights.
+
+    Roles of a table that these rows extend do not apply; weights are never a feature
+    here.
+    """
     weights = [name for name in names if name.lower() in WEIGHTS]
     if request.like is not None:
         absent: dict[str, Any] = {
@@ -79,10 +100,9 @@ def _meant(request: Request, names: list[str]) -> Request:
 
 
 def _arrays(file: File, request: Request) -> tuple[dict[str, NDArray[Any]], Request]:
-    """The arrays by name, but for those that are dropped, and what is asked of them."""
-    from equimargin.formulations.numeric.archive import (
-        Archive,
-    )  # not with the door: it brings numba
+    """Return the arrays by name, without dropped ones, and the options that apply to them."""
+    # Imported here: it imports numba.
+    from equimargin.formulations.numeric.archive import Archive
 
     where = file.where
     try:
@@ -112,8 +132,8 @@ def _arrays(file: File, request: Request) -> tuple[dict[str, NDArray[Any]], Requ
         )
     if unknown:
         raise DataError(
-            f"{where}: nothing is known of the arrays {listed(unknown)}; give them one of "
-            f"the names {', '.join(KNOWN)}, or leave them out "
+            f"{where}: the arrays {listed(unknown)} have unknown names; give them one of the "
+            f"names {', '.join(KNOWN)}, or leave them out "
             f"(--drop {shlex.quote(unknown[0])})"
         )
     return arrays, request

@@ -1,4 +1,4 @@
-"""Files of svmlight, LIBSVM and LETOR: `label qid:query index:value ...`, the query optional."""
+"""Files of svmlight, LIBSVM and LETOR: `label qid:query index:value ...`, query optional."""
 
 from __future__ import annotations
 
@@ -19,40 +19,62 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 SPARSE_BELOW: Final = 0.1
-"""Share of the cells that hold something, below which the features are kept as a sparse matrix."""
+"""Fraction of nonzero cells below which the features are a sparse matrix."""
 
 MOST_FEATURES: Final = 50_000_000
-"""Features: a vector of as many floats is 0.4 GB, and a solver keeps several of them."""
+"""Maximum number of features: a vector of them is 0.4 GB, and solvers store several."""
 
 COMMENT: Final = re.compile(rb"#[^\n]*")
-"""What stands behind a #, to the end of its line."""
+"""Comment: a # and the rest of its line."""
 
 LABEL: Final = re.compile(rb"^[^\S\n]*(\S+)", re.MULTILINE)
-"""The label of a line."""
+"""Label of a line."""
 
 ZERO: Final = re.compile(rb"\s[-+]?0+:")
-"""An index 0."""
+"""Index 0."""
 
 QUERY: Final = re.compile(rb"qid:(\S+)")
-"""The query of a line. scikit-learn refuses a line with these letters anywhere but at the beginning of the field behind the label."""
+"""Query of a line.
+
+scikit-learn refuses a line with these letters anywhere but at the beginning of the
+field behind the label.
+"""
 
 
 def read_svmlight(file: File, request: Request) -> Table:
-    """Read labels, queries and features, which stay sparse where few cells are filled."""
+    """Read labels, queries and features, which stay sparse if few cells are filled.
+
+    Parameters
+    ----------
+    file : File
+        File in memory.
+    request : Request
+        Options of `load`.
+
+    Returns
+    -------
+    Table
+        Features and targets of the rows.
+
+    Raises
+    ------
+    DataError
+        If a line is malformed, a value is not finite, or there are no features.
+    """
     from sklearn.datasets import load_svmlight_file
 
     where, like = file.where, request.like
     text = COMMENT.sub(b"", file.content) if b"#" in file.content else file.content
-    # Queries are read here: scikit-learn's own reading of them copies the array at
-    # every row, and drops missing ones silently.
+    # Queries are read here: scikit-learn copies the array at every row that it reads,
+    # and drops missing queries silently.
     queries = QUERY.findall(text) if b"qid" in text else []
     try:
         X, y = load_svmlight_file(io.BytesIO(text), zero_based=True)
         qid = np.array([int(query) for query in queries], dtype=np.int64)
     except (ValueError, OverflowError) as error:
         raise _svmlight_fault(where, text, one_line(error)) from None
-    # What scikit-learn takes without a word: rows without a query among rows with one,
-    # "qidx:1", "1_0:2", nan and inf.
+    # scikit-learn accepts silently: rows without a query among rows with one, "qidx:1",
+    # "1_0:2", nan and inf.
     whole = text.count(b"qid") == len(queries) and len(queries) in (0, len(y)) and b"_" not in text
     if not (whole and np.isfinite(y).all() and np.isfinite(X.data).all()):
         raise _svmlight_fault(where, text, "a value is irregular")
@@ -70,10 +92,7 @@ def read_svmlight(file: File, request: Request) -> Table:
         X.data[X.indices == 0] = 0.0
         X.eliminate_zeros()
         notes += (
-            [
-                "0: numbers the rows, as LIBSVM has it beside a precomputed kernel "
-                "(--kernel precomputed)"
-            ]
+            ["0: numbers the rows, as in LIBSVM's precomputed kernels (--kernel precomputed)"]
             if like is None
             else []
         )
@@ -107,9 +126,9 @@ def read_svmlight(file: File, request: Request) -> Table:
 
 
 def _is_precomputed(X: Any) -> bool:
-    """Return True if X is a precomputed kernel as LIBSVM has it, with m + 1 columns.
+    """Return True if X is a precomputed kernel in LIBSVM's form, with m + 1 columns.
 
-    The first one numbers the rows, and the others are a symmetric matrix.
+    The first column numbers the rows, and the others are a symmetric matrix.
     """
     m = X.shape[0]
     if X.shape[1] != m + 1 or not np.array_equal(
@@ -136,19 +155,20 @@ def _compact(X: Any) -> csr_array:
     from scipy.sparse import csr_array
 
     X.eliminate_zeros()
-    # scikit-learn reads with 64-bit indices, and its own SVMs then refuse them.
+    # scikit-learn reads with 64-bit indices, which its SVMs refuse.
     index = np.int32 if X.nnz < 2**31 else np.int64
     return csr_array((X.data, X.indices.astype(index), X.indptr.astype(index)), shape=X.shape)
 
 
 def _svmlight_fault(where: str, text: bytes, reason: str) -> DataError:
-    """Name the first bad line, slowly; called only once something is known to be wrong."""
+    """Return the error of the first bad line; slow, and called only after a failure."""
     first: tuple[int, bool] | None = None
     for number, line in enumerate(text.split(b"\n"), start=1):
         tokens = line.decode("ascii", "backslashreplace").split()
         if not tokens:
             continue
         fault = _row_fault(tokens)
+        # Either every row has a query or none has; the first row decides.
         asks = len(tokens) > 1 and tokens[1].startswith("qid")
         first = first or (number, asks)
         if fault is None and asks != first[1]:
@@ -163,8 +183,8 @@ def _svmlight_fault(where: str, text: bytes, reason: str) -> DataError:
                 f"as svmlight; --sep {sep} reads a table)"
             )
     return DataError(
-        f"{where}: cannot be read as svmlight ({reason}); correct the file, or say what "
-        f"separates fields of a table (--sep)"
+        f"{where}: cannot be read as svmlight ({reason}); correct the file, or name the "
+        f"separator of a table (--sep)"
     )
 
 
@@ -176,6 +196,7 @@ def _row_fault(tokens: list[str]) -> str | None:
         name, _, query = features.pop(0).partition(":")
         if name != "qid" or integer(query) is None:
             return f"{shown(name + ':' + query)} is not qid: and an integer"
+    # Indices must increase; -1 precedes all of them.
     last = -1
     for feature in features:
         text, _, value = feature.partition(":")

@@ -1,1 +1,1 @@
-"""Pairs of rows that take the place of a target: a table of preferences, and clicks on ranked lists."""
+"""Pairs of rows that replace a target: tables of preferences, and clicks on ranked lists."""

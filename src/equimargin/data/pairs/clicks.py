@@ -1,4 +1,4 @@
-"""Preferences that the clicks on ranked lists tell: a document that was clicked is preferred to those above it that were not.
+"""Preferences from clicks: a clicked document is preferred to unclicked ones above it.
 
 >>> first = preferences(shown=[0, 1, 2, 3], clicked=[2])
 >>> first.pairs.tolist()
@@ -21,21 +21,23 @@ from equimargin.data.words import DataError, listed
 
 @dataclass(frozen=True, eq=False)
 class Preferences:
-    """Pairs of rows with weights, for `ranking_from_pairs(X, pairs, pair_weight=weight)`; `+` adds the weights of equal pairs.
+    """Weighted pairs of rows for `ranking_from_pairs(X, pairs, pair_weight=weight)`.
+
+    `+` adds the weights of equal pairs.
 
     Parameters
     ----------
-    pairs : NDArray[np.int64] of shape (p, 2)
+    pairs : ndarray of shape (p, 2)
         Rows (preferred, other), each pair once, in ascending order.
-    weight : NDArray[np.float64] of shape (p,)
-        In how many lists each was told.
+    weight : ndarray of shape (p,)
+        Number of lists that contain each preference.
     """
 
     pairs: NDArray[np.int64]
     weight: NDArray[np.float64]
 
     def __add__(self, more: Preferences) -> Preferences:
-        """Contradictory pairs both stay, each with its weight: the hinge pays for both."""
+        """Add preferences; contradictory pairs are both kept, and the hinge pays for both."""
         pairs, place = np.unique(
             np.concatenate([self.pairs, more.pairs]), axis=0, return_inverse=True
         )
@@ -43,36 +45,38 @@ class Preferences:
         return Preferences(pairs, weight.astype(np.float64))
 
     def __radd__(self, nothing: int) -> Preferences:
-        """`sum` of preferences begins with 0."""
+        """Return the preferences unchanged for 0, with which `sum` begins."""
         return self if nothing == 0 else NotImplemented
 
 
 def preferences(shown: Sequence[int], clicked: Collection[int]) -> Preferences:
-    """The preferences that one list tells: every clicked document over each one above it that was not clicked.
+    """Return the preferences of one list: clicked documents over unclicked ones above them.
 
-    They are among the pairs of any right ranking in which the clicked documents come before the others, so that their problem is a
-    relaxation of the one of all pairs.
+    They are among the pairs of any right ranking in which the clicked documents come
+    before all other ones, so that their problem is a relaxation of that of all pairs.
 
     Parameters
     ----------
-    shown : Sequence[int]
-        Rows of the features, in the order in which they were shown, the first at the
-        top.
-    clicked : Collection[int]
-        Some of them.
+    shown : sequence of int
+        Rows of the features, in the order shown, the top one first.
+    clicked : collection of int
+        Rows that were clicked.
 
     Returns
     -------
     Preferences
-        Of weight 1 each. Those of further lists are added to them by `+`.
+        Preferences of weight 1 each; add those of further lists by `+`.
 
     Raises
     ------
     DataError
-        A row that is no whole number from 0 on, that is shown twice, or that was
-        clicked and not shown.
+        If a row is no whole number from 0 on, is shown twice, or was clicked and not
+        shown.
 
-    Source: W, application of Ranking SVM; T. Joachims, Optimizing search engines using clickthrough data (2002), algorithm 1.
+    References
+    ----------
+    W, application of Ranking SVM; T. Joachims, Optimizing search engines using clickthrough
+    data (2002), algorithm 1.
     """
     order, chosen = _rows(shown, "shown"), set(_rows(clicked, "clicked"))
     twice = (

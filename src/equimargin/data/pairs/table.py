@@ -1,11 +1,11 @@
-"""Preferences between the rows of a feature file: a table `preferred,other[,query][,weight]`, a pair in each of its rows.
+"""Preferences between the rows of a feature file: `preferred,other[,query][,weight]`.
 
-`preferred` and `other` are the entries of the feature file's column `id`, which then is
-no feature.  Where it has none, they are numbers of its rows, counted from 0, its header
-not among them.  Rows of two queries cannot be a pair, whether it is the feature file
-that has queries or this one.  A weight is a factor of C in [0, inf], 1 without the
-column; a pair of an infinite weight must be met.  A pair may come several times, and
-then costs what its weights are together.
+Each row of the table is a pair. `preferred` and `other` are entries of the feature
+file's column `id`, which then is no feature. Without that column they are row numbers,
+counted from 0 without the header. Rows of two queries cannot be a pair, whether the
+feature file has queries or this one. A weight is a factor of C in [0, inf], 1 without
+the column; a pair of infinite weight is a hard constraint. Weights of repeated pairs
+are added.
 """
 
 from __future__ import annotations
@@ -22,29 +22,37 @@ from equimargin.data.table import Table
 from equimargin.data.words import DataError, integer, listed, number, shown
 
 NAMES: Final = ("preferred", "other", "query", "weight")
-"""The columns of a preference file, of which the last two may be absent."""
+"""Columns of a preference file; the last two are optional."""
 
 
 def read_pairs(
     columns: Columns, table: Table, rows: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
-    """Read pairs of rows, (p, 2), (preferred, other), and their weights, (p,) or None, but for pairs with a row that was left out.
+    """Read pairs of rows (preferred, other) and their weights.
+
+    Pairs with an excluded row are dropped.
 
     Parameters
     ----------
     columns : Columns
-        The preference file.
+        Preference file.
     table : Table
-        The feature file.
+        Feature file.
     rows : int
-        How many rows that had, those left out among them.
+        Number of rows of the feature file, including excluded ones.
+
+    Returns
+    -------
+    tuple of (ndarray of shape (p, 2), ndarray of shape (p,) or None)
+        Pairs and weights.
 
     Raises
     ------
     DataError
-        Other columns, an entry that is no row, a row preferred to itself, two queries
-        in a pair, a weight outside [0, inf].
+        If there are other columns, an entry is no row, a row is preferred to itself, a
+        pair has two queries, or a weight is outside [0, inf].
     """
+    # All pairs are checked; those of excluded rows are dropped afterwards.
     unknown = [name for name in columns.names if name.lower() not in NAMES]
     at = {name.lower(): place for place, name in enumerate(columns.names)}
     if unknown or not {"preferred", "other"} <= set(at) or len(at) < len(columns.names):
@@ -89,8 +97,8 @@ def read_pairs(
 
 
 def _rows(columns: Columns, at: int, rows: int) -> NDArray[np.int64]:
-    """The rows that a column names, (p,)."""
-    found = []
+    """Return the rows that a column refers to by number, (p,)."""
+    indices = []
     for pair, entry in enumerate(columns.entries[at]):
         row = (
             integer(entry)
@@ -104,13 +112,13 @@ def _rows(columns: Columns, at: int, rows: int) -> NDArray[np.int64]:
                 f"{columns.place(pair, at)}: {shown(entry)} is no row; the rows are counted "
                 f"from 0 to {rows - 1}"
             )
-        found.append(row)
-    return np.array(found, dtype=np.int64)
+        indices.append(row)
+    return np.array(indices, dtype=np.int64)
 
 
 def _rows_by_id(columns: Columns, at: int, row_of: Mapping[str, int]) -> NDArray[np.int64]:
-    """The rows that a column names by their ids, (p,)."""
-    found = []
+    """Return the rows that a column refers to by id, (p,)."""
+    indices = []
     for pair, entry in enumerate(columns.entries[at]):
         name = format_row_name(entry)
         if name not in row_of:
@@ -118,8 +126,8 @@ def _rows_by_id(columns: Columns, at: int, row_of: Mapping[str, int]) -> NDArray
                 f"{columns.place(pair, at)}: {shown(name)} is the id of no row; the feature "
                 f"file's column `id` has them"
             )
-        found.append(row_of[name])
-    return np.array(found, dtype=np.int64)
+        indices.append(row_of[name])
+    return np.array(indices, dtype=np.int64)
 
 
 def _check_queries(columns: Columns, at: int, pairs: NDArray[np.int64]) -> None:
@@ -138,8 +146,8 @@ def _check_queries(columns: Columns, at: int, pairs: NDArray[np.int64]) -> None:
 
 
 def _weights(columns: Columns, at: int) -> NDArray[np.float64]:
-    """The weights of the pairs, (p,)."""
-    found = []
+    """Return the weights of the pairs, (p,)."""
+    weights = []
     for pair, entry in enumerate(columns.entries[at]):
         weight = number(entry) if isinstance(entry, str) else float(entry)
         if weight is None or not weight >= 0:
@@ -147,8 +155,8 @@ def _weights(columns: Columns, at: int) -> NDArray[np.float64]:
                 f"{columns.place(pair, at)}: {shown(entry)} is no weight of a pair; supply "
                 f"a number from 0 to inf"
             )
-        found.append(weight)
-    return np.array(found)
+        weights.append(weight)
+    return np.array(weights)
 
 
 def _line(columns: Columns, pair: int) -> str:

@@ -1,1 +1,4 @@
-"""Pages for a browser: of a comparison, a path and an audit. A page loads nothing, and nothing that a file holds can run in it."""
+"""HTML pages of a comparison, a path and an audit.
+
+A page loads nothing, and no content of a file can run in it.
+"""

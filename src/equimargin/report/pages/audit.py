@@ -1,4 +1,4 @@
-"""The page of an audit: how far somebody else's model is from the optimum of its problem, proven, with a picture and all figures."""
+"""HTML page of an audit: proven distance of a third-party model from its optimum."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from equimargin.report.pages.rendering import rendered
 from equimargin.report.pages.scales import FINEST, SignedScale
 
 AS_GOOD_AS_OPTIMAL = 1e-6
-"""Relative excess up to which a model is called as good as optimal: the tolerance of the referee, `--agree-tol` of `compare`."""
+"""Relative excess up to which a model is called optimal: the default `--agree-tol`."""
 LEFT, ROW, TOP = 122.0, 30.0, 8.0
-"""Units at the left for names, those in height of an interval, and those above the first."""
+"""Width of the names, height of an interval and top margin, in picture units."""
 
 
 def audit_page(
@@ -26,7 +26,26 @@ def audit_page(
     versions: Mapping[str, str],
     command: str = "",
 ) -> str:
-    """Return the text of the page; other parameters are those of `comparison_page`."""
+    """Return the HTML text of the page.
+
+    Parameters
+    ----------
+    found : Audit
+        Result of the audit.
+    data : mapping of str to object
+        Record of the data and the model.
+    settings : mapping of str to object
+        Settings of the command.
+    versions : mapping of str to str
+        Versions of the libraries used.
+    command : str, default ""
+        Shell command that repeats the audit; empty if it was run from Python.
+
+    Returns
+    -------
+    str
+        Page.
+    """
     kind, sentence = verdict(found)
     return rendered(
         "audit.html",
@@ -45,12 +64,24 @@ def audit_page(
 
 
 def verdict(found: Audit) -> tuple[str, str]:
-    """Return the verdict on a model as a word (agree, undecided or above) and as a sentence."""
+    """Return the verdict on a model as a word (agree, undecided or above) and as a sentence.
+
+    Parameters
+    ----------
+    found : Audit
+        Result of the audit.
+
+    Returns
+    -------
+    tuple of (str, str)
+        Word and sentence.
+    """
     least, most = found.relative_excess
     if most <= AS_GOOD_AS_OPTIMAL:
         return (
             "agree",
-            f"As good as optimal: at most {most:.2g} above the optimum, relative to it, proven.",
+            f"Optimal to {AS_GOOD_AS_OPTIMAL:g}: at most {most:.2g} above the optimum, relative "
+            f"to it, proven.",
         )
     if least > 0:
         how_far = (
@@ -67,7 +98,7 @@ def verdict(found: Audit) -> tuple[str, str]:
 
 
 def _figures(found: Audit) -> dict[str, str]:
-    """Return what is proven, by its name."""
+    """Return the proven quantities by name."""
     (least, most), (low, high) = found.excess, found.relative_excess
     own = (
         f"{found.own_relative_excess:.3g}"
@@ -98,19 +129,21 @@ def _problem(found: Audit) -> dict[str, str]:
         "C": f"{problem.C:g}",
     }
     facts |= {"support vectors": found.vectors} if found.vectors else {}
-    return facts | (
-        {"assumed, as the model does not say it": found.assumed} if found.assumed else {}
-    )
+    return facts | ({"assumed, as the model lacks it": found.assumed} if found.assumed else {})
 
 
 def _ends(interval: Interval) -> str:
-    """Return an interval in words."""
+    """Format the endpoints of an interval."""
     return f"[{interval.lower:.15g}, {interval.upper:.15g}]"
 
 
 def _picture(found: Audit) -> Picture:
-    """Return the optimum, the model and what the model proves by itself, around the optimum on a scale of powers of ten."""
+    """Return the picture of the optimum, the model, and the bounds from its own multipliers.
+
+    The scale is in powers of ten around the optimum.
+    """
     optimum, size = found.optimum, found.optimum.size
+    # Distances are relative to the size of the optimum.
     middle = center(optimum) or 0.0
     rows = [("optimum", optimum), ("this model", found.objective)]
     rows += [("its own proof", found.own)] if math.isfinite(found.own.lower) else []
@@ -126,20 +159,30 @@ def _picture(found: Audit) -> Picture:
     elements: list[Element] = [*across(scale, TOP, bottom, "relative distance from the optimum")]
     for k, (name, interval) in enumerate(rows):
         y = TOP + ROW * (k + 0.5)
-        said = f"{name}: {_ends(interval)}"
-        elements.append(text(name, LEFT - 10, y + 3.5, "row", "end", said))
+        description = f"{name}: {_ends(interval)}"
+        elements.append(text(name, LEFT - 10, y + 3.5, "row", "end", description))
         if interval is found.objective:
             elements.append(
                 symbol(
-                    ("diamond", True), scale.place((interval.upper - middle) / size), y, "c0", said
+                    ("diamond", True),
+                    scale.place((interval.upper - middle) / size),
+                    y,
+                    "c0",
+                    description,
                 )
             )
         elements += bar(
-            (interval.lower - middle) / size, (interval.upper - middle) / size, scale, y, title=said
+            (interval.lower - middle) / size,
+            (interval.upper - middle) / size,
+            scale,
+            y,
+            title=description,
         )
-    said = "; ".join(f"{name} in {_ends(interval)}" for name, interval in rows)
+    description = "; ".join(f"{name} in {_ends(interval)}" for name, interval in rows)
     caption = (
         "Bars are proven intervals; right is above the optimum. An arrow goes on beyond the "
         "picture."
     )
-    return Picture("excess", "The model and the optimum", said, bottom + 34, elements, caption)
+    return Picture(
+        "excess", "The model and the optimum", description, bottom + 34, elements, caption
+    )

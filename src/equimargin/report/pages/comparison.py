@@ -1,4 +1,4 @@
-"""The page of a comparison: the verdict, the families, marks, times, intervals, all answers, the links, and how to run it again."""
+"""HTML page of a comparison: verdict, families, times, intervals, answers and links."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def comparison_page(
     versions: Mapping[str, str],
     command: str = "",
 ) -> str:
-    """Return the text of the page.
+    """Return the HTML text of the page.
 
     Parameters
     ----------
     view : ComparisonView
-        The comparison.
+        View of the comparison.
     data, settings : mapping
-        Those of the record.
+        Records of the data and of the settings.
     versions : mapping
-        Versions of the libraries that it was computed with.
-    command : str
-        Command that runs it again in a shell; empty where it was run from Python.
+        Versions of the libraries used.
+    command : str, default ""
+        Shell command that repeats the comparison; empty if it was run from Python.
     """
     chosen = settings.get("formulations", ())
     shortened = {"formulations": f"all {len(chosen)}"} if set(chosen) == set(REGISTRY) else {}
@@ -69,7 +69,7 @@ def comparison_page(
 def _groups(
     view: ComparisonView,
 ) -> Iterator[tuple[str, list[AnswerView | None], dict[str, list[AnswerView | None]]]]:
-    """Yield id, answers of specialised solvers and answers to each formulation, by family."""
+    """Yield id, specialised solvers' answers and answers to each formulation, by family."""
     for family in view.families:
         rows = {
             label: [row.get(name) for name in view.solvers] for label, row in family.rows.items()

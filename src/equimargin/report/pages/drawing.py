@@ -1,8 +1,8 @@
-"""Pictures of a page as lists of elements of SVG, which the template writes with everything escaped.
+"""Pictures of a page as lists of SVG elements, which the template escapes.
 
 A picture is PICTURE_WIDTH units wide and as wide as its place on the page, so that it
-is drawn about in its own size on a telephone. Whatever a colour says is also said by a
-shape or by the pattern of a line.
+has about its natural size on a telephone. A shape or a line pattern repeats the
+information of every colour.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from equimargin.proofs import Agreement
 from equimargin.report.pages.scales import Scale
 
 PICTURE_WIDTH = 400.0
-"""Units in which a picture is drawn: about the pixels that a telephone has across."""
+"""Width of a picture in its units, about the pixels across a telephone."""
 RADIUS = 3.6
-"""Units from the middle of a symbol to its edge."""
+"""Units from the centre of a symbol to its edge."""
 SHAPES = {
     "circle": "M-1 0A1 1 0 1 1 1 0A1 1 0 1 1-1 0Z",
     "square": "M-.85-.85H.85V.85H-.85Z",
@@ -30,14 +30,14 @@ SHAPES = {
     "cross": "M-1-1L1 1M-1 1L1-1",
     "plus": "M-1.2 0H1.2M0-1.2V1.2",
 }
-"""Paths of the symbols, in radii from the middle."""
+"""Paths of the symbols, in radii from the centre."""
 STROKES = ("cross", "plus")
-"""Symbols that are strokes only."""
+"""Symbols that consist of strokes only."""
 SYMBOLS = (
     *((shape, filled) for filled in (True, False) for shape in SHAPES if shape not in STROKES),
     *((shape, False) for shape in STROKES),
 )
-"""Symbols that are told apart without colours, each a shape and whether it is filled."""
+"""Symbols distinct without colours, as pairs of shape and True if filled."""
 OF_AGREEMENT = {
     Agreement.AGREES: ("circle", True),
     Agreement.INACCURATE: ("up", False),
@@ -45,41 +45,41 @@ OF_AGREEMENT = {
     Agreement.FAILED: ("diamond", False),
     Agreement.SKIPPED: ("plus", False),
 }
-"""The symbol of every agreement."""
+"""Symbol of every agreement."""
 
 
 @dataclass(frozen=True)
 class Element:
-    """An element of SVG."""
+    """SVG element."""
 
     tag: str
-    """Its name."""
+    """Name of the element."""
     attributes: Mapping[str, str | float] = field(default_factory=dict)
-    """Its attributes by their names."""
+    """Attributes by name."""
     text: str = ""
-    """Text inside."""
+    """Text content."""
     title: str = ""
-    """Words that a pointer on it shows."""
+    """Text that a pointer on the element shows."""
     children: Sequence[Element] = ()
-    """Elements inside."""
+    """Nested elements."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture with the words for those who do not see it."""
+    """Picture with a text alternative."""
 
     width: ClassVar[float] = PICTURE_WIDTH
     """Width in units."""
     id: str
-    """Its name on the page."""
+    """Name on the page."""
     title: str
-    """Its subject."""
+    """Subject."""
     description: str
-    """Its content in words."""
+    """Content as text."""
     height: float
     """Height in units."""
     elements: Sequence[Element]
-    """Elements from the lowest to the highest."""
+    """Elements from back to front."""
     caption: str = ""
     """Explanation below it."""
     legend: Sequence[tuple[Element, str]] = ()
@@ -89,7 +89,28 @@ class Picture:
 def symbol(
     kind: tuple[str, bool], x: float, y: float, style: str, title: str = "", radius: float = RADIUS
 ) -> Element:
-    """Return a symbol, one of SYMBOLS, around a place, with the class of its colour."""
+    """Return a symbol at a position.
+
+    Parameters
+    ----------
+    kind : tuple of (str, bool)
+        Shape, and True if filled; one of SYMBOLS.
+    x : float
+        Horizontal position of the centre.
+    y : float
+        Vertical position of the centre, from the top.
+    style : str
+        Class of the colour.
+    title : str, default ""
+        Text that a pointer shows.
+    radius : float, default RADIUS
+        Radius in picture units.
+
+    Returns
+    -------
+    Element
+        SVG path.
+    """
     shape, filled = kind
     place = f"translate({round(x, 2)} {round(y, 2)}) scale({radius})"
     attributes = {
@@ -103,7 +124,28 @@ def symbol(
 def text(
     words: str, x: float, y: float, style: str = "", anchor: str = "start", title: str = ""
 ) -> Element:
-    """Return words whose base line begins, or ends, at a place."""
+    """Return a text whose base line begins or ends at a position.
+
+    Parameters
+    ----------
+    words : str
+        Text.
+    x : float
+        Horizontal position.
+    y : float
+        Vertical position, from the top.
+    style : str, default ""
+        Class of the text.
+    anchor : str, default "start"
+        "start", "middle" or "end".
+    title : str, default ""
+        Text that a pointer shows.
+
+    Returns
+    -------
+    Element
+        SVG text.
+    """
     attributes: dict[str, str | float] = {
         "x": round(x, 2),
         "y": round(y, 2),
@@ -114,7 +156,22 @@ def text(
 
 
 def line(x1: float, y1: float, x2: float, y2: float, style: str, title: str = "") -> Element:
-    """Return a straight line."""
+    """Return a straight line.
+
+    Parameters
+    ----------
+    x1, y1, x2, y2 : float
+        Endpoints.
+    style : str
+        Class of the line.
+    title : str, default ""
+        Text that a pointer shows.
+
+    Returns
+    -------
+    Element
+        SVG line.
+    """
     return Element(
         "line",
         {
@@ -129,13 +186,43 @@ def line(x1: float, y1: float, x2: float, y2: float, style: str, title: str = ""
 
 
 def curve(points: Sequence[tuple[float, float]], style: str, title: str = "") -> Element:
-    """Return a line through points."""
+    """Return a polyline through points.
+
+    Parameters
+    ----------
+    points : sequence of tuple of (float, float)
+        Positions (x, y).
+    style : str
+        Class of the line.
+    title : str, default ""
+        Text that a pointer shows.
+
+    Returns
+    -------
+    Element
+        SVG polyline.
+    """
     places = " ".join(f"{round(x, 2)},{round(y, 2)}" for x, y in points)
     return Element("polyline", {"points": places, "class": f"curve {style}"}, title=title)
 
 
 def across(scale: Scale, top: float, bottom: float, name: str) -> Iterator[Element]:
-    """Yield a horizontal scale below a picture, with its lines and its name."""
+    """Yield a horizontal axis below a picture, with its grid lines and its name.
+
+    Parameters
+    ----------
+    scale : Scale
+        Horizontal scale.
+    top, bottom : float
+        Vertical range of the picture.
+    name : str
+        Name of the axis.
+
+    Yields
+    ------
+    Element
+        SVG element.
+    """
     last = -math.inf
     for x, words in sorted(scale.ticks()):
         yield line(x, top, x, bottom, "grid")
@@ -146,7 +233,22 @@ def across(scale: Scale, top: float, bottom: float, name: str) -> Iterator[Eleme
 
 
 def upwards(scale: Scale, left: float, right: float, name: str) -> Iterator[Element]:
-    """Yield a vertical scale at the left of a picture, with its lines and its name."""
+    """Yield a vertical axis at the left of a picture, with its grid lines and its name.
+
+    Parameters
+    ----------
+    scale : Scale
+        Vertical scale.
+    left, right : float
+        Horizontal range of the picture.
+    name : str
+        Name of the axis.
+
+    Yields
+    ------
+    Element
+        SVG element.
+    """
     for y, words in scale.ticks():
         yield line(left, y, right, y, "grid")
         yield text(words, left - 5, y + 3.5, "tick", "end")

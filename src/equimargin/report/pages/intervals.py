@@ -1,4 +1,7 @@
-"""The picture of a family: the interval that every answer proves, and its claim, around the optimum, on a scale of powers of ten."""
+"""Picture of a family: proven interval and reported value of every answer.
+
+The scale is in powers of ten around the optimum.
+"""
 
 from __future__ import annotations
 
@@ -24,23 +27,24 @@ from equimargin.report.view import FamilyView
 from equimargin.report.words import cut
 
 ROW = 17.0
-"""Units in height that an answer takes."""
+"""Height of an answer, in picture units."""
 LETTERS = 22
-"""Letters of a name that have room at the left."""
+"""Number of letters of a name that fit at the left."""
 LEFT = 152.0
-"""Units at the left for names."""
+"""Width of the names at the left, in picture units."""
 
 
 def intervals(family: FamilyView, name: str) -> Picture | None:
-    """Return the picture of a family; None where no side of its interval is finite.
+    """Return the picture of a family; None if neither side of its interval is finite.
 
     Parameters
     ----------
     family : FamilyView
-        The family.
+        View of the family.
     name : str
-        Its name on the page.
+        Name of the family on the page.
     """
+    # Positions are distances from the optimum, relative to its size.
     interval = family.judged.interval
     shown = [answer for answer in family.answers if answer.was_run]
     middle = center(interval)
@@ -66,17 +70,17 @@ def intervals(family: FamilyView, name: str) -> Picture | None:
     ]
     verbs = {Agreement.INACCURATE: "is inaccurate"}
     legend = [
-        (symbol(OF_AGREEMENT[each], 8, 8, each), f"claim of an answer that {verbs.get(each, each)}")
-        for each in present
+        (symbol(OF_AGREEMENT[kind], 8, 8, kind), f"claim of an answer that {verbs.get(kind, kind)}")
+        for kind in present
     ]
-    said = "; ".join(
+    description = "; ".join(
         f"{_name(answer)} {answer.agreement}, width {answer.judgement.relative_width:.0e}"
         for answer in shown
     )
     return Picture(
         f"{name}-intervals",
         f"Proven intervals and claims of {family.id}",
-        said,
+        description,
         bottom + 34,
         elements,
         legend=legend,
@@ -91,15 +95,15 @@ def bar(
     Parameters
     ----------
     lower, upper : float
-        Its ends, relative to the optimum.
+        Ends relative to the optimum.
     scale : SignedScale
         Scale of the picture.
     y : float
-        Its place from the top.
-    style : str
-        Proof of its lower half: own, derived or family.
-    title : str
-        Words that a pointer on it shows.
+        Vertical position, from the top.
+    style : str, default "own"
+        Origin of the lower bound: own, derived or family.
+    title : str, default ""
+        Text that a pointer shows.
     """
     left, right, middle = (
         scale.place(lower),
@@ -116,7 +120,18 @@ def bar(
 
 
 def center(interval: Interval) -> float | None:
-    """Return the middle of an interval, or its one side that is finite; None where none is."""
+    """Return the midpoint of an interval, or its only finite end; None without one.
+
+    Parameters
+    ----------
+    interval : Interval
+        Proven interval.
+
+    Returns
+    -------
+    float or None
+        Midpoint.
+    """
     sides = [side for side in (interval.lower, interval.upper) if math.isfinite(side)]
     return sum(side / len(sides) for side in sides) if sides else None
 
@@ -133,7 +148,7 @@ def _scale(interval: Interval, values: Sequence[float]) -> SignedScale:
 def _shade(
     interval: Interval, middle: float, scale: SignedScale, bottom: float
 ) -> Iterator[Element]:
-    """Yield the shade of what all answers prove together."""
+    """Yield the shade of the family's proven interval."""
     left, right = (
         scale.place((side - middle) / interval.size) for side in (interval.lower, interval.upper)
     )
@@ -153,18 +168,18 @@ def _shade(
 def _answer(
     answer: AnswerView, lower: float, claim: float, upper: float, scale: SignedScale, y: float
 ) -> Iterator[Element]:
-    """Yield the row of an answer: its name, its bar and its claim."""
+    """Yield the row of an answer: name, bar and reported value."""
     j, name = answer.judgement, _name(answer)
-    said = (
+    title = (
         f"{name}: proven to be in [{j.lower:.12g}, {j.upper:.12g}], claims "
         f"{j.evidence.value:.12g}, {j.agreement}"
     )
-    yield text(cut(name, LETTERS), LEFT - 8, y + 3.5, "row", "end", said)
-    yield from bar(lower, upper, scale, y, j.lower_kind or "family", said)
+    yield text(cut(name, LETTERS), LEFT - 8, y + 3.5, "row", "end", title)
+    yield from bar(lower, upper, scale, y, j.lower_kind or "family", title)
     if not math.isnan(claim):
-        yield symbol(OF_AGREEMENT[j.agreement], scale.place(claim), y, j.agreement, said)
+        yield symbol(OF_AGREEMENT[j.agreement], scale.place(claim), y, j.agreement, title)
 
 
 def _name(answer: AnswerView) -> str:
-    """Return an answer in as few letters as tell it from others of its family."""
+    """Return the name of an answer within its family."""
     return f"{answer.label} {answer.run.solver}".strip()

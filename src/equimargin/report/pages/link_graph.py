@@ -1,7 +1,7 @@
-"""The graph of links: formulations by their names, and links as arcs at the right of these.
+"""Graph of the links: names of formulations, and links as arcs at their right.
 
-A link is a pattern of its line and a sign in its middle, by its kind. Arcs that overlap
-run in lanes of their own, and none crosses a name.
+A link has a line pattern, and a sign in its middle, by its kind. Overlapping arcs run
+in separate lanes, and none crosses a name.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from equimargin.report.words import cut
 
 
 class Kind(NamedTuple):
-    """How a kind of link is drawn.
+    """Style of a kind of link.
 
     Parameters
     ----------
     sign : str
-        In the middle of its line.
+        Sign in the middle of its line.
     meaning : str
-        What it says of the optima.
+        Relation of the two optima.
     color : str
-        Seen on white and on black.
+        Colour, visible on white and on black.
     dashes : str
-        Units of line and of gap, "" where there is no gap.
+        Lengths of dashes and gaps, in picture units; "" for a solid line.
     """
 
     sign: str
@@ -54,7 +54,7 @@ KINDS = {
     "relaxation": Kind("≤", "the one optimum bounds the other", "#b07d2b", "5 4"),
     "not equivalent": Kind("≠", "optima differ on a counterexample", "#d6494e", "1.5 3"),
 }
-"""How each kind of link is drawn."""
+"""Style of each kind of link."""
 SUBJECTS = {
     "svm": "Classification",
     "svr": "Regression",
@@ -63,23 +63,23 @@ SUBJECTS = {
     "ord": "Ordinal regression",
     "coupling": "Probabilities of several classes",
 }
-"""The subject of a family, by the beginning of its id."""
+"""Subject of a family, by the prefix of its id."""
 OTHERS = "Other problems of the field"
-"""The subject of all other families."""
+"""Subject of all other families."""
 ROW, HEAD = 18.0, 24.0
-"""Units in height of a formulation, and of the name of a family or a subject."""
+"""Height of a formulation, and of the name of a family or a subject, in picture units."""
 NAMES = 212.0
-"""Units from the left at which names end and arcs begin."""
+"""Position, from the left, at which names end and arcs begin, in picture units."""
 LETTERS = 32
-"""Letters of a name that have room."""
+"""Number of letters of a name that fit."""
 LANE = 14.0
-"""Units between two arcs side by side, where there is room."""
+"""Maximum distance of two lanes of arcs, in picture units."""
 CAPTION = (
-    "Arcs are links, each with the sign of its kind. The symbol after a formulation is what "
-    "the referee says of its answers. "
-    "One in italics is a control, which is wrong on purpose or a look-alike."
+    "Arcs are links, each with the sign of its kind. The symbol after a formulation is the "
+    "gravest agreement of its answers. "
+    "One in italics is a control, which is wrong on purpose or nonequivalent."
 )
-"""How the graph of a comparison is read."""
+"""Explanation of the graph of a comparison."""
 SEVERITY = (
     Agreement.DISAGREES,
     Agreement.FAILED,
@@ -87,13 +87,24 @@ SEVERITY = (
     Agreement.AGREES,
     Agreement.SKIPPED,
 )
-"""Agreements, the one that a reader must see most first."""
+"""Agreements, the gravest first."""
 Address = Callable[[str | Link], str]
-"""Where the name of a family or of a formulation, or a link, leads."""
+"""Function from a family, a formulation or a link to its address."""
 
 
 def link_graph(families: Sequence[FamilyView]) -> Picture | None:
-    """Return the graph of the formulations of some families; None where they have no links."""
+    """Return the graph of the formulations of some families; None without links.
+
+    Parameters
+    ----------
+    families : sequence of FamilyView
+        Views of the families.
+
+    Returns
+    -------
+    Picture or None
+        Picture.
+    """
     compared = list(dict.fromkeys(family.id for family in families))
     return draw_links(compared, CAPTION, said=_said(families)) if links_between(compared) else None
 
@@ -108,15 +119,16 @@ def draw_links(
 
     Parameters
     ----------
-    families : Sequence[str]
-        Their ids.
-    caption : str
-        The words below the picture.
-    said : Mapping[str, Agreement] | None
-        The referee's word on each formulation.
-    address : Address | None
-        The place where a name or an arc leads.
+    families : sequence of str
+        Ids of the families.
+    caption : str, default ""
+        Text below the picture.
+    said : mapping of str to Agreement, optional
+        Gravest agreement of each formulation; None for a graph without answers.
+    address : Address, optional
+        Function to the address of a name or an arc; None for no hyperlinks.
     """
+    # `y` is the lower edge of the rows drawn so far; arcs are drawn behind the names.
     places: dict[str, float] = {}
     elements, y, end = [], 0.0, NAMES - (6 if said is None else 18)
     subjects = by_subject(families)
@@ -162,12 +174,12 @@ def draw_links(
 
 
 def by_subject(families: Sequence[str]) -> dict[str, list[str]]:
-    """Return some families by their subjects.
+    """Group families by subject.
 
     Parameters
     ----------
-    families : Sequence[str]
-        Their ids.
+    families : sequence of str
+        Ids of the families.
     """
     subject_of = {family: SUBJECTS.get(family.partition(".")[0], OTHERS) for family in families}
     order = [
@@ -187,7 +199,7 @@ def family_members(family: str) -> list[Formulation]:
     Parameters
     ----------
     family : str
-        Its id.
+        Id of the family.
     """
     return sorted(
         (entry for entry in REGISTRY.values() if entry.family == family),
@@ -200,27 +212,32 @@ def links_between(families: Sequence[str]) -> list[Link]:
 
     Parameters
     ----------
-    families : Sequence[str]
-        Their ids.
+    families : sequence of str
+        Ids of the families.
     """
     ids = {entry.id for entry in REGISTRY.values() if entry.family in families}
     return [link for link in LINKS if link.a in ids and link.b in ids and link.a != link.b]
 
 
 def _said(families: Sequence[FamilyView]) -> Mapping[str, Agreement]:
-    """Return what a reader must see most of what the referee says of the answers of every formulation."""
-    said: dict[str, Agreement] = {}
+    """Return the gravest agreement of the answers of every formulation."""
+    gravest: dict[str, Agreement] = {}
     for answer in (answer for family in families for answer in family.answers):
         id = answer.run.formulation
         if id is not None:
-            said[id] = min(said.get(id, Agreement.SKIPPED), answer.agreement, key=SEVERITY.index)
-    return said
+            gravest[id] = min(
+                gravest.get(id, Agreement.SKIPPED), answer.agreement, key=SEVERITY.index
+            )
+    return gravest
 
 
 def _arcs(
     links: Sequence[Link], places: Mapping[str, float], address: Address | None
 ) -> Iterator[Element]:
-    """Yield the arcs, the longest first; each in the nearest lane without one that overlaps, short ones first."""
+    """Yield the arcs, longest first.
+
+    Each has the nearest lane without an overlap; short arcs choose first.
+    """
     lanes: list[list[tuple[float, float]]] = []
     routed = []
     for link in sorted(links, key=lambda link: abs(places[link.a] - places[link.b])):
@@ -239,7 +256,7 @@ def _arcs(
     step = min(LANE, (PICTURE_WIDTH - NAMES) / (len(lanes) + 1))
     for link, lane, top, bottom in reversed(routed):
         x = NAMES + step * (lane + 1)
-        said = f"{link.kind}: {link.a} {KINDS[link.kind].sign} {link.b}. {link.statement}"
+        title = f"{link.kind}: {link.a} {KINDS[link.kind].sign} {link.b}. {link.statement}"
         path = [
             (NAMES, top),
             (x - 5, top),
@@ -255,12 +272,14 @@ def _arcs(
             KINDS[link.kind].sign, x, (top + bottom) / 2 + 4, "sign", "middle", font_size=12
         )
         yield _leading(
-            Element("g", children=[*reach, _line(path, link.kind), sign], title=said), address, link
+            Element("g", children=[*reach, _line(path, link.kind), sign], title=title),
+            address,
+            link,
         )
 
 
 def _leading(element: Element, address: Address | None, to: str | Link) -> Element:
-    """The element, as a link where there is an address."""
+    """Wrap an element in a hyperlink if there is an address."""
     return (
         element
         if address is None
@@ -277,7 +296,7 @@ def _word(
     title: str = "",
     font_size: float = 11,
 ) -> Element:
-    """Words in a style: its class, and attributes for pages without a style sheet."""
+    """Return a text with its class, and attributes for pages without a style sheet."""
     drawn = text(words, x, y, style, anchor, title)
     looks: dict[str, str | float] = {
         "font-size": font_size,
@@ -290,7 +309,7 @@ def _word(
 
 
 def _line(points: Sequence[tuple[float, float]], kind: str, **more: float) -> Element:
-    """A line through two points, or an arc through eight with rounded corners."""
+    """Return a line through two points, or an arc through eight with rounded corners."""
     path = "".join(
         f"{letter}{round(x, 2)} {round(y, 2)}"
         for letter, (x, y) in zip("MLQ LQ L", points, strict=False)

@@ -1,4 +1,4 @@
-"""The page of a regularisation path: how far it goes and how sure it is, the functions, scores and gaps along it, and its breakpoints."""
+"""HTML page of a regularisation path: verdict, functions, scores, gaps and breakpoints."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ from equimargin.solvers.path import AnyPath
 from equimargin.solvers.path.result import OPTIMAL_GAP
 
 LEFT, RIGHT, TOP, BOTTOM = 46.0, PICTURE_WIDTH - 14, 24.0, 220.0
-"""Units where what is drawn begins and ends."""
+"""Edges of the drawing area, in picture units."""
 ROOM = 84.0
-"""Units at the right of the coefficients for their names."""
+"""Width of the names at the right of the coefficients, in picture units."""
 LETTERS = 14
-"""Letters of a feature's name that have room there."""
+"""Number of letters of a feature's name that fit there."""
 KNOTS = 120
-"""Lambdas at which a line is drawn: as many as a picture of this size shows."""
+"""Number of lambdas on a curve: as many as a picture of this size resolves."""
 NAMED = 8
-"""Coefficients that are named: those that are the largest at the end of the path."""
+"""Number of named coefficients, the largest at the end of the path."""
 POINTS = 60
-"""Training points whose decision values are drawn, at most."""
+"""Maximum number of training points with a curve of decision values."""
 APART = 12.0
-"""Units between the names of two lines at least."""
+"""Minimum distance between the names of two curves, in picture units."""
 ROWS = 200
-"""Breakpoints in the table, at most; of a longer path they are spread evenly over all."""
+"""Maximum number of breakpoints in the table; a longer path is sampled evenly."""
 COLUMNS = ("breakpoint", "lambda", "C", "bias", "gap", "gap half way on", "rows in the margin set")
-"""The heads of the table."""
+"""Columns of the table."""
 
 
 def path_page(
@@ -70,26 +70,26 @@ def path_page(
     validated_on: str = "",
     columns: Sequence[str] | None = None,
 ) -> str:
-    """The text of the page.
+    """Return the HTML text of the page.
 
     Parameters
     ----------
     path : AnyPath
-        Path with one breakpoint or more.
-    said : Sequence[str]
-        What the terminal prints about it, a line each.
-    data, settings : Mapping[str, Any]
-        Those of the record.
-    versions : Mapping[str, str]
-        Versions of what it was computed with.
-    command : str
-        What runs it again in a shell; empty where it was run from Python.
-    scores : Curve | None
-        Curve or None Scores on validation points, where there are any.
-    validated_on : str
-        Those points, in words.
-    columns : Sequence[str] or None
-        Names of the features, where they are known.
+        Path with at least one breakpoint.
+    said : sequence of str
+        Lines that the terminal prints about the path.
+    data, settings : mapping of str to object
+        Records of the data and of the settings.
+    versions : mapping of str to str
+        Versions of the libraries used.
+    command : str, default ""
+        Shell command that repeats the computation; empty if it was run from Python.
+    scores : Curve, optional
+        Scores on validation points.
+    validated_on : str, default ""
+        Name of these points.
+    columns : sequence of str, optional
+        Names of the features, if known.
     """
     kind, sentence = verdict(path)
     pictures: list[Picture] = []
@@ -125,7 +125,18 @@ def path_page(
 
 
 def verdict(path: AnyPath) -> tuple[str, str]:
-    """The verdict on a path in a word (agree, disagree or unfinished) and in a sentence."""
+    """Return the verdict on a path as a word (agree, disagree or unfinished) and a sentence.
+
+    Parameters
+    ----------
+    path : AnyPath
+        Regularisation path.
+
+    Returns
+    -------
+    tuple of (str, str)
+        Word and sentence.
+    """
     worst = float(np.max(np.concatenate([path.gaps, path.midpoint_gaps])))
     if not worst <= OPTIMAL_GAP:
         return (
@@ -143,7 +154,7 @@ def verdict(path: AnyPath) -> tuple[str, str]:
 
 
 def _spread(count: int) -> list[int]:
-    """Return at most ROWS indices, evenly spread."""
+    """Return at most ROWS indices, evenly spaced."""
     return (
         np.unique(np.linspace(0, count - 1, min(count, ROWS)).astype(np.intp)).tolist()
         if count
@@ -152,7 +163,7 @@ def _spread(count: int) -> list[int]:
 
 
 def _best(scores: Curve, where: str) -> str:
-    """The best lambda in a sentence."""
+    """Return a sentence on the best lambda."""
     best = scores.best
     name = best.metric.replace("_", " ")
     return (
@@ -162,7 +173,7 @@ def _best(scores: Curve, where: str) -> str:
 
 
 def _cells(path: AnyPath, t: int) -> Iterator[Cell]:
-    """The row of a breakpoint."""
+    """Yield the cells of a breakpoint."""
     lam, half_way = (
         float(path.lambdas[t]),
         float(path.midpoint_gaps[t]) if t < len(path.midpoint_gaps) else None,
@@ -177,25 +188,25 @@ def _cells(path: AnyPath, t: int) -> Iterator[Cell]:
 
 
 def _axes(path: AnyPath, y: Scale, name: str, right: float = RIGHT) -> tuple[Scale, list[Element]]:
-    """Return the scale of lambda, and the lines and words of both scales."""
+    """Return the scale of lambda, and the elements of both axes."""
     x = LogarithmicScale.of(ends(path), right, LEFT)
     return x, [*across(x, TOP, BOTTOM, "lambda = 1/C"), *upwards(y, LEFT, right, name)]
 
 
 def _along(x: Scale, lams: Array, y: Scale, values: Array) -> list[tuple[float, float]]:
-    """Return the places of values at some lambdas."""
+    """Return the positions of values at some lambdas."""
     return [(x.place(lam), y.place(value)) for lam, value in zip(lams, values, strict=True)]
 
 
 def _upwards(values: Array) -> LinearScale:
-    """The scale of some values."""
+    """Return the vertical scale of some values."""
     low, high = float(values.min()), float(values.max())
     margin = 0.04 * (high - low) or max(abs(high), 1.0) * 0.1
     return LinearScale(low - margin, high + margin, BOTTOM, TOP)
 
 
 def _functions(path: AnyPath, columns: Sequence[str] | None) -> Picture:
-    """The coefficients of a linear kernel, else the decision values at training points."""
+    """Draw the coefficients of a linear kernel, else the decision values at training points."""
     lams = lambdas(path, *ends(path), KNOTS)
     values = coefficients(path, lams)
     return (
@@ -208,10 +219,7 @@ def _functions(path: AnyPath, columns: Sequence[str] | None) -> Picture:
 def _coefficients(
     path: AnyPath, lams: Array, values: Array, columns: Sequence[str] | None
 ) -> Picture:
-    """The coefficients, of which the largest at the end are named at the right.
-
-    No two names are written over each other.
-    """
+    """Draw the coefficients, and name the largest at the end without overlaps."""
     d = values.shape[1]
     names = (
         list(columns)
@@ -231,7 +239,7 @@ def _coefficients(
         elements.append(
             text(cut(names[j], LETTERS), RIGHT - ROOM + 10, place + 3.5, "row", title=names[j])
         )
-    said = "; ".join(f"{names[j]} ends at {values[-1, j]:.4g}" for j in named)
+    description = "; ".join(f"{names[j]} ends at {values[-1, j]:.4g}" for j in named)
     some = (
         ""
         if d <= NAMED
@@ -240,7 +248,7 @@ def _coefficients(
     return Picture(
         "functions",
         "Coefficients along the path",
-        said,
+        description,
         BOTTOM + 34,
         elements,
         f"Every coefficient over lambda.{some}",
@@ -248,7 +256,7 @@ def _coefficients(
 
 
 def _apart(places: Sequence[float]) -> list[float]:
-    """Falling places moved so far that names at them are not written over each other, and none is below the picture."""
+    """Shift decreasing positions so that names do not overlap or leave the picture."""
     moved: list[float] = []
     for place in places:
         moved.append(max(place, moved[-1] + APART) if moved else place)
@@ -260,7 +268,7 @@ def _apart(places: Sequence[float]) -> list[float]:
 
 
 def _decision_values(path: AnyPath, lams: Array) -> Picture:
-    """The decision values at training points; the patterns of their lines are by the label."""
+    """Draw the decision values at training points, with line patterns by label."""
     y_of, values = labels(path), training_scores(path, lams)
     shown = spread(y_of, POINTS)
     levels = np.unique(y_of).tolist()
@@ -290,13 +298,13 @@ def _decision_values(path: AnyPath, lams: Array) -> Picture:
         else f"{len(shown)} of {len(y_of):,} training points, spread over the labels"
     )
     less = " The median of all is subtracted." if path.problem.rows.invariant else ""
-    said = (
+    description = (
         f"At the end they go from {values[-1, shown].min():.4g} to {values[-1, shown].max():.4g}."
     )
     return Picture(
         "functions",
         "Decision values along the path",
-        said,
+        description,
         BOTTOM + 34,
         elements,
         f"f(x) + b of {some}.{less}",
@@ -305,7 +313,7 @@ def _decision_values(path: AnyPath, lams: Array) -> Picture:
 
 
 def _scores(path: AnyPath, scores: Curve, where: str) -> Picture:
-    """The scores on validation points, with the best lambda."""
+    """Draw the scores on validation points, with the best lambda."""
     chosen, name = scores.best, scores.metric.replace("_", " ")
     lams, values = thinned(scores.lambdas, scores.scores, *ends(path))
     y = _upwards(values)
@@ -330,16 +338,16 @@ def _scores(path: AnyPath, scores: Curve, where: str) -> Picture:
 
 
 def _margins(path: AnyPath) -> Picture:
-    """The number of rows in the margin set."""
+    """Draw the number of rows in the margin set."""
     lams, rows = margins(path)
     y = _upwards(np.append(rows.astype(np.float64), 0.0))
     x, elements = _axes(path, y, "rows in the margin set")
     elements.append(curve(_along(x, lams, y, rows), "c0"))
-    said = f"At most {path.margins.max():,} rows."
+    description = f"At most {path.margins.max():,} rows."
     return Picture(
         "margins",
         "Size of the margin set along the path",
-        said,
+        description,
         BOTTOM + 34,
         elements,
         "The rows that lie on their margin.",
@@ -347,7 +355,7 @@ def _margins(path: AnyPath) -> Picture:
 
 
 def _gaps(path: AnyPath) -> Picture:
-    """The relative gaps at breakpoints and half way between them."""
+    """Draw the relative gaps at breakpoints and half way between them."""
     here, half_way = path.lambdas > 0, path.lambdas[1:] > 0
     between = np.sqrt(path.lambdas[:-1][half_way] * path.lambdas[1:][half_way])
     kinds = (
@@ -370,10 +378,10 @@ def _gaps(path: AnyPath) -> Picture:
     )
     for _, kind, look, lams, gaps in kinds:
         for t in _spread(len(lams)):
-            said = f"{gaps[t]:.1e} at lambda = {lams[t]:.4g}"
-            elements.append(symbol(kind, x.place(lams[t]), y.place(gaps[t]), look, said, 2.2))
+            label = f"{gaps[t]:.1e} at lambda = {lams[t]:.4g}"
+            elements.append(symbol(kind, x.place(lams[t]), y.place(gaps[t]), look, label, 2.2))
     legend = [(symbol(kind, 8, 8, look), words) for words, kind, look, _, _ in kinds]
-    said = (
+    label = (
         f"At most {path.gaps.max():.1e} at breakpoints and "
         f"{path.midpoint_gaps.max(initial=0.0):.1e} half way between them."
     )
@@ -382,5 +390,5 @@ def _gaps(path: AnyPath) -> Picture:
         f"broken line, it is called optimal."
     )
     return Picture(
-        "gaps", "Relative gaps along the path", said, BOTTOM + 34, elements, caption, legend
+        "gaps", "Relative gaps along the path", label, BOTTOM + 34, elements, caption, legend
     )

@@ -1,10 +1,10 @@
-"""A page from its template: everything escaped, one file with all that it needs.
+"""Rendering of a page from its template as one self-contained file, with all text escaped.
 
-Names of files, columns and classes may hold anything, and come out as text. A policy in
-the page's head lets the browser run the page's own script and use its own style sheet,
-both named by their digests, and load nothing at all. What is not ASCII becomes a
-character reference, so that the page reads the same whatever a pipe or a server takes
-its encoding for.
+Names of files, columns and classes may have any content, and are shown as text. A
+policy in the page's head lets the browser run the page's own script and use its own
+style sheet, both named by their digests, and load nothing else. Characters outside
+ASCII become references, so that the page does not depend on the encoding that a pipe or
+a server assumes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 FOLDER = "templates"
-"""The folder of the templates, the style sheet and the script, beside this file."""
+"""Folder of the templates, the style sheet and the script, next to this file."""
 
 
 def rendered(
@@ -32,20 +32,20 @@ def rendered(
     versions: Mapping[str, str],
     **parts: Any,
 ) -> str:
-    """Return the text of a page.
+    """Return the HTML text of a page.
 
     Parameters
     ----------
     template : str
-        Its name in the folder.
+        Name of the template in the folder.
     command : str
-        What runs it again in a shell; empty where it was run from Python.
-    settings : Mapping[str, Any]
-        What was asked for.
-    versions : Mapping[str, str]
-        Versions of what it was computed with.
-    parts : Any
-        What the template shows.
+        Shell command that repeats the computation; empty if it was run from Python.
+    settings : mapping of str to object
+        Settings of the command.
+    versions : mapping of str to str
+        Versions of the libraries used.
+    **parts : object
+        Variables of the template.
     """
     environment = templates(_text)
     style, script = _text("style.css"), _text("page.js")
@@ -69,8 +69,8 @@ def drawn(picture: Picture, macro: str = "picture") -> str:
     Parameters
     ----------
     picture : Picture
-        The picture.
-    macro : str
+        Picture to draw.
+    macro : str, default "picture"
         "picture" with its caption, or "svg" alone.
     """
     return str(
@@ -79,12 +79,12 @@ def drawn(picture: Picture, macro: str = "picture") -> str:
 
 
 def templates(text: Callable[[str], str]) -> Environment:
-    """Return where templates are filled, with everything escaped.
+    """Return a template environment that escapes everything.
 
     Parameters
     ----------
-    text : Callable[[str], str]
-        The text of a template by its name.
+    text : callable
+        Function from the name of a template to its text.
     """
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
@@ -98,41 +98,41 @@ def templates(text: Callable[[str], str]) -> Environment:
 
 
 def _text(name: str) -> str:
-    """Return a file of the folder."""
+    """Read a file of the folder."""
     return (files("equimargin.report.pages") / FOLDER / name).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:
-    """Return the name of a script or style sheet in a policy: its digest, as the browser computes it."""
+    """Return the digest of a script or style sheet, as a policy names it."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def _posed(settings: Mapping[str, Any]) -> str:
     """Return the kernel and the cost of the problems, for the head of a page.
 
-    Empty where the settings do not say them.
+    Empty if the settings lack them.
     """
-    said = []
+    parts = []
     if settings.get("kernel"):
         parameters = ", ".join(
             f"{name} = {value:.6g}" for name, value in settings["kernel"].items() if name != "name"
         )
-        said.append(
+        parts.append(
             f"{settings['kernel']['name']} kernel{f' with {parameters}' if parameters else ''}"
         )
     if settings.get("C") is not None:
-        said.append(f"C = {settings['C']:g}")
-    return ", ".join(said)
+        parts.append(f"C = {settings['C']:g}")
+    return ", ".join(parts)
 
 
 def _spelled(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield settings as words."""
+    """Yield settings as text."""
     for name, value in settings.items():
         if isinstance(value, Mapping):
             yield (
                 name,
                 ", ".join(
-                    str(each) if key == "name" else f"{key} {each}" for key, each in value.items()
+                    str(item) if key == "name" else f"{key} {item}" for key, item in value.items()
                 ),
             )
         elif isinstance(value, list | tuple):

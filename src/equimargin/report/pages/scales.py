@@ -8,23 +8,26 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 MOST_TICKS = 6
-"""Ticks, at most, of a scale: more would be written over each other."""
+"""Maximum number of ticks of a scale; more would overlap."""
 CLEAR = 34.0
-"""Units around 0 of a scale with two sides in which no other tick is written."""
+"""Minimum distance from the tick 0 on a two-sided scale, in picture units."""
 FINEST, COARSEST = -17, 1
-"""Exponents of ten of the smallest and the largest difference that is drawn; float64 tells no smaller ones from the optimum."""
+"""Exponents of ten of the smallest and the largest difference that is drawn.
+
+Smaller ones are below the resolution of float64.
+"""
 
 
 @dataclass(frozen=True)
 class Scale(ABC):
-    """A scale of a picture.
+    """Scale of a picture.
 
-    Attributes
+    Parameters
     ----------
     low, high : float
         Values at its ends, or their exponents of ten.
     start, end : float
-        Places of its ends in the picture.
+        Positions of its ends in the picture.
     """
 
     low: float
@@ -33,20 +36,31 @@ class Scale(ABC):
     end: float
 
     def place(self, value: float) -> float:
-        """Return the place of a value; one outside stands at the nearer end."""
+        """Return the position of a value; one outside is moved to the nearer end.
+
+        Parameters
+        ----------
+        value : float
+            Value.
+
+        Returns
+        -------
+        float
+            Position in picture units.
+        """
         return self.start + min(max(self._share(value), 0.0), 1.0) * (self.end - self.start)
 
     @abstractmethod
     def _share(self, value: float) -> float:
-        """Return the share of the scale that is below a value."""
+        """Return the fraction of the scale below a value."""
 
     @abstractmethod
     def ticks(self) -> Iterator[tuple[float, str]]:
-        """Yield places and words of the ticks."""
+        """Yield positions and labels of the ticks."""
 
 
 class LinearScale(Scale):
-    """A linear scale, with round numbers as ticks."""
+    """Linear scale with round numbers as ticks."""
 
     def _share(self, value: float) -> float:
         return (value - self.low) / (self.high - self.low)
@@ -63,11 +77,24 @@ class LinearScale(Scale):
 
 
 class LogarithmicScale(Scale):
-    """A logarithmic scale of positive numbers between two exponents of ten."""
+    """Logarithmic scale of positive numbers between two exponents of ten."""
 
     @classmethod
     def of(cls, values: Iterable[float], start: float, end: float) -> LogarithmicScale:
-        """Return the scale of whole decades of all positive, finite values."""
+        """Return the scale in whole decades of all positive, finite values.
+
+        Parameters
+        ----------
+        values : iterable of float
+            Values to show.
+        start, end : float
+            Positions of its ends.
+
+        Returns
+        -------
+        LogarithmicScale
+            Scale.
+        """
         shown = [math.log10(value) for value in values if 0 < value < math.inf] or [0.0]
         low, high = math.floor(min(shown)), math.ceil(max(shown))
         return cls(low, max(high, low + 1), start, end)
@@ -81,18 +108,18 @@ class LogarithmicScale(Scale):
 
 
 class SignedScale(Scale):
-    """A scale from -10^high to 10^high, logarithmic but linear from -10^low to 10^low."""
+    """Scale from -10^high to 10^high, logarithmic but linear from -10^low to 10^low."""
 
     @classmethod
     def of(cls, least: int, most: int, start: float, end: float) -> SignedScale:
-        """Return the scale between two exponents of ten, as far as differences are drawn.
+        """Return the scale between two exponents of ten, within the range that is drawn.
 
         Parameters
         ----------
         least, most : int
-            Exponents.
+            Exponents of the smallest and the largest difference.
         start, end : float
-            Places of its ends.
+            Positions of its ends.
         """
         low = min(max(least, FINEST), COARSEST - 1)
         return cls(low, min(max(most, low + 1), COARSEST), start, end)
@@ -113,11 +140,11 @@ class SignedScale(Scale):
 
 
 def _exponents(first: float, last: float, decades: float) -> range:
-    """Return exponents from one towards another, for few ticks on some decades."""
+    """Return exponents between two, spaced for few ticks."""
     step = max(math.ceil(decades / MOST_TICKS), 1)
     return range(int(first), int(last), step if first < last else -step)
 
 
 def _power(exponent: int) -> str:
-    """Return a power of ten as a word; one near 1 is written out."""
+    """Return a power of ten as text; one near 1 is written out."""
     return f"{10.0**exponent:g}" if -3 <= exponent <= 3 else f"1e{exponent}"

@@ -1,4 +1,4 @@
-"""The picture of all answers of a comparison: time against proven width."""
+"""Picture of all answers of a comparison: time against proven width."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ from equimargin.report.pages.scales import LogarithmicScale
 from equimargin.report.view import FamilyView
 
 LEFT, TOP, BOTTOM = 58.0, 44.0, 300.0
-"""Units at the left and at the top of what is drawn, and where it ends below."""
+"""Left, top and bottom of the drawing area, in picture units."""
 EDGE = 18.0
-"""Units above and below the scale for answers that prove no bound, or the exact optimum: 0 and infinity have no logarithm."""
+"""Height for answers without a bound, or with the exact optimum, in picture units.
+
+Their widths, infinity and 0, have no logarithm.
+"""
 SHORTEST_SECONDS = 1e-4
-"""Shorter times are drawn as this, because a clock tells them apart no more."""
+"""Minimum drawn time in seconds; a clock does not distinguish shorter ones."""
 COLOURS = 6
-"""Colours of the style sheet; a symbol has one beside its shape."""
+"""Number of colours of the style sheet; a symbol has one in addition to its shape."""
 CAPTION = (
     "Down is more accurate, left is faster. A point is an answer: the seconds of its "
     "solving, and the relative width of the interval "
@@ -37,7 +40,18 @@ CAPTION = (
 
 
 def times(families: Sequence[FamilyView]) -> Picture | None:
-    """Return the picture; None where no answer has a time."""
+    """Return the picture; None if no answer has a time.
+
+    Parameters
+    ----------
+    families : sequence of FamilyView
+        Views of the families.
+
+    Returns
+    -------
+    Picture or None
+        Picture.
+    """
     answers = [
         (family.id, answer) for family in families for answer in family.answers if answer.seconds
     ]
@@ -48,6 +62,7 @@ def times(families: Sequence[FamilyView]) -> Picture | None:
             answer.run.solver for _, answer in sorted(answers, key=lambda each: not each[1].label)
         )
     )
+    # Widths 0 and infinity lie outside the logarithmic scale, in the margins EDGE.
     right = PICTURE_WIDTH - 14
     widths = [answer.judgement.relative_width for _, answer in answers]
     x = LogarithmicScale.of([_seconds(answer.judgement) for _, answer in answers], LEFT, right)
@@ -66,19 +81,21 @@ def times(families: Sequence[FamilyView]) -> Picture | None:
                 text(words, LEFT - 5, where + 3.5, "tick", "end"),
             ]
     looks = {name: (SYMBOLS[k % len(SYMBOLS)], f"c{k % COLOURS}") for k, name in enumerate(solvers)}
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in solvers}
+    results: dict[str, list[tuple[float, float]]] = {name: [] for name in solvers}
     for (family, answer), width in zip(answers, widths, strict=True):
         seconds, (shape, colour) = _seconds(answer.judgement), looks[answer.run.solver]
         where = BOTTOM if width == 0 else TOP - EDGE if math.isinf(width) else y.place(width)
-        said = f"{family}, {answer.name}: width {width:.1e} in {seconds:.3g} s, {answer.agreement}"
-        elements.append(symbol(shape, x.place(seconds), where, colour, said))
-        found[answer.run.solver].append((seconds, width))
+        label = f"{family}, {answer.name}: width {width:.1e} in {seconds:.3g} s, {answer.agreement}"
+        elements.append(symbol(shape, x.place(seconds), where, colour, label))
+        results[answer.run.solver].append((seconds, width))
     legend = [(symbol(shape, 8, 8, colour), name) for name, (shape, colour) in looks.items()]
-    said = "; ".join(_of_solver(name, *zip(*pairs, strict=True)) for name, pairs in found.items())
+    label = "; ".join(
+        _of_solver(name, *zip(*pairs, strict=True)) for name, pairs in results.items()
+    )
     return Picture(
         "times",
         "Time against proven width, of every answer",
-        said,
+        label,
         BOTTOM + 34,
         elements,
         CAPTION,
@@ -87,12 +104,12 @@ def times(families: Sequence[FamilyView]) -> Picture | None:
 
 
 def _seconds(j: Judgement) -> float:
-    """Return the seconds of solving that are drawn."""
+    """Return the solve time to draw, in seconds."""
     return max(j.evidence.run.solve_seconds or 0.0, SHORTEST_SECONDS)
 
 
 def _of_solver(name: str, seconds: Sequence[float], widths: Sequence[float]) -> str:
-    """Return the ranges of the times and widths of a solver, in words."""
+    """Return the ranges of the times and widths of a solver as text."""
     return (
         f"{name}: {min(seconds):.2g} to {max(seconds):.2g} s, widths from {min(widths):.0e} to "
         f"{max(widths):.0e}"
