@@ -1,4 +1,6 @@
-"""CPU seconds of two checkouts on the rows of the other benchmarks: A B A B, each in a process of its own that compiled before.
+"""CPU seconds of two checkouts on the rows of the other benchmarks, in turn.
+
+A B A B, each in a process of its own that compiled before.
 
     python benchmarks/run.py between_versions --other OTHER [--rows "smo 5000"] [--rounds 7]
 
@@ -26,11 +28,14 @@ import numpy as np
 from table import DATA, LONGEST, ROOT, Benchmark, Line, Table
 
 MEASURED = 0.1
-"""CPU seconds that a measurement lasts at least: a shorter row is solved several times in it."""
+"""Minimum CPU seconds of a measurement: a shorter row is solved several times in it."""
 
 
 def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
-    """The rows by name, and what solves each; from the benchmarks of the checkout that the package is imported from."""
+    """Yield the rows by name, with the call that solves each.
+
+    They are from the benchmarks of the checkout whose package is imported.
+    """
 
     from equimargin import solvers
 
@@ -68,21 +73,21 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def solved(problem: Callable[[], Any], solver: str, tol: float) -> Any:
-    """The solution of a problem that is built on the clock."""
+    """Solve a problem that is built on the clock."""
     from equimargin.solvers import solve
 
     return solve(problem(), solver, tol=tol)
 
 
 def penalised(X: Any, y: Any, C: float, loss: Any) -> Any:
-    """The problem that LIBLINEAR solves."""
+    """Return the problem that LIBLINEAR solves."""
     from equimargin.formulations import classification
 
     return classification(X, y, C, loss=loss, bias="penalized")
 
 
 def followed(path: Any, row: Any) -> Any:
-    """The path of a row."""
+    """Return the path of a row."""
     from equimargin.solvers import regularization_path
 
     return regularization_path(path.problem_of(row, DATA), path.LAMBDA_MIN)
@@ -109,7 +114,7 @@ def work() -> None:
 
 
 def worker(checkout: Path) -> subprocess.Popen[str]:
-    """A process that works with a checkout's package, one BLAS thread."""
+    """Start a process that runs a checkout's package with one BLAS thread."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     environment = os.environ | threads | {"PYTHONPATH": str(checkout / "src")}
     # Kernels that small problems run as Python are compiled, too, so that both
@@ -133,7 +138,7 @@ def worker(checkout: Path) -> subprocess.Popen[str]:
 
 
 def asked(process: subprocess.Popen[str], number: int) -> float:
-    """CPU seconds of a row."""
+    """Return the CPU seconds of a row."""
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(f"{number}\n")

@@ -54,7 +54,7 @@ def settled(run: Callable[[], Any], short: float, rounds: int = 3) -> Timed:
 
 
 def against(first: Timed, theirs: Callable[[], Any], ours: Callable[[], Any]) -> list[Timed]:
-    """Time two sides in turn after the first run of theirs, which is its figure if it is long."""
+    """Time two sides in turn after the peer's first run, which is its figure if it is long."""
     ours()
     return [first, *in_turn(ours)] if first.cpu > LONG_SECONDS else in_turn(theirs, ours)
 

@@ -1,6 +1,7 @@
-"""The leaderboard of trust: packages for SVMs, their CPU seconds, and how far their models are above the proven optimum.
+"""The leaderboard of trust: packages for SVMs, CPU seconds, and proven distances.
 
-    python benchmarks/run.py leaderboard [--quick] [--only TEXT] [--points 2000] [--packages NAME ...] [--seconds 10] [--runs FOLDER]
+    python benchmarks/run.py leaderboard [--quick] [--only TEXT] [--points 2000]
+        [--packages NAME ...] [--seconds 10] [--runs FOLDER]
 
 Every package of `benchmarks/trust/packages.toml` that is installed solves the problems
 that it takes, at three tolerances of its own, on one processor and one thread, in a
@@ -10,7 +11,7 @@ optimum. Neither the status nor the objective that a package prints is used; whe
 of them cannot be true, the page says so. All figures go to build/leaderboard.json, the
 page and its picture to docs/. With `--runs FOLDER` a command that was ended goes on
 where it was: give it the same folder again. A package that fails everywhere, and a
-machine on which others are at work (`trust/load.py`), end the command without a page.
+machine that runs other work (`trust/load.py`), end the command without a page.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ AGAIN = (
 def measured(
     entries: list[Package], chosen: list[Instance], folder: Path, seconds: float
 ) -> list[Run]:
-    """All runs, of as many packages at once as there are processors, two at most."""
+    """Return all runs, with one package per processor at once, two at most."""
     free: SimpleQueue[int] = SimpleQueue()
     for processor in processors()[:2]:
         free.put(processor)
@@ -68,7 +69,7 @@ def measured(
 
 
 def verdicts(found: Iterable[Run]) -> list[Judged]:
-    """What is proven of every run; each optimum is bracketed once."""
+    """Return the proven statements on every run; each optimum is bracketed once."""
     by_instance: dict[Instance, list[Run]] = defaultdict(list)
     for run in found:
         by_instance[run.instance].append(run)
@@ -86,7 +87,7 @@ def verdicts(found: Iterable[Run]) -> list[Judged]:
 
 
 def record(results: list[Judged]) -> list[Line]:
-    """The results for JSON."""
+    """Return the results for JSON."""
     return [{**asdict(result), "run": {**asdict(result.run), "file": None}} for result in results]
 
 

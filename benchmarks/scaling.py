@@ -1,4 +1,6 @@
-"""How CPU time grows with the number of points: kernel machines of 1,000 to 40,000, rankings of 100,000 to 10,000,000, and their exponents.
+"""Growth of CPU time with the number of points, and its exponents.
+
+Kernel machines of 1,000 to 40,000 points, rankings of 100,000 to 10,000,000.
 
     python benchmarks/run.py scaling [--sizes 3] [--page docs]
 
@@ -57,7 +59,10 @@ OURS = "equimargin"
 KERNEL, RANKING = "RBF kernel", "ranking, all pairs"
 """The two kinds of work."""
 WARM_UP = 100_000
-"""Points of the ranking that is solved first, for which kernels are compiled: its pairs, like those of the larger ones, are not listed."""
+"""Points of the ranking solved first, which compiles the kernels.
+
+Its pairs, like those of the larger rankings, are not listed.
+"""
 PAIR_COST = 500.0
 """C of all pairs of a ranking together."""
 
@@ -146,7 +151,7 @@ def ranked(n: int, solver: str) -> list[Line]:
 
 
 def most_memory() -> float:
-    """The most memory that this process has held, in GB.
+    """Return the peak memory of this process, in GB.
 
     Linux keeps it in a file. `getrusage` would count what the parent held when it started this
     process.
@@ -176,7 +181,7 @@ def rankings(sizes: tuple[int, ...]) -> Iterator[Line]:
 
 
 def exponent(points: Mapping[int, float]) -> float:
-    """The slope of log seconds over log n by least squares, NaN of fewer than two points.
+    """Return the slope of log seconds over log n by least squares, NaN below two points.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""A search over costs and losses on LETOR's MQ2008, in five folds of whole queries: wall seconds of scikit-learn's GridSearchCV.
+"""Wall seconds of scikit-learn's GridSearchCV over costs and losses on LETOR's MQ2008.
+
+Five folds of whole queries.
 
     python benchmarks/run.py search [--data DIR] [--jobs 2]
 

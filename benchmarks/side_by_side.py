@@ -1,15 +1,18 @@
-"""Every kind of work beside every peer that pip installs: CPU seconds of one thread, the two sides in turn, and their ratio.
+"""Every kind of work against every peer that pip installs, the two sides in turn.
+
+CPU seconds of one thread, and their ratio.
 
     python benchmarks/run.py side_by_side [--rows 1 2 8] [--data DIR]
 
 A peer runs at the middle one of its tolerances in `trust/packages.toml`. What it
 reaches, the gap of its multipliers or, for linear machines, the distance of its w above
-a proven lower bound, is measured outside of the clock and is what ours is asked for. A
-ratio is the peer's time over ours, SHORT where it is below what is asked for. For
+a proven lower bound, is measured outside of the clock and is the tolerance of ours. A
+ratio is the peer's time over ours, SHORT where it is below the requirement. For
 rankings pip installs no peer: document K's TRON and cutting plane, which are this
-package's, stand beside, and `make bench-against` compares with an earlier checkout. A
-peer that is not installed and data that are not there are named. Everything runs on one
-processor but the row of two threads. It takes about twenty minutes on a quiet machine.
+package's, are shown, and `make bench-against` compares with an earlier checkout. A
+peer that is not installed and data that are missing are named. Everything runs on one
+processor except the row of two threads. It takes about twenty minutes on a quiet
+machine.
 """
 
 from __future__ import annotations
@@ -39,14 +42,14 @@ from equimargin.solvers import solve
 
 Array = Any
 LOWER_TOL, PATIENCE = 1e-11, 60.0
-"""Relative gap of the solution whose proven lower bound distances are measured from, and wall seconds that it may take."""
+"""Relative gap of the solution whose lower bound distances use; its limit in wall seconds."""
 TIGHTEST = 1e-12
-"""The smallest tolerance that ours is asked for."""
+"""Smallest tolerance of ours."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A problem and the ratios that are asked for, by the peers' names in packages.toml."""
+    """Problem and its required ratios, by the peers' names in packages.toml."""
 
     number: int
     name: str
@@ -66,7 +69,10 @@ def line(
     must: float | None = None,
     said: str = "",
 ) -> Line:
-    """Return a line: what a peer reaches, CPU seconds of both sides, and the ratio that is asked for; None where there is none."""
+    """Return a line: a peer's accuracy, CPU seconds of both sides, and the required ratio.
+
+    None stands for a missing value.
+    """
     ratio = theirs / seconds if theirs and seconds else None
     found = {
         "row": number,
@@ -85,18 +91,18 @@ def line(
 
 
 def with_ones(name: str) -> tuple[Any, Array]:
-    """Clusters with a column of ones."""
+    """Return clusters with a column of ones."""
     X, y = svm.classes(name)
     return instances.with_ones(X), y
 
 
 def texts() -> tuple[Any, Array]:
-    """20,000 rows of 47,000 features, 75 or fewer of them not 0, as in RCV1."""
+    """Return 20,000 rows of 47,000 features, 75 or fewer of them not 0, as in RCV1."""
     return instances.texts(20_000, 47_000, 75, 1.2)
 
 
 def rows() -> Iterator[Row]:
-    """Rows 1 to 4 and 7 to 9: one problem, one peer's model, one answer of ours."""
+    """Yield rows 1 to 4 and 7 to 9: one problem, one peer's model, one answer of equimargin."""
     for name, C, libsvm, sklearnex in (("5000 x 784", 1.0, 5, 2), ("10000 x 100", 10.0, 6, 3)):
         yield Row(
             1,
@@ -170,7 +176,7 @@ def rows() -> Iterator[Row]:
 
 
 def stated(row: Row, X: Any, y: Array) -> MarginProblem:
-    """The problem of a row."""
+    """Return the problem of a row."""
     kernel, loss = row.problem.split()
     chosen: LossName = "hinge" if loss == "hinge" else "squared_hinge"
     return classification(
@@ -179,7 +185,10 @@ def stated(row: Row, X: Any, y: Array) -> MarginProblem:
 
 
 def accuracy(problem: MarginProblem, model: Model, lower: float) -> float:
-    """The relative gap of a kernel machine's multipliers, or the relative distance of w above a lower bound."""
+    """Return the relative gap of a kernel machine, or the relative distance of w.
+
+    The gap is that of the multipliers; the distance is above a lower bound.
+    """
     if model.beta is not None:
         return svm.gap(problem, np.maximum(problem.rows.s * model.beta, 0.0))
     w = np.asarray(model.w, float)
@@ -215,7 +224,10 @@ def beside(row: Row, there: Mapping[str, Package]) -> Iterator[Line]:
 
 
 def of_libsvm() -> Iterator[Line]:
-    """Yield rows 5 and 6: many classes, and given kernel matrices, the construction of the problem counted."""
+    """Yield rows 5 and 6: many classes, and given kernel matrices.
+
+    The construction of the problem counts.
+    """
     for C in (1.0, 10.0):
         yield _of_libsvm(5, "one against one", svm.many_classes("digits", C))
     for n in (1000, 5000):
@@ -236,7 +248,10 @@ def _of_libsvm(number: int, work: str, found: Line) -> Line:
 
 
 def like_ohsumed() -> ranking.Data:
-    """9,000 points of 45 features in 63 queries, three levels, about 370,000 pairs, many duplicates: the shape of OHSUMED."""
+    """Return data of the shape of OHSUMED: 9,000 points of 45 features in 63 queries.
+
+    Three levels, about 370,000 pairs, many duplicates.
+    """
     rng, m, d = np.random.default_rng(0), 9000, 45
     queries = np.repeat(np.arange(63), m // 63 + 1)[:m]
     X = np.round(rng.random((m, d)) ** 2, 1)
@@ -246,7 +261,7 @@ def like_ohsumed() -> ranking.Data:
 
 
 def rankings(folder: Path) -> Iterator[Line]:
-    """Rows 10 to 12: ours, and the solvers of document K."""
+    """Yield rows 10 to 12: our solvers, and the solvers of document K."""
     sets: list[tuple[str, Callable[[], ranking.Data]]] = [("OHSUMED's shape", like_ohsumed)]
     if (folder / "mq2008").is_dir():
         sets.append(("MQ2008 fold 1", partial(ranking.mq2008, folder, None)))
@@ -308,7 +323,7 @@ def paths(folder: Path) -> Iterator[Line]:
 
 
 def processes() -> Iterator[Line]:
-    """Yield rows 15 and 16: two threads over one, and comparisons as a person starts them."""
+    """Yield rows 15 and 16: two threads over one, and comparisons from the command line."""
     two = svm.threads(10_000)
     value = "" if two["value"] is None else f"{two['value']:.2f}; "
     yield line(15, two["figure"], "one thread", None, said=value + two["said"])
@@ -333,7 +348,10 @@ def processes() -> Iterator[Line]:
 
 
 def lines(numbers: set[int], folder: Path) -> Iterator[Line]:
-    """Yield all lines whose row is chosen: first those of threads and of processes, then the others, on one processor."""
+    """Yield all lines whose row is chosen: first threads and processes, then the rest.
+
+    The rest run on one processor.
+    """
     if {15, 16} & numbers:
         yield from processes()
     on_one_processor()

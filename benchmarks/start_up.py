@@ -52,7 +52,7 @@ A line on an optimum of which nothing is proven has no number behind the word.
 """
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-"""What keeps linear algebra to one thread."""
+"""Environment that keeps linear algebra to one thread."""
 SOLVES = {
     "smo": "classification(X, y, kernel=rbf(0.2))",
     "coordinate_descent": "classification(X, y, bias=False)",
@@ -141,7 +141,10 @@ print(imported, time.process_time(), solution.status.value)
 for seconds, kernel in sorted(compilations.own, reverse=True):
     print(seconds, kernel)
 """
-"""The program of a first solve: it prints the CPU seconds until all is imported and until the answer, and what was compiled."""
+"""Program of a first solve; it prints CPU seconds and the compiled functions.
+
+CPU seconds are until all is imported and until the answer.
+"""
 
 
 @dataclass(frozen=True)
@@ -155,7 +158,7 @@ class Run:
 
 
 def files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """The files by their names in the table."""
+    """Yield the files by their names in the table."""
     random = np.random.default_rng(0)
     X = random.normal(size=(ROWS, FEATURES))
     score = X @ np.linspace(1.0, -0.5, FEATURES) + random.normal(size=ROWS)
@@ -173,7 +176,7 @@ def files(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def written(path: Path, columns: Mapping[str, NDArray[np.generic]], X: NDArray[np.float64]) -> Path:
-    """The file, with these columns before the features."""
+    """Write the file, with these columns before the features."""
     names = [*columns, *(f"x{j}" for j in range(X.shape[1]))]
     np.savetxt(
         path,
@@ -187,7 +190,7 @@ def written(path: Path, columns: Mapping[str, NDArray[np.generic]], X: NDArray[n
 
 
 def environment(cache: str | None) -> dict[str, str]:
-    """The variables of a process that keeps its kernels in a folder of its own if one is given."""
+    """Return the environment of a process, with its own kernel cache if a folder is given."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return (
         kept
@@ -199,7 +202,10 @@ def environment(cache: str | None) -> dict[str, str]:
 def process(
     arguments: list[str], cache: str | None, name: str, threads: Mapping[str, str] | None = None
 ) -> tuple[list[str], Run]:
-    """Run Python with these arguments to its end; the lines that it prints, and its seconds, until its first answer, too."""
+    """Run Python with these arguments to its end; return its printed lines and seconds.
+
+    Seconds until its first answer count, too.
+    """
     started, pipe = time.perf_counter(), subprocess.PIPE
     child = subprocess.Popen(
         [sys.executable, *arguments],
@@ -266,7 +272,10 @@ def comparisons(only_warm: bool, runs: int) -> Iterator[Line]:
 
 @dataclass(frozen=True)
 class FirstSolve:
-    """CPU seconds of one process until all is imported, until the answer and until its end; and of each function that it compiled."""
+    """CPU seconds of one process: until imported, until the answer, until its end.
+
+    Also those of each function that it compiled.
+    """
 
     imported: float
     solved: float
@@ -313,14 +322,17 @@ def solves(runs: int) -> Iterator[Line]:
 
 
 def kernels(solver: str) -> Iterator[Line]:
-    """Yield the functions that a first solve compiles: CPU seconds, without those of the functions within."""
+    """Yield the functions that a first solve compiles, in CPU seconds.
+
+    Those of the functions within are not counted.
+    """
     with tempfile.TemporaryDirectory() as cache:
         for seconds, kernel in first_solve(solver, cache).compiled:
             yield {"CPU s": seconds, "function": kernel}
 
 
 def first_runs() -> Iterator[Line]:
-    """Yield a line a program: CPU seconds of its runs, of which the first finds no kernel compiled."""
+    """Yield a line a program: CPU seconds of its runs; the first finds no kernel compiled."""
     for name, (arguments, times) in FIRST.items():
         with tempfile.TemporaryDirectory() as cache:
             seconds = [process(arguments, cache, name)[1].cpu for _ in range(times)]
@@ -330,7 +342,7 @@ def first_runs() -> Iterator[Line]:
 
 
 def tables(asked: Namespace) -> Iterator[Table]:
-    """Yield the table that is asked for."""
+    """Yield the requested table."""
     if asked.first:
         yield Table(
             {"CPU s from an empty cache": "30s", "1st": "6.1f", "2nd": "6.1f", "3rd": "6.1f"},

@@ -1,4 +1,7 @@
-"""Benchmarks: a module has a BENCHMARK, which yields tables, printed line by line as they are measured and kept in build/NAME.json."""
+"""Benchmarks: a module has a BENCHMARK, which yields tables.
+
+They are printed line by line as they are measured and kept in build/NAME.json.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,9 @@ from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
-"""The folder of public data sets that do not ship with the project, beside the checkout."""
+"""Folder of public data sets that do not ship with the project, next to the checkout."""
 LONGEST = 3600.0
-"""Time limit of what is measured in a process of its own, in seconds of the clock; it has crashed by then."""
+"""Time limit of a measurement in its own process, in wall seconds; then it has crashed."""
 Line = dict[str, Any]
 """A line: figures by the heads of their columns, and more for the file."""
 
@@ -89,14 +92,17 @@ def alone(measure: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def on_one_processor() -> None:
-    """Leave this process a single processor where the system can: libraries that are loaded later then start no threads."""
+    """Leave this process a single processor where the system can.
+
+    Libraries that are loaded later then start no threads.
+    """
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What is measured, on one BLAS thread.
+    """Measurements on one BLAS thread.
 
     Parameters
     ----------
@@ -113,7 +119,7 @@ class Benchmark:
     options: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
 
     def main(self, name: str, arguments: Sequence[str] | None = None) -> None:
-        """Measure, print and write what the options ask for."""
+        """Measure, print and write as the options say."""
         parser = argparse.ArgumentParser(
             prog=f"run.py {name}",
             description=self.about,

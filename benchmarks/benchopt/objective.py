@@ -12,7 +12,9 @@ from equimargin.formulations import Point, classification, rbf
 
 
 class Objective(BaseObjective):
-    """1/2 |f|^2 + C sum_i loss(1 - y_i (f(x_i) + b)); the value is by how much, relatively and at most, a model is above its optimum.
+    """1/2 |f|^2 + C sum_i loss(1 - y_i (f(x_i) + b)).
+
+    The value is the largest relative distance of a model above its optimum.
 
     Every rounding is counted. The optimum is known by a proven interval, so that no solver's best value is taken for it.
     """
@@ -25,7 +27,7 @@ class Objective(BaseObjective):
     sampling_strategy = "tolerance"
 
     def skip(self, X, y):
-        """A kernel is for dense data of few points."""
+        """Return True, with the reason, if data are unfit for a kernel: sparse or many points."""
         refused = self.problem == "rbf hinge" and not instances.takes_kernel(X)
         return refused, "the kernel is for few points of dense data" if refused else None
 
@@ -41,11 +43,11 @@ class Objective(BaseObjective):
         self.optimum = judge.optimum_of(self.stated)
 
     def get_objective(self):
-        """What a solver gets."""
+        """Return the problem that a solver gets."""
         return {"X": self.X, "y": self.y, "C": self.C, "gamma": self.gamma, "problem": self.problem}
 
     def evaluate_result(self, w=None, beta=None, b=0.0):
-        """The proven distance at most and at least, and the interval of the optimum."""
+        """Return the largest and least proven distance, and the interval of the optimum."""
         _, (least, most) = judge.distance(self.stated, self.optimum, Point(w=w, beta=beta, b=b))
         return {
             "value": most,
@@ -55,7 +57,7 @@ class Objective(BaseObjective):
         }
 
     def get_one_result(self):
-        """The function 0."""
+        """Return the function 0."""
         return (
             {"w": np.zeros(self.X.shape[1])}
             if self.kernel == "linear"

@@ -1,4 +1,4 @@
-"""CPU seconds of a proven interval with one BLAS thread, beside the product K beta.
+"""CPU seconds of a proven interval with one BLAS thread, and of the product K beta.
 
 python benchmarks/run.py kinds.bounds
 """

@@ -1,4 +1,6 @@
-"""What document P says of the cost of a path, measured: exponents of n, m and |I|, and breakpoints and seconds over those of one problem.
+"""Cost of a path, measured against the statements of document P.
+
+Exponents of n, m and |I|, and breakpoints and seconds over those of one problem.
 
     python benchmarks/run.py kinds.document_p
 
@@ -39,7 +41,7 @@ SYSTEMS = (250, 500, 1000, 2000)
 
 
 def problem_of(n: int, graph: str) -> MarginProblem:
-    """n points, half of each level."""
+    """Return the problem of n points, half of each level."""
     rng = np.random.default_rng(n)
     y = np.arange(n) % 2
     X = rng.normal(size=(n, 2)) + y[:, None]

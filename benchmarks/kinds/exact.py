@@ -1,4 +1,6 @@
-"""Exact optima: CPU time with one BLAS thread in one warm process, from the problem's floats to its checked rational optimum.
+"""Exact optima: CPU time from the problem's floats to its checked rational optimum.
+
+One BLAS thread in one warm process.
 
     python benchmarks/run.py kinds.exact
 
@@ -40,7 +42,7 @@ SEEDS = (0, 1, 2)
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: its name, the problem of a seed, and the CPU seconds that it must stay within, if any."""
+    """Line of the table: name, problem of a seed, and limit of CPU seconds, if any."""
 
     name: str
     problem: Callable[[np.random.Generator], Problem]
@@ -83,14 +85,14 @@ def ranks(n: int, C: float, loss: Any = "hinge") -> Callable[[np.random.Generato
 
 
 def grid(n: int, C: float) -> Callable[[np.random.Generator], Problem]:
-    """Five levels on an integer grid with repeated points, and a quadratic kernel."""
+    """Return a sampler of five levels on an integer grid, with repeats; quadratic kernel."""
     return lambda rng: ranking(
         rng.integers(-3, 4, (n, 4)), rng.integers(0, 5, n), None, C, polynomial(2, 1.0, 1.0)
     )
 
 
 def rvm(n: int, pairs: int) -> Callable[[np.random.Generator], Problem]:
-    """Some of the pairs of a total order, and the float Gram matrix of an RBF kernel."""
+    """Return a sampler of some pairs of a total order and a float Gram matrix (RBF)."""
 
     def draw(rng: np.random.Generator) -> Problem:
         X = rng.normal(size=(n, 4))

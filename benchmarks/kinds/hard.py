@@ -1,4 +1,6 @@
-"""Hard margins without a bias against CLARABEL on the declaration: CPU time with one BLAS thread in one warm process.
+"""Hard margins without a bias against CLARABEL on the declaration.
+
+CPU time with one BLAS thread in one warm process.
 
     python benchmarks/run.py kinds.hard            all rows
     python benchmarks/run.py kinds.hard --quick    the small rows
@@ -54,7 +56,7 @@ class Row:
     quick: bool = False
 
     def problem(self) -> MarginProblem:
-        """The same data at every call."""
+        """Return the problem, with equal data at every call."""
         rng = np.random.default_rng(self.m)
         X, w = rng.normal(size=(self.m, self.d)), rng.normal(size=self.d)
         score = X @ w + self.noise * rng.normal(size=self.m)

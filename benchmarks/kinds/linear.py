@@ -1,4 +1,6 @@
-"""Linear machines against LIBLINEAR: CPU time with one BLAS thread in one warm process, the two sides taking turns.
+"""Linear machines against LIBLINEAR, the two sides taking turns.
+
+CPU time with one BLAS thread in one warm process.
 
     python benchmarks/run.py kinds.linear            all rows, the worst of three seeds each
     python benchmarks/run.py kinds.linear --quick    the small rows, one seed
@@ -32,14 +34,14 @@ from equimargin.solvers import Solution, solve
 
 SEEDS = (0, 1, 2)
 LOWER_TOL = 1e-11
-"""Relative gap of the solution whose proven lower bound suboptimalities are measured from."""
+"""Relative gap of the solution whose proven lower bound all suboptimalities use."""
 TIGHTEST = 1e-12
-"""Of the tolerances that our side is asked for."""
+"""Smallest tolerance of our side."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: n points of d features, a loss, C, and by how much we must at least be faster."""
+    """Line of the table: n points of d features, a loss, C, and our minimum speed-up."""
 
     n: int
     d: int
@@ -51,7 +53,7 @@ class Row:
 
     @property
     def name(self) -> str:
-        """What the line is called."""
+        """Name of the line."""
         return f"{'sparse ' if self.thin else ''}{self.n:,} x {self.d:,}, {self.loss}, C={self.C:g}"
 
 

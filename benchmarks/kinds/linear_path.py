@@ -1,21 +1,26 @@
-"""Whole paths of one-norm programs against 100 warm-started HiGHS solves: CPU time with one thread, in one warm process.
+"""Whole paths of one-norm programs against 100 warm-started HiGHS solves.
+
+CPU time with one thread, in one warm process.
 
     python benchmarks/run.py kinds.linear_path                all rows
     python benchmarks/run.py kinds.linear_path --quick        the small rows
-    python benchmarks/run.py kinds.linear_path --limit 900    CPU seconds of a way, after which no further fit of it is begun
+    python benchmarks/run.py kinds.linear_path --limit 900    CPU seconds of a way;
+                                                              no fit begins later
 
 A path goes from its first jump down to lambda_min = 1e-4. HiGHS solves the program at
-100 lambdas between the same two, on a log grid, in one model of which only the numbers
-that lambda is change, so that each starts from the basis of the one before, without
-presolve. It may do so in eight ways, of which the fastest counts, once of each matrix:
+100 lambdas between the same two, on a log grid, in one model in which lambda alone
+changes, so that each starts from the basis of the one before, without presolve. It has
+eight ways, and the fastest counts, once for each matrix:
 
-    the primal program, whose costs change, or the dual one, whose bounds change; the primal simplex method or the dual one;
-    the printed matrix B, dense; or its factors A, K and A', with two more variables for every point, which makes the matrix sparse.
+    the primal program, whose costs change, or the dual one, whose bounds change;
+    the primal simplex method or the dual one;
+    the printed matrix B, dense; or its factors A, K and A', with two more variables
+    for every point, which makes the matrix sparse.
 
 A way that does not end within its limit shows how many fits it did. Points are uniform
 in [0, 1]^5 and in a total order, so that m points make m (m - 1) / 2 pairs; the kernel
-is rbf(0.5). Classifications are of the same points at their middle value. Gaps are what
-the path says of its pieces; HiGHS solves to 1e-7.
+is rbf(0.5). Classifications are of the same points at their middle value. Gaps are
+those that the path reports of its pieces; HiGHS solves to 1e-7.
 """
 
 from __future__ import annotations
@@ -44,7 +49,7 @@ from equimargin.solvers import OneNormPath, regularization_path
 
 LAMBDA_MIN, GRID = 1e-4, 100
 LARGEST_MATRIX = 60_000_000
-"""Entries of the largest dense B that HiGHS is given: it keeps about 2 GB for them."""
+"""Largest number of entries of a dense B given to HiGHS, which keeps about 2 GB for them."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,7 @@ ROWS = [
 
 
 def problem_of(row: Row) -> OneNormProblem:
-    """The problem of a row."""
+    """Return the problem of a row."""
     rng = np.random.default_rng(0)
     X, centre = rng.uniform(size=(row.m, 5)), rng.uniform(size=5)
     score = np.exp(-((X - centre) ** 2).sum(axis=1))
@@ -91,7 +96,7 @@ def problem_of(row: Row) -> OneNormProblem:
 
 
 class Way(NamedTuple):
-    """How HiGHS goes.  matrix : "dense" or "factors".  program, simplex : "primal" or "dual"."""
+    """Matrix ("dense" or "factors"), program and simplex method ("primal" or "dual")."""
 
     matrix: str
     program: str
@@ -104,7 +109,10 @@ WAYS = [
 
 
 class Program(NamedTuple):
-    """min c'v  s.t.  low <= M v <= high,  lower <= v <= upper, in which the first n costs or the first n bounds of rows are lambda."""
+    """min c'v  s.t.  low <= M v <= high,  lower <= v <= upper.
+
+    The first n costs, or the first n bounds of rows, are lambda.
+    """
 
     M: Any
     c: np.ndarray
@@ -115,7 +123,10 @@ class Program(NamedTuple):
 
 
 def program_of(problem: OneNormProblem, way: Way) -> Program:
-    """The program in x, b, xi, and z = A'x, f = K z at the points; or in u, and v = A'u, g = K v."""
+    """Return the program in x, b, xi, and z = A'x, f = K z; or in u, and v = A'u, g = K v.
+
+    z and f are at the points.
+    """
     A, K, p, n = sparse.csc_array(problem.rows.matrix), problem.gram.dense, problem.p, problem.size
     s = sparse.csc_array(problem.rows.s[:, None] if problem.bias else (p, 0))
     k, over_points = s.shape[1], problem.over == "points"
@@ -165,7 +176,10 @@ def program_of(problem: OneNormProblem, way: Way) -> Program:
 def highs_grid(
     problem: OneNormProblem, lambdas: np.ndarray, way: Way, limit: float
 ) -> tuple[int, float]:
-    """How many of the lambdas HiGHS solved, one after another, and the CPU seconds; none is begun after the limit."""
+    """Return how many of the lambdas HiGHS solved one after another, and the CPU seconds.
+
+    No solve begins after the limit.
+    """
     import highspy as library
 
     highspy: Any = library
@@ -205,7 +219,10 @@ def highs_grid(
 def fastest(
     problem: OneNormProblem, lambdas: np.ndarray, matrix: str, limit: float
 ) -> dict[str, Any] | None:
-    """The fastest way with a matrix: the one with the most fits, or the least time for all of them; None for too large a matrix."""
+    """Return the fastest way with a matrix; None for too large a matrix.
+
+    The fastest way has the most fits, or the least time for all of them.
+    """
     if matrix == "dense" and problem.p * problem.size > LARGEST_MATRIX:
         return None
     found: list[dict[str, Any]] = []

@@ -1,4 +1,6 @@
-"""One-norm rankings and classifications against HiGHS on the declared linear program: CPU time with one BLAS thread in one warm process.
+"""One-norm rankings and classifications against HiGHS on the declared linear program.
+
+CPU time with one BLAS thread in one warm process.
 
     python benchmarks/run.py kinds.one_norm            all rows
     python benchmarks/run.py kinds.one_norm --quick    the small rows
@@ -70,7 +72,7 @@ class Row:
     quick: bool = False
 
     def problem(self, C: float) -> OneNormProblem:
-        """Of this row, at any C."""
+        """Return the problem of this row at cost C."""
         X, y, queries = data(self)
         if self.form == "svm.onenorm":
             return one_norm_classification(X, np.where(y > 0, 1.0, -1.0), C, rbf(self.gamma))
@@ -91,7 +93,10 @@ ROWS = [
 
 
 def data(row: Row) -> tuple[Any, Any, Any]:
-    """Draw X, relevances and queries: features in [0, 1], mostly small, and a noisy score cut into levels query by query."""
+    """Draw X, relevances and queries.
+
+    Features are in [0, 1], mostly small; a noisy score is cut into levels query by query.
+    """
     rng, m = np.random.default_rng(0), row.queries * row.size
     X = rng.random((m, row.d)) ** 2
     repeated = rng.permutation(m)[: int(row.duplicates * m)]

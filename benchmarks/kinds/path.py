@@ -1,13 +1,15 @@
-"""Whole regularisation paths: CPU time with one BLAS thread in one warm process, against a grid of LIBSVM where there is one to be beaten.
+"""Whole regularisation paths, against a grid of LIBSVM where it has the problem.
 
-    python benchmarks/run.py kinds.path --data DATA            all rows; DATA holds esl-mixture.csv and auto-mpg.csv
+CPU time with one BLAS thread in one warm process.
+
+    python benchmarks/run.py kinds.path --data DATA            all rows
     python benchmarks/run.py kinds.path --data DATA --quick    the small rows
 
-A classification path goes from lambda_0 down to lambda_min = 1e-4; LIBSVM solves 100
-problems between the same two, evenly on a log grid, at tol = 1e-3, the two sides taking
-turns. More points than the mixture's 200 are its own with noise. "a row" is breakpoints
-over rows of the problem, training pairs in rankings, of which document P has two to
-three; gaps are what the path says of itself.
+DATA holds esl-mixture.csv and auto-mpg.csv. A classification path goes from lambda_0
+down to lambda_min = 1e-4; LIBSVM solves 100 problems between the same two, evenly on a
+log grid, at tol = 1e-3, the two sides taking turns. More points than the mixture's 200
+are its own with noise. "a row" is breakpoints over rows of the problem, training pairs
+in rankings, of which document P has two to three; gaps are those that the path reports.
 """
 
 from __future__ import annotations
@@ -80,7 +82,7 @@ ROWS = [
 
 
 def mixture(folder: Path, n: int) -> tuple[Any, Any]:
-    """The mixture data: n of its points, or these and copies with noise."""
+    """Return n points of the mixture data, or all points and copies with noise."""
     table = np.genfromtxt(folder / "esl-mixture.csv", delimiter=",", skip_header=1)
     rng = np.random.default_rng(0)
     X, y = table[:, :2], np.where(table[:, 2] > 0, 1.0, -1.0)
@@ -94,7 +96,7 @@ def mixture(folder: Path, n: int) -> tuple[Any, Any]:
 
 
 def auto(folder: Path, n: int) -> tuple[Any, Any]:
-    """n of the cars without missing values: seven features, scaled, and miles per gallon."""
+    """Return n cars without missing values: seven scaled features, and miles per gallon."""
     with (folder / "auto-mpg.csv").open(newline="", encoding="utf-8") as file:
         lines = [line[1:-1] for line in csv.reader(file)][1:]
     table = np.array(
@@ -110,7 +112,7 @@ def auto(folder: Path, n: int) -> tuple[Any, Any]:
 
 
 def problem_of(row: Row, folder: Path) -> MarginProblem:
-    """The problem of a row."""
+    """Return the problem of a row."""
     X, y = (mixture if row.data == "mixture" else auto)(folder, row.n)
     kernel = rbf(row.gamma)
     if row.task == "classification":

@@ -1,4 +1,6 @@
-"""Exact optima and proven intervals of programs of any kind: wall time with one BLAS thread, from 10 to 500 unknowns.
+"""Exact optima and proven intervals of programs of any kind, with 10 to 500 variables.
+
+Wall time with one BLAS thread.
 
     python benchmarks/run.py kinds.programs
 
@@ -23,19 +25,22 @@ from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.floats import solve_in_floats
 
 SIZES = (10, 50, 100, 200, 350, 500)
-"""Numbers of unknowns, about."""
+"""Approximate numbers of variables."""
 Array = Any
 
 
 def points(rng: np.random.Generator, m: int, d: int, floats: bool) -> tuple[Array, Array]:
-    """X (m, d), of small integers or of floats, and labels y (m,) that a plane separates but for one in ten."""
+    """Return X (m, d), small integers or floats, and labels y (m,).
+
+    A plane separates nine points in ten.
+    """
     X = rng.normal(size=(m, d)) if floats else rng.integers(-3, 4, (m, d)).astype(np.float64)
     flipped = np.where(rng.random(m) < 0.1, -1.0, 1.0)
     return X, np.where(X @ rng.normal(size=d) > 0, 1.0, -1.0) * flipped
 
 
 def svm(rng: np.random.Generator, n: int, floats: bool) -> Program:
-    """Soft margins: about n slacks, n / 10 features and a bias."""
+    """Return a soft margin with about n slacks, n / 10 features and a bias."""
     d = max(2, n // 10)
     m = n - d - 1
     X, y = points(rng, m, d, floats)
@@ -48,7 +53,7 @@ def svm(rng: np.random.Generator, n: int, floats: bool) -> Program:
 
 
 def one_norm_svm(rng: np.random.Generator, n: int, floats: bool) -> Program:
-    """A linear program: |w|_1 + 2 1'xi, with w = u - v."""
+    """Return a linear program: |w|_1 + 2 1'xi, with w = u - v."""
     d = max(1, n // 10)
     m = n - 2 * d - 1
     X, y = points(rng, m, d, floats)
@@ -60,7 +65,7 @@ def one_norm_svm(rng: np.random.Generator, n: int, floats: bool) -> Program:
 
 
 def lasso(rng: np.random.Generator, n: int, floats: bool) -> Program:
-    """Residuals r = X (u - v) - t of n / 2 points, and n / 4 coefficients of each sign."""
+    """Return a lasso with r = X (u - v) - t of n / 2 points, n / 4 coefficients a sign."""
     d = max(1, n // 4)
     m = n - 2 * d
     X, _ = points(rng, m, d, floats)
@@ -72,7 +77,10 @@ def lasso(rng: np.random.Generator, n: int, floats: bool) -> Program:
 
 
 def svm_dual(rng: np.random.Generator, n: int, floats: bool) -> Program:
-    """The dense quadratic form of n multipliers, of rank n / 10: its proof is a characteristic polynomial."""
+    """Return the dense quadratic program of n multipliers, of rank n / 10.
+
+    Its proof is a characteristic polynomial.
+    """
     X, y = points(rng, n, max(2, n // 10), floats)
     Z = y[:, None] * X
     Z = (
@@ -88,7 +96,7 @@ KINDS: tuple[tuple[Callable[[np.random.Generator, int, bool], Program], int], ..
     *((svm, 500), (one_norm_svm, 500), (lasso, 500)),
     (svm_dual, 200),
 )
-"""What is measured, and up to which number of unknowns."""
+"""Programs, with the largest number of variables of each."""
 
 
 def measured(program: Program) -> Line:

@@ -1,4 +1,6 @@
-"""RankSVM: CPU seconds of one BLAS thread to a relative suboptimality, our solver and others in turn; Gram products; peak memory.
+"""RankSVM: CPU seconds of one BLAS thread to a relative suboptimality; peak memory.
+
+Our solver and its peers run in turn; RBF rows count Gram products.
 
     python benchmarks/run.py kinds.ranking [--quick] [--only TEXT] [--data DIR]
 
@@ -56,19 +58,19 @@ Array = Any
 Data = tuple[Any, Array, Array | None]
 """X, relevances and queries."""
 REFERENCE, PATIENCE = 1e-9, 60.0
-"""Relative gap of the solution whose proven lower bound suboptimalities are measured from, and seconds that it may take."""
+"""Relative gap of the reference solution, whose lower bound all use; its limit in seconds."""
 SLOW_SECONDS = 4.0
 """CPU seconds from which on our first run is not repeated."""
 LIMIT, QUICK_LIMIT, SHARE = 10.0, 1.0, 0.2
-"""Seconds after which a peer is not waited for any longer, and the share of them from which on its first run is not repeated."""
+"""Seconds until a peer times out, and the share above which its first run is not repeated."""
 OURS = "ours"
 DIFFERENCES = 100_000
-"""Pairs whose differences are formed, at most."""
+"""Largest number of pairs whose differences are formed."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """An accuracy and what is asked for at it.
+    """Accuracy, and the requirements at it.
 
     Attributes
     ----------
@@ -122,7 +124,7 @@ class Row:
 
     @property
     def title(self) -> str:
-        """What the row is called."""
+        """Title of the row."""
         kernel = "linear" if self.gamma is None else f"RBF {self.gamma:g}"
         return (
             f"{self.name}, {kernel}, {self.loss.replace('_', ' ')}, "
@@ -130,7 +132,7 @@ class Row:
         )
 
     def problem(self) -> MarginProblem:
-        """The problem, built anew."""
+        """Return the problem, built anew."""
         X, y, queries = self.data()
         built = ranking(
             X, y, queries, self.C, None if self.gamma is None else rbf(self.gamma), self.loss
@@ -154,7 +156,7 @@ class Counted(GramProducts):
 
 @cache
 def mq2008(folder: Path, rows: int | None) -> Data:
-    """Training set of the first fold, or the first of its rows."""
+    """Return the training set of the first fold, or its first rows."""
     parts = [load(folder / "mq2008" / f"S{part}.txt", task="ranking") for part in (1, 2, 3)]
     X = np.vstack([sparse.csr_array(part.X).toarray() for part in parts])[:rows]
     return (
@@ -166,7 +168,7 @@ def mq2008(folder: Path, rows: int | None) -> Data:
 
 @cache
 def many(n: int, kind: str) -> Data:
-    """n normal points of 20 features and a noisy linear score: as it is, or of another kind."""
+    """Return n normal points of 20 features and a noisy linear score, of a kind."""
     rng, d = np.random.default_rng(0), 20
     if kind == "sparse":
         columns = np.argpartition(rng.random((n, d), dtype=np.float32), 2, axis=1)[:, :2].astype(
@@ -193,7 +195,10 @@ def many(n: int, kind: str) -> Data:
 
 @cache
 def wide() -> Data:
-    """3,000 points of 300 features, a third of them not 0, in 201 queries and five levels, the higher the rarer."""
+    """Return 3,000 points of 300 features, a third nonzero, in 201 queries.
+
+    Five levels, the higher the rarer.
+    """
     rng, m, d = np.random.default_rng(0), 3000, 300
     queries = np.sort(rng.integers(0, 201, m))
     X = np.round(
@@ -207,7 +212,10 @@ def wide() -> Data:
 
 @cache
 def correlated() -> Data:
-    """As `wide`, but the features are made of 20 factors, which is hard for conjugate gradients, and sparse; half of the entries are 0."""
+    """Return data as of `wide`, with sparse features computed from 20 factors.
+
+    Such features are hard for conjugate gradients; half of the entries are 0.
+    """
     rng, m, d, k = np.random.default_rng(0), 3000, 300, 20
     queries, factors = (
         np.sort(rng.integers(0, 201, m)),
@@ -222,7 +230,10 @@ def correlated() -> Data:
 
 @cache
 def tall() -> Data:
-    """42,000 points of 46 features in [0, 1], in 1,017 queries of 41 or 42, whose pairs of three levels are 233,864."""
+    """Return 42,000 points of 46 features in [0, 1], in 1,017 queries of 41 or 42.
+
+    Three levels, with 233,864 pairs.
+    """
     rng, m, d = np.random.default_rng(0), 42_000, 46
     X = rng.random((m, d)) ** 2
     queries = np.sort(np.arange(m) % 1017)
@@ -236,7 +247,7 @@ KINDS = "5 levels", "1000 levels", "ties", "100 queries", "10000 queries", "spar
 
 
 def rows(folder: Path, quick: bool) -> Iterator[Row]:
-    """All rows, those in a process of their own first, while this one is small."""
+    """Yield all rows, those with their own process first, while this process is small."""
     yield from many_pairs(quick)
     no_slower = tuple(Target(tol, ratios={"tron": 1}) for tol in (1e-3, 1e-6))
     yield Row("3000 x 300", wide, "squared_hinge", 0.01, no_slower, LINEAR)
@@ -260,7 +271,7 @@ def rows(folder: Path, quick: bool) -> Iterator[Row]:
 
 
 def many_pairs(quick: bool) -> Iterator[Row]:
-    """All pairs of many points: 5e9 of 100,000, 8e12 of 4,000,000."""
+    """Yield rows with all pairs of many points: 5e9 of 100,000, 8e12 of 4,000,000."""
     costs, smooth = (10.0, 500.0, 25_000.0), Target(1e-6, 3, proven=True)
     n = 100_000 if quick else 1_000_000
     for kind in ("real", *KINDS):
@@ -303,7 +314,7 @@ def many_pairs(quick: bool) -> Iterator[Row]:
 
 
 def letor(folder: Path, quick: bool) -> Iterator[Row]:
-    """MQ2008, its first fold."""
+    """Yield the rows of the first fold of MQ2008."""
     name, data = "MQ2008 fold 1", partial(mq2008, folder, None)
     for C in (0.01, 1.0, 100.0):
         targets = Target(1e-3), Target(1e-6, 0.025, ratios={"tron": 3} if C >= 1 else {})
@@ -328,12 +339,12 @@ def letor(folder: Path, quick: bool) -> Iterator[Row]:
 
 
 def suboptimality(primal: float, lower: float) -> float:
-    """(P - lower) / P, inf where there is no P."""
+    """Return (P - lower) / P, or inf if P is not finite."""
     return (primal - lower) / primal if np.isfinite(primal) else np.inf
 
 
 def primal_of(problem: MarginProblem, point: Any) -> float:
-    """P at a point's function, inf where it has none."""
+    """Return P at a point's function, or inf if it has none."""
     Z = problem.explicit
     if point is None or not point.has_function:
         return np.inf
@@ -345,7 +356,7 @@ def primal_of(problem: MarginProblem, point: Any) -> float:
 
 
 def refusal(side: str, problem: MarginProblem) -> Refusal | str | None:
-    """Why a peer does not take the problem, or None."""
+    """Return the reason that a peer does not take the problem, or None."""
     if side == "CLARABEL":
         return REGISTRY[f"{problem.family}.primal"].refusal(problem)
     if side == "LinearSVC":
@@ -360,7 +371,7 @@ def refusal(side: str, problem: MarginProblem) -> Refusal | str | None:
 def efforts(
     side: str, row: Row, problem: MarginProblem, tol: float, lower: float, limit: float
 ) -> Iterator[Run]:
-    """A peer's runs, each with more effort than the one before.
+    """Yield a peer's runs, each with more effort than the one before.
 
     Parameters
     ----------
@@ -387,7 +398,7 @@ def efforts(
 
 @dataclass(frozen=True)
 class Answer:
-    """A peer's: the primal objective of its best function, why it stopped, and products with the Gram matrix where it tells."""
+    """Peer's best primal objective, its reason to stop, and its Gram products if reported."""
 
     primal: float
     reason: str
@@ -395,7 +406,7 @@ class Answer:
 
 
 def stopped(side: str, row: Row, tol: float, lower: float, limit: float) -> Answer:
-    """A solver of ours, by its name, which ends as soon as its callback is told of a primal value that is low enough."""
+    """Run a solver of this package, which ends once its callback gets a low primal value."""
     best = np.inf
 
     def enough(_: int, dual: float, primal: float, point: CanonicalPoint) -> bool:
@@ -413,7 +424,7 @@ def stopped(side: str, row: Row, tol: float, lower: float, limit: float) -> Answ
 
 
 def clarabel(row: Row, problem: MarginProblem, tol: float, limit: float) -> Answer:
-    """CLARABEL on the declared primal."""
+    """Run CLARABEL on the declared primal."""
     found = solve_declaration(
         declare(f"{problem.family}.primal", row.problem()), "CLARABEL", tol=tol, time_limit=limit
     )
@@ -421,7 +432,7 @@ def clarabel(row: Row, problem: MarginProblem, tol: float, limit: float) -> Answ
 
 
 def linear_svc(D: Array, y: Array, problem: MarginProblem, iterations: int) -> Answer:
-    """LIBLINEAR on differences, after a given number of iterations."""
+    """Run LIBLINEAR on differences for a given number of iterations."""
     model = LinearSVC(
         C=problem.C,
         loss=problem.loss,
@@ -552,7 +563,7 @@ def bound(at_most: float | None) -> float | None:
 
 
 def met(line: Line, target: Target, room: float | None) -> bool:
-    """Return whether our side is as accurate, fast and small as is asked for."""
+    """Return True if our side meets the accuracy, time and memory of the target."""
     seconds, error = line["s"], line["subopt."]
     if target.proven:
         seconds, error = seconds + line["proof s"], max(error, line["width"])

@@ -1,4 +1,6 @@
-"""Kernel machines against LIBSVM: CPU time at no larger a gap, threads, memory and the first call.
+"""Kernel machines against LIBSVM: CPU time, threads, memory and the first call.
+
+CPU times are compared at no larger a gap.
 
     python benchmarks/run.py kinds.svm [--quick] [--only TEXT]
 
@@ -57,7 +59,10 @@ SVR_ROUNDS = [("diabetes", 5), ("friedman 2000", 5), ("friedman 5000", 5), ("fri
 
 @cache
 def classes(name: str, seed: int = 0) -> tuple[Array, Array]:
-    """Return X standardised and y in {-1, 1}: breast_cancer, digits (even against odd) or "n x d"."""
+    """Return X standardised and y in {-1, 1} of a name.
+
+    Names: breast_cancer, digits (even against odd) or "n x d".
+    """
     if name == "breast_cancer":
         X, y = load_breast_cancer(return_X_y=True)
     elif name == "digits":
@@ -83,7 +88,7 @@ def targets(name: str, seed: int = 0) -> tuple[Array, Array]:
 
 @cache
 def gram(name: str, seed: int = 0) -> tuple[Array, Array]:
-    """Return the RBF kernel matrix, symmetric to the bit, and y."""
+    """Return the RBF kernel matrix, symmetric bit for bit, and y."""
     X, y = classes(name, seed)
     K = rbf(1 / X.shape[1]).block(X, X)
     return (K + K.T) / 2, y
@@ -120,7 +125,7 @@ class Contest:
 
     @property
     def name(self) -> str:
-        """What the line is called."""
+        """Name of the line."""
         return f"{self.data}, seed {self.seed}, C = {self.C:g}"
 
     def problem(self) -> MarginProblem:
@@ -308,7 +313,10 @@ def threads(n: int) -> Line:
 
 
 def independent() -> float:
-    """Return how much faster two small matrix products at once are than one after the other: 1 where two processors are one core."""
+    """Return the speed-up of two small matrix products at once over one after the other.
+
+    It is 1 where two processors are one core.
+    """
 
     def products(_: int) -> None:
         A = np.ones((256, 256), np.float32)
@@ -338,7 +346,10 @@ print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, solut
 
 
 def fresh(n: int, d: int) -> tuple[float, float, str]:
-    """Return wall seconds of the first solve in a new process, after its imports, the peak memory of the process in GB, and the status."""
+    """Return wall seconds of the first solve in a new process, peak GB, and the status.
+
+    Seconds are after the imports.
+    """
     command = [sys.executable, "-c", FRESH.format(n=n, d=d)]
     seconds, memory, status = subprocess.run(
         command, check=True, capture_output=True, text=True, timeout=600
@@ -347,7 +358,10 @@ def fresh(n: int, d: int) -> tuple[float, float, str]:
 
 
 def figures(quick: bool) -> Iterator[Line]:
-    """Yield what is no ratio to a peer: smaller is better for seconds and GB, larger for threads."""
+    """Yield the figures without a peer: smaller is better for seconds and GB.
+
+    Larger is better for threads.
+    """
     fresh(200, 5)
     first = median(fresh(200, 5)[0] for _ in range(3))
     yield {

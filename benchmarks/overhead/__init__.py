@@ -1,1 +1,1 @@
-"""What running elsewhere adds to answers: studies, and partitions on a cluster."""
+"""Overhead of answers elsewhere: studies, and partitions on a cluster."""

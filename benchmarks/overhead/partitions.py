@@ -1,13 +1,16 @@
-"""What Dask adds to a problem whose points lie in partitions: CPU seconds of whole runs, and of a round with almost nothing to compute.
+"""Overhead of Dask for a problem whose points are in partitions, in CPU seconds.
 
-    python benchmarks/run.py overhead.partitions                         medians of five runs of either problem, and the rounds
+Whole runs, and a round with almost nothing to compute.
+
+    python benchmarks/run.py overhead.partitions
+        medians of five runs of either problem, and the rounds
     python benchmarks/run.py overhead.partitions --cases ranking --runs 9
 
 Runs are to a proven relative width of 1e-6 with the squared hinge, the package's own
 solver with its interval, one partition in this process, and one partition on the one
-worker of a cluster of this machine, one after the other. Of a cluster the process that
-asks, in which also the scheduler runs, and the worker count apart. What both use while
-nobody asks is the last column, of a second of wall time: it is in the CPU time of a
+worker of a cluster of this machine, one after the other. Of a cluster the calling
+process, which also runs the scheduler, and the worker count apart. The use of both
+while idle is the last column, of a second of wall time: it is in the CPU time of a
 run, too, as much as the run takes wall time.
 """
 
@@ -36,15 +39,15 @@ from equimargin.solvers import solve
 BLOCKS = 1000
 """Queries of the ranking, and blocks of the classification, each drawn by its own seed."""
 FREE_PORT = "127.0.0.1:0"
-"""Where the cluster serves its status."""
+"""Address at which the cluster serves its status."""
 ROUNDS = 30
 """Rounds with almost nothing to compute, of which means are printed."""
 SECONDS_OF_REST = 2.0
-"""Seconds in which nobody asks anything of the cluster."""
+"""Seconds for which the cluster is idle."""
 
 
 def queries() -> tuple[Any, ...]:
-    """1e6 points in 1,000 queries, 20 features, five relevances."""
+    """Return 1e6 points in 1,000 queries, 20 features, five relevances."""
     X, y = np.empty((BLOCKS, 1000, 20)), np.empty((BLOCKS, 1000))
     w = np.random.default_rng(0).normal(size=20)
     for k in range(BLOCKS):
@@ -57,7 +60,7 @@ def queries() -> tuple[Any, ...]:
 
 
 def labelled() -> tuple[Any, ...]:
-    """2e6 points of two classes, 50 features."""
+    """Return 2e6 points of two classes, 50 features."""
     X, y = np.empty((BLOCKS, 2000, 50)), np.empty((BLOCKS, 2000))
     w = np.random.default_rng(0).normal(size=50)
     for k in range(BLOCKS):
@@ -84,7 +87,7 @@ CASES: dict[
 
 @contextmanager
 def cluster(workers: int) -> Iterator[Any]:
-    """A client of a cluster of this machine."""
+    """Yield a client of a cluster of this machine."""
     with (
         LocalCluster(
             n_workers=workers, threads_per_worker=1, dashboard_address=FREE_PORT, memory_limit=0

@@ -1,15 +1,15 @@
-"""What a study adds to its answers, per answer: in this process, in those of joblib, and on a Dask cluster of this machine.
+"""Overhead of a study per answer: in this process, with joblib, and on a Dask cluster.
 
     python benchmarks/run.py overhead.study             medians of five rounds
     python benchmarks/run.py overhead.study --rounds 9
 
 A round runs 120 quick answers with every executor, one executor after the other. An
 executor has loaded all libraries and compiled all kernels by 30 other answers before
-its clock starts. The CPU time of the answers themselves is what their rows say. That of
+its clock starts. The CPU time of the answers themselves is that of their rows. That of
 the process of the study, in which also the scheduler of the cluster runs, and that of
 its workers are those of the whole processes from the beginning of the study to its end.
-The last column is what both take beside the answers. Wall times depend on who else
-wants the processors.
+The last column is the time of both without the answers. Wall times depend on the other
+load of the processors. The cluster is of this machine.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ EXECUTORS = {
 
 
 def asked(*seeds: int) -> list[AnswerSpec]:
-    """Thirty answers a seed on 25 rows of iris: two families by a declaration, primal or dual, and by a specialised solver."""
+    """Return thirty answers a seed on 25 rows of iris.
+
+    Two families by a declaration, primal or dual, and by a specialised solver.
+    """
     data = (DataPlan("iris", sample=25),)
     families, costs = ("svm.soft", "svm.l2"), (0.1, 0.3, 1.0, 3.0, 10.0)
     request = ComparisonRequest(("*.primal", "*.dual"), ("CLARABEL", "smo"), tol=1e-6)
@@ -53,7 +56,7 @@ def asked(*seeds: int) -> list[AnswerSpec]:
 
 
 def through(executor: Executor, database: Path, answers: list[AnswerSpec]) -> float:
-    """The CPU seconds that the answers of a study say they took, once it is through."""
+    """Run a study to its end; return the CPU seconds that its answers report."""
     with Database(database, writes=True) as opened:
         opened.enter("overhead", "", answers)
         run(opened, executor)

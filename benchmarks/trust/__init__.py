@@ -1,1 +1,1 @@
-"""What packages for SVMs answer, and how far above the proven optimum it is: the parts of `leaderboard.py`."""
+"""Parts of `leaderboard.py`: answers of packages for SVMs and their proven distances."""

@@ -1,8 +1,8 @@
-"""How each package is called: a function of a task that returns what is timed, and what reads the model afterwards.
+"""Calls of each package: a function of a task returns the timed call and the reader.
 
-Data are put into the form that a package asks for before its clock starts. What a
-package says of its answer, the objective that it prints and whether it warns, is kept
-beside the answer and never believed.
+Data are put into the form that a package takes before its clock starts. A package's
+report on its answer, the objective that it prints and whether it warns, is kept with
+the answer and never used.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Task:
-    """A problem for a package: X (n, d), y (n,), C, the loss, gamma of the RBF kernel or None, and the package's tolerance and options."""
+    """Problem for a package: X (n, d), y (n,), C, loss, gamma, tolerance and options.
+
+    gamma is that of the RBF kernel, or None.
+    """
 
     X: Any
     y: Array
@@ -35,7 +38,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Model:
-    """What a package answers, and what it says of it.
+    """Answer of a package, with its own report on it.
 
     Parameters
     ----------
@@ -60,14 +63,17 @@ class Model:
 
 @dataclass(frozen=True)
 class Fit:
-    """run : what is timed.  read : the model out of what `run` returned, what was printed meanwhile, and whether it warned."""
+    """Timed call `run`, and reader `read` of the model.
+
+    `read` takes what `run` returned, what was printed meanwhile, and whether it warned.
+    """
 
     run: Callable[[], Any]
     read: Callable[[Any, str, bool], Model]
 
 
 def equimargin(task: Task) -> Fit:
-    """This package: the problem is built on the clock."""
+    """Return the fit of equimargin: the problem is built on the clock."""
     from equimargin.formulations import classification, rbf
     from equimargin.solvers import solve
 
@@ -88,7 +94,7 @@ def equimargin(task: Task) -> Fit:
 
 
 def linear_svc(task: Task) -> Fit:
-    """scikit-learn's LinearSVC, a copy of LIBLINEAR."""
+    """Return the fit of scikit-learn's LinearSVC, a copy of LIBLINEAR."""
     from sklearn.svm import LinearSVC
 
     model = LinearSVC(C=task.C, loss=task.loss, tol=task.tol, fit_intercept=False, **task.options)
@@ -99,7 +105,7 @@ def linear_svc(task: Task) -> Fit:
 
 
 def svc(task: Task) -> Fit:
-    """Classes with the interface of scikit-learn's SVC, in the module that the options name."""
+    """Return the fit of a class with the interface of SVC, in the module of the options."""
     options = dict(task.options)
     kind = importlib.import_module(options.pop("module")).SVC
     model = kind(kernel="rbf", C=task.C, gamma=task.gamma, tol=task.tol, **options)
@@ -115,7 +121,10 @@ def svc(task: Task) -> Fit:
 
 
 def thundersvm(task: Task) -> Fit:
-    """ThunderSVM: its decision is that of the class that it counts first, and its `intercept_` is subtracted."""
+    """Return the fit of ThunderSVM.
+
+    Its decision is that of the class that it counts first; its `intercept_` is subtracted.
+    """
     from thundersvm import SVC
 
     model = SVC(kernel="rbf", C=task.C, gamma=task.gamma, tol=task.tol, n_jobs=1, **task.options)
@@ -129,7 +138,7 @@ def thundersvm(task: Task) -> Fit:
 
 
 def coefficients(fitted: Any, n: int) -> Array:
-    """The dual coefficients of an estimator, (n,)."""
+    """Return the dual coefficients of an estimator, (n,)."""
     beta, given = np.zeros(n), fitted.dual_coef_
     beta[np.asarray(fitted.support_, int)] = np.ravel(
         given.toarray() if hasattr(given, "toarray") else given
@@ -138,7 +147,10 @@ def coefficients(fitted: Any, n: int) -> Array:
 
 
 def libsvm(task: Task) -> Fit:
-    """LIBSVM by its own interface; its printed objective is minus that of the multipliers."""
+    """Return the fit of LIBSVM by its own interface.
+
+    Its printed objective is minus that of the multipliers.
+    """
     from libsvm.svm import svm_parameter, svm_problem
     from libsvm.svmutil import svm_train
 
@@ -169,7 +181,10 @@ def libsvm(task: Task) -> Fit:
 
 
 def liblinear(task: Task) -> Fit:
-    """LIBLINEAR by its own interface; the objective that its dual solvers print is minus that of the multipliers."""
+    """Return the fit of LIBLINEAR by its own interface.
+
+    The objective that its dual solvers print is minus that of the multipliers.
+    """
     from liblinear.liblinear import parameter, problem
     from liblinear.liblinearutil import train
 
@@ -188,7 +203,7 @@ def liblinear(task: Task) -> Fit:
 
 
 def snapml(task: Task) -> Fit:
-    """IBM's Snap ML: its regularizer is 1 / C."""
+    """Return the fit of IBM's Snap ML: its regularizer is 1 / C."""
     from snapml import SupportVectorMachine
 
     model = SupportVectorMachine(
@@ -206,7 +221,10 @@ def snapml(task: Task) -> Fit:
 
 
 def skglm(task: Task) -> Fit:
-    """skglm's LinearSVC, coordinate descent on the dual with Anderson acceleration; it does not tell whether it has converged."""
+    """Return the fit of skglm's LinearSVC: dual coordinate descent, Anderson acceleration.
+
+    It does not report whether it has converged.
+    """
     from skglm import LinearSVC
 
     model = LinearSVC(C=task.C, tol=task.tol, fit_intercept=False, **task.options)
@@ -217,7 +235,11 @@ def skglm(task: Task) -> Fit:
 
 
 def cyanure(task: Task) -> Fit:
-    """Cyanure: (1/n) sum_i 1/2 max(0, 1 - y_i w.x_i)^2 + lambda/2 |w|^2, so that lambda = 1 / (2 C n)."""
+    """Return the fit of Cyanure.
+
+    It minimises (1/n) sum_i 1/2 max(0, 1 - y_i w.x_i)^2 + lambda/2 |w|^2, so that
+    lambda = 1 / (2 C n).
+    """
     from cyanure.estimators import Classifier
 
     cost = 1 / (2 * task.C * len(task.y))
@@ -238,7 +260,7 @@ def cyanure(task: Task) -> Fit:
 
 
 def cvxpy(task: Task) -> Fit:
-    """The primal as a person writes it in cvxpy, by one of its solvers; stating the problem is on the clock."""
+    """Return the fit of the primal in cvxpy by one of its solvers, stated on the clock."""
     import cvxpy as cp
 
     options = dict(task.options)
@@ -278,13 +300,13 @@ FITS: Mapping[str, Callable[[Task], Fit]] = {
 
 
 def last(pattern: str, printed: str) -> float | None:
-    """The last number that was printed so."""
+    """Return the last number printed by a pattern."""
     found = re.findall(pattern, printed)
     return float(found[-1]) if found else None
 
 
 def warned(caught: list[warnings.WarningMessage]) -> bool:
-    """Whether a package warned that it has not converged."""
+    """Return True if a package warned that it has not converged."""
     return any(
         "converge" in str(warning.message).lower() or "iteration" in str(warning.message).lower()
         for warning in caught

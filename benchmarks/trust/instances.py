@@ -1,4 +1,7 @@
-"""The problems of the leaderboard: twelve data sets, two costs, two losses, two kernels; all seeds are fixed."""
+"""Problems of the leaderboard: twelve data sets, two costs, two losses, two kernels.
+
+All seeds are fixed.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,13 @@ from sklearn.preprocessing import StandardScaler
 
 Array = NDArray[np.float64]
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
-"""The folder of public data sets that do not ship with the project, beside the checkout."""
+"""Folder of public data sets that do not ship with the project, next to the checkout."""
 COSTS = (1.0, 100.0)
 """C of each data set: a usual one, and one at which solvers are slow."""
 PROBLEMS = ("linear hinge", "linear squared_hinge", "rbf hinge")
 """The kinds of problem."""
 LARGEST_KERNEL = 10_000
-"""Points, at most, of a problem with a kernel."""
+"""Largest number of points of a problem with a kernel."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Instance:
 
     @property
     def name(self) -> str:
-        """What a person calls it."""
+        """Readable name."""
         return f"{self.data}, {self.problem.replace('_', ' ')}, C = {self.C:g}"
 
     @property
@@ -49,42 +52,48 @@ class Instance:
         return self.problem.split()[1]
 
     def read(self) -> tuple[Any, Array]:
-        """X (n, d) and y (n,) in {-1, 1}; linear problems have a last column of ones in place of a bias."""
+        """Return X (n, d) and y (n,) in {-1, 1}.
+
+        Linear problems have a last column of ones in place of a bias.
+        """
         X, y = data(self.data)
         return X if self.kernel == "rbf" else with_ones(X), y
 
 
 def with_ones(X: Any) -> Any:
-    """X (n, d) and a last column of ones."""
+    """Return X (n, d) with a last column of ones."""
     ones = np.ones((X.shape[0], 1))
     return sparse.hstack([X, ones], format="csr") if sparse.issparse(X) else np.hstack([X, ones])
 
 
 def takes_kernel(X: Any) -> bool:
-    """Whether data are dense and few enough for a kernel."""
+    """Return True if data are dense and few enough for a kernel."""
     return not sparse.issparse(X) and X.shape[0] <= LARGEST_KERNEL
 
 
 def gamma(X: Any) -> float:
-    """Of the RBF kernel, 1 / (d x variance of all entries of X), which scikit-learn calls "scale"."""
+    """Return gamma of the RBF kernel, 1 / (d x variance of all entries of X).
+
+    scikit-learn calls it "scale".
+    """
     return float(1.0 / (X.shape[1] * X.var()))
 
 
 def signs(positive: Any) -> Array:
-    """1 where it is true, and -1 elsewhere."""
+    """Return 1 where a condition is true, and -1 elsewhere."""
     return np.where(np.asarray(positive), 1.0, -1.0)
 
 
 def bundled(
     load: Callable[..., Any], positive: Callable[[Any], Any], scaled: bool = True
 ) -> tuple[Any, Array]:
-    """A data set of scikit-learn."""
+    """Return a data set of scikit-learn."""
     X, y = load(return_X_y=True)
     return StandardScaler().fit_transform(X) if scaled else X, signs(positive(y))
 
 
 def clusters(n: int, d: int, noise: float = 0.05) -> tuple[Any, Array]:
-    """Standardised normal clusters, of which some labels are flipped."""
+    """Return standardised normal clusters with some labels flipped."""
     X, y = make_classification(
         n, d, n_informative=max(d // 2, 2), class_sep=1, flip_y=noise, random_state=0
     )
@@ -92,7 +101,10 @@ def clusters(n: int, d: int, noise: float = 0.05) -> tuple[Any, Array]:
 
 
 def mixed_scales() -> tuple[Any, Array]:
-    """270 points of 13 features whose sizes span four powers of ten, with a noisy linear truth."""
+    """Return 270 points of 13 features of mixed scales, with a noisy linear truth.
+
+    Sizes span four powers of ten.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(270, 13)) * 10.0 ** rng.uniform(-2, 2, 13)
     score = (X / X.std(axis=0)) @ rng.normal(size=13)
@@ -100,19 +112,19 @@ def mixed_scales() -> tuple[Any, Array]:
 
 
 def wide() -> tuple[Any, Array]:
-    """300 points of 2,000 features that separate."""
+    """Return 300 points of 2,000 features that separate."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2000))
     return X, signs(X[:, :50].sum(axis=1) + 5 * rng.normal(size=300) > 0)
 
 
 def words() -> tuple[Any, Array]:
-    """5,000 texts of 20,000 words, about 40 a text."""
+    """Return 5,000 texts of 20,000 words, about 40 a text."""
     return texts(5000, 20_000, 40, 1.3)
 
 
 def texts(n: int, d: int, length: int, power: float) -> tuple[Any, Array]:
-    """Texts with frequencies of words like those of a language, rows of length 1.
+    """Return texts with word frequencies like those of a language, rows of length 1.
 
     Parameters
     ----------
@@ -140,7 +152,7 @@ def texts(n: int, d: int, length: int, power: float) -> tuple[Any, Array]:
 
 
 def table(file: str) -> tuple[Any, Array]:
-    """A CSV file of public data whose last column is the class."""
+    """Return a CSV file of public data whose last column is the class."""
     rows = np.genfromtxt(SHARED / file, delimiter=",", skip_header=1)
     return StandardScaler().fit_transform(rows[:, :-1]), signs(rows[:, -1] == 1)
 
@@ -159,24 +171,27 @@ DATA: dict[str, Callable[[], tuple[Any, Array]]] = {
     "clusters 20000 x 100": lambda: clusters(20_000, 100),
     "words 5000 x 20000": words,
 }
-"""What reads or draws each data set, the small ones first."""
+"""Readers and samplers of the data sets, the small ones first."""
 FILES = {"mixture": "esl-mixture.csv", "pima": "pima.csv"}
 """Data sets that are files of the folder of public data."""
 
 
 @cache
 def data(name: str) -> tuple[Any, Array]:
-    """X (n, d) and y (n,) in {-1, 1} of a data set."""
+    """Return X (n, d) and y (n,) in {-1, 1} of a data set."""
     return DATA[name]()
 
 
 def present() -> list[str]:
-    """The data sets that are there."""
+    """Return the data sets that are present."""
     return [name for name in DATA if name not in FILES or (SHARED / FILES[name]).is_file()]
 
 
 def instances(chosen: str = "", quick: bool = False) -> Iterator[Instance]:
-    """All problems whose name contains a text, or, quickly, those of the first four data sets at C = 1."""
+    """Yield all problems whose name contains a text.
+
+    If quick, only those of the first four data sets at C = 1.
+    """
     for name in present()[: 4 if quick else None]:
         X, _ = data(name)
         for problem in PROBLEMS if takes_kernel(X) else PROBLEMS[:2]:

@@ -1,4 +1,7 @@
-"""How far a model is above the proven optimum, recomputed from its coefficients, and what it said that cannot be true."""
+"""Proven distance of a model above the optimum, and its false reports.
+
+The distance is recomputed from the coefficients of the model.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,22 @@ from trust.instances import Instance, gamma
 from trust.runs import Run
 
 TOL, PATIENCE = 1e-10, 60.0
-"""Relative gap that the optimum is sought to, and wall seconds that this may take."""
+"""Relative gap of the reference optimum, and its limit in wall seconds."""
 FAR = 1e-2
-"""Relative distance above the optimum from which on an answer without a warning is wrong, unless it is at a package's loosest tolerance."""
+"""Relative distance above the optimum above which an answer without a warning is wrong.
+
+An answer at a package's loosest tolerance is exempt.
+"""
 FALSE = 1e-6
-"""Relative distance by which a stated objective must miss what is proven to be called false: packages print six or seven digits."""
+"""Relative error of a reported objective above which it is called false.
+
+The error is proven; packages print six or seven digits.
+"""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A run and what is proven of it.
+    """Run with its proven figures.
 
     Parameters
     ----------
@@ -43,7 +52,7 @@ class Judged:
 
 
 def problem_of(instance: Instance) -> MarginProblem:
-    """The problem, stated."""
+    """Return the problem of an instance."""
     X, y = instance.read()
     kernel = rbf(gamma(X)) if instance.kernel == "rbf" else None
     return classification(
@@ -52,12 +61,12 @@ def problem_of(instance: Instance) -> MarginProblem:
 
 
 def optimum_of(problem: MarginProblem) -> Interval:
-    """The proven interval of the optimum."""
+    """Return the proven interval of the optimum."""
     return solve(problem, tol=TOL, time_limit=PATIENCE).interval
 
 
 def point_of(problem: MarginProblem, file: Path) -> Point | str:
-    """The model of a file, or what is wrong with it."""
+    """Return the model of a file, or its fault."""
     with np.load(file) as parts:
         arrays = {name: np.asarray(parts[name], float) for name in parts.files}
     b = float(arrays.pop("b"))
@@ -73,7 +82,10 @@ def point_of(problem: MarginProblem, file: Path) -> Point | str:
 def distance(
     problem: MarginProblem, optimum: Interval, point: Point
 ) -> tuple[Interval, tuple[float, float]]:
-    """The proven interval of a model's objective, and of its relative distance above the optimum."""
+    """Return the proven intervals of a model's objective and of its relative distance.
+
+    The distance is above the optimum.
+    """
     objective = Interval(
         inner_interval(problem, point).upper, interval(problem, point).upper, problem.scale
     )
@@ -84,7 +96,7 @@ def distance(
 
 
 def judged(run: Run, problem: MarginProblem, optimum: Interval) -> Judged:
-    """What is proven of a run."""
+    """Return the proven figures of a run."""
     if run.failure:
         return Judged(run, None, None, "")
     point = point_of(problem, run.file)
@@ -98,7 +110,7 @@ def judged(run: Run, problem: MarginProblem, optimum: Interval) -> Judged:
 
 
 def wrong(run: Run, excess: tuple[float, float], objective: float, optimum: Interval) -> str:
-    """What a run says that is not so, in words.
+    """Return the false reports of a run, as text.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The page of the leaderboard: a ranking for each kind of problem, what went wrong, and a picture."""
+"""Page of the leaderboard: a ranking for each kind of problem, faults, and a picture."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ LEVELS = (1e-2, 1e-4, 1e-6)
 RANKED = 1e-4
 """The one of them that decides the order."""
 SHIFT = 1e-3
-"""CPU seconds added to every time before its logarithm is taken, so that differences of microseconds do not decide."""
+"""CPU seconds added to every time before its logarithm is taken.
+
+Differences of microseconds then do not decide.
+"""
 TITLES = {
     "linear hinge": "Linear, hinge",
     "linear squared_hinge": "Linear, squared hinge",
@@ -62,7 +65,7 @@ the problems, with a shift of a millisecond. The order is that of the times with
 
 @dataclass(frozen=True)
 class Standing:
-    """A package on one kind of problem: for each level, on how many instances it got there, and its mean time."""
+    """Package on one kind of problem: instances solved and mean time, by level."""
 
     package: str
     instances: int
@@ -71,7 +74,7 @@ class Standing:
 
 
 def standings(results: list[Judged], problem: str, limit: float) -> list[Standing]:
-    """The packages in their order."""
+    """Return the packages in their order."""
     of_problem = [result for result in results if result.run.instance.problem == problem]
     found = []
     for package in dict.fromkeys(result.run.package for result in of_problem):
@@ -91,12 +94,15 @@ def standings(results: list[Judged], problem: str, limit: float) -> list[Standin
 
 
 def instances(results: list[Judged]) -> list[Instance]:
-    """Those of some results, once each."""
+    """Return the instances of some results, once each."""
     return list(dict.fromkeys(result.run.instance for result in results))
 
 
 def best(own: list[Judged], instance: Instance, level: float) -> float | None:
-    """The least CPU seconds in which a package proves a level on an instance; None where it does not."""
+    """Return the least CPU seconds in which a package proves a level on an instance.
+
+    None if it does not.
+    """
     times = [
         result.run.seconds
         for result in own
@@ -109,12 +115,12 @@ def best(own: list[Judged], instance: Instance, level: float) -> float | None:
 
 
 def mean(times: list[float]) -> float:
-    """The geometric mean, with the shift."""
+    """Return the geometric mean, with the shift."""
     return math.exp(sum(math.log(time + SHIFT) for time in times) / len(times)) - SHIFT
 
 
 def table(results: list[Judged], problem: str, limit: float) -> Iterator[str]:
-    """The ranking of a kind of problem, in Markdown."""
+    """Yield the ranking of a kind of problem, in Markdown."""
     order = standings(results, problem, limit)
     if not order:
         return
@@ -156,14 +162,14 @@ def table(results: list[Judged], problem: str, limit: float) -> Iterator[str]:
 
 
 def tightest(own: list[Judged]) -> list[Judged]:
-    """The last run on every instance that came to a model."""
+    """Return the last run with a model on every instance."""
     return list(
         {result.run.instance: result for result in own if result.excess is not None}.values()
     )
 
 
 def furthest(own: list[Judged]) -> str:
-    """The instance on which a package's tightest model is furthest from the optimum."""
+    """Return the instance with the largest distance of a package's tightest model."""
     worst = max(
         tightest(own), key=lambda result: result.excess[1] if result.excess else 0.0, default=None
     )
@@ -175,17 +181,17 @@ def furthest(own: list[Judged]) -> str:
 
 
 def label(instance: Instance) -> str:
-    """An instance within a table of its kind."""
+    """Return the label of an instance within a table of its kind."""
     return f"{instance.data}, C = {instance.C:g}"
 
 
 def shown(seconds: float) -> str:
-    """A time with its unit."""
+    """Return a time with its unit."""
     return f"{1e3 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
 
 
 def wrongs(results: list[Judged]) -> Iterator[str]:
-    """What failed, and what was said that is not so, with the instance and the tolerance."""
+    """Yield failures and false reports, with the instance and the tolerance."""
     yield "\n## What went wrong\n"
     yield (
         "The first tolerance at which it happened. What a package says is false where it does "
@@ -211,13 +217,13 @@ def wrongs(results: list[Judged]) -> Iterator[str]:
 
 
 def circumstances(entries: list[Package], results: list[Judged]) -> str:
-    """What was measured where."""
+    """Return the conditions of the measurements."""
     sets = "; ".join(dict.fromkeys(result.run.instance.data for result in results))
     return f"\n*{measured_with(entries)}. Data sets: {sets}.*\n"
 
 
 def measured_with(entries: list[Package]) -> str:
-    """The day, the machine, and the versions of packages."""
+    """Return the day, the machine, and the versions of packages."""
     names = dict.fromkeys(entry.package for entry in entries)
     versions = ", ".join(
         f"{name} {importlib.metadata.version(name)}" for name in names if name != "equimargin"
@@ -231,7 +237,10 @@ def measured_with(entries: list[Package]) -> str:
 
 @contextmanager
 def pictured(file: Path, panels: int, **options: Any) -> Iterator[Any]:
-    """Draw a row of panels, both axes logarithmic, and keep it as a picture whose bytes only its figures decide."""
+    """Draw a row of panels, both axes logarithmic, and save it as a picture.
+
+    Its bytes depend on its figures alone.
+    """
     import matplotlib
 
     matplotlib.use("svg")
@@ -251,7 +260,7 @@ def pictured(file: Path, panels: int, **options: Any) -> Iterator[Any]:
 
 
 def draw(results: list[Judged], entries: list[Package], file: Path) -> None:
-    """Draw the proven distance above the optimum against CPU seconds, a panel for each kind of problem.
+    """Draw the proven distance above the optimum against CPU seconds, by kind of problem.
 
     A faint dot is a run; a line joins the geometric means of a package at its three tolerances.
     """

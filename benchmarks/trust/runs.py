@@ -1,4 +1,7 @@
-"""Runs of all packages on all instances: each package in a process of its own, which is started anew where it ended."""
+"""Runs of all packages on all instances: each package in a process of its own.
+
+The process is started anew where it ended.
+"""
 
 from __future__ import annotations
 
@@ -29,15 +32,21 @@ ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
 GIGABYTES = 4.0
-"""Memory that a package may ask for."""
+"""Largest memory of a package."""
 SILENCE = 6.0
-"""Wall seconds for each CPU second of the limit after which a process is ended that has not answered: it sleeps, or others are at work."""
+"""Wall seconds for each CPU second of the limit until a silent process is ended.
+
+It then sleeps, or the machine runs other work.
+"""
 LOOK = 0.5
-"""Seconds between two looks at the CPU time of a process."""
+"""Seconds between two checks of the CPU time of a process."""
 LINES = 12
 """Lines of standard error that are kept of a failure: the end of a traceback."""
 START_UP = 120.0
-"""Wall seconds that a process may take besides: for its imports, its data and its first, small fit, or to write its answer."""
+"""Wall seconds that a process has besides.
+
+They are for its imports, its data and its first, small fit, or to write its answer.
+"""
 
 
 @dataclass(frozen=True)
@@ -53,7 +62,7 @@ class Package:
 
     @property
     def present(self) -> bool:
-        """Whether it is installed."""
+        """True if it is installed."""
         return all(
             importlib.util.find_spec(name) is not None
             for name in (self.module, *(["cvxpy"] if self.fit == "cvxpy" else []))
@@ -62,7 +71,7 @@ class Package:
 
 @dataclass(frozen=True)
 class Run:
-    """What came of a package on an instance at a tolerance.
+    """Result of a package on an instance at a tolerance.
 
     Attributes
     ----------
@@ -120,7 +129,7 @@ def processors() -> list[int]:
 
 
 def packages(table: Path = HERE / "packages.toml") -> list[Package]:
-    """All entries of the table of options."""
+    """Return all entries of the table of options."""
     entries = tomllib.loads(table.read_text(encoding="utf-8"))
     return [
         Package(name, **{**entry, "tolerances": tuple(entry["tolerances"])})
@@ -137,7 +146,7 @@ class Worker:
         self.errors = errors
 
     def start(self) -> subprocess.Popen[bytes]:
-        """The process, a new one where there is none."""
+        """Return the process, a new one if there is none."""
         if self.process is None:
             paths = [
                 str(HERE.parent),
@@ -175,7 +184,10 @@ class Worker:
         return self.line(START_UP + SILENCE * seconds, seconds) if "started" in first else first
 
     def line(self, wall: float, cpu: float) -> dict[str, Any]:
-        """The next line of the process, which is ended if that takes too many seconds, of wall or of CPU time, or why there is none."""
+        """Return the next line of the process, or the reason that there is none.
+
+        The process is ended if that takes too many seconds, of wall or of CPU time.
+        """
         process, start = self.start(), time.monotonic()
         assert process.stdout is not None
         spent = cpu_so_far(process.pid)
@@ -218,7 +230,7 @@ class Worker:
 
 
 def ended(status: int) -> str:
-    """Why a process ended by itself, in words."""
+    """Return the reason that a process ended by itself, as text."""
     return (
         f"crashed by {signal.Signals(-status).name}"
         if status < 0
@@ -296,7 +308,10 @@ def answered(worker: Worker, request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_sound(answer: Mapping[str, Any]) -> bool:
-    """Return True if an answer can be reused: a failure with its process's words, or a fit of which the seconds show hardly any waiting."""
+    """Return True if an answer can be reused.
+
+    It is a failure with its process's message, or a fit whose seconds show little waiting.
+    """
     if "failure" in answer:
         return "said" in answer
     return "wall" in answer and share(answer["seconds"], answer["wall"]) <= LIMIT_SHARE

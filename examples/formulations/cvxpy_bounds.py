@@ -25,14 +25,17 @@ from equimargin.solvers.exact.program import Optimum, program_optimum
 
 
 def hinge() -> cp.Problem:
-    """The 1-norm SVM of the points -1 and 1, which w = 1 and b = 0 separate with no loss: its optimum is |w| = 1."""
+    """Return the 1-norm SVM of the points -1 and 1, whose optimum is |w| = 1.
+
+    w = 1 and b = 0 separate them with no loss.
+    """
     w, b = cp.Variable(1, name="w"), cp.Variable(name="b")
     X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
     return cp.Problem(cp.Minimize(cp.norm1(w) + 10 * cp.sum(cp.pos(1 - cp.multiply(y, X @ w + b)))))
 
 
 def main() -> None:
-    """Print the optimum as each backend has it, the bounds that HiGHS was given, and the exact optimum."""
+    """Print the optimum by each backend, the bounds given to HiGHS, and the exact optimum."""
     warnings.simplefilter(
         "ignore"
     )  # numpy says "invalid value encountered in matmul" where the bounds are lost

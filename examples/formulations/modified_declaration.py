@@ -1,9 +1,9 @@
 """A declaration is modified, and the referee objects
 ====================================================
 
-Somebody writes a box of 2C where the equation has C. The program is convex, the backend
-solves it to many digits and says "optimal". The referee does not ask the backend: it
-asks whether the value is the family's optimum.
+Here the box is 2C where the equation has C. The program is convex, the backend solves
+it to many digits and says "optimal". The referee does not use the backend's status: it
+checks whether the value is the family's optimum.
 
 Run it: ``python examples/formulations/modified_declaration.py``.
 """

@@ -1,4 +1,4 @@
-"""A family of one's own: isotonic regression
+"""A user-defined family: isotonic regression
 ============================================
 
 The increasing sequence nearest to some numbers. It has nothing to do with margins; the
@@ -53,7 +53,7 @@ def dual_without_sign(data: Mapping[str, Any]) -> cp.Problem:
 
 @solver("isotonic.pool_adjacent_violators", isotonic, accuracy=1e-9)
 def pool_adjacent_violators(problem: ProgramProblem) -> dict[str, Any]:
-    """scikit-learn's, in linear time."""
+    """Run scikit-learn's solver, in linear time."""
     data = problem.data
     return {"x": isotonic_regression(data["y"])}
 

@@ -1,4 +1,4 @@
-"""A formulation of one's own
+"""A user-defined formulation
 ============================
 
 The soft-margin SVM without constraints, checked against the printed ones.

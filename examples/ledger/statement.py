@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 DRAWS = 25
-"""Instances that each version is tried on: every misprint of the documents shows on one of ten."""
+"""Number of instances of each version: every misprint shows on one of ten."""
 
 
 @dataclass(frozen=True)

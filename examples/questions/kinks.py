@@ -1,9 +1,9 @@
 """What is the derivative of an SVM at a kink?
 =============================================
 
-Frameworks of automatic differentiation differentiate whatever a program did, and at a
-kink that depends on how the program was written. The optimum of a support vector
-machine has a kink wherever a row comes onto its margin or a multiplier reaches its
+Frameworks of automatic differentiation differentiate the operations of a program, and
+at a kink that depends on how the program was written. The optimum of a support vector
+machine has a kink where a row comes onto its margin or a multiplier reaches its
 bound. There it has two derivatives, one to each side, which `exact_sensitivity`
 computes in rational numbers.
 
@@ -41,7 +41,10 @@ TIES = {"torch.clamp(v, max=C)": 1.0, "jax.numpy.minimum(v, C)": 0.5, "where(v <
 
 
 def unrolled(C: float, share: float) -> tuple[float, float]:
-    """f at the second point and its derivative in C; share : of the derivative of min(v, C) that v gets at a tie."""
+    """Return f at the second point and its derivative in C.
+
+    `share` is the part of the derivative of min(v, C) that v gets at a tie.
+    """
     alpha, slope = np.zeros(4), np.zeros(4)
     for _ in range(100):
         v, dv = alpha + (1 - H @ alpha) / 8, slope - H @ slope / 8

@@ -1,7 +1,7 @@
 """LinearSVC is not SVC: the bias in the norm
 ============================================
 
-Both are asked for the hinge at C = 0.1. LIBLINEAR, behind LinearSVC, treats the bias as
+Both have the hinge at C = 0.1. LIBLINEAR, behind LinearSVC, treats the bias as
 one more weight; LIBSVM, behind SVC, leaves it free. The data are moved away from the
 origin, and with them the thresholds should move, by exactly as much. A related question
 is the one of scikit-learn's issue 26812.

@@ -1,4 +1,4 @@
-"""What the leaderboard has, for benchopt: its data sets, its packages, its judge; they are in the folder `trust` beside this benchmark."""
+"""Data sets, packages and judge of the leaderboard (folder `trust`) for benchopt."""
 
 import sys
 from pathlib import Path

@@ -5,13 +5,17 @@ from benchopt import BaseDataset
 
 
 class Dataset(BaseDataset):
-    """Twelve of them: bundled with scikit-learn, drawn with a fixed seed, or files of public data that may be missing."""
+    """Data sets of the leaderboard.
+
+    Twelve: bundled with scikit-learn, drawn with a fixed seed, or files of public data
+    that may be missing.
+    """
 
     name = "leaderboard"
     requirements = ("pip::scikit-learn",)
     parameters = {"data": list(instances.present())}  # noqa: RUF012 - benchopt wants plain containers
 
     def get_data(self):
-        """X (n, d) and y (n,) in {-1, 1}."""
+        """Return X (n, d) and y (n,) in {-1, 1}."""
         X, y = instances.data(self.data)
         return {"X": X, "y": y}

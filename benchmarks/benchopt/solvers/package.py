@@ -1,15 +1,18 @@
-"""Every package of the leaderboard, by its name in `trust/packages.toml`, where its options are."""
+"""Packages of the leaderboard by name; their options are in `trust/packages.toml`."""
 
 from benchmark_utils import fits, runs
 from benchopt import BaseSolver
 
 PACKAGES = {package.name: package for package in runs.packages()}
 LOOSEST = 0.1
-"""The first tolerance that a package gets: benchopt begins with one of 3e38, and goes on with 1."""
+"""First tolerance that a package gets.
+
+benchopt begins with a tolerance of 3e38, and goes on with 1.
+"""
 
 
 class Solver(BaseSolver):
-    """A package at the tolerances that benchopt asks for: its own, whatever it measures by it."""
+    """Package at the tolerances of benchopt, each in the package's own measure."""
 
     name = "package"
     requirements = tuple(
@@ -19,7 +22,7 @@ class Solver(BaseSolver):
     sampling_strategy = "tolerance"
 
     def skip(self, X, y, C, gamma, problem):
-        """A package that is not there, or that does not take the problem."""
+        """Return True, with the reason, if a package is missing or does not take the problem."""
         package = PACKAGES[self.package]
         if not package.present:
             return True, f"{package.package} is not installed"
@@ -27,7 +30,7 @@ class Solver(BaseSolver):
         return refused, f"{self.package} does not take it" if refused else None
 
     def set_objective(self, X, y, C, gamma, problem):
-        """What is solved."""
+        """Set the problem to solve."""
         self.given = {"X": X, "y": y, "C": C, "loss": problem.split()[1], "gamma": gamma}
         self.options = PACKAGES[self.package].problems[problem]
 
@@ -42,6 +45,6 @@ class Solver(BaseSolver):
         self.raw = self.fit.run()
 
     def get_result(self):
-        """The model, whatever its package says of it."""
+        """Return the model, without regard to the status that its package reports."""
         model = self.fit.read(self.raw, "", False)
         return {"w": model.w, "beta": model.beta, "b": model.b}

@@ -16,7 +16,7 @@ from ledger.statement import as_printed, statement
 
 
 def lagrangian(at: Classes, w: Vector, b: Fraction, alpha: Vector) -> Fraction:
-    """J(w, b, alpha) of (8)."""
+    """Return J(w, b, alpha) of (8)."""
     margins = (y * (dot(w, x) - b) for x, y in zip(at.x, at.y, strict=True))
     return dot(w, w) / 2 - sum(
         (a * (margin - 1) for a, margin in zip(alpha, margins, strict=True)), Fraction(0)
@@ -24,7 +24,7 @@ def lagrangian(at: Classes, w: Vector, b: Fraction, alpha: Vector) -> Fraction:
 
 
 def signed(at: Classes) -> Vector:
-    """alpha_i y_i."""
+    """Return alpha_i y_i."""
     return tuple(a * y for a, y in zip(at.alpha, at.y, strict=True))
 
 
@@ -55,7 +55,7 @@ def a_separating_line_can_be_rescaled(at: Classes) -> bool:
 
 
 def squared_distance(at: Classes, i: int) -> Fraction:
-    """The square of |F(x_i)| / |w|, the distance of a point from the line."""
+    """Return the square of |F(x_i)| / |w|, the distance of a point from the line."""
     return at.F(i) ** 2 / dot(at.w, at.w)
 
 
@@ -167,7 +167,10 @@ def the_multipliers_of_both_classes_have_one_sum(at: Classes) -> bool:
 
 
 def expanded(at: Classes, sign: int) -> bool:
-    """Whether (8) is (13) with this sign before b sum alpha_i y_i, at multipliers that need not meet (12)."""
+    """Return True if (8) is (13) with this sign before b sum alpha_i y_i.
+
+    The multipliers need not satisfy (12).
+    """
     alpha = tuple(Fraction(i + 1) for i in at.all)
     linear = sum(
         (a * y * dot(at.w, x) for a, y, x in zip(alpha, at.y, at.x, strict=True)), Fraction(0)
@@ -258,7 +261,10 @@ def a_multiplier_or_its_slack_is_zero(at: Classes) -> bool:
 
 
 def three_points(random: Random) -> Classes:
-    """(-1, 0) against (1, 0) and (1, 1), scaled: its one optimum has alpha = 0 at (1, 1), which is on the margin."""
+    """Return (-1, 0) against (1, 0) and (1, 1), scaled.
+
+    Its one optimum has alpha = 0 at (1, 1), which is on the margin.
+    """
     scale = Fraction(2) ** random.randint(-2, 2)
     x = tuple(tuple(scale * v for v in point) for point in ((-1, 0), (1, 0), (1, 1)))
     return of_labels(x, (-1, 1, 1), float("inf"))
@@ -306,7 +312,7 @@ def w_depends_on_nonnegative_multipliers_only(at: Classes) -> bool:
 
 
 def first_positive(at: Classes) -> int:
-    """A support vector of the class 1."""
+    """Return a support vector of the class 1."""
     return next(i for i in at.all if at.y[i] == 1 and at.alpha[i] > 0)
 
 
@@ -342,7 +348,10 @@ class Labelled:
 
 
 def labelled(random: Random) -> Labelled:
-    """Three to five points on a line with any labels of both classes: whether they are separable is seen in their order."""
+    """Draw three to five points on a line with any labels of both classes.
+
+    Their order shows whether they are separable.
+    """
     x = points(random, random.randint(3, 5), 1)
     y = (1, -1, *(random.choice((-1, 1)) for _ in x[2:]))
     status = exact_optimum(classification(floats(x), list(y), float("inf"))).status

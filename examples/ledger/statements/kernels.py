@@ -26,25 +26,28 @@ EIGHTH = (Fraction(1, 8),) * 4
 
 
 def k(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    """(1 + a.b)^2, the kernel of (45)."""
+    """Return (1 + a.b)^2, the kernel of (45)."""
     return (1 + dot(a, b)) ** 2
 
 
 @dataclass(frozen=True)
 class Mapped:
-    """Points on a line, mapped to phi(x) = (x, x^2) with the kernel xz + x^2 z^2, and the optimum of the images."""
+    """Points on a line, mapped to phi(x) = (x, x^2), and the optimum of the images.
+
+    The kernel is xz + x^2 z^2.
+    """
 
     x: Vector
     of_images: Classes
 
 
 def phi(x: Fraction) -> Vector:
-    """(x, x^2)."""
+    """Return (x, x^2)."""
     return x, x * x
 
 
 def mapped(random: Random) -> Mapped:
-    """A soft margin in the feature space."""
+    """Draw a soft margin in the feature space."""
     x = tuple(point[0] for point in points(random, random.randint(3, 6), 1))
     y = (1, -1, *(random.choice((-1, 1)) for _ in x[2:]))
     images = tuple(phi(v) for v in x)
@@ -107,7 +110,7 @@ def the_kernel_is_the_product_of_images(at: Mapped) -> bool:
 
 
 def quadratic_form(x: Sequence[Vector], psi: Sequence[Fraction]) -> Fraction:
-    """sum_ij K(x_i, x_j) psi_i psi_j, what (40) integrates."""
+    """Return sum_ij K(x_i, x_j) psi_i psi_j, the integrand of (40)."""
     return sum(
         (k(a, b) * p * q for a, p in zip(x, psi, strict=True) for b, q in zip(x, psi, strict=True)),
         Fraction(0),
@@ -123,7 +126,7 @@ class Weighed:
 
 
 def weighed(random: Random) -> Weighed:
-    """A function on a few points that is not 0."""
+    """Draw a function on a few points that is not 0."""
     x = points(random, random.randint(1, 5))
     return Weighed(x, tuple(Fraction(random.choice((-2, -1, 1, 2))) for _ in x))
 
@@ -179,7 +182,7 @@ def the_functions_of_mercer_have_no_square(at: BilinearForm) -> bool:
 
 
 def feature_map(x: Vector) -> tuple[Fraction, ...]:
-    """The rational parts of (47), of which the third, fifth and sixth are times sqrt 2."""
+    """Return the rational parts of (47): the third, fifth and sixth are times sqrt 2."""
     return (Fraction(1), x[0] ** 2, x[0] * x[1], x[1] ** 2, x[0], x[1])
 
 
@@ -188,7 +191,10 @@ SCALE = (1, 1, 2, 1, 2, 2)
 
 
 def inner(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    """The product of two vectors of the feature space, whose coordinates stand for multiples of 1 or of sqrt 2."""
+    """Return the product of two vectors of the feature space.
+
+    Coordinates denote multiples of 1 or of sqrt 2.
+    """
     return sum((s * u * v for s, u, v in zip(SCALE, a, b, strict=True)), Fraction(0))
 
 
@@ -215,7 +221,7 @@ class Curved:
         return quadratic_form(self.x, tuple(a * s for a, s in zip(self.alpha, self.y, strict=True)))
 
     def F(self, z: Vector) -> Fraction:
-        """(44)."""
+        """Return (44)."""
         return (
             sum(
                 (a * s * k(x, z) for a, s, x in zip(self.alpha, self.y, self.x, strict=True)),
@@ -226,13 +232,13 @@ class Curved:
 
 
 def curve(x: tuple[Vector, ...], y: tuple[int, ...], C: float) -> Curved:
-    """Labelled points with their exact optimum."""
+    """Return labelled points with their exact optimum."""
     optimum = solved(classification(floats(x), list(y), C, polynomial(2, 1.0, 1.0)))
     return Curved(x, y, Fraction(C), optimum.alpha, -optimum.b, optimum.value)
 
 
 def curved(random: Random) -> Curved:
-    """A soft margin with the polynomial kernel."""
+    """Draw a soft margin with the polynomial kernel."""
     x = points(random, random.randint(3, 5))
     return curve(x, (1, -1, *(random.choice((-1, 1)) for _ in x[2:])), random.choice(COSTS))
 
@@ -283,7 +289,7 @@ def a_kernel_is_largest_at_equal_arguments(at: Weighed) -> bool:
 
 
 def xor(random: Random) -> Curved:
-    """The four points of Table 1, at a cost that no multiplier reaches."""
+    """Draw the four points of Table 1, at a cost that no multiplier reaches."""
     return curve(XOR, DESIRED, random.choice((0.5, 1.0, 4.0)))
 
 
@@ -349,12 +355,12 @@ class Multipliers:
 
 
 def multipliers(random: Random) -> Multipliers:
-    """Four small integers."""
+    """Draw four small integers."""
     return Multipliers(tuple(Fraction(random.randint(0, 4)) for _ in range(4)))
 
 
 def xor_form(a: Vector, third: Fraction, fourth: Fraction) -> Fraction:
-    """The bracket of (48) with these two terms in the place of 9 alpha_3^2 and 9 alpha_4^2."""
+    """Return the bracket of (48) with two terms for 9 alpha_3^2 and 9 alpha_4^2."""
     crossed = (
         -2 * a[0] * a[1]
         - 2 * a[0] * a[2]
@@ -482,18 +488,21 @@ def equal_coordinates_are_in_the_class_one(at: Curved) -> bool:
 
 @dataclass(frozen=True)
 class OnALine:
-    """Three points of a line whose middle one is in the other class, and the same with a fourth of the middle's class beyond them."""
+    """Three points of a line whose middle one is in the other class.
+
+    And the same with a fourth of the middle's class beyond them.
+    """
 
     first: Fraction
 
 
 def on_a_line(random: Random) -> OnALine:
-    """Where the first of the points is."""
+    """Draw the place of the first of the points."""
     return OnALine(Fraction(random.randint(-3, 3)))
 
 
 def separated(images: Sequence[Vector], y: Sequence[int]) -> bool:
-    """Whether a plane separates the images: whether the hard margin has an optimum."""
+    """Return True if a plane separates the images: the hard margin has an optimum."""
     problem = classification(floats(images), list(y), float("inf"))
     return exact_optimum(problem).status is Status.OPTIMAL
 

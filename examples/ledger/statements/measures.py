@@ -1,4 +1,7 @@
-"""What documents T, K and W say of the quality of a ranking: Kendall's tau, accuracy, average precision and discounted gains."""
+"""Statements of documents T, K and W about the quality of a ranking.
+
+Kendall's tau, accuracy, average precision and discounted gains.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ FIVE = (3, 2, 1, 4, 5)
 
 @dataclass(frozen=True)
 class Order:
-    """An order of n points: `places[i]` is the place of the point that is i-th in the right order."""
+    """Order of n points: `places[i]` is the place of the i-th point of the right order."""
 
     places: tuple[int, ...]
 
@@ -32,14 +35,14 @@ class Order:
 
 
 def order(random: Random) -> Order:
-    """A drawn order of two to six points."""
+    """Draw an order of two to six points."""
     places = list(range(random.randint(2, 6)))
     random.shuffle(places)
     return Order(tuple(places))
 
 
 def five(random: Random) -> Order:
-    """The printed example, whose points are turned around by any of two orders."""
+    """Draw the printed example, whose points are turned around by any of two orders."""
     names = list(range(5))
     random.shuffle(names)
     return Order(tuple(FIVE.index(i + 1) for i in range(5)))
@@ -89,7 +92,7 @@ def a_ranking_method_is_an_asymmetric_matrix(at: Order) -> bool:
 
 @dataclass(frozen=True)
 class Tied:
-    """Relevances with equal ones among them, a strict order of the same documents, and another numbering of them."""
+    """Relevances with ties, a strict order of the documents, and another numbering of them."""
 
     wanted: tuple[int, ...]
     found: tuple[int, ...]
@@ -97,7 +100,7 @@ class Tied:
 
 
 def tied(random: Random) -> Tied:
-    """Three to five documents, two of them equally relevant."""
+    """Draw three to five documents, two of them equally relevant."""
     n = random.randint(3, 5)
     wanted = [1, 1, *(random.randint(0, 2) for _ in range(n - 2))]
     found, numbering = list(range(n)), list(range(n))
@@ -107,14 +110,14 @@ def tied(random: Random) -> Tied:
 
 
 def printed_tau(wanted: tuple[int, ...], found: tuple[int, ...]) -> Fraction:
-    """W's tau of two matrices, of what is above their diagonals."""
+    """Return W's tau of two matrices, of the entries above their diagonals."""
     pairs = list(combinations(range(len(wanted)), 2))
     same = sum((wanted[i] > wanted[j]) == (found[i] > found[j]) for i, j in pairs)
     return Fraction(2 * same - len(pairs), len(pairs))
 
 
 def renumbered(values: tuple[int, ...], numbering: tuple[int, ...]) -> tuple[int, ...]:
-    """The same documents with other numbers."""
+    """Return the same documents with other numbers."""
     return tuple(values[i] for i in numbering)
 
 
@@ -137,7 +140,7 @@ def with_ties_the_numbers_do_not_matter(at: Tied) -> bool:
 
 @dataclass(frozen=True)
 class Retrieved:
-    """The relevance of documents, from the first that is shown to the last; one of them is relevant."""
+    """Relevance of documents, from the first shown to the last; one of them is relevant."""
 
     relevant: tuple[bool, ...]
 
@@ -161,14 +164,14 @@ class Retrieved:
 
 
 def retrieved(random: Random) -> Retrieved:
-    """One to eight documents."""
+    """Draw one to eight documents."""
     relevant = [random.random() < 0.5 for _ in range(random.randint(1, 8))]
     relevant[random.randrange(len(relevant))] = True
     return Retrieved(tuple(relevant))
 
 
 def precision(relevant: set[int], retrieved: set[int]) -> Fraction:
-    """|relevant and retrieved| / |retrieved|."""
+    """Return |relevant and retrieved| / |retrieved|."""
     return Fraction(len(relevant & retrieved), len(retrieved))
 
 
@@ -207,7 +210,7 @@ def average_precision_is_a_sum_over_steps_of_recall(at: Retrieved) -> bool:
 
 
 def squared_root_sum(R: int) -> tuple[Fraction, Fraction]:
-    """(sum_i sqrt i)^2 from below and from above, by integer square roots."""
+    """Return (sum_i sqrt i)^2 from below and from above, by integer square roots."""
     scale = 10**12
     low = sum((Fraction(isqrt(i * scale**2), scale) for i in range(1, R + 1)), Fraction(0))
     return low**2, (low + Fraction(R, scale)) ** 2
@@ -230,13 +233,13 @@ class Inversions:
 
 
 def inversions(random: Random) -> Inversions:
-    """Two different numbers of inversions."""
+    """Draw two different numbers of inversions."""
     fewer, more = sorted(random.sample(range(20), 2))
     return Inversions(random.randint(1, 6), fewer, more)
 
 
 def bound(R: int, Q: int) -> Fraction:
-    """W's bound, from below."""
+    """Return W's bound, from below."""
     return squared_root_sum(R)[0] / (R * (Q + Fraction(R * (R + 1), 2)))
 
 
@@ -275,12 +278,12 @@ class Graded:
 
 
 def graded(random: Random) -> Graded:
-    """Two to six documents, two of which have different grades."""
+    """Draw two to six documents, two of which have different grades."""
     return Graded((0, 2, *(random.randint(0, 2) for _ in range(random.randint(0, 4)))))
 
 
 def gains(grades: tuple[int, ...]) -> list[int]:
-    """2^y - 1 by place: the coefficients of the discounts d(i), of which d(1) = d(2) = 1."""
+    """Return 2^y - 1 by place: the coefficients of the discounts d(i); d(1) = d(2) = 1."""
     return [2**y - 1 for y in grades]
 
 

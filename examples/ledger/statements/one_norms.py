@@ -1,4 +1,7 @@
-"""Document T, section 5: 1-norm rankings and ranking vector machines, (92) to (104), and what document K says of them."""
+"""Document T, section 5: 1-norm rankings and ranking vector machines, (92) to (104).
+
+Also document K's statements on them.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,10 @@ def preferences_are_products_of_differences(at: Ranked) -> bool:
 
 @dataclass(frozen=True)
 class Program:
-    """A linear program min 1'a + C 1'xi, M a >= 1 - xi, a and xi >= 0, its optimum, and the multipliers of its rows."""
+    """Linear program min 1'a + C 1'xi, M a >= 1 - xi, a and xi >= 0, and its optimum.
+
+    The optimum comes with the multipliers of its rows.
+    """
 
     x: tuple[Vector, ...]
     pairs: tuple[tuple[int, int], ...]
@@ -59,11 +65,11 @@ class Program:
     u: Vector
 
     def margin(self, r: int) -> Fraction:
-        """(M a)_r."""
+        """Return (M a)_r."""
         return dot(self.M[r], self.a)
 
     def xi(self, r: int) -> Fraction:
-        """The slack of a row."""
+        """Return the slack of a row."""
         return max(Fraction(0), 1 - self.margin(r))
 
     @property
@@ -77,7 +83,7 @@ def program(
     make: Callable[..., Problem],
     entries: Callable[[tuple[Vector, ...], Pairs], list[Vector]],
 ) -> Program:
-    """A drawn program of the kernel (1 + a.b)^2 on an order of all points, the first of which is the best."""
+    """Draw a program of the kernel (1 + a.b)^2 on an order of all points, best first."""
     x, C = points(random, random.randint(3, 4)), random.choice(COSTS)
     pairs = list(combinations(range(len(x)), 2))
     X, y = floats(x), list(range(len(x), 0, -1))
@@ -94,12 +100,12 @@ def program(
 
 
 def of_points(x: tuple[Vector, ...], pairs: Pairs) -> list[Vector]:
-    """K(x_i, x_u) - K(x_i, x_v) of (103): a row a pair (u, v), a column a point."""
+    """Return K(x_i, x_u) - K(x_i, x_v) of (103): a row a pair (u, v), a column a point."""
     return [tuple(k(z, x[u]) - k(z, x[v]) for z in x) for u, v in pairs]
 
 
 def of_pairs(x: tuple[Vector, ...], pairs: Pairs) -> list[Vector]:
-    """(phi_i - phi_j).(phi_u - phi_v): a row and a column a pair."""
+    """Return (phi_i - phi_j).(phi_u - phi_v): a row and a column a pair."""
     return [
         tuple(k(x[i], x[u]) + k(x[j], x[v]) - k(x[i], x[v]) - k(x[j], x[u]) for i, j in pairs)
         for u, v in pairs
@@ -107,22 +113,22 @@ def of_pairs(x: tuple[Vector, ...], pairs: Pairs) -> list[Vector]:
 
 
 def of_differences(x: tuple[Vector, ...], pairs: Pairs) -> list[Vector]:
-    """K(x_i - x_j, x_u - x_v), as (95) is printed."""
+    """Return K(x_i - x_j, x_u - x_v), as (95) is printed."""
     return [tuple(k(minus(x[i], x[j]), minus(x[u], x[v])) for i, j in pairs) for u, v in pairs]
 
 
 def vectors(random: Random) -> Program:
-    """A ranking vector machine."""
+    """Draw a ranking vector machine."""
     return program(random, ranking_vector_machine, of_points)
 
 
 def one_norm(random: Random) -> Program:
-    """A 1-norm ranking SVM."""
+    """Draw a 1-norm ranking SVM."""
     return program(random, one_norm_ranking, of_pairs)
 
 
 def priced(at: Program) -> Fraction:
-    """1'a + C 1'xi."""
+    """Return 1'a + C 1'xi."""
     return sum(at.a, Fraction(0)) + at.C * sum((at.xi(r) for r in at.all), Fraction(0))
 
 
@@ -230,19 +236,19 @@ class Margins:
 
 
 def margins(random: Random) -> Margins:
-    """One pair misranked by far, and two misranked by little."""
+    """Draw one pair misranked by far, and two misranked by little."""
     return Margins(
         (Fraction(-random.randint(1, 4)), Fraction(2)), (Fraction(-1, 2), Fraction(-1, 2))
     )
 
 
 def misranked(of: tuple[Fraction, Fraction]) -> int:
-    """Pairs that are misranked."""
+    """Return the number of misranked pairs."""
     return sum(margin <= 0 for margin in of)
 
 
 def loss(of: tuple[Fraction, Fraction]) -> Fraction:
-    """The sum of the positive parts of 1 - margin."""
+    """Return the sum of the positive parts of 1 - margin."""
     return sum((max(Fraction(0), 1 - margin) for margin in of), Fraction(0))
 
 
@@ -287,19 +293,22 @@ def a_ranking_vector_machine_has_a_variable_a_point(at: Program) -> bool:
 
 @dataclass(frozen=True)
 class Twice:
-    """A point that is in the sample twice, and two ways to share one coefficient between the copies and a third point."""
+    """Point that is in the sample twice, and two ways to share one coefficient.
+
+    The coefficient is shared between the copies and a third point.
+    """
 
     x: Vector
     share: Fraction
 
 
 def twice(random: Random) -> Twice:
-    """A point other than the origin and a share of its coefficient."""
+    """Draw a point other than the origin and a share of its coefficient."""
     return Twice((Fraction(random.choice((1, 2, 3))),), Fraction(random.randint(1, 3), 4))
 
 
 def linear_norm(coefficients: Vector, x: tuple[Vector, ...]) -> Fraction:
-    """|f|^2 of f = sum coefficients_i x_i with K(a, b) = a.b."""
+    """Return |f|^2 of f = sum coefficients_i x_i with K(a, b) = a.b."""
     w = combined(coefficients, x)
     return dot(w, w)
 
@@ -322,14 +331,14 @@ def the_sum_of_coefficients_is_a_function_of_the_norm(at: Twice) -> bool:
 
 @dataclass(frozen=True)
 class Moved:
-    """The optima of a linear ranking vector machine and of a linear ranking SVM, before and after all points were moved."""
+    """Optima of a linear ranking vector machine and SVM, before and after all points move."""
 
     vectors: tuple[Fraction, Fraction]
     rankings: tuple[Fraction, Fraction]
 
 
 def moved(random: Random) -> Moved:
-    """Points on a line, and the same points further away."""
+    """Draw points on a line, and the same points further away."""
     x = [point[0] for point in points(random, 3, 1)]
     C, by = random.choice(COSTS), random.choice((-4.0, 4.0))
     y = [3, 2, 1]

@@ -16,13 +16,13 @@ from ledger.statement import statement
 
 @dataclass(frozen=True)
 class Predicted:
-    """Ranks y of l objects, and what a function h says of them."""
+    """Ranks y of l objects, and the values of a function h."""
 
     y: tuple[int, ...]
     h: tuple[int, ...]
 
     def loss(self, i: int, j: int) -> int:
-        """l_pref: 1 where h inverts the pair, which it does where it has the strict opposite of two different ranks, or ties them."""
+        """Return l_pref: 1 if h inverts the pair, which includes a tie of different ranks."""
         return int(
             (self.y[i] > self.y[j] and self.h[i] <= self.h[j])
             or (self.y[j] > self.y[i] and self.h[j] <= self.h[i])
@@ -36,7 +36,7 @@ class Predicted:
 
 
 def predicted(random: Random) -> Predicted:
-    """Two to five objects with three ranks."""
+    """Draw two to five objects with three ranks."""
     size = random.randint(2, 5)
     return Predicted(
         tuple(random.randint(1, 3) for _ in range(size)),
@@ -150,17 +150,20 @@ def a_kernel_makes_the_utility_that_is_linear_in_its_images(at: Utility) -> bool
 
 @dataclass(frozen=True)
 class Losses:
-    """A loss l(y, yhat) of three classes: 0 where they are equal, and any positive numbers elsewhere; rows are y."""
+    """Loss l(y, yhat) of three classes: 0 if they are equal, else any positive number.
+
+    Rows are y.
+    """
 
     table: tuple[tuple[int, ...], ...]
 
     def renamed(self, names: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-        """The same loss of classes with other names."""
+        """Return the same loss of classes with other names."""
         return tuple(tuple(self.table[names[a]][names[b]] for b in range(3)) for a in range(3))
 
 
 def losses(random: Random) -> Losses:
-    """A loss, half of the time one that does not depend on which two classes are taken for each other."""
+    """Draw a loss, half of the time the same for all pairs of different classes."""
     same, alike = random.randint(1, 4), random.random() < 0.5
     return Losses(
         tuple(

@@ -28,17 +28,17 @@ from ledger.statements.rankings import coefficients, incidence, multiplied, rank
 
 
 def scaled(at: Ranked) -> Vector:
-    """alpha of (8), which is between 0 and 1: ours over C."""
+    """Return alpha of (8), which is between 0 and 1: ours over C."""
     return tuple(a / cost(at) for a in at.alpha)
 
 
 def lambda_of_5(at: Ranked) -> Fraction:
-    """The lambda of (5) whose solution is that of the cost C: 1 / (2C)."""
+    """Return the lambda of (5) whose solution is that of the cost C: 1 / (2C)."""
     return 1 / (2 * cost(at))
 
 
 def lambda_of_6(at: Ranked) -> Fraction:
-    """The lambda of (6) whose solution is that of the cost C: 1 / C."""
+    """Return the lambda of (6) whose solution is that of the cost C: 1 / C."""
     return 1 / cost(at)
 
 
@@ -174,31 +174,31 @@ def exactly_the_violated_pairs_have_the_multiplier_one(at: Ranked) -> bool:
 
 @dataclass(frozen=True)
 class Segment:
-    """One ranking at three values of lambda close to each other, and whether the sets of P are the same at the outer two."""
+    """Ranking at three close values of lambda, and P's sets at the outer two."""
 
     ends: tuple[Ranked, Ranked]
     middle: Ranked
 
     @property
     def unchanged(self) -> bool:
-        """Whether every pair is on the same side of the margin at both ends."""
+        """True if every pair is on the same side of the margin at both ends."""
         first, last = self.ends
         return all(side(first, r) == side(last, r) for r in first.all)
 
     @property
     def share(self) -> Fraction:
-        """Where lambda of the middle lies between those of the ends."""
+        """Place of the middle's lambda between those of the ends."""
         first, last = (lambda_of_6(end) for end in self.ends)
         return (lambda_of_6(self.middle) - first) / (last - first)
 
 
 def side(at: Ranked, r: int) -> int:
-    """-1, 0 or 1: within the margin, on it, beyond it."""
+    """Return -1, 0 or 1: within the margin, on it, beyond it."""
     return (at.margin(r) > 1) - (at.margin(r) < 1)
 
 
 def segment(random: Random) -> Segment:
-    """A drawn ranking at C, 65/64 C and 33/32 C."""
+    """Draw a ranking at C, 65/64 C and 33/32 C."""
     x, C = points(random, random.randint(3, 5)), random.choice(COSTS)
     pairs = list(combinations(range(len(x)), 2))
     first, middle, last = (of_pairs(x, pairs, C * factor) for factor in (1.0, 1.015625, 1.03125))
@@ -206,7 +206,10 @@ def segment(random: Random) -> Segment:
 
 
 def between(at: Segment, scale: bool) -> bool:
-    """Whether w, or lambda w, of the middle is linear in lambda between the ends, where the sets do not change."""
+    """Return True if w, or lambda w, of the middle is linear in lambda between the ends.
+
+    This is tested where the sets do not change.
+    """
     if not at.unchanged:
         return True
     first, middle, last = (
@@ -232,7 +235,10 @@ def the_function_is_linear(at: Segment) -> bool:
 
 @dataclass(frozen=True)
 class Curved:
-    """A weight lambda, a value f to compare with, and four values of f in equal steps, all positive."""
+    """Weight lambda, a value of f to compare with, and four values of f in equal steps.
+
+    All are positive.
+    """
 
     lam: Fraction
     f: Fraction
@@ -240,19 +246,19 @@ class Curved:
 
 
 def curved(random: Random) -> Curved:
-    """Weights on both sides of 1, above which the solution is 0."""
+    """Draw weights on both sides of 1, above which the solution is 0."""
     start, step = Fraction(random.randint(0, 4), 4), Fraction(random.randint(1, 4), 4)
     four = tuple(start + i * step for i in range(4))
     return Curved(Fraction(random.randint(0, 12), 8), Fraction(random.randint(-8, 8), 4), four)
 
 
 def bent_loss(f: Fraction) -> Fraction:
-    """f^4 / 4 - f^3 / 3 + f^2 / 2 - f, convex: its second derivative is 3 f^2 - 2 f + 1 > 0."""
+    """Return f^4 / 4 - f^3 / 3 + f^2 / 2 - f, convex: its f'' is 3 f^2 - 2 f + 1 > 0."""
     return f**4 / 4 - f**3 / 3 + f**2 / 2 - f
 
 
 def bent_regulariser(f: Fraction) -> Fraction:
-    """|f| + |f|^3 / 3, convex."""
+    """Return |f| + |f|^3 / 3, convex."""
     return abs(f) + abs(f) ** 3 / 3
 
 
@@ -317,7 +323,7 @@ def the_change_of_lambda_is_that_of_the_margins(at: Segment) -> bool:
 
 
 def few_pairs(random: Random) -> int:
-    """A number of pairs."""
+    """Draw a number of pairs."""
     return random.randint(1, 7)
 
 
@@ -386,7 +392,7 @@ class Levels:
 
 
 def levels(random: Random) -> Levels:
-    """Three levels of two or three points each."""
+    """Draw three levels of two or three points each."""
     return Levels(tuple(level for level in range(3) for _ in range(random.randint(2, 3))))
 
 
@@ -413,7 +419,7 @@ def preferences_are_of_the_order_of_the_square(at: Levels) -> bool:
 
 
 def dependent(pairs: tuple[tuple[int, int], ...], m: int) -> bool:
-    """Whether the rows of P depend on each other: P K P' is then singular whatever K is."""
+    """Return True if the rows of P are dependent: P K P' is then singular whatever K is."""
     return rank(incidence(pairs, m)) < len(pairs)
 
 
@@ -449,7 +455,10 @@ def the_reduced_graph_has_the_order_of_n_edges(at: Levels) -> bool:
 
 @dataclass(frozen=True)
 class Sample:
-    """A data set of Table 1: its points of both classes, and the printed numbers of pairs and of reduced pairs."""
+    """Data set of Table 1: its points of both classes, and the printed numbers of pairs.
+
+    Of all pairs and of reduced pairs.
+    """
 
     negative: int
     positive: int
@@ -476,7 +485,10 @@ def the_numbers_of_pairs_of_table_1(at: Sample) -> bool:
 
 @dataclass(frozen=True)
 class Split:
-    """A row of Table 2: "instances" and "constraints" of the training set, those of the test set, which are equal, and all points."""
+    """Row of Table 2: "instances" and "constraints" of the training set, and other sizes.
+
+    Those of the test set, which are equal, and all points.
+    """
 
     instances: int
     constraints: int

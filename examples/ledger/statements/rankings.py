@@ -1,4 +1,7 @@
-"""Document T, section 4, (83) to (91), and document K up to (3.18): ranking SVMs, their duals and their structure."""
+"""Document T, section 4, (83) to (91), and document K up to (3.18): ranking SVMs.
+
+Their duals and their structure.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +110,7 @@ def a_margin_is_of_nothing(at: Ranked) -> bool:
 
 
 def nobias(vectors: list[Vector], C: float) -> Fraction:
-    """The optimum of the classifying SVM without a bias on vectors that are all of the class 1."""
+    """Return the optimum of the SVM without a bias on vectors all of the class 1."""
     return solved(classification(floats(vectors), [1] * len(vectors), C, bias=False)).value
 
 
@@ -215,7 +218,7 @@ def the_ranking_function_has_kernels_of_differences(at: Ranked) -> bool:
 
 
 def coefficients(at: Ranked) -> Vector:
-    """beta = A'alpha."""
+    """Return beta = A'alpha."""
     beta = [Fraction(0)] * len(at.x)
     for a, (i, j) in zip(at.alpha, at.pairs, strict=True):
         beta[i] += a
@@ -275,7 +278,7 @@ class Labelled:
 
 
 def labelled(random: Random) -> Labelled:
-    """Documents of one or two queries."""
+    """Draw documents of one or two queries."""
     while True:
         x = points(random, random.randint(3, 6))
         drawn = Labelled(
@@ -308,7 +311,7 @@ def pairs_may_be_half_a_square(at: Labelled) -> bool:
 
 
 def rank(rows: list[list[Fraction]]) -> int:
-    """The rank of a matrix in rationals, by elimination."""
+    """Return the rank of a matrix in rationals, by elimination."""
     rows, found = [list(row) for row in rows], 0
     for column in range(len(rows[0]) if rows else 0):
         pivot = next((i for i in range(found, len(rows)) if rows[i][column]), None)
@@ -323,17 +326,17 @@ def rank(rows: list[list[Fraction]]) -> int:
 
 
 def incidence(pairs: tuple[tuple[int, int], ...], m: int) -> list[list[Fraction]]:
-    """A, with +1 at the preferred point of a pair and -1 at the other."""
+    """Return A, with +1 at the preferred point of a pair and -1 at the other."""
     return [[Fraction((c == i) - (c == j)) for c in range(m)] for i, j in pairs]
 
 
 def gram(x: tuple[Vector, ...]) -> list[list[Fraction]]:
-    """Q, with the kernel (1 + a.b)^2."""
+    """Return Q, with the kernel (1 + a.b)^2."""
     return [[k(a, b) for b in x] for a in x]
 
 
 def hessian(at: Labelled) -> list[list[Fraction]]:
-    """Qhat of (2.5), from k alone."""
+    """Return Qhat of (2.5), from k alone."""
     return [
         [
             k(at.x[i], at.x[u]) + k(at.x[j], at.x[v]) - k(at.x[i], at.x[v]) - k(at.x[j], at.x[u])
@@ -344,12 +347,12 @@ def hessian(at: Labelled) -> list[list[Fraction]]:
 
 
 def multiplied(a: list[list[Fraction]], b: list[list[Fraction]]) -> list[list[Fraction]]:
-    """A product of matrices."""
+    """Return a product of matrices."""
     return [[dot(row, column) for column in zip(*b, strict=True)] for row in a]
 
 
 def transposed(a: list[list[Fraction]]) -> list[list[Fraction]]:
-    """A transposed matrix."""
+    """Return a transposed matrix."""
     return [list(column) for column in zip(*a, strict=True)]
 
 
@@ -368,7 +371,7 @@ def the_hessian_is_of_the_points(at: Labelled) -> bool:
 
 
 def components(at: Labelled) -> int:
-    """Components of the graph of pairs, points without a pair among them."""
+    """Return the components of the graph of pairs, points without a pair among them."""
     name = list(range(len(at.x)))
     for i, j in at.pairs:
         name = [name[i] if n == name[j] else n for n in name]
@@ -383,7 +386,7 @@ def the_rank_of_the_pairs_is_points_minus_components(at: Labelled) -> bool:
 
 
 def tree(random: Random) -> Labelled:
-    """A chain of levels, one point each: p = l (l - 1) / 2, and for l = 2 a tree."""
+    """Draw a chain of levels, one point each: p = l (l - 1) / 2, and for l = 2 a tree."""
     m = random.randint(2, 3)
     return Labelled(
         tuple((Fraction(i), Fraction(i * i)) for i in range(m)), tuple(range(m)), (1,) * m
@@ -423,13 +426,13 @@ class Kernelized:
         return dot(self.beta, self.f)
 
     def slack(self, r: int) -> Fraction:
-        """1 - (Q beta)_i + (Q beta)_j."""
+        """Return 1 - (Q beta)_i + (Q beta)_j."""
         i, j = self.on.pairs[r]
         return 1 - self.f[i] + self.f[j]
 
 
 def kernelized(random: Random) -> Kernelized:
-    """A small ranking with a kernel."""
+    """Draw a small ranking with a kernel."""
     on, C = labelled(random), random.choice(COSTS)
     optimum = solved(
         ranking_from_pairs(
@@ -440,7 +443,10 @@ def kernelized(random: Random) -> Kernelized:
 
 
 def halfway(random: Random) -> Kernelized:
-    """A small ranking with half of its optimal beta, where pairs on the margin have a slack: what holds of every beta is tried there."""
+    """Draw a small ranking with half of its optimal beta, for statements on every beta.
+
+    Pairs on the margin have a slack there.
+    """
     optimal = kernelized(random)
     return replace(optimal, beta=tuple(b / 2 for b in optimal.beta))
 
@@ -530,7 +536,7 @@ def beta_is_a_sum_of_coefficients_of_pairs(at: Kernelized) -> bool:
 
 
 def counts(at: Kernelized) -> tuple[list[int], list[int]]:
-    """l_i^+ = #{j: (j, i) in SV} and l_i^- = #{j: (i, j) in SV} of (3.17) and (3.18)."""
+    """Return l_i^+ = #{j: (j, i) in SV} and l_i^- = #{j: (i, j) in SV} of (3.17), (3.18)."""
     m = len(at.on.x)
     inside = [pair for r, pair in enumerate(at.on.pairs) if at.slack(r) > 0]
     return [sum(j == i for _, j in inside) for i in range(m)], [
@@ -569,7 +575,7 @@ def the_rows_of_violated_pairs_add_up_to_counts(at: Kernelized) -> bool:
 
 
 def squared(at: Kernelized) -> tuple[Fraction, Fraction, int]:
-    """The objective of (3.13) pair by pair; what (B.1) has of it before p_beta; and p_beta."""
+    """Return the objective of (3.13) pair by pair; (B.1) before p_beta; and p_beta."""
     inside = [r for r in range(len(at.alpha)) if at.slack(r) > 0]
     A = incidence(tuple(at.on.pairs[r] for r in inside), len(at.on.x))
     margins = [dot(row, at.f) for row in A]
@@ -647,7 +653,7 @@ class Slack1:
 
 
 def oneslack(random: Random) -> Slack1:
-    """A small ranking."""
+    """Draw a small ranking."""
     while True:
         on = kernelized(random)
         if len(on.alpha) <= 7:
@@ -778,7 +784,7 @@ def an_optimum_in_pairs_need_not_be_one_of_the_dual(at: Circle) -> bool:
 
 
 def through_weights(x: tuple[Vector, ...], beta: Vector) -> list[Fraction]:
-    """X (X'beta)."""
+    """Return X (X'beta)."""
     w = combined(beta, x)
     return [dot(a, w) for a in x]
 

@@ -48,7 +48,7 @@ class TwoCosts:
 
 
 def two_costs(random: Random) -> TwoCosts:
-    """Points at two different costs."""
+    """Draw points at two different costs."""
     x = points(random, random.randint(3, 6))
     y = (1, -1, *(random.choice((-1, 1)) for _ in x[2:]))
     small, large = sorted(random.sample(COSTS, 2))
@@ -154,7 +154,10 @@ def both_multipliers_add_up_to_the_cost(at: Classes) -> bool:
 
 
 def with_slacks(at: Classes, mu: Sequence[Fraction], more: Fraction) -> Fraction:
-    """w.w / 2 + C sum xi - sum alpha (y (w.x - b) - 1 + xi) - sum mu xi, at slacks that are larger by `more` than the optimal ones."""
+    """Return w.w / 2 + C sum xi - sum alpha (y (w.x - b) - 1 + xi) - sum mu xi.
+
+    The slacks are larger by `more` than the optimal ones.
+    """
     xi = [at.xi(i) + more for i in at.all]
     priced = sum(
         (at.alpha[i] * (at.margin(i) - 1 + xi[i]) + mu[i] * xi[i] for i in at.all), Fraction(0)
@@ -225,7 +228,7 @@ class NoFree:
 
 
 def no_free(random: Random) -> NoFree:
-    """Two points, both at the bound, and the ends of their optimal biases in the tutorial's sign."""
+    """Return two points at the bound, and the ends of their biases in the tutorial's sign."""
     distance, C = random.choice((1, 2, 4)), random.choice((1 / 64, 1 / 32))
     low, high = exact_optimum(classification([[0.0], [float(distance)]], [1, -1], C)).bias
     assert low is not None
