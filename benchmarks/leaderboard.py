@@ -115,6 +115,7 @@ def tables(asked: Namespace) -> Iterator[Table]:
         f"{len(there)} entries, {len(chosen)} instances of {sets} of {len(DATA)} data sets",
         flush=True,
     )
+    # Without a folder of runs, the models are kept until they are judged.
     with tempfile.TemporaryDirectory() as empty:
         folder = Path(asked.runs or empty)
         folder.mkdir(parents=True, exist_ok=True)

@@ -132,9 +132,18 @@ def ranked(n: int, solver: str) -> list[Line]:
     """
     for size in (WARM_UP, n):
         drawn = ranking.many(size, "real")
-        row = ranking.Row("", lambda drawn=drawn: drawn, "squared_hinge", PAIR_COST, (), total=True)  # type: ignore[misc]
+        row = ranking.Row(
+            "",
+            lambda drawn=drawn: drawn,  # type: ignore[misc]
+            "squared_hinge",
+            PAIR_COST,
+            (),
+            total=True,
+        )
         answer = timed(
-            lambda row=row: solve(row.problem(), solver, tol=1e-6, time_limit=3 * LIMIT_SECONDS)  # type: ignore[misc]
+            lambda row=row: solve(  # type: ignore[misc]
+                row.problem(), solver, tol=1e-6, time_limit=3 * LIMIT_SECONDS
+            )
         )
         proof = timed(partial(getattr, answer.result, "interval"))
         assert proof.result.relative_width < 1e-5 or solver != "auto"
@@ -224,7 +233,7 @@ def page(found: list[Line], there: list[Package]) -> str:
     lines = [HEAD.format(limit=LIMIT_SECONDS), f"*{measured_with(there)}.*", ""]
     lines.append(f"![CPU seconds against the number of points, a line for each side]({PICTURE})")
     for work, sides in curves(found).items():
-        sizes = dict.fromkeys(n for points in sides.values() for n in points)
+        sizes = dict.fromkeys(n for t in sides.values() for n in t)
         lines += [
             "",
             f"## {work[0].upper()}{work[1:]}",
@@ -233,19 +242,12 @@ def page(found: list[Line], there: list[Package]) -> str:
             f"| ---: {'| ---: ' * len(sides)}|",
         ]
         lines += [
-            f"| {n:,} | "
-            f"{' | '.join(f'{points[n]:.3g} s' if n in points else '-' for points in sides.values())} "
-            f""
-            f""
-            f"|"
+            f"| {n:,} | {' | '.join(f'{t[n]:.3g} s' if n in t else '-' for t in sides.values())} |"
             for n in sizes
         ]
         lines.append(
             f"| exponent | "
-            f"{' | '.join(f'{exponent(points):.2f}' if len(points) > 1 else '-' for points in sides.values())} "
-            f""
-            f""
-            f"|"
+            f"{' | '.join(f'{exponent(t):.2f}' if len(t) > 1 else '-' for t in sides.values())} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -255,7 +257,10 @@ def tables(asked: Namespace) -> Iterator[Table]:
     on_one_processor()
     kernel, many = (sizes[: asked.sizes or None] for sizes in (KERNEL_SIZES, RANKING_SIZES))
     found: list[Line] = []
-    lines = (found.append(one) or one for one in chain(rankings(many), kernel_machines(kernel)))  # type: ignore[func-returns-value]
+    lines = (
+        found.append(one) or one  # type: ignore[func-returns-value]
+        for one in chain(rankings(many), kernel_machines(kernel))
+    )
     yield Table({"work": "20s", "side": "24s", "n": "10,d", "s": "10.3f", "GB": "6.2f"}, lines)
     for work, sides in curves(found).items():
         print(

@@ -274,6 +274,7 @@ def many_pairs(quick: bool) -> Iterator[Row]:
     """Yield rows with all pairs of many points: 5e9 of 100,000, 8e12 of 4,000,000."""
     costs, smooth = (10.0, 500.0, 25_000.0), Target(1e-6, 3, proven=True)
     n = 100_000 if quick else 1_000_000
+    # The middle cost alone where the run is to be short; peers have the real features alone.
     for kind in ("real", *KINDS):
         for C in costs[1:2] if quick else costs:
             peers = ("tron",) if kind == "real" else ()
@@ -487,6 +488,8 @@ def measured(row: Row, limit: float) -> list[Line]:
         None if row.room is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     )
     problem = row.problem()
+    # All suboptimalities of a row have one lower bound; with peers it is that of a
+    # more accurate solution, so that no side profits from a loose bound.
     lower = max(interval.lower for *_, interval in firsts)
     if row.peers:
         lower = max(lower, solve(problem, tol=REFERENCE, time_limit=PATIENCE).lower)

@@ -80,7 +80,14 @@ def equimargin(task: Task) -> Fit:
     def run() -> Any:
         kernel = None if task.gamma is None else rbf(task.gamma)
         solution = solve(
-            classification(task.X, task.y, task.C, kernel, task.loss, bias=kernel is not None),  # type: ignore[arg-type]
+            classification(
+                task.X,
+                task.y,
+                task.C,
+                kernel,
+                task.loss,  # type: ignore[arg-type]
+                bias=kernel is not None,
+            ),
             tol=task.tol,
         )
         return solution, solution.w if kernel is None else (solution.beta, solution.bias)

@@ -85,6 +85,7 @@ def standings(results: list[Judged], problem: str, limit: float) -> list[Standin
         reached = {
             level: sum(time is not None for time in of_level) for level, of_level in times.items()
         }
+        # An unsolved instance counts as the time limit.
         means = {
             level: mean([limit if time is None else time for time in of_level])
             for level, of_level in times.items()
@@ -132,6 +133,7 @@ def table(results: list[Judged], problem: str, limit: float) -> Iterator[str]:
         f"{number} problems; a cell has those solved, the mean time, and that over the least of "
         f"its column.\n"
     )
+    # Cells have the time relative to the fastest package of their column.
     least = {level: min(standing.seconds[level] for standing in order) for level in LEVELS}
     yield (
         "| | package | "
@@ -280,6 +282,7 @@ def draw(results: list[Judged], entries: list[Package], file: Path) -> None:
                     if result.run.package == entry.name and result.run.instance.problem == problem
                 ]
                 points = [
+                    # The axis is logarithmic: a distance of 0 is drawn at 1e-12.
                     (r.run.tolerance, r.run.seconds, max(r.excess[1], 1e-12))
                     for r in own
                     if r.excess and r.run.seconds is not None
@@ -315,7 +318,7 @@ def draw(results: list[Judged], entries: list[Package], file: Path) -> None:
 
 
 def middle(points: list[tuple[float, float]]) -> tuple[float, float]:
-    """The geometric mean of points."""
+    """Return the geometric mean of points."""
     logs = [sum(math.log(point[axis]) for point in points) / len(points) for axis in (0, 1)]
     return math.exp(logs[0]), math.exp(logs[1])
 

@@ -84,9 +84,8 @@ def warm_up(request: dict[str, Any], warm: set[tuple[str, ...]]) -> None:
     instance = Instance(**request["instance"])
     kind = (instance.problem, instance.data)
     if kind not in warm:
-        with suppress(
-            Exception
-        ):  # what is wrong is told of the whole problem, if it fails there, too
+        # A fault is reported for the whole problem, if that fails, too.
+        with suppress(Exception):
             fitted(FITS[request["fit"]](task(instance, request, small=True)))
         warm.add(kind)
 

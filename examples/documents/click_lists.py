@@ -63,7 +63,7 @@ def drawn(random: np.random.Generator, w: Array, lists: int) -> Lists:
 
 
 def of_orders(lists: Lists) -> Solution:
-    """Learn from whole orders: every pair of a list."""
+    """Return the solution learned from whole orders: every pair of a list."""
     pairs = np.argwhere(rank_matrix(lists.utility, lists.qid))
     return learned(ranking_from_pairs(lists.X, pairs, C=cost(lists)))
 
@@ -71,7 +71,10 @@ def of_orders(lists: Lists) -> Solution:
 def of_clicks(
     lists: Lists, wanted: int, errs: float, random: np.random.Generator
 ) -> tuple[Solution, int]:
-    """Learn from clicks on lists in random orders; return the number of pairs, too."""
+    """Return the solution learned from clicks, and the number of pairs.
+
+    The lists are shown in random orders.
+    """
     told = []
     for query in np.unique(lists.qid):
         shown = random.permutation(np.flatnonzero(lists.qid == query))
@@ -130,10 +133,16 @@ Table = dict[tuple[str, int, int], Array]
 
 def lines(found: Table) -> Iterator[str]:
     """Yield means of the repeats."""
-    yield f"{'users':28s}{'wanted':>7s}{'lists':>7s}{'tau by orders':>15s}{'tau by clicks':>15s}{'pairs told':>12s}{'optimum, share':>16s}"
+    yield (
+        f"{'users':28s}{'wanted':>7s}{'lists':>7s}{'tau by orders':>15s}{'tau by clicks':>15s}"
+        f"{'pairs told':>12s}{'optimum, share':>16s}"
+    )
     for (users, wanted, lists), rows in found.items():
         mean = rows.mean(axis=0)
-        yield f"{users:28s}{wanted:7d}{lists:7d}{mean[0]:15.3f}{mean[1]:15.3f}{mean[2]:12.0f}{mean[3]:16.3f}"
+        yield (
+            f"{users:28s}{wanted:7d}{lists:7d}{mean[0]:15.3f}{mean[1]:15.3f}{mean[2]:12.0f}"
+            f"{mean[3]:16.3f}"
+        )
 
 
 def outcomes(found: Table, size: Size) -> Iterator[Outcome]:
@@ -187,7 +196,7 @@ def picture(found: Table, size: Size) -> Figure:
 
 
 def main(full: bool = False, data: Path = DATA) -> Report:
-    """Learn from clicks; `data` is not read, because all lists are drawn."""
+    """Run the experiment with clicks; `data` is not read: all lists are drawn."""
     size = FULL if full else SMALL
     found = {
         (users, wanted, lists): np.array(

@@ -280,13 +280,15 @@ def table(fold: Fold, found: list[Run]) -> list[str]:
     lines = [f"{fold.name}: {sizes} in training, {len(fold.test.y):,} in test"]
     head = (
         f"  "
-        f"{'criterion':18s}{'method':20s}{'log2 C':>7s}{'log2 gamma':>11s}{'arrived, s':>11s}{'ended, s':>9s}{'gap':>9s}{'score':>8s}"
+        f"{'criterion':18s}{'method':20s}{'log2 C':>7s}{'log2 gamma':>11s}"
+        f"{'arrived, s':>11s}{'ended, s':>9s}{'gap':>9s}{'score':>8s}"
     )
     lines.append(head)
     for run in sorted(found, key=lambda run: (run.criterion, run.arrived)):
         line = (
             f"  "
-            f"{run.criterion:18s}{run.method:20s}{np.log2(run.C):7.0f}{np.log2(run.gamma):11.0f}{run.arrived:11.3f}"
+            f"{run.criterion:18s}{run.method:20s}{np.log2(run.C):7.0f}{np.log2(run.gamma):11.0f}"
+            f"{run.arrived:11.3f}"
         )
         lines.append(
             f"{line}{run.checks[-1].seconds:9.2f}{run.gap:9.0e}{run.checks[-1].score:8.4f}"
@@ -308,7 +310,7 @@ def arrivals(found: list[Run]) -> dict[str, dict[str, float]]:
 
 
 def outcome(id: str, fold: Fold, found: list[Run]) -> Outcome:
-    """Assess whether K's own method arrives before the three it is compared with.
+    """Return the outcome for K's own method: to arrive before its three rivals.
 
     It has to by both criteria.
     """
@@ -328,7 +330,7 @@ def outcome(id: str, fold: Fold, found: list[Run]) -> Outcome:
 
 
 def second(fold: Fold, found: list[Run]) -> Outcome:
-    """Assess whether cutting planes come second by both criteria."""
+    """Return the outcome for cutting planes: to come second by both criteria."""
     orders = {
         criterion: sorted(PUBLISHED, key=lambda method: when[method])
         for criterion, when in arrivals(found).items()
@@ -347,7 +349,8 @@ def picture(found: dict[str, list[Run]]) -> Figure:
 
     The start, which scores nothing, is left out.
 
-    Lines are whole of the methods that K compares, and dashed of those that this package takes for the same problems.
+    Lines are whole of the methods that K compares, and dashed of those that this package
+    takes for the same problems.
     """
     panels = [
         (name, criterion)

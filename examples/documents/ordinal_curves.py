@@ -216,7 +216,7 @@ def mean_and_error(values: Array) -> tuple[float, float]:
 
 
 def better(id: str, found: dict[str, Array]) -> Outcome:
-    """Assess whether ranking is ahead at most sizes and in the mean of all of them.
+    """Return the outcome for ranking: ahead at most sizes and in the mean of all.
 
     The mean must be ahead by more than two standard errors.
     """
@@ -235,7 +235,7 @@ def better(id: str, found: dict[str, Array]) -> Outcome:
 def outcomes(found: dict[str, Array], at_hand: bool) -> Iterator[Outcome]:
     """Yield whether ranking is ahead for more than two ranks, and whether the curves fall.
 
-    at_hand : True if the documents are present.
+    `at_hand` is true if the documents are present.
     """
     yield better(
         "O.abstract.better",

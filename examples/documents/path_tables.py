@@ -236,6 +236,7 @@ def table_3(found: Splits) -> Iterator[str]:
                 f"  {name:9s} {'printed':8s} {SPLITS:6d} {p.error:>14s} {p.lam:>16s} "
                 f"{p.size:>9s} {p.seconds:>7s}"
             )
+        # Means and deviations over the splits, in the order of the head.
         error, lam = (
             spread([one.error for one in done], ".2f"),
             spread([one.lam for one in done], ".3g"),

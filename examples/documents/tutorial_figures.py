@@ -132,7 +132,7 @@ def solved(
 
 
 def large(values: Array) -> float:
-    """Return the number of values that are not 0, up to rounding."""
+    """Return the number of values that are not 0 within rounding error."""
     return float((np.abs(values) > COEFFICIENT * np.abs(values).max(initial=0.0)).sum())
 
 
@@ -213,7 +213,8 @@ def lines(found: Table, noisy: Table) -> Iterator[str]:
     """Yield means of the repeats, with their standard errors where one decides."""
     head = (
         f"{'kernel':8s}{'m':>5s} "
-        f"{'machine':8s}{'accuracy':>16s}{'points':>8s}{'pairs':>8s}{'as now, ms':>14s}{'as then, ms':>14s}"
+        f"{'machine':8s}{'accuracy':>16s}{'points':>8s}{'pairs':>8s}"
+        f"{'as now, ms':>14s}{'as then, ms':>14s}"
     )
     yield f"{head}   (means of {len(next(iter(found.values())))}, standard errors in brackets)"
     for (kind, m, machine), rows in found.items():
@@ -239,7 +240,8 @@ def lost(noisy: Table, kind: str, k: int, machine: str) -> Array:
 def comparable(one: Array, other: Array) -> bool | None:
     """Say that neither machine loses over twice as much as the other on the same draws.
 
-    None stands for losses too small to be seen: a mean is above 0 where it is so by two standard errors.
+    None stands for losses too small to be seen: a mean is above 0 where it is so by two
+    standard errors.
     """
 
     def positive(values: Array) -> bool:
@@ -262,6 +264,7 @@ def outcomes(found: Table, noisy: Table, size: Size) -> Iterator[Outcome]:
     words = "; ".join(
         f"{kind}, m = {m}: {mean:+.4f} ({error:.4f})" for (kind, m), (mean, error) in gains.items()
     )
+    # A difference counts if it exceeds two standard errors.
     first = all(gains[kind, small][0] > 2 * gains[kind, small][1] for kind in KINDS)
     later = all(gains[kind, most][0] < min(0.02, gains[kind, small][0]) for kind in KINDS)
     yield Outcome("T.figure7", first and later, f"accuracy of RankSVM less that of RVM is {words}")

@@ -35,7 +35,8 @@ print(f"{'answer':34s}{'says':10s}{'referee':12s}{'off by':>8s}")
 for answer in answers:
     name = f"{answer['formulation'] or 'solver'} by {answer['solver']}"
     print(
-        f"{name.replace('svm.soft.', ''):34s}{answer['status']:10s}{answer['agreement']:12s}{answer['claim']:8.0e}"
+        f"{name.replace('svm.soft.', ''):34s}{answer['status']:10s}{answer['agreement']:12s}"
+        f"{answer['claim']:8.0e}"
     )
 
 # %%

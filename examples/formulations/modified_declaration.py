@@ -49,8 +49,8 @@ print(f"the optimum is in [{solution.lower:.6f}, {solution.upper:.6f}]")
 
 
 # %%
-# Entered as a formulation, it is judged beside the others: its value is not the
-# optimum, and the verdict says so.
+# Registered as a formulation, it is judged together with the others: its value is not
+# the optimum, and the verdict says so.
 @FAMILIES["svm.soft"].formulation(
     "dual.wide_box",
     Source("a slip", "of the pen"),

@@ -84,7 +84,8 @@ def check(
 ) -> None:
     """Check every claim by its statement, theorem or formulation.
 
-    Tests and experiments are counted and not run: `make check-claims` and `make experiments` run those.
+    Tests and experiments are counted and not run: `make check-claims` and `make
+    experiments` run those.
 
     Exit status: 0 all claims are as recorded; 1 one is not.
     """

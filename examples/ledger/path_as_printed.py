@@ -23,8 +23,8 @@ Failures of the algorithm, and the remedies of `solvers/path/`:
                            pairs that prefer i and k to j and l: if three are on the
                            margin, so is the fourth. The path keeps an independent part
                            of the rows.
-    the side               A pair may reach the margin and leave it to the side that it
-                           came from. (12) then takes its alpha out of [0, 1], and (13)
+    the side               A pair may reach the margin and leave it to its former side.
+                           (12) then takes its alpha out of [0, 1], and (13)
                            and (14) find that event at lambda^t, which is not < lambda^t.
                            The path projects onto the directions that stay in [0, 1].
     the proof              The algorithm does not check its solutions. The path has a

@@ -1,5 +1,5 @@
-"""How far above the optimum are scikit-learn's models?
-======================================================
+"""Distance of scikit-learn's models from the optimum
+====================================================
 
 scikit-learn's SVC, SVR and LinearSVC at their default tolerances: how far above the
 optimum are they, proven?

@@ -1,5 +1,5 @@
-"""What is the derivative of an SVM at a kink?
-=============================================
+"""Derivatives of an SVM at a kink
+=================================
 
 Frameworks of automatic differentiation differentiate the operations of a program, and
 at a kink that depends on how the program was written. The optimum of a support vector

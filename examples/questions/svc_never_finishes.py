@@ -1,5 +1,5 @@
-"""Why does an SVC never finish?
-=============================
+"""An SVC that never finishes
+==========================
 
 scikit-learn's issue 30353: an SVC of one feature, with a polynomial kernel of degree 4
 and C = 100, does not come to an end.

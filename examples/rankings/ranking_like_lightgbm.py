@@ -13,7 +13,7 @@ routing, which hands every fold its queries.
 Which of the two ranks better is a question of the data. Where the utility is a linear
 function with noise, a linear ranker has nothing to learn but that function; where it
 bends, trees follow it and a line cannot. The table has one of each, on the same folds,
-with both rankers at their defaults except the cost of ours.
+with both rankers at their defaults except the cost of MarginRanker.
 """
 
 from time import process_time

@@ -57,6 +57,7 @@ def a_function_induces_an_order(at: Predicted) -> bool:
         (i, j) for i, j in product(n, n) if at.h[i] == at.h[j]
     }:
         return False
+    # Both relations have to be transitive.
     if any(
         (i, k) not in related
         for related in (above, tied)

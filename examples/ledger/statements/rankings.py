@@ -520,6 +520,7 @@ def the_multipliers_are_coefficients_of_pairs(at: Kernelized) -> bool:
 def beta_is_a_sum_of_coefficients_of_pairs(at: Kernelized) -> bool:
     """beta = A'betahat has the margins and the norm of betahat, whatever its signs; of betahat = alpha, Q beta is the optimal f."""
     A, Q, m = incidence(at.on.pairs, len(at.on.x)), gram(at.on.x), len(at.on.pairs)
+    # The second betahat has coefficients of both signs.
     for betahat in (at.alpha, tuple(Fraction(r * r - 2) for r in range(m))):
         beta, margins = (
             combined(betahat, [tuple(r) for r in A]),
@@ -635,6 +636,7 @@ def the_hessian_products_are_sums_over_points(at: Kernelized) -> bool:
             shares[j] -= f[i] - f[j] - 1
         return [value + 2 * at.C * dot(row, shares) for value, row in zip(f, Q, strict=True)]
 
+    # (plus + less)_c counts the violated pairs of point c; A'A Q v is a sum over them.
     both = [*inside, *((j, i) for i, j in inside)]
     sums = [
         (plus[c] + less[c]) * Qv[c] - sum((Qv[j] for i, j in both if i == c), Fraction(0))
