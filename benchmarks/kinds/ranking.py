@@ -79,9 +79,9 @@ class Target:
     within : float
         CPU seconds of our side.
     proven : bool
-        Whether these are to hold with the proof, of that width.
+        True if both are to hold with the proof, of that width.
     ratios : Mapping[str, float]
-        How many times the CPU seconds, or Gram products, of this package a peer must take.
+        Minimum ratio of a peer's CPU seconds, or Gram products, to this package's.
     """
 
     tol: float
@@ -92,23 +92,23 @@ class Target:
 
 @dataclass(frozen=True)
 class Row:
-    """A problem, the accuracies it is solved to, and who else solves it.
+    """Problem, with its target accuracies and its peers.
 
     Parameters
     ----------
     data : Callable[[], Data]
         X, relevances and queries.
     C : float
-        Of a pair, or of all pairs together where `total`.
+        Cost of a pair, or of all pairs together if `total`.
     gamma : float | None
-        Of the RBF kernel, None for the linear.
+        Parameter of the RBF kernel, None for the linear.
     peers : tuple[str, ...]
-        Their names.
+        Names of the peers.
     loose : float | None
-        The peers' accuracy where it is not ours; ratios are of Gram products then.
+        The peers' accuracy if it is not ours; ratios are of Gram products then.
     room : float | None
-        GB that a process of its own may take, inf without a bound; None where it needs
-        none.
+        Limit in GB of the row's own process, inf for none; None if it has no process of
+        its own.
     """
 
     name: str
@@ -274,7 +274,7 @@ def many_pairs(quick: bool) -> Iterator[Row]:
     """Yield rows with all pairs of many points: 5e9 of 100,000, 8e12 of 4,000,000."""
     costs, smooth = (10.0, 500.0, 25_000.0), Target(1e-6, 3, proven=True)
     n = 100_000 if quick else 1_000_000
-    # The middle cost alone where the run is to be short; peers have the real features alone.
+    # If `quick`, only the middle cost; only rows of real features have peers.
     for kind in ("real", *KINDS):
         for C in costs[1:2] if quick else costs:
             peers = ("tron",) if kind == "real" else ()

@@ -101,15 +101,15 @@ class Contest:
     Parameters
     ----------
     work : str
-        The group whose worst ratio counts.
+        Group whose worst ratio counts.
     data, seed, C
         The problem.
     must, aim : float
-        ratios.
+        Required and aimed ratio.
     ours, theirs
         Tolerances; None is the peer's gap.
     points : Callable[[str, int], tuple[Array, Array]]
-        Of `classes`, of `targets` with epsilon = 0.1, or of `gram`.
+        `classes`, `targets` with epsilon = 0.1, or `gram`.
     """
 
     work: str

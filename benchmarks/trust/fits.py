@@ -43,13 +43,13 @@ class Model:
     Parameters
     ----------
     w : Array | None of shape (d,)
-        Of a linear function.
+        Weights of a linear function.
     beta : Array | None of shape (n,)
-        Of f = sum_i beta_i k(x_i, .), with its bias b.
+        Coefficients of f = sum_i beta_i k(x_i, .), with its bias b.
     done : bool | None
-        Whether it says that it has converged; None where it does not tell.
+        True if the package reports convergence; None if it reports nothing.
     claimed : float | None
-        The objective that it states, None where it states none; `dual` : that it is one
+        Objective that it reports, None if it reports none; `dual` is true if that is one
         of the multipliers, a lower bound.
     """
 

@@ -129,13 +129,13 @@ def texts(n: int, d: int, length: int, power: float) -> tuple[Any, Array]:
     Parameters
     ----------
     n : int
-        texts.
+        Number of texts.
     d : int
-        Words that there are.
+        Number of words.
     length : int
-        Words of a text, of which some are the same.
+        Words of a text, some of them equal.
     power : float
-        Of Zipf's law.
+        Exponent of Zipf's law.
     """
     rng = np.random.default_rng(0)
     columns = np.minimum(rng.zipf(power, size=n * length) - 1, d - 1)

@@ -119,7 +119,7 @@ def wrong(run: Run, excess: tuple[float, float], objective: float, optimum: Inte
     objective : float
         Objective of its model, at least.
     """
-    # The bounds used are those in favour of the package: what is reported here is proven.
+    # excess[0], optimum.upper and optimum.lower are the bounds in favour of the package.
     said = []
     if excess[0] > FAR and run.done is not False and not run.rough:
         said.append(

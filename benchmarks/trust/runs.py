@@ -51,7 +51,7 @@ They are for its imports, its data and its first, small fit, or to write its ans
 
 @dataclass(frozen=True)
 class Package:
-    """An entry of packages.toml."""
+    """Entry of packages.toml."""
 
     name: str
     package: str
@@ -76,25 +76,25 @@ class Run:
     Attributes
     ----------
     package : str
-        Its name.
+        Name of the package.
     instance : Instance
-        What is solved.
+        Problem to solve.
     tolerance : float
         Tolerance of the package.
     rough : bool
-        Whether it is the package's loosest tolerance.
+        True if it is the package's loosest tolerance.
     file : Path
         File of its model.
     seconds : float or None
-        CPU seconds of the fit; None where it failed.
+        CPU seconds of the fit; None if it failed.
     done, claimed, dual
-        What it says (see `fits.Model`).
+        Report of the package (see `fits.Model`).
     wall : float
-        Seconds of the same fit on the wall.
+        Wall seconds of the fit.
     failure : str
-        Why there is no model.
+        Reason that there is no model.
     said : str
-        The end of what was written to standard error then.
+        End of the standard error of a failed run.
     """
 
     package: str
@@ -248,14 +248,14 @@ def runs(
     Parameters
     ----------
     folder : Path
-        Of models and answers. What was answered there before is not asked again, if the
+        Folder of models and answers. A run that was answered there is not repeated if the
         answer `is_sound`. Crashes, and fits that waited for their processor, are not
         kept: they say more of the machine than of the package.
 
     Raises
     ------
     Broken
-        Every run failed.
+        If every run failed.
     """
     found = []
     with tempfile.TemporaryFile() as errors, closing(Worker(processor, errors)) as worker:

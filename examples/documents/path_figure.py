@@ -55,12 +55,12 @@ class Points(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """A solution of the path.
+    """Solution of the path.
 
     Parameters
     ----------
     lam : float
-        Its lambda.
+        Value of lambda.
     ordered : float
         Share of all pairs in order.
     beyond : float
@@ -68,7 +68,7 @@ class Panel(NamedTuple):
     wrong : int
         Points on the wrong side of the cut.
     spread : float
-        The mean distance of a pair.
+        Mean distance of a pair.
     """
 
     lam: float

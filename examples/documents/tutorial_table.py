@@ -158,7 +158,7 @@ def outcomes(found: Table) -> Iterator[Outcome]:
     of = "; ".join(
         f"{machine} {kind} {own[0]:.4f} with {own[2]:.0f}" for (machine, kind), own in last.items()
     )
-    # T's claim is read as: no SVM is more accurate, with ten times as many vectors.
+    # T's claim is read as: no SVM is more accurate, and each has ten times the vectors.
     fewest = min(
         (own for (machine, _), own in last.items() if machine == "RVM"), key=lambda own: own[2]
     )

@@ -41,8 +41,8 @@ assert answer.point is not None
 print("the backend says:", answer.status.value)
 
 # %%
-# What the answer's point proves is still true, because it is repaired until it is
-# feasible. But the interval is wide, and a good solver proves a better one.
+# The bounds from the answer's point still hold, because it is made feasible first. But
+# the interval is wide, and a good solver proves a better one.
 proven, solution = interval(problem, answer.point), solve(problem, tol=1e-10)
 print(f"the point proves  [{proven.lower:.6f}, {proven.upper:.6f}]")
 print(f"the optimum is in [{solution.lower:.6f}, {solution.upper:.6f}]")

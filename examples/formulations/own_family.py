@@ -59,8 +59,8 @@ def pool_adjacent_violators(problem: ProgramProblem) -> dict[str, Any]:
 
 
 # %%
-# The numbers are halves and quarters, so that the optimum is a fraction that one can
-# read. Primal and dual have it; the control has not.
+# The numbers are halves and quarters, so that the optimum is a readable
+# fraction. Primal and dual have it; the control has not.
 y = np.array([1.0, 0.5, 2.0, 1.25, 1.5, 3.0, 2.5, 2.75, 2.25, 4.0])
 problem = isotonic({"y": y})
 print("the optimum is exactly", optimum(problem))

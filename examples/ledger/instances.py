@@ -65,14 +65,14 @@ def best_in_box(
 
 @dataclass(frozen=True)
 class RationalOptimum:
-    """An exact optimum.
+    """Exact optimum.
 
     Parameters
     ----------
     alpha, beta : Vector
-        As `ExactOptimum` has them.
+        Multipliers and coefficients of `ExactOptimum`.
     w : Vector
-        Empty unless the kernel is linear.
+        Weights; empty unless the kernel is linear.
     b : Fraction
         An optimal bias, 0 without one.
     """

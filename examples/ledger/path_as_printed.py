@@ -77,20 +77,20 @@ class Place(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class PrintedPath:
-    """The path as Algorithm 1 computes it.
+    """Path as Algorithm 1 computes it.
 
     Parameters
     ----------
     problem : MarginProblem
-        Of ranking; its C is ignored.
+        Problem of ranking; its C is ignored.
     lambdas : ndarray of shape (T,)
-        decreasing.
+        Decreasing values of lambda.
     alphas : ndarray of shape (T, p)
-        Which may leave [0, 1].
+        Multipliers, which may leave [0, 1].
     margins : tuple[frozenset[int], ...]
-        T sets I_alpha, with which the path goes on.
+        T sets I_alpha, with which the path continues.
     ending : Ending
-        Why there are no more.
+        Reason of the end.
     """
 
     problem: MarginProblem

@@ -31,7 +31,7 @@ for C in (0.0625, 0.125, 1.0):
     )
 
 # %%
-# Now a program as one would give it to a framework: projected gradient steps on the
+# Now a program for a framework of automatic differentiation: projected gradient steps on the
 # dual, min(v, C) in every step. Its derivative follows every step by the chain rule. At
 # a tie, v = C, the rule needs a derivative of min, and there is none. One framework
 # splits it evenly (`jax.numpy.minimum`, `torch.minimum`), another gives all of it to v

@@ -26,8 +26,8 @@ weight[::3] = 0
 kept = weight > 0
 
 # %%
-# Here: two problems, their two intervals. They overlap, and both are as narrow as was
-# asked. Rows of weight 0 have multipliers of 0.
+# Here: two problems, their two intervals. They overlap, and both are as narrow as
+# requested. Rows of weight 0 have multipliers of 0.
 weighted = solve(classification(X, y, sample_weight=weight), tol=1e-10)
 without = solve(classification(X[kept], y[kept]), tol=1e-10)
 print(f"weight 0: [{weighted.lower:.10f}, {weighted.upper:.10f}]")
