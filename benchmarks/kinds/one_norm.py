@@ -95,7 +95,8 @@ ROWS = [
 def data(row: Row) -> tuple[Any, Any, Any]:
     """Draw X, relevances and queries.
 
-    Features are in [0, 1], mostly small; a noisy score is cut into levels query by query.
+    Features are in [0, 1], mostly small; a noisy score is cut into levels query by
+    query.
     """
     rng, m = np.random.default_rng(0), row.queries * row.size
     X = rng.random((m, row.d)) ** 2

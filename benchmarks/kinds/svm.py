@@ -9,7 +9,7 @@ warm up; a figure is the median of their CPU times, and a ratio is the peer's ov
 The peer's side is its fit, ours is the construction of the problem (except for given
 kernel matrices, whose proof of definiteness is a Cholesky factorisation) and `solve`.
 The peer runs at its default tolerance unless a row says otherwise. Its gap is measured
-first, outside of the clock, and is the tolerance of ours, unless the row
+first, outside of the clock, and is our tolerance, unless the row
 fixes one; both gaps are those of the multipliers, repaired, at their best bias, by one
 function. The worst of the seeds counts. A row of another kind is a `Contest` or a
 figure more in `contests` or `figures`.

@@ -130,7 +130,8 @@ def svc(task: Task) -> Fit:
 def thundersvm(task: Task) -> Fit:
     """Return the fit of ThunderSVM.
 
-    Its decision is that of the class that it counts first; its `intercept_` is subtracted.
+    Its decision is that of the class that it counts first; its `intercept_` is
+    subtracted.
     """
     from thundersvm import SVC
 

@@ -119,7 +119,8 @@ def wrong(run: Run, excess: tuple[float, float], objective: float, optimum: Inte
     objective : float
         Objective of its model, at least.
     """
-    # excess[0], optimum.upper and optimum.lower are the bounds in favour of the package.
+    # excess[0], optimum.upper and optimum.lower are the bounds in favour of the
+    # package.
     said = []
     if excess[0] > FAR and run.done is not False and not run.rough:
         said.append(

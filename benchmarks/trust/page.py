@@ -264,7 +264,8 @@ def pictured(file: Path, panels: int, **options: Any) -> Iterator[Any]:
 def draw(results: list[Judged], entries: list[Package], file: Path) -> None:
     """Draw the proven distance above the optimum against CPU seconds, by kind of problem.
 
-    A faint dot is a run; a line joins the geometric means of a package at its three tolerances.
+    A faint dot is a run; a line joins the geometric means of a package at its three
+    tolerances.
     """
     from matplotlib import colormaps
 

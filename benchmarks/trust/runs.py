@@ -310,7 +310,8 @@ def answered(worker: Worker, request: Mapping[str, Any]) -> dict[str, Any]:
 def is_sound(answer: Mapping[str, Any]) -> bool:
     """Return True if an answer can be reused.
 
-    It is a failure with its process's message, or a fit whose seconds show little waiting.
+    It is a failure with its process's message, or a fit whose seconds show little
+    waiting.
     """
     if "failure" in answer:
         return "said" in answer

@@ -42,8 +42,8 @@ for one, other in zip(proven, solutions, strict=True):
     assert other.lower <= one.upper
 
 # %%
-# At small costs a large norm does not pay, and the optimum is nearly C times the
-# points of the smaller class, twice. At large costs margins are satisfied where they can be.
+# At small costs a large norm does not pay, and the optimum is nearly C times the points
+# of the smaller class, twice. At large costs margins are satisfied where they can be.
 figure, (left, right) = plt.subplots(1, 2, figsize=(7.4, 3.2))
 left.loglog(costs, [found.upper for found in proven], marker="o", markersize=4)
 left.set(xlabel="C", ylabel="optimum")

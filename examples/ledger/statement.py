@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 DRAWS = 25
-"""Number of instances of each version: every misprint shows on one of ten."""
+"""Number of draws of each version: every misprint shows on one of ten."""
 
 
 @dataclass(frozen=True)

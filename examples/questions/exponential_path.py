@@ -1,8 +1,8 @@
 """Number of breakpoints of a path
 ================================
 
-Usually a path has a few for every row. But there is no such bound: here p preferences without
-weights have a path of 2^p - 1 breakpoints, and p weighted points one of
+Usually a path has a few for every row. But there is no such bound: here p preferences
+without weights have a path of 2^p - 1 breakpoints, and p weighted points one of
 (3^(p-1) - 1) / 2. All are counted exactly, in fractions. At most there can be 3^p
 pieces.
 

@@ -31,11 +31,11 @@ for C in (0.0625, 0.125, 1.0):
     )
 
 # %%
-# Now a program for a framework of automatic differentiation: projected gradient steps on the
-# dual, min(v, C) in every step. Its derivative follows every step by the chain rule. At
-# a tie, v = C, the rule needs a derivative of min, and there is none. One framework
-# splits it evenly (`jax.numpy.minimum`, `torch.minimum`), another gives all of it to v
-# (`torch.clamp`), and `where(v < C, v, C)` gives all of it to C.
+# Now a program for a framework of automatic differentiation: projected gradient steps
+# on the dual, min(v, C) in every step. Its derivative follows every step by the chain
+# rule. At a tie, v = C, the rule needs a derivative of min, and there is none. One
+# framework splits it evenly (`jax.numpy.minimum`, `torch.minimum`), another gives all
+# of it to v (`torch.clamp`), and `where(v < C, v, C)` gives all of it to C.
 H = y[:, None] * kernel.block(X, X) * y
 TIES = {"torch.clamp(v, max=C)": 1.0, "jax.numpy.minimum(v, C)": 0.5, "where(v < C, v, C)": 0.0}
 

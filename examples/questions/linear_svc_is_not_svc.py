@@ -37,8 +37,9 @@ for move in moves:
         proven[name].append(-solution.decision_function([[0.0]])[0] / w - move)
 
 # %%
-# The lines are solutions by equimargin, the marks solutions by scikit-learn. They are on the line of the problem that they solve: LinearSVC is no bad SVC, it is
-# another machine.
+# The lines are solutions by equimargin, the marks solutions by scikit-learn. They are
+# on the line of the problem that they solve: LinearSVC is no bad SVC, it is another
+# machine.
 figure, axes = plt.subplots(figsize=(5.6, 3.6))
 axes.plot(moves, proven["free"], label="free bias (svm.soft)")
 axes.plot(moves, proven["penalized"], linestyle="dashed", label="bias in the norm (svm.penalized)")

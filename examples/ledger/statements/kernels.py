@@ -57,7 +57,9 @@ def mapped(random: Random) -> Mapped:
 
 @statement("T.35", mapped)
 def the_boundary_is_linear_in_the_images_alone(at: Mapped) -> bool:
-    """w.phi(x) - b has the optimal slacks; between two images its value is the mean, between two inputs it is w_2 (u - v)^2 / 4 below."""
+    """w.phi(x) - b has the optimal slacks; between two images its value is the mean,
+    between two inputs it is w_2 (u - v)^2 / 4 below.
+    """
     images = at.of_images
     slacks = sum(
         (
@@ -171,13 +173,17 @@ def _form(random: Random) -> BilinearForm:
 
 @statement("T.40.psi", _form)
 def the_functions_of_mercer_have_finite_squares(at: BilinearForm) -> bool:
-    """With the functions whose squares have a finite sum, which all have on a few points, the condition tells kernels from others."""
+    """With the functions whose squares have a finite sum, which all have on a few
+    points, the condition tells kernels from others.
+    """
     return at._passes(at.functions) == (at.c >= 0)
 
 
 @as_printed("T.40.psi")
 def the_functions_of_mercer_have_no_square(at: BilinearForm) -> bool:
-    """With those whose squares have a sum of at most 0, as printed: 0 alone, of which every K passes."""
+    """With those whose squares have a sum of at most 0, as printed: 0 alone, of which
+    every K passes.
+    """
     return at._passes(psi for psi in at.functions if dot(psi, psi) <= 0) == (at.c >= 0)
 
 
@@ -269,7 +275,9 @@ def kernel_multipliers_are_at_most_the_cost(at: Curved) -> bool:
 
 @statement("T.44", curved)
 def the_kernel_classifier_prices_its_slacks(at: Curved) -> bool:
-    """F(x) = sum alpha_i y_i K(x_i, x) - b has the optimal value: half its norm and C times its slacks."""
+    """F(x) = sum alpha_i y_i K(x_i, x) - b has the optimal value: half its norm and C
+    times its slacks.
+    """
     slacks = sum(
         (max(Fraction(0), 1 - s * at.F(x)) for s, x in zip(at.y, at.x, strict=True)), Fraction(0)
     )
@@ -284,7 +292,9 @@ def a_kernel_is_at_most_the_mean_of_its_squares(at: Weighed) -> bool:
 
 @as_printed("T.44.largest")
 def a_kernel_is_largest_at_equal_arguments(at: Weighed) -> bool:
-    """K(a, b) <= K(a, a): "the function output is maximized when the two vectors become equivalent"."""
+    """K(a, b) <= K(a, a): "the function output is maximized when the two vectors become
+    equivalent".
+    """
     return all(k(a, b) <= k(a, a) for a in at.x for b in at.x)
 
 
@@ -295,7 +305,9 @@ def xor(random: Random) -> Curved:
 
 @statement("T.table1", xor)
 def no_line_separates_xor(at: Curved) -> bool:
-    """Both classes have their mean at 0, so that w.x - b has one mean over both: it cannot be positive on one and negative on the other."""
+    """Both classes have their mean at 0, so that w.x - b has one mean over both: it
+    cannot be positive on one and negative on the other.
+    """
     means = [
         tuple(
             sum(v)
@@ -325,9 +337,11 @@ def the_kernel_in_monomials(at: Weighed) -> bool:
 
 @statement("T.45", weighed)
 def the_kernel_of_xor_is_polynomial(at: Weighed) -> bool:
-    """K(x, x_i) = (1 + x.x_i)^2 is the package's polynomial kernel of degree 2, and separates Table 1: sum_j y_j K(x_i, x_j) = 8 y_i there.
+    """K(x, x_i) = (1 + x.x_i)^2 is the package's polynomial kernel of degree 2, and
+    separates Table 1: sum_j y_j K(x_i, x_j) = 8 y_i there.
 
-    The point itself has 9 y_i; the other three have the kernel 1, and labels that sum to -y_i.
+    The point itself has 9 y_i; the other three have the kernel 1, and labels that sum
+    to -y_i.
     """
     x = np.array(floats((*at.x, *XOR)))
     values = polynomial(2, 1.0, 1.0).block(x, x)
@@ -343,7 +357,9 @@ def the_kernel_of_xor_is_polynomial(at: Weighed) -> bool:
 
 @statement("T.47", weighed)
 def the_images_have_the_products_of_the_kernel(at: Weighed) -> bool:
-    """phi(x) = (1, x_1^2, sqrt 2 x_1 x_2, x_2^2, sqrt 2 x_1, sqrt 2 x_2) has the products (1 + x.z)^2."""
+    """phi(x) = (1, x_1^2, sqrt 2 x_1 x_2, x_2^2, sqrt 2 x_1, sqrt 2 x_2) has the
+    products (1 + x.z)^2.
+    """
     return all(inner(feature_map(a), feature_map(b)) == k(a, b) for a in at.x for b in at.x)
 
 
@@ -388,7 +404,9 @@ def the_objective_of_xor_as_it_stands(at: Multipliers) -> bool:
 
 @statement("T.48.equations", multipliers)
 def the_equations_are_the_derivatives(at: Multipliers) -> bool:
-    """The left sides of the four equations are half the derivatives of the form: a difference quotient of a quadratic is exact."""
+    """The left sides of the four equations are half the derivatives of the form: a
+    difference quotient of a quadratic is exact.
+    """
     rows = ((9, -1, -1, 1), (-1, 9, 1, -1), (-1, 1, 9, -1), (1, -1, -1, 9))
     for i, row in enumerate(rows):
         up, down = (tuple(a + s * (i == j) for j, a in enumerate(at.alpha)) for s in (1, -1))
@@ -462,7 +480,9 @@ def the_bias_is_zero_because_the_first_coordinate_is(at: Curved) -> bool:
 
 @statement("T.50", xor)
 def the_hyperplane_of_xor_is_through_the_origin(at: Curved) -> bool:
-    """w.phi(x) = 0 on the boundary, so that b = 0; the last entry is sqrt 2 x_2, printed without the x."""
+    """w.phi(x) = 0 on the boundary, so that b = 0; the last entry is sqrt 2 x_2,
+    printed without the x.
+    """
     return at.b == 0
 
 
@@ -509,7 +529,9 @@ def separated(images: Sequence[Vector], y: Sequence[int]) -> bool:
 
 @statement("T.2.3.separable", on_a_line)
 def a_feature_space_may_separate_what_a_line_does_not(at: OnALine) -> bool:
-    """(x, x^2) separates the middle one of three points of a line, which no point of the line does."""
+    """(x, x^2) separates the middle one of three points of a line, which no point of
+    the line does.
+    """
     x = [at.first + i for i in range(3)]
     return separated([phi(v) for v in x], (1, -1, 1)) and not separated(
         [(v,) for v in x], (1, -1, 1)
@@ -518,5 +540,7 @@ def a_feature_space_may_separate_what_a_line_does_not(at: OnALine) -> bool:
 
 @as_printed("T.2.3.separable")
 def a_feature_space_separates_everything(at: OnALine) -> bool:
-    """ "Where the training data can be linearly separated": four points of a line whose classes alternate are not separated by (x, x^2)."""
+    """ "Where the training data can be linearly separated": four points of a line whose
+    classes alternate are not separated by (x, x^2).
+    """
     return separated([phi(at.first + i) for i in range(4)], (1, -1, 1, -1))

@@ -84,7 +84,9 @@ def all_pairs_are_concordant_or_discordant(at: Order) -> bool:
 
 @statement("W.matrix", order)
 def a_ranking_method_is_an_asymmetric_matrix(at: Order) -> bool:
-    """The entry of i and j is 1 where i is above j: not both of (i, j) and (j, i) are 1, and the diagonal is 0."""
+    """The entry of i and j is 1 where i is above j: not both of (i, j) and (j, i) are
+    1, and the diagonal is 0.
+    """
     n = range(len(at.places))
     above = [[int(at.places[i] < at.places[j]) for j in n] for i in n]
     return all(above[i][j] + above[j][i] == (i != j) for i in n for j in n)
@@ -177,7 +179,9 @@ def precision(relevant: set[int], retrieved: set[int]) -> Fraction:
 
 @statement("W.precision", retrieved)
 def precision_is_the_relevant_share_of_the_retrieved(at: Retrieved) -> bool:
-    """It is 1 exactly where all retrieved are relevant, 0 where none is, and the mean of that of two parts, weighed by their sizes."""
+    """It is 1 exactly where all retrieved are relevant, 0 where none is, and the mean
+    of that of two parts, weighed by their sizes.
+    """
     relevant, everything = {i for i, r in enumerate(at.relevant) if r}, set(range(len(at.relevant)))
     for n in range(1, len(at.relevant) + 1):
         first, rest = set(range(n)), everything - set(range(n))
@@ -218,7 +222,9 @@ def squared_root_sum(R: int) -> tuple[Fraction, Fraction]:
 
 @statement("W.bound", retrieved)
 def average_precision_is_bounded_by_the_inversions(at: Retrieved) -> bool:
-    """AvgPrec >= 1/R (Q + R (R + 1) / 2)^-1 (sum sqrt i)^2, with equality for R = 1; for more, the roots are taken from above."""
+    """AvgPrec >= 1/R (Q + R (R + 1) / 2)^-1 (sum sqrt i)^2, with equality for R = 1;
+    for more, the roots are taken from above.
+    """
     square = at.average_precision * at.R * (at.Q + Fraction(at.R * (at.R + 1), 2))
     return square == 1 if at.R == 1 else square >= squared_root_sum(at.R)[1]
 
@@ -257,7 +263,9 @@ def a_larger_tau_lowers_the_bound(at: Inversions) -> bool:
 
 @statement("W.bound.perfect", inversions)
 def the_bound_of_a_perfect_ranking_is_at_most_one(at: Inversions) -> bool:
-    """At Q = 0 the bound is 1 for R = 1 and less than 1 for R > 1, where the average precision is 1."""
+    """At Q = 0 the bound is 1 for R = 1 and less than 1 for R > 1, where the average
+    precision is 1.
+    """
     return (
         bound(at.R, 0) == 1
         if at.R == 1
@@ -289,7 +297,9 @@ def gains(grades: tuple[int, ...]) -> list[int]:
 
 @statement("K.ndcg", graded)
 def the_gain_of_a_wrong_order_is_smaller(at: Graded) -> bool:
-    """With the evaluated order in the numerator, the gain of the first m places is at most the ideal one's, and at first less."""
+    """With the evaluated order in the numerator, the gain of the first m places is at
+    most the ideal one's, and at first less.
+    """
     wrong, ideal = gains(at.grades), gains(at.ideal)
     return (
         all(sum(wrong[:m]) <= sum(ideal[:m]) for m in range(1, len(ideal) + 1))
@@ -299,13 +309,17 @@ def the_gain_of_a_wrong_order_is_smaller(at: Graded) -> bool:
 
 @as_printed("K.ndcg")
 def the_gain_is_of_the_ideal_order(at: Graded) -> bool:
-    """NDCG@m as printed has the ideal order pi in its numerator too: it is 1 whatever is evaluated, also where the first place is worse."""
+    """NDCG@m as printed has the ideal order pi in its numerator too: it is 1 whatever
+    is evaluated, also where the first place is worse.
+    """
     return gains(at.grades)[0] == gains(at.ideal)[0]
 
 
 @statement("K.accuracy", order)
 def pairwise_accuracy_counts_strict_pairs(at: Order) -> bool:
-    """|{(i, j) in P: w.x_i > w.x_j}| / p: one minus the share of discordant pairs in a strict order."""
+    """|{(i, j) in P: w.x_i > w.x_j}| / p: one minus the share of discordant pairs in a
+    strict order.
+    """
     discordant = sum(a > b for a, b in combinations(at.places, 2))
     return Fraction(at.concordant, at.pairs) == 1 - Fraction(discordant, at.pairs)
 
@@ -320,9 +334,11 @@ def _average_precision(grades: tuple[int, ...], threshold: int) -> Fraction:
 
 @statement("T.5.3.map", graded)
 def average_precision_has_two_classes_and_gains_have_levels(at: Graded) -> bool:
-    """Two documents that change places do so unnoticed by average precision exactly where a threshold has them in one of its two classes.
+    """Two documents that change places do so unnoticed by average precision exactly
+    where a threshold has them in one of its two classes.
 
-    A gain with falling discounts, here 1 / place, notices all that have different grades.
+    A gain with falling discounts, here 1 / place, notices all that have different
+    grades.
     """
     # every swap of two documents is tried with either threshold
     gain = sum(Fraction(2**y - 1, place) for place, y in enumerate(at.grades, start=1))

@@ -28,7 +28,9 @@ Pairs = list[tuple[int, int]]
 
 @statement("T.92", ranked)
 def scores_are_sums_of_products(at: Ranked) -> bool:
-    """F(x_u) > F(x_v) if and only if sum alpha_ij (x_i - x_j).x_u > sum alpha_ij (x_i - x_j).x_v."""
+    """F(x_u) > F(x_v) if and only if sum alpha_ij (x_i - x_j).x_u > sum alpha_ij (x_i -
+    x_j).x_v.
+    """
     scores = [
         sum((a * dot(at.difference(r), x) for r, a in enumerate(at.alpha)), Fraction(0))
         for x in at.x
@@ -140,7 +142,9 @@ def the_value_of_a_one_norm_ranking(at: Program) -> bool:
 
 @statement("T.95", one_norm)
 def the_rows_of_a_one_norm_ranking(at: Program) -> bool:
-    """Rows are products of phi_i - phi_j and phi_u - phi_v: the multipliers of the rows prove the optimum."""
+    """Rows are products of phi_i - phi_j and phi_u - phi_v: the multipliers of the rows
+    prove the optimum.
+    """
     return sum(at.u) == at.value and all(
         dot(at.u, column) <= 1 for column in zip(*at.M, strict=True)
     )
@@ -181,7 +185,9 @@ def a_small_sum_bounds_the_norm(at: Program) -> bool:
 
 @as_printed("T.96.suppress")
 def a_small_sum_is_a_small_norm(at: Program) -> bool:
-    """Suppressing alpha corresponds to suppressing w: the 1-norm optimum is one of the standard SVM, too."""
+    """Suppressing alpha corresponds to suppressing w: the 1-norm optimum is one of the
+    standard SVM, too.
+    """
     form = sum((a * dot(row, at.a) for a, row in zip(at.a, at.M, strict=True)), Fraction(0))
     standard = ranking_from_pairs(
         floats(at.x), [list(pair) for pair in at.pairs], float(at.C), polynomial(2, 1.0, 1.0)
@@ -260,7 +266,9 @@ def the_loss_bounds_the_misranked_pairs(at: Margins) -> bool:
 
 @as_printed("T.101.misranked")
 def the_loss_rises_with_the_misranked_pairs(at: Margins) -> bool:
-    """ "It returns higher values as the number of misranked pairs increases": two misranked pairs lose more than one."""
+    """ "It returns higher values as the number of misranked pairs increases": two
+    misranked pairs lose more than one.
+    """
     return loss(at.one) < loss(at.other)
 
 
@@ -315,7 +323,9 @@ def linear_norm(coefficients: Vector, x: tuple[Vector, ...]) -> Fraction:
 
 @statement("T.102.omega", twice)
 def the_sum_of_coefficients_is_no_function_of_the_norm(at: Twice) -> bool:
-    """x with the coefficient 1 is 2x with the coefficient 1/2: one function, one norm, and two sums of coefficients."""
+    """x with the coefficient 1 is 2x with the coefficient 1/2: one function, one norm,
+    and two sums of coefficients.
+    """
     x = (at.x, tuple(2 * v for v in at.x))
     one, other = (Fraction(1), Fraction(0)), (Fraction(0), Fraction(1, 2))
     return linear_norm(one, x) == linear_norm(other, x) and sum(one) != sum(other)
@@ -323,7 +333,9 @@ def the_sum_of_coefficients_is_no_function_of_the_norm(at: Twice) -> bool:
 
 @as_printed("T.102.omega")
 def the_sum_of_coefficients_is_a_function_of_the_norm(at: Twice) -> bool:
-    """Omega(|f|) = sum alpha_i is a strictly increasing function of the norm: equal norms have equal sums."""
+    """Omega(|f|) = sum alpha_i is a strictly increasing function of the norm: equal
+    norms have equal sums.
+    """
     x = (at.x, tuple(2 * v for v in at.x))
     one, other = (Fraction(1), Fraction(0)), (Fraction(0), Fraction(1, 2))
     return linear_norm(one, x) != linear_norm(other, x) or sum(one) == sum(other)
@@ -368,7 +380,9 @@ def a_ranking_svm_does_not_depend_on_the_origin(at: Moved) -> bool:
 
 @as_printed("T.104.span")
 def a_ranking_vector_machine_does_not_depend_on_the_origin(at: Moved) -> bool:
-    """ "As suggested in the representer theorem": a machine that follows from it has no origin either."""
+    """ "As suggested in the representer theorem": a machine that follows from it has no
+    origin either.
+    """
     return at.vectors[0] == at.vectors[1]
 
 
@@ -382,6 +396,8 @@ def the_linear_program_of_k_is_that_of_t(at: Program) -> bool:
 
 @statement("K.2.10.evaluations", vectors)
 def both_programs_take_the_values_of_the_points(at: Program) -> bool:
-    """ "If Q can be stored, both approaches require only O(l^2) kernel evaluations": every entry is a difference of two of Q's."""
+    """ "If Q can be stored, both approaches require only O(l^2) kernel evaluations":
+    every entry is a difference of two of Q's.
+    """
     known = {k(a, b) for a in at.x for b in at.x}
     return all(any(entry + value in known for value in known) for row in at.M for entry in row)

@@ -46,9 +46,11 @@ def predicted(random: Random) -> Predicted:
 
 @statement("O.1", predicted)
 def a_function_induces_an_order(at: Predicted) -> bool:
-    """x_i above x_j if and only if h(x_i) is above h(x_j): a strict order whose ties are transitive, and which has the ranks of h.
+    """x_i above x_j if and only if h(x_i) is above h(x_j): a strict order whose ties
+    are transitive, and which has the ranks of h.
 
-    The number of objects that one is above has the order of h, and a function with other ranks at two objects induces another order.
+    The number of objects that one is above has the order of h, and a function with
+    other ranks at two objects induces another order.
     """
     n = range(len(at.h))
     above = {(i, j) for i, j in product(n, n) if at.h[i] > at.h[j]}
@@ -75,7 +77,9 @@ def a_function_induces_an_order(at: Predicted) -> bool:
 
 @statement("O.pairs", predicted)
 def a_pair_has_two_outcomes_or_none(at: Predicted) -> bool:
-    """y_1 above y_2, y_2 above y_1, or neither where they are equal, which no inversion is counted of."""
+    """y_1 above y_2, y_2 above y_1, or neither where they are equal, which no inversion
+    is counted of.
+    """
     n = range(len(at.y))
     return all(
         at.loss(i, j) == at.loss(j, i) and (at.y[i] != at.y[j] or at.loss(i, j) == 0)
@@ -92,7 +96,9 @@ def the_empirical_risk_is_twice_the_inversions(at: Predicted) -> bool:
 
 @statement("O.sets", predicted)
 def the_new_sample_has_all_pairs_of_different_ranks(at: Predicted) -> bool:
-    """S' has every 2-set of objects of different ranks once, with +1 where the first is preferred: R_emp is 2 / l^2 of its errors."""
+    """S' has every 2-set of objects of different ranks once, with +1 where the first is
+    preferred: R_emp is 2 / l^2 of its errors.
+    """
     pairs = [(i, j) for i, j in combinations(range(len(at.y)), 2) if at.y[i] != at.y[j]]
     sample = [(i, j, 1 if at.y[i] > at.y[j] else -1) for i, j in pairs]
     errors = sum(sign * (at.h[i] - at.h[j]) <= 0 for i, j, sign in sample)
@@ -138,9 +144,11 @@ def _utility(random: Random) -> Utility:
 
 @statement("O.kernel", _utility)
 def a_kernel_makes_the_utility_that_is_linear_in_its_images(at: Utility) -> bool:
-    """The ranking that is linear in (1, 2x, 2x^2), whose products are (1 + 2xz)^2, has the optimum and the utility of the kernel's.
+    """The ranking that is linear in (1, 2x, 2x^2), whose products are (1 + 2xz)^2, has
+    the optimum and the utility of the kernel's.
 
-    The utility is not linear in x, and neither is any of the same optimum: that of x itself is another.
+    The utility is not linear in x, and neither is any of the same optimum: that of x
+    itself is another.
     """
     images = [(Fraction(1), 2 * v, 2 * v * v) for v in at.x]
     linear, line = at._optimum(images), at._optimum([(v,) for v in at.x])
@@ -176,7 +184,9 @@ def losses(random: Random) -> Losses:
 
 @statement("O.nominal", losses)
 def a_loss_without_an_order_is_the_zero_one_loss(at: Losses) -> bool:
-    """A loss is the same under all names of the classes exactly if it is a multiple of l(y, yhat) = 0 iff y = yhat, 1 iff not."""
+    """A loss is the same under all names of the classes exactly if it is a multiple of
+    l(y, yhat) = 0 iff y = yhat, 1 iff not.
+    """
     nominal = all(at.renamed(names) == at.table for names in permutations(range(3)))
     zero_one = [[int(a != b) for b in range(3)] for a in range(3)]
     return nominal == any(

@@ -74,7 +74,9 @@ def _weak_order(random: Random) -> WeakOrder:
 
 @statement("T.4.weak", _weak_order)
 def a_weak_order_is_ranked_by_its_strict_pairs(at: WeakOrder) -> bool:
-    """A row (85) for every two documents of which one is strictly above the other has the optimum, and one more for equal ones has not."""
+    """A row (85) for every two documents of which one is strictly above the other has
+    the optimum, and one more for equal ones has not.
+    """
     return at._optimum(lambda a, b: a > b) == at.value < at._optimum(lambda a, b: a >= b)
 
 
@@ -92,7 +94,9 @@ def slacks_bound_the_misranked_pairs(at: Ranked) -> bool:
 
 @statement("T.87", ranked)
 def a_margin_is_of_a_difference(at: Ranked) -> bool:
-    """w.(x_i - x_j) >= 1 - xi_ij is (85): with the least slacks that it allows, (84) has the optimal value."""
+    """w.(x_i - x_j) >= 1 - xi_ij is (85): with the least slacks that it allows, (84)
+    has the optimal value.
+    """
     least = [max(Fraction(0), 1 - dot(at.w, minus(at.x[i], at.x[j]))) for i, j in at.pairs]
     allowed = all(
         dot(at.w, at.x[i]) >= dot(at.w, at.x[j]) + 1 - xi
@@ -116,7 +120,9 @@ def nobias(vectors: list[Vector], C: float) -> Fraction:
 
 @statement("T.87.equivalent", ranked)
 def a_ranking_is_a_classification_without_a_bias(at: Ranked) -> bool:
-    """The classifying SVM without b on the differences, all of the class 1, has the optimum of the ranking."""
+    """The classifying SVM without b on the differences, all of the class 1, has the
+    optimum of the ranking.
+    """
     return nobias([at.difference(r) for r in at.all], float(cost(at))) == at.value
 
 
@@ -174,7 +180,9 @@ def the_dual_of_a_ranking_has_no_half(at: Ranked) -> bool:
 
 @statement("T.89", ranked)
 def multipliers_of_pairs_are_at_most_the_cost(at: Ranked) -> bool:
-    """C >= alpha >= 0, and no equality, for a ranking has no bias: between these bounds alpha is the best, whose slope is 1 - margin."""
+    """C >= alpha >= 0, and no equality, for a ranking has no bias: between these bounds
+    alpha is the best, whose slope is 1 - margin.
+    """
     return best_in_box(at.alpha, [1 - at.margin(r) for r in at.all], cost(at))
 
 
@@ -197,7 +205,9 @@ def w_needs_support_vectors_alone(at: Ranked) -> bool:
 
 @statement("T.91", ranked)
 def the_ranking_function_has_differences_of_kernels(at: Ranked) -> bool:
-    """F(z) = sum alpha_ij (K(x_i, z) - K(x_j, z)) is the product with sum alpha_ij (phi(x_i) - phi(x_j)), of which this is the square."""
+    """F(z) = sum alpha_ij (K(x_i, z) - K(x_j, z)) is the product with sum alpha_ij
+    (phi(x_i) - phi(x_j)), of which this is the square.
+    """
     z = (Fraction(2), Fraction(-1))
     by_pairs = sum(
         (a * (k(at.x[i], z) - k(at.x[j], z)) for a, (i, j) in zip(at.alpha, at.pairs, strict=True)),
@@ -235,7 +245,9 @@ def support_vectors_are_the_closest_pairs(at: Ranked) -> bool:
 
 @statement("T.corollary2", rankable)
 def the_least_difference_is_largest(at: Ranked) -> bool:
-    """No direction has a larger least difference: (min d.(x_i - x_j))^2 <= |d|^2 / |w|^2 of all directions d of small integers."""
+    """No direction has a larger least difference: (min d.(x_i - x_j))^2 <= |d|^2 /
+    |w|^2 of all directions d of small integers.
+    """
     for d in product(map(Fraction, range(-3, 4)), repeat=2):
         least = min(dot(d, at.difference(r)) for r in at.all)
         if least > 0 and least**2 * dot(at.w, at.w) > dot(d, d):
@@ -245,7 +257,9 @@ def the_least_difference_is_largest(at: Ranked) -> bool:
 
 @statement("T.4.1.difference", rankable)
 def a_ranking_difference_is_a_distance_on_w(at: Ranked) -> bool:
-    """w.(x_i - x_j) / |w| is the distance of the feet of x_i and x_j on the line along w, and of a w three times as long the same."""
+    """w.(x_i - x_j) / |w| is the distance of the feet of x_i and x_j on the line along
+    w, and of a w three times as long the same.
+    """
     for w in (at.w, tuple(3 * v for v in at.w)):
         feet = [tuple(dot(w, x) / dot(w, w) * v for v in w) for x in at.x]
         if any(dot(w, minus(x, foot)) != 0 for x, foot in zip(at.x, feet, strict=True)):
@@ -290,7 +304,9 @@ def labelled(random: Random) -> Labelled:
 
 @statement("K.1.1", labelled)
 def pairs_are_of_one_query_and_of_different_labels(at: Labelled) -> bool:
-    """P has every two documents of one query and different labels once: all l_q (l_q - 1) / 2 of a query, less those of a label."""
+    """P has every two documents of one query and different labels once: all l_q (l_q -
+    1) / 2 of a query, less those of a label.
+    """
     of_queries = sum(comb(at.q.count(q), 2) for q in set(at.q))
     of_labels = sum(comb(count, 2) for count in Counter(zip(at.q, at.y, strict=True)).values())
     return len(at.pairs) == of_queries - of_labels and all(
@@ -306,7 +322,9 @@ def _strict_order(random: Random) -> Labelled:
 
 @statement("K.1.many", _strict_order)
 def pairs_may_be_half_a_square(at: Labelled) -> bool:
-    """p is l (l - 1) / 2 where all documents are of one query and no two labels are equal, and then no pair could be more."""
+    """p is l (l - 1) / 2 where all documents are of one query and no two labels are
+    equal, and then no pair could be more.
+    """
     return len(at.pairs) == comb(len(at.y), 2)
 
 
@@ -401,7 +419,9 @@ def the_hessian_is_singular_where_pairs_exceed_the_rank(at: Labelled) -> bool:
 
 @as_printed("K.3.1.singular")
 def the_hessian_is_singular_where_p_is_not_l(at: Labelled) -> bool:
-    """ "Qhat tends to be only positive semi-definite because usually p != l": two points have p = 1, l = 2, and a regular Qhat."""
+    """ "Qhat tends to be only positive semi-definite because usually p != l": two
+    points have p = 1, l = 2, and a regular Qhat.
+    """
     return len(at.pairs) == len(at.x) or rank(hessian(at)) < len(at.pairs)
 
 
@@ -492,7 +512,9 @@ def w_of_k_is_a_sum_of_pairs(at: Kernelized) -> bool:
 
 @statement("K.2.9", kernelized)
 def w_of_k_is_a_sum_of_points(at: Kernelized) -> bool:
-    """w = sum beta_i phi(x_i), so that w.phi_ij = (Q beta)_i - (Q beta)_j: the optimum in beta is that of (1.2)."""
+    """w = sum beta_i phi(x_i), so that w.phi_ij = (Q beta)_i - (Q beta)_j: the optimum
+    in beta is that of (1.2).
+    """
     return all(
         (at.alpha[r] == 0 or at.slack(r) >= 0) and (at.alpha[r] == at.C or at.slack(r) <= 0)
         for r in range(len(at.alpha))
@@ -518,7 +540,9 @@ def the_multipliers_are_coefficients_of_pairs(at: Kernelized) -> bool:
 
 @statement("K.3.16", kernelized)
 def beta_is_a_sum_of_coefficients_of_pairs(at: Kernelized) -> bool:
-    """beta = A'betahat has the margins and the norm of betahat, whatever its signs; of betahat = alpha, Q beta is the optimal f."""
+    """beta = A'betahat has the margins and the norm of betahat, whatever its signs; of
+    betahat = alpha, Q beta is the optimal f.
+    """
     A, Q, m = incidence(at.on.pairs, len(at.on.x)), gram(at.on.x), len(at.on.pairs)
     # The second betahat has coefficients of both signs.
     for betahat in (at.alpha, tuple(Fraction(r * r - 2) for r in range(m))):
@@ -603,7 +627,9 @@ def the_constant_of_the_squares_is_not_priced(at: Kernelized) -> bool:
 
 @statement("K.B.2", halfway)
 def the_gradient_of_the_squares(at: Kernelized) -> bool:
-    """Q beta - 2 C sum (Q_i - Q_j) max(0, .) = Q beta + 2 C Q (A'A Q beta - A'e), with the rows of A that are violated."""
+    """Q beta - 2 C sum (Q_i - Q_j) max(0, .) = Q beta + 2 C Q (A'A Q beta - A'e), with
+    the rows of A that are violated.
+    """
     Q, m = gram(at.on.x), len(at.on.x)
     inside = [r for r in range(len(at.alpha)) if at.slack(r) > 0]
     A = incidence(tuple(at.on.pairs[r] for r in inside), m)
@@ -623,7 +649,9 @@ def the_gradient_of_the_squares(at: Kernelized) -> bool:
 
 @statement("K.B.3", halfway)
 def the_hessian_products_are_sums_over_points(at: Kernelized) -> bool:
-    """The gradient (B.2) of the violated pairs at beta + v, less that at beta, is Q v + 2 C Q times sums of Q v over points."""
+    """The gradient (B.2) of the violated pairs at beta + v, less that at beta, is Q v +
+    2 C Q times sums of Q v over points.
+    """
     Q, m = gram(at.on.x), len(at.on.x)
     inside = [pair for r, pair in enumerate(at.on.pairs) if at.slack(r) > 0]
     v = tuple(Fraction(i * i - 2) for i in range(m))
@@ -715,7 +743,9 @@ def the_coefficients_of_314_are_signed_multipliers(at: Plain) -> bool:
 
 @statement("K.3.13.smooth", kernelized)
 def the_square_of_a_slack_has_one_slope_where_it_ends(at: Kernelized) -> bool:
-    """max(0, u)^2 has the difference quotients h and 0 at u = 0, which meet as h goes to 0; those of max(0, u) are 1 and 0 for every h."""
+    """max(0, u)^2 has the difference quotients h and 0 at u = 0, which meet as h goes
+    to 0; those of max(0, u) are 1 and 0 for every h.
+    """
     h = at.C / 1024
     squared_slopes = (max(Fraction(0), h) ** 2 / h, max(Fraction(0), -h) ** 2 / -h)
     slopes = (max(Fraction(0), h) / h, max(Fraction(0), -h) / -h)
@@ -724,7 +754,9 @@ def the_square_of_a_slack_has_one_slope_where_it_ends(at: Kernelized) -> bool:
 
 @statement("K.3.3.linear", labelled)
 def a_product_with_a_linear_gram_matrix_takes_two_products(at: Labelled) -> bool:
-    """Q beta = X (X'beta) with Q = X X': that of a beta is a sum of Q's columns, and 1 more in beta_j is one column j more."""
+    """Q beta = X (X'beta) with Q = X X': that of a beta is a sum of Q's columns, and 1
+    more in beta_j is one column j more.
+    """
     beta = tuple(Fraction(i - 1) for i in range(len(at.x)))
     Q = [[dot(a, b) for b in at.x] for a in at.x]
     f = through_weights(at.x, beta)
@@ -743,7 +775,9 @@ def _wide(random: Random) -> Ranked:
 
 @statement("K.3.3.fewer", _wide)
 def l_coefficients_do_for_n_weights(at: Ranked) -> bool:
-    """Where l < n, (3.12) with the linear kernel has its l variables in place of n, and the optimum of (3.11), from which w = X'beta."""
+    """Where l < n, (3.12) with the linear kernel has its l variables in place of n, and
+    the optimum of (3.11), from which w = X'beta.
+    """
     beta = coefficients(at)
     f = through_weights(at.x, beta)
     losses = sum((max(Fraction(0), 1 - f[i] + f[j]) for i, j in at.pairs), Fraction(0))
@@ -778,7 +812,9 @@ def _circle(random: Random) -> Circle:
 
 @statement("K.3.1.weaker", _circle)
 def an_optimum_in_pairs_need_not_be_one_of_the_dual(at: Circle) -> bool:
-    """The multipliers are optimal for (3.15), and so they are when moved around the circle, where they leave the box of (2.4)."""
+    """The multipliers are optimal for (3.15), and so they are when moved around the
+    circle, where they leave the box of (2.4).
+    """
     moved = [a + at.t * step for a, step in zip(at.of.alpha, (1, -1, 1), strict=True)]
     return at._objective(at.of.alpha) == at._objective(moved) == at.of.value and not all(
         0 <= a <= cost(at.of) for a in moved
@@ -807,7 +843,9 @@ def the_subgradient_is_a_sum_over_points(at: Kernelized) -> bool:
 
 @statement("K.3.1.unique", ranked)
 def the_optimal_w_is_unique(at: Ranked) -> bool:
-    """Every other d has at least |d - w|^2 / 2 more than the optimum: tried of all d of small integers."""
+    """Every other d has at least |d - w|^2 / 2 more than the optimum: tried of all d of
+    small integers.
+    """
     for d in product(map(Fraction, range(-3, 4)), repeat=2):
         losses = sum((max(Fraction(0), 1 - dot(d, at.difference(r))) for r in at.all), Fraction(0))
         away = minus(d, at.w)

@@ -202,7 +202,9 @@ def the_multipliers_of_targets_are_positive(at: Tube) -> bool:
 
 @statement("T.66.primal", tube)
 def the_saddle_point_is_a_minimum_in_the_primal_variables(at: Tube) -> bool:
-    """L is minimised in w, b and the slacks: at the optimal multipliers no other w and b has less."""
+    """L is minimised in w, b and the slacks: at the optimal multipliers no other w and
+    b has less.
+    """
     zero = tuple(Fraction(0) for _ in at.all)
     moved = tuple(v + 1 for v in at.w)
     return lagrangian(at, at.b + 1, moved, zero, zero) >= lagrangian(at, at.b, at.w, zero, zero)
@@ -210,7 +212,9 @@ def the_saddle_point_is_a_minimum_in_the_primal_variables(at: Tube) -> bool:
 
 @as_printed("T.66.primal")
 def the_derivatives_are_with_respect_to_multipliers(at: Tube) -> bool:
-    """ "Partial derivatives of L with respect to each lagrangian multipliers": that of alpha_i is minus a slack, which need not be 0."""
+    """ "Partial derivatives of L with respect to each lagrangian multipliers": that of
+    alpha_i is minus a slack, which need not be 0.
+    """
     return all(at.epsilon + at.xi(i) - at.y[i] + at.F(i) == 0 for i in at.all)
 
 
@@ -268,7 +272,9 @@ def differences_are_balanced(at: Tube) -> bool:
 
 @statement("T.73", tube)
 def multipliers_of_both_sides_are_at_most_the_cost(at: Tube) -> bool:
-    """0 <= alpha, alphahat <= C: between these bounds both are the best, whose slopes are how far a target is out of the tube."""
+    """0 <= alpha, alphahat <= C: between these bounds both are the best, whose slopes
+    are how far a target is out of the tube.
+    """
     above = [at.y[i] - at.F(i) - at.epsilon for i in at.all]
     below = [at.F(i) - at.y[i] - at.epsilon for i in at.all]
     return best_in_box(at.alpha, above, at.C) and best_in_box(at.alphahat, below, at.C)
