@@ -42,11 +42,14 @@ NAME, PICTURE = "scaling.md", "static/scaling.svg"
 """The page and its picture in their folder."""
 HEAD = """# How time grows with the number of points
 
-CPU seconds of one processor and one thread against the number of points n, and the exponents of n fitted to them. The kernel machines are
-C-SVC with an RBF kernel and C = 1 on clusters of 20 features: the packages run at their default tolerance, and equimargin is asked for the
-gap that scikit-learn's model has at that size. The rankings are all pairs of one query with a linear kernel and a squared hinge, to a
-relative gap of 1e-6; TRON, of document K, is this package's, and *proof* is what the proven interval takes besides. A side that took more
-than {limit:g} s is not asked for larger sizes. `make scaling` remakes this page.
+CPU seconds of one processor and one thread against the number of points n, and the
+exponents of n fitted to them. The kernel machines are C-SVC with an RBF kernel and
+C = 1 on clusters of 20 features: the packages run at their default tolerance, and
+equimargin to the gap that scikit-learn's model has at that size. The rankings are all
+pairs of one query with a linear kernel and a squared hinge, to a relative gap of 1e-6;
+TRON, of document K, is this package's, and *proof* is the additional time of the proven
+interval. A side that took more than {limit:g} s is not run at larger sizes.
+`make scaling` remakes this page.
 """
 KERNEL_SIZES = (1000, 2000, 5000, 10_000, 20_000, 40_000)
 RANKING_SIZES = (100_000, 200_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000)

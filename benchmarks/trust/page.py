@@ -36,30 +36,36 @@ TITLES = {
 
 INTRODUCTION = """# Leaderboard of trust
 
-How fast are packages for support vector machines, and how far are their models from the optimum? Every package solves the same problems at
-three tolerances of its own. Its model is read, its objective is computed anew with every rounding counted, and set against the proven
-interval of the optimum. What a package prints or returns as its status is not believed. `make leaderboard` remakes this
-page where nobody else is at work.
+CPU seconds of packages for support vector machines, and the distance of their models
+from the optimum. Every package solves the same problems at three tolerances of its own.
+Its model is read, its objective is recomputed with every rounding counted, and set
+against the proven interval of the optimum. The status that a package prints or returns
+is not used. `make leaderboard` remakes this page on a quiet machine.
 """
 
 METHOD = """
-The linear problems are ½‖w‖² + C Σ loss(1 − yᵢ w·xᵢ), with a last column of ones in place of a bias; those of the kernel are
-½‖f‖² + C Σ max(0, 1 − yᵢ(f(xᵢ) + b)).
+The linear problems are ½‖w‖² + C Σ loss(1 − yᵢ w·xᵢ), with a last column of ones in
+place of a bias; those of the kernel are ½‖f‖² + C Σ max(0, 1 − yᵢ(f(xᵢ) + b)).
 
-A distance is a share of the optimum: 0.01 is one per cent above it. *Failures* counts the problems on which a package came to no model at
-some tolerance, and *false words* those on which it says what is not so, both listed at the end. *Furthest at its tightest* is the largest
-distance, over the problems, of the model of the tightest tolerance that came to one.
+A distance is a share of the optimum: 0.01 is one per cent above it. *Failures* counts
+the problems on which a package returned no model at some tolerance, and *false words*
+those on which it makes a false statement, both listed at the end. *Furthest at its
+tightest* is the largest distance, over the problems, of the model of the tightest
+tolerance that returned one.
 
-Options of every package are in one table, `benchmarks/trust/packages.toml`; whatever it does not name is the package's default. Authors of
-a package are asked to correct their entry by a pull request: change it there, and say in the request what
-`make leaderboard ARGS='--packages NAME --page build'` printed before and after. Packages whose kernel machines approximate the kernel, such
-as Snap ML's, take the linear problems only.
+Options of every package are in one table, `benchmarks/trust/packages.toml`; options
+that it does not name have the package's default. Authors can correct the entry of their
+package by a pull request: change it there, and quote in the request the output of
+`make leaderboard ARGS='--packages NAME --page build'` before and after. Packages whose
+kernel machines approximate the kernel, such as Snap ML's, take the linear problems only.
 """
 
 TIMES = """
-Times are CPU seconds on one processor, without reading data or putting them into the form that a package asks for. A problem that a package
-does not solve to the accuracy of a column, at any of its tolerances, counts as {seconds:g} s. A time in a table is the geometric mean over
-the problems, with a shift of a millisecond. The order is that of the times within {ranked:g}.
+Times are CPU seconds on one processor, without reading data or converting them for a
+package. A problem that a package does not solve to the accuracy of a column, at any of
+its tolerances, counts as {seconds:g} s. A time in a table is the geometric mean over
+the problems, with a shift of a millisecond. The order is that of the times within
+{ranked:g}.
 """
 
 

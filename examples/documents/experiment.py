@@ -78,7 +78,7 @@ def command(name: str, run: Callable[[bool, Path], Report]) -> None:
         "--data",
         type=Path,
         default=DATA,
-        help="the folder of public data sets; by default ../shared/data beside the checkout",
+        help="folder of public data sets; by default ../shared/data next to the checkout",
     )
     options = parser.parse_args()
     report = run(options.full, options.data)
