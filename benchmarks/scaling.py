@@ -61,7 +61,7 @@ SHORT_SECONDS = 1.0
 OURS = "equimargin"
 KERNEL, RANKING = "RBF kernel", "ranking, all pairs"
 """The two kinds of work."""
-WARM_UP = 100_000
+WARM_UP_POINTS = 100_000
 """Points of the ranking solved first, which compiles the kernels.
 
 Its pairs, like those of the larger rankings, are not listed.
@@ -133,7 +133,7 @@ def ranked(n: int, solver: str) -> list[Line]:
 
     Kernels are compiled on a small one, and data are drawn, before the clock starts.
     """
-    for size in (WARM_UP, n):
+    for size in (WARM_UP_POINTS, n):
         drawn = ranking.many(size, "real")
         row = ranking.Row(
             "",

@@ -64,7 +64,7 @@ SLOW_SECONDS = 4.0
 LIMIT, QUICK_LIMIT, SHARE = 10.0, 1.0, 0.2
 """Seconds until a peer times out, and the share above which its first run is not repeated."""
 OURS = "ours"
-DIFFERENCES = 100_000
+MAX_DIFFERENCE_PAIRS = 100_000
 """Largest number of pairs whose differences are formed."""
 
 
@@ -363,8 +363,8 @@ def refusal(side: str, problem: MarginProblem) -> Refusal | str | None:
     if side == "LinearSVC":
         return (
             None
-            if problem.p <= DIFFERENCES
-            else f"{problem.p:,} differences, more than {DIFFERENCES:,}"
+            if problem.p <= MAX_DIFFERENCE_PAIRS
+            else f"{problem.p:,} differences, more than {MAX_DIFFERENCE_PAIRS:,}"
         )
     return SOLVERS[side].refusal(problem)
 

@@ -24,7 +24,7 @@ COSTS = (1.0, 100.0)
 """C of each data set: a usual one, and one at which solvers are slow."""
 PROBLEMS = ("linear hinge", "linear squared_hinge", "rbf hinge")
 """The kinds of problem."""
-LARGEST_KERNEL = 10_000
+MAX_KERNEL_POINTS = 10_000
 """Largest number of points of a problem with a kernel."""
 
 
@@ -68,7 +68,7 @@ def with_ones(X: Any) -> Any:
 
 def takes_kernel(X: Any) -> bool:
     """Return True if data are dense and few enough for a kernel."""
-    return not sparse.issparse(X) and X.shape[0] <= LARGEST_KERNEL
+    return not sparse.issparse(X) and X.shape[0] <= MAX_KERNEL_POINTS
 
 
 def gamma(X: Any) -> float:

@@ -23,7 +23,7 @@ LEVELS = (1e-2, 1e-4, 1e-6)
 """Proven relative distances above the optimum at which packages are ranked."""
 RANKED = 1e-4
 """The one of them that decides the order."""
-SHIFT = 1e-3
+SHIFT_SECONDS = 1e-3
 """CPU seconds added to every time before its logarithm is taken.
 
 Differences of microseconds then do not decide.
@@ -123,7 +123,9 @@ def best(own: list[Judged], instance: Instance, level: float) -> float | None:
 
 def mean(times: list[float]) -> float:
     """Return the geometric mean, with the shift."""
-    return math.exp(sum(math.log(time + SHIFT) for time in times) / len(times)) - SHIFT
+    return (
+        math.exp(sum(math.log(time + SHIFT_SECONDS) for time in times) / len(times)) - SHIFT_SECONDS
+    )
 
 
 def table(results: list[Judged], problem: str, limit: float) -> Iterator[str]:

@@ -33,16 +33,16 @@ ONE_THREAD = dict.fromkeys(
 )
 GIGABYTES = 4.0
 """Largest memory of a package."""
-SILENCE = 6.0
+SILENCE_SECONDS = 6.0
 """Wall seconds for each CPU second of the limit until a silent process is ended.
 
 It then sleeps, or the machine runs other work.
 """
-LOOK = 0.5
+CHECK_SECONDS = 0.5
 """Seconds between two checks of the CPU time of a process."""
 LINES = 12
 """Lines of standard error that are kept of a failure: the end of a traceback."""
-START_UP = 120.0
+START_UP_SECONDS = 120.0
 """Wall seconds that a process has besides.
 
 They are for its imports, its data and its first, small fit, or to write its answer.
@@ -180,8 +180,12 @@ class Worker:
         assert process.stdin is not None
         with suppress(BrokenPipeError):
             process.stdin.write(json.dumps(request).encode() + b"\n")
-        first = self.line(START_UP, np.inf)
-        return self.line(START_UP + SILENCE * seconds, seconds) if "started" in first else first
+        first = self.line(START_UP_SECONDS, np.inf)
+        return (
+            self.line(START_UP_SECONDS + SILENCE_SECONDS * seconds, seconds)
+            if "started" in first
+            else first
+        )
 
     def line(self, wall: float, cpu: float) -> dict[str, Any]:
         """Return the next line of the process, or the reason that there is none.
@@ -191,7 +195,7 @@ class Worker:
         process, start = self.start(), time.monotonic()
         assert process.stdout is not None
         spent = cpu_so_far(process.pid)
-        while not select.select([process.stdout], [], [], LOOK)[0]:
+        while not select.select([process.stdout], [], [], CHECK_SECONDS)[0]:
             if cpu_so_far(process.pid) - spent > cpu:
                 self.stop()
                 return {"failure": f"more than {cpu:g} CPU seconds"}
@@ -201,7 +205,7 @@ class Worker:
         if text := process.stdout.readline():
             answer: dict[str, Any] = json.loads(text)
             return answer
-        process.wait(START_UP)
+        process.wait(START_UP_SECONDS)
         raise Crash(ended(self.stop()))
 
     def close(self) -> None:
@@ -220,7 +224,7 @@ class Worker:
         if self.process is None:
             return 0
         self.process.kill()
-        status = self.process.wait(START_UP)
+        status = self.process.wait(START_UP_SECONDS)
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 with suppress(BrokenPipeError):

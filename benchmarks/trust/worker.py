@@ -32,7 +32,7 @@ from trust.instances import Array, Instance, gamma
 
 WARM_UP_ROWS = 40
 """Points of either class in the first, small fit, in which kernels may be compiled."""
-SHORT = 0.2
+SHORT_SECONDS = 0.2
 """CPU seconds below which a fit is repeated, and the median counts."""
 
 
@@ -69,7 +69,7 @@ def fitted(fit: Fit) -> tuple[Timed, Model]:
         warnings.simplefilter("always")
         first, text = printed(lambda: timed(fit.run))
     model = fit.read(first.result, text, warned(caught))
-    if first.cpu >= SHORT:
+    if first.cpu >= SHORT_SECONDS:
         return first, model
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -44,7 +44,7 @@ FILE = "ohsumed-queries-1-6.txt"
 DOCUMENTS = "documents of a query"
 """The name of the real experiment."""
 METHODS = ("ranking", "classification", "regression")
-TESTED = 500
+TEST_POINTS = 500
 """Points in the test set of the controlled experiment."""
 
 
@@ -130,7 +130,7 @@ def in_the_square(size: Size, ranks: int, noise: float) -> Array:
     errors = np.empty((size.repeats, len(size.sizes), len(METHODS)))
     for repeat in range(size.repeats):
         random = np.random.default_rng(repeat)
-        tested = controlled(random, TESTED, ranks, noise)
+        tested = controlled(random, TEST_POINTS, ranks, noise)
         for at, m in enumerate(size.sizes):
             learned, validated = (controlled(random, m, ranks, noise) for _ in range(2))
             while not (enough(learned) and enough(validated)):

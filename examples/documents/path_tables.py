@@ -41,7 +41,7 @@ from equimargin.selection.along_path import best
 from equimargin.solvers import RegularizationPath, regularization_path
 
 LAMBDA_MIN = 1e-2
-TIME_LIMIT = 120.0
+TIME_LIMIT_SECONDS = 120.0
 """Seconds a path."""
 WIDTHS = (0.01, 0.1, 1.0, 10.0, 100.0)
 """gamma times the number of features, which the document does not print."""
@@ -161,7 +161,7 @@ def run(points: Points, seed: int, reduced: bool, width: float = 1.0) -> Split:
     training, validation, test = scaled(split(points, seed))
     problem = problem_of(training, rbf(width / training.X.shape[1]), reduced)
     started = time.process_time()
-    path = regularization_path(problem, LAMBDA_MIN, time_limit=TIME_LIMIT)
+    path = regularization_path(problem, LAMBDA_MIN, time_limit=TIME_LIMIT_SECONDS)
     seconds = time.process_time() - started
     lam = best(path, validation.X, validation.y).lam
     error = 1 - pairwise_accuracy(test.y, path.decision_function(test.X, lam)).mean
