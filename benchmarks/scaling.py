@@ -8,10 +8,10 @@ Kernel machines are C-SVC, RBF, C = 1, on the clusters of `kinds.svm` with 20 fe
 the peers run at their default tolerance, and ours to the gap that scikit-learn's model
 has at that size. Rankings are all pairs of one query with a linear kernel and a squared
 hinge, to 1e-6, each size in a process of its own; TRON, of document K, is this
-package's, and "proof" is what the proven interval takes besides. All on one processor;
-a side that took more than LIMIT_SECONDS is not asked for the next size. An exponent is
-the slope of a line through the logarithms. The page `scaling.md` and its picture go to
-docs/.
+package's, and "proof" is the additional time of the proven interval. All on one
+processor; a side that took more than LIMIT_SECONDS is not run at the next size. An
+exponent is the slope of a line through the logarithms. The page `scaling.md` and its
+picture go to docs/.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ KERNEL_SIZES = (1000, 2000, 5000, 10_000, 20_000, 40_000)
 RANKING_SIZES = (100_000, 200_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000)
 FEATURES = 20
 LIMIT_SECONDS = 60.0
-"""CPU seconds of a run after which its side is not asked for larger sizes."""
+"""CPU seconds of a run above which its side is not run at larger sizes."""
 SHORT_SECONDS = 1.0
 """CPU seconds below which a run is repeated."""
 OURS = "equimargin"
@@ -107,7 +107,7 @@ def solved(n: int, tol: float) -> Any:
 
 
 def kernel_machines(sizes: tuple[int, ...]) -> Iterator[Line]:
-    """Measure ours and the peers', size by size."""
+    """Measure our side and the peers, size by size."""
     sides: dict[str, Callable[[int], Callable[[], Any]]] = {
         package.name: partial(fitted, package) for package in peers()
     }

@@ -284,7 +284,7 @@ def rankings(folder: Path) -> Iterator[Line]:
 
 
 def ranked(number: int, row: ranking.Row, solver: str, tol: float) -> Line:
-    """Measure ours and one of document K's, both of this package, to the same gap."""
+    """Measure our solver and one of document K, both of this package, to equal gaps."""
     sides = [
         partial(lambda name: solve(row.problem(), name, tol=tol, time_limit=10), name)
         for name in (solver, "auto")

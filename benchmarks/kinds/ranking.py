@@ -7,23 +7,22 @@ Our solver and its peers run in turn; RBF rows count Gram products.
 Our side builds the problem and solves it through the public `solve` with a target as
 its tolerance, which its gap reaches. Its peers may stop as soon as their suboptimality
 is small enough, and ratios are over our solver "stopped" alike: those of this package
-where their callback hears of that value, CLARABEL (on the declared primal) and
-scikit-learn's LinearSVC (on the difference vectors, formed before, every other with its
-sign and its label flipped) at the loosest tolerance and the fewest iterations that
-reach it. Suboptimalities are measured outside of the clock, from a proven lower bound:
-of a run at 1e-9 where there are peers, of our own run otherwise. All sides run in turn
-(A B A B) in one process; a figure is the median of their CPU times after a run each to
-warm up, which is the only one of a side that is slow. A peer that has not reached the
-target after its time limit, or does not take the problem, is a line all the same: its
-ratio is then a lower bound, marked ">", and a requirement is OPEN where that bound is
-too low. SHORT is what is missed. Ratios of RBF rows are of Gram products, ours to a
-proven 1e-6 and tron's to 1e-3: two for each product with its Hessian, and one for each
-function it tries.
+by their callback, CLARABEL (on the declared primal) and scikit-learn's LinearSVC (on
+the difference vectors, formed before, every other with its sign and its label flipped)
+at the loosest tolerance and the fewest iterations that reach it. Suboptimalities are
+measured outside of the clock, from a proven lower bound: of a run at 1e-9 where there
+are peers, of our own run otherwise. All sides run in turn (A B A B) in one process; a
+figure is the median of their CPU times after a run each to warm up, which is the only
+one of a side that is slow. A peer that has not reached the target after its time limit,
+or does not take the problem, is a line, too: its ratio is then a lower bound, marked
+">", and a requirement is OPEN where that bound is too low. SHORT marks a missed
+requirement. Ratios of RBF rows are of Gram products, ours to a proven 1e-6 and tron's
+to 1e-3: two for each product with its Hessian, and one for each function it tries.
 
-"proof" is what the proven interval costs after `solve`; "width" is its relative width.
+"proof" is the time of the proven interval after `solve`; "width" is its relative width.
 A row that is alone has a process of its own, whose peak memory, data included, is
-shown. Rows of files that are not in DIR (mq2008/S1.txt to S3.txt, LETOR 4.0) are left
-out with a sentence.
+shown. Rows of files that are not in DIR (mq2008/S1.txt to S3.txt, LETOR 4.0) are
+skipped with a message.
 """
 
 from __future__ import annotations

@@ -288,7 +288,7 @@ def line(contest: Contest, sides: list[Timed], reached: float, own: float, statu
 
 
 def threads(n: int) -> Line:
-    """Divide the wall time of one thread by that of two, unless others are at work."""
+    """Divide the wall time of one thread by that of two, unless the machine is loaded."""
     load, found = (
         os.getloadavg()[0],
         {
