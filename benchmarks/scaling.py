@@ -274,7 +274,7 @@ def tables(asked: Namespace) -> Iterator[Table]:
     refuse_load(
         sum(one["s"] for one in found),
         sum(one["wall"] for one in found),
-        "run this again when nobody else is at work",
+        "run this again on a quiet machine",
     )
     draw(found, asked.page / PICTURE)
     (asked.page / NAME).write_text(

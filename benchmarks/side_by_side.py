@@ -299,7 +299,7 @@ def many_points() -> Iterator[Line]:
     yield line(
         13,
         "ranking, 1e6 points",
-        "nobody",
+        "none",
         solved["s"],
         said=f"{solved['GB']:.2f} GB, proof {proof['s']:.2f} s",
     )
@@ -334,14 +334,14 @@ def processes() -> Iterator[Line]:
     yield line(
         16,
         "compare 200 x 5, kernels compiled before",
-        "nobody",
+        "none",
         warm.cpu,
         said=f"first answer after {warm.first_cpu:.1f} s",
     )
     yield line(
         16,
         "compare 200 x 5, cold",
-        "nobody",
+        "none",
         cold.cpu,
         said=f"first answer after {cold.first_cpu:.1f} s",
     )
@@ -385,8 +385,8 @@ def tables(asked: Namespace) -> Iterator[Table]:
         ),
     )
     print(
-        f"{len(found)} lines, {sum(each[''] == 'SHORT' for each in found)} short of what is "
-        f"asked for"
+        f"{len(found)} lines, {sum(each[''] == 'SHORT' for each in found)} short of their "
+        f"requirement"
     )
 
 
