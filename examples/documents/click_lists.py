@@ -1,9 +1,9 @@
-"""Document W: what clicks tell of a ranking
-=========================================
+"""Document W: clicks as part of a ranking
+=======================================
 
 Users click on documents that they want, of lists that are shown in some order. A click
-says that the document is better than those above it that were passed over, and nothing
-of the others: clicks are a part of the ranking. How much is lost by that?
+means that the document is better than the skipped ones above it, and nothing for the
+others: clicks are a part of the ranking. The loss by that is measured.
 
 Run it: ``python examples/documents/click_lists.py [--full] [--save FOLDER]``. With
 ``--full`` there are 30 repeats. Documents have 10 features and a linear utility. One

@@ -1,8 +1,8 @@
 """Document K, Figures 1 to 3: test performance over training time
 ==================================================================
 
-How soon does a method rank new queries as well as it ever will? At every check of a
-method's duality gap the model that it has by then ranks the test queries. The clock is
+The time after which a method ranks new queries as well as it ever will. At every check
+of a method's duality gap its current model ranks the test queries. The clock is
 CPU time and stands still while a model is scored.
 
 Run it: ``python examples/documents/kernel_figures.py [--full] [--save FOLDER]``.

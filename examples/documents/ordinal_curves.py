@@ -3,8 +3,8 @@
 
 Ranks have an order and no distances. A ranking learns a utility and cuts it into
 intervals; a classification ignores the order of the ranks, and a regression relies on
-distances. Which of the three inverts the fewest pairs of new points, by the number of
-training points?
+distances. The three are compared by the pairs of new points that they invert, by the
+number of training points.
 
 Run it: ``python examples/documents/ordinal_curves.py [--full] [--save FOLDER]``. With
 ``--full`` there are 30 repeats of seven sizes. The controlled experiment draws points

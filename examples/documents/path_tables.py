@@ -11,7 +11,7 @@ two of the reduced graph of the smaller sets. The files are ``esl-mixture.csv``,
 out. Cancer comes with scikit-learn.
 
 Half of the points train, a quarter validates, a quarter tests, as in Table 2. The
-kernel width, the scaling of the features and where the paths end are not said: here
+kernel width, the scaling of the features and where the paths end are not given: here
 features have mean 0 and deviation 1 on the training points, ``k(x,
 z) = exp(-|x - z|^2 / d)``, and paths go down to LAMBDA_MIN. Every lambda of a path is
 validated, not its breakpoints only. The width is varied.

@@ -11,7 +11,7 @@ printed; without it there are four costs and two widths for the first query. The
 ``../shared/data/ohsumed-queries-1-6.txt``, of LETOR 3.0, whose documents have 45
 features where the document has 25. Without the file three queries are drawn.
 
-The text leaves open what is folded and what counts as a vector. The table tells: its
+The text does not define the folds and the vectors. The table shows both: its
 SVM has 92, 102 and 156.66 vectors, two thirds of 138, 153 and 235, the documents of
 these queries in the file. So the documents of a query were folded, a vector is a
 document with a coefficient, every document that was learned from had one, and the

@@ -2,7 +2,7 @@
 =================================================
 
 Two equations and a misprint, each through three backends, and the specialised solvers:
-how far is the value of each from the proven optimum? All of them report that they are
+the distance of each value from the proven optimum. All of them report that they are
 optimal.
 
 Run it: ``python examples/first_steps/ways_to_one_optimum.py [--svg FILE]``. The picture

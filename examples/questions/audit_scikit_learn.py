@@ -1,14 +1,13 @@
 """Distance of scikit-learn's models from the optimum
 ====================================================
 
-scikit-learn's SVC, SVR and LinearSVC at their default tolerances: how far above the
-optimum are they, proven?
+Proven distance above the optimum of scikit-learn's SVC, SVR and LinearSVC at their
+default tolerances.
 
 Run it: ``python examples/questions/audit_scikit_learn.py``. `tol` is the tolerance of
-each estimator: LIBSVM stops where the Karush-Kuhn-Tucker conditions are
-violated by less than that, LIBLINEAR where projected gradients are, and neither is a
-distance to the optimum. Targets are made classes at their mean, classes are targets as
-they are.
+each estimator: LIBSVM stops where the Karush-Kuhn-Tucker conditions are violated by
+less than that, LIBLINEAR where projected gradients are, and neither is a distance to
+the optimum. Targets are made classes at their mean, classes are targets as they are.
 """
 
 import warnings

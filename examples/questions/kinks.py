@@ -3,8 +3,8 @@
 
 Frameworks of automatic differentiation differentiate the operations of a program, and
 at a kink that depends on how the program was written. The optimum of a support vector
-machine has a kink where a row comes onto its margin or a multiplier reaches its
-bound. There it has two derivatives, one to each side, which `exact_sensitivity`
+machine has a kink where a row comes onto its margin or a multiplier reaches its bound.
+There it has two derivatives, one to each side, which `exact_sensitivity`
 computes in rational numbers.
 
 Run it: ``python examples/questions/kinks.py``.

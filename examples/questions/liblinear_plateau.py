@@ -1,8 +1,8 @@
-"""Does LIBLINEAR plateau above the optimum?
-===========================================
+"""Plateau of LIBLINEAR above the optimum
+======================================
 
-LIBLINEAR's hinge against a proven optimum: does it plateau above it, or had it only not
-finished?
+LIBLINEAR's hinge against a proven optimum: a plateau above it can be distinguished from
+a run that has not finished.
 
 Run it: ``python examples/questions/liblinear_plateau.py [--full]``, which allows ten
 times as many iterations. The two data sets are those of scikit-learn's issue 22283:

@@ -1,8 +1,8 @@
 """LinearSVC is not SVC: the bias in the norm
 ============================================
 
-Both have the hinge at C = 0.1. LIBLINEAR, behind LinearSVC, treats the bias as
-one more weight; LIBSVM, behind SVC, leaves it free. The data are moved away from the
+Both have the hinge at C = 0.1. LIBLINEAR, behind LinearSVC, treats the bias as one more
+weight; LIBSVM, behind SVC, leaves it free. The data are moved away from the
 origin, and with them the thresholds should move, by exactly as much. A related question
 is the one of scikit-learn's issue 26812.
 

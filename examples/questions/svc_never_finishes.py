@@ -8,7 +8,7 @@ Run it: ``python examples/questions/svc_never_finishes.py [--full]``, which allo
 times as many iterations. The settings are those of the issue. Its data, an attachment,
 are not here, and so it is not known that they hang for the same reason: these are
 drawn, one feature of deviation 1, and the same feature of deviation 10, which hangs.
-The objective of each model, at one iteration limit after another, is held against the
+The objective of each model, at one iteration limit after another, is compared with the
 proven optimum. Of scikit-learn 1.9.1 this says:
 
 * at deviation 1 it ends after a few hundred iterations, at the optimum; at deviation 10

@@ -2,7 +2,7 @@
 ================================
 
 From clicks to an order, in the three steps of a Ranking SVM: features of a query with a
-document, differences of the pairs that clicks tell, and a support vector machine of
+document, differences of the pairs that clicks give, and a support vector machine of
 these differences.
 
 Run it: ``python examples/rankings/ranking_from_clicks.py``. A query is described by two

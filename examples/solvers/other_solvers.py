@@ -5,8 +5,7 @@ scikit-learn's SVC in two ways, LIBSVM, and twenty lines of gradient descent.
 
 Run it: ``python examples/solvers/other_solvers.py``. What an estimator or a function
 returns, here coefficients or w alone, is completed by a bias and by multipliers
-where they can be made, and judged like all other answers. The SVC of another C is found
-out.
+where possible, and judged like all other answers. The SVC of another C is detected.
 """
 
 import numpy as np
