@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from table import DATA, LONGEST, ROOT, Benchmark, Line, Table
 
-MEASURED = 0.1
+MIN_MEASURED_SECONDS = 0.1
 """Minimum CPU seconds of a measurement: a shorter row is solved several times in it."""
 
 
@@ -107,7 +107,7 @@ def work() -> None:
             rows[number][1]()
             seen.add(number)
         start, runs, spent = time.process_time(), 0, 0.0
-        while spent < MEASURED:
+        while spent < MIN_MEASURED_SECONDS:
             rows[number][1]()
             runs, spent = runs + 1, time.process_time() - start
         print(spent / runs, file=answers, flush=True)

@@ -34,10 +34,7 @@ from trust.judge import Judged, judged, optimum_of, problem_of
 from trust.load import refuse_load
 from trust.runs import Broken, Package, Run, packages, processors, runs
 
-AGAIN = (
-    "run this again when nobody else is at work; with --runs only the fits that waited are "
-    "measured anew"
-)
+AGAIN = "run this again on a quiet machine; with --runs only the fits that waited are measured anew"
 """Advice on a loaded machine."""
 
 
@@ -115,6 +112,7 @@ def tables(asked: Namespace) -> Iterator[Table]:
         f"{len(there)} entries, {len(chosen)} instances of {sets} of {len(DATA)} data sets",
         flush=True,
     )
+    # Without a folder of runs, the models are kept until they are judged.
     with tempfile.TemporaryDirectory() as empty:
         folder = Path(asked.runs or empty)
         folder.mkdir(parents=True, exist_ok=True)

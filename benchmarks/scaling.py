@@ -8,10 +8,10 @@ Kernel machines are C-SVC, RBF, C = 1, on the clusters of `kinds.svm` with 20 fe
 the peers run at their default tolerance, and ours to the gap that scikit-learn's model
 has at that size. Rankings are all pairs of one query with a linear kernel and a squared
 hinge, to 1e-6, each size in a process of its own; TRON, of document K, is this
-package's, and "proof" is what the proven interval takes besides. All on one processor;
-a side that took more than LIMIT_SECONDS is not asked for the next size. An exponent is
-the slope of a line through the logarithms. The page `scaling.md` and its picture go to
-docs/.
+package's, and "proof" is the additional time of the proven interval. All on one
+processor; a side that took more than LIMIT_SECONDS is not run at the next size. An
+exponent is the slope of a line through the logarithms. The page `scaling.md` and its
+picture go to docs/.
 """
 
 from __future__ import annotations
@@ -42,23 +42,26 @@ NAME, PICTURE = "scaling.md", "static/scaling.svg"
 """The page and its picture in their folder."""
 HEAD = """# How time grows with the number of points
 
-CPU seconds of one processor and one thread against the number of points n, and the exponents of n fitted to them. The kernel machines are
-C-SVC with an RBF kernel and C = 1 on clusters of 20 features: the packages run at their default tolerance, and equimargin is asked for the
-gap that scikit-learn's model has at that size. The rankings are all pairs of one query with a linear kernel and a squared hinge, to a
-relative gap of 1e-6; TRON, of document K, is this package's, and *proof* is what the proven interval takes besides. A side that took more
-than {limit:g} s is not asked for larger sizes. `make scaling` remakes this page.
+CPU seconds of one processor and one thread against the number of points n, and the
+exponents of n fitted to them. The kernel machines are C-SVC with an RBF kernel and
+C = 1 on clusters of 20 features: the packages run at their default tolerance, and
+equimargin to the gap that scikit-learn's model has at that size. The rankings are all
+pairs of one query with a linear kernel and a squared hinge, to a relative gap of 1e-6;
+TRON, of document K, is this package's, and *proof* is the additional time of the proven
+interval. A side that took more than {limit:g} s is not run at larger sizes.
+`make scaling` remakes this page.
 """
 KERNEL_SIZES = (1000, 2000, 5000, 10_000, 20_000, 40_000)
 RANKING_SIZES = (100_000, 200_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000)
 FEATURES = 20
 LIMIT_SECONDS = 60.0
-"""CPU seconds of a run after which its side is not asked for larger sizes."""
+"""CPU seconds of a run above which its side is not run at larger sizes."""
 SHORT_SECONDS = 1.0
 """CPU seconds below which a run is repeated."""
 OURS = "equimargin"
 KERNEL, RANKING = "RBF kernel", "ranking, all pairs"
 """The two kinds of work."""
-WARM_UP = 100_000
+WARM_UP_POINTS = 100_000
 """Points of the ranking solved first, which compiles the kernels.
 
 Its pairs, like those of the larger rankings, are not listed.
@@ -104,7 +107,7 @@ def solved(n: int, tol: float) -> Any:
 
 
 def kernel_machines(sizes: tuple[int, ...]) -> Iterator[Line]:
-    """Measure ours and the peers', size by size."""
+    """Measure our side and the peers, size by size."""
     sides: dict[str, Callable[[int], Callable[[], Any]]] = {
         package.name: partial(fitted, package) for package in peers()
     }
@@ -130,11 +133,20 @@ def ranked(n: int, solver: str) -> list[Line]:
 
     Kernels are compiled on a small one, and data are drawn, before the clock starts.
     """
-    for size in (WARM_UP, n):
+    for size in (WARM_UP_POINTS, n):
         drawn = ranking.many(size, "real")
-        row = ranking.Row("", lambda drawn=drawn: drawn, "squared_hinge", PAIR_COST, (), total=True)  # type: ignore[misc]
+        row = ranking.Row(
+            "",
+            lambda drawn=drawn: drawn,  # type: ignore[misc]
+            "squared_hinge",
+            PAIR_COST,
+            (),
+            total=True,
+        )
         answer = timed(
-            lambda row=row: solve(row.problem(), solver, tol=1e-6, time_limit=3 * LIMIT_SECONDS)  # type: ignore[misc]
+            lambda row=row: solve(  # type: ignore[misc]
+                row.problem(), solver, tol=1e-6, time_limit=3 * LIMIT_SECONDS
+            )
         )
         proof = timed(partial(getattr, answer.result, "interval"))
         assert proof.result.relative_width < 1e-5 or solver != "auto"
@@ -224,7 +236,7 @@ def page(found: list[Line], there: list[Package]) -> str:
     lines = [HEAD.format(limit=LIMIT_SECONDS), f"*{measured_with(there)}.*", ""]
     lines.append(f"![CPU seconds against the number of points, a line for each side]({PICTURE})")
     for work, sides in curves(found).items():
-        sizes = dict.fromkeys(n for points in sides.values() for n in points)
+        sizes = dict.fromkeys(n for t in sides.values() for n in t)
         lines += [
             "",
             f"## {work[0].upper()}{work[1:]}",
@@ -233,19 +245,12 @@ def page(found: list[Line], there: list[Package]) -> str:
             f"| ---: {'| ---: ' * len(sides)}|",
         ]
         lines += [
-            f"| {n:,} | "
-            f"{' | '.join(f'{points[n]:.3g} s' if n in points else '-' for points in sides.values())} "
-            f""
-            f""
-            f"|"
+            f"| {n:,} | {' | '.join(f'{t[n]:.3g} s' if n in t else '-' for t in sides.values())} |"
             for n in sizes
         ]
         lines.append(
             f"| exponent | "
-            f"{' | '.join(f'{exponent(points):.2f}' if len(points) > 1 else '-' for points in sides.values())} "
-            f""
-            f""
-            f"|"
+            f"{' | '.join(f'{exponent(t):.2f}' if len(t) > 1 else '-' for t in sides.values())} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -255,7 +260,10 @@ def tables(asked: Namespace) -> Iterator[Table]:
     on_one_processor()
     kernel, many = (sizes[: asked.sizes or None] for sizes in (KERNEL_SIZES, RANKING_SIZES))
     found: list[Line] = []
-    lines = (found.append(one) or one for one in chain(rankings(many), kernel_machines(kernel)))  # type: ignore[func-returns-value]
+    lines = (
+        found.append(one) or one  # type: ignore[func-returns-value]
+        for one in chain(rankings(many), kernel_machines(kernel))
+    )
     yield Table({"work": "20s", "side": "24s", "n": "10,d", "s": "10.3f", "GB": "6.2f"}, lines)
     for work, sides in curves(found).items():
         print(
@@ -266,7 +274,7 @@ def tables(asked: Namespace) -> Iterator[Table]:
     refuse_load(
         sum(one["s"] for one in found),
         sum(one["wall"] for one in found),
-        "run this again when nobody else is at work",
+        "run this again on a quiet machine",
     )
     draw(found, asked.page / PICTURE)
     (asked.page / NAME).write_text(

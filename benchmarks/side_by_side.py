@@ -6,13 +6,12 @@ CPU seconds of one thread, and their ratio.
 
 A peer runs at the middle one of its tolerances in `trust/packages.toml`. What it
 reaches, the gap of its multipliers or, for linear machines, the distance of its w above
-a proven lower bound, is measured outside of the clock and is the tolerance of ours. A
-ratio is the peer's time over ours, SHORT where it is below the requirement. For
-rankings pip installs no peer: document K's TRON and cutting plane, which are this
-package's, are shown, and `make bench-against` compares with an earlier checkout. A
-peer that is not installed and data that are missing are named. Everything runs on one
-processor except the row of two threads. It takes about twenty minutes on a quiet
-machine.
+a proven lower bound, is measured outside of the clock and is our tolerance. A ratio is
+the peer's time over ours, SHORT where it is below the requirement. For rankings pip
+installs no peer: document K's TRON and cutting plane, which are this package's, are
+shown, and `make bench-against` compares with an earlier checkout. A peer that is not
+installed and data that are missing are named. Everything runs on one processor except
+the row of two threads. It takes about twenty minutes on a quiet machine.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ Array = Any
 LOWER_TOL, PATIENCE = 1e-11, 60.0
 """Relative gap of the solution whose lower bound distances use; its limit in wall seconds."""
 TIGHTEST = 1e-12
-"""Smallest tolerance of ours."""
+"""Smallest tolerance of our side."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +102,7 @@ def texts() -> tuple[Any, Array]:
 
 def rows() -> Iterator[Row]:
     """Yield rows 1 to 4 and 7 to 9: one problem, one peer's model, one answer of equimargin."""
+    # The mapping of a row has the required ratio of each peer's time over ours.
     for name, C, libsvm, sklearnex in (("5000 x 784", 1.0, 5, 2), ("10000 x 100", 10.0, 6, 3)):
         yield Row(
             1,
@@ -284,7 +284,7 @@ def rankings(folder: Path) -> Iterator[Line]:
 
 
 def ranked(number: int, row: ranking.Row, solver: str, tol: float) -> Line:
-    """Measure ours and one of document K's, both of this package, to the same gap."""
+    """Measure our solver and one of document K, both of this package, to equal gaps."""
     sides = [
         partial(lambda name: solve(row.problem(), name, tol=tol, time_limit=10), name)
         for name in (solver, "auto")
@@ -299,7 +299,7 @@ def many_points() -> Iterator[Line]:
     yield line(
         13,
         "ranking, 1e6 points",
-        "nobody",
+        "none",
         solved["s"],
         said=f"{solved['GB']:.2f} GB, proof {proof['s']:.2f} s",
     )
@@ -334,14 +334,14 @@ def processes() -> Iterator[Line]:
     yield line(
         16,
         "compare 200 x 5, kernels compiled before",
-        "nobody",
+        "none",
         warm.cpu,
         said=f"first answer after {warm.first_cpu:.1f} s",
     )
     yield line(
         16,
         "compare 200 x 5, cold",
-        "nobody",
+        "none",
         cold.cpu,
         said=f"first answer after {cold.first_cpu:.1f} s",
     )
@@ -377,10 +377,16 @@ def tables(asked: Namespace) -> Iterator[Table]:
         print(f"{name} is not installed: pip install 'equimargin[peers]'")
     numbers, found = set(asked.rows), list[Line]()
     chosen = (each for each in lines(numbers, asked.data) if each["row"] in numbers)
-    yield Table(COLUMNS, (found.append(each) or each for each in chosen))  # type: ignore[func-returns-value]
+    yield Table(
+        COLUMNS,
+        (
+            found.append(each) or each  # type: ignore[func-returns-value]
+            for each in chosen
+        ),
+    )
     print(
-        f"{len(found)} lines, {sum(each[''] == 'SHORT' for each in found)} short of what is "
-        f"asked for"
+        f"{len(found)} lines, {sum(each[''] == 'SHORT' for each in found)} short of their "
+        f"requirement"
     )
 
 

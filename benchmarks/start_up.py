@@ -3,12 +3,17 @@
 These are first commands and solves, comparisons until their first answer, and a `solve`
 by each solver.
 
-    python benchmarks/run.py start_up --first       what a newcomer runs, each from an empty cache: CPU seconds of up to three runs
+    python benchmarks/run.py start_up --first       the first commands of a user, each from
+                                                    an empty cache: CPU seconds of up to
+                                                    three runs
     python benchmarks/run.py start_up               comparisons, warm and cold
-    python benchmarks/run.py start_up --warm        without the cold runs, in which every kernel is compiled
+    python benchmarks/run.py start_up --warm        without the cold runs, which compile all
+                                                    kernels
     python benchmarks/run.py start_up --runs 5      medians of five runs instead of three
-    python benchmarks/run.py start_up --solves      the first solve of a process by each solver, cold and warm, on one thread
-    python benchmarks/run.py start_up --kernels smo CPU seconds of each function that a first solve by one solver compiles
+    python benchmarks/run.py start_up --solves      the first solve of a process by each
+                                                    solver, cold and warm, on one thread
+    python benchmarks/run.py start_up --kernels smo CPU seconds of each function that a first
+                                                    solve by one solver compiles
 
 The files and the problems have 200 rows of 5 features, made from a fixed seed. A warm
 process finds its kernels compiled by an earlier one, a cold one finds none. CPU seconds
@@ -64,10 +69,8 @@ SOLVES = {
     "column_generation": "one_norm_ranking(X, levels, queries)",
     "homotopy": "classification(X, y)",
     "dual_active_set": "classification(X, separable, C=np.inf, bias=False)",
-    "penalty": "classification(X, separable, bias=False, sample_weight=np.where(np.arange(len(X)) < 5, "
-    ""
-    ""
-    "np.inf, 1.0))",
+    "penalty": "classification(X, separable, bias=False, "
+    "sample_weight=np.where(np.arange(len(X)) < 5, np.inf, 1.0))",
 }
 """A problem for every solver."""
 SMALL = """

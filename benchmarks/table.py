@@ -107,11 +107,11 @@ class Benchmark:
     Parameters
     ----------
     about : str | None
-        The docstring of its module.
+        Description, the docstring of the module.
     tables : Callable[[argparse.Namespace], Iterator[Table]]
-        Made from the options.
+        Function that makes the tables from the options.
     options : Mapping[str, tuple[Any, str]]
-        Their defaults and explanations by name.
+        Defaults and explanations of the options, by name.
     """
 
     about: str | None

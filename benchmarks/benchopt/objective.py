@@ -16,12 +16,14 @@ class Objective(BaseObjective):
 
     The value is the largest relative distance of a model above its optimum.
 
-    Every rounding is counted. The optimum is known by a proven interval, so that no solver's best value is taken for it.
+    Every rounding is counted. The optimum is known by a proven interval, so that no
+    solver's best value is taken for it.
     """
 
     name = "Support vector machine, proven distance to the optimum"
     requirements = ("pip::equimargin",)
-    parameters = {"problem": list(instances.PROBLEMS), "C": list(instances.COSTS)}  # noqa: RUF012 - benchopt wants plain containers
+    # benchopt takes plain containers.
+    parameters = {"problem": list(instances.PROBLEMS), "C": list(instances.COSTS)}  # noqa: RUF012
     test_config = {"problem": "linear hinge", "C": 1.0}  # noqa: RUF012
     test_dataset_name = "leaderboard"
     sampling_strategy = "tolerance"

@@ -85,14 +85,14 @@ def ranks(n: int, C: float, loss: Any = "hinge") -> Callable[[np.random.Generato
 
 
 def grid(n: int, C: float) -> Callable[[np.random.Generator], Problem]:
-    """Return a drawer of five levels on an integer grid, with repeats; quadratic kernel."""
+    """Return a sampler of five levels on an integer grid, with repeats; quadratic kernel."""
     return lambda rng: ranking(
         rng.integers(-3, 4, (n, 4)), rng.integers(0, 5, n), None, C, polynomial(2, 1.0, 1.0)
     )
 
 
 def rvm(n: int, pairs: int) -> Callable[[np.random.Generator], Problem]:
-    """Return a drawer of some pairs of a total order and a float Gram matrix (RBF)."""
+    """Return a sampler of some pairs of a total order and a float Gram matrix (RBF)."""
 
     def draw(rng: np.random.Generator) -> Problem:
         X = rng.normal(size=(n, 4))

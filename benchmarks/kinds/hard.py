@@ -40,11 +40,11 @@ class Row:
     m, d : int
         Points and features.
     gamma : float
-        Of an RBF kernel; 0 is the linear one.
+        Parameter of an RBF kernel; 0 for the linear one.
     noise : float
-        Added to the scores, so that no function meets the rows.
+        Noise of the scores, so that no function satisfies the rows.
     within : float | None
-        CPU seconds that ours may take, None without a bound.
+        Limit of our CPU seconds, None for none.
     """
 
     form: str

@@ -48,7 +48,7 @@ from equimargin.formulations import (
 from equimargin.solvers import OneNormPath, regularization_path
 
 LAMBDA_MIN, GRID = 1e-4, 100
-LARGEST_MATRIX = 60_000_000
+MAX_MATRIX_ENTRIES = 60_000_000
 """Largest number of entries of a dense B given to HiGHS, which keeps about 2 GB for them."""
 
 
@@ -223,7 +223,7 @@ def fastest(
 
     The fastest way has the most fits, or the least time for all of them.
     """
-    if matrix == "dense" and problem.p * problem.size > LARGEST_MATRIX:
+    if matrix == "dense" and problem.p * problem.size > MAX_MATRIX_ENTRIES:
         return None
     found: list[dict[str, Any]] = []
     for way in (each for each in WAYS if each.matrix == matrix):

@@ -49,14 +49,14 @@ class Row:
     queries, size, d : int
         The number of queries, of points in each, and of features.
     shares : tuple[float, ...]
-        Of the points of a query, those of every level, lowest first; one level for each
-        point where empty.
+        Shares of the levels in the points of a query, lowest first; if empty, one level
+        for each point.
     duplicates : float
         Share of the rows that repeat another.
     must : float | None
-        By how much we must at least be faster, None where HiGHS is not asked.
+        Minimum speed-up over HiGHS, None if HiGHS is not run.
     within : float | None
-        CPU seconds that ours may take, None without a bound.
+        Limit of our CPU seconds, None for none.
     """
 
     form: str
@@ -95,7 +95,8 @@ ROWS = [
 def data(row: Row) -> tuple[Any, Any, Any]:
     """Draw X, relevances and queries.
 
-    Features are in [0, 1], mostly small; a noisy score is cut into levels query by query.
+    Features are in [0, 1], mostly small; a noisy score is cut into levels query by
+    query.
     """
     rng, m = np.random.default_rng(0), row.queries * row.size
     X = rng.random((m, row.d)) ** 2

@@ -51,13 +51,13 @@ class Row:
         "classification", "reduced" or "pairs": a ranking of the reduced graph or of all
         pairs.
     n : int
-        points.
+        Number of points.
     gamma : float
-        Of the kernel.
+        Parameter of the kernel.
     must : float | None
-        By how much a path must at least be faster than the grid.
+        Minimum speed-up of a path over the grid.
     within : float | None
-        CPU seconds it may take.
+        Limit of its CPU seconds.
     """
 
     data: str

@@ -7,23 +7,22 @@ Our solver and its peers run in turn; RBF rows count Gram products.
 Our side builds the problem and solves it through the public `solve` with a target as
 its tolerance, which its gap reaches. Its peers may stop as soon as their suboptimality
 is small enough, and ratios are over our solver "stopped" alike: those of this package
-where their callback hears of that value, CLARABEL (on the declared primal) and
-scikit-learn's LinearSVC (on the difference vectors, formed before, every other with its
-sign and its label flipped) at the loosest tolerance and the fewest iterations that
-reach it. Suboptimalities are measured outside of the clock, from a proven lower bound:
-of a run at 1e-9 where there are peers, of our own run otherwise. All sides run in turn
-(A B A B) in one process; a figure is the median of their CPU times after a run each to
-warm up, which is the only one of a side that is slow. A peer that has not reached the
-target after its time limit, or does not take the problem, is a line all the same: its
-ratio is then a lower bound, marked ">", and a requirement is OPEN where that bound is
-too low. SHORT is what is missed. Ratios of RBF rows are of Gram products, ours to a
-proven 1e-6 and tron's to 1e-3: two for each product with its Hessian, and one for each
-function it tries.
+by their callback, CLARABEL (on the declared primal) and scikit-learn's LinearSVC (on
+the difference vectors, formed before, every other with its sign and its label flipped)
+at the loosest tolerance and the fewest iterations that reach it. Suboptimalities are
+measured outside of the clock, from a proven lower bound: of a run at 1e-9 where there
+are peers, of our own run otherwise. All sides run in turn (A B A B) in one process; a
+figure is the median of their CPU times after a run each to warm up, which is the only
+one of a side that is slow. A peer that has not reached the target after its time limit,
+or does not take the problem, is a line, too: its ratio is then a lower bound, marked
+">", and a requirement is OPEN where that bound is too low. SHORT marks a missed
+requirement. Ratios of RBF rows are of Gram products, ours to a proven 1e-6 and tron's
+to 1e-3: two for each product with its Hessian, and one for each function it tries.
 
-"proof" is what the proven interval costs after `solve`; "width" is its relative width.
+"proof" is the time of the proven interval after `solve`; "width" is its relative width.
 A row that is alone has a process of its own, whose peak memory, data included, is
-shown. Rows of files that are not in DIR (mq2008/S1.txt to S3.txt, LETOR 4.0) are left
-out with a sentence.
+shown. Rows of files that are not in DIR (mq2008/S1.txt to S3.txt, LETOR 4.0) are
+skipped with a message.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ SLOW_SECONDS = 4.0
 LIMIT, QUICK_LIMIT, SHARE = 10.0, 1.0, 0.2
 """Seconds until a peer times out, and the share above which its first run is not repeated."""
 OURS = "ours"
-DIFFERENCES = 100_000
+MAX_DIFFERENCE_PAIRS = 100_000
 """Largest number of pairs whose differences are formed."""
 
 
@@ -79,9 +78,9 @@ class Target:
     within : float
         CPU seconds of our side.
     proven : bool
-        Whether these are to hold with the proof, of that width.
+        True if both are to hold with the proof, of that width.
     ratios : Mapping[str, float]
-        How many times the CPU seconds, or Gram products, of this package a peer must take.
+        Minimum ratio of a peer's CPU seconds, or Gram products, to this package's.
     """
 
     tol: float
@@ -92,23 +91,23 @@ class Target:
 
 @dataclass(frozen=True)
 class Row:
-    """A problem, the accuracies it is solved to, and who else solves it.
+    """Problem, with its target accuracies and its peers.
 
     Parameters
     ----------
     data : Callable[[], Data]
         X, relevances and queries.
     C : float
-        Of a pair, or of all pairs together where `total`.
+        Cost of a pair, or of all pairs together if `total`.
     gamma : float | None
-        Of the RBF kernel, None for the linear.
+        Parameter of the RBF kernel, None for the linear.
     peers : tuple[str, ...]
-        Their names.
+        Names of the peers.
     loose : float | None
-        The peers' accuracy where it is not ours; ratios are of Gram products then.
+        The peers' accuracy if it is not ours; ratios are of Gram products then.
     room : float | None
-        GB that a process of its own may take, inf without a bound; None where it needs
-        none.
+        Limit in GB of the row's own process, inf for none; None if it has no process of
+        its own.
     """
 
     name: str
@@ -274,6 +273,7 @@ def many_pairs(quick: bool) -> Iterator[Row]:
     """Yield rows with all pairs of many points: 5e9 of 100,000, 8e12 of 4,000,000."""
     costs, smooth = (10.0, 500.0, 25_000.0), Target(1e-6, 3, proven=True)
     n = 100_000 if quick else 1_000_000
+    # If `quick`, only the middle cost; only rows of real features have peers.
     for kind in ("real", *KINDS):
         for C in costs[1:2] if quick else costs:
             peers = ("tron",) if kind == "real" else ()
@@ -362,8 +362,8 @@ def refusal(side: str, problem: MarginProblem) -> Refusal | str | None:
     if side == "LinearSVC":
         return (
             None
-            if problem.p <= DIFFERENCES
-            else f"{problem.p:,} differences, more than {DIFFERENCES:,}"
+            if problem.p <= MAX_DIFFERENCE_PAIRS
+            else f"{problem.p:,} differences, more than {MAX_DIFFERENCE_PAIRS:,}"
         )
     return SOLVERS[side].refusal(problem)
 
@@ -487,6 +487,8 @@ def measured(row: Row, limit: float) -> list[Line]:
         None if row.room is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     )
     problem = row.problem()
+    # All suboptimalities of a row have one lower bound; with peers it is that of a
+    # more accurate solution, so that no side profits from a loose bound.
     lower = max(interval.lower for *_, interval in firsts)
     if row.peers:
         lower = max(lower, solve(problem, tol=REFERENCE, time_limit=PATIENCE).lower)

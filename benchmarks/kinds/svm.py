@@ -6,10 +6,10 @@ CPU times are compared at no larger a gap.
 
 Both sides run in one process on one BLAS thread, in turn (A B A B) after a run each to
 warm up; a figure is the median of their CPU times, and a ratio is the peer's over ours.
-The peer's side is its fit, ours is the construction of the problem (but for given
+The peer's side is its fit, ours is the construction of the problem (except for given
 kernel matrices, whose proof of definiteness is a Cholesky factorisation) and `solve`.
 The peer runs at its default tolerance unless a row says otherwise. Its gap is measured
-first, outside of the clock, and is the tolerance that ours is asked for, unless the row
+first, outside of the clock, and is our tolerance, unless the row
 fixes one; both gaps are those of the multipliers, repaired, at their best bias, by one
 function. The worst of the seeds counts. A row of another kind is a `Contest` or a
 figure more in `contests` or `figures`.
@@ -101,15 +101,15 @@ class Contest:
     Parameters
     ----------
     work : str
-        The group whose worst ratio counts.
+        Group whose worst ratio counts.
     data, seed, C
         The problem.
     must, aim : float
-        ratios.
+        Required and aimed ratio.
     ours, theirs
         Tolerances; None is the peer's gap.
     points : Callable[[str, int], tuple[Array, Array]]
-        Of `classes`, of `targets` with epsilon = 0.1, or of `gram`.
+        `classes`, `targets` with epsilon = 0.1, or `gram`.
     """
 
     work: str
@@ -168,6 +168,7 @@ def gap(problem: MarginProblem, alpha: Array) -> float:
 def contests(quick: bool) -> Iterator[Contest]:
     """Yield every comparison, the small ones first."""
     seeds = SEEDS[:1] if quick else SEEDS
+    # Arguments after the seed: C, required ratio, aimed ratio, rounds, tolerances.
     for name, seed in [
         ("breast_cancer", 0),
         ("digits", 0),
@@ -287,7 +288,7 @@ def line(contest: Contest, sides: list[Timed], reached: float, own: float, statu
 
 
 def threads(n: int) -> Line:
-    """Divide the wall time of one thread by that of two, unless others are at work."""
+    """Divide the wall time of one thread by that of two, unless the machine is loaded."""
     load, found = (
         os.getloadavg()[0],
         {

@@ -43,13 +43,13 @@ class Model:
     Parameters
     ----------
     w : Array | None of shape (d,)
-        Of a linear function.
+        Weights of a linear function.
     beta : Array | None of shape (n,)
-        Of f = sum_i beta_i k(x_i, .), with its bias b.
+        Coefficients of f = sum_i beta_i k(x_i, .), with its bias b.
     done : bool | None
-        Whether it says that it has converged; None where it does not tell.
+        True if the package reports convergence; None if it reports nothing.
     claimed : float | None
-        The objective that it states, None where it states none; `dual` : that it is one
+        Objective that it reports, None if it reports none; `dual` is true if that is one
         of the multipliers, a lower bound.
     """
 
@@ -80,7 +80,14 @@ def equimargin(task: Task) -> Fit:
     def run() -> Any:
         kernel = None if task.gamma is None else rbf(task.gamma)
         solution = solve(
-            classification(task.X, task.y, task.C, kernel, task.loss, bias=kernel is not None),  # type: ignore[arg-type]
+            classification(
+                task.X,
+                task.y,
+                task.C,
+                kernel,
+                task.loss,  # type: ignore[arg-type]
+                bias=kernel is not None,
+            ),
             tol=task.tol,
         )
         return solution, solution.w if kernel is None else (solution.beta, solution.bias)
@@ -123,7 +130,8 @@ def svc(task: Task) -> Fit:
 def thundersvm(task: Task) -> Fit:
     """Return the fit of ThunderSVM.
 
-    Its decision is that of the class that it counts first; its `intercept_` is subtracted.
+    Its decision is that of the class that it counts first; its `intercept_` is
+    subtracted.
     """
     from thundersvm import SVC
 

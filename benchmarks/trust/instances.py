@@ -24,7 +24,7 @@ COSTS = (1.0, 100.0)
 """C of each data set: a usual one, and one at which solvers are slow."""
 PROBLEMS = ("linear hinge", "linear squared_hinge", "rbf hinge")
 """The kinds of problem."""
-LARGEST_KERNEL = 10_000
+MAX_KERNEL_POINTS = 10_000
 """Largest number of points of a problem with a kernel."""
 
 
@@ -68,7 +68,7 @@ def with_ones(X: Any) -> Any:
 
 def takes_kernel(X: Any) -> bool:
     """Return True if data are dense and few enough for a kernel."""
-    return not sparse.issparse(X) and X.shape[0] <= LARGEST_KERNEL
+    return not sparse.issparse(X) and X.shape[0] <= MAX_KERNEL_POINTS
 
 
 def gamma(X: Any) -> float:
@@ -129,13 +129,13 @@ def texts(n: int, d: int, length: int, power: float) -> tuple[Any, Array]:
     Parameters
     ----------
     n : int
-        texts.
+        Number of texts.
     d : int
-        Words that there are.
+        Number of words.
     length : int
-        Words of a text, of which some are the same.
+        Words of a text, some of them equal.
     power : float
-        Of Zipf's law.
+        Exponent of Zipf's law.
     """
     rng = np.random.default_rng(0)
     columns = np.minimum(rng.zipf(power, size=n * length) - 1, d - 1)
@@ -171,7 +171,7 @@ DATA: dict[str, Callable[[], tuple[Any, Array]]] = {
     "clusters 20000 x 100": lambda: clusters(20_000, 100),
     "words 5000 x 20000": words,
 }
-"""Readers and drawers of the data sets, the small ones first."""
+"""Readers and samplers of the data sets, the small ones first."""
 FILES = {"mixture": "esl-mixture.csv", "pima": "pima.csv"}
 """Data sets that are files of the folder of public data."""
 

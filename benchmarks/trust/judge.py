@@ -42,7 +42,7 @@ class Judged:
     stated : float | None
         (stated objective - optimum) / optimum, where it states one.
     wrong : str
-        In words, what it says that is not so.
+        Its false reports, as text.
     """
 
     run: Run
@@ -115,10 +115,12 @@ def wrong(run: Run, excess: tuple[float, float], objective: float, optimum: Inte
     Parameters
     ----------
     excess : tuple[float, float]
-        Relative, at least and at most.
+        Relative distance above the optimum, at least and at most.
     objective : float
-        Of its model, at least.
+        Objective of its model, at least.
     """
+    # excess[0], optimum.upper and optimum.lower are the bounds in favour of the
+    # package.
     said = []
     if excess[0] > FAR and run.done is not False and not run.rough:
         said.append(

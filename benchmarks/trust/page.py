@@ -23,7 +23,7 @@ LEVELS = (1e-2, 1e-4, 1e-6)
 """Proven relative distances above the optimum at which packages are ranked."""
 RANKED = 1e-4
 """The one of them that decides the order."""
-SHIFT = 1e-3
+SHIFT_SECONDS = 1e-3
 """CPU seconds added to every time before its logarithm is taken.
 
 Differences of microseconds then do not decide.
@@ -36,30 +36,36 @@ TITLES = {
 
 INTRODUCTION = """# Leaderboard of trust
 
-How fast are packages for support vector machines, and how far are their models from the optimum? Every package solves the same problems at
-three tolerances of its own. Its model is read, its objective is computed anew with every rounding counted, and set against the proven
-interval of the optimum. What a package prints or returns as its status is not believed. `make leaderboard` remakes this
-page where nobody else is at work.
+CPU seconds of packages for support vector machines, and the distance of their models
+from the optimum. Every package solves the same problems at three tolerances of its own.
+Its model is read, its objective is recomputed with every rounding counted, and set
+against the proven interval of the optimum. The status that a package prints or returns
+is not used. `make leaderboard` remakes this page on a quiet machine.
 """
 
 METHOD = """
-The linear problems are ½‖w‖² + C Σ loss(1 − yᵢ w·xᵢ), with a last column of ones in place of a bias; those of the kernel are
-½‖f‖² + C Σ max(0, 1 − yᵢ(f(xᵢ) + b)).
+The linear problems are ½‖w‖² + C Σ loss(1 − yᵢ w·xᵢ), with a last column of ones in
+place of a bias; those of the kernel are ½‖f‖² + C Σ max(0, 1 − yᵢ(f(xᵢ) + b)).
 
-A distance is a share of the optimum: 0.01 is one per cent above it. *Failures* counts the problems on which a package came to no model at
-some tolerance, and *false words* those on which it says what is not so, both listed at the end. *Furthest at its tightest* is the largest
-distance, over the problems, of the model of the tightest tolerance that came to one.
+A distance is a share of the optimum: 0.01 is one per cent above it. *Failures* counts
+the problems on which a package returned no model at some tolerance, and *false words*
+those on which it makes a false statement, both listed at the end. *Furthest at its
+tightest* is the largest distance, over the problems, of the model of the tightest
+tolerance that returned one.
 
-Options of every package are in one table, `benchmarks/trust/packages.toml`; whatever it does not name is the package's default. Authors of
-a package are asked to correct their entry by a pull request: change it there, and say in the request what
-`make leaderboard ARGS='--packages NAME --page build'` printed before and after. Packages whose kernel machines approximate the kernel, such
-as Snap ML's, take the linear problems only.
+Options of every package are in one table, `benchmarks/trust/packages.toml`; options
+that it does not name have the package's default. Authors can correct the entry of their
+package by a pull request: change it there, and quote in the request the output of
+`make leaderboard ARGS='--packages NAME --page build'` before and after. Packages whose
+kernel machines approximate the kernel, such as Snap ML's, take the linear problems only.
 """
 
 TIMES = """
-Times are CPU seconds on one processor, without reading data or putting them into the form that a package asks for. A problem that a package
-does not solve to the accuracy of a column, at any of its tolerances, counts as {seconds:g} s. A time in a table is the geometric mean over
-the problems, with a shift of a millisecond. The order is that of the times within {ranked:g}.
+Times are CPU seconds on one processor, without reading data or converting them for a
+package. A problem that a package does not solve to the accuracy of a column, at any of
+its tolerances, counts as {seconds:g} s. A time in a table is the geometric mean over
+the problems, with a shift of a millisecond. The order is that of the times within
+{ranked:g}.
 """
 
 
@@ -85,6 +91,7 @@ def standings(results: list[Judged], problem: str, limit: float) -> list[Standin
         reached = {
             level: sum(time is not None for time in of_level) for level, of_level in times.items()
         }
+        # An unsolved instance counts as the time limit.
         means = {
             level: mean([limit if time is None else time for time in of_level])
             for level, of_level in times.items()
@@ -116,7 +123,9 @@ def best(own: list[Judged], instance: Instance, level: float) -> float | None:
 
 def mean(times: list[float]) -> float:
     """Return the geometric mean, with the shift."""
-    return math.exp(sum(math.log(time + SHIFT) for time in times) / len(times)) - SHIFT
+    return (
+        math.exp(sum(math.log(time + SHIFT_SECONDS) for time in times) / len(times)) - SHIFT_SECONDS
+    )
 
 
 def table(results: list[Judged], problem: str, limit: float) -> Iterator[str]:
@@ -132,6 +141,7 @@ def table(results: list[Judged], problem: str, limit: float) -> Iterator[str]:
         f"{number} problems; a cell has those solved, the mean time, and that over the least of "
         f"its column.\n"
     )
+    # Cells have the time relative to the fastest package of their column.
     least = {level: min(standing.seconds[level] for standing in order) for level in LEVELS}
     yield (
         "| | package | "
@@ -262,7 +272,8 @@ def pictured(file: Path, panels: int, **options: Any) -> Iterator[Any]:
 def draw(results: list[Judged], entries: list[Package], file: Path) -> None:
     """Draw the proven distance above the optimum against CPU seconds, by kind of problem.
 
-    A faint dot is a run; a line joins the geometric means of a package at its three tolerances.
+    A faint dot is a run; a line joins the geometric means of a package at its three
+    tolerances.
     """
     from matplotlib import colormaps
 
@@ -280,6 +291,7 @@ def draw(results: list[Judged], entries: list[Package], file: Path) -> None:
                     if result.run.package == entry.name and result.run.instance.problem == problem
                 ]
                 points = [
+                    # The axis is logarithmic: a distance of 0 is drawn at 1e-12.
                     (r.run.tolerance, r.run.seconds, max(r.excess[1], 1e-12))
                     for r in own
                     if r.excess and r.run.seconds is not None
@@ -315,7 +327,7 @@ def draw(results: list[Judged], entries: list[Package], file: Path) -> None:
 
 
 def middle(points: list[tuple[float, float]]) -> tuple[float, float]:
-    """The geometric mean of points."""
+    """Return the geometric mean of points."""
     logs = [sum(math.log(point[axis]) for point in points) / len(points) for axis in (0, 1)]
     return math.exp(logs[0]), math.exp(logs[1])
 

@@ -33,16 +33,16 @@ ONE_THREAD = dict.fromkeys(
 )
 GIGABYTES = 4.0
 """Largest memory of a package."""
-SILENCE = 6.0
+SILENCE_SECONDS = 6.0
 """Wall seconds for each CPU second of the limit until a silent process is ended.
 
 It then sleeps, or the machine runs other work.
 """
-LOOK = 0.5
+CHECK_SECONDS = 0.5
 """Seconds between two checks of the CPU time of a process."""
 LINES = 12
 """Lines of standard error that are kept of a failure: the end of a traceback."""
-START_UP = 120.0
+START_UP_SECONDS = 120.0
 """Wall seconds that a process has besides.
 
 They are for its imports, its data and its first, small fit, or to write its answer.
@@ -51,7 +51,7 @@ They are for its imports, its data and its first, small fit, or to write its ans
 
 @dataclass(frozen=True)
 class Package:
-    """An entry of packages.toml."""
+    """Entry of packages.toml."""
 
     name: str
     package: str
@@ -76,25 +76,25 @@ class Run:
     Attributes
     ----------
     package : str
-        Its name.
+        Name of the package.
     instance : Instance
-        What is solved.
+        Problem to solve.
     tolerance : float
         Tolerance of the package.
     rough : bool
-        Whether it is the package's loosest tolerance.
+        True if it is the package's loosest tolerance.
     file : Path
         File of its model.
     seconds : float or None
-        CPU seconds of the fit; None where it failed.
+        CPU seconds of the fit; None if it failed.
     done, claimed, dual
-        What it says (see `fits.Model`).
+        Report of the package (see `fits.Model`).
     wall : float
-        Seconds of the same fit on the wall.
+        Wall seconds of the fit.
     failure : str
-        Why there is no model.
+        Reason that there is no model.
     said : str
-        The end of what was written to standard error then.
+        End of the standard error of a failed run.
     """
 
     package: str
@@ -180,8 +180,12 @@ class Worker:
         assert process.stdin is not None
         with suppress(BrokenPipeError):
             process.stdin.write(json.dumps(request).encode() + b"\n")
-        first = self.line(START_UP, np.inf)
-        return self.line(START_UP + SILENCE * seconds, seconds) if "started" in first else first
+        first = self.line(START_UP_SECONDS, np.inf)
+        return (
+            self.line(START_UP_SECONDS + SILENCE_SECONDS * seconds, seconds)
+            if "started" in first
+            else first
+        )
 
     def line(self, wall: float, cpu: float) -> dict[str, Any]:
         """Return the next line of the process, or the reason that there is none.
@@ -191,7 +195,7 @@ class Worker:
         process, start = self.start(), time.monotonic()
         assert process.stdout is not None
         spent = cpu_so_far(process.pid)
-        while not select.select([process.stdout], [], [], LOOK)[0]:
+        while not select.select([process.stdout], [], [], CHECK_SECONDS)[0]:
             if cpu_so_far(process.pid) - spent > cpu:
                 self.stop()
                 return {"failure": f"more than {cpu:g} CPU seconds"}
@@ -201,7 +205,7 @@ class Worker:
         if text := process.stdout.readline():
             answer: dict[str, Any] = json.loads(text)
             return answer
-        process.wait(START_UP)
+        process.wait(START_UP_SECONDS)
         raise Crash(ended(self.stop()))
 
     def close(self) -> None:
@@ -220,7 +224,7 @@ class Worker:
         if self.process is None:
             return 0
         self.process.kill()
-        status = self.process.wait(START_UP)
+        status = self.process.wait(START_UP_SECONDS)
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 with suppress(BrokenPipeError):
@@ -230,7 +234,7 @@ class Worker:
 
 
 def ended(status: int) -> str:
-    """Why a process ended by itself, in words."""
+    """Return the reason that a process ended by itself, as text."""
     return (
         f"crashed by {signal.Signals(-status).name}"
         if status < 0
@@ -248,14 +252,14 @@ def runs(
     Parameters
     ----------
     folder : Path
-        Of models and answers. What was answered there before is not asked again, if the
+        Folder of models and answers. A run that was answered there is not repeated if the
         answer `is_sound`. Crashes, and fits that waited for their processor, are not
         kept: they say more of the machine than of the package.
 
     Raises
     ------
     Broken
-        Every run failed.
+        If every run failed.
     """
     found = []
     with tempfile.TemporaryFile() as errors, closing(Worker(processor, errors)) as worker:
@@ -308,7 +312,11 @@ def answered(worker: Worker, request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_sound(answer: Mapping[str, Any]) -> bool:
-    """Return True if an answer can be reused: a failure with its process's words, or a fit of which the seconds show hardly any waiting."""
+    """Return True if an answer can be reused.
+
+    It is a failure with its process's message, or a fit whose seconds show little
+    waiting.
+    """
     if "failure" in answer:
         return "said" in answer
     return "wall" in answer and share(answer["seconds"], answer["wall"]) <= LIMIT_SHARE

@@ -1,12 +1,12 @@
-"""A process that fits with one package, on one processor, within a limit of memory: a crash ends this process alone.
+"""Process that fits with one package, on one processor, within a limit of memory.
 
     python worker.py PROCESSOR GIGABYTES
 
-Each line of its input is a request in JSON. It is answered by two lines: one as soon as
-the data are read and a small fit is done, and then the CPU seconds and what the package
-says, or why it failed, whose traceback is on standard error. The model is written to a
-file. The caller watches the time: a timer of the system in this process would make its
-clock of CPU time coarse.
+A crash ends this process alone. Each line of its input is a request in JSON. It is
+answered by two lines: one as soon as the data are read and a small fit is done, and
+then the CPU seconds and the package's report, or the reason of a failure, whose
+traceback is on standard error. The model is written to a file. The caller watches the
+time: a timer of the system in this process would make its clock of CPU time coarse.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from trust.instances import Array, Instance, gamma
 
 WARM_UP_ROWS = 40
 """Points of either class in the first, small fit, in which kernels may be compiled."""
-SHORT = 0.2
+SHORT_SECONDS = 0.2
 """CPU seconds below which a fit is repeated, and the median counts."""
 
 
 def task(instance: Instance, fit: dict[str, Any], small: bool = False) -> Task:
-    """The problem for a package, or one of a few of its points."""
+    """Return the problem for a package, or one of a few of its points."""
     X, y = instance.read()
     width = gamma(X) if instance.kernel == "rbf" else None
     if small:
@@ -47,7 +47,7 @@ def task(instance: Instance, fit: dict[str, Any], small: bool = False) -> Task:
 
 
 def printed(run: Callable[[], Any]) -> tuple[Any, str]:
-    """What a call returns, and what it and its libraries print, C or Python."""
+    """Return the result of a call, and what it and its libraries print, C or Python."""
     sys.stdout.flush()
     with tempfile.TemporaryFile() as file:
         before = os.dup(1)
@@ -69,7 +69,7 @@ def fitted(fit: Fit) -> tuple[Timed, Model]:
         warnings.simplefilter("always")
         first, text = printed(lambda: timed(fit.run))
     model = fit.read(first.result, text, warned(caught))
-    if first.cpu >= SHORT:
+    if first.cpu >= SHORT_SECONDS:
         return first, model
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -84,15 +84,14 @@ def warm_up(request: dict[str, Any], warm: set[tuple[str, ...]]) -> None:
     instance = Instance(**request["instance"])
     kind = (instance.problem, instance.data)
     if kind not in warm:
-        with suppress(
-            Exception
-        ):  # what is wrong is told of the whole problem, if it fails there, too
+        # A fault is reported for the whole problem, if that fails, too.
+        with suppress(Exception):
             fitted(FITS[request["fit"]](task(instance, request, small=True)))
         warm.add(kind)
 
 
 def answer(request: dict[str, Any], fit: Fit) -> dict[str, Any]:
-    """The answer to a request."""
+    """Fit and return the answer to a request."""
     took, model = fitted(fit)
     arrays: dict[str, Array] = {
         name: part for name in ("w", "beta") if (part := getattr(model, name)) is not None
@@ -115,7 +114,7 @@ def failed(failure: Exception) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer requests until there are none."""
+    """Serve requests until there are none."""
     processor, gigabytes = int(sys.argv[1]), float(sys.argv[2])
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {processor})

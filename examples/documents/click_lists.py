@@ -1,9 +1,9 @@
-"""Document W: what clicks tell of a ranking
-=========================================
+"""Document W: clicks as part of a ranking
+=======================================
 
 Users click on documents that they want, of lists that are shown in some order. A click
-says that the document is better than those above it that were passed over, and nothing
-of the others: clicks are a part of the ranking. How much is lost by that?
+means that the document is better than the skipped ones above it, and nothing for the
+others: clicks are a part of the ranking. The loss by that is measured.
 
 Run it: ``python examples/documents/click_lists.py [--full] [--save FOLDER]``. With
 ``--full`` there are 30 repeats. Documents have 10 features and a linear utility. One
@@ -32,11 +32,11 @@ from equimargin.solvers import Solution, solve
 SHOWN, FEATURES, TESTED = 10, 10, 60
 """Documents of a list, their features, and lists in the test set."""
 ERRING = {"users never err": 0.0, "a click in five is anywhere": 0.2}
-"""How often a user clicks on any document in place of a wanted one."""
+"""Rate at which a user clicks on any document in place of a wanted one."""
 
 
 class Size(NamedTuple):
-    """How much is done: numbers of lists to learn from, wanted documents of a list, repeats."""
+    """Numbers of lists to learn from, wanted documents of a list, and repeats."""
 
     lists: tuple[int, ...]
     wanted: tuple[int, ...]
@@ -56,14 +56,14 @@ class Lists(NamedTuple):
 
 
 def drawn(random: np.random.Generator, w: Array, lists: int) -> Lists:
-    """Lists of documents; users weigh the features by w, with some noise of their own."""
+    """Draw lists of documents; users weight the features by w, with noise."""
     qid = np.repeat(np.arange(lists), SHOWN)
     X = random.normal(size=(len(qid), FEATURES))
     return Lists(X, X @ w + 0.3 * random.normal(size=len(qid)), qid)
 
 
 def of_orders(lists: Lists) -> Solution:
-    """What the whole orders teach: every pair of a list."""
+    """Return the solution learned from whole orders: every pair of a list."""
     pairs = np.argwhere(rank_matrix(lists.utility, lists.qid))
     return learned(ranking_from_pairs(lists.X, pairs, C=cost(lists)))
 
@@ -71,7 +71,10 @@ def of_orders(lists: Lists) -> Solution:
 def of_clicks(
     lists: Lists, wanted: int, errs: float, random: np.random.Generator
 ) -> tuple[Solution, int]:
-    """What clicks teach on lists that were shown in random orders, and how many pairs they told."""
+    """Return the solution learned from clicks, and the number of pairs.
+
+    The lists are shown in random orders.
+    """
     told = []
     for query in np.unique(lists.qid):
         shown = random.permutation(np.flatnonzero(lists.qid == query))
@@ -85,17 +88,24 @@ def of_clicks(
 
 
 def cost(lists: Lists) -> float:
-    """C, the same for a number of lists whatever is known of them: the documents' problems differ in their pairs alone."""
+    """Return C, which depends on the number of lists alone.
+
+    The documents' problems differ in their pairs alone.
+    """
     return 10.0 / len(lists.qid)
 
 
 def learned(problem: MarginProblem) -> Solution:
-    """The optimum."""
+    """Return the optimum."""
     return solve(problem, tol=1e-4)
 
 
 class Told(NamedTuple):
-    """Of one repeat: tau on new lists by orders and by clicks, pairs that clicks told, and their optimum over that of the orders."""
+    """Result of one repeat.
+
+    tau on new lists by orders and by clicks, pairs given by clicks, and their optimum over
+    that of the orders.
+    """
 
     orders: float
     clicks: float
@@ -104,7 +114,7 @@ class Told(NamedTuple):
 
 
 def repeated(lists: int, wanted: int, errs: float, seed: int) -> Told:
-    """One repeat."""
+    """Run one repeat."""
     random = np.random.default_rng([seed, lists])
     w = random.normal(size=FEATURES)
     training, test = drawn(random, w, lists), drawn(random, w, TESTED)
@@ -122,15 +132,21 @@ Table = dict[tuple[str, int, int], Array]
 
 
 def lines(found: Table) -> Iterator[str]:
-    """Means of the repeats."""
-    yield f"{'users':28s}{'wanted':>7s}{'lists':>7s}{'tau by orders':>15s}{'tau by clicks':>15s}{'pairs told':>12s}{'optimum, share':>16s}"
+    """Yield means of the repeats."""
+    yield (
+        f"{'users':28s}{'wanted':>7s}{'lists':>7s}{'tau by orders':>15s}{'tau by clicks':>15s}"
+        f"{'pairs told':>12s}{'optimum, share':>16s}"
+    )
     for (users, wanted, lists), rows in found.items():
         mean = rows.mean(axis=0)
-        yield f"{users:28s}{wanted:7d}{lists:7d}{mean[0]:15.3f}{mean[1]:15.3f}{mean[2]:12.0f}{mean[3]:16.3f}"
+        yield (
+            f"{users:28s}{wanted:7d}{lists:7d}{mean[0]:15.3f}{mean[1]:15.3f}{mean[2]:12.0f}"
+            f"{mean[3]:16.3f}"
+        )
 
 
 def outcomes(found: Table, size: Size) -> Iterator[Outcome]:
-    """Whether clicks are a part of what orders tell, and whether the problem is easier by it."""
+    """Yield whether clicks give a part of the orders' pairs, and an easier problem."""
     sure = {
         (wanted, lists): rows
         for (users, wanted, lists), rows in found.items()
@@ -158,7 +174,7 @@ def outcomes(found: Table, size: Size) -> Iterator[Outcome]:
 
 
 def picture(found: Table, size: Size) -> Figure:
-    """Tau on new lists over the number of lists that were learned from."""
+    """Draw tau on new lists over the number of training lists."""
     figure, axes = plt.subplots(1, len(ERRING), figsize=(9, 3.6), sharey=True)
     for at, users in zip(axes, ERRING, strict=True):
         for wanted in size.wanted:
@@ -180,7 +196,7 @@ def picture(found: Table, size: Size) -> Figure:
 
 
 def main(full: bool = False, data: Path = DATA) -> Report:
-    """Learning from clicks; `data` is not read, because all lists are drawn."""
+    """Run the experiment with clicks; `data` is not read: all lists are drawn."""
     size = FULL if full else SMALL
     found = {
         (users, wanted, lists): np.array(

@@ -1,4 +1,4 @@
-"""What the experiments share: the options of their commands, where public data lie, and what becomes of the claims of the documents."""
+"""Shared parts of the experiments: options, folder of public data, and outcomes of claims."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # for the ledger
 from ledger import claim
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-"""The folder of public data sets that do not ship with the project, beside the checkout."""
+"""Folder of public data sets that do not ship with the project, next to the checkout."""
 
 
 class Outcome(NamedTuple):
-    """What an experiment says of a claim of the ledger.
+    """Outcome of an experiment for a claim of the ledger.
 
     Parameters
     ----------
     id : str
-        Of the claim.
+        Id of the claim.
     reproduced : bool | None
-        Whether the figures are as it says; None where they cannot tell.
+        True if the figures are as claimed; None if they cannot decide it.
     because : str
-        The figures, in a sentence.
+        Sentence with the figures.
     """
 
     id: str
@@ -38,12 +38,12 @@ class Outcome(NamedTuple):
 
     @property
     def word(self) -> str:
-        """What became of the claim."""
+        """Outcome of the claim, as a word."""
         return {True: "reproduced", False: "not reproduced", None: "not decided"}[self.reproduced]
 
 
 class Report(NamedTuple):
-    """What an experiment hands back: the lines of its table, what became of the claims, and its picture."""
+    """Result of an experiment: lines of its table, outcomes of claims, and its picture."""
 
     table: list[str]
     outcomes: list[Outcome]
@@ -51,15 +51,17 @@ class Report(NamedTuple):
 
 
 def command(name: str, run: Callable[[bool, Path], Report]) -> None:
-    """Run an experiment from the command line: print its table and its outcomes, and show its picture or save both.
+    """Run an experiment from the command line: print its table and its outcomes.
+
+    Its picture is shown, or the picture and the table are saved.
 
     Parameters
     ----------
     name : str
-        Of the files that are saved.
+        Name of the files that are saved.
     run : Callable[[bool, Path], Report]
-        The experiment, of its size, where true is the one that the document prints, and
-        of the folder of public data.
+        Experiment, a function of its size (true for the size that the document prints)
+        and of the folder of public data.
     """
     parser = argparse.ArgumentParser(prog=name)
     parser.add_argument(
@@ -76,7 +78,7 @@ def command(name: str, run: Callable[[bool, Path], Report]) -> None:
         "--data",
         type=Path,
         default=DATA,
-        help="the folder of public data sets; by default ../shared/data beside the checkout",
+        help="folder of public data sets; by default ../shared/data next to the checkout",
     )
     options = parser.parse_args()
     report = run(options.full, options.data)
@@ -96,7 +98,7 @@ def command(name: str, run: Callable[[bool, Path], Report]) -> None:
 
 
 def said(outcomes: Iterable[Outcome]) -> list[str]:
-    """A line for each claim: its words, what became of it, and why."""
+    """Return a line for each claim: its words, its outcome, and the reason."""
     return [
         f"{one.id}, {claim(one.id).says!r}: {one.word}, because {one.because}" for one in outcomes
     ]

@@ -1,8 +1,8 @@
 """Document K, Figures 1 to 3: test performance over training time
 ==================================================================
 
-How soon does a method rank new queries as well as it ever will? At every check of a
-method's duality gap the model that it has by then ranks the test queries. The clock is
+The time after which a method ranks new queries as well as it ever will. At every check
+of a method's duality gap its current model ranks the test queries. The clock is
 CPU time and stands still while a model is scored.
 
 Run it: ``python examples/documents/kernel_figures.py [--full] [--save FOLDER]``.
@@ -64,7 +64,7 @@ PUBLISHED = {
     "coordinate_descent": "SVMlight",
     "linear_program": "RV-SVM",
 }
-"""What K calls the methods that it compares."""
+"""Names of the compared methods in document K."""
 CRITERIA: dict[str, Callable[..., Any]] = {
     "pairwise accuracy": partial(pairwise_accuracy, ties="wrong"),
     "mean NDCG": mean_ndcg,
@@ -72,7 +72,10 @@ CRITERIA: dict[str, Callable[..., Any]] = {
 SETTLED = 0.002
 """Distance from the score of the optimal model within which a method has arrived."""
 TOL = 1e-4
-"""Relative gap at which a run ends; models that choose C and gamma have a hundred times as much, the optimal model a tenth."""
+"""Relative gap at which a run ends.
+
+Models that choose C and gamma have a hundred times as much, the optimal model a tenth.
+"""
 
 
 class Queries(NamedTuple):
@@ -83,7 +86,7 @@ class Queries(NamedTuple):
     qid: NDArray[Any]
 
     def first(self, count: int | None) -> "Queries":
-        """The documents of the first queries."""
+        """Return the documents of the first queries."""
         names = np.unique(self.qid)[:count]
         return Queries(*(part[np.isin(self.qid, names)] for part in self))
 
@@ -98,7 +101,10 @@ class Fold(NamedTuple):
 
 
 class Size(NamedTuple):
-    """How much is done: queries of MQ2008 (None for all) and of a drawn set, C and gamma tried, seconds a run at most."""
+    """Queries of MQ2008 (None for all) and of a drawn set, C and gamma, seconds a run.
+
+    Seconds are the maximum of a run.
+    """
 
     queries: int | None
     drawn: int
@@ -138,7 +144,10 @@ class Run(NamedTuple):
 
     @property
     def arrived(self) -> float:
-        """CPU seconds from which on the score stays as near to that of the optimal model as SETTLED; infinite if it does not get there."""
+        """CPU seconds from which on the score stays within SETTLED of the optimal model's.
+
+        Infinite if it does not get there.
+        """
         far = [
             at for at, check in enumerate(self.checks) if abs(check.score - self.optimum) > SETTLED
         ]
@@ -147,7 +156,10 @@ class Run(NamedTuple):
 
 
 def drawn(seed: int, queries: int, levels: int) -> Queries:
-    """Queries of 20 documents with 46 features in [0, 1], whose relevance is bent and noisy; half are of the lowest of few levels."""
+    """Draw queries of 20 documents with 46 features in [0, 1], with noisy relevance.
+
+    Relevance is nonlinear; half of the documents are of the lowest of few levels.
+    """
     random = np.random.default_rng(seed)
     qid = np.repeat(np.arange(queries), 20)
     X = random.random((len(qid), 46)) ** 2
@@ -160,7 +172,7 @@ def drawn(seed: int, queries: int, levels: int) -> Queries:
 
 
 def folds(size: Size, data: Path) -> Iterator[Fold]:
-    """MQ2008, and what stands in the place of the others."""
+    """Yield MQ2008, and substitutes of the other sets."""
     if (data / "mq2008").is_dir():
         parts = [load(data / "mq2008" / f"S{part}.txt", task="ranking") for part in range(1, 6)]
         read = [Queries(dense(part.X), part.y, np.asarray(part.qid)) for part in parts]
@@ -174,14 +186,14 @@ def folds(size: Size, data: Path) -> Iterator[Fold]:
 
 
 def coefficients(problem: Problem, point: CanonicalPoint) -> Array:
-    """beta of a point, (m,)."""
+    """Return beta of a point, (m,)."""
     beta = Solution(problem, "", point, Status.FINISHED, "", None, 0.0).beta
     assert beta is not None
     return beta
 
 
 def chosen(kind: str, fold: Fold, size: Size) -> dict[str, tuple[float, float]]:
-    """C and gamma that rank the validation queries best, by criterion."""
+    """Return C and gamma that rank the validation queries best, by criterion."""
     scores: dict[tuple[float, float], dict[str, float]] = {}
     for gamma in size.gamma:
         kernel, before = rbf(gamma), None
@@ -202,7 +214,7 @@ def chosen(kind: str, fold: Fold, size: Size) -> dict[str, tuple[float, float]]:
 def traced(
     kind: str, criterion: str, fold: Fold, C: float, gamma: float, seconds: float
 ) -> Iterator[Run]:
-    """The test scores of the models along the runs of all methods for a problem."""
+    """Yield the test scores of the models along the runs of all methods for a problem."""
     kernel = rbf(gamma)
     block = kernel.block(fold.test.X, fold.training.X)
     problem = MAKERS[kind](*fold.training, C=C, kernel=kernel)
@@ -226,7 +238,10 @@ def traced(
 
 
 def runs(fold: Fold, size: Size) -> list[Run]:
-    """All methods by all criteria on a fold; the levels of MQ2007-list are too many for gains 2^y, as K says of its own."""
+    """Return all methods by all criteria on a fold.
+
+    The levels of MQ2007-list are too many for gains 2^y, as K states of its own.
+    """
     best = {kind: chosen(kind, fold, size) for kind in MAKERS}
     criteria = [name for name in CRITERIA if name != "mean NDCG" or fold.training.y.max() < 500]
     return [
@@ -237,7 +252,10 @@ def runs(fold: Fold, size: Size) -> list[Run]:
 
 
 def without_square(fold: Fold, C: float, gamma: float) -> dict[str, float]:
-    """Test scores of the squared hinge with the kernel as K prints it, exp(-gamma |x - z|), and with the square."""
+    """Return test scores of the squared hinge with K's kernel as printed, and squared.
+
+    K prints exp(-gamma |x - z|).
+    """
     found = {}
     for name, power in (("exp(-gamma |x - z|)", 0.5), ("exp(-gamma |x - z|^2)", 1.0)):
 
@@ -257,18 +275,20 @@ def without_square(fold: Fold, C: float, gamma: float) -> dict[str, float]:
 
 
 def table(fold: Fold, found: list[Run]) -> list[str]:
-    """A line for each run."""
+    """Return a line for each run."""
     sizes = f"{len(fold.training.y):,} documents of {len(np.unique(fold.training.qid))} queries"
     lines = [f"{fold.name}: {sizes} in training, {len(fold.test.y):,} in test"]
     head = (
         f"  "
-        f"{'criterion':18s}{'method':20s}{'log2 C':>7s}{'log2 gamma':>11s}{'arrived, s':>11s}{'ended, s':>9s}{'gap':>9s}{'score':>8s}"
+        f"{'criterion':18s}{'method':20s}{'log2 C':>7s}{'log2 gamma':>11s}"
+        f"{'arrived, s':>11s}{'ended, s':>9s}{'gap':>9s}{'score':>8s}"
     )
     lines.append(head)
     for run in sorted(found, key=lambda run: (run.criterion, run.arrived)):
         line = (
             f"  "
-            f"{run.criterion:18s}{run.method:20s}{np.log2(run.C):7.0f}{np.log2(run.gamma):11.0f}{run.arrived:11.3f}"
+            f"{run.criterion:18s}{run.method:20s}{np.log2(run.C):7.0f}{np.log2(run.gamma):11.0f}"
+            f"{run.arrived:11.3f}"
         )
         lines.append(
             f"{line}{run.checks[-1].seconds:9.2f}{run.gap:9.0e}{run.checks[-1].score:8.4f}"
@@ -277,7 +297,10 @@ def table(fold: Fold, found: list[Run]) -> list[str]:
 
 
 def arrivals(found: list[Run]) -> dict[str, dict[str, float]]:
-    """When each method arrives, by criterion; a method that does not take the set never does."""
+    """Return the time at which each method arrives, by criterion.
+
+    It is infinite for a method that does not take the set.
+    """
     criteria = dict.fromkeys(run.criterion for run in found)
     when = {(run.criterion, run.method): run.arrived for run in found}
     return {
@@ -287,7 +310,10 @@ def arrivals(found: list[Run]) -> dict[str, dict[str, float]]:
 
 
 def outcome(id: str, fold: Fold, found: list[Run]) -> Outcome:
-    """Whether K's own method arrives before the three that it is compared with, by both criteria."""
+    """Return the outcome for K's own method: to arrive before its three rivals.
+
+    It has to by both criteria.
+    """
     words, first = [], True
     for criterion, when in arrivals(found).items():
         first &= when["tron"] <= min(when[method] for method in PUBLISHED)
@@ -304,7 +330,7 @@ def outcome(id: str, fold: Fold, found: list[Run]) -> Outcome:
 
 
 def second(fold: Fold, found: list[Run]) -> Outcome:
-    """Whether cutting planes come second by both criteria."""
+    """Return the outcome for cutting planes: to come second by both criteria."""
     orders = {
         criterion: sorted(PUBLISHED, key=lambda method: when[method])
         for criterion, when in arrivals(found).items()
@@ -319,9 +345,12 @@ def second(fold: Fold, found: list[Run]) -> Outcome:
 
 
 def picture(found: dict[str, list[Run]]) -> Figure:
-    """Score over training time, a column for each set and a row for each criterion; the start, which scores nothing, is left out.
+    """Draw score over training time, a column for each set and a row for each criterion.
 
-    Lines are whole of the methods that K compares, and dashed of those that this package takes for the same problems.
+    The start, which scores nothing, is left out.
+
+    Lines are whole of the methods that K compares, and dashed of those that this package
+    takes for the same problems.
     """
     panels = [
         (name, criterion)
@@ -370,7 +399,7 @@ def picture(found: dict[str, list[Run]]) -> Figure:
 
 
 def main(full: bool = False, data: Path = DATA) -> Report:
-    """All three figures."""
+    """Make all three figures."""
     size, found, lines = FULL if full else SMALL, {}, []
     folded = list(folds(size, data))
     warm = Fold("", *(drawn(seed, 6, 3) for seed in range(3)))

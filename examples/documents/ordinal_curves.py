@@ -2,9 +2,9 @@
 =================================================
 
 Ranks have an order and no distances. A ranking learns a utility and cuts it into
-intervals; a classification ignores the order of the ranks, and a regression believes in
-distances. Which of the three inverts the fewest pairs of new points, by the number of
-points it learned from?
+intervals; a classification ignores the order of the ranks, and a regression relies on
+distances. The three are compared by the pairs of new points that they invert, by the
+number of training points.
 
 Run it: ``python examples/documents/ordinal_curves.py [--full] [--save FOLDER]``. With
 ``--full`` there are 30 repeats of seven sizes. The controlled experiment draws points
@@ -44,7 +44,7 @@ FILE = "ohsumed-queries-1-6.txt"
 DOCUMENTS = "documents of a query"
 """The name of the real experiment."""
 METHODS = ("ranking", "classification", "regression")
-TESTED = 500
+TEST_POINTS = 500
 """Points in the test set of the controlled experiment."""
 
 
@@ -55,12 +55,12 @@ class Points(NamedTuple):
     y: Array
 
     def at(self, rows: Any) -> "Points":
-        """Some of them."""
+        """Return some of the points."""
         return Points(self.X[rows], self.y[rows])
 
 
 class Size(NamedTuple):
-    """How much is done: sizes of training sets, and repeats."""
+    """Sizes of training sets, and repeats."""
 
     sizes: tuple[int, ...]
     repeats: int
@@ -71,14 +71,17 @@ FULL = Size((10, 15, 20, 30, 50, 80, 120), 30)
 
 
 def controlled(random: np.random.Generator, m: int, ranks: int, noise: float) -> Points:
-    """m points of the unit square in ranks."""
+    """Draw m points of the unit square in ranks."""
     X = random.uniform(size=(m, 2))
     utility = 10 * (X[:, 0] - 0.5) * (X[:, 1] - 0.5) + noise * random.normal(size=m)
     return Points(X, np.digitize(utility, CUTS[ranks]).astype(float))
 
 
 def inverted(y: Array, h: Array) -> float:
-    """The share of pairs of different ranks that the predicted ranks invert; a pair that they do not tell apart counts a half."""
+    """Return the share of pairs of different ranks that the predicted ranks invert.
+
+    A pair of equal predicted ranks counts a half.
+    """
     counts = concordance(y, h)
     return float((counts.discordant + counts.tied / 2).sum() / counts.pairs.sum())
 
@@ -86,7 +89,7 @@ def inverted(y: Array, h: Array) -> float:
 def ranks_by(
     method: str, C: float, kernel: dict[str, Any], learned: Points
 ) -> Callable[[Array], Array]:
-    """The ranks that a method predicts."""
+    """Return the predictor of ranks by a method."""
     if method == "ranking":
         ranker = MarginRanker(C=C, **kernel).fit(*learned)
         cut = boundaries_between(learned.y, ranker.predict(learned.X))
@@ -102,7 +105,10 @@ def ranks_by(
 def error(
     method: str, kernel: dict[str, Any], learned: Points, validated: Points, tested: Points
 ) -> float:
-    """The share of inverted test pairs, at the C of the fewest inverted validation pairs."""
+    """Return the share of inverted test pairs, at the C of the fewest inverted pairs.
+
+    C is chosen on the validation pairs.
+    """
     best, fewest = None, np.inf
     for C in COSTS:
         predict = ranks_by(method, C, kernel, learned)
@@ -114,17 +120,17 @@ def error(
 
 
 def enough(points: Points) -> bool:
-    """Whether there are two ranks at least."""
+    """Return True if there are at least two ranks."""
     return len(np.unique(points.y)) > 1
 
 
 def in_the_square(size: Size, ranks: int, noise: float) -> Array:
-    """Errors of the controlled experiment, (repeats, sizes, methods)."""
+    """Return errors of the controlled experiment, (repeats, sizes, methods)."""
     kernel = {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0}
     errors = np.empty((size.repeats, len(size.sizes), len(METHODS)))
     for repeat in range(size.repeats):
         random = np.random.default_rng(repeat)
-        tested = controlled(random, TESTED, ranks, noise)
+        tested = controlled(random, TEST_POINTS, ranks, noise)
         for at, m in enumerate(size.sizes):
             learned, validated = (controlled(random, m, ranks, noise) for _ in range(2))
             while not (enough(learned) and enough(validated)):
@@ -136,7 +142,7 @@ def in_the_square(size: Size, ranks: int, noise: float) -> Array:
 
 
 def real_sets(data: Path) -> list[Points]:
-    """Queries of OHSUMED, or the diabetes data in three ranks."""
+    """Return queries of OHSUMED, or the diabetes data in three ranks."""
     file = data / FILE
     if file.is_file():
         table = load(file, task="ranking")
@@ -158,7 +164,10 @@ def real_sets(data: Path) -> list[Points]:
 
 
 def in_reality(size: Size, sets: list[Points]) -> Array:
-    """Errors of the real experiment, (repeats, sizes, methods): repeats take the sets in turn, and rank the documents that are left."""
+    """Return errors of the real experiment, (repeats, sizes, methods).
+
+    Repeats take the sets in turn, and rank the documents that are left.
+    """
     kernel = {"kernel": "rbf", "gamma": 0.1}
     sizes = [m for m in size.sizes if m <= 50]
     sets = [
@@ -179,7 +188,10 @@ def in_reality(size: Size, sets: list[Points]) -> Array:
 
 
 def lines(found: dict[str, Array], size: Size) -> Iterator[str]:
-    """Mean shares of inverted pairs, and the advantage of ranking over the better of the others with its standard error."""
+    """Yield mean shares of inverted pairs, and the advantage of ranking over its rivals.
+
+    The advantage is over the better of the others, with its standard error.
+    """
     yield (
         f"{'':34s}{'points':>7s}"
         + "".join(f"{method:>16s}" for method in METHODS)
@@ -193,18 +205,21 @@ def lines(found: dict[str, Array], size: Size) -> Iterator[str]:
 
 
 def advantage(errors: Array, at: int) -> Array:
-    """By how much ranking is ahead of the better of the others at a size, in each repeat."""
+    """Return the lead of ranking over the better of the others, by repeat, at a size."""
     rival = 1 + int(errors[:, at, 1:].mean(axis=0).argmin())
     return np.asarray(errors[:, at, rival] - errors[:, at, 0])
 
 
 def mean_and_error(values: Array) -> tuple[float, float]:
-    """The mean of the repeats, and its standard error."""
+    """Return the mean of the repeats, and its standard error."""
     return float(values.mean()), float(values.std() / np.sqrt(len(values)))
 
 
 def better(id: str, found: dict[str, Array]) -> Outcome:
-    """Whether ranking is ahead at most sizes, and in the mean of all of them by more than two standard errors."""
+    """Return the outcome for ranking: ahead at most sizes and in the mean of all.
+
+    The mean must be ahead by more than two standard errors.
+    """
     sure, words = True, []
     for name, errors in found.items():
         ahead = np.stack([advantage(errors, at) for at in range(errors.shape[1])])
@@ -218,7 +233,10 @@ def better(id: str, found: dict[str, Array]) -> Outcome:
 
 
 def outcomes(found: dict[str, Array], at_hand: bool) -> Iterator[Outcome]:
-    """Whether ranking is ahead where there are more than two ranks, and whether the curves fall; at_hand : whether documents are."""
+    """Yield whether ranking is ahead for more than two ranks, and whether the curves fall.
+
+    `at_hand` is true if the documents are present.
+    """
     yield better(
         "O.abstract.better",
         {name: errors for name, errors in found.items() if "five ranks" in name},
@@ -237,7 +255,7 @@ def outcomes(found: dict[str, Array], at_hand: bool) -> Iterator[Outcome]:
 
 
 def picture(found: dict[str, Array], size: Size) -> Figure:
-    """The learning curves, a panel for each experiment."""
+    """Draw the learning curves, a panel for each experiment."""
     figure, axes = plt.subplots(1, len(found), figsize=(3.5 * len(found), 3.5), squeeze=False)
     for at, (name, errors) in zip(axes[0], found.items(), strict=True):
         sizes = size.sizes[: errors.shape[1]]
@@ -253,7 +271,7 @@ def picture(found: dict[str, Array], size: Size) -> Figure:
 
 
 def main(full: bool = False, data: Path = DATA) -> Report:
-    """Both experiments."""
+    """Run both experiments."""
     size = FULL if full else SMALL
     found = {f"five ranks, {name}": in_the_square(size, 5, noise) for name, noise in NOISE.items()}
     found["two ranks, deviation 0.125"] = in_the_square(size, 2, 0.125)

@@ -44,7 +44,7 @@ PANELS = {
     "(c) more iterations": 0.5,
     "(d) smallest lambda": 1.0,
 }
-"""What share of the path's breakpoints lies before each panel."""
+"""Share of the path's breakpoints before each panel."""
 
 
 class Points(NamedTuple):
@@ -55,12 +55,12 @@ class Points(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """A solution of the path.
+    """Solution of the path.
 
     Parameters
     ----------
     lam : float
-        Its lambda.
+        Value of lambda.
     ordered : float
         Share of all pairs in order.
     beyond : float
@@ -68,7 +68,7 @@ class Panel(NamedTuple):
     wrong : int
         Points on the wrong side of the cut.
     spread : float
-        The mean distance of a pair.
+        Mean distance of a pair.
     """
 
     lam: float
@@ -79,7 +79,10 @@ class Panel(NamedTuple):
 
 
 def mixture(data: Path) -> Points:
-    """The mixture data, or points drawn as they were: ten centres a class, each point around one of them."""
+    """Return the mixture data, or points drawn by their recipe.
+
+    The recipe has ten centres a class, and each point around one of them.
+    """
     if (data / "esl-mixture.csv").is_file():
         table = load(data / "esl-mixture.csv")
         return Points(dense(table.X), (np.asarray(table.y) > 0).astype(float))
@@ -96,7 +99,7 @@ def mixture(data: Path) -> Points:
 
 
 def followed(points: Points, gamma: float, full: bool) -> RegularizationPath:
-    """The path, over all pairs or those of the reduced graph."""
+    """Return the path, over all pairs or those of the reduced graph."""
     kernel = rbf(gamma)
     whole = ranking(*points, kernel=kernel)
     problem = (
@@ -110,7 +113,7 @@ def followed(points: Points, gamma: float, full: bool) -> RegularizationPath:
 
 
 def panels(path: RegularizationPath, points: Points) -> dict[str, Panel]:
-    """The four solutions of a path."""
+    """Return the four solutions of a path."""
     found = {}
     for name, share in PANELS.items():
         lam = float(path.lambdas[round(share * (len(path) - 1))])
@@ -128,7 +131,7 @@ def panels(path: RegularizationPath, points: Points) -> dict[str, Panel]:
 
 
 def drawn(axes: Axes, path: RegularizationPath, points: Points, name: str, panel: Panel) -> None:
-    """A panel: the points, the score, and the cut."""
+    """Draw a panel: the points, the score, and the cut."""
     low, high = points.X.min(axis=0) - 0.3, points.X.max(axis=0) + 0.3
     across, up = (np.linspace(low[at], high[at], 80) for at in (0, 1))
     grid = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
@@ -142,7 +145,7 @@ def drawn(axes: Axes, path: RegularizationPath, points: Points, name: str, panel
 
 
 def picture(path: RegularizationPath, points: Points, found: dict[str, Panel]) -> Figure:
-    """Figure 4."""
+    """Draw Figure 4."""
     figure, axes = plt.subplots(1, 4, figsize=(13, 4))
     for at, (name, panel) in zip(axes, found.items(), strict=True):
         drawn(at, path, points, name, panel)
@@ -158,7 +161,7 @@ def picture(path: RegularizationPath, points: Points, found: dict[str, Panel]) -
 
 
 def main(full: bool = False, data: Path = DATA) -> Report:
-    """Figure 4, and the same with other widths."""
+    """Make Figure 4, also with other widths."""
     points, lines, found = mixture(data), [], {}
     for gamma in WIDTHS:
         path = followed(points, gamma, full)

@@ -1,8 +1,8 @@
 """Document P, Tables 1 to 3: pairs, and lambda chosen along the path
 ===================================================================
 
-How many pairs four data sets have, with and without the reduced graph, and what
-choosing lambda along the path comes to.
+Numbers of pairs of four data sets, with and without the reduced graph, and the results
+of the choice of lambda along the path.
 
 Run it: ``python examples/documents/path_tables.py [--full] [--save FOLDER]``. With
 ``--full`` there are ten splits, as printed, and some of all pairs; without it there are
@@ -11,7 +11,7 @@ two of the reduced graph of the smaller sets. The files are ``esl-mixture.csv``,
 out. Cancer comes with scikit-learn.
 
 Half of the points train, a quarter validates, a quarter tests, as in Table 2. The
-kernel width, the scaling of the features and where the paths end are not said: here
+kernel width, the scaling of the features and where the paths end are not given: here
 features have mean 0 and deviation 1 on the training points, ``k(x,
 z) = exp(-|x - z|^2 / d)``, and paths go down to LAMBDA_MIN. Every lambda of a path is
 validated, not its breakpoints only. The width is varied.
@@ -41,7 +41,7 @@ from equimargin.selection.along_path import best
 from equimargin.solvers import RegularizationPath, regularization_path
 
 LAMBDA_MIN = 1e-2
-TIME_LIMIT = 120.0
+TIME_LIMIT_SECONDS = 120.0
 """Seconds a path."""
 WIDTHS = (0.01, 0.1, 1.0, 10.0, 100.0)
 """gamma times the number of features, which the document does not print."""
@@ -52,7 +52,10 @@ FEW_SPLITS, SMALLER = 2, ("Mixtures", "Cancer")
 
 
 class Printed(NamedTuple):
-    """What the document has of a data set: Table 1, full and reduced, and Table 3, reduced.  splits : of all pairs that are run here."""
+    """Figures of a data set in the document: Table 1, full and reduced, and Table 3, reduced.
+
+    `splits` is the number of splits of all pairs that are run here.
+    """
 
     full: int
     reduced: int
@@ -78,12 +81,16 @@ class Points(NamedTuple):
     y: np.ndarray
 
     def part(self, rows: np.ndarray) -> "Points":
-        """Some of them."""
+        """Return some of the points."""
         return Points(self.X[rows], self.y[rows])
 
 
 class Split(NamedTuple):
-    """Of one split: the path's pairs, breakpoints and CPU seconds; the chosen lambda, its points with a coefficient, its test error."""
+    """Result of one split.
+
+    The path's pairs, breakpoints and CPU seconds; the chosen lambda, its points with a
+    coefficient, its test error.
+    """
 
     pairs: int
     breakpoints: int
@@ -95,7 +102,10 @@ class Split(NamedTuple):
 
 
 def read(folder: Path) -> dict[str, Points]:
-    """The data sets whose files are there; Auto without the rows that lack a horsepower."""
+    """Return the data sets whose files are present; Auto without incomplete rows.
+
+    Incomplete rows lack a horsepower.
+    """
     cancer = load_breast_cancer()
     found = {"Cancer": Points(cancer.data, cancer.target.astype(float))}
     for name, file in (
@@ -118,7 +128,7 @@ def read(folder: Path) -> dict[str, Points]:
 
 
 def split(points: Points, seed: int) -> tuple[Points, Points, Points]:
-    """Training, validation and test points, with the same share of every relevance."""
+    """Return training, validation and test points, with equal shares of every relevance."""
     shuffled = np.random.default_rng(seed).permutation(len(points.y))
     order = shuffled[np.argsort(points.y[shuffled], kind="stable")]
     rest = order[1::2]
@@ -126,20 +136,20 @@ def split(points: Points, seed: int) -> tuple[Points, Points, Points]:
 
 
 def scaled(parts: tuple[Points, ...]) -> Iterator[Points]:
-    """Features by the mean and deviation of the first part."""
+    """Scale features by the mean and deviation of the first part."""
     mean, deviation = parts[0].X.mean(axis=0), parts[0].X.std(axis=0)
     return (Points((part.X - mean) / deviation, part.y) for part in parts)
 
 
 def problem_of(points: Points, kernel: Kernel, reduced: bool) -> MarginProblem:
-    """RankSVM over all pairs, or over those of the reduced graph."""
+    """Return RankSVM over all pairs, or over those of the reduced graph."""
     if reduced:
         return ranking_from_pairs(points.X, reduced_preferences(points.y), kernel=kernel)
     return ranking(points.X, points.y, kernel=kernel)
 
 
 def coefficients(path: RegularizationPath, lam: float) -> int:
-    """How many points have a coefficient in f."""
+    """Return the number of points with a coefficient in f."""
     solution = path.at(lam)
     assert solution.dual is not None
     beta = path.problem.rows.rdot(solution.dual)
@@ -147,11 +157,11 @@ def coefficients(path: RegularizationPath, lam: float) -> int:
 
 
 def run(points: Points, seed: int, reduced: bool, width: float = 1.0) -> Split:
-    """One split: path, choice, test; width : gamma times the number of features."""
+    """Run one split: path, choice, test; `width` is gamma times the number of features."""
     training, validation, test = scaled(split(points, seed))
     problem = problem_of(training, rbf(width / training.X.shape[1]), reduced)
     started = time.process_time()
-    path = regularization_path(problem, LAMBDA_MIN, time_limit=TIME_LIMIT)
+    path = regularization_path(problem, LAMBDA_MIN, time_limit=TIME_LIMIT_SECONDS)
     seconds = time.process_time() - started
     lam = best(path, validation.X, validation.y).lam
     error = 1 - pairwise_accuracy(test.y, path.decision_function(test.X, lam)).mean
@@ -159,12 +169,12 @@ def run(points: Points, seed: int, reduced: bool, width: float = 1.0) -> Split:
 
 
 def spread(values: list[float], digits: str) -> str:
-    """Mean (standard deviation)."""
+    """Return the mean (standard deviation)."""
     return f"{np.mean(values):{digits}} ({np.std(values):{digits}})"
 
 
 def table_1(sets: dict[str, Points]) -> Iterator[str]:
-    """How many pairs there are."""
+    """Yield the numbers of pairs."""
     yield "Table 1. Pairs of all points, and of the reduced graph of Figure 3"
     yield (
         f"  {'':9s} {'all':>9s} {'printed':>9s} {'reduced':>9s} {'printed':>9s} {'levels':>7s} "
@@ -197,7 +207,7 @@ Splits = dict[tuple[str, str], list[Split]]
 
 
 def splits(sets: dict[str, Points], full: bool) -> Splits:
-    """What choosing lambda along the path comes to, split by split."""
+    """Run the choice of lambda along the path, split by split."""
     chosen = list(sets) if full else [name for name in SMALLER if name in sets]
     counts = {(name, "reduced"): SPLITS if full else FEW_SPLITS for name in chosen}
     if full:
@@ -209,7 +219,7 @@ def splits(sets: dict[str, Points], full: bool) -> Splits:
 
 
 def table_3(found: Splits) -> Iterator[str]:
-    """What choosing lambda along the path comes to."""
+    """Yield the results of the choice of lambda along the path."""
     yield (
         "Table 3. Means over splits (deviations); error: wrong test pairs; A: points with a "
         "coefficient; seconds: CPU, a path"
@@ -226,6 +236,7 @@ def table_3(found: Splits) -> Iterator[str]:
                 f"  {name:9s} {'printed':8s} {SPLITS:6d} {p.error:>14s} {p.lam:>16s} "
                 f"{p.size:>9s} {p.seconds:>7s}"
             )
+        # Means and deviations over the splits, in the order of the head.
         error, lam = (
             spread([one.error for one in done], ".2f"),
             spread([one.lam for one in done], ".3g"),
@@ -261,7 +272,10 @@ def table_3(found: Splits) -> Iterator[str]:
 
 
 def varied(sets: dict[str, Points], count: int) -> dict[tuple[str, float], list[float]]:
-    """Errors of the sets whose printed error is that of no constant function, with the reduced graph, by gamma times the features."""
+    """Return errors with the reduced graph, by gamma times the features.
+
+    Of the sets whose printed error is not that of a constant function.
+    """
     names = [name for name in ("Mixtures", "Auto") if name in sets]
     return {
         (name, width): [run(sets[name], seed, True, width).error for seed in range(count)]
@@ -271,7 +285,10 @@ def varied(sets: dict[str, Points], count: int) -> dict[tuple[str, float], list[
 
 
 def narrow(sets: dict[str, Points]) -> Iterator[str]:
-    """What is behind the document's numbers of Cancer and Diabetes: a kernel that is 1 at the point itself and 0 elsewhere."""
+    """Yield the cause of the document's numbers of Cancer and Diabetes.
+
+    It is a kernel that is 1 at the point itself and 0 elsewhere.
+    """
     yield (
         "Cancer and Diabetes once more: features as they are, k(x, z) = exp(-|x - z|^2), so "
         "that K is the identity, or nearly so"
@@ -308,7 +325,7 @@ def narrow(sets: dict[str, Points]) -> Iterator[str]:
 def outcomes(
     sets: dict[str, Points], errors: dict[tuple[str, float], list[float]]
 ) -> Iterator[Outcome]:
-    """What becomes of the numbers of pairs, and of the errors of the two sets that have any."""
+    """Yield outcomes of the numbers of pairs, and of the errors of the two sets with errors."""
     if "Auto" in sets:
         points, printed = sets["Auto"], PRINTED["Auto"]
         all_pairs, reduced = ranking(points.X, points.y).p, len(reduced_preferences(points.y))
@@ -336,7 +353,7 @@ def outcomes(
 
 
 def picture(found: Splits) -> Figure:
-    """Table 3's errors and seconds beside the printed ones."""
+    """Draw Table 3's errors and seconds next to the printed ones."""
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4))
     names = [name for name, kind in found if kind == "reduced"]
     for at, title, own, printed in (
@@ -370,7 +387,7 @@ def picture(found: Splits) -> Figure:
 
 
 def main(full: bool = False, data: Path = DATA) -> Report:
-    """Tables 1 and 3, by the splits of Table 2."""
+    """Make Tables 1 and 3, by the splits of Table 2."""
     sets = read(data)
     regularization_path(
         problem_of(Points(np.eye(4), np.arange(4) % 2.0), rbf(1.0), False), 0.1

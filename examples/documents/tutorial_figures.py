@@ -1,10 +1,10 @@
-"""Document T, Figures 7 to 10: a ranking vector machine beside a ranking SVM
-===========================================================================
+"""Document T, Figures 7 to 10: a ranking vector machine and a ranking SVM
+=======================================================================
 
 Section 5.3.1 draws points in [0, 1]^5, orders them by a random function, learns that
-order with both machines, and compares accuracy, training time, vectors, and what noise
-does. The ranking vector machine (RVM) is a linear program, the ranking SVM a quadratic
-one.
+order with both machines, and compares accuracy, training time, vectors, and the effect
+of noise. The ranking vector machine (RVM) is a linear program, the ranking SVM a
+quadratic one.
 
 Run it: ``python examples/documents/tutorial_figures.py [--full] [--save FOLDER]``. With
 ``--full`` sizes, costs and the 30 repeats are those that are printed. Each problem is
@@ -15,7 +15,7 @@ as SVM-light had), and as this package does it by itself (``column_generation``,
 favours both alike.
 
 The text leaves open the law of w (uniform in [0, 1] here), gamma (1 here, the width of
-the function that is learned), what counts as a support vector (points with a
+the function that is learned), the definition of a support vector (points with a
 coefficient, and pairs with a multiplier), and how neighbours are switched. The last
 lines of the table vary the first two. The printed ``exp(-|w - x|)^2`` orders points as
 ``exp(-|w - x|^2)`` does: both fall with the distance.
@@ -39,7 +39,7 @@ from equimargin.solvers import Solution, solve
 
 MACHINES: dict[str, Callable[..., Problem]] = {"RVM": ranking_vector_machine, "RankSVM": ranking}
 AS_THEN = {"RVM": "linear_program", "RankSVM": "coordinate_descent"}
-"""Solvers that go about it as the document's did: all pairs as rows, a variable for every pair."""
+"""Solvers like the document's: all pairs as rows, or a variable for every pair."""
 AS_NOW = {"RVM": "column_generation", "RankSVM": "huber"}
 """Solvers that this package takes."""
 KINDS = ("linear", "rbf")
@@ -51,7 +51,7 @@ COEFFICIENT = 1e-6
 
 
 class Size(NamedTuple):
-    """How much is done: sizes of training sets, costs C, repeats, and switched neighbours of Figure 10, of how many points."""
+    """Sizes of training sets, costs C, repeats, switched neighbours, and points of Figure 10."""
 
     points: tuple[int, ...]
     costs: tuple[float, ...]
@@ -73,7 +73,11 @@ FULL = Size(
 
 
 class Trained(NamedTuple):
-    """A machine at its best C: test accuracy, points with a coefficient, pairs with a multiplier, and CPU seconds by both solvers."""
+    """Machine at its best C.
+
+    Test accuracy, points with a coefficient, pairs with a multiplier, and CPU seconds by
+    both solvers.
+    """
 
     accuracy: float
     points: float
@@ -83,7 +87,7 @@ class Trained(NamedTuple):
 
 
 class Draw(NamedTuple):
-    """Points and their order in a training and a test set, and the kernel to learn it with."""
+    """Points and their order in a training and a test set, and the kernel."""
 
     X: Array
     y: Array
@@ -95,7 +99,10 @@ class Draw(NamedTuple):
 def draw(
     seed: int, m: int, kind: str, gamma: float = 1.0, law: str = "uniform", switched: int = 0
 ) -> Draw:
-    """A draw of section 5.3.1; switched : how many vectors change places with their next in the training order."""
+    """Draw points of section 5.3.1.
+
+    `switched` vectors change places with their next in the training order.
+    """
     random = np.random.default_rng(seed)
     X, X_test = random.random((m, DIMENSION)), random.random((TESTED, DIMENSION))
     w = random.random(DIMENSION) if law == "uniform" else random.normal(size=DIMENSION)
@@ -113,7 +120,7 @@ def draw(
 def solved(
     machine: str, drawn: Draw, C: float, solver: str, limit: float
 ) -> tuple[Solution, float]:
-    """The solution, and the CPU seconds that it took, building included."""
+    """Return the solution and its CPU seconds, building included."""
     begun = time.process_time()
     found = solve(
         MACHINES[machine](drawn.X, drawn.y, C=C, kernel=drawn.kernel),
@@ -125,14 +132,17 @@ def solved(
 
 
 def large(values: Array) -> float:
-    """How many numbers are not 0, up to rounding."""
+    """Return the number of values that are not 0 within rounding error."""
     return float((np.abs(values) > COEFFICIENT * np.abs(values).max(initial=0.0)).sum())
 
 
 def trained(
     machine: str, drawn: Draw, costs: Sequence[float], limit: float, timed: bool = True
 ) -> Trained:
-    """A machine at the C of the highest test accuracy, the smallest such C; timed : whether the other solver is run there, too."""
+    """Return a machine at the C of the highest test accuracy, the smallest such C.
+
+    If `timed`, the other solver is run there, too.
+    """
     best: tuple[float, float, Solution, float] | None = None
     for C in costs:
         found, seconds = solved(machine, drawn, C, AS_NOW[machine], limit)
@@ -153,7 +163,10 @@ Table = dict[tuple[str, int, str], Array]
 def repeated(
     kind: str, m: int, size: Size, switched: int = 0, timed: bool = True
 ) -> Iterator[tuple[str, Array]]:
-    """Both machines on the same draws, one after the other on each, so that what else the machine does slows down both."""
+    """Yield both machines on equal draws, one after the other on each.
+
+    Other load of the computer then slows down both.
+    """
     draws = [draw(seed, m, kind, switched=switched) for seed in range(size.repeats)]
     pairs = [
         [trained(machine, drawn, size.costs, size.seconds, timed) for machine in MACHINES]
@@ -164,7 +177,7 @@ def repeated(
 
 
 def compared(size: Size) -> Table:
-    """Figures 7 to 9."""
+    """Return Figures 7 to 9."""
     return {
         (kind, m, machine): rows
         for kind, m in product(KINDS, size.points)
@@ -173,7 +186,7 @@ def compared(size: Size) -> Table:
 
 
 def disturbed(size: Size) -> Table:
-    """Figure 10: the key's number is of switched neighbours."""
+    """Return Figure 10: the number in a key is that of switched neighbours."""
     return {
         (kind, k, machine): rows
         for kind, k in product(KINDS, size.switched)
@@ -182,7 +195,7 @@ def disturbed(size: Size) -> Table:
 
 
 def varied(size: Size) -> Iterator[str]:
-    """Figures 7 and 9 at one size with other laws of w and other widths."""
+    """Yield Figures 7 and 9 at one size with other laws of w and other widths."""
     m = size.points[len(size.points) // 2]
     for law, gamma in product(("uniform", "normal"), (0.25, 1.0, 4.0)):
         cells = []
@@ -197,10 +210,11 @@ def varied(size: Size) -> Iterator[str]:
 
 
 def lines(found: Table, noisy: Table) -> Iterator[str]:
-    """Means of the repeats, with their standard errors where one decides."""
+    """Yield means of the repeats, with their standard errors where one decides."""
     head = (
         f"{'kernel':8s}{'m':>5s} "
-        f"{'machine':8s}{'accuracy':>16s}{'points':>8s}{'pairs':>8s}{'as now, ms':>14s}{'as then, ms':>14s}"
+        f"{'machine':8s}{'accuracy':>16s}{'points':>8s}{'pairs':>8s}"
+        f"{'as now, ms':>14s}{'as then, ms':>14s}"
     )
     yield f"{head}   (means of {len(next(iter(found.values())))}, standard errors in brackets)"
     for (kind, m, machine), rows in found.items():
@@ -219,14 +233,15 @@ def lines(found: Table, noisy: Table) -> Iterator[str]:
 
 
 def lost(noisy: Table, kind: str, k: int, machine: str) -> Array:
-    """By how much k switched neighbours lower the accuracy, (repeats,)."""
+    """Return the loss of accuracy by k switched neighbours, (repeats,)."""
     return np.asarray(noisy[kind, 0, machine][:, 0] - noisy[kind, k, machine][:, 0])
 
 
 def comparable(one: Array, other: Array) -> bool | None:
     """Say that neither machine loses over twice as much as the other on the same draws.
 
-    None stands for losses too small to be seen: a mean is above 0 where it is so by two standard errors.
+    None stands for losses too small to be seen: a mean is above 0 where it is so by two
+    standard errors.
     """
 
     def positive(values: Array) -> bool:
@@ -238,7 +253,7 @@ def comparable(one: Array, other: Array) -> bool | None:
 
 
 def outcomes(found: Table, noisy: Table, size: Size) -> Iterator[Outcome]:
-    """What becomes of Figures 7 to 10, all at the largest training set but for Figure 7."""
+    """Yield outcomes of Figures 7 to 10, all at the largest training set except Figure 7."""
     small, most, count = size.points[0], size.points[-1], size.repeats
 
     def ahead(kind: str, m: int) -> tuple[float, float]:
@@ -249,6 +264,7 @@ def outcomes(found: Table, noisy: Table, size: Size) -> Iterator[Outcome]:
     words = "; ".join(
         f"{kind}, m = {m}: {mean:+.4f} ({error:.4f})" for (kind, m), (mean, error) in gains.items()
     )
+    # A difference counts if it exceeds two standard errors.
     first = all(gains[kind, small][0] > 2 * gains[kind, small][1] for kind in KINDS)
     later = all(gains[kind, most][0] < min(0.02, gains[kind, small][0]) for kind in KINDS)
     yield Outcome("T.figure7", first and later, f"accuracy of RankSVM less that of RVM is {words}")
@@ -292,7 +308,7 @@ def outcomes(found: Table, noisy: Table, size: Size) -> Iterator[Outcome]:
 
 
 def picture(found: Table, noisy: Table, size: Size) -> Figure:
-    """The four figures, the linear kernel dashed."""
+    """Draw the four figures, the linear kernel dashed."""
     figure, axes = plt.subplots(1, 4, figsize=(14, 3.6))
     titles = (
         "Fig. 7: accuracy",
@@ -324,7 +340,7 @@ def picture(found: Table, noisy: Table, size: Size) -> Figure:
 
 
 def main(full: bool = False, data: Path = DATA) -> Report:
-    """All four figures; `data` is not read, because all points are drawn."""
+    """Make all four figures; `data` is not read, because all points are drawn."""
     size = FULL if full else SMALL
     for machine, kind in product(MACHINES, KINDS):
         # compiles all that the timed runs need

@@ -11,7 +11,7 @@ printed; without it there are four costs and two widths for the first query. The
 ``../shared/data/ohsumed-queries-1-6.txt``, of LETOR 3.0, whose documents have 45
 features where the document has 25. Without the file three queries are drawn.
 
-The text leaves open what is folded and what counts as a vector. The table tells: its
+The text does not define the folds and the vectors. The table shows both: its
 SVM has 92, 102 and 156.66 vectors, two thirds of 138, 153 and 235, the documents of
 these queries in the file. So the documents of a query were folded, a vector is a
 document with a coefficient, every document that was learned from had one, and the
@@ -45,7 +45,10 @@ PRINTED = {
     ("SVM", "linear"): ((0.5621, 1.02, 92.0), (0.6723, 1.03, 101.66), (0.6588, 4.24, 156.55)),
     ("SVM", "rbf"): ((0.5490, 3.05, 92.0), (0.6762, 3.50, 102.0), (0.6710, 55.08, 156.66)),
 }
-"""Accuracy, seconds and vectors of queries 1, 2 and 3; the first SVM's are read from a table that is garbled in our text."""
+"""Accuracy, seconds and vectors of queries 1, 2 and 3.
+
+The first SVM's are read from a table that is garbled in the text at hand.
+"""
 FOLDS = 3
 COEFFICIENT = 1e-6
 """Share of the largest coefficient below which one counts as 0."""
@@ -59,7 +62,7 @@ class Query(NamedTuple):
 
 
 class Size(NamedTuple):
-    """How much is done: queries, costs, widths, repeats."""
+    """Queries, costs, widths, and repeats."""
 
     queries: int
     C: tuple[float, ...]
@@ -72,7 +75,7 @@ FULL = Size(3, tuple(10.0**k for k in range(-6, 7)), tuple(10.0**k for k in rang
 
 
 class Cell(NamedTuple):
-    """What the table has of a machine with a kernel on a query: accuracy, CPU seconds of a fit, points with a coefficient."""
+    """Cell of the table: accuracy, CPU seconds of a fit, points with a coefficient."""
 
     accuracy: float
     seconds: float
@@ -80,7 +83,7 @@ class Cell(NamedTuple):
 
 
 def queries(data: Path) -> list[Query]:
-    """The first three queries of the file, or drawn ones."""
+    """Return the first three queries of the file, or drawn ones."""
     file = data / "ohsumed-queries-1-6.txt"
     if file.is_file():
         table = load(file, task="ranking")
@@ -102,13 +105,16 @@ def queries(data: Path) -> list[Query]:
 
 
 def fitted(machine: str, query: Query, C: float, kernel: Kernel) -> Solution:
-    """A machine on some documents."""
+    """Fit a machine to some documents."""
     make, solver = MACHINES[machine]
     return solve(make(query.X, query.y, C=C, kernel=kernel), solver, tol=1e-3, time_limit=20.0)
 
 
 def validated(machine: str, query: Query, C: float, kernel: Kernel, seed: int) -> Cell:
-    """Cross-validation over documents: the accuracy of all folds' pairs together, and means of the fits."""
+    """Return the cross-validation over documents.
+
+    Accuracy is of the pairs of all folds together; the rest are means of the fits.
+    """
     fold = np.random.default_rng(seed).permutation(len(query.y)) % FOLDS
     right = total = seconds = vectors = 0.0
     for held_out in range(FOLDS):
@@ -124,7 +130,7 @@ def validated(machine: str, query: Query, C: float, kernel: Kernel, seed: int) -
 
 
 def cell(machine: str, kind: str, query: Query, size: Size, seed: int) -> Cell:
-    """A cell of the table in one repeat: of the C and gamma of the highest accuracy."""
+    """Return a cell of the table in one repeat, at the C and gamma of the highest accuracy."""
     kernels = [linear()] if kind == "linear" else [rbf(gamma) for gamma in size.gamma]
     return max(validated(machine, query, C, kernel, seed) for C, kernel in product(size.C, kernels))
 
@@ -134,7 +140,7 @@ Table = dict[tuple[str, str], Array]
 
 
 def lines(found: Table, asked: list[Query]) -> Iterator[str]:
-    """The table, printed figures in brackets."""
+    """Yield the table, printed figures in brackets."""
     for at, query in enumerate(asked):
         yield f"query {at + 1}: {len(query.y)} documents of {query.X.shape[1]} features"
         for (machine, kind), cells in found.items():
@@ -147,11 +153,12 @@ def lines(found: Table, asked: list[Query]) -> Iterator[str]:
 
 
 def outcomes(found: Table) -> Iterator[Outcome]:
-    """What becomes of the two claims of the section."""
+    """Yield outcomes of the two claims of the section."""
     last = {key: cells[-1].mean(axis=0) for key, cells in found.items()}
     of = "; ".join(
         f"{machine} {kind} {own[0]:.4f} with {own[2]:.0f}" for (machine, kind), own in last.items()
     )
+    # T's claim is read as: no SVM is more accurate, and each has ten times the vectors.
     fewest = min(
         (own for (machine, _), own in last.items() if machine == "RVM"), key=lambda own: own[2]
     )
@@ -186,7 +193,10 @@ def outcomes(found: Table) -> Iterator[Outcome]:
 
 
 def picture(found: Table) -> Figure:
-    """Accuracy, seconds and vectors of the four machines, query by query, the printed ones as crosses."""
+    """Draw accuracy, seconds and vectors of the four machines, query by query.
+
+    The printed values are crosses.
+    """
     figure, axes = plt.subplots(1, 3, figsize=(11, 3.4))
     for place, (key, cells) in enumerate(found.items()):
         own, printed = cells.mean(axis=1), np.array(PRINTED[key])[: len(cells)]
@@ -212,7 +222,7 @@ def picture(found: Table) -> Figure:
 
 
 def main(full: bool = False, data: Path = DATA) -> Report:
-    """Table 2."""
+    """Make Table 2."""
     size = FULL if full else SMALL
     asked = queries(data)[: size.queries]
     for machine, kind in PRINTED:

@@ -43,8 +43,8 @@ print(f"{problem.p} pairs within {len(set(data.qid))} queries")
 print(compare(problem))
 
 # %%
-# What the score is worth, query by query: the share of pairs in the right order, and
-# NDCG at 5.
+# Quality of the score, query by query: the share of pairs in the right order, and NDCG
+# at 5.
 solution = solve(problem, tol=1e-10)
 f = solution.decision_function(data.X)
 accuracy, gain = pairwise_accuracy(data.y, f, data.qid), ndcg(data.y, f, data.qid, k=5)

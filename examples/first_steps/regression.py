@@ -22,12 +22,12 @@ y = np.sin(2 * X[:, 0]) + 0.3 * X[:, 0] + 0.2 * random.normal(size=60)
 problem = regression(X, y, C=5.0, kernel=rbf(1.0), epsilon=EPSILON)
 
 # %%
-# Linear slacks (`svr.l1`): who agrees on the optimum, and how fast.
+# Linear slacks (`svr.l1`): agreement on the optimum, and times.
 print(compare(problem))
 
 # %%
-# Only points on the tube or outside of it carry the function; all others could be left
-# out, and nothing would change.
+# Only points on the tube or outside of it carry the function; without all others,
+# nothing would change.
 solution = solve(problem, tol=1e-10)
 at = np.linspace(0, 5, 300)[:, None]
 f = solution.decision_function(at)

@@ -2,8 +2,8 @@
 =================================================
 
 Two equations and a misprint, each through three backends, and the specialised solvers:
-how far is the value of each from the proven optimum? All of them say of themselves that
-they are optimal.
+the distance of each value from the proven optimum. All of them report that they are
+optimal.
 
 Run it: ``python examples/first_steps/ways_to_one_optimum.py [--svg FILE]``. The picture
 of the tutorial is made so.
@@ -22,7 +22,7 @@ from equimargin.formulations import classification
 AGREE_TOL = 1e-6
 """Relative distance up to which an answer agrees."""
 SMALLEST = 1e-14
-"""Relative distance at which the picture ends: float64 has hardly more digits."""
+"""Relative distance at which the picture ends: float64 has few more digits."""
 
 data = load("iris")
 result = compare(
@@ -35,7 +35,8 @@ print(f"{'answer':34s}{'says':10s}{'referee':12s}{'off by':>8s}")
 for answer in answers:
     name = f"{answer['formulation'] or 'solver'} by {answer['solver']}"
     print(
-        f"{name.replace('svm.soft.', ''):34s}{answer['status']:10s}{answer['agreement']:12s}{answer['claim']:8.0e}"
+        f"{name.replace('svm.soft.', ''):34s}{answer['status']:10s}{answer['agreement']:12s}"
+        f"{answer['claim']:8.0e}"
     )
 
 # %%

@@ -34,17 +34,16 @@ for C in costs:
 print(f"compiling: {seconds[0]:.3f} s at first, {np.median(seconds[1:]):.3f} s afterwards")
 
 # %%
-# A specialised solver goes through the same costs, each from the solution of the one
-# before. Every interval of the one meets that of the other: they have found the same
-# optima.
+# A specialised solver solves the same costs, each from the solution of the one before.
+# The intervals of both overlap at every cost: they have found the same optima.
 solutions = list(solve_grid(problem, costs))
 for one, other in zip(proven, solutions, strict=True):
     assert one.lower <= other.upper
     assert other.lower <= one.upper
 
 # %%
-# At small costs nothing is worth a wide function, and the optimum is nearly C times the
-# points of the smaller class, twice. At large costs margins are met where they can be.
+# At small costs a large norm does not pay, and the optimum is nearly C times the points
+# of the smaller class, twice. At large costs margins are satisfied where they can be.
 figure, (left, right) = plt.subplots(1, 2, figsize=(7.4, 3.2))
 left.loglog(costs, [found.upper for found in proven], marker="o", markersize=4)
 left.set(xlabel="C", ylabel="optimum")

@@ -1,12 +1,12 @@
-"""A backend that returns 20 where the optimum is 1
-==================================================
+"""A backend returns 20, and the optimum is 1
+============================================
 
 cvxpy 1.9.3 with HiGHS returns 20 for a problem whose optimum is 1: a minimal report,
 and the exact optimum.
 
 Run it: ``python examples/formulations/cvxpy_bounds.py``.
 
-For backends that take bounds, cvxpy derives bounds of the unknowns that it adds. It
+For backends that take bounds, cvxpy derives bounds of the variables that it adds. It
 splits X into a positive and a negative part, one of which has a 0 at every place, and
 so the bounds of X @ w with a free w are 0 times inf, which is no number. The product
 with y counts that as 0, and `pos(1 - y (X @ w + b))` gets the bounds [1, 1]: all that
@@ -25,14 +25,17 @@ from equimargin.solvers.exact.program import Optimum, program_optimum
 
 
 def hinge() -> cp.Problem:
-    """The 1-norm SVM of the points -1 and 1, which w = 1 and b = 0 separate with no loss: its optimum is |w| = 1."""
+    """Return the 1-norm SVM of the points -1 and 1, whose optimum is |w| = 1.
+
+    w = 1 and b = 0 separate them with no loss.
+    """
     w, b = cp.Variable(1, name="w"), cp.Variable(name="b")
     X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
     return cp.Problem(cp.Minimize(cp.norm1(w) + 10 * cp.sum(cp.pos(1 - cp.multiply(y, X @ w + b)))))
 
 
 def main() -> None:
-    """Print the optimum as each backend has it, the bounds that HiGHS was given, and the exact optimum."""
+    """Print the optimum by each backend, the bounds given to HiGHS, and the exact optimum."""
     warnings.simplefilter(
         "ignore"
     )  # numpy says "invalid value encountered in matmul" where the bounds are lost

@@ -1,9 +1,9 @@
 """A declaration is modified, and the referee objects
 ====================================================
 
-Somebody writes a box of 2C where the equation has C. The program is convex, the backend
-solves it to many digits and says "optimal". The referee does not ask the backend: it
-asks whether the value is the family's optimum.
+Here the box is 2C where the equation has C. The program is convex, the backend solves
+it to many digits and says "optimal". The referee does not use the backend's status: it
+checks whether the value is the family's optimum.
 
 Run it: ``python examples/formulations/modified_declaration.py``.
 """
@@ -41,16 +41,16 @@ assert answer.point is not None
 print("the backend says:", answer.status.value)
 
 # %%
-# What the answer's point proves is still true, because it is repaired until it is
-# feasible. But the interval is wide, and a good solver proves a better one.
+# The bounds from the answer's point still hold, because it is made feasible first. But
+# the interval is wide, and a good solver proves a better one.
 proven, solution = interval(problem, answer.point), solve(problem, tol=1e-10)
 print(f"the point proves  [{proven.lower:.6f}, {proven.upper:.6f}]")
 print(f"the optimum is in [{solution.lower:.6f}, {solution.upper:.6f}]")
 
 
 # %%
-# Entered as a formulation, it is judged beside the others: its value is not the
-# optimum, and the verdict says so.
+# Registered as a formulation, it is judged together with the others: its value is not
+# the optimum, and the verdict says so.
 @FAMILIES["svm.soft"].formulation(
     "dual.wide_box",
     Source("a slip", "of the pen"),

@@ -1,4 +1,4 @@
-"""A family of one's own: isotonic regression
+"""A user-defined family: isotonic regression
 ============================================
 
 The increasing sequence nearest to some numbers. It has nothing to do with margins; the
@@ -53,14 +53,14 @@ def dual_without_sign(data: Mapping[str, Any]) -> cp.Problem:
 
 @solver("isotonic.pool_adjacent_violators", isotonic, accuracy=1e-9)
 def pool_adjacent_violators(problem: ProgramProblem) -> dict[str, Any]:
-    """scikit-learn's, in linear time."""
+    """Run scikit-learn's solver, in linear time."""
     data = problem.data
     return {"x": isotonic_regression(data["y"])}
 
 
 # %%
-# The numbers are halves and quarters, so that the optimum is a fraction that one can
-# read. Primal and dual have it; the control has not.
+# The numbers are halves and quarters, so that the optimum is a readable
+# fraction. Primal and dual have it; the control has not.
 y = np.array([1.0, 0.5, 2.0, 1.25, 1.5, 3.0, 2.5, 2.75, 2.25, 4.0])
 problem = isotonic({"y": y})
 print("the optimum is exactly", optimum(problem))

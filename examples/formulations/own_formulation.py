@@ -1,10 +1,10 @@
-"""A formulation of one's own
+"""A user-defined formulation
 ============================
 
 The soft-margin SVM without constraints, checked against the printed ones.
 
 Run it: ``python examples/formulations/own_formulation.py``.
-A wrong letter anywhere (try C / 2, or + b) ends in a sentence that says what is wrong.
+A wrong letter anywhere (try C / 2, or + b) raises an error that names the fault.
 """
 
 import cvxpy as cp

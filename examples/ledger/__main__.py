@@ -47,6 +47,11 @@ def list_(
         typer.echo(f"{len(found)} claims")
 
 
+def join_lines(text: str | None) -> str:
+    """Return a docstring on one line."""
+    return " ".join((text or "").split())
+
+
 @app.command()
 def show(
     id: Annotated[str, typer.Argument(metavar="ID", help="Of a claim, such as T.26.")],
@@ -69,9 +74,9 @@ def show(
             from ledger.statements import STATEMENTS
 
             tried = STATEMENTS[row.name]
-            typer.echo(f"Right    {tried.right.__doc__}")
+            typer.echo(f"Right    {join_lines(tried.right.__doc__)}")
             if tried.printed is not None:
-                typer.echo(f"Printed  {tried.printed.__doc__}")
+                typer.echo(f"Printed  {join_lines(tried.printed.__doc__)}")
 
 
 @app.command()
@@ -84,7 +89,8 @@ def check(
 ) -> None:
     """Check every claim by its statement, theorem or formulation.
 
-    Tests and experiments are counted and not run: `make check-claims` and `make experiments` run those.
+    Tests and experiments are counted and not run: `make check-claims` and `make
+    experiments` run those.
 
     Exit status: 0 all claims are as recorded; 1 one is not.
     """

@@ -34,7 +34,7 @@ class Verdict(StrEnum):
 
 
 class Kind(StrEnum):
-    """Kind of evidence for a claim; NONE if nothing can show it, or nothing has to."""
+    """Kind of evidence for a claim; NONE if nothing can show it, or no evidence is due."""
 
     STATEMENT = "statement"
     THEOREM = "theorem"

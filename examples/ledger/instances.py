@@ -1,4 +1,7 @@
-"""Instances on which statements are tried: small problems in integers with their exact optima, in the documents' letters and signs."""
+"""Instances of statements: small integer problems with their exact optima.
+
+Letters and signs are those of the documents.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ def floats(x: Iterable[Sequence[Fraction]]) -> list[list[float]]:
 
 
 def combined(coefficients: Sequence[Fraction], points: Sequence[Vector]) -> Vector:
-    """sum_i coefficients_i points_i."""
+    """Return sum_i coefficients_i points_i."""
     return tuple(
         sum((c * v for c, v in zip(coefficients, column, strict=True)), Fraction(0))
         for column in zip(*points, strict=True)
@@ -34,12 +37,12 @@ def combined(coefficients: Sequence[Fraction], points: Sequence[Vector]) -> Vect
 
 
 def minus(a: Vector, b: Vector) -> Vector:
-    """a - b."""
+    """Return a - b."""
     return tuple(u - v for u, v in zip(a, b, strict=True))
 
 
 def points(random: Random, count: int, dimension: int = 2) -> tuple[Vector, ...]:
-    """Points with small integer coordinates."""
+    """Return points with small integer coordinates."""
     return tuple(
         tuple(Fraction(random.choice(COORDINATES)) for _ in range(dimension)) for _ in range(count)
     )
@@ -48,10 +51,11 @@ def points(random: Random, count: int, dimension: int = 2) -> tuple[Vector, ...]
 def best_in_box(
     multipliers: Sequence[Fraction], slopes: Sequence[Fraction], bound: Fraction
 ) -> bool:
-    """Whether multipliers between 0 and a bound maximise a concave function that has these slopes there.
+    """Return True if multipliers in [0, bound] maximise a concave function of these slopes.
 
-    It may rise where a multiplier is at the bound, and fall where one is 0. A multiplier at the bound where it rises is not the best of any
-    larger bound, so that this says which bound it is, and not only that it is kept.
+    A slope may be positive at the bound, and negative at 0. A multiplier at the bound with
+    a positive slope is not optimal for any larger bound, so that this determines the bound,
+    and not only that it holds.
     """
     at = zip(multipliers, slopes, strict=True)
     return all(
@@ -61,14 +65,14 @@ def best_in_box(
 
 @dataclass(frozen=True)
 class RationalOptimum:
-    """An exact optimum.
+    """Exact optimum.
 
     Parameters
     ----------
     alpha, beta : Vector
-        As `ExactOptimum` has them.
+        Multipliers and coefficients of `ExactOptimum`.
     w : Vector
-        Empty unless the kernel is linear.
+        Weights; empty unless the kernel is linear.
     b : Fraction
         An optimal bias, 0 without one.
     """
@@ -118,15 +122,15 @@ class Classes:
     b: Fraction
 
     def F(self, i: int) -> Fraction:
-        """w.x_i - b."""
+        """Return w.x_i - b."""
         return dot(self.w, self.x[i]) - self.b
 
     def margin(self, i: int) -> Fraction:
-        """y_i F(x_i)."""
+        """Return y_i F(x_i)."""
         return self.y[i] * self.F(i)
 
     def xi(self, i: int) -> Fraction:
-        """The slack of point i."""
+        """Return the slack of point i."""
         return max(Fraction(0), 1 - self.margin(i))
 
     @property
@@ -135,25 +139,25 @@ class Classes:
         return range(len(self.y))
 
     def quadratic(self, alpha: Sequence[Fraction]) -> Fraction:
-        """sum_ij alpha_i alpha_j y_i y_j x_i.x_j."""
+        """Return sum_ij alpha_i alpha_j y_i y_j x_i.x_j."""
         v = combined([a * s for a, s in zip(alpha, self.y, strict=True)], self.x)
         return dot(v, v)
 
 
 def classes(problem: MarginProblem, x: tuple[Vector, ...], y: tuple[int, ...]) -> Classes:
-    """A classification with its exact optimum."""
+    """Return a classification with its exact optimum."""
     optimum = solved(problem)
     C = None if float("inf") == problem.C else Fraction(problem.C)
     return Classes(x, y, C, optimum.value, optimum.alpha, optimum.w, -optimum.b)
 
 
 def of_labels(x: tuple[Vector, ...], y: tuple[int, ...], C: float) -> Classes:
-    """Labelled points with their exact optimum."""
+    """Return labelled points with their exact optimum."""
     return classes(classification(floats(x), list(y), C), x, y)
 
 
 def separable(random: Random) -> Classes:
-    """A hard margin: points of two classes, and a line between them."""
+    """Draw a hard margin: points of two classes, and a line between them."""
     while True:
         x, w, b = (
             points(random, random.randint(3, 6)),
@@ -167,7 +171,7 @@ def separable(random: Random) -> Classes:
 
 
 def soft(random: Random) -> Classes:
-    """A soft margin: points with labels that need not be separable."""
+    """Draw a soft margin: points with labels that need not be separable."""
     x = points(random, random.randint(3, 6))
     y = tuple(random.choice((-1, 1)) for _ in x[2:])
     return of_labels(x, (1, -1, *y), random.choice(COSTS))
@@ -175,7 +179,10 @@ def soft(random: Random) -> Classes:
 
 @dataclass(frozen=True)
 class Tube:
-    """Targets with an optimal regression F(x) = w.x + b: value, alpha and alphahat of the upper and the lower side, w and b."""
+    """Targets with an optimal regression F(x) = w.x + b.
+
+    Value, alpha and alphahat of the upper and the lower side, w and b.
+    """
 
     x: tuple[Vector, ...]
     y: Vector
@@ -188,15 +195,15 @@ class Tube:
     b: Fraction
 
     def F(self, i: int) -> Fraction:
-        """w.x_i + b."""
+        """Return w.x_i + b."""
         return dot(self.w, self.x[i]) + self.b
 
     def xi(self, i: int) -> Fraction:
-        """By how much y_i is above the tube."""
+        """Return the excess of y_i above the tube."""
         return max(Fraction(0), self.y[i] - self.F(i) - self.epsilon)
 
     def xihat(self, i: int) -> Fraction:
-        """By how much y_i is below the tube."""
+        """Return the excess of y_i below the tube."""
         return max(Fraction(0), self.F(i) - self.y[i] - self.epsilon)
 
     @property
@@ -211,7 +218,7 @@ class Tube:
 
 
 def tube(random: Random) -> Tube:
-    """A regression on small integers."""
+    """Draw a regression on small integers."""
     x = points(random, random.randint(3, 6))
     y = tuple(Fraction(random.randint(-4, 4)) for _ in x)
     C, epsilon = random.choice(COSTS), random.choice((0.25, 0.5, 1.0))
@@ -232,7 +239,10 @@ def tube(random: Random) -> Tube:
 
 @dataclass(frozen=True)
 class Ranked:
-    """Preferences (i, j), x_i above x_j, with an optimal linear ranking F(x) = w.x: value, alpha of every pair, and w."""
+    """Preferences (i, j), x_i above x_j, with an optimal linear ranking F(x) = w.x.
+
+    Value, alpha of every pair, and w.
+    """
 
     x: tuple[Vector, ...]
     pairs: tuple[tuple[int, int], ...]
@@ -242,16 +252,16 @@ class Ranked:
     w: Vector
 
     def difference(self, r: int) -> Vector:
-        """x_i - x_j of pair r."""
+        """Return x_i - x_j of pair r."""
         i, j = self.pairs[r]
         return minus(self.x[i], self.x[j])
 
     def margin(self, r: int) -> Fraction:
-        """w.(x_i - x_j)."""
+        """Return w.(x_i - x_j)."""
         return dot(self.w, self.difference(r))
 
     def xi(self, r: int) -> Fraction:
-        """The slack of pair r."""
+        """Return the slack of pair r."""
         return max(Fraction(0), 1 - self.margin(r))
 
     @property
@@ -260,13 +270,13 @@ class Ranked:
         return range(len(self.pairs))
 
     def quadratic(self, alpha: Sequence[Fraction]) -> Fraction:
-        """sum alpha_ij alpha_uv (x_i - x_j).(x_u - x_v)."""
+        """Return sum alpha_ij alpha_uv (x_i - x_j).(x_u - x_v)."""
         v = combined(alpha, [self.difference(r) for r in self.all])
         return dot(v, v)
 
 
 def of_pairs(x: tuple[Vector, ...], pairs: Sequence[tuple[int, int]], C: float) -> Ranked:
-    """Preferences with their exact optimum."""
+    """Return preferences with their exact optimum."""
     optimum = solved(ranking_from_pairs(floats(x), [list(pair) for pair in pairs], C))
     return Ranked(
         x,
@@ -279,13 +289,13 @@ def of_pairs(x: tuple[Vector, ...], pairs: Sequence[tuple[int, int]], C: float) 
 
 
 def ranked(random: Random) -> Ranked:
-    """A soft ranking of few points, in an order that need not be linear in them."""
+    """Draw a soft ranking of few points, in an order that need not be linear in them."""
     x = points(random, random.randint(3, 5))
     return of_pairs(x, list(combinations(range(len(x)), 2)), random.choice(COSTS))
 
 
 def rankable(random: Random) -> Ranked:
-    """A hard ranking: an order that a direction has."""
+    """Draw a hard ranking: an order along some direction."""
     while True:
         x, w = points(random, random.randint(3, 5)), points(random, 1)[0]
         scores = [dot(w, point) for point in x]

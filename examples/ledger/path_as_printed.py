@@ -1,24 +1,34 @@
-"""Document P's Algorithm 1 exactly as printed. It is a control, and wrong where the document is wrong; the right path is `solvers/path/`.
+"""Document P's Algorithm 1 exactly as printed: a control; `solvers/path/` is right.
 
-    lambda^0 = max (P K P'1),  alpha = 1,  I_alpha the pairs where it is attained                            5.1
-    eta = (P_I K P_I')^-1 1,   alpha_i = alpha_i^t - (lambda^t - lambda) eta_i  for i in I = I_alpha       (12)
-    lambda_i where alpha_i comes to 1 or to 0                                                        (13), (14)
-    lambda_i = lambda^t (f_i - h_i) / (1 - h_i)  where f_i = f(x_k) - f(x_l) comes to 1                    (17)
-    lambda^{t+1} = the largest lambda_i < lambda^t;  the related pair(s) change their set;  t = t + 1
+It is wrong where the document is wrong.
 
-Where the algorithm fails, and what `solvers/path/` does instead:
+    lambda^0 = max (P K P'1),  alpha = 1,  I_alpha: pairs where it is attained       5.1
+    eta = (P_I K P_I')^-1 1
+    alpha_i = alpha_i^t - (lambda^t - lambda) eta_i  for i in I = I_alpha           (12)
+    lambda_i where alpha_i comes to 1 or to 0                                 (13), (14)
+    lambda_i = lambda^t (f_i - h_i) / (1 - h_i)
+        where f_i = f(x_k) - f(x_l) comes to 1                                      (17)
+    lambda^{t+1} = the largest lambda_i < lambda^t
+    the related pair(s) change their set;  t = t + 1
 
-    events at one lambda   Several pairs may have an event at the same lambda. If one of them moves, the others have lambda_i = lambda^t at
-                           the next step, which is not < lambda^t. They are never found again, and their margins pass 1 unnoticed. The
-                           path takes all tied pairs at once.
-    the inverse            If all tied pairs move, P_I K P_I' may be singular, because their rows may be linearly dependent. An example
-                           are the four pairs that prefer i and k to j and l: if three are on the margin, so is the fourth. The path keeps
-                           an independent part of the rows.
-    the side               A pair may reach the margin and leave it to the side that it came from. (12) then takes its alpha out of
-                           [0, 1], and (13) and (14) find that event at lambda^t, which is not < lambda^t. The path projects onto the
-                           directions that stay in [0, 1].
-    the proof              The algorithm does not check its solutions. The path has a gap at every breakpoint, and ends where the gap is
-                           too large.
+Failures of the algorithm, and the remedies of `solvers/path/`:
+
+    events at one lambda   Several pairs may have an event at the same lambda. If one of
+                           them moves, the others have lambda_i = lambda^t at the next
+                           step, which is not < lambda^t. They are never found again,
+                           and their margins pass 1 unnoticed. The path takes all tied
+                           pairs at once.
+    the inverse            If all tied pairs move, P_I K P_I' may be singular, because
+                           their rows may be linearly dependent. An example are the four
+                           pairs that prefer i and k to j and l: if three are on the
+                           margin, so is the fourth. The path keeps an independent part
+                           of the rows.
+    the side               A pair may reach the margin and leave it to its former side.
+                           (12) then takes its alpha out of [0, 1], and (13)
+                           and (14) find that event at lambda^t, which is not < lambda^t.
+                           The path projects onto the directions that stay in [0, 1].
+    the proof              The algorithm does not check its solutions. The path has a
+                           gap at every breakpoint, and ends where the gap is too large.
 
 P K P' is stored, as in 5.3. Two values of lambda that differ only by rounding count as
 equal.
@@ -40,13 +50,16 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.listed import Pairs
 
 SAME_EVENT = 1e-10
-"""Share of lambda^t by which two values of lambda may differ and still count as one event, because they may differ by rounding alone."""
+"""Relative difference of two values of lambda that count as one event.
+
+They may differ by rounding alone.
+"""
 STORED_PAIRS = 5000
 """Pairs of the largest problem that is accepted: its matrix P K P' takes 200 MB."""
 
 
 class Ending(StrEnum):
-    """Why the algorithm ended, as a sentence."""
+    """Reason of the end of the algorithm, as a sentence."""
 
     REACHED = "lambda_min was reached"
     TRIVIAL = "lambda^0 = 0: alpha = 1 and f = 0 at every lambda"
@@ -64,20 +77,20 @@ class Place(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class PrintedPath:
-    """The path as Algorithm 1 computes it.
+    """Path as Algorithm 1 computes it.
 
     Parameters
     ----------
     problem : MarginProblem
-        Of ranking; its C is ignored.
+        Problem of ranking; its C is ignored.
     lambdas : ndarray of shape (T,)
-        decreasing.
+        Decreasing values of lambda.
     alphas : ndarray of shape (T, p)
-        Which may leave [0, 1].
+        Multipliers, which may leave [0, 1].
     margins : tuple[frozenset[int], ...]
-        T sets I_alpha, with which the path goes on.
+        T sets I_alpha, with which the path continues.
     ending : Ending
-        Why there are no more.
+        Reason of the end.
     """
 
     problem: MarginProblem
@@ -87,12 +100,18 @@ class PrintedPath:
     ending: Ending
 
     def proven(self, t: int) -> Interval:
-        """What the t-th alpha, brought back into its box where it has left it, proves of the problem at C = 1 / lambda^t."""
+        """Return the interval that the t-th alpha proves at C = 1 / lambda^t.
+
+        alpha is first brought back into its box where it has left it.
+        """
         lam = float(self.lambdas[t])
         return interval(self.problem.with_cost(1 / lam), Point(alpha=self.alphas[t] / lam))
 
     def first_wrong(self, tol: float = 1e-6) -> int | None:
-        """The first breakpoint with an alpha out of [0, 1], or no optimum: by more than tol. None if there is none."""
+        """Return the first breakpoint with an alpha out of [0, 1], or no optimum.
+
+        Both by more than tol. None if there is none.
+        """
         for t, alpha in enumerate(self.alphas):
             if alpha.min() < -tol or alpha.max() > 1 + tol or self.proven(t).relative_width > tol:
                 return t
@@ -105,27 +124,29 @@ def path_as_printed(
     pairs: Literal["one", "all"] = "one",
     max_events: int = 10_000,
 ) -> PrintedPath:
-    """The result of Algorithm 1 from lambda^0 down to lambda_min, right or wrong.
+    """Return the result of Algorithm 1 from lambda^0 down to lambda_min, right or wrong.
 
     Parameters
     ----------
     problem : MarginProblem
         Ranking with the hinge, every pair at the same cost; its C is ignored.
     lambda_min : float
-        > 0, in the units of (6).
+        Last lambda, > 0, in the units of (6).
     pairs : Literal['one', 'all']
-        How "the related pair(s)" is read: of several events at one lambda one is taken,
-        or all.
+        Reading of "the related pair(s)": of several events at one lambda one is taken, or
+        all.
     max_events : int
-        At most.
+        Largest number of events.
 
     Raises
     ------
     ValueError
-        Another kind of problem, more than STORED_PAIRS pairs, a lambda_min that is not
-        positive.
+        If the problem is of another kind or has more than STORED_PAIRS pairs, or lambda_min
+        is not positive.
 
-    Source: document P, Algorithm 1.
+    References
+    ----------
+    Document P, Algorithm 1.
     """
     if (
         not isinstance(problem.rows, Pairs)
@@ -179,13 +200,15 @@ def path_as_printed(
 
 
 def pair_gram(problem: MarginProblem) -> Array:
-    """P K P', (p, p)."""
+    """Return P K P', (p, p)."""
     P = problem.rows.matrix
     return np.asarray(P @ (P @ problem.gram.dense).T)
 
 
 def events(Q: Array, lam: float, alpha: Array, place: NDArray[np.int64]) -> tuple[Array, Array]:
-    """lambda_i < lambda^t of every pair, -inf where it has none, and eta, 0 outside I_alpha.
+    """Return lambda_i < lambda^t of every pair, and eta.
+
+    lambda_i is -inf for a pair without an event, eta is 0 outside I_alpha.
 
     Parameters
     ----------
@@ -196,14 +219,16 @@ def events(Q: Array, lam: float, alpha: Array, place: NDArray[np.int64]) -> tupl
     alpha : ndarray of shape (p,)
         alpha^t.
     place : NDArray[np.int64] of shape (p,)
-        The sets.
+        Sets of the pairs.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        P_I K P_I' is singular.
+        If P_I K P_I' is singular.
 
-    Source: document P, (12) to (14) and (17); 5.1 and 5.3 where I_alpha is empty.
+    References
+    ----------
+    Document P, (12) to (14) and (17); 5.1 and 5.3 where I_alpha is empty.
     """
     margin, at = place == Place.MARGIN, np.full((2, len(alpha)), -np.inf)
     eta = np.zeros(len(alpha))
@@ -224,6 +249,9 @@ def events(Q: Array, lam: float, alpha: Array, place: NDArray[np.int64]) -> tupl
 
 
 def moved_on(alpha: Array, place: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
-    """alpha and the sets of pairs after their events: out of I_alpha to the bound that they have come to, or into it as they are."""
+    """Return alpha and the sets of pairs after their events.
+
+    A pair leaves I_alpha to the bound that it has come to, or enters it as it is.
+    """
     bound, leaving = np.rint(alpha), place == Place.MARGIN
     return np.where(leaving, bound, alpha), np.where(leaving, bound.astype(np.int64), Place.MARGIN)

@@ -15,23 +15,23 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 DRAWS = 25
-"""Instances that each version is tried on: every misprint of the documents shows on one of ten."""
+"""Number of draws of each version: every misprint shows on one of ten."""
 
 
 @dataclass(frozen=True)
 class Statement(Generic[T]):
-    """A claim of a document, to be tried.
+    """Claim of a document, to be tested.
 
     Parameters
     ----------
     claim : str
-        Its id in the ledger.
+        Id of the claim in the ledger.
     draw : callable
-        Draws an instance.
+        Function that draws an instance.
     right : callable
         Version that holds.
     printed : callable, optional
-        Version in print, if that is another one.
+        Printed version, if it differs.
     """
 
     claim: str
@@ -76,9 +76,9 @@ def statement(
     Parameters
     ----------
     claim : str
-        Its id.
+        Id of the claim.
     draw : callable
-        Draws an instance.
+        Function that draws an instance.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def as_printed(claim: str) -> Callable[[Callable[[T], bool]], Callable[[T], bool
     Parameters
     ----------
     claim : str
-        Its id.
+        Id of the claim.
 
     Raises
     ------

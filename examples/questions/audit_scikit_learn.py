@@ -1,14 +1,13 @@
-"""How far above the optimum are scikit-learn's models?
-======================================================
+"""Distance of scikit-learn's models from the optimum
+====================================================
 
-scikit-learn's SVC, SVR and LinearSVC at their default tolerances: how far above the
-optimum are they, proven?
+Proven distance above the optimum of scikit-learn's SVC, SVR and LinearSVC at their
+default tolerances.
 
-Run it: ``python examples/questions/audit_scikit_learn.py``. `tol` is what each
-estimator is asked for: LIBSVM stops where the Karush-Kuhn-Tucker conditions are
-violated by less than that, LIBLINEAR where projected gradients are, and neither is a
-distance to the optimum. Targets are made classes at their mean, classes are targets as
-they are.
+Run it: ``python examples/questions/audit_scikit_learn.py``. `tol` is the tolerance of
+each estimator: LIBSVM stops where the Karush-Kuhn-Tucker conditions are violated by
+less than that, LIBLINEAR where projected gradients are, and neither is a distance to
+the optimum. Targets are made classes at their mean, classes are targets as they are.
 """
 
 import warnings
@@ -41,7 +40,10 @@ DATA: dict[str, Callable[[], Any]] = {
 
 
 def main() -> None:
-    """A line for every data set and estimator: the tolerance that was asked for, and the excess over the optimum that is proven."""
+    """Print the tolerance and the proven excess of every data set and estimator.
+
+    The excess is over the optimum.
+    """
     print(
         f"{'data':20s} {'estimator':10s} {'tol':>7s} "
         f"{'excess over the optimum, relative':>36s} {'by its own multipliers':>24s}"

@@ -1,9 +1,9 @@
-"""Is ``dual_coef_`` alpha?
-==========================
+"""``dual_coef_`` and alpha
+========================
 
-A question of scikit-learn's issue 13304, and of many others. It is y times alpha, of
-the support vectors only. Once it is put into its rows it is a dual point like any
-other, and proves a bound; but it is not unique, and two right solvers may have
+scikit-learn's issue 13304 asks how ``dual_coef_`` is related to alpha. It is y times
+alpha, of the support vectors only. Once it is put into its rows it is a dual point like
+any other, and proves a bound; but it is not unique, and two right solvers may have
 different ones.
 
 Run it: ``python examples/questions/dual_coef.py``.

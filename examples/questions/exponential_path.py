@@ -1,8 +1,8 @@
-"""How many breakpoints can a path have?
-=====================================
+"""Number of breakpoints of a path
+================================
 
-Usually a few for every row. But there is no such bound: here p preferences without
-weights have a path of 2^p - 1 breakpoints, and p weighted points one of
+Usually a path has a few for every row. But there is no such bound: here p preferences
+without weights have a path of 2^p - 1 breakpoints, and p weighted points one of
 (3^(p-1) - 1) / 2. All are counted exactly, in fractions. At most there can be 3^p
 pieces.
 
@@ -29,7 +29,7 @@ print(
 )
 
 # %%
-# Data that nobody has chosen for their path have a few breakpoints for every row.
+# Data that are not chosen for their path have a few breakpoints for every row.
 random = np.random.default_rng(0)
 usual = []
 for p in sizes:

@@ -1,10 +1,10 @@
-"""What is the derivative of an SVM at a kink?
-=============================================
+"""Derivatives of an SVM at a kink
+=================================
 
-Frameworks of automatic differentiation differentiate whatever a program did, and at a
-kink that depends on how the program was written. The optimum of a support vector
-machine has a kink wherever a row comes onto its margin or a multiplier reaches its
-bound. There it has two derivatives, one to each side, which `exact_sensitivity`
+Frameworks of automatic differentiation differentiate the operations of a program, and
+at a kink that depends on how the program was written. The optimum of a support vector
+machine has a kink where a row comes onto its margin or a multiplier reaches its bound.
+There it has two derivatives, one to each side, which `exact_sensitivity`
 computes in rational numbers.
 
 Run it: ``python examples/questions/kinks.py``.
@@ -31,17 +31,20 @@ for C in (0.0625, 0.125, 1.0):
     )
 
 # %%
-# Now a program as one would give it to a framework: projected gradient steps on the
-# dual, min(v, C) in every step. Its derivative follows every step by the chain rule. At
-# a tie, v = C, the rule needs a derivative of min, and there is none. One framework
-# splits it evenly (`jax.numpy.minimum`, `torch.minimum`), another gives all of it to v
-# (`torch.clamp`), and `where(v < C, v, C)` gives all of it to C.
+# Now a program for a framework of automatic differentiation: projected gradient steps
+# on the dual, min(v, C) in every step. Its derivative follows every step by the chain
+# rule. At a tie, v = C, the rule needs a derivative of min, and there is none. One
+# framework splits it evenly (`jax.numpy.minimum`, `torch.minimum`), another gives all
+# of it to v (`torch.clamp`), and `where(v < C, v, C)` gives all of it to C.
 H = y[:, None] * kernel.block(X, X) * y
 TIES = {"torch.clamp(v, max=C)": 1.0, "jax.numpy.minimum(v, C)": 0.5, "where(v < C, v, C)": 0.0}
 
 
 def unrolled(C: float, share: float) -> tuple[float, float]:
-    """f at the second point and its derivative in C; share : of the derivative of min(v, C) that v gets at a tie."""
+    """Return f at the second point and its derivative in C.
+
+    `share` is the part of the derivative of min(v, C) that v gets at a tie.
+    """
     alpha, slope = np.zeros(4), np.zeros(4)
     for _ in range(100):
         v, dv = alpha + (1 - H @ alpha) / 8, slope - H @ slope / 8

@@ -1,15 +1,15 @@
-"""Does LIBLINEAR plateau above the optimum?
-===========================================
+"""Plateau of LIBLINEAR above the optimum
+======================================
 
-LIBLINEAR's hinge against a proven optimum: does it plateau above it, or had it only not
-finished?
+LIBLINEAR's hinge against a proven optimum: a plateau above it can be distinguished from
+a run that has not finished.
 
 Run it: ``python examples/questions/liblinear_plateau.py [--full]``, which allows ten
 times as many iterations. The two data sets are those of scikit-learn's issue 22283:
 LinearSVC(loss="hinge") without an intercept, C = 0.1, seemed to stay above plain
-coordinate descent on the dual. A proven interval needs no second solver to compare
-with. Of scikit-learn 1.9.1 it says: on the first data LIBLINEAR comes to the optimum;
-on the second it stays a thousandth above it, after 10,000 iterations as after 1,000.
+coordinate descent on the dual. A proven interval needs no second solver. Of
+scikit-learn 1.9.1 it says: on the first data LIBLINEAR comes to the optimum; on the
+second it stays a thousandth above it, after 10,000 iterations as after 1,000.
 """
 
 import sys
@@ -30,7 +30,10 @@ ITERATIONS = (10, 30, 100, 300, 1_000, 3_000, 10_000) + (
 
 
 def plateau(n: int, d: int) -> list[tuple[float, float]]:
-    """How far above the proven optimum LIBLINEAR is, at least and at most and relative, iteration limit by iteration limit."""
+    """Return LIBLINEAR's relative distance above the optimum, by iteration limit.
+
+    At least and at most; the optimum is proven.
+    """
     random = np.random.RandomState(0)
     X = random.randn(n, d)
     y = np.where(X @ random.randn(d) + 0.1 * random.randn(n) > 0, 1.0, -1.0)
@@ -63,7 +66,7 @@ def plateau(n: int, d: int) -> list[tuple[float, float]]:
 
 
 def main() -> None:
-    """Both data sets of the question, and a picture."""
+    """Solve both data sets of the question, and draw a picture."""
     figure, axes = plt.subplots(figsize=(5.4, 3.4))
     for (n, d), mark in (((100, 500), "o"), ((500, 100), "s")):
         most = [max(above, 1e-16) for _, above in plateau(n, d)]

@@ -1,8 +1,8 @@
 """LinearSVC is not SVC: the bias in the norm
 ============================================
 
-Both are asked for the hinge at C = 0.1. LIBLINEAR, behind LinearSVC, treats the bias as
-one more weight; LIBSVM, behind SVC, leaves it free. The data are moved away from the
+Both have the hinge at C = 0.1. LIBLINEAR, behind LinearSVC, treats the bias as one more
+weight; LIBSVM, behind SVC, leaves it free. The data are moved away from the
 origin, and with them the thresholds should move, by exactly as much. A related question
 is the one of scikit-learn's issue 26812.
 
@@ -37,9 +37,9 @@ for move in moves:
         proven[name].append(-solution.decision_function([[0.0]])[0] / w - move)
 
 # %%
-# The lines are our solutions of the two problems, the marks what scikit-learn finds.
-# They are on the line of the problem that they solve: LinearSVC is no bad SVC, it is
-# another machine.
+# The lines are solutions by equimargin, the marks solutions by scikit-learn. They are
+# on the line of the problem that they solve: LinearSVC is no bad SVC, it is another
+# machine.
 figure, axes = plt.subplots(figsize=(5.6, 3.6))
 axes.plot(moves, proven["free"], label="free bias (svm.soft)")
 axes.plot(moves, proven["penalized"], linestyle="dashed", label="bias in the norm (svm.penalized)")

@@ -1,5 +1,5 @@
-"""Why does an SVC never finish?
-=============================
+"""An SVC that never finishes
+==========================
 
 scikit-learn's issue 30353: an SVC of one feature, with a polynomial kernel of degree 4
 and C = 100, does not come to an end.
@@ -8,16 +8,19 @@ Run it: ``python examples/questions/svc_never_finishes.py [--full]``, which allo
 times as many iterations. The settings are those of the issue. Its data, an attachment,
 are not here, and so it is not known that they hang for the same reason: these are
 drawn, one feature of deviation 1, and the same feature of deviation 10, which hangs.
-The objective of each model, at one iteration limit after another, is held against the
+The objective of each model, at one iteration limit after another, is compared with the
 proven optimum. Of scikit-learn 1.9.1 this says:
 
-* at deviation 1 it ends after a few hundred iterations, at the optimum; at deviation 10 it has not ended after 100,000,000;
-* meanwhile the objective does not creep towards the optimum: it jumps up and down, and is tens to tens of thousands of times as large;
-* the optimum exists, and another solver of the same kind, `smo` of this project, comes to it, and proves it, in less than a second.
+* at deviation 1 it ends after a few hundred iterations, at the optimum; at deviation 10
+  it has not ended after 100,000,000;
+* meanwhile the objective does not creep towards the optimum: it jumps up and down, and
+  is tens to tens of thousands of times as large;
+* the optimum exists, and another solver of the same kind, `smo` of this project, comes
+  to it, and proves it, in less than a second.
 
 The reason is the scale. The entries of a kernel (gamma x z)^4 grow with the eighth
 power of the feature: C = 100 at deviation 10 is the problem of C = 100 x 10^8 at
-deviation 1, a margin that is as good as hard, of data that cannot be separated. The
+deviation 1, an almost hard margin, of data that cannot be separated. The
 cure is to scale the feature and to choose C anew. `max_iter` ends the wait and not the
 error. A newer LIBSVM succeeds, says the issue. On these data it ends without success:
 LIBSVM 3.37 gives up after 10,000,000 iterations at deviation 10, with a warning. The
@@ -43,14 +46,17 @@ ITERATIONS = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000) + (
 
 
 def drawn(deviation: float) -> tuple[np.ndarray, np.ndarray]:
-    """One feature of 200 samples, and noisy labels: whether it is far from 0."""
+    """Draw one feature of 200 samples, with noisy labels of its distance from 0."""
     random = np.random.default_rng(0)
     x = random.normal(size=200)
     return deviation * x, np.where(np.abs(x) + 0.3 * random.normal(size=200) > 0.7, 1, -1)
 
 
 def progress(deviation: float) -> list[float]:
-    """How many times above the proven optimum the model's objective is, iteration limit by iteration limit until it ends by itself."""
+    """Return the model's objective over the proven optimum, by iteration limit.
+
+    The limits grow until the model ends by itself.
+    """
     x, y = drawn(deviation)
     weight = np.where(y > 0, WEIGHT[1], WEIGHT[-1])
     problem = classification(x[:, None], y, C, polynomial(4, GAMMA, 0.0), sample_weight=weight)
@@ -89,7 +95,7 @@ def progress(deviation: float) -> list[float]:
 
 
 def main() -> None:
-    """Both deviations, and a picture."""
+    """Solve both deviations, and draw a picture."""
     figure, axes = plt.subplots(figsize=(5.4, 3.4))
     for deviation, mark in ((1.0, "o"), (10.0, "s")):
         found = progress(deviation)

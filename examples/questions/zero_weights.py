@@ -1,9 +1,9 @@
-"""Does weight 0 mean that the sample is not there?
-==================================================
+"""Samples of weight 0
+===================
 
 scikit-learn's issue 16298 collects estimators in which a sample of weight 0 is not the
-same as a sample that was left out. For a convex problem the question has a proven
-answer: both problems have one optimum, and a model can be held against it.
+same as a sample that was left out. For a convex problem the answer is proven: both
+problems have one optimum, and a model can be compared with it.
 
 Run it: ``python examples/questions/zero_weights.py``.
 """
@@ -26,8 +26,8 @@ weight[::3] = 0
 kept = weight > 0
 
 # %%
-# Here: two problems, their two intervals. They overlap, and both are as narrow as was
-# asked. Rows of weight 0 have multipliers of 0.
+# Here: two problems, their two intervals. They overlap, and both are as narrow as
+# requested. Rows of weight 0 have multipliers of 0.
 weighted = solve(classification(X, y, sample_weight=weight), tol=1e-10)
 without = solve(classification(X[kept], y[kept]), tol=1e-10)
 print(f"weight 0: [{weighted.lower:.10f}, {weighted.upper:.10f}]")

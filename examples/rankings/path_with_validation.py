@@ -55,7 +55,7 @@ for penalty in ("l2", "l1"):
     )
 
 # %%
-# Left: decision values of the training points along the path. Right: the score on
+# Left: decision values of the training points along the path. Right: the score of the
 # held-out points, which is constant between swaps.
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.4))
 lambdas = np.geomspace(path.lambdas[0], path.lambdas[-1], 160)

@@ -2,7 +2,7 @@
 ================================
 
 From clicks to an order, in the three steps of a Ranking SVM: features of a query with a
-document, differences of the pairs that clicks tell, and a support vector machine of
+document, differences of the pairs that clicks give, and a support vector machine of
 these differences.
 
 Run it: ``python examples/rankings/ranking_from_clicks.py``. A query is described by two
@@ -28,7 +28,7 @@ QUERY, LISTS, SHOWN = [0, 1], 60, 10
 
 
 def lists(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Queries with their documents (n, 6), how much each document is wanted (n,), and the query of each row (n,)."""
+    """Draw documents (n, 6), how much each is wanted (n,), and the query of each row (n,)."""
     rng = np.random.default_rng(seed)
     qid = np.repeat(np.arange(LISTS), SHOWN)
     queries, documents = rng.normal(size=(LISTS, 2))[qid], rng.normal(size=(len(qid), 4))
@@ -39,7 +39,7 @@ def lists(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def clicked(wanted: np.ndarray, qid: np.ndarray, rng: np.random.Generator) -> Preferences:
-    """What users tell who are shown each list in a random order, and click on some of the three that they want most."""
+    """Draw clicks on lists in random orders: on some of the three most wanted documents."""
     told = []
     for query in np.unique(qid):
         shown = rng.permutation(np.flatnonzero(qid == query))
@@ -49,7 +49,10 @@ def clicked(wanted: np.ndarray, qid: np.ndarray, rng: np.random.Generator) -> Pr
 
 
 def main() -> dict[str, float]:
-    """Kendall's tau of new lists, with features side by side and with their products, and the excess of a regular SVM solver."""
+    """Return Kendall's tau of new lists by features, and the excess of a regular SVM solver.
+
+    Features are side by side, and with their products.
+    """
     X, wanted, qid = lists(0)
     new, right, of = lists(1)
     clicks = clicked(wanted, qid, np.random.default_rng(2))

@@ -2,7 +2,7 @@
 ================================
 
 LightGBM's recipe for rankings, with a MarginRanker in place of its LGBMRanker and
-beside it: sizes of groups, GroupKFold, and a search.
+next to it: sizes of groups, GroupKFold, and a search.
 
 Run it: ``python examples/rankings/ranking_like_lightgbm.py``. LightGBM's own lines need
 ``pip install lightgbm``. LightGBM takes the sizes of the queries, whose rows follow
@@ -13,7 +13,7 @@ routing, which hands every fold its queries.
 Which of the two ranks better is a question of the data. Where the utility is a linear
 function with noise, a linear ranker has nothing to learn but that function; where it
 bends, trees follow it and a line cannot. The table has one of each, on the same folds,
-with both rankers as they come but for the cost of ours.
+with both rankers at their defaults except the cost of MarginRanker.
 """
 
 from time import process_time
@@ -28,7 +28,10 @@ from equimargin.metrics import ndcg
 
 
 def grouped(queries: int = 40, bent: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Features, relevances 0 to 4 by a utility that is linear or bent, and the sizes of the queries, whose rows follow each other."""
+    """Draw features, relevances 0 to 4, and the sizes of the queries.
+
+    The utility is linear or bent; the rows of a query follow each other.
+    """
     group = np.random.default_rng(0).integers(10, 30, queries)
     rows = int(group.sum())
     X, utility = (
@@ -40,7 +43,7 @@ def grouped(queries: int = 40, bent: bool = False) -> tuple[np.ndarray, np.ndarr
 
 
 def by_hand(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> float:
-    """NDCG@10 on five folds of whole queries, fold by fold."""
+    """Return NDCG@10 on five folds of whole queries, fold by fold."""
     scores = []
     for training, held_out in GroupKFold(5).split(X, y, groups=qid):
         ranker = MarginRanker(C=1e-3, loss="squared_hinge")
@@ -50,7 +53,10 @@ def by_hand(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> float:
 
 
 def by_lightgbm(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> float:
-    """The same with LightGBM's lambdarank, which takes sizes of queries, on one thread; ImportError without LightGBM."""
+    """Return the score of LightGBM's lambdarank on one thread; ImportError without LightGBM.
+
+    It takes sizes of queries.
+    """
     import lightgbm as lgb
 
     scores = []
@@ -64,7 +70,7 @@ def by_lightgbm(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> float:
 
 
 def by_search(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> GridSearchCV:
-    """The best cost and loss by NDCG@10 on the same folds."""
+    """Search the best cost and loss by NDCG@10 on the same folds."""
     with config_context(
         enable_metadata_routing=True
     ):  # or once for all: sklearn.set_config(enable_metadata_routing=True)
@@ -76,7 +82,10 @@ def by_search(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> GridSearchCV:
 
 
 def beside() -> list[str]:
-    """A line for each ranker and kind of data: NDCG@10 on five folds, and the CPU seconds of the five fits and predictions."""
+    """Return a line for each ranker and kind of data: NDCG@10 on five folds, CPU seconds.
+
+    CPU seconds are those of the five fits and predictions.
+    """
     lines = []
     for bent in (False, True):
         X, y, group = grouped(bent=bent)
@@ -100,7 +109,7 @@ def beside() -> list[str]:
 
 
 def main() -> dict[str, float]:
-    """Both scores of the recipe."""
+    """Return both scores of the recipe."""
     X, y, group = grouped()
     qid = np.repeat(np.arange(len(group)), group)
     search, loop = by_search(X, y, qid), by_hand(X, y, qid)

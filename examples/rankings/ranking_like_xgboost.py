@@ -18,14 +18,14 @@ from equimargin.estimators import MarginRanker, ranking_scorer
 
 
 def ranked(queries: int = 40, documents: int = 25) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Features, relevances 0 to 4 and queries."""
+    """Draw features, relevances 0 to 4 and queries."""
     X, utility = make_regression(queries * documents, 10, noise=50.0, random_state=0)
     levels = np.quantile(utility, [0.4, 0.7, 0.9, 0.97])
     return X, np.digitize(utility, levels), np.repeat(np.arange(queries), documents)
 
 
 def main() -> dict[str, float]:
-    """The scores of all ways, which the recipe has one after another."""
+    """Return the scores of all ways, which the recipe has one after another."""
     X, y, qid = ranked()
     training = qid < 30
     ranker = MarginRanker(C=1e-3, loss="squared_hinge")  # xgb.XGBRanker(objective="rank:pairwise")

@@ -1,13 +1,11 @@
-"""Solvers of others beside ours
-===============================
+"""Third-party solvers next to the built-in ones
+==============================================
 
-Solvers of others beside ours: scikit-learn's SVC in two ways, LIBSVM, and twenty lines
-of gradient descent.
+scikit-learn's SVC in two ways, LIBSVM, and twenty lines of gradient descent.
 
 Run it: ``python examples/solvers/other_solvers.py``. What an estimator or a function
-hands back, here coefficients or w alone, is completed by a bias and by multipliers
-where they can be made, and judged like all other answers. The SVC of another C is found
-out.
+returns, here coefficients or w alone, is completed by a bias and by multipliers
+where possible, and judged like all other answers. The SVC of another C is detected.
 """
 
 import numpy as np
@@ -29,7 +27,10 @@ STEPS = 20_000
     requires=Requirements(MarginProblem, losses=("hinge",), linear=True),
 )
 def descent(problem: MarginProblem, limits: Limits) -> np.ndarray:
-    """w of min 1/2 |w|^2 + C sum_i (1 - y_i w.x_i)_+, by steps of length 1/k against a subgradient."""
+    """Return w of min 1/2 |w|^2 + C sum_i (1 - y_i w.x_i)_+, by subgradient steps.
+
+    The k-th step has the length 1/k.
+    """
     X, y, C = problem.X, problem.rows.y, problem.costs
     w = np.zeros(X.shape[1])
     for k in range(1, STEPS if limits.max_iter is None else limits.max_iter + 1):
@@ -39,7 +40,7 @@ def descent(problem: MarginProblem, limits: Limits) -> np.ndarray:
 
 
 def main() -> None:
-    """Two comparisons: with a bias and the estimators, without one and the descent."""
+    """Make two comparisons: with a bias and the estimators, without one and the descent."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     y = np.where(X @ [1.0, -0.7, 0.4] + 0.6 * rng.normal(size=60) > 0.3, 1.0, -1.0)

@@ -200,7 +200,7 @@ def test_the_page_of_a_loaded_machine_is_not_written(
     arguments = ["--page", str(tmp_path / "page"), "--json", str(tmp_path / "figures.json")]
     with pytest.raises(
         SystemExit,
-        match=r"the machine is loaded: .* 50% .*: run this again when nobody else is at work",
+        match=r"the machine is loaded: .* 50% .*: run this again on a quiet machine",
     ):
         leaderboard.BENCHMARK.main("leaderboard", arguments)
     assert not (tmp_path / "page").exists()

@@ -13,7 +13,8 @@ class Dataset(BaseDataset):
 
     name = "leaderboard"
     requirements = ("pip::scikit-learn",)
-    parameters = {"data": list(instances.present())}  # noqa: RUF012 - benchopt wants plain containers
+    # benchopt takes plain containers.
+    parameters = {"data": list(instances.present())}  # noqa: RUF012
 
     def get_data(self):
         """Return X (n, d) and y (n,) in {-1, 1}."""

@@ -13,24 +13,30 @@ from equimargin.solvers.exact.program.clock import Clock
 MOST_STEPS = 4_000_000_000
 """Sums that `average_precision_least` may compare, at most: these take about ten seconds."""
 MOST_SUMS = 2**26
-"""Sums that `average_precision_least` may keep, at most, one for each number of parts and of inversions: half a gigabyte of float64."""
+"""Maximum number of sums cached by `average_precision_least`: half a gigabyte of float64.
+
+One for each number of parts and of inversions.
+"""
 
 
 class TooManyPartitions(ValueError):
-    """The least average precision is not computed for this number of documents and inversions; its bound is."""
+    """Too many partitions for the least average precision; its bound is still computed."""
 
 
 def average_precision_least(
     relevant: int, inversions: int, irrelevant: int | None = None, seconds: float = 60.0
 ) -> float:
-    """The least average precision of any ranking with R relevant documents and Q inversions.
+    """Return the least average precision of any ranking with R relevant documents.
 
-        min over 0 <= c_1 <= ... <= c_R <= N with sum c_i = Q of     1/R sum over i = 1, ..., R of i / (i + c_i)
+        min over 0 <= c_1 <= ... <= c_R <= N with sum c_i = Q of
+        1/R sum over i = 1, ..., R of i / (i + c_i)
 
-    c_i is the number of irrelevant documents above the i-th relevant one. Every ranking has such numbers, and all such numbers have a
-    ranking, so that the minimum is attained: no larger lower bound holds for R, Q and N. It falls strictly as Q grows, is 1 at Q = 0,
-    and is nowhere below document W's bound, `average_precision_bound`. The numbers are the partitions of Q into at most R parts of at
-    most N each.
+    The ranking has Q inversions; c_i is the number of irrelevant documents above the i-th
+    relevant one. Every ranking has such numbers, and all such numbers have a ranking, so
+    that the minimum is attained: no larger lower bound holds for R, Q and N. It falls
+    strictly as Q grows, is 1 at Q = 0, and is nowhere below document W's bound,
+    `average_precision_bound`. The numbers are the partitions of Q into at most R parts of
+    at most N each.
 
     Parameters
     ----------
@@ -41,22 +47,25 @@ def average_precision_least(
     irrelevant : int | None
         N, the number of irrelevant documents; None: any number.
     seconds : float
-        The time limit.
+        Time limit in seconds.
 
     Returns
     -------
-    The minimum in (0, 1], up to R + 1 roundings of float64.
+    float
+        The minimum in (0, 1], up to R + 1 roundings of float64.
 
     Raises
     ------
     ValueError
-        R < 1, Q < 0, Q > R N, a number that is not whole, a time limit that is not
-        positive.
+        If R < 1, Q < 0, Q > R N, a number is not whole, or the time limit is not positive.
     TooManyPartitions
-        A ValueError, too; the partitions of this number of inversions take too much
-        memory, or more than the time limit.
+        If the partitions of this number of inversions take too much memory, or more than
+        the time limit; a ValueError, too.
 
-    Source: the partitions are those of the inversions of a ranking of two levels; document W prints a bound that is attained rarely.
+    References
+    ----------
+    The partitions are those of the inversions of a ranking of two levels; document W prints
+    a bound that is attained rarely.
     """
     R, Q = _whole(relevant, "relevant", 1), _whole(inversions, "inversions", 0)
     N = Q if irrelevant is None else min(_whole(irrelevant, "irrelevant", 0), Q)
@@ -99,32 +108,38 @@ def _whole(value: object, name: str, least: int) -> int:
 
 
 def average_precision_bound(relevant: ArrayLike, inversions: ArrayLike) -> Any:
-    """A lower bound of average precision, for R relevant documents and Q inversions.
+    """Return a lower bound of average precision, for R relevant documents and Q inversions.
 
         AP >= 1/R (Q + R (R + 1) / 2)^-1 (sum over i = 1, ..., R of sqrt(i))^2
 
-    The bound falls as Q grows, and so rises with Kendall's tau. W says that maximising tau helps to minimise the bound; in fact it helps to
-    maximise it. An inversion is a pair of a relevant document below an irrelevant one. With more than two levels, discordant pairs of
-    relevant documents, or of irrelevant ones, may be counted in Q, too; that only weakens the bound. If f has ties,
-    Q = discordant + tied / 2 bounds the mean over the orders of tied documents, and Q = discordant + tied bounds every order.
+    The bound falls as Q grows, and so rises with Kendall's tau. W says that maximising tau
+    helps to minimise the bound; in fact it helps to maximise it. An inversion is a pair of
+    a relevant document below an irrelevant one. With more than two levels, discordant pairs
+    of relevant documents, or of irrelevant ones, may be counted in Q, too; that only
+    weakens the bound. If f has ties, Q = discordant + tied / 2 bounds the mean over the
+    orders of tied documents, and Q = discordant + tied bounds every order.
 
     Parameters
     ----------
-    relevant : ArrayLike
+    relevant : array-like
         R >= 1.
-    inversions : ArrayLike
+    inversions : array-like
         Q >= 0; arrays are broadcast.
 
     Returns
     -------
-    A lower bound in (0, 1], of the shape of the arguments.
+    ndarray or float
+        A lower bound in (0, 1], of the shape of the arguments.
 
     Raises
     ------
     ValueError
-        R < 1 or not whole, Q < 0, a number that is not finite.
+        If R < 1 or is not whole, Q < 0, or a number is not finite.
 
-    Source: W, the lower bound of average precision; T. Joachims, Optimizing search engines using clickthrough data (2002).
+    References
+    ----------
+    W, the lower bound of average precision; T. Joachims, Optimizing search engines using
+    clickthrough data (2002).
     """
     R, Q = np.asarray(relevant, dtype=np.float64), np.asarray(inversions, dtype=np.float64)
     if not (np.isfinite(R).all() and (R >= 1).all() and (np.floor(R) == R).all()):

@@ -1,6 +1,7 @@
-"""What a fitted ranking proves of its own average precision: from its slacks to inversions, and from these to the least that is left.
+"""Bounds of a fitted ranking's average precision from its own slacks.
 
-    inversions of a query  <=  floor(sum of its slacks),      AP  >=  least(R, inversions)  >=  least(R, floor)  >=  W's bound(R, floor)
+    inversions of a query  <=  floor(sum of its slacks)
+    AP  >=  least(R, inversions)  >=  least(R, floor)  >=  W's bound(R, floor)
 
 A pair that f misorders, or leaves tied, has a slack of 1 at least.
 """
@@ -29,19 +30,21 @@ from ledger.measures.least import (
 )
 
 ROUNDINGS = 1e-9
-"""Share by which sums of slacks are raised, for the roundings of adding up to ten million of them."""
+"""Relative increase of sums of slacks, for the roundings of up to ten million additions."""
 
 
 @dataclass(frozen=True, eq=False)
 class ProvenPrecision:
-    """Of every query with a relevant document: what is proven of the average precision of a fitted f, whatever the order of ties.
+    """Proven average precision of a fitted f, whatever the order of ties.
+
+    It is by query, of every query with a relevant document.
 
     Parameters
     ----------
     query : Index of shape (q,)
-        Their numbers, ascending.
+        Numbers of the queries, ascending.
     relevant, irrelevant : Index of shape (q,)
-        documents.
+        Numbers of documents.
     slack : ndarray of shape (q,)
         Sums of the slacks of the pairs of a relevant and an irrelevant document,
         rounded up.
@@ -50,12 +53,12 @@ class ProvenPrecision:
     least : ndarray of shape (q,)
         The least average precision with that number of inversions.
     least_of_slack : ndarray of shape (q,)
-        That with floor(slack) inversions.
+        The least average precision with floor(slack) inversions.
     bound : ndarray of shape (q,)
         Document W's bound for floor(slack).
     exact : NDArray[np.bool_] of shape (q,)
-        Whether both are the least ones; else there were too many partitions to look at,
-        and W's bound stands for them.
+        True if both are the least ones; else there were too many partitions, and W's bound
+        stands for them.
     """
 
     query: Index
@@ -77,31 +80,36 @@ class ProvenPrecision:
 def proven_average_precision(
     solution: Solution, threshold: float = 1.0, seconds: float = 60.0
 ) -> ProvenPrecision:
-    """Lower bounds of the average precision of a fitted ranking on its own documents, every rounding of f counted.
+    """Return lower bounds of the average precision of a ranking on its own documents.
+
+    Every rounding of f is counted.
 
     Parameters
     ----------
     solution : Solution
-        Of `ranking(X, y, qid)`, with any kernel and loss; its pairs are listed.
+        Solution of `ranking(X, y, qid)`, with any kernel and loss; its pairs are listed.
     threshold : float
         Relevant is y >= threshold.
     seconds : float
-        The time limit of all partitions together; the queries after it are proven by
-        W's bound.
+        Time limit of all partitions together, in seconds; the queries after it are proven
+        by W's bound.
 
     Returns
     -------
     ProvenPrecision
-        Of every query with a relevant document, up to the roundings of
+        Bounds of every query with a relevant document, up to the roundings of
         `average_precision_least`.
 
     Raises
     ------
     ValueError
-        A problem that is no ranking of labels, too many pairs to be listed, a time
-        limit that is not positive.
+        If the problem is no ranking of labels, has too many pairs to be listed, or the time
+        limit is not positive.
 
-    Source: W, the lower bound of average precision, which it states of inversions; T, after (86), for the slacks.
+    References
+    ----------
+    W, the lower bound of average precision, which it states of inversions; T, after (86),
+    for the slacks.
     """
     problem = solution.problem if isinstance(solution, Solution) else None
     if not isinstance(problem, MarginProblem) or not isinstance(problem.rows, LabelledPairs):
@@ -147,7 +155,10 @@ def proven_average_precision(
 
 
 def _least(R: int, Q: int, floor: int, N: int, clock: Clock) -> tuple[float, float, bool]:
-    """The least average precision with Q and with floor inversions, and True; or W's bounds of them and False."""
+    """Return the least average precision with Q and with floor inversions, and True.
+
+    Or W's bounds of them and False.
+    """
     try:
         least, of_slack = (
             average_precision_least(R, inversions, N, max(clock.left, SMALLEST))

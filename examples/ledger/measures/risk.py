@@ -18,33 +18,39 @@ Ties = Literal["right", "wrong"]
 def preference_loss(
     h1: ArrayLike, h2: ArrayLike, y1: ArrayLike, y2: ArrayLike, ties: Ties = "right"
 ) -> Array:
-    """Document O's loss l_pref of a pair of objects: whether the predicted order of the two is the inverse of their order.
+    """Return document O's loss l_pref of a pair of objects.
 
         l_pref(h1, h2, y1, y2) = 1 if (y1 > y2 and h1 < h2) or (y1 < y2 and h1 > h2), else 0
 
-    It is the same for (2, 1) as for (1, 2), and only the order of its arguments matters, so that h may be ranks or utilities.
+    It is 1 if the predicted order of the two is the inverse of their order. It is the same
+    for (2, 1) as for (1, 2), and only the order of its arguments matters, so that h may be
+    ranks or utilities.
 
     Parameters
     ----------
-    h1, h2 : ArrayLike
+    h1, h2 : array-like
         Predictions of the first and the second object, numbers or arrays that
         broadcast.
-    y1, y2 : ArrayLike
+    y1, y2 : array-like
         Their ranks; higher is better.
     ties : Ties
-        What h1 = h2 counts where y1 and y2 differ: "right", 0, as no order is inverted,
-        or "wrong", 1.
+        Loss of h1 = h2 where y1 and y2 differ: "right", 0, as no order is inverted, or
+        "wrong", 1.
 
     Returns
     -------
-    0.0 or 1.0 for every pair; NaN is in no order with any number.
+    ndarray
+        0.0 or 1.0 for every pair; NaN is in no order with any number.
 
     Raises
     ------
     ValueError
-        Unknown ties.
+        If ties are unknown.
 
-    Source: O, section 2: "inversions on pairs of objects". The text at hand leaves the formula out, and with it what a tie counts.
+    References
+    ----------
+    O, section 2: "inversions on pairs of objects". The text at hand leaves the formula out,
+    and with it the loss of a tie.
     """
     check_choice(ties, "ties", ("right", "wrong"))
     predicted, right = (np.greater(a, b) - 1.0 * np.less(a, b) for a, b in ((h1, h2), (y1, y2)))
@@ -57,34 +63,39 @@ def preference_loss(
 def empirical_risk(
     y: ArrayLike, h: ArrayLike, qid: ArrayLike | None = None, ties: Ties = "right"
 ) -> PerQuery:
-    """Document O's empirical risk, the mean of l_pref over all pairs of a sample of l objects, in O(l log l).
+    """Return document O's empirical risk, the mean of l_pref over all pairs of a sample.
 
-        R_emp(h) = 1 / l^2 sum over i = 1, ..., l and j = 1, ..., l of l_pref(h(x_i), h(x_j), y_i, y_j)
+        R_emp(h) = 1 / l^2 sum over i, j = 1, ..., l of l_pref(h(x_i), h(x_j), y_i, y_j)
 
-    Every inverted pair counts twice, as (i, j) and as (j, i): R_emp = 2 Q / l^2 with the Q discordant pairs of `concordance`. So it is
-    at most 1 - 1/l, and 0 for every h that inverts nothing, a constant one included, unless ties count as wrong.
+    The sample has l objects, the time is O(l log l). Every inverted pair counts twice, as
+    (i, j) and as (j, i): R_emp = 2 Q / l^2 with the Q discordant pairs of `concordance`. So
+    it is at most 1 - 1/l, and 0 for every h that inverts nothing, a constant one included,
+    unless ties count as wrong.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        ranks.
+        Ranks.
     h : array-like of shape (n,)
         Predicted ranks or utilities.
-    qid : ArrayLike | None of shape (n,)
+    qid : array-like of shape (n,) or None
         Queries, each a sample of its own; None: a single one.
     ties : Ties
-        As in `preference_loss`.
+        Loss of ties, as in `preference_loss`.
 
     Returns
     -------
-    Of every query, in [0, 1); a query weighs l^2 in the mean.
+    PerQuery
+        Risk of every query, in [0, 1); a query weighs l^2 in the mean.
 
     Raises
     ------
     ValueError
-        As in `concordance`, unknown ties.
+        As in `concordance`, or if ties are unknown.
 
-    Source: O, section 2, R_emp.
+    References
+    ----------
+    O, section 2, R_emp.
     """
     check_choice(ties, "ties", ("right", "wrong"))
     counts = concordance(y, h, qid)

@@ -1,6 +1,7 @@
 """The statements, by their subject: importing this package enters them all."""
 
-# ruff: noqa: F401  entering them is what the imports are for
+# The imports register the statements.
+# ruff: noqa: F401
 from ledger.statement import STATEMENTS
 from ledger.statements import (
     around_paths,

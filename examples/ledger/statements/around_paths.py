@@ -32,7 +32,9 @@ def _graph(random: Random) -> DirectedGraph:
 
 @statement("P.figure2", _graph)
 def relevances_induce_the_graphs_without_a_circle(at: DirectedGraph) -> bool:
-    """Some relevances have every edge go to a less relevant document if and only if no walk has as many steps as there are documents."""
+    """Some relevances have every edge go to a less relevant document if and only if no
+    walk has as many steps as there are documents.
+    """
     n = range(len(at.rows))
     walks = [1 for _ in n]
     for _ in n:
@@ -60,7 +62,9 @@ def _scores(random: Random) -> TiedScores:
 
 @statement("P.3.ties", _scores)
 def a_tie_that_is_resolved_at_random_violates_half_a_pair(at: TiedScores) -> bool:
-    """Over all permutations sorted by f, the mean of violated preferences is those that f has the wrong way round and half of its ties."""
+    """Over all permutations sorted by f, the mean of violated preferences is those that
+    f has the wrong way round and half of its ties.
+    """
     n = range(len(at.y))
     pairs = [(i, j) for i in n for j in n if at.y[i] > at.y[j]]
     # a permutation lists the documents from the first to the last place
@@ -104,7 +108,9 @@ def _magnitudes(random: Random) -> Magnitudes:
 
 @statement("P.intro.mprank", _magnitudes)
 def a_loss_of_magnitudes_asks_for_more_than_the_order(at: Magnitudes) -> bool:
-    """2w and w/2, which have the order of w, cost more than w: by the sum of squares of w (x_i - x_j), and a quarter of it."""
+    """2w and w/2, which have the order of w, cost more than w: by the sum of squares of
+    w (x_i - x_j), and a quarter of it.
+    """
     apart = sum(((at.w * (a - b)) ** 2 for a, b in combinations(at.x, 2)), Fraction(0))
     more = [at._loss(times * at.w) - at._loss(at.w) for times in (Fraction(2), Fraction(1, 2))]
     return apart > 0 and more == [apart, apart / 4]
@@ -156,7 +162,9 @@ def _bordered(
 
 @statement("P.5.3.sherman", _blocks)
 def an_inverse_is_updated_in_square_time(at: SymmetricMatrix) -> bool:
-    """As a pair enters, the inverse of k + 1 rows comes of that of k by 2 k (k + 1) multiplications, and is the inverse."""
+    """As a pair enters, the inverse of k + 1 rows comes of that of k by 2 k (k + 1)
+    multiplications, and is the inverse.
+    """
     inverse: list[list[Fraction]] = []
     for k in range(len(at.rows)):
         inverse, count = _bordered(inverse, list(at.rows[k][:k]), at.rows[k][k])
@@ -169,5 +177,7 @@ def an_inverse_is_updated_in_square_time(at: SymmetricMatrix) -> bool:
 
 @statement("P.7.small", levels)
 def regular_systems_have_less_equations_than_points(at: Levels) -> bool:
-    """Pairs that do not depend on each other, those of a regular system (11), are n - 1 at most, of more than twice as many."""
+    """Pairs that do not depend on each other, those of a regular system (11), are n - 1
+    at most, of more than twice as many.
+    """
     return 2 * rank(incidence(at.all_pairs, len(at.y))) == 2 * (len(at.y) - 1) < len(at.all_pairs)

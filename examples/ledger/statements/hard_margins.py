@@ -16,7 +16,7 @@ from ledger.statement import as_printed, statement
 
 
 def lagrangian(at: Classes, w: Vector, b: Fraction, alpha: Vector) -> Fraction:
-    """J(w, b, alpha) of (8)."""
+    """Return J(w, b, alpha) of (8)."""
     margins = (y * (dot(w, x) - b) for x, y in zip(at.x, at.y, strict=True))
     return dot(w, w) / 2 - sum(
         (a * (margin - 1) for a, margin in zip(alpha, margins, strict=True)), Fraction(0)
@@ -24,13 +24,15 @@ def lagrangian(at: Classes, w: Vector, b: Fraction, alpha: Vector) -> Fraction:
 
 
 def signed(at: Classes) -> Vector:
-    """alpha_i y_i."""
+    """Return alpha_i y_i."""
     return tuple(a * y for a, y in zip(at.alpha, at.y, strict=True))
 
 
 @statement("T.2", separable)
 def the_classifier_is_linear(at: Classes) -> bool:
-    """F(x) = w.x - b: half way between two points F has the mean of their values, and between two of a class y F is at least 1."""
+    """F(x) = w.x - b: half way between two points F has the mean of their values, and
+    between two of a class y F is at least 1.
+    """
     for i, j in combinations(at.all, 2):
         middle = tuple((u + v) / 2 for u, v in zip(at.x[i], at.x[j], strict=True))
         value = dot(at.w, middle) - at.b
@@ -47,7 +49,9 @@ def separable_points_have_their_sign(at: Classes) -> bool:
 
 @statement("T.4", separable)
 def a_separating_line_can_be_rescaled(at: Classes) -> bool:
-    """Any w and b with (3), divided by their least margin, meet (4), one point with equality: here near the optimum, and not it."""
+    """Any w and b with (3), divided by their least margin, meet (4), one point with
+    equality: here near the optimum, and not it.
+    """
     other = replace(at, w=(1000 * at.w[0] + 1, 1000 * at.w[1] - 1), b=1000 * at.b)
     least = min(other.margin(i) for i in other.all)
     scaled = replace(other, w=tuple(v / least for v in other.w), b=other.b / least)
@@ -55,13 +59,15 @@ def a_separating_line_can_be_rescaled(at: Classes) -> bool:
 
 
 def squared_distance(at: Classes, i: int) -> Fraction:
-    """The square of |F(x_i)| / |w|, the distance of a point from the line."""
+    """Return the square of |F(x_i)| / |w|, the distance of a point from the line."""
     return at.F(i) ** 2 / dot(at.w, at.w)
 
 
 @statement("T.4.distance", separable)
 def the_distance_of_a_point_is_its_value_over_the_norm(at: Classes) -> bool:
-    """x - F(x) w / |w|^2 lies on the line, in the direction of w: its squared distance from x is F(x)^2 / |w|^2."""
+    """x - F(x) w / |w|^2 lies on the line, in the direction of w: its squared distance
+    from x is F(x)^2 / |w|^2.
+    """
     for i in at.all:
         step = at.F(i) / dot(at.w, at.w)
         foot = tuple(v - step * u for v, u in zip(at.x[i], at.w, strict=True))
@@ -87,7 +93,9 @@ def the_margin_of_5_is_one_distance(at: Classes) -> bool:
 
 @as_printed("T.1.margin")
 def the_margin_of_5_is_the_sum_of_two_distances(at: Classes) -> bool:
-    """The margin of (5) is the sum of the distances of the closest points of both classes, which are equal: its square is four times."""
+    """The margin of (5) is the sum of the distances of the closest points of both
+    classes, which are equal: its square is four times.
+    """
     return 4 * min(squared_distance(at, i) for i in at.all) == 1 / dot(at.w, at.w)
 
 
@@ -113,7 +121,9 @@ def the_optimum_is_feasible(at: Classes) -> bool:
 
 @statement("T.7.convex", separable)
 def the_objective_is_convex(at: Classes) -> bool:
-    """Q is below its chords, between any two of the optimal w and the points; the margins are on theirs."""
+    """Q is below its chords, between any two of the optimal w and the points; the
+    margins are on theirs.
+    """
     for one, other in combinations((at.w, *at.x), 2):
         third = tuple((2 * u + v) / 3 for u, v in zip(one, other, strict=True))
         chord = (2 * dot(one, one) + dot(other, other)) / 3
@@ -126,7 +136,9 @@ def the_objective_is_convex(at: Classes) -> bool:
 
 @statement("T.8", separable)
 def the_lagrangian_bounds_the_objective(at: Classes) -> bool:
-    """J(w, b, alpha) <= Q(w) at a feasible point for every alpha >= 0, with equality at the optimum: it is a saddle point."""
+    """J(w, b, alpha) <= Q(w) at a feasible point for every alpha >= 0, with equality at
+    the optimum: it is a saddle point.
+    """
     some = tuple(Fraction(i + 1) for i in at.all)
     optimal = lagrangian(at, at.w, at.b, at.alpha)
     moved = tuple(v + 1 for v in at.w)
@@ -167,7 +179,10 @@ def the_multipliers_of_both_classes_have_one_sum(at: Classes) -> bool:
 
 
 def expanded(at: Classes, sign: int) -> bool:
-    """Whether (8) is (13) with this sign before b sum alpha_i y_i, at multipliers that need not meet (12)."""
+    """Return True if (8) is (13) with this sign before b sum alpha_i y_i.
+
+    The multipliers need not satisfy (12).
+    """
     alpha = tuple(Fraction(i + 1) for i in at.all)
     linear = sum(
         (a * y * dot(at.w, x) for a, y, x in zip(alpha, at.y, at.x, strict=True)), Fraction(0)
@@ -201,7 +216,9 @@ def the_square_of_w_is_a_double_sum(at: Classes) -> bool:
 
 @statement("T.15", separable)
 def the_dual_function_is_reached(at: Classes) -> bool:
-    """Q(alpha) = sum alpha_i - 1/2 sum sum alpha_i alpha_j y_i y_j x_i.x_j is J(w, b, alpha) at (11) and (12)."""
+    """Q(alpha) = sum alpha_i - 1/2 sum sum alpha_i alpha_j y_i y_j x_i.x_j is J(w, b,
+    alpha) at (11) and (12).
+    """
     return sum(at.alpha) - at.quadratic(at.alpha) / 2 == lagrangian(at, at.w, at.b, at.alpha)
 
 
@@ -220,7 +237,9 @@ def the_dual_has_the_value_of_the_primal(at: Classes) -> bool:
 
 @statement("T.17", separable)
 def balanced_multipliers_bound_the_primal_from_below(at: Classes) -> bool:
-    """sum alpha_i y_i = 0 and alpha >= 0 bound Q(alpha) by the optimum; without the first, Q may exceed it on data moved far away."""
+    """sum alpha_i y_i = 0 and alpha >= 0 bound Q(alpha) by the optimum; without the
+    first, Q may exceed it on data moved far away.
+    """
     half = tuple(a / 2 for a in at.alpha)
     return sum(signed(at)) == 0 and sum(half) - at.quadratic(half) / 2 <= at.value
 
@@ -258,7 +277,10 @@ def a_multiplier_or_its_slack_is_zero(at: Classes) -> bool:
 
 
 def three_points(random: Random) -> Classes:
-    """(-1, 0) against (1, 0) and (1, 1), scaled: its one optimum has alpha = 0 at (1, 1), which is on the margin."""
+    """Return (-1, 0) against (1, 0) and (1, 1), scaled.
+
+    Its one optimum has alpha = 0 at (1, 1), which is on the margin.
+    """
     scale = Fraction(2) ** random.randint(-2, 2)
     x = tuple(tuple(scale * v for v in point) for point in ((-1, 0), (1, 0), (1, 1)))
     return of_labels(x, (-1, 1, 1), float("inf"))
@@ -301,12 +323,14 @@ def w_depends_on_positive_multipliers(at: Classes) -> bool:
 
 @as_printed("T.20.nonnegative")
 def w_depends_on_nonnegative_multipliers_only(at: Classes) -> bool:
-    """ "Only on those with nonnegative coefficients" singles none out: it is said of a choice, and here none is made."""
+    """ "Only on those with nonnegative coefficients" singles none out: it is said of a
+    choice, and here none is made.
+    """
     return len([i for i in at.all if at.alpha[i] >= 0]) < len(at.y)
 
 
 def first_positive(at: Classes) -> int:
-    """A support vector of the class 1."""
+    """Return a support vector of the class 1."""
     return next(i for i in at.all if at.y[i] == 1 and at.alpha[i] > 0)
 
 
@@ -342,7 +366,10 @@ class Labelled:
 
 
 def labelled(random: Random) -> Labelled:
-    """Three to five points on a line with any labels of both classes: whether they are separable is seen in their order."""
+    """Draw three to five points on a line with any labels of both classes.
+
+    Their order shows whether they are separable.
+    """
     x = points(random, random.randint(3, 5), 1)
     y = (1, -1, *(random.choice((-1, 1)) for _ in x[2:]))
     status = exact_optimum(classification(floats(x), list(y), float("inf"))).status
@@ -351,7 +378,9 @@ def labelled(random: Random) -> Labelled:
 
 @statement("T.22.separable", labelled)
 def there_is_a_solution_where_the_data_are_separable(at: Labelled) -> bool:
-    """(6)-(7) has a solution if and only if all of one class lie on one side of all of the other."""
+    """(6)-(7) has a solution if and only if all of one class lie on one side of all of
+    the other.
+    """
     up = [x[0] for x, y in zip(at.x, at.y, strict=True) if y == 1]
     down = [x[0] for x, y in zip(at.x, at.y, strict=True) if y == -1]
     return at.feasible == (max(up) < min(down) or max(down) < min(up))
@@ -367,7 +396,9 @@ def _least_distances(at: Classes, w: Vector, b: Fraction) -> tuple[Fraction, Fra
 
 @statement("T.figure1", separable)
 def many_lines_separate_and_have_smaller_margins(at: Classes) -> bool:
-    """Lines that are turned a little still classify correctly, as L1, L2 and L3 do, and the closest points are closer to them."""
+    """Lines that are turned a little still classify correctly, as L1, L2 and L3 do, and
+    the closest points are closer to them.
+    """
     across = (-at.w[1], at.w[0])
     for part in (Fraction(-1, 100), Fraction(1, 200), Fraction(1, 100)):
         turned = combined((Fraction(1), part / dot(at.w, at.w)), (at.w, across))
@@ -379,7 +410,9 @@ def many_lines_separate_and_have_smaller_margins(at: Classes) -> bool:
 
 @statement("T.figure2", separable)
 def the_hyperplane_is_as_far_from_both_classes_as_one_can_be(at: Classes) -> bool:
-    """The closest points of both classes are at the distance 1 / |w|, and half of the gap in any direction of small integers is no more."""
+    """The closest points of both classes are at the distance 1 / |w|, and half of the
+    gap in any direction of small integers is no more.
+    """
     for d in product(map(Fraction, range(-3, 4)), repeat=2):
         half = sum(_least_distances(at, d, Fraction(0))) / 2
         if half > 0 and half**2 * dot(at.w, at.w) > dot(d, d):

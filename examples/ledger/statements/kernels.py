@@ -26,25 +26,28 @@ EIGHTH = (Fraction(1, 8),) * 4
 
 
 def k(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    """(1 + a.b)^2, the kernel of (45)."""
+    """Return (1 + a.b)^2, the kernel of (45)."""
     return (1 + dot(a, b)) ** 2
 
 
 @dataclass(frozen=True)
 class Mapped:
-    """Points on a line, mapped to phi(x) = (x, x^2) with the kernel xz + x^2 z^2, and the optimum of the images."""
+    """Points on a line, mapped to phi(x) = (x, x^2), and the optimum of the images.
+
+    The kernel is xz + x^2 z^2.
+    """
 
     x: Vector
     of_images: Classes
 
 
 def phi(x: Fraction) -> Vector:
-    """(x, x^2)."""
+    """Return (x, x^2)."""
     return x, x * x
 
 
 def mapped(random: Random) -> Mapped:
-    """A soft margin in the feature space."""
+    """Draw a soft margin in the feature space."""
     x = tuple(point[0] for point in points(random, random.randint(3, 6), 1))
     y = (1, -1, *(random.choice((-1, 1)) for _ in x[2:]))
     images = tuple(phi(v) for v in x)
@@ -54,7 +57,9 @@ def mapped(random: Random) -> Mapped:
 
 @statement("T.35", mapped)
 def the_boundary_is_linear_in_the_images_alone(at: Mapped) -> bool:
-    """w.phi(x) - b has the optimal slacks; between two images its value is the mean, between two inputs it is w_2 (u - v)^2 / 4 below."""
+    """w.phi(x) - b has the optimal slacks; between two images its value is the mean,
+    between two inputs it is w_2 (u - v)^2 / 4 below.
+    """
     images = at.of_images
     slacks = sum(
         (
@@ -107,7 +112,7 @@ def the_kernel_is_the_product_of_images(at: Mapped) -> bool:
 
 
 def quadratic_form(x: Sequence[Vector], psi: Sequence[Fraction]) -> Fraction:
-    """sum_ij K(x_i, x_j) psi_i psi_j, what (40) integrates."""
+    """Return sum_ij K(x_i, x_j) psi_i psi_j, the integrand of (40)."""
     return sum(
         (k(a, b) * p * q for a, p in zip(x, psi, strict=True) for b, q in zip(x, psi, strict=True)),
         Fraction(0),
@@ -123,7 +128,7 @@ class Weighed:
 
 
 def weighed(random: Random) -> Weighed:
-    """A function on a few points that is not 0."""
+    """Draw a function on a few points that is not 0."""
     x = points(random, random.randint(1, 5))
     return Weighed(x, tuple(Fraction(random.choice((-2, -1, 1, 2))) for _ in x))
 
@@ -168,18 +173,22 @@ def _form(random: Random) -> BilinearForm:
 
 @statement("T.40.psi", _form)
 def the_functions_of_mercer_have_finite_squares(at: BilinearForm) -> bool:
-    """With the functions whose squares have a finite sum, which all have on a few points, the condition tells kernels from others."""
+    """With the functions whose squares have a finite sum, which all have on a few
+    points, the condition tells kernels from others.
+    """
     return at._passes(at.functions) == (at.c >= 0)
 
 
 @as_printed("T.40.psi")
 def the_functions_of_mercer_have_no_square(at: BilinearForm) -> bool:
-    """With those whose squares have a sum of at most 0, as printed: 0 alone, of which every K passes."""
+    """With those whose squares have a sum of at most 0, as printed: 0 alone, of which
+    every K passes.
+    """
     return at._passes(psi for psi in at.functions if dot(psi, psi) <= 0) == (at.c >= 0)
 
 
 def feature_map(x: Vector) -> tuple[Fraction, ...]:
-    """The rational parts of (47), of which the third, fifth and sixth are times sqrt 2."""
+    """Return the rational parts of (47): the third, fifth and sixth are times sqrt 2."""
     return (Fraction(1), x[0] ** 2, x[0] * x[1], x[1] ** 2, x[0], x[1])
 
 
@@ -188,7 +197,10 @@ SCALE = (1, 1, 2, 1, 2, 2)
 
 
 def inner(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    """The product of two vectors of the feature space, whose coordinates stand for multiples of 1 or of sqrt 2."""
+    """Return the product of two vectors of the feature space.
+
+    Coordinates denote multiples of 1 or of sqrt 2.
+    """
     return sum((s * u * v for s, u, v in zip(SCALE, a, b, strict=True)), Fraction(0))
 
 
@@ -215,7 +227,7 @@ class Curved:
         return quadratic_form(self.x, tuple(a * s for a, s in zip(self.alpha, self.y, strict=True)))
 
     def F(self, z: Vector) -> Fraction:
-        """(44)."""
+        """Return (44)."""
         return (
             sum(
                 (a * s * k(x, z) for a, s, x in zip(self.alpha, self.y, self.x, strict=True)),
@@ -226,13 +238,13 @@ class Curved:
 
 
 def curve(x: tuple[Vector, ...], y: tuple[int, ...], C: float) -> Curved:
-    """Labelled points with their exact optimum."""
+    """Return labelled points with their exact optimum."""
     optimum = solved(classification(floats(x), list(y), C, polynomial(2, 1.0, 1.0)))
     return Curved(x, y, Fraction(C), optimum.alpha, -optimum.b, optimum.value)
 
 
 def curved(random: Random) -> Curved:
-    """A soft margin with the polynomial kernel."""
+    """Draw a soft margin with the polynomial kernel."""
     x = points(random, random.randint(3, 5))
     return curve(x, (1, -1, *(random.choice((-1, 1)) for _ in x[2:])), random.choice(COSTS))
 
@@ -263,7 +275,9 @@ def kernel_multipliers_are_at_most_the_cost(at: Curved) -> bool:
 
 @statement("T.44", curved)
 def the_kernel_classifier_prices_its_slacks(at: Curved) -> bool:
-    """F(x) = sum alpha_i y_i K(x_i, x) - b has the optimal value: half its norm and C times its slacks."""
+    """F(x) = sum alpha_i y_i K(x_i, x) - b has the optimal value: half its norm and C
+    times its slacks.
+    """
     slacks = sum(
         (max(Fraction(0), 1 - s * at.F(x)) for s, x in zip(at.y, at.x, strict=True)), Fraction(0)
     )
@@ -278,18 +292,22 @@ def a_kernel_is_at_most_the_mean_of_its_squares(at: Weighed) -> bool:
 
 @as_printed("T.44.largest")
 def a_kernel_is_largest_at_equal_arguments(at: Weighed) -> bool:
-    """K(a, b) <= K(a, a): "the function output is maximized when the two vectors become equivalent"."""
+    """K(a, b) <= K(a, a): "the function output is maximized when the two vectors become
+    equivalent".
+    """
     return all(k(a, b) <= k(a, a) for a in at.x for b in at.x)
 
 
 def xor(random: Random) -> Curved:
-    """The four points of Table 1, at a cost that no multiplier reaches."""
+    """Draw the four points of Table 1, at a cost that no multiplier reaches."""
     return curve(XOR, DESIRED, random.choice((0.5, 1.0, 4.0)))
 
 
 @statement("T.table1", xor)
 def no_line_separates_xor(at: Curved) -> bool:
-    """Both classes have their mean at 0, so that w.x - b has one mean over both: it cannot be positive on one and negative on the other."""
+    """Both classes have their mean at 0, so that w.x - b has one mean over both: it
+    cannot be positive on one and negative on the other.
+    """
     means = [
         tuple(
             sum(v)
@@ -319,9 +337,11 @@ def the_kernel_in_monomials(at: Weighed) -> bool:
 
 @statement("T.45", weighed)
 def the_kernel_of_xor_is_polynomial(at: Weighed) -> bool:
-    """K(x, x_i) = (1 + x.x_i)^2 is the package's polynomial kernel of degree 2, and separates Table 1: sum_j y_j K(x_i, x_j) = 8 y_i there.
+    """K(x, x_i) = (1 + x.x_i)^2 is the package's polynomial kernel of degree 2, and
+    separates Table 1: sum_j y_j K(x_i, x_j) = 8 y_i there.
 
-    The point itself has 9 y_i; the other three have the kernel 1, and labels that sum to -y_i.
+    The point itself has 9 y_i; the other three have the kernel 1, and labels that sum
+    to -y_i.
     """
     x = np.array(floats((*at.x, *XOR)))
     values = polynomial(2, 1.0, 1.0).block(x, x)
@@ -337,7 +357,9 @@ def the_kernel_of_xor_is_polynomial(at: Weighed) -> bool:
 
 @statement("T.47", weighed)
 def the_images_have_the_products_of_the_kernel(at: Weighed) -> bool:
-    """phi(x) = (1, x_1^2, sqrt 2 x_1 x_2, x_2^2, sqrt 2 x_1, sqrt 2 x_2) has the products (1 + x.z)^2."""
+    """phi(x) = (1, x_1^2, sqrt 2 x_1 x_2, x_2^2, sqrt 2 x_1, sqrt 2 x_2) has the
+    products (1 + x.z)^2.
+    """
     return all(inner(feature_map(a), feature_map(b)) == k(a, b) for a in at.x for b in at.x)
 
 
@@ -349,12 +371,12 @@ class Multipliers:
 
 
 def multipliers(random: Random) -> Multipliers:
-    """Four small integers."""
+    """Draw four small integers."""
     return Multipliers(tuple(Fraction(random.randint(0, 4)) for _ in range(4)))
 
 
 def xor_form(a: Vector, third: Fraction, fourth: Fraction) -> Fraction:
-    """The bracket of (48) with these two terms in the place of 9 alpha_3^2 and 9 alpha_4^2."""
+    """Return the bracket of (48) with two terms for 9 alpha_3^2 and 9 alpha_4^2."""
     crossed = (
         -2 * a[0] * a[1]
         - 2 * a[0] * a[2]
@@ -382,7 +404,9 @@ def the_objective_of_xor_as_it_stands(at: Multipliers) -> bool:
 
 @statement("T.48.equations", multipliers)
 def the_equations_are_the_derivatives(at: Multipliers) -> bool:
-    """The left sides of the four equations are half the derivatives of the form: a difference quotient of a quadratic is exact."""
+    """The left sides of the four equations are half the derivatives of the form: a
+    difference quotient of a quadratic is exact.
+    """
     rows = ((9, -1, -1, 1), (-1, 9, 1, -1), (-1, 1, 9, -1), (1, -1, -1, 9))
     for i, row in enumerate(rows):
         up, down = (tuple(a + s * (i == j) for j, a in enumerate(at.alpha)) for s in (1, -1))
@@ -456,7 +480,9 @@ def the_bias_is_zero_because_the_first_coordinate_is(at: Curved) -> bool:
 
 @statement("T.50", xor)
 def the_hyperplane_of_xor_is_through_the_origin(at: Curved) -> bool:
-    """w.phi(x) = 0 on the boundary, so that b = 0; the last entry is sqrt 2 x_2, printed without the x."""
+    """w.phi(x) = 0 on the boundary, so that b = 0; the last entry is sqrt 2 x_2,
+    printed without the x.
+    """
     return at.b == 0
 
 
@@ -482,25 +508,30 @@ def equal_coordinates_are_in_the_class_one(at: Curved) -> bool:
 
 @dataclass(frozen=True)
 class OnALine:
-    """Three points of a line whose middle one is in the other class, and the same with a fourth of the middle's class beyond them."""
+    """Three points of a line whose middle one is in the other class.
+
+    And the same with a fourth of the middle's class beyond them.
+    """
 
     first: Fraction
 
 
 def on_a_line(random: Random) -> OnALine:
-    """Where the first of the points is."""
+    """Draw the place of the first of the points."""
     return OnALine(Fraction(random.randint(-3, 3)))
 
 
 def separated(images: Sequence[Vector], y: Sequence[int]) -> bool:
-    """Whether a plane separates the images: whether the hard margin has an optimum."""
+    """Return True if a plane separates the images: the hard margin has an optimum."""
     problem = classification(floats(images), list(y), float("inf"))
     return exact_optimum(problem).status is Status.OPTIMAL
 
 
 @statement("T.2.3.separable", on_a_line)
 def a_feature_space_may_separate_what_a_line_does_not(at: OnALine) -> bool:
-    """(x, x^2) separates the middle one of three points of a line, which no point of the line does."""
+    """(x, x^2) separates the middle one of three points of a line, which no point of
+    the line does.
+    """
     x = [at.first + i for i in range(3)]
     return separated([phi(v) for v in x], (1, -1, 1)) and not separated(
         [(v,) for v in x], (1, -1, 1)
@@ -509,5 +540,7 @@ def a_feature_space_may_separate_what_a_line_does_not(at: OnALine) -> bool:
 
 @as_printed("T.2.3.separable")
 def a_feature_space_separates_everything(at: OnALine) -> bool:
-    """ "Where the training data can be linearly separated": four points of a line whose classes alternate are not separated by (x, x^2)."""
+    """ "Where the training data can be linearly separated": four points of a line whose
+    classes alternate are not separated by (x, x^2).
+    """
     return separated([phi(at.first + i) for i in range(4)], (1, -1, 1, -1))

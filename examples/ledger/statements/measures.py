@@ -1,4 +1,7 @@
-"""What documents T, K and W say of the quality of a ranking: Kendall's tau, accuracy, average precision and discounted gains."""
+"""Statements of documents T, K and W about the quality of a ranking.
+
+Kendall's tau, accuracy, average precision and discounted gains.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ FIVE = (3, 2, 1, 4, 5)
 
 @dataclass(frozen=True)
 class Order:
-    """An order of n points: `places[i]` is the place of the point that is i-th in the right order."""
+    """Order of n points: `places[i]` is the place of the i-th point of the right order."""
 
     places: tuple[int, ...]
 
@@ -32,14 +35,14 @@ class Order:
 
 
 def order(random: Random) -> Order:
-    """A drawn order of two to six points."""
+    """Draw an order of two to six points."""
     places = list(range(random.randint(2, 6)))
     random.shuffle(places)
     return Order(tuple(places))
 
 
 def five(random: Random) -> Order:
-    """The printed example, whose points are turned around by any of two orders."""
+    """Draw the printed example, whose points are turned around by any of two orders."""
     names = list(range(5))
     random.shuffle(names)
     return Order(tuple(FIVE.index(i + 1) for i in range(5)))
@@ -81,7 +84,9 @@ def all_pairs_are_concordant_or_discordant(at: Order) -> bool:
 
 @statement("W.matrix", order)
 def a_ranking_method_is_an_asymmetric_matrix(at: Order) -> bool:
-    """The entry of i and j is 1 where i is above j: not both of (i, j) and (j, i) are 1, and the diagonal is 0."""
+    """The entry of i and j is 1 where i is above j: not both of (i, j) and (j, i) are
+    1, and the diagonal is 0.
+    """
     n = range(len(at.places))
     above = [[int(at.places[i] < at.places[j]) for j in n] for i in n]
     return all(above[i][j] + above[j][i] == (i != j) for i in n for j in n)
@@ -89,7 +94,7 @@ def a_ranking_method_is_an_asymmetric_matrix(at: Order) -> bool:
 
 @dataclass(frozen=True)
 class Tied:
-    """Relevances with equal ones among them, a strict order of the same documents, and another numbering of them."""
+    """Relevances with ties, a strict order of the documents, and another numbering of them."""
 
     wanted: tuple[int, ...]
     found: tuple[int, ...]
@@ -97,7 +102,7 @@ class Tied:
 
 
 def tied(random: Random) -> Tied:
-    """Three to five documents, two of them equally relevant."""
+    """Draw three to five documents, two of them equally relevant."""
     n = random.randint(3, 5)
     wanted = [1, 1, *(random.randint(0, 2) for _ in range(n - 2))]
     found, numbering = list(range(n)), list(range(n))
@@ -107,14 +112,14 @@ def tied(random: Random) -> Tied:
 
 
 def printed_tau(wanted: tuple[int, ...], found: tuple[int, ...]) -> Fraction:
-    """W's tau of two matrices, of what is above their diagonals."""
+    """Return W's tau of two matrices, of the entries above their diagonals."""
     pairs = list(combinations(range(len(wanted)), 2))
     same = sum((wanted[i] > wanted[j]) == (found[i] > found[j]) for i, j in pairs)
     return Fraction(2 * same - len(pairs), len(pairs))
 
 
 def renumbered(values: tuple[int, ...], numbering: tuple[int, ...]) -> tuple[int, ...]:
-    """The same documents with other numbers."""
+    """Return the same documents with other numbers."""
     return tuple(values[i] for i in numbering)
 
 
@@ -137,7 +142,7 @@ def with_ties_the_numbers_do_not_matter(at: Tied) -> bool:
 
 @dataclass(frozen=True)
 class Retrieved:
-    """The relevance of documents, from the first that is shown to the last; one of them is relevant."""
+    """Relevance of documents, from the first shown to the last; one of them is relevant."""
 
     relevant: tuple[bool, ...]
 
@@ -161,20 +166,22 @@ class Retrieved:
 
 
 def retrieved(random: Random) -> Retrieved:
-    """One to eight documents."""
+    """Draw one to eight documents."""
     relevant = [random.random() < 0.5 for _ in range(random.randint(1, 8))]
     relevant[random.randrange(len(relevant))] = True
     return Retrieved(tuple(relevant))
 
 
 def precision(relevant: set[int], retrieved: set[int]) -> Fraction:
-    """|relevant and retrieved| / |retrieved|."""
+    """Return |relevant and retrieved| / |retrieved|."""
     return Fraction(len(relevant & retrieved), len(retrieved))
 
 
 @statement("W.precision", retrieved)
 def precision_is_the_relevant_share_of_the_retrieved(at: Retrieved) -> bool:
-    """It is 1 exactly where all retrieved are relevant, 0 where none is, and the mean of that of two parts, weighed by their sizes."""
+    """It is 1 exactly where all retrieved are relevant, 0 where none is, and the mean
+    of that of two parts, weighed by their sizes.
+    """
     relevant, everything = {i for i, r in enumerate(at.relevant) if r}, set(range(len(at.relevant)))
     for n in range(1, len(at.relevant) + 1):
         first, rest = set(range(n)), everything - set(range(n))
@@ -207,7 +214,7 @@ def average_precision_is_a_sum_over_steps_of_recall(at: Retrieved) -> bool:
 
 
 def squared_root_sum(R: int) -> tuple[Fraction, Fraction]:
-    """(sum_i sqrt i)^2 from below and from above, by integer square roots."""
+    """Return (sum_i sqrt i)^2 from below and from above, by integer square roots."""
     scale = 10**12
     low = sum((Fraction(isqrt(i * scale**2), scale) for i in range(1, R + 1)), Fraction(0))
     return low**2, (low + Fraction(R, scale)) ** 2
@@ -215,7 +222,9 @@ def squared_root_sum(R: int) -> tuple[Fraction, Fraction]:
 
 @statement("W.bound", retrieved)
 def average_precision_is_bounded_by_the_inversions(at: Retrieved) -> bool:
-    """AvgPrec >= 1/R (Q + R (R + 1) / 2)^-1 (sum sqrt i)^2, with equality for R = 1; for more, the roots are taken from above."""
+    """AvgPrec >= 1/R (Q + R (R + 1) / 2)^-1 (sum sqrt i)^2, with equality for R = 1;
+    for more, the roots are taken from above.
+    """
     square = at.average_precision * at.R * (at.Q + Fraction(at.R * (at.R + 1), 2))
     return square == 1 if at.R == 1 else square >= squared_root_sum(at.R)[1]
 
@@ -230,13 +239,13 @@ class Inversions:
 
 
 def inversions(random: Random) -> Inversions:
-    """Two different numbers of inversions."""
+    """Draw two different numbers of inversions."""
     fewer, more = sorted(random.sample(range(20), 2))
     return Inversions(random.randint(1, 6), fewer, more)
 
 
 def bound(R: int, Q: int) -> Fraction:
-    """W's bound, from below."""
+    """Return W's bound, from below."""
     return squared_root_sum(R)[0] / (R * (Q + Fraction(R * (R + 1), 2)))
 
 
@@ -254,7 +263,9 @@ def a_larger_tau_lowers_the_bound(at: Inversions) -> bool:
 
 @statement("W.bound.perfect", inversions)
 def the_bound_of_a_perfect_ranking_is_at_most_one(at: Inversions) -> bool:
-    """At Q = 0 the bound is 1 for R = 1 and less than 1 for R > 1, where the average precision is 1."""
+    """At Q = 0 the bound is 1 for R = 1 and less than 1 for R > 1, where the average
+    precision is 1.
+    """
     return (
         bound(at.R, 0) == 1
         if at.R == 1
@@ -275,18 +286,20 @@ class Graded:
 
 
 def graded(random: Random) -> Graded:
-    """Two to six documents, two of which have different grades."""
+    """Draw two to six documents, two of which have different grades."""
     return Graded((0, 2, *(random.randint(0, 2) for _ in range(random.randint(0, 4)))))
 
 
 def gains(grades: tuple[int, ...]) -> list[int]:
-    """2^y - 1 by place: the coefficients of the discounts d(i), of which d(1) = d(2) = 1."""
+    """Return 2^y - 1 by place: the coefficients of the discounts d(i); d(1) = d(2) = 1."""
     return [2**y - 1 for y in grades]
 
 
 @statement("K.ndcg", graded)
 def the_gain_of_a_wrong_order_is_smaller(at: Graded) -> bool:
-    """With the evaluated order in the numerator, the gain of the first m places is at most the ideal one's, and at first less."""
+    """With the evaluated order in the numerator, the gain of the first m places is at
+    most the ideal one's, and at first less.
+    """
     wrong, ideal = gains(at.grades), gains(at.ideal)
     return (
         all(sum(wrong[:m]) <= sum(ideal[:m]) for m in range(1, len(ideal) + 1))
@@ -296,13 +309,17 @@ def the_gain_of_a_wrong_order_is_smaller(at: Graded) -> bool:
 
 @as_printed("K.ndcg")
 def the_gain_is_of_the_ideal_order(at: Graded) -> bool:
-    """NDCG@m as printed has the ideal order pi in its numerator too: it is 1 whatever is evaluated, also where the first place is worse."""
+    """NDCG@m as printed has the ideal order pi in its numerator too: it is 1 whatever
+    is evaluated, also where the first place is worse.
+    """
     return gains(at.grades)[0] == gains(at.ideal)[0]
 
 
 @statement("K.accuracy", order)
 def pairwise_accuracy_counts_strict_pairs(at: Order) -> bool:
-    """|{(i, j) in P: w.x_i > w.x_j}| / p: one minus the share of discordant pairs in a strict order."""
+    """|{(i, j) in P: w.x_i > w.x_j}| / p: one minus the share of discordant pairs in a
+    strict order.
+    """
     discordant = sum(a > b for a, b in combinations(at.places, 2))
     return Fraction(at.concordant, at.pairs) == 1 - Fraction(discordant, at.pairs)
 
@@ -317,9 +334,11 @@ def _average_precision(grades: tuple[int, ...], threshold: int) -> Fraction:
 
 @statement("T.5.3.map", graded)
 def average_precision_has_two_classes_and_gains_have_levels(at: Graded) -> bool:
-    """Two documents that change places do so unnoticed by average precision exactly where a threshold has them in one of its two classes.
+    """Two documents that change places do so unnoticed by average precision exactly
+    where a threshold has them in one of its two classes.
 
-    A gain with falling discounts, here 1 / place, notices all that have different grades.
+    A gain with falling discounts, here 1 / place, notices all that have different
+    grades.
     """
     # every swap of two documents is tried with either threshold
     gain = sum(Fraction(2**y - 1, place) for place, y in enumerate(at.grades, start=1))

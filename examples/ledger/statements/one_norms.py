@@ -1,4 +1,7 @@
-"""Document T, section 5: 1-norm rankings and ranking vector machines, (92) to (104), and what document K says of them."""
+"""Document T, section 5: 1-norm rankings and ranking vector machines, (92) to (104).
+
+Also document K's statements on them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,9 @@ Pairs = list[tuple[int, int]]
 
 @statement("T.92", ranked)
 def scores_are_sums_of_products(at: Ranked) -> bool:
-    """F(x_u) > F(x_v) if and only if sum alpha_ij (x_i - x_j).x_u > sum alpha_ij (x_i - x_j).x_v."""
+    """F(x_u) > F(x_v) if and only if sum alpha_ij (x_i - x_j).x_u > sum alpha_ij (x_i -
+    x_j).x_v.
+    """
     scores = [
         sum((a * dot(at.difference(r), x) for r, a in enumerate(at.alpha)), Fraction(0))
         for x in at.x
@@ -48,7 +53,10 @@ def preferences_are_products_of_differences(at: Ranked) -> bool:
 
 @dataclass(frozen=True)
 class Program:
-    """A linear program min 1'a + C 1'xi, M a >= 1 - xi, a and xi >= 0, its optimum, and the multipliers of its rows."""
+    """Linear program min 1'a + C 1'xi, M a >= 1 - xi, a and xi >= 0, and its optimum.
+
+    The optimum comes with the multipliers of its rows.
+    """
 
     x: tuple[Vector, ...]
     pairs: tuple[tuple[int, int], ...]
@@ -59,11 +67,11 @@ class Program:
     u: Vector
 
     def margin(self, r: int) -> Fraction:
-        """(M a)_r."""
+        """Return (M a)_r."""
         return dot(self.M[r], self.a)
 
     def xi(self, r: int) -> Fraction:
-        """The slack of a row."""
+        """Return the slack of a row."""
         return max(Fraction(0), 1 - self.margin(r))
 
     @property
@@ -77,7 +85,7 @@ def program(
     make: Callable[..., Problem],
     entries: Callable[[tuple[Vector, ...], Pairs], list[Vector]],
 ) -> Program:
-    """A drawn program of the kernel (1 + a.b)^2 on an order of all points, the first of which is the best."""
+    """Draw a program of the kernel (1 + a.b)^2 on an order of all points, best first."""
     x, C = points(random, random.randint(3, 4)), random.choice(COSTS)
     pairs = list(combinations(range(len(x)), 2))
     X, y = floats(x), list(range(len(x), 0, -1))
@@ -94,12 +102,12 @@ def program(
 
 
 def of_points(x: tuple[Vector, ...], pairs: Pairs) -> list[Vector]:
-    """K(x_i, x_u) - K(x_i, x_v) of (103): a row a pair (u, v), a column a point."""
+    """Return K(x_i, x_u) - K(x_i, x_v) of (103): a row a pair (u, v), a column a point."""
     return [tuple(k(z, x[u]) - k(z, x[v]) for z in x) for u, v in pairs]
 
 
 def of_pairs(x: tuple[Vector, ...], pairs: Pairs) -> list[Vector]:
-    """(phi_i - phi_j).(phi_u - phi_v): a row and a column a pair."""
+    """Return (phi_i - phi_j).(phi_u - phi_v): a row and a column a pair."""
     return [
         tuple(k(x[i], x[u]) + k(x[j], x[v]) - k(x[i], x[v]) - k(x[j], x[u]) for i, j in pairs)
         for u, v in pairs
@@ -107,22 +115,22 @@ def of_pairs(x: tuple[Vector, ...], pairs: Pairs) -> list[Vector]:
 
 
 def of_differences(x: tuple[Vector, ...], pairs: Pairs) -> list[Vector]:
-    """K(x_i - x_j, x_u - x_v), as (95) is printed."""
+    """Return K(x_i - x_j, x_u - x_v), as (95) is printed."""
     return [tuple(k(minus(x[i], x[j]), minus(x[u], x[v])) for i, j in pairs) for u, v in pairs]
 
 
 def vectors(random: Random) -> Program:
-    """A ranking vector machine."""
+    """Draw a ranking vector machine."""
     return program(random, ranking_vector_machine, of_points)
 
 
 def one_norm(random: Random) -> Program:
-    """A 1-norm ranking SVM."""
+    """Draw a 1-norm ranking SVM."""
     return program(random, one_norm_ranking, of_pairs)
 
 
 def priced(at: Program) -> Fraction:
-    """1'a + C 1'xi."""
+    """Return 1'a + C 1'xi."""
     return sum(at.a, Fraction(0)) + at.C * sum((at.xi(r) for r in at.all), Fraction(0))
 
 
@@ -134,7 +142,9 @@ def the_value_of_a_one_norm_ranking(at: Program) -> bool:
 
 @statement("T.95", one_norm)
 def the_rows_of_a_one_norm_ranking(at: Program) -> bool:
-    """Rows are products of phi_i - phi_j and phi_u - phi_v: the multipliers of the rows prove the optimum."""
+    """Rows are products of phi_i - phi_j and phi_u - phi_v: the multipliers of the rows
+    prove the optimum.
+    """
     return sum(at.u) == at.value and all(
         dot(at.u, column) <= 1 for column in zip(*at.M, strict=True)
     )
@@ -175,7 +185,9 @@ def a_small_sum_bounds_the_norm(at: Program) -> bool:
 
 @as_printed("T.96.suppress")
 def a_small_sum_is_a_small_norm(at: Program) -> bool:
-    """Suppressing alpha corresponds to suppressing w: the 1-norm optimum is one of the standard SVM, too."""
+    """Suppressing alpha corresponds to suppressing w: the 1-norm optimum is one of the
+    standard SVM, too.
+    """
     form = sum((a * dot(row, at.a) for a, row in zip(at.a, at.M, strict=True)), Fraction(0))
     standard = ranking_from_pairs(
         floats(at.x), [list(pair) for pair in at.pairs], float(at.C), polynomial(2, 1.0, 1.0)
@@ -230,19 +242,19 @@ class Margins:
 
 
 def margins(random: Random) -> Margins:
-    """One pair misranked by far, and two misranked by little."""
+    """Draw one pair misranked by far, and two misranked by little."""
     return Margins(
         (Fraction(-random.randint(1, 4)), Fraction(2)), (Fraction(-1, 2), Fraction(-1, 2))
     )
 
 
 def misranked(of: tuple[Fraction, Fraction]) -> int:
-    """Pairs that are misranked."""
+    """Return the number of misranked pairs."""
     return sum(margin <= 0 for margin in of)
 
 
 def loss(of: tuple[Fraction, Fraction]) -> Fraction:
-    """The sum of the positive parts of 1 - margin."""
+    """Return the sum of the positive parts of 1 - margin."""
     return sum((max(Fraction(0), 1 - margin) for margin in of), Fraction(0))
 
 
@@ -254,7 +266,9 @@ def the_loss_bounds_the_misranked_pairs(at: Margins) -> bool:
 
 @as_printed("T.101.misranked")
 def the_loss_rises_with_the_misranked_pairs(at: Margins) -> bool:
-    """ "It returns higher values as the number of misranked pairs increases": two misranked pairs lose more than one."""
+    """ "It returns higher values as the number of misranked pairs increases": two
+    misranked pairs lose more than one.
+    """
     return loss(at.one) < loss(at.other)
 
 
@@ -287,26 +301,31 @@ def a_ranking_vector_machine_has_a_variable_a_point(at: Program) -> bool:
 
 @dataclass(frozen=True)
 class Twice:
-    """A point that is in the sample twice, and two ways to share one coefficient between the copies and a third point."""
+    """Point that is in the sample twice, and two ways to share one coefficient.
+
+    The coefficient is shared between the copies and a third point.
+    """
 
     x: Vector
     share: Fraction
 
 
 def twice(random: Random) -> Twice:
-    """A point other than the origin and a share of its coefficient."""
+    """Draw a point other than the origin and a share of its coefficient."""
     return Twice((Fraction(random.choice((1, 2, 3))),), Fraction(random.randint(1, 3), 4))
 
 
 def linear_norm(coefficients: Vector, x: tuple[Vector, ...]) -> Fraction:
-    """|f|^2 of f = sum coefficients_i x_i with K(a, b) = a.b."""
+    """Return |f|^2 of f = sum coefficients_i x_i with K(a, b) = a.b."""
     w = combined(coefficients, x)
     return dot(w, w)
 
 
 @statement("T.102.omega", twice)
 def the_sum_of_coefficients_is_no_function_of_the_norm(at: Twice) -> bool:
-    """x with the coefficient 1 is 2x with the coefficient 1/2: one function, one norm, and two sums of coefficients."""
+    """x with the coefficient 1 is 2x with the coefficient 1/2: one function, one norm,
+    and two sums of coefficients.
+    """
     x = (at.x, tuple(2 * v for v in at.x))
     one, other = (Fraction(1), Fraction(0)), (Fraction(0), Fraction(1, 2))
     return linear_norm(one, x) == linear_norm(other, x) and sum(one) != sum(other)
@@ -314,7 +333,9 @@ def the_sum_of_coefficients_is_no_function_of_the_norm(at: Twice) -> bool:
 
 @as_printed("T.102.omega")
 def the_sum_of_coefficients_is_a_function_of_the_norm(at: Twice) -> bool:
-    """Omega(|f|) = sum alpha_i is a strictly increasing function of the norm: equal norms have equal sums."""
+    """Omega(|f|) = sum alpha_i is a strictly increasing function of the norm: equal
+    norms have equal sums.
+    """
     x = (at.x, tuple(2 * v for v in at.x))
     one, other = (Fraction(1), Fraction(0)), (Fraction(0), Fraction(1, 2))
     return linear_norm(one, x) != linear_norm(other, x) or sum(one) == sum(other)
@@ -322,14 +343,14 @@ def the_sum_of_coefficients_is_a_function_of_the_norm(at: Twice) -> bool:
 
 @dataclass(frozen=True)
 class Moved:
-    """The optima of a linear ranking vector machine and of a linear ranking SVM, before and after all points were moved."""
+    """Optima of a linear ranking vector machine and SVM, before and after all points move."""
 
     vectors: tuple[Fraction, Fraction]
     rankings: tuple[Fraction, Fraction]
 
 
 def moved(random: Random) -> Moved:
-    """Points on a line, and the same points further away."""
+    """Draw points on a line, and the same points further away."""
     x = [point[0] for point in points(random, 3, 1)]
     C, by = random.choice(COSTS), random.choice((-4.0, 4.0))
     y = [3, 2, 1]
@@ -359,7 +380,9 @@ def a_ranking_svm_does_not_depend_on_the_origin(at: Moved) -> bool:
 
 @as_printed("T.104.span")
 def a_ranking_vector_machine_does_not_depend_on_the_origin(at: Moved) -> bool:
-    """ "As suggested in the representer theorem": a machine that follows from it has no origin either."""
+    """ "As suggested in the representer theorem": a machine that follows from it has no
+    origin either.
+    """
     return at.vectors[0] == at.vectors[1]
 
 
@@ -373,6 +396,8 @@ def the_linear_program_of_k_is_that_of_t(at: Program) -> bool:
 
 @statement("K.2.10.evaluations", vectors)
 def both_programs_take_the_values_of_the_points(at: Program) -> bool:
-    """ "If Q can be stored, both approaches require only O(l^2) kernel evaluations": every entry is a difference of two of Q's."""
+    """ "If Q can be stored, both approaches require only O(l^2) kernel evaluations":
+    every entry is a difference of two of Q's.
+    """
     known = {k(a, b) for a in at.x for b in at.x}
     return all(any(entry + value in known for value in known) for row in at.M for entry in row)

@@ -16,13 +16,13 @@ from ledger.statement import statement
 
 @dataclass(frozen=True)
 class Predicted:
-    """Ranks y of l objects, and what a function h says of them."""
+    """Ranks y of l objects, and the values of a function h."""
 
     y: tuple[int, ...]
     h: tuple[int, ...]
 
     def loss(self, i: int, j: int) -> int:
-        """l_pref: 1 where h inverts the pair, which it does where it has the strict opposite of two different ranks, or ties them."""
+        """Return l_pref: 1 if h inverts the pair, which includes a tie of different ranks."""
         return int(
             (self.y[i] > self.y[j] and self.h[i] <= self.h[j])
             or (self.y[j] > self.y[i] and self.h[j] <= self.h[i])
@@ -36,7 +36,7 @@ class Predicted:
 
 
 def predicted(random: Random) -> Predicted:
-    """Two to five objects with three ranks."""
+    """Draw two to five objects with three ranks."""
     size = random.randint(2, 5)
     return Predicted(
         tuple(random.randint(1, 3) for _ in range(size)),
@@ -46,9 +46,11 @@ def predicted(random: Random) -> Predicted:
 
 @statement("O.1", predicted)
 def a_function_induces_an_order(at: Predicted) -> bool:
-    """x_i above x_j if and only if h(x_i) is above h(x_j): a strict order whose ties are transitive, and which has the ranks of h.
+    """x_i above x_j if and only if h(x_i) is above h(x_j): a strict order whose ties
+    are transitive, and which has the ranks of h.
 
-    The number of objects that one is above has the order of h, and a function with other ranks at two objects induces another order.
+    The number of objects that one is above has the order of h, and a function with
+    other ranks at two objects induces another order.
     """
     n = range(len(at.h))
     above = {(i, j) for i, j in product(n, n) if at.h[i] > at.h[j]}
@@ -57,6 +59,7 @@ def a_function_induces_an_order(at: Predicted) -> bool:
         (i, j) for i, j in product(n, n) if at.h[i] == at.h[j]
     }:
         return False
+    # Both relations have to be transitive.
     if any(
         (i, k) not in related
         for related in (above, tied)
@@ -74,7 +77,9 @@ def a_function_induces_an_order(at: Predicted) -> bool:
 
 @statement("O.pairs", predicted)
 def a_pair_has_two_outcomes_or_none(at: Predicted) -> bool:
-    """y_1 above y_2, y_2 above y_1, or neither where they are equal, which no inversion is counted of."""
+    """y_1 above y_2, y_2 above y_1, or neither where they are equal, which no inversion
+    is counted of.
+    """
     n = range(len(at.y))
     return all(
         at.loss(i, j) == at.loss(j, i) and (at.y[i] != at.y[j] or at.loss(i, j) == 0)
@@ -91,7 +96,9 @@ def the_empirical_risk_is_twice_the_inversions(at: Predicted) -> bool:
 
 @statement("O.sets", predicted)
 def the_new_sample_has_all_pairs_of_different_ranks(at: Predicted) -> bool:
-    """S' has every 2-set of objects of different ranks once, with +1 where the first is preferred: R_emp is 2 / l^2 of its errors."""
+    """S' has every 2-set of objects of different ranks once, with +1 where the first is
+    preferred: R_emp is 2 / l^2 of its errors.
+    """
     pairs = [(i, j) for i, j in combinations(range(len(at.y)), 2) if at.y[i] != at.y[j]]
     sample = [(i, j, 1 if at.y[i] > at.y[j] else -1) for i, j in pairs]
     errors = sum(sign * (at.h[i] - at.h[j]) <= 0 for i, j, sign in sample)
@@ -137,9 +144,11 @@ def _utility(random: Random) -> Utility:
 
 @statement("O.kernel", _utility)
 def a_kernel_makes_the_utility_that_is_linear_in_its_images(at: Utility) -> bool:
-    """The ranking that is linear in (1, 2x, 2x^2), whose products are (1 + 2xz)^2, has the optimum and the utility of the kernel's.
+    """The ranking that is linear in (1, 2x, 2x^2), whose products are (1 + 2xz)^2, has
+    the optimum and the utility of the kernel's.
 
-    The utility is not linear in x, and neither is any of the same optimum: that of x itself is another.
+    The utility is not linear in x, and neither is any of the same optimum: that of x
+    itself is another.
     """
     images = [(Fraction(1), 2 * v, 2 * v * v) for v in at.x]
     linear, line = at._optimum(images), at._optimum([(v,) for v in at.x])
@@ -150,17 +159,20 @@ def a_kernel_makes_the_utility_that_is_linear_in_its_images(at: Utility) -> bool
 
 @dataclass(frozen=True)
 class Losses:
-    """A loss l(y, yhat) of three classes: 0 where they are equal, and any positive numbers elsewhere; rows are y."""
+    """Loss l(y, yhat) of three classes: 0 if they are equal, else any positive number.
+
+    Rows are y.
+    """
 
     table: tuple[tuple[int, ...], ...]
 
     def renamed(self, names: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-        """The same loss of classes with other names."""
+        """Return the same loss of classes with other names."""
         return tuple(tuple(self.table[names[a]][names[b]] for b in range(3)) for a in range(3))
 
 
 def losses(random: Random) -> Losses:
-    """A loss, half of the time one that does not depend on which two classes are taken for each other."""
+    """Draw a loss, half of the time the same for all pairs of different classes."""
     same, alike = random.randint(1, 4), random.random() < 0.5
     return Losses(
         tuple(
@@ -172,7 +184,9 @@ def losses(random: Random) -> Losses:
 
 @statement("O.nominal", losses)
 def a_loss_without_an_order_is_the_zero_one_loss(at: Losses) -> bool:
-    """A loss is the same under all names of the classes exactly if it is a multiple of l(y, yhat) = 0 iff y = yhat, 1 iff not."""
+    """A loss is the same under all names of the classes exactly if it is a multiple of
+    l(y, yhat) = 0 iff y = yhat, 1 iff not.
+    """
     nominal = all(at.renamed(names) == at.table for names in permutations(range(3)))
     zero_one = [[int(a != b) for b in range(3)] for a in range(3)]
     return nominal == any(

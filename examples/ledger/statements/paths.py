@@ -28,17 +28,17 @@ from ledger.statements.rankings import coefficients, incidence, multiplied, rank
 
 
 def scaled(at: Ranked) -> Vector:
-    """alpha of (8), which is between 0 and 1: ours over C."""
+    """Return alpha of (8), which is between 0 and 1: ours over C."""
     return tuple(a / cost(at) for a in at.alpha)
 
 
 def lambda_of_5(at: Ranked) -> Fraction:
-    """The lambda of (5) whose solution is that of the cost C: 1 / (2C)."""
+    """Return the lambda of (5) whose solution is that of the cost C: 1 / (2C)."""
     return 1 / (2 * cost(at))
 
 
 def lambda_of_6(at: Ranked) -> Fraction:
-    """The lambda of (6) whose solution is that of the cost C: 1 / C."""
+    """Return the lambda of (6) whose solution is that of the cost C: 1 / C."""
     return 1 / cost(at)
 
 
@@ -65,13 +65,17 @@ def the_value_of_6(at: Ranked) -> bool:
 
 @statement("P.6.lambda", ranked)
 def the_lambda_of_6_is_twice_that_of_5(at: Ranked) -> bool:
-    """(6) at 2 lambda is (5) at lambda: the solution of (6) there, whose cost is 1 / (2 lambda), is that of (5)."""
+    """(6) at 2 lambda is (5) at lambda: the solution of (6) there, whose cost is 1 / (2
+    lambda), is that of (5).
+    """
     return of_pairs(at.x, at.pairs, float(1 / (2 * lambda_of_5(at)))).w == at.w
 
 
 @as_printed("P.6.lambda")
 def the_lambda_of_6_is_that_of_5(at: Ranked) -> bool:
-    """ "Using this notation, a ranking problem (5) can be written as (6)", with one lambda, at which the cost of (6) is 1 / lambda."""
+    """ "Using this notation, a ranking problem (5) can be written as (6)", with one
+    lambda, at which the cost of (6) is 1 / lambda.
+    """
     return of_pairs(at.x, at.pairs, float(1 / lambda_of_5(at))).w == at.w
 
 
@@ -116,7 +120,9 @@ def the_function_is_a_sum_over_lambda(at: Ranked) -> bool:
 
 @statement("P.8", ranked)
 def the_dual_of_6(at: Ranked) -> bool:
-    """1'alpha - alpha'P K P'alpha / (2 lambda) is the optimum of (6), and largest there for 0 <= alpha <= 1: its slope is 1 - margin."""
+    """1'alpha - alpha'P K P'alpha / (2 lambda) is the optimum of (6), and largest there
+    for 0 <= alpha <= 1: its slope is 1 - margin.
+    """
     a = scaled(at)
     value = sum(a) - at.quadratic(a) / (2 * lambda_of_6(at))
     return value == at.value / cost(at) and best_in_box(
@@ -174,31 +180,31 @@ def exactly_the_violated_pairs_have_the_multiplier_one(at: Ranked) -> bool:
 
 @dataclass(frozen=True)
 class Segment:
-    """One ranking at three values of lambda close to each other, and whether the sets of P are the same at the outer two."""
+    """Ranking at three close values of lambda, and P's sets at the outer two."""
 
     ends: tuple[Ranked, Ranked]
     middle: Ranked
 
     @property
     def unchanged(self) -> bool:
-        """Whether every pair is on the same side of the margin at both ends."""
+        """True if every pair is on the same side of the margin at both ends."""
         first, last = self.ends
         return all(side(first, r) == side(last, r) for r in first.all)
 
     @property
     def share(self) -> Fraction:
-        """Where lambda of the middle lies between those of the ends."""
+        """Place of the middle's lambda between those of the ends."""
         first, last = (lambda_of_6(end) for end in self.ends)
         return (lambda_of_6(self.middle) - first) / (last - first)
 
 
 def side(at: Ranked, r: int) -> int:
-    """-1, 0 or 1: within the margin, on it, beyond it."""
+    """Return -1, 0 or 1: within the margin, on it, beyond it."""
     return (at.margin(r) > 1) - (at.margin(r) < 1)
 
 
 def segment(random: Random) -> Segment:
-    """A drawn ranking at C, 65/64 C and 33/32 C."""
+    """Draw a ranking at C, 65/64 C and 33/32 C."""
     x, C = points(random, random.randint(3, 5)), random.choice(COSTS)
     pairs = list(combinations(range(len(x)), 2))
     first, middle, last = (of_pairs(x, pairs, C * factor) for factor in (1.0, 1.015625, 1.03125))
@@ -206,7 +212,10 @@ def segment(random: Random) -> Segment:
 
 
 def between(at: Segment, scale: bool) -> bool:
-    """Whether w, or lambda w, of the middle is linear in lambda between the ends, where the sets do not change."""
+    """Return True if w, or lambda w, of the middle is linear in lambda between the ends.
+
+    This is tested where the sets do not change.
+    """
     if not at.unchanged:
         return True
     first, middle, last = (
@@ -232,7 +241,10 @@ def the_function_is_linear(at: Segment) -> bool:
 
 @dataclass(frozen=True)
 class Curved:
-    """A weight lambda, a value f to compare with, and four values of f in equal steps, all positive."""
+    """Weight lambda, a value of f to compare with, and four values of f in equal steps.
+
+    All are positive.
+    """
 
     lam: Fraction
     f: Fraction
@@ -240,25 +252,27 @@ class Curved:
 
 
 def curved(random: Random) -> Curved:
-    """Weights on both sides of 1, above which the solution is 0."""
+    """Draw weights on both sides of 1, above which the solution is 0."""
     start, step = Fraction(random.randint(0, 4), 4), Fraction(random.randint(1, 4), 4)
     four = tuple(start + i * step for i in range(4))
     return Curved(Fraction(random.randint(0, 12), 8), Fraction(random.randint(-8, 8), 4), four)
 
 
 def bent_loss(f: Fraction) -> Fraction:
-    """f^4 / 4 - f^3 / 3 + f^2 / 2 - f, convex: its second derivative is 3 f^2 - 2 f + 1 > 0."""
+    """Return f^4 / 4 - f^3 / 3 + f^2 / 2 - f, convex: its f'' is 3 f^2 - 2 f + 1 > 0."""
     return f**4 / 4 - f**3 / 3 + f**2 / 2 - f
 
 
 def bent_regulariser(f: Fraction) -> Fraction:
-    """|f| + |f|^3 / 3, convex."""
+    """Return |f| + |f|^3 / 3, convex."""
     return abs(f) + abs(f) ** 3 / 3
 
 
 @statement("P.theorem1.necessary", curved)
 def a_path_may_be_linear_without_the_conditions(at: Curved) -> bool:
-    """V of the fourth degree and Omega of the third have the path f = max(0, 1 - lambda): no other f has a smaller V + lambda Omega."""
+    """V of the fourth degree and Omega of the third have the path f = max(0, 1 -
+    lambda): no other f has a smaller V + lambda Omega.
+    """
     best = max(Fraction(0), 1 - at.lam)
     return bent_loss(best) + at.lam * bent_regulariser(best) <= bent_loss(
         at.f
@@ -276,7 +290,9 @@ def a_linear_path_needs_the_conditions(at: Curved) -> bool:
 
 @statement("P.5.obtained", segment)
 def the_solution_between_is_a_mean(at: Segment) -> bool:
-    """Where the sets do not change, the mean of the multipliers of both ends is optimal between them, and has the optimal function."""
+    """Where the sets do not change, the mean of the multipliers of both ends is optimal
+    between them, and has the optimal function.
+    """
     if not at.unchanged:
         return True
     ends = zip(*(scaled(end) for end in at.ends), strict=True)
@@ -304,7 +320,9 @@ def the_function_changes_with_the_multipliers_of_the_margin(at: Segment) -> bool
 
 @statement("P.10", segment)
 def the_change_of_lambda_is_that_of_the_margins(at: Segment) -> bool:
-    """lambda - lambda^t = (alpha - alpha^t)'P (k(x_k) - k(x_l)) for every pair that is on the margin at both ends."""
+    """lambda - lambda^t = (alpha - alpha^t)'P (k(x_k) - k(x_l)) for every pair that is
+    on the margin at both ends.
+    """
     first, last = at.ends
     change = combined(
         [a - b for a, b in zip(scaled(last), scaled(first), strict=True)],
@@ -317,19 +335,23 @@ def the_change_of_lambda_is_that_of_the_margins(at: Segment) -> bool:
 
 
 def few_pairs(random: Random) -> int:
-    """A number of pairs."""
+    """Draw a number of pairs."""
     return random.randint(1, 7)
 
 
 @statement("P.5.3.total", few_pairs)
 def a_path_may_have_two_to_the_pairs_breakpoints(pairs: int) -> bool:
-    """2^p - 1 breakpoints of p pairs; a convex program of p unknowns is solved in a time that is polynomial in p."""
+    """2^p - 1 breakpoints of p pairs; a convex program of p unknowns is solved in a
+    time that is polynomial in p.
+    """
     return len(exact_path(ranking_with_a_long_path(pairs)).breakpoints) + 1 == 1 << pairs
 
 
 @as_printed("P.5.3.total")
 def breakpoints_are_a_few_a_pair(pairs: int) -> bool:
-    """A few multiples of one solution, here ten, leave no more than ten breakpoints a pair, each of which is an event."""
+    """A few multiples of one solution, here ten, leave no more than ten breakpoints a
+    pair, each of which is an event.
+    """
     return len(exact_path(ranking_with_a_long_path(pairs)).breakpoints) <= 10 * pairs
 
 
@@ -356,7 +378,9 @@ def lambda_0(at: Ranked) -> Fraction:
 
 @statement("P.5.1.lambda0", ranked)
 def all_multipliers_are_one_from_lambda_0_on(at: Ranked) -> bool:
-    """alpha = 1 is optimal if and only if lambda >= max P K P'1: it has the optimal value exactly then."""
+    """alpha = 1 is optimal if and only if lambda >= max P K P'1: it has the optimal
+    value exactly then.
+    """
     ones = [Fraction(1)] * len(at.pairs)
     reached = sum(ones) - at.quadratic(ones) / (2 * lambda_of_6(at)) == at.value / cost(at)
     return reached == (lambda_of_6(at) >= lambda_0(at))
@@ -386,7 +410,7 @@ class Levels:
 
 
 def levels(random: Random) -> Levels:
-    """Three levels of two or three points each."""
+    """Draw three levels of two or three points each."""
     return Levels(tuple(level for level in range(3) for _ in range(random.randint(2, 3))))
 
 
@@ -402,7 +426,9 @@ def _one_above(random: Random) -> Levels:
 
 @statement("P.6.size", _one_above)
 def preferences_grow_as_the_square_where_shares_stay(at: Levels) -> bool:
-    """Twice as many points of every level have four times as many preferences, and never more than n (n - 1) / 2."""
+    """Twice as many points of every level have four times as many preferences, and
+    never more than n (n - 1) / 2.
+    """
     return len(Levels(at.y * 2).all_pairs) == 4 * len(at.all_pairs) <= 4 * comb(len(at.y), 2)
 
 
@@ -413,13 +439,15 @@ def preferences_are_of_the_order_of_the_square(at: Levels) -> bool:
 
 
 def dependent(pairs: tuple[tuple[int, int], ...], m: int) -> bool:
-    """Whether the rows of P depend on each other: P K P' is then singular whatever K is."""
+    """Return True if the rows of P are dependent: P K P' is then singular whatever K is."""
     return rank(incidence(pairs, m)) < len(pairs)
 
 
 @statement("P.4.singular", levels)
 def the_hessian_of_all_pairs_is_singular(at: Levels) -> bool:
-    """Pairs that others imply make it singular, here of one point a level; so do circles of two levels, none of whose pairs is implied."""
+    """Pairs that others imply make it singular, here of one point a level; so do
+    circles of two levels, none of whose pairs is implied.
+    """
     first = [at.y.index(level) for level in range(3)]
     chain = tuple((i, j) for i, j in at.all_pairs if i in first and j in first)
     circle = tuple((i, j) for i, j in at.all_pairs if at.y[i] == 1)
@@ -428,7 +456,9 @@ def the_hessian_of_all_pairs_is_singular(at: Levels) -> bool:
 
 @statement("P.4.regular", levels)
 def the_hessian_of_three_reduced_levels_is_singular(at: Levels) -> bool:
-    """A graph of three levels has circles: as many rows depend on others as there are edges beyond n - 1."""
+    """A graph of three levels has circles: as many rows depend on others as there are
+    edges beyond n - 1.
+    """
     return (
         len(at.edges) - rank(incidence(at.edges, len(at.y))) == len(at.edges) - (len(at.y) - 1) > 0
     )
@@ -442,14 +472,19 @@ def the_hessian_of_the_reduced_graph_is_regular(at: Levels) -> bool:
 
 @statement("P.4.size", levels)
 def the_reduced_graph_has_the_order_of_n_edges(at: Levels) -> bool:
-    """sum over levels but the highest of (n_k - 1) and over levels but the lowest of n_k: less than 2n."""
+    """sum over levels but the highest of (n_k - 1) and over levels but the lowest of
+    n_k: less than 2n.
+    """
     n = at.counts
     return len(at.edges) == sum(c - 1 for c in n[:-1]) + sum(n[1:]) < 2 * len(at.y)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A data set of Table 1: its points of both classes, and the printed numbers of pairs and of reduced pairs."""
+    """Data set of Table 1: its points of both classes, and the printed numbers of pairs.
+
+    Of all pairs and of reduced pairs.
+    """
 
     negative: int
     positive: int
@@ -476,7 +511,10 @@ def the_numbers_of_pairs_of_table_1(at: Sample) -> bool:
 
 @dataclass(frozen=True)
 class Split:
-    """A row of Table 2: "instances" and "constraints" of the training set, those of the test set, which are equal, and all points."""
+    """Row of Table 2: "instances" and "constraints" of the training set, and other sizes.
+
+    Those of the test set, which are equal, and all points.
+    """
 
     instances: int
     constraints: int
@@ -557,13 +595,17 @@ def every_training_point_is_a_support_vector(at: tuple[int, int]) -> bool:
 
 @statement("P.breakpoints.errors", segment)
 def margin_errors_of_training_data_do_not_change_on_a_segment(at: Segment) -> bool:
-    """Where the sets are the same at both ends, every pair is on the same side of the margin in between."""
+    """Where the sets are the same at both ends, every pair is on the same side of the
+    margin in between.
+    """
     return not at.unchanged or all(side(at.middle, r) == side(at.ends[0], r) for r in at.middle.all)
 
 
 @statement("P.3", ranked)
 def zero_is_a_subgradient_at_the_optimum(at: Ranked) -> bool:
-    """lambda f is a sum of the pairs' differences with shares from 0 to 1, which are 1 within the margin and 0 beyond it."""
+    """lambda f is a sum of the pairs' differences with shares from 0 to 1, which are 1
+    within the margin and 0 beyond it.
+    """
     shares = scaled(at)
     total = combined(shares, [at.difference(r) for r in at.all])
     inside = all(
@@ -575,7 +617,9 @@ def zero_is_a_subgradient_at_the_optimum(at: Ranked) -> bool:
 
 @as_printed("P.3")
 def the_gradient_is_zero_at_the_optimum(at: Ranked) -> bool:
-    """The gradient, as if nothing were on the margin: lambda f is the sum of the differences within it."""
+    """The gradient, as if nothing were on the margin: lambda f is the sum of the
+    differences within it.
+    """
     shares = [Fraction(at.margin(r) < 1) for r in at.all]
     return combined(shares, [at.difference(r) for r in at.all]) == tuple(
         lambda_of_6(at) * v for v in at.w

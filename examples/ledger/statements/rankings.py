@@ -1,4 +1,7 @@
-"""Document T, section 4, (83) to (91), and document K up to (3.18): ranking SVMs, their duals and their structure."""
+"""Document T, section 4, (83) to (91), and document K up to (3.18): ranking SVMs.
+
+Their duals and their structure.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +74,9 @@ def _weak_order(random: Random) -> WeakOrder:
 
 @statement("T.4.weak", _weak_order)
 def a_weak_order_is_ranked_by_its_strict_pairs(at: WeakOrder) -> bool:
-    """A row (85) for every two documents of which one is strictly above the other has the optimum, and one more for equal ones has not."""
+    """A row (85) for every two documents of which one is strictly above the other has
+    the optimum, and one more for equal ones has not.
+    """
     return at._optimum(lambda a, b: a > b) == at.value < at._optimum(lambda a, b: a >= b)
 
 
@@ -89,7 +94,9 @@ def slacks_bound_the_misranked_pairs(at: Ranked) -> bool:
 
 @statement("T.87", ranked)
 def a_margin_is_of_a_difference(at: Ranked) -> bool:
-    """w.(x_i - x_j) >= 1 - xi_ij is (85): with the least slacks that it allows, (84) has the optimal value."""
+    """w.(x_i - x_j) >= 1 - xi_ij is (85): with the least slacks that it allows, (84)
+    has the optimal value.
+    """
     least = [max(Fraction(0), 1 - dot(at.w, minus(at.x[i], at.x[j]))) for i, j in at.pairs]
     allowed = all(
         dot(at.w, at.x[i]) >= dot(at.w, at.x[j]) + 1 - xi
@@ -107,13 +114,15 @@ def a_margin_is_of_nothing(at: Ranked) -> bool:
 
 
 def nobias(vectors: list[Vector], C: float) -> Fraction:
-    """The optimum of the classifying SVM without a bias on vectors that are all of the class 1."""
+    """Return the optimum of the SVM without a bias on vectors all of the class 1."""
     return solved(classification(floats(vectors), [1] * len(vectors), C, bias=False)).value
 
 
 @statement("T.87.equivalent", ranked)
 def a_ranking_is_a_classification_without_a_bias(at: Ranked) -> bool:
-    """The classifying SVM without b on the differences, all of the class 1, has the optimum of the ranking."""
+    """The classifying SVM without b on the differences, all of the class 1, has the
+    optimum of the ranking.
+    """
     return nobias([at.difference(r) for r in at.all], float(cost(at))) == at.value
 
 
@@ -171,7 +180,9 @@ def the_dual_of_a_ranking_has_no_half(at: Ranked) -> bool:
 
 @statement("T.89", ranked)
 def multipliers_of_pairs_are_at_most_the_cost(at: Ranked) -> bool:
-    """C >= alpha >= 0, and no equality, for a ranking has no bias: between these bounds alpha is the best, whose slope is 1 - margin."""
+    """C >= alpha >= 0, and no equality, for a ranking has no bias: between these bounds
+    alpha is the best, whose slope is 1 - margin.
+    """
     return best_in_box(at.alpha, [1 - at.margin(r) for r in at.all], cost(at))
 
 
@@ -194,7 +205,9 @@ def w_needs_support_vectors_alone(at: Ranked) -> bool:
 
 @statement("T.91", ranked)
 def the_ranking_function_has_differences_of_kernels(at: Ranked) -> bool:
-    """F(z) = sum alpha_ij (K(x_i, z) - K(x_j, z)) is the product with sum alpha_ij (phi(x_i) - phi(x_j)), of which this is the square."""
+    """F(z) = sum alpha_ij (K(x_i, z) - K(x_j, z)) is the product with sum alpha_ij
+    (phi(x_i) - phi(x_j)), of which this is the square.
+    """
     z = (Fraction(2), Fraction(-1))
     by_pairs = sum(
         (a * (k(at.x[i], z) - k(at.x[j], z)) for a, (i, j) in zip(at.alpha, at.pairs, strict=True)),
@@ -215,7 +228,7 @@ def the_ranking_function_has_kernels_of_differences(at: Ranked) -> bool:
 
 
 def coefficients(at: Ranked) -> Vector:
-    """beta = A'alpha."""
+    """Return beta = A'alpha."""
     beta = [Fraction(0)] * len(at.x)
     for a, (i, j) in zip(at.alpha, at.pairs, strict=True):
         beta[i] += a
@@ -232,7 +245,9 @@ def support_vectors_are_the_closest_pairs(at: Ranked) -> bool:
 
 @statement("T.corollary2", rankable)
 def the_least_difference_is_largest(at: Ranked) -> bool:
-    """No direction has a larger least difference: (min d.(x_i - x_j))^2 <= |d|^2 / |w|^2 of all directions d of small integers."""
+    """No direction has a larger least difference: (min d.(x_i - x_j))^2 <= |d|^2 /
+    |w|^2 of all directions d of small integers.
+    """
     for d in product(map(Fraction, range(-3, 4)), repeat=2):
         least = min(dot(d, at.difference(r)) for r in at.all)
         if least > 0 and least**2 * dot(at.w, at.w) > dot(d, d):
@@ -242,7 +257,9 @@ def the_least_difference_is_largest(at: Ranked) -> bool:
 
 @statement("T.4.1.difference", rankable)
 def a_ranking_difference_is_a_distance_on_w(at: Ranked) -> bool:
-    """w.(x_i - x_j) / |w| is the distance of the feet of x_i and x_j on the line along w, and of a w three times as long the same."""
+    """w.(x_i - x_j) / |w| is the distance of the feet of x_i and x_j on the line along
+    w, and of a w three times as long the same.
+    """
     for w in (at.w, tuple(3 * v for v in at.w)):
         feet = [tuple(dot(w, x) / dot(w, w) * v for v in w) for x in at.x]
         if any(dot(w, minus(x, foot)) != 0 for x, foot in zip(at.x, feet, strict=True)):
@@ -275,7 +292,7 @@ class Labelled:
 
 
 def labelled(random: Random) -> Labelled:
-    """Documents of one or two queries."""
+    """Draw documents of one or two queries."""
     while True:
         x = points(random, random.randint(3, 6))
         drawn = Labelled(
@@ -287,7 +304,9 @@ def labelled(random: Random) -> Labelled:
 
 @statement("K.1.1", labelled)
 def pairs_are_of_one_query_and_of_different_labels(at: Labelled) -> bool:
-    """P has every two documents of one query and different labels once: all l_q (l_q - 1) / 2 of a query, less those of a label."""
+    """P has every two documents of one query and different labels once: all l_q (l_q -
+    1) / 2 of a query, less those of a label.
+    """
     of_queries = sum(comb(at.q.count(q), 2) for q in set(at.q))
     of_labels = sum(comb(count, 2) for count in Counter(zip(at.q, at.y, strict=True)).values())
     return len(at.pairs) == of_queries - of_labels and all(
@@ -303,12 +322,14 @@ def _strict_order(random: Random) -> Labelled:
 
 @statement("K.1.many", _strict_order)
 def pairs_may_be_half_a_square(at: Labelled) -> bool:
-    """p is l (l - 1) / 2 where all documents are of one query and no two labels are equal, and then no pair could be more."""
+    """p is l (l - 1) / 2 where all documents are of one query and no two labels are
+    equal, and then no pair could be more.
+    """
     return len(at.pairs) == comb(len(at.y), 2)
 
 
 def rank(rows: list[list[Fraction]]) -> int:
-    """The rank of a matrix in rationals, by elimination."""
+    """Return the rank of a matrix in rationals, by elimination."""
     rows, found = [list(row) for row in rows], 0
     for column in range(len(rows[0]) if rows else 0):
         pivot = next((i for i in range(found, len(rows)) if rows[i][column]), None)
@@ -323,17 +344,17 @@ def rank(rows: list[list[Fraction]]) -> int:
 
 
 def incidence(pairs: tuple[tuple[int, int], ...], m: int) -> list[list[Fraction]]:
-    """A, with +1 at the preferred point of a pair and -1 at the other."""
+    """Return A, with +1 at the preferred point of a pair and -1 at the other."""
     return [[Fraction((c == i) - (c == j)) for c in range(m)] for i, j in pairs]
 
 
 def gram(x: tuple[Vector, ...]) -> list[list[Fraction]]:
-    """Q, with the kernel (1 + a.b)^2."""
+    """Return Q, with the kernel (1 + a.b)^2."""
     return [[k(a, b) for b in x] for a in x]
 
 
 def hessian(at: Labelled) -> list[list[Fraction]]:
-    """Qhat of (2.5), from k alone."""
+    """Return Qhat of (2.5), from k alone."""
     return [
         [
             k(at.x[i], at.x[u]) + k(at.x[j], at.x[v]) - k(at.x[i], at.x[v]) - k(at.x[j], at.x[u])
@@ -344,12 +365,12 @@ def hessian(at: Labelled) -> list[list[Fraction]]:
 
 
 def multiplied(a: list[list[Fraction]], b: list[list[Fraction]]) -> list[list[Fraction]]:
-    """A product of matrices."""
+    """Return a product of matrices."""
     return [[dot(row, column) for column in zip(*b, strict=True)] for row in a]
 
 
 def transposed(a: list[list[Fraction]]) -> list[list[Fraction]]:
-    """A transposed matrix."""
+    """Return a transposed matrix."""
     return [list(column) for column in zip(*a, strict=True)]
 
 
@@ -368,7 +389,7 @@ def the_hessian_is_of_the_points(at: Labelled) -> bool:
 
 
 def components(at: Labelled) -> int:
-    """Components of the graph of pairs, points without a pair among them."""
+    """Return the components of the graph of pairs, points without a pair among them."""
     name = list(range(len(at.x)))
     for i, j in at.pairs:
         name = [name[i] if n == name[j] else n for n in name]
@@ -383,7 +404,7 @@ def the_rank_of_the_pairs_is_points_minus_components(at: Labelled) -> bool:
 
 
 def tree(random: Random) -> Labelled:
-    """A chain of levels, one point each: p = l (l - 1) / 2, and for l = 2 a tree."""
+    """Draw a chain of levels, one point each: p = l (l - 1) / 2, and for l = 2 a tree."""
     m = random.randint(2, 3)
     return Labelled(
         tuple((Fraction(i), Fraction(i * i)) for i in range(m)), tuple(range(m)), (1,) * m
@@ -398,7 +419,9 @@ def the_hessian_is_singular_where_pairs_exceed_the_rank(at: Labelled) -> bool:
 
 @as_printed("K.3.1.singular")
 def the_hessian_is_singular_where_p_is_not_l(at: Labelled) -> bool:
-    """ "Qhat tends to be only positive semi-definite because usually p != l": two points have p = 1, l = 2, and a regular Qhat."""
+    """ "Qhat tends to be only positive semi-definite because usually p != l": two
+    points have p = 1, l = 2, and a regular Qhat.
+    """
     return len(at.pairs) == len(at.x) or rank(hessian(at)) < len(at.pairs)
 
 
@@ -423,13 +446,13 @@ class Kernelized:
         return dot(self.beta, self.f)
 
     def slack(self, r: int) -> Fraction:
-        """1 - (Q beta)_i + (Q beta)_j."""
+        """Return 1 - (Q beta)_i + (Q beta)_j."""
         i, j = self.on.pairs[r]
         return 1 - self.f[i] + self.f[j]
 
 
 def kernelized(random: Random) -> Kernelized:
-    """A small ranking with a kernel."""
+    """Draw a small ranking with a kernel."""
     on, C = labelled(random), random.choice(COSTS)
     optimum = solved(
         ranking_from_pairs(
@@ -440,7 +463,10 @@ def kernelized(random: Random) -> Kernelized:
 
 
 def halfway(random: Random) -> Kernelized:
-    """A small ranking with half of its optimal beta, where pairs on the margin have a slack: what holds of every beta is tried there."""
+    """Draw a small ranking with half of its optimal beta, for statements on every beta.
+
+    Pairs on the margin have a slack there.
+    """
     optimal = kernelized(random)
     return replace(optimal, beta=tuple(b / 2 for b in optimal.beta))
 
@@ -486,7 +512,9 @@ def w_of_k_is_a_sum_of_pairs(at: Kernelized) -> bool:
 
 @statement("K.2.9", kernelized)
 def w_of_k_is_a_sum_of_points(at: Kernelized) -> bool:
-    """w = sum beta_i phi(x_i), so that w.phi_ij = (Q beta)_i - (Q beta)_j: the optimum in beta is that of (1.2)."""
+    """w = sum beta_i phi(x_i), so that w.phi_ij = (Q beta)_i - (Q beta)_j: the optimum
+    in beta is that of (1.2).
+    """
     return all(
         (at.alpha[r] == 0 or at.slack(r) >= 0) and (at.alpha[r] == at.C or at.slack(r) <= 0)
         for r in range(len(at.alpha))
@@ -512,8 +540,11 @@ def the_multipliers_are_coefficients_of_pairs(at: Kernelized) -> bool:
 
 @statement("K.3.16", kernelized)
 def beta_is_a_sum_of_coefficients_of_pairs(at: Kernelized) -> bool:
-    """beta = A'betahat has the margins and the norm of betahat, whatever its signs; of betahat = alpha, Q beta is the optimal f."""
+    """beta = A'betahat has the margins and the norm of betahat, whatever its signs; of
+    betahat = alpha, Q beta is the optimal f.
+    """
     A, Q, m = incidence(at.on.pairs, len(at.on.x)), gram(at.on.x), len(at.on.pairs)
+    # The second betahat has coefficients of both signs.
     for betahat in (at.alpha, tuple(Fraction(r * r - 2) for r in range(m))):
         beta, margins = (
             combined(betahat, [tuple(r) for r in A]),
@@ -530,7 +561,7 @@ def beta_is_a_sum_of_coefficients_of_pairs(at: Kernelized) -> bool:
 
 
 def counts(at: Kernelized) -> tuple[list[int], list[int]]:
-    """l_i^+ = #{j: (j, i) in SV} and l_i^- = #{j: (i, j) in SV} of (3.17) and (3.18)."""
+    """Return l_i^+ = #{j: (j, i) in SV} and l_i^- = #{j: (i, j) in SV} of (3.17), (3.18)."""
     m = len(at.on.x)
     inside = [pair for r, pair in enumerate(at.on.pairs) if at.slack(r) > 0]
     return [sum(j == i for _, j in inside) for i in range(m)], [
@@ -569,7 +600,7 @@ def the_rows_of_violated_pairs_add_up_to_counts(at: Kernelized) -> bool:
 
 
 def squared(at: Kernelized) -> tuple[Fraction, Fraction, int]:
-    """The objective of (3.13) pair by pair; what (B.1) has of it before p_beta; and p_beta."""
+    """Return the objective of (3.13) pair by pair; (B.1) before p_beta; and p_beta."""
     inside = [r for r in range(len(at.alpha)) if at.slack(r) > 0]
     A = incidence(tuple(at.on.pairs[r] for r in inside), len(at.on.x))
     margins = [dot(row, at.f) for row in A]
@@ -596,7 +627,9 @@ def the_constant_of_the_squares_is_not_priced(at: Kernelized) -> bool:
 
 @statement("K.B.2", halfway)
 def the_gradient_of_the_squares(at: Kernelized) -> bool:
-    """Q beta - 2 C sum (Q_i - Q_j) max(0, .) = Q beta + 2 C Q (A'A Q beta - A'e), with the rows of A that are violated."""
+    """Q beta - 2 C sum (Q_i - Q_j) max(0, .) = Q beta + 2 C Q (A'A Q beta - A'e), with
+    the rows of A that are violated.
+    """
     Q, m = gram(at.on.x), len(at.on.x)
     inside = [r for r in range(len(at.alpha)) if at.slack(r) > 0]
     A = incidence(tuple(at.on.pairs[r] for r in inside), m)
@@ -616,7 +649,9 @@ def the_gradient_of_the_squares(at: Kernelized) -> bool:
 
 @statement("K.B.3", halfway)
 def the_hessian_products_are_sums_over_points(at: Kernelized) -> bool:
-    """The gradient (B.2) of the violated pairs at beta + v, less that at beta, is Q v + 2 C Q times sums of Q v over points."""
+    """The gradient (B.2) of the violated pairs at beta + v, less that at beta, is Q v +
+    2 C Q times sums of Q v over points.
+    """
     Q, m = gram(at.on.x), len(at.on.x)
     inside = [pair for r, pair in enumerate(at.on.pairs) if at.slack(r) > 0]
     v = tuple(Fraction(i * i - 2) for i in range(m))
@@ -629,6 +664,7 @@ def the_hessian_products_are_sums_over_points(at: Kernelized) -> bool:
             shares[j] -= f[i] - f[j] - 1
         return [value + 2 * at.C * dot(row, shares) for value, row in zip(f, Q, strict=True)]
 
+    # (plus + less)_c counts the violated pairs of point c; A'A Q v is a sum over them.
     both = [*inside, *((j, i) for i, j in inside)]
     sums = [
         (plus[c] + less[c]) * Qv[c] - sum((Qv[j] for i, j in both if i == c), Fraction(0))
@@ -647,7 +683,7 @@ class Slack1:
 
 
 def oneslack(random: Random) -> Slack1:
-    """A small ranking."""
+    """Draw a small ranking."""
     while True:
         on = kernelized(random)
         if len(on.alpha) <= 7:
@@ -707,7 +743,9 @@ def the_coefficients_of_314_are_signed_multipliers(at: Plain) -> bool:
 
 @statement("K.3.13.smooth", kernelized)
 def the_square_of_a_slack_has_one_slope_where_it_ends(at: Kernelized) -> bool:
-    """max(0, u)^2 has the difference quotients h and 0 at u = 0, which meet as h goes to 0; those of max(0, u) are 1 and 0 for every h."""
+    """max(0, u)^2 has the difference quotients h and 0 at u = 0, which meet as h goes
+    to 0; those of max(0, u) are 1 and 0 for every h.
+    """
     h = at.C / 1024
     squared_slopes = (max(Fraction(0), h) ** 2 / h, max(Fraction(0), -h) ** 2 / -h)
     slopes = (max(Fraction(0), h) / h, max(Fraction(0), -h) / -h)
@@ -716,7 +754,9 @@ def the_square_of_a_slack_has_one_slope_where_it_ends(at: Kernelized) -> bool:
 
 @statement("K.3.3.linear", labelled)
 def a_product_with_a_linear_gram_matrix_takes_two_products(at: Labelled) -> bool:
-    """Q beta = X (X'beta) with Q = X X': that of a beta is a sum of Q's columns, and 1 more in beta_j is one column j more."""
+    """Q beta = X (X'beta) with Q = X X': that of a beta is a sum of Q's columns, and 1
+    more in beta_j is one column j more.
+    """
     beta = tuple(Fraction(i - 1) for i in range(len(at.x)))
     Q = [[dot(a, b) for b in at.x] for a in at.x]
     f = through_weights(at.x, beta)
@@ -735,7 +775,9 @@ def _wide(random: Random) -> Ranked:
 
 @statement("K.3.3.fewer", _wide)
 def l_coefficients_do_for_n_weights(at: Ranked) -> bool:
-    """Where l < n, (3.12) with the linear kernel has its l variables in place of n, and the optimum of (3.11), from which w = X'beta."""
+    """Where l < n, (3.12) with the linear kernel has its l variables in place of n, and
+    the optimum of (3.11), from which w = X'beta.
+    """
     beta = coefficients(at)
     f = through_weights(at.x, beta)
     losses = sum((max(Fraction(0), 1 - f[i] + f[j]) for i, j in at.pairs), Fraction(0))
@@ -770,7 +812,9 @@ def _circle(random: Random) -> Circle:
 
 @statement("K.3.1.weaker", _circle)
 def an_optimum_in_pairs_need_not_be_one_of_the_dual(at: Circle) -> bool:
-    """The multipliers are optimal for (3.15), and so they are when moved around the circle, where they leave the box of (2.4)."""
+    """The multipliers are optimal for (3.15), and so they are when moved around the
+    circle, where they leave the box of (2.4).
+    """
     moved = [a + at.t * step for a, step in zip(at.of.alpha, (1, -1, 1), strict=True)]
     return at._objective(at.of.alpha) == at._objective(moved) == at.of.value and not all(
         0 <= a <= cost(at.of) for a in moved
@@ -778,7 +822,7 @@ def an_optimum_in_pairs_need_not_be_one_of_the_dual(at: Circle) -> bool:
 
 
 def through_weights(x: tuple[Vector, ...], beta: Vector) -> list[Fraction]:
-    """X (X'beta)."""
+    """Return X (X'beta)."""
     w = combined(beta, x)
     return [dot(a, w) for a in x]
 
@@ -799,7 +843,9 @@ def the_subgradient_is_a_sum_over_points(at: Kernelized) -> bool:
 
 @statement("K.3.1.unique", ranked)
 def the_optimal_w_is_unique(at: Ranked) -> bool:
-    """Every other d has at least |d - w|^2 / 2 more than the optimum: tried of all d of small integers."""
+    """Every other d has at least |d - w|^2 / 2 more than the optimum: tried of all d of
+    small integers.
+    """
     for d in product(map(Fraction, range(-3, 4)), repeat=2):
         losses = sum((max(Fraction(0), 1 - dot(d, at.difference(r))) for r in at.all), Fraction(0))
         away = minus(d, at.w)

@@ -16,7 +16,7 @@ from ledger.statement import as_printed, statement
 
 @dataclass(frozen=True)
 class Flat:
-    """Targets of a linear function with a deviation of at most epsilon, and the flattest function within epsilon."""
+    """Targets of a linear function up to epsilon, and the flattest function within epsilon."""
 
     x: tuple[Vector, ...]
     y: Vector
@@ -26,12 +26,12 @@ class Flat:
     b: Fraction
 
     def error(self, i: int) -> Fraction:
-        """y_i - w.x_i - b."""
+        """Return y_i - w.x_i - b."""
         return self.y[i] - dot(self.w, self.x[i]) - self.b
 
 
 def flat(random: Random) -> Flat:
-    """A hard tube that some function is in, whose w is not 0."""
+    """Draw a feasible hard tube with w not 0."""
     while True:
         x, w, epsilon = (
             points(random, random.randint(3, 6)),
@@ -98,7 +98,7 @@ class Narrow:
 
 
 def narrow(random: Random) -> Narrow:
-    """Targets 0 and `apart` at one point."""
+    """Draw targets 0 and `apart` at one point."""
     apart = random.randint(0, 4)
     status = exact_optimum(
         regression([[1.0], [1.0]], [0.0, float(apart)], float("inf"), 1.0)
@@ -145,7 +145,10 @@ def a_target_may_be_below_by_the_slack_of_61(at: Tube) -> bool:
 
 
 def lagrangian(at: Tube, b: Fraction, w: Vector, slack: Vector, slackhat: Vector) -> Fraction:
-    """(64) with these two vectors where the slacks of the constraints stand; xi, xihat and the multipliers are those of the optimum."""
+    """Return (64) with these two vectors in place of the slacks of the constraints.
+
+    xi, xihat and the multipliers are those of the optimum.
+    """
     xi, xihat = tuple(at.xi(i) for i in at.all), tuple(at.xihat(i) for i in at.all)
     eta, etahat = tuple(at.C - a for a in at.alpha), tuple(at.C - a for a in at.alphahat)
     total = dot(w, w) / 2 + at.C * (sum(xi) + sum(xihat)) - dot(eta, xi) - dot(etahat, xihat)
@@ -199,7 +202,9 @@ def the_multipliers_of_targets_are_positive(at: Tube) -> bool:
 
 @statement("T.66.primal", tube)
 def the_saddle_point_is_a_minimum_in_the_primal_variables(at: Tube) -> bool:
-    """L is minimised in w, b and the slacks: at the optimal multipliers no other w and b has less."""
+    """L is minimised in w, b and the slacks: at the optimal multipliers no other w and
+    b has less.
+    """
     zero = tuple(Fraction(0) for _ in at.all)
     moved = tuple(v + 1 for v in at.w)
     return lagrangian(at, at.b + 1, moved, zero, zero) >= lagrangian(at, at.b, at.w, zero, zero)
@@ -207,12 +212,14 @@ def the_saddle_point_is_a_minimum_in_the_primal_variables(at: Tube) -> bool:
 
 @as_printed("T.66.primal")
 def the_derivatives_are_with_respect_to_multipliers(at: Tube) -> bool:
-    """ "Partial derivatives of L with respect to each lagrangian multipliers": that of alpha_i is minus a slack, which need not be 0."""
+    """ "Partial derivatives of L with respect to each lagrangian multipliers": that of
+    alpha_i is minus a slack, which need not be 0.
+    """
     return all(at.epsilon + at.xi(i) - at.y[i] + at.F(i) == 0 for i in at.all)
 
 
 def slope(at: Tube) -> Fraction:
-    """dL/db: L is linear in b."""
+    """Return dL/db: L is linear in b."""
     zero = tuple(Fraction(0) for _ in at.all)
     return lagrangian(at, at.b + 1, at.w, zero, zero) - lagrangian(at, at.b, at.w, zero, zero)
 
@@ -236,7 +243,7 @@ def the_multiplier_of_a_slack_is_what_its_target_leaves(at: Tube) -> bool:
 
 
 def dual(at: Tube, form: Fraction) -> Fraction:
-    """(70) with a form in the place of the double sum."""
+    """Return (70) with a form in the place of the double sum."""
     return dot(at.y, at.differences) - at.epsilon * (sum(at.alpha) + sum(at.alphahat)) - form / 2
 
 
@@ -265,7 +272,9 @@ def differences_are_balanced(at: Tube) -> bool:
 
 @statement("T.73", tube)
 def multipliers_of_both_sides_are_at_most_the_cost(at: Tube) -> bool:
-    """0 <= alpha, alphahat <= C: between these bounds both are the best, whose slopes are how far a target is out of the tube."""
+    """0 <= alpha, alphahat <= C: between these bounds both are the best, whose slopes
+    are how far a target is out of the tube.
+    """
     above = [at.y[i] - at.F(i) - at.epsilon for i in at.all]
     below = [at.F(i) - at.y[i] - at.epsilon for i in at.all]
     return best_in_box(at.alpha, above, at.C) and best_in_box(at.alphahat, below, at.C)
@@ -295,7 +304,10 @@ def the_multiplier_of_the_other_slack_meets_it(at: Tube) -> bool:
 
 
 def expansion(at: Tube, sign: int) -> bool:
-    """Whether sign times sum (alpha_i - alphahat_i) x_i.x + b is w.x + b at a point that is none of the sample's."""
+    """Return True if sign times sum (alpha_i - alphahat_i) x_i.x + b is w.x + b.
+
+    It is tested at a point that is not in the sample.
+    """
     z = (Fraction(5), Fraction(-7))
     total = sum((d * dot(x, z) for d, x in zip(at.differences, at.x, strict=True)), Fraction(0))
     return sign * total + at.b == dot(at.w, z) + at.b

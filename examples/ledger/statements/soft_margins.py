@@ -34,7 +34,9 @@ def the_value_is_the_norm_and_the_slacks(at: Classes) -> bool:
 
 @statement("T.25.errors", soft)
 def slacks_bound_the_errors(at: Classes) -> bool:
-    """A slack is 1 or more exactly where F is 0 or has the wrong sign: sum xi_i is at least the number of these points."""
+    """A slack is 1 or more exactly where F is 0 or has the wrong sign: sum xi_i is at
+    least the number of these points.
+    """
     wrong = [i for i in at.all if at.margin(i) <= 0]
     return wrong == [i for i in at.all if at.xi(i) >= 1] and len(wrong) <= slacks(at)
 
@@ -48,7 +50,7 @@ class TwoCosts:
 
 
 def two_costs(random: Random) -> TwoCosts:
-    """Points at two different costs."""
+    """Draw points at two different costs."""
     x = points(random, random.randint(3, 6))
     y = (1, -1, *(random.choice((-1, 1)) for _ in x[2:]))
     small, large = sorted(random.sample(COSTS, 2))
@@ -57,7 +59,9 @@ def two_costs(random: Random) -> TwoCosts:
 
 @statement("T.25.tradeoff", two_costs)
 def a_larger_cost_narrows_the_margin(at: TwoCosts) -> bool:
-    """A larger C has no shorter w and no larger sum of slacks: it trades the margin's size for errors."""
+    """A larger C has no shorter w and no larger sum of slacks: it trades the margin's
+    size for errors.
+    """
     return dot(at.low.w, at.low.w) <= dot(at.high.w, at.high.w) and slacks(at.low) >= slacks(
         at.high
     )
@@ -71,7 +75,9 @@ def the_dual_has_a_half(at: Classes) -> bool:
 
 @as_printed("T.26")
 def the_dual_has_no_half(at: Classes) -> bool:
-    """Without the half the optimum at C is half of the right one at 2C, which here must be the right one at C."""
+    """Without the half the optimum at C is half of the right one at 2C, which here must
+    be the right one at C.
+    """
     return of_labels(at.x, at.y, float(2 * cost(at))).value / 2 == at.value
 
 
@@ -101,7 +107,9 @@ def the_objective_of_26_is_that_of_16(at: Classes) -> bool:
 
 @statement("T.28.stringent", separable)
 def a_cost_above_all_multipliers_changes_nothing(at: Classes) -> bool:
-    """Where C is at least the largest hard multiplier, the soft optimum is the hard one: the bound is the only difference."""
+    """Where C is at least the largest hard multiplier, the soft optimum is the hard
+    one: the bound is the only difference.
+    """
     above = of_labels(at.x, at.y, float(int(max(at.alpha)) + 1))
     return above.w == at.w and above.value == at.value
 
@@ -143,7 +151,9 @@ def the_other_multiplier_times_the_slack_is_zero(at: Classes) -> bool:
 
 @statement("T.32", soft)
 def both_multipliers_add_up_to_the_cost(at: Classes) -> bool:
-    """alpha_i + mu_i = C: with mu_i = C - alpha_i >= 0 the Lagrangian is the optimum, at larger slacks too; with no other mu."""
+    """alpha_i + mu_i = C: with mu_i = C - alpha_i >= 0 the Lagrangian is the optimum,
+    at larger slacks too; with no other mu.
+    """
     mu = [cost(at) - a for a in at.alpha]
     best = with_slacks(at, mu, Fraction(0))
     larger, other = (
@@ -154,7 +164,10 @@ def both_multipliers_add_up_to_the_cost(at: Classes) -> bool:
 
 
 def with_slacks(at: Classes, mu: Sequence[Fraction], more: Fraction) -> Fraction:
-    """w.w / 2 + C sum xi - sum alpha (y (w.x - b) - 1 + xi) - sum mu xi, at slacks that are larger by `more` than the optimal ones."""
+    """Return w.w / 2 + C sum xi - sum alpha (y (w.x - b) - 1 + xi) - sum mu xi.
+
+    The slacks are larger by `more` than the optimal ones.
+    """
     xi = [at.xi(i) + more for i in at.all]
     priced = sum(
         (at.alpha[i] * (at.margin(i) - 1 + xi[i]) + mu[i] * xi[i] for i in at.all), Fraction(0)
@@ -170,7 +183,9 @@ def no_slack_below_the_cost(at: Classes) -> bool:
 
 @statement("T.34", soft)
 def a_slack_needs_the_whole_cost(at: Classes) -> bool:
-    """xi_i > 0 only if alpha_i = C. The printed `xi_i >= 0 if alpha_i = C` is true of every number xi_i, and so says nothing."""
+    """xi_i > 0 only if alpha_i = C. The printed `xi_i >= 0 if alpha_i = C` is true of
+    every number xi_i, and so says nothing.
+    """
     return all(at.alpha[i] == cost(at) for i in at.all if at.xi(i) > 0)
 
 
@@ -200,7 +215,9 @@ def points_within_have_the_whole_cost(at: Classes) -> bool:
 
 @statement("T.figure3.errors", soft)
 def correct_points_within_have_a_slack_below_one(at: Classes) -> bool:
-    """Within the margin, 1 > xi > 0 where F has the right sign, xi > 1 where it has the wrong one, and xi = 1 on the line itself."""
+    """Within the margin, 1 > xi > 0 where F has the right sign, xi > 1 where it has the
+    wrong one, and xi = 1 on the line itself.
+    """
     for i in at.all:
         if at.margin(i) < 1:
             expected = (
@@ -225,7 +242,7 @@ class NoFree:
 
 
 def no_free(random: Random) -> NoFree:
-    """Two points, both at the bound, and the ends of their optimal biases in the tutorial's sign."""
+    """Return two points at the bound, and the ends of their biases in the tutorial's sign."""
     distance, C = random.choice((1, 2, 4)), random.choice((1 / 64, 1 / 32))
     low, high = exact_optimum(classification([[0.0], [float(distance)]], [1, -1], C)).bias
     assert low is not None
@@ -235,7 +252,9 @@ def no_free(random: Random) -> NoFree:
 
 @statement("T.29.interval", no_free)
 def without_a_free_support_vector_the_bias_is_an_interval(at: NoFree) -> bool:
-    """With w = -C d both points keep a slack for every b from -1 to 1 - C d^2, and each of them is optimal."""
+    """With w = -C d both points keep a slack for every b from -1 to 1 - C d^2, and each
+    of them is optimal.
+    """
     return list(at.ends) == [-1, 1 - at.C * at.distance**2]
 
 
