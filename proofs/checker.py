@@ -988,14 +988,8 @@ def read_space(kernel: Any, given: Any) -> Space:
         triangle, unit = lower_triangle(name, features, parameters)
         rows = symmetric(triangle, constant * unit)
     error = EXP_ERROR if name == "rbf" else 0
-    return Space(
-        name == "linear",
-        rows,
-        unit,
-        error,
-        max(longest(row) for row in rows),
-        first_equal(features.rows),
-    )
+    largest = max(longest(row) for row in rows)
+    return Space(name == "linear", rows, unit, error, largest, first_equal(features.rows))
 
 
 def first_equal(rows: Sequence[list[int]]) -> list[int]:
