@@ -194,8 +194,8 @@ def test_coq_proves_what_it_covers_and_says_what_it_does_not(tmp_path: Path) -> 
     ]
     assert coq.CONDITION in (tmp_path / "rbf.v").read_text()
     assert (
-        f"path.json: NOT PROVED: the checker that is proved in Coq does not accept it, or "
-        f"does not read it: {coq.COVERED}" in said
+        f"path.json: NOT PROVED: the checker that is proved in Coq rejects the certificate, "
+        f"or cannot read it: {coq.COVERED}" in said
     )
 
 
@@ -207,7 +207,7 @@ def test_coq_itself_refuses_an_interval_without_the_optimum(tmp_path: Path) -> N
         ("above", {"lower": upper, "upper": upper + 1}),
         ("below", {"lower": 0.0, "upper": SOFT["claim"]["lower"] / 2}),
     ):
-        with pytest.raises(coq.NotProved, match="does not accept it"):
+        with pytest.raises(coq.NotProved, match="rejects the certificate"):
             coq.prove(written(tmp_path, f"{name}.json", SOFT | {"claim": claim}))
 
 
