@@ -1,4 +1,4 @@
-"""cvxpy problems as programs in rational numbers, and what cvxpy's own bounds would do to them."""
+"""cvxpy problems as programs in rational numbers, and the effect of cvxpy's own bounds."""
 
 from __future__ import annotations
 
@@ -105,7 +105,10 @@ def test_the_report_of_wrong_bounds_runs(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def hinges() -> dict[str, cp.Expression]:
-    """Losses of an affine expression of free variables, in the ways that cvxpy has for them, each with a lower bound."""
+    """Return losses of an affine expression of free variables, each with a lower bound.
+
+    They cover the atoms that cvxpy has for them.
+    """
     table = np.array([[1.0, 0.0, 2.0], [-1.0, 3.0, 0.0], [0.0, -2.0, 1.0], [2.0, 1.0, -1.0]])
     w, b = cp.Variable(3, name="w"), cp.Variable(name="b")
     short = 1 - cp.multiply([1.0, -1.0, 2.0, -2.0], table @ w + b)

@@ -1,4 +1,7 @@
-"""Exact optima: known ones, degenerate ones checked from the definitions, wrong starts, limits, refusals."""
+"""Exact optima: known and degenerate problems, wrong starts, limits, refusals.
+
+Degenerate optima are checked from the definitions.
+"""
 
 from __future__ import annotations
 
@@ -141,7 +144,10 @@ def test_more_pairs_than_points_with_a_weight_for_every_query() -> None:
 
 
 def test_a_given_matrix_of_a_linear_program_is_left_as_it_is(tmp_path: Path) -> None:
-    """A shift of 1e-13 changes the optimum by 5e-7 of itself where the coefficients are as large as they are for a nearly singular K."""
+    """A shift of 1e-13 changes the optimum by a relative 5e-7 at large coefficients.
+
+    A nearly singular K has coefficients of this size.
+    """
     X = np.random.default_rng(0).normal(size=(12, 2))
     y = np.where(X[:, 0] > 0, 1.0, -1.0)
     problem = one_norm_classification(X, y, kernel=rbf(1e-4))
@@ -386,7 +392,7 @@ def test_a_limit_ends_the_pivots_with_feasible_multipliers() -> None:
 
 
 def test_limits_hold_where_no_linear_system_is_solved() -> None:
-    """Every pair goes from 0 to C, none is ever solved for."""
+    """Every pair goes from 0 to C; no linear system is solved."""
     problem = ranking(np.arange(12.0)[:, None], np.arange(12), C=1e-9)
     start = Point(alpha=np.zeros(problem.p))
     assert exact_optimum(problem, start=start, max_iter=problem.p).pivots == problem.p
@@ -451,7 +457,7 @@ def test_targets_near_the_end_of_float64_have_an_optimum(epsilon: float) -> None
 
 
 def test_a_cost_near_the_end_of_float64_has_an_optimum() -> None:
-    """f = 0 nearly: the hinge of all four rows is 1, and C^2 is too small to be a float."""
+    """f is nearly 0: the hinge of all four rows is 1, and C^2 is too small to be a float."""
     found = exact_optimum(
         classification(np.arange(4.0)[:, None], [-1, -1, 1, 1], 1e-300), time_limit=20.0
     )

@@ -1,4 +1,7 @@
-"""The optimum of concave costs of slacks against brute force, soft margins, and the cost that its slope says."""
+"""Optimum of concave costs of slacks against brute force and soft margins.
+
+The slope gives the cost of the equivalent soft margin.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,11 @@ def noisy(seed: int, n: int = 9, d: int = 1) -> tuple[Array, Array]:
 
 
 def by_search(X: Array, y: Array, C: float, F: Cost) -> float:
-    """Over a fine grid of w in one dimension, every b that may be best, and a finer grid around the best w."""
+    """Return the optimum of a grid search over w in one dimension.
+
+    For each w it tries every b that may be best, and a finer grid follows around the
+    best w.
+    """
 
     def value(w: Array) -> Array:
         margins = y - w[:, None] * X[:, 0]  # every b at which some margin is met

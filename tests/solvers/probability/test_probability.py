@@ -1,4 +1,7 @@
-"""Sigmoids and couplings against cvxpy and their conditions; the probabilities of an estimator against values held out by hand."""
+"""Sigmoids and couplings against cvxpy and their conditions, and estimated probabilities.
+
+Probabilities of an estimator are compared with values held out by hand.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Threads that share a work: every part is done once, every thread takes part, and nothing goes on after a failure."""
+"""Threads that share a work: each part is done once, and every thread takes part.
+
+Nothing goes on after a failure.
+"""
 
 from __future__ import annotations
 
