@@ -70,7 +70,7 @@ def test_equal_points_share_their_coefficients() -> None:
     assert gram.merged(np.array([1.0, 2.0, 3.0, 4.0])).tolist() == [4.0, 6.0, 0.0, 0.0]
     thin = classification(sparse.csr_array([[1.0], [1.0]]), [1, -1], kernel=rbf()).gram
     assert thin.merged(np.array([1.0, 2.0])).tolist() == [3.0, 0.0]
-    # a zero and a sum among them
+    # A zero and a sum are among them.
     stored = sparse.csr_array(
         ([3.0, -0.0, 1.0, 2.0, 3.0], [1, 0, 1, 1, 0], [0, 2, 4, 5, 5]), shape=(4, 2)
     )

@@ -28,7 +28,7 @@ HIGH = Context(prec=60)
 SLACK = Fraction(1, 10**9)
 
 
-# The oracle.
+# The oracle, in exact rationals.
 
 
 def fractions(values: Any) -> Vector:

@@ -110,7 +110,7 @@ def test_a_refusal_names_who_takes_the_problem_or_says_that_nobody_does(problem:
 
 @pytest.fixture
 def without_penalty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Remove the solver of hard rows with squared slacks, so that some problems have none."""
+    """Remove the solver of hard rows with squared slacks: some problems then have none."""
     monkeypatch.setattr(
         SOLVERS, "_values", {name: SOLVERS[name] for name in SOLVERS if name != "penalty"}
     )

@@ -172,7 +172,7 @@ def test_a_point_keeps_a_tolerance_only_if_value_rows_and_stationarity_do() -> N
 
 
 def test_an_answer_is_shown_in_one_line() -> None:
-    """The line has the reason for the end, and no matrices."""
+    """The line states the end of the run, without matrices."""
     problem = classification([[0.0], [1.0], [3.0]], [-1, 1, 1], C=1.0)
     answer = solve_declaration(declare("svm.soft.dual", problem), "CLARABEL")
     assert repr(answer) == "<Answer by CLARABEL to svm.soft.dual: optimal, objective 1.5>"

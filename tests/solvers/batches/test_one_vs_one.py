@@ -45,7 +45,7 @@ def test_digits_are_libsvms() -> None:
     """
     seen, new, digit = X[::2], X[1::2], DIGIT[::2]
     model = SVC(C=1.0, gamma=1 / 64, tol=1e-6, decision_function_shape="ovo").fit(seen, digit)
-    # the bias may have an interval of its own
+    # The bias is excluded, because an interval of biases may be optimal.
     theirs = model.decision_function(new) - model.intercept_
     found = one_vs_one(seen, digit, 1.0, rbf(1 / 64), tol=1e-8)
     assert len(found) == len(PAIRS)

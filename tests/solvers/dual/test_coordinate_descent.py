@@ -198,7 +198,7 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
     stopped = solve(problem, "coordinate_descent", callback=lambda *_: True)
     assert "callback" in stopped.reason
     unreachable = solve(ranking(*some_ranking(80)), "coordinate_descent", tol=1e-18, time_limit=60)
-    # a gap of exactly 0 happens
+    # A gap of exactly 0 happens.
     assert unreachable.status in (
         Status.NUMERICAL_FAILURE,
         Status.OPTIMAL,
@@ -263,7 +263,7 @@ def test_dense_and_sparse_features_are_alike(bias: Any, loss: LossName) -> None:
         for F in (X, sparse.csr_array(X))
     )
     assert max(dense.lower, thin.lower) <= min(dense.upper, thin.upper)
-    # sums are in another order, and a gap falls short of the tolerance
+    # Sums are in another order, and a gap falls short of the tolerance.
     assert dense.iterations == pytest.approx(thin.iterations, abs=2)
 
 

@@ -136,7 +136,7 @@ def test_the_sweeps_subset_is_the_listed_one(seed: int, ties: bool) -> None:
     assert alpha.ridge(costs) == pytest.approx(
         listed.multipliers(alpha.to_array()).ridge(rows.spread(costs))
     )
-    # the hinge is the gain of the subset less its pull on f
+    # The hinge is the linear dual term of the subset minus its transposed product with f.
     whole = rows.mixed(np.ones(1), [subset], costs)
     assert slacks.hinge() == pytest.approx(whole.sum() - whole.pull() @ f)
 
@@ -185,7 +185,8 @@ def test_mixtures_are_feasible_and_their_bounds_hold(monkeypatch: pytest.MonkeyP
         assert outer.lower < inner.lower <= outer.lower + 1e-9 * outer.size
     dearer = problem.with_cost(0.2)
     assert dearer.repaired(alpha).sum() == pytest.approx(2 * alpha.sum())
-    within = problem.repaired(alpha)  # below C x weight exactly, which `group_costs` has rounded
+    # These are below C x weight exactly, which `group_costs` has rounded.
+    within = problem.repaired(alpha)
     assert within.sum() == pytest.approx(alpha.sum(), rel=1e-14)
     weights = present(problem.weights).tolist()
     assert all(
@@ -225,10 +226,12 @@ def test_idle_constraints_change_no_optimum(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_nasty_data() -> None:
     X, y, qid = noisy_levels()
-    assert checked(ranking(X, np.ones(60), qid)).value == 0.0  # no pairs
+    # There are no pairs.
+    assert checked(ranking(X, np.ones(60), qid)).value == 0.0
     assert checked(ranked(1.0, query_weight={0: 0.0, 1: 0.0, 2: 0.0})).value == 0.0
     assert checked(ranking(np.zeros((3, 2)), [1.0, 1.0, 2.0])).value == pytest.approx(2.0)
-    both = ranking(np.vstack([X, X]), np.concatenate([y, -y]))  # equal points of different levels
+    # Equal points have different levels.
+    both = ranking(np.vstack([X, X]), np.concatenate([y, -y]))
     same_optimum(checked(both, 1e-8), solve(both, "huber", tol=1e-8))
     grid = ranking(np.round(X), y, qid)
     same_optimum(checked(grid, 1e-8), solve(grid, "huber", tol=1e-8))

@@ -46,7 +46,7 @@ def test_a_direction_that_falls_without_curvature_is_not_taken() -> None:
 @pytest.mark.parametrize("balanced", [False, True], ids=["free", "balanced"])
 @given(st.integers(0, 2**32 - 1))
 def test_a_matrix_that_rounding_has_spoilt_ends_the_climb(balanced: bool, seed: int) -> None:
-    """Differences of large kernel values may leave only noise, negative diagonals included.
+    """Differences of large kernel values may leave noise, negative diagonals included.
 
     x stays inside, and the objective does not fall.
     """

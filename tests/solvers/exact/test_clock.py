@@ -162,4 +162,5 @@ def test_no_optimum_is_claimed_where_the_time_does_not_suffice_for_that_proof(
     path = exact_path(problem, time_limit=60.0)
     assert not path.pieces
     assert "characteristic polynomial" in path.stopped
-    assert exact_optimum(problem).status is Status.OPTIMAL  # no limit, whatever is foreseen
+    # Without a limit the forecast has no effect.
+    assert exact_optimum(problem).status is Status.OPTIMAL

@@ -167,7 +167,7 @@ def test_an_intercept_over_a_given_matrix_keeps_equal_points_apart() -> None:
     G = np.array([[2.0, 1.0], [2.0, 1.0], [0.0, 1.0], [-1.0, 1.0]])
     problem = classification(G @ G.T, [1, -1, 1, -1], 1000.0, precomputed(), bias="penalized")
     assert problem.kernel.given
-    # which is on the diagonal alone, so that rows of K that were equal no longer are
+    # The shift is on the diagonal only, so that equal rows of K become different.
     assert problem.shift
     beta = np.array([1e6, -1e6, 1.0, 0.0])
     exact = nightly.Definition(problem).primal([Fraction(v) for v in beta.tolist()], Fraction(0))
@@ -227,7 +227,7 @@ def test_an_interval_that_misses_the_optimum_is_seen() -> None:
     assert not nightly._contains(5.0, 6.0, None)
 
 
-# Wherever it starts.
+# Starting points.
 
 
 @pytest.mark.slow
@@ -296,7 +296,7 @@ def test_conditions_that_do_not_hold_are_an_error() -> None:
             check_optimality(numbers, as_fractions(alpha), b)
 
 
-# What is solved.
+# Solved problems.
 
 
 @given(arrays(np.float64, (2, 3), elements=st.floats(allow_nan=False, allow_infinity=False)))

@@ -47,7 +47,7 @@ def drawn(data: st.DataObject, family: str, tails: bool = True) -> MarginProblem
     """Sample a problem with the hinge and rational kernel values, without hard rows."""
     problem: Any = data.draw(margin_problems(family, 6, tails))
     assume(not np.isinf(problem.unit_weights).any())
-    return problem if rational_kernel(problem.kernel) else given_gram(problem)  # type: ignore[return-value]
+    return problem if rational_kernel(problem.kernel) else given_gram(problem)  # type: ignore[return-value]  # prose-ok: long-line
 
 
 def some_of(name: str, step: int, kernel: Any = None) -> MarginProblem:
@@ -97,7 +97,7 @@ def test_float_breakpoints_are_the_exact_ones(family: str, data: st.DataObject) 
     It may have more, where only multipliers make one.
     """
     problem = drawn(data, family, tails=False)
-    # equal points are made different by its shift, in the sixteenth digit
+    # The shift of a given matrix makes equal points different in the sixteenth digit.
     assume(not problem.kernel.given)
     exact, floats = exact_path(problem), regularization_path(problem, 0.0)
     assume(floats.complete and len(floats.lambdas))

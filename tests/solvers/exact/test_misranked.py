@@ -85,7 +85,8 @@ def test_with_an_rbf_kernel_it_is_that_of_every_order_of_the_different_points(
     found = least_misranked(problem)
     place = np.unique(X[:, 0], return_inverse=True)[1]
     rows = as_a(Pairs, problem.rows)
-    for ray in found.rays:  # a circulation: as much comes to every point as leaves it
+    # A ray is a circulation: the flow into every point equals the flow out.
+    for ray in found.rays:
         of = list(ray.rows)
         assert sorted(place[rows.preferred[of]].tolist()) == sorted(place[rows.other[of]].tolist())
     assert found.proven

@@ -273,7 +273,8 @@ def test_the_reading_decides_where_rounding_does(m: int) -> None:
 @given(st.integers(-10_000, 10_000), st.integers(1, 10_000), st.integers(0, 3))
 def test_a_float_near_a_simple_fraction_is_read_as_it(p: int, q: int, ulps: int) -> None:
     number = p / q
-    moved = number + ulps * np.spacing(number) if number else number  # away from 0
+    # The number moves away from 0.
+    moved = number + ulps * np.spacing(number) if number else number
     assert read(moved, "fractions") == Fraction(p, q)
     assert read(moved, "exact") == Fraction(moved)
 

@@ -94,7 +94,7 @@ def test_hard_rows_among_soft_ones(seed: int, loss: LossName) -> None:
 def test_pairs_that_nobody_lists(
     seed: int, loss: LossName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Sweeps over implicit pairs give an interval around the optimum of the explicit pairs."""
+    """Implicit pair sweeps give an interval around the optimum of the explicit pairs."""
     problem = mixed(seed, loss)
     listed = solve(problem, "penalty")
     monkeypatch.setattr(labelled, "MANY", 0)

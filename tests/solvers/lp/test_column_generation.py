@@ -156,7 +156,7 @@ def test_groups_are_on_one_side_and_smaller_near_the_margin(margins: list[float]
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_a_warm_start_helps_along_c(make: Any) -> None:
-    # below, no column of classes pays
+    # Below this cost no column of a classification reduces the objective.
     problem = make(*three_levels(120), C=0.1 if make in RANKINGS else 3.0, kernel=rbf(0.2))
     near, there = by_columns(problem.with_cost(0.9 * problem.C)), by_columns(problem)
     again, on = by_columns(problem, warm_start=there), by_columns(problem, warm_start=near)

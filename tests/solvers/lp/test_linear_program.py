@@ -89,7 +89,7 @@ def test_what_is_beyond_highs_has_failed_and_is_not_unbounded() -> None:
     )
     assert solution.status is Status.NUMERICAL_FAILURE
     assert "HiGHS: Unbounded" in solution.reason
-    # both classes at one point: a slack of 2 in all, or of 1 each
+    # Both classes are at one point: a slack of 2 in total, or of 1 each.
     assert solution.lower <= 4.0 <= solution.upper
 
 

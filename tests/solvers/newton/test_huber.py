@@ -154,7 +154,7 @@ def test_points_so_near_each_other_that_their_features_leave_something_out() -> 
 def test_many_pairs_of_labels_are_listed_only_for_the_narrowest_gaps(
     C: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Sweeps take sums over them.
+    """Sweeps take sums over the pairs.
 
     Functions of decreasing width around 0 do not reach 1e-10; explicit multipliers do.
     """

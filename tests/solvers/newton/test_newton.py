@@ -75,7 +75,7 @@ def test_regression_is_liblinears(epsilon: float) -> None:
     f = X @ model.coef_
     theirs = problem.primal(f, float(model.coef_ @ model.coef_), problem.bias_at(f))
     solution = checked(problem, 1e-10)
-    # theirs has no bias in training: no better than ours
+    # The other machine is trained without a bias, so its value is no better.
     assert solution.lower <= theirs * (1 + 1e-12)
 
 
@@ -95,7 +95,7 @@ def test_a_start_on_some_of_the_points_changes_no_optimum(monkeypatch: pytest.Mo
     monkeypatch.setattr(
         newton, "SQUARED_HINGE_SUBSAMPLE", Subsample(entries=1, points_per_feature=2)
     )
-    # no pairs at all
+    # There are no pairs.
     checked(ranking(X[:300], np.digitize(score, [1e9]), None, 0.1, loss="squared_hinge"))
 
 
@@ -199,7 +199,8 @@ def test_what_an_optimiser_sees_of_the_rows(
         assert seen.loss == pytest.approx(c @ phi.value(u))
         assert seen.alpha == pytest.approx(c * phi.derivative(u))
         assert pytest.approx(c * phi.curved(u)) == seen.D
-        assert seen.loss + seen.conjugate == pytest.approx(seen.alpha @ u)  # Fenchel's equality
+        # This is Fenchel's equality.
+        assert seen.loss + seen.conjugate == pytest.approx(seen.alpha @ u)
     part, index = rows.part(np.array([0, 2, 4]))
     assert part.matrix.toarray() == pytest.approx(A[index][:, [0, 2, 4]])
     assert part.t == pytest.approx(rows.t[index])

@@ -136,7 +136,8 @@ def test_all_zero_costs_and_a_single_class(method: Method) -> None:
     at_one_place = {
         "hinge": 2.0,
         "squared_hinge": 8 / 3,
-    }  # two labels of one sign and one of the other, and no f to tell them apart
+    }
+    # Two labels have one sign, the third the other, and no f distinguishes them.
     assert checked(signed(np.zeros((3, 2)), [1.0, 1.0, -1.0])).value == pytest.approx(
         at_one_place[method.loss]
     )
@@ -248,7 +249,7 @@ def test_limits_return_the_best_point_and_a_reason(method: Method) -> None:
     assert solve(problem, solver, time_limit=1e-6).status is Status.TIME_LIMIT
     assert "callback" in solve(problem, solver, callback=lambda *_: True).reason
     unreachable = solve(problem, solver, tol=1e-18)
-    # a gap of exactly 0 happens
+    # A gap of exactly 0 happens.
     assert unreachable.status in (
         Status.NUMERICAL_FAILURE,
         Status.OPTIMAL,

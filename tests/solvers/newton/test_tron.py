@@ -86,19 +86,25 @@ def test_every_rule_of_the_radius() -> None:
 
     The interpolation chooses within them; good steps to the boundary have a rule, too.
     """
-    assert tron.resized(1.0, 1.0, -1.0, -3.0, 0.5, True) == 0.25  # a bad step: a is below sigma_1
-    # a = 1 / (2 (0.1 + 1))
+    # After a bad step, a is below sigma_1.
+    assert tron.resized(1.0, 1.0, -1.0, -3.0, 0.5, True) == 0.25
+    # Here a = 1 / (2 (0.1 + 1)).
     assert tron.resized(1.0, 0.9, -1.0, -0.1, 0.5, False) == pytest.approx(0.9 / 2.2)
-    assert tron.resized(1.0, 2.0, -1.0, -0.1, 0.5, False) == 0.5  # sigma_2 Delta ends the interval
-    # rho = 0.2: a = 1 / 1.8, cut off at sigma_2 Delta
+    # The interval ends at sigma_2 Delta.
+    assert tron.resized(1.0, 2.0, -1.0, -0.1, 0.5, False) == 0.5
+    # With rho = 0.2, a = 1 / 1.8 is truncated at sigma_2 Delta.
     assert tron.resized(1.0, 1.0, -1.0, 0.1, 0.5, True) == 0.5
-    assert tron.resized(1.0, 0.1, -1.0, 0.1, 0.5, False) == 0.25  # and from below at sigma_1 Delta
-    assert tron.resized(1.0, 1.0, -1.0, 0.25, 0.5, True) == pytest.approx(2 / 3)  # rho = 0.5
+    # Truncation from below is at sigma_1 Delta.
+    assert tron.resized(1.0, 0.1, -1.0, 0.1, 0.5, False) == 0.25
+    # Here rho = 0.5.
+    assert tron.resized(1.0, 1.0, -1.0, 0.25, 0.5, True) == pytest.approx(2 / 3)
     assert tron.resized(1.0, 0.1, -1.0, 0.25, 0.5, False) == 0.25
-    assert tron.resized(1.0, 0.1, -1.0, 0.5, 0.5, False) == 1.0  # rho = 1: never smaller
-    # and as large as may be where the boundary was in the way
+    # With rho = 1 the region never shrinks.
+    assert tron.resized(1.0, 0.1, -1.0, 0.5, 0.5, False) == 1.0
+    # It grows to the maximum after a step to the boundary.
     assert tron.resized(1.0, 1.0, -1.0, 0.5, 0.5, True) == 4.0
-    assert tron.resized(1.0, 1.0, -1.0, 1.1, 0.5, False) == 4.0  # no minimum on the line: sigma_3
+    # Without a minimum on the line, sigma_3 applies.
+    assert tron.resized(1.0, 1.0, -1.0, 1.1, 0.5, False) == 4.0
 
 
 @given(st.lists(st.floats(-1, 1), min_size=4, max_size=4), st.floats(0.01, 1.0))
@@ -225,10 +231,11 @@ def test_sparse_features_and_a_given_gram_matrix() -> None:
 
 def test_nasty_data() -> None:
     X, y, qid = noisy_levels()
-    assert checked(ranking(X, np.ones(60), qid, loss="squared_hinge")).value == 0.0  # no pairs
+    # There are no pairs.
+    assert checked(ranking(X, np.ones(60), qid, loss="squared_hinge")).value == 0.0
     assert checked(signed(SCALED, LABELS, sample_weight=np.zeros(len(LABELS)))).value == 0.0
     assert checked(signed(np.zeros((3, 2)), [1.0, 1.0, -1.0])).value == pytest.approx(3.0)
-    # equal points of different levels
+    # Equal points have different levels.
     both = ranking(np.vstack([X, X]), np.concatenate([y, -y]), None, 1.0, loss="squared_hinge")
     same_optimum(checked(both, 1e-9), solve(both, "newton", tol=1e-9))
     grid = np.round(X)
@@ -265,7 +272,7 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
     assert solve(problem, "tron", time_limit=1e-6).status is Status.TIME_LIMIT
     assert "callback" in solve(problem, "tron", callback=lambda *_: True).reason
     unreachable = solve(ranked(), "tron", tol=1e-18)
-    # a gap of exactly 0 happens
+    # A gap of exactly 0 happens.
     assert unreachable.status in (
         Status.NUMERICAL_FAILURE,
         Status.OPTIMAL,

@@ -210,7 +210,7 @@ def test_one_threshold_is_one_bias() -> None:
     assert isinstance(two.bias, float)
     assert two.bias == pytest.approx(signs.bias, abs=1e-3)
     assert two.value == pytest.approx(signs.value, rel=1e-9)
-    # one point is on the boundary, where the sign is rounding
+    # One point is on the boundary, where the sign is rounding.
     clear = np.abs(signs.decision_function(X)) > 1e-6
     assert clear.sum() >= 39
     assert two.predict(X)[clear].tolist() == ((signs.predict(X)[clear] + 1) / 2).tolist()
@@ -262,7 +262,8 @@ def test_newton_ends_at_large_features_and_costs(size: float, C: float, n: int) 
     found = run("threshold_newton", ordinal(size * X, y, C))
     assert found.status is Status.OPTIMAL
     assert present(found.iterations) < 100
-    assert found.interval.relative_width < 1e-3  # multipliers on a grid are as coarse as float64 is
+    # Multipliers on the dyadic grid are as coarse as float64.
+    assert found.interval.relative_width < 1e-3
 
 
 @pytest.mark.parametrize("size", [1.0, 1e3])

@@ -35,7 +35,8 @@ def by_search(X: Array, y: Array, C: float, F: Cost) -> float:
     """
 
     def value(w: Array) -> Array:
-        margins = y - w[:, None] * X[:, 0]  # every b at which some margin is met
+        # These are all b at which some margin is satisfied with equality.
+        margins = y - w[:, None] * X[:, 0]
         f = w[:, None, None] * X[:, 0] + margins[:, :, None]
         s = np.maximum(1 - y * f, 0).sum(axis=2).min(axis=1)
         return np.asarray(w**2 / 2 + C * F(s))
@@ -91,7 +92,7 @@ def test_its_cost_is_the_slope_at_its_sum_of_slacks() -> None:
     X, y = noisy(5, 30, 2)
     found = concave_optimum(regularization_path(classification(X, y)), 3.0, np.sqrt, tol=1e-10)
     s = float(np.maximum(1 - y * found.solution.decision_function(X), 0).sum())
-    # f may stay the same over some costs
+    # f may be constant over some costs.
     soft = solve(classification(X, y, 3.0 / (2 * np.sqrt(s))), tol=1e-12)
     assert soft.w is not None
     again = np.maximum(1 - y * soft.decision_function(X), 0).sum()

@@ -183,9 +183,9 @@ def test_the_last_piece_is_optimal_far_below_its_upper_end() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_looks_at_those_near_their_ends_see_what_looks_at_all_see(seed: int) -> None:
-    """A function wanders; first satisfied rows, least rests and misplaced rows are compared.
+    """First satisfied rows, least rests and misplaced rows match sums over all rows.
 
-    The references are plain sums over all rows.
+    The function takes a random walk.
     """
     rng = np.random.default_rng(seed)
     m, p = 30, 400
@@ -308,7 +308,8 @@ def test_a_solution_is_right_where_the_matrix_is_nearly_singular(transposed: boo
     """
     k = 8
     M = 1.0 / (np.arange(k)[:, None] + np.arange(k) + 1.0)
-    M[:, 0] += 0.25  # no symmetric matrix tells M from M'
+    # A symmetric matrix could not distinguish M from M'.
+    M[:, 0] += 0.25
     factors = empty(k)
     for _ in range(k):
         add_row(factors, np.zeros(0))

@@ -76,7 +76,7 @@ def scattered(n: int = 30, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, X[:, 0] + 0.5 * rng.normal(size=n)
 
 
-# Against others.
+# Other solvers.
 
 
 @pytest.mark.slow
@@ -119,7 +119,7 @@ def test_clarabel_agrees(family: str, formulation: str) -> None:
 
 
 def test_the_answer_anywhere_is_the_optimum() -> None:
-    """The proven interval is narrow above lambda_0, at it, between breakpoints, at the end."""
+    """The proven interval is narrow above and at lambda_0, between breakpoints, at the end."""
     for path in paths():
         inner = np.geomspace(path.lambdas[0], max(path.lambdas[-1], 1e-4), 9).tolist()
         for lam in (1e6 * path.lambdas[0], *inner):
@@ -132,7 +132,7 @@ def test_the_answer_anywhere_is_the_optimum() -> None:
             assert (alpha <= path.problem.unit_weights / lam * (1 + 1e-12)).all()
 
 
-# Against the nightly judge.
+# Nightly checks.
 
 
 @pytest.mark.slow
@@ -186,7 +186,7 @@ def test_near_lambda_0_the_judge_is_exact() -> None:
         assert path.at(share * float(path.lambdas[-2])).relative_gap <= 1e-9
 
 
-# What it claims.
+# Reported accuracies.
 
 
 @pytest.mark.slow
@@ -267,7 +267,8 @@ def test_an_offset_of_all_targets_changes_no_answer(kernel: Kernel, offset: floa
     The result of `at` has its reported accuracy.
     """
     X, score = scattered(24)
-    score = np.round(score * 2.0**18) / 2.0**18  # the offset is added without rounding
+    # Adding the offset to these scores is exact.
+    score = np.round(score * 2.0**18) / 2.0**18
     near, far = (
         regularization_path(regression(X, score + by, epsilon=0.125, kernel=kernel), 1e-2)
         for by in (0.0, offset)
@@ -377,9 +378,9 @@ def bundled(name: str) -> MarginProblem:
 
 @pytest.mark.parametrize("data", ["credit", "spill", "breast_cancer", "wine", "diabetes"])
 def test_raw_columns_are_followed_far_down(data: str) -> None:
-    """They are followed to 1e-8 of lambda_0, as far as anything is left, and on to 0.
+    """They are followed to 1e-8 of lambda_0, or as far as anything is left, and on to 0.
 
-    The largest |x|^2 over lambda is up to 1e14 there.
+    At 1e-8 of lambda_0 the largest |x|^2 over lambda is up to 1e14.
     """
     problem = (
         {"credit": credit, "spill": spill}[data]() if data in ("credit", "spill") else bundled(data)
@@ -400,7 +401,7 @@ def test_raw_columns_are_followed_far_down(data: str) -> None:
         assert both.lower <= both.upper
 
 
-# What document P says.
+# Statements of document P.
 
 
 def test_lambda_0_is_the_largest_margin_of_all_multipliers_at_one() -> None:
@@ -518,7 +519,7 @@ def test_the_start_of_unequal_classes() -> None:
     assert path.at(1e7).interval.relative_width <= 1e-9
 
 
-# The object.
+# Attributes and methods of a path.
 
 
 def test_alphas_come_in_any_order() -> None:
@@ -827,9 +828,9 @@ def test_limits_end_a_path_with_a_reason_and_what_was_found() -> None:
 
 @pytest.mark.usefixtures("hearing")
 def test_an_interrupt_and_a_time_limit_are_heard() -> None:
-    """Both act within a second, also in the start of a large classification.
+    """Both act within a second of CPU time, which other processes do not lengthen.
 
-    The second is of CPU time, which other processes do not lengthen.
+    The start of a large classification is included.
     """
     X, score = scattered(1500)
     problems = [big(), classification(X, np.where(score > 1.0, 1.0, -1.0), kernel=rbf(5.0))]
@@ -936,7 +937,7 @@ def test_a_path_comes_back_from_its_file(tmp_path: Path) -> None:
             path.events,
         )
         lam = float(path.lambdas[0]) / 2
-        # sums of arrays at other addresses may round otherwise
+        # Sums of arrays at other addresses may round otherwise.
         assert back.at(lam).value == pytest.approx(path.at(lam).value, rel=1e-12)
         np.testing.assert_allclose(
             back.decision_function(path.problem.X, lam),
@@ -1061,7 +1062,7 @@ def test_the_active_set_ends_at_the_minimum(balanced: bool, explicit: bool) -> N
         A = np.zeros((p, n + 1))
         A[np.arange(p), i] += 1.0
         A[np.arange(p), j] -= 1.0
-        # consistent: rows that depend on others have no slope of their own
+        # The system is consistent: dependent rows have no separate slope.
         c = A @ K @ rng.integers(-2, 3, n + 1)
         lower, upper = -rng.integers(0, 3, p).astype(float), rng.integers(0, 3, p).astype(float)
         state, W = State.at_0(of), PathWorkingSet(of)
@@ -1130,14 +1131,15 @@ def test_what_is_left_of_f_at_0_says_how_far_down_a_path_can_be_held(kind: str) 
         "no bias": lambda: classification(X, np.sign(y), bias=False),
     }[kind]()
     path = regularization_path(problem)
-    assert path.complete == (kind != "no bias")  # whose last two breakpoints are 1e10 apart
+    # Without a bias the last two breakpoints are 1e10 apart.
+    assert path.complete == (kind != "no bias")
     for lam in np.geomspace(path.lambdas[-1] or 1e-4, path.lambdas[0], 20).tolist():
         assert path.at(lam).relative_gap <= 1e-8
 
 
 def test_kernel_values_beyond_all_floats_are_refused() -> None:
     with np.errstate(over="ignore", invalid="ignore"):
-        # no constructor makes it
+        # No constructor makes this problem.
         problem = MarginProblem(
             np.array([[1e160], [-1e160]]), linear(), Signed(np.array([1.0, -1.0]))
         )

@@ -32,7 +32,8 @@ def sets(example: ModuleType) -> Any:
     ("name", "sizes", "pairs"),
     [
         ("Mixtures", (100, 50, 50), 99),
-        ("Auto", (196, 98, 98), None),  # 305 are printed: they depend on the split
+        # Table 2 has 305 pairs; the number depends on the split.
+        ("Auto", (196, 98, 98), None),
         ("Diabetes", (384, 192, 192), 383),
         ("Cancer", (285, 142, 142), 284),
     ],
