@@ -1,10 +1,10 @@
-"""Metamorphic properties: what becomes of an optimum when its problem is changed in a known way.
+"""Metamorphic properties: effect of a known change of a problem on its optimum.
 
-A table of laws by families. A law is judged by what every specialised solver of the
-family proves, and each must prove a narrow interval: v = v' is refuted where two
-intervals are apart. Where the changed data are as exact as the drawn ones (orders,
-signs, powers of two) nothing widens them; where they are rounded, ROUNDING does.
-Multipliers and coefficients are never compared: they are not unique.
+A table lists the laws by family. Every specialised solver of the family must prove a
+narrow interval: v = v' is refuted if two intervals are disjoint. Where the changed data
+are as exact as the generated ones (orders, signs, powers of two) nothing widens the
+intervals; where they are rounded, ROUNDING does. Multipliers and coefficients are never
+compared: they are not unique.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ from equimargin.testing import CANONICAL, HARD, ONE_NORM, get_task, margin_probl
 from narrow import as_a, present
 
 NARROW = 1e-6
-"""The widest interval, over S, of an optimum that counts as found."""
+"""Maximum width, relative to S, of the interval of a solved problem."""
 ROUNDING = 1e-7
-"""What two intervals may miss each other by, over S, where the changed data are rounded."""
+"""Maximum distance of two intervals, relative to S, where the changed data are rounded."""
 BEYOND = 1e8
-"""A hard optimum above this is none: the features are of size 1."""
+"""Bound above which a hard optimum counts as infeasible: the features are of size 1."""
 FEW = settings(max_examples=max(4, settings().max_examples // 4))
-"""A share of the profile's examples: there are hundreds of pairs of a law and a family."""
+"""Share of the profile's examples: there are hundreds of pairs of a law and a family."""
 
 SOLVED = [
     family for family in CANONICAL if any(solver.takes(family) for solver in SOLVERS.values())
@@ -66,7 +66,7 @@ SIGNED, TUBES, RANKED, ORDINAL = (
 )
 ONE_NORM_RANKED = [family for family in ONE_NORM if get_task(family) == "ranking"]
 OF_ROWS = {family for family in SOLVED if family.endswith("onenorm")}
-"""The families with an unknown for every row, where a row more is an unknown more."""
+"""Families with one variable per row."""
 SQUARED = {
     "svm.soft": "svm.l2",
     "svm.nobias": "svm.nobias_l2",
@@ -74,16 +74,16 @@ SQUARED = {
     "rank.l1": "rank.l2",
     "ord.implicit": "ord.implicit_l2",
 }
-"""The families of the hinge, and what they are called with its square."""
+"""Families of the hinge -> families of its square."""
 
 Random = np.random.Generator
 Law = Callable[[Any, Random], None]
 LAWS: list[tuple[Law, str, dict[str, Any]]] = []
-"""Every law with every family that it holds for, and with what it asks of their problems."""
+"""Every law with every applicable family, and with the fields of its problems."""
 
 
 def law(families: Collection[str], **changes: Any) -> Callable[[Law], Law]:
-    """Enter a law, of problems with these fields, into the table."""
+    """Register a law in the table, for problems with these fields."""
 
     def enter(holds: Law) -> Law:
         LAWS.extend((holds, family, changes) for family in SOLVED if family in families)
@@ -93,7 +93,10 @@ def law(families: Collection[str], **changes: Any) -> Callable[[Law], Law]:
 
 
 def solutions(problem: Problem) -> list[Solution]:
-    """The answer of every specialised solver that is meant for the problem: SMO, TRON and the path among them."""
+    """Solve the problem by every specialised solver of its family.
+
+    SMO, TRON and the path are among them.
+    """
     names = [
         name
         for name, solver in SOLVERS.items()
@@ -110,7 +113,11 @@ def solutions(problem: Problem) -> list[Solution]:
 
 
 def is_out_of_reach(solution: Solution) -> bool:
-    """Whether no upper bound can be asked for: a proven lower one beyond all margins, or a tube whose inside is no open set."""
+    """Return True if no upper bound can be requested.
+
+    Either the proven lower bound exceeds all margins, or the feasible set of a tube has
+    no interior.
+    """
     problem = solution.problem
     if not isinstance(problem, MarginProblem) or np.isfinite(problem.C):
         return False
@@ -122,7 +129,7 @@ def is_out_of_reach(solution: Solution) -> bool:
 
 
 def v(problem: Problem) -> Interval:
-    """The optimum, as all solvers prove it together."""
+    """Return the intersection of the proven intervals of all solvers."""
     found = Interval(-np.inf, np.inf)
     for solution in solutions(problem):
         found = found.intersected(solution.interval)
@@ -131,23 +138,23 @@ def v(problem: Problem) -> Interval:
 
 
 def at_most(a: Interval, b: Interval, rounding: float = 0.0) -> None:
-    """v_a <= v_b is not refuted."""
+    """Assert that v_a <= v_b is not refuted."""
     assert a.lower <= b.upper + rounding * max(a.size, b.size), (a, b)
 
 
 def equal(a: Interval, b: Interval, rounding: float = 0.0) -> None:
-    """v_a = v_b is not refuted."""
+    """Assert that v_a = v_b is not refuted."""
     at_most(a, b, rounding)
     at_most(b, a, rounding)
 
 
 def scaled(factor: float, a: Interval) -> Interval:
-    """The interval of factor v_a."""
+    """Return the interval of factor v_a."""
     return Interval(factor * a.lower, factor * a.upper, factor * a.scale)
 
 
 def total(a: Interval, b: Interval) -> Interval:
-    """The interval of v_a + v_b, rounded outwards."""
+    """Return the interval of v_a + v_b, rounded outwards."""
     return Interval(
         np.nextafter(a.lower + b.lower, -np.inf),
         np.nextafter(a.upper + b.upper, np.inf),
@@ -156,7 +163,10 @@ def total(a: Interval, b: Interval) -> Interval:
 
 
 def rebuilt(problem: Any, points: Any = slice(None), **changes: Any) -> Any:
-    """The problem of these points (all of them, in order) through its public constructor, with arguments changed."""
+    """Rebuild the problem by its public constructor, with arguments changed.
+
+    It has the given points, by default all of them, in order.
+    """
     rows = problem.rows
     old: dict[str, Any] = {
         "X": problem.X[points],
@@ -189,12 +199,12 @@ def rebuilt(problem: Any, points: Any = slice(None), **changes: Any) -> Any:
 
 
 def row_weights(problem: Any) -> Array:
-    """weight_r, (p,)."""
+    """Return weight_r, (p,)."""
     return np.ones(problem.p) if isinstance(problem, OneNormProblem) else problem.unit_weights
 
 
 def query_weights(problem: Any) -> dict[int, float]:
-    """The weight of every query that has pairs."""
+    """Return the weight of every query that has pairs."""
     return dict(
         zip(
             problem.rows.query[problem.rows.preferred].tolist(),
@@ -205,7 +215,10 @@ def query_weights(problem: Any) -> dict[int, float]:
 
 
 def twice(problem: Any, **changes: Any) -> Any:
-    """All points twice, queries of the second half under names of their own."""
+    """Return the problem with all points twice.
+
+    Queries of the second half have new names.
+    """
     again = np.tile(np.arange(problem.m), 2)
     if isinstance(problem.rows, Pairs):
         query, weights = present(problem.rows.query), query_weights(problem)
@@ -217,7 +230,7 @@ def twice(problem: Any, **changes: Any) -> Any:
 
 
 def of_pairs(problem: Any, preferred: Any, other: Any, weights: Array) -> Any:
-    """The problem of these pairs of its points."""
+    """Return the problem of the given pairs of its points."""
     rows, order = Pairs(preferred, other, problem.m), np.lexsort((other, preferred))
     return (
         replace(problem, rows=rows)
@@ -227,7 +240,7 @@ def of_pairs(problem: Any, preferred: Any, other: Any, weights: Array) -> Any:
 
 
 def some_rows(problem: Any, kept: NDArray[np.bool_]) -> Any:
-    """The problem of some of its rows, the last point's among them; kept : (p,).
+    """Return the problem of some of its rows, the last point's among them; kept : (p,).
 
     Pairs go, their points stay.
     """
@@ -243,7 +256,7 @@ def some_rows(problem: Any, kept: NDArray[np.bool_]) -> Any:
 
 
 def slacks(solution: Solution) -> Array:
-    """u_r, (p,), of the solution's own f and b."""
+    """Return u_r, (p,), of the solution's own f and b."""
     problem, b = solution.problem, solution.bias
     f = solution.decision_function(problem.gram.X)
     f = f if isinstance(problem.rows, Levels) else f - b
@@ -255,12 +268,15 @@ def slacks(solution: Solution) -> Array:
 
 
 def flat(problem: Any) -> float:
-    """The delta of a huberised hinge, which is 0 for slacks below -delta; 0 for other losses."""
+    """Return the delta of a huberised hinge, and 0 for other losses.
+
+    The huberised hinge is 0 for slacks below -delta.
+    """
     return float(getattr(problem, "delta", None) or 0.0)
 
 
 def loss(solution: Solution) -> float:
-    """The sum of weight_r loss(u_r), a unit of C."""
+    """Return the sum of weight_r loss(u_r), per unit of C."""
     problem, u = solution.problem, slacks(solution)
     return float(
         np.maximum(u, 0.0).sum()
@@ -271,7 +287,7 @@ def loss(solution: Solution) -> float:
 
 @law(SOFT)
 def a_higher_cost_buys_less_loss_for_more_norm(problem: Any, rng: Random) -> None:
-    """From the two optimality inequalities, with the proven gaps in place of equality.
+    """Check the two optimality inequalities, with proven gaps in place of equality.
 
     Loss and norm are float64.
     """
@@ -288,7 +304,10 @@ def a_higher_cost_buys_less_loss_for_more_norm(problem: Any, rng: Random) -> Non
 
 @law(SOFT)
 def the_value_rises_with_the_cost_and_bends_down(problem: Any, rng: Random) -> None:
-    """v is a minimum of increasing affine functions of C: nondecreasing, concave, v(C) / C nonincreasing."""
+    """Check that v(C) is nondecreasing and concave, and v(C) / C nonincreasing.
+
+    v is a minimum of increasing affine functions of C.
+    """
     once, double, quadruple = (v(problem.with_cost(k * problem.C)) for k in (1.0, 2.0, 4.0))
     at_most(once, double)
     at_most(double, scaled(2.0, once))
@@ -297,7 +316,10 @@ def the_value_rises_with_the_cost_and_bends_down(problem: Any, rng: Random) -> N
 
 @law(SOLVED, kernel=linear())
 def a_kernel_times_s_is_a_cost_times_s(problem: Any, rng: Random) -> None:
-    """v of (s K, C / s) is v of (K, C) / s, since |f|^2 in the space of s K is |f|^2 / s; exact for powers of four."""
+    """Check that v of (s K, C / s) is v of (K, C) / s.
+
+    f|^2 in the space of s K is |f|^2 / s; powers of four are exact.
+    """
     root = 2.0 ** rng.integers(-20, 21)
     equal(
         scaled(root**-2, v(problem)), v(replace(problem, X=root * problem.X, C=problem.C / root**2))
@@ -306,7 +328,10 @@ def a_kernel_times_s_is_a_cost_times_s(problem: Any, rng: Random) -> None:
 
 @law(SOFT)
 def a_given_gram_matrix_scales_like_its_kernel(problem: Any, rng: Random) -> None:
-    """Soft margins only: what is added to the diagonal of a singular matrix makes a hard one feasible."""
+    """Check soft margins only.
+
+    The diagonal shift of a singular matrix makes a hard margin feasible.
+    """
     s = rng.choice([0.25, 8.0])
     equal(
         scaled(1 / s, v(problem)),
@@ -317,7 +342,10 @@ def a_given_gram_matrix_scales_like_its_kernel(problem: Any, rng: Random) -> Non
 
 @law(SOFT)
 def the_value_lies_between_zero_and_that_of_the_best_constant(problem: Any, rng: Random) -> None:
-    """0 <= v <= P(0), and with a bias v <= 2 C min(c+, c-) or 4 C c+ c- / (c+ + c-), c the weights of a class."""
+    """Check 0 <= v <= P(0), and the bound of the best constant with a bias.
+
+    The bound is 2 C min(c+, c-) or 4 C c+ c- / (c+ + c-), c the weights of a class.
+    """
     found, bound = v(problem), problem.scale
     if isinstance(problem, MarginProblem):
         bound = problem.primal(np.zeros(problem.m), 0.0, 0.0 * problem.bias_at(np.zeros(problem.m)))
@@ -336,9 +364,9 @@ def the_value_lies_between_zero_and_that_of_the_best_constant(problem: Any, rng:
 
 @law(SOLVED)
 def a_kernel_forgets_where_the_origin_is(problem: Any, rng: Random) -> None:
-    """An RBF always.
+    """Check the RBF kernel for all families, and the linear one in some of them.
 
-    The linear one where there is a bias, and in rankings, whose rows are differences.
+    The linear kernel needs a bias, or a ranking, whose rows are differences.
     """
     rooted = problem.family in (
         "svm.nobias",
@@ -358,7 +386,7 @@ def a_kernel_forgets_where_the_origin_is(problem: Any, rng: Random) -> None:
 
 @law(SOLVED)
 def signed_permutations_of_the_features_change_nothing(problem: Any, rng: Random) -> None:
-    """The orthogonal maps that are exact, X -> -X among them; and a feature of zeros adds nothing."""
+    """Check exact orthogonal maps, X -> -X among them; a feature of zeros adds nothing."""
     d = problem.X.shape[1]
     more = np.column_stack([rng.choice([-1.0, 1.0], size=d) * problem.X, np.zeros(problem.m)])
     equal(v(problem), v(replace(problem, X=more[:, rng.permutation(d + 1)])))
@@ -366,7 +394,11 @@ def signed_permutations_of_the_features_change_nothing(problem: Any, rng: Random
 
 @law(MARGINS)
 def another_feature_can_only_help(problem: Any, rng: Random) -> None:
-    """The kernels grow by positive semidefinite ones, (x.z + a b)^d among them; an RBF does not."""
+    """Check that the optimum does not increase.
+
+    The kernels grow by positive semidefinite ones, (x.z + a b)^d among them; an RBF
+    does not.
+    """
     kernel = linear() if isinstance(problem.kernel, RBF) else problem.kernel
     less = replace(problem, kernel=kernel)
     at_most(
@@ -377,7 +409,7 @@ def another_feature_can_only_help(problem: Any, rng: Random) -> None:
 
 @law(SOLVED, kernel=polynomial(2, 1.0, 1.0))
 def a_polynomial_kernel_is_the_linear_one_of_its_monomials(problem: Any, rng: Random) -> None:
-    """(x.z + 1)^2 is the product of (x_i x_j), (sqrt 2 x_i) and 1: T (47)."""
+    """Check that (x.z + 1)^2 is the product of (x_i x_j), (sqrt 2 x_i) and 1: T (47)."""
     X, m = problem.X, problem.m
     monomials = np.column_stack(
         [(X[:, :, None] * X[:, None, :]).reshape(m, -1), np.sqrt(2) * X, np.ones(m)]
@@ -397,7 +429,7 @@ def a_polynomial_kernel_is_the_linear_one_of_its_monomials(problem: Any, rng: Ra
     kernel=linear(),
 )
 def problems_in_orthogonal_spaces_add_up(problem: Any, rng: Random) -> None:
-    """Without a bias that they would share, and in queries of their own."""
+    """Check problems that share neither a bias nor queries."""
     X, zeros = problem.X, np.zeros_like(problem.X)
     other = rng.integers(-4, 5, size=X.shape) / 4
     equal(
@@ -413,7 +445,10 @@ def the_order_of_the_points_does_not_matter(problem: Any, rng: Random) -> None:
 
 @law(SOLVED)
 def all_points_twice_is_twice_the_cost(problem: Any, rng: Random) -> None:
-    """And four times where identical queries are merged, for then every pair comes four times."""
+    """Check twice the cost, and four times where identical queries are merged.
+
+    Merged queries have every pair four times.
+    """
     equal(v(problem.with_cost(2 * problem.C)), v(twice(problem)))
     if isinstance(problem.rows, Pairs):
         equal(
@@ -424,7 +459,7 @@ def all_points_twice_is_twice_the_cost(problem: Any, rng: Random) -> None:
 
 @law({*SIGNED, *TUBES, *ORDINAL} & {*SOFT})
 def a_point_given_k_times_has_k_times_its_weight(problem: Any, rng: Random) -> None:
-    """From k = 0, the point left out; the last one stays."""
+    """Check multiplicities from k = 0, the point excluded; the last point stays."""
     counts = np.append(rng.integers(0, 3, size=problem.m - 1), 1)
     weighted = rebuilt(problem, sample_weight=counts * problem.unit_weights[: problem.m])
     equal(v(weighted), v(rebuilt(problem, np.repeat(np.arange(problem.m), counts))))
@@ -432,7 +467,7 @@ def a_point_given_k_times_has_k_times_its_weight(problem: Any, rng: Random) -> N
 
 @law({*RANKED} & {*SOFT})
 def a_query_of_no_weight_is_left_out(problem: Any, rng: Random) -> None:
-    """Its points may stay, each a query of its own."""
+    """Check that the points of the query may stay, each in its own query."""
     query, weights = present(problem.rows.query), query_weights(problem)
     out = rng.choice(query)
     kept = {q: w for q, w in weights.items() if q != out}
@@ -444,13 +479,16 @@ def a_query_of_no_weight_is_left_out(problem: Any, rng: Random) -> None:
 
 @law({*SOLVED} - OF_ROWS)
 def fewer_rows_are_a_relaxation(problem: Any, rng: Random) -> None:
-    """Not for one-norm problems whose unknowns are the rows'."""
+    """Check all problems except one-norm problems with row variables."""
     at_most(v(some_rows(problem, rng.random(problem.p) < 0.6)), v(problem))
 
 
 @law({*SOLVED} - OF_ROWS)
 def a_row_that_is_met_changes_nothing(problem: Any, rng: Random) -> None:
-    """A new row with a margin of more than 1 + delta, or in the middle of the tube, at the optimum: f and b stay as good as they were."""
+    """Check that a new satisfied row leaves f and b optimal.
+
+    At the optimum its margin is above 1 + delta, or it is in the middle of the tube.
+    """
     solution, rows = solutions(problem)[0], problem.rows
     margin = 1.01 + flat(problem)
     if isinstance(rows, Pairs):
@@ -477,7 +515,10 @@ def a_row_that_is_met_changes_nothing(problem: Any, rng: Random) -> None:
 
 @law({*SOFT} - OF_ROWS)
 def a_row_that_supports_nothing_can_be_left_out(problem: Any, rng: Random) -> None:
-    """Those that are met by delta + 0.01 and more have no multiplier: the optimum of the rest is the same."""
+    """Check that rows satisfied by at least delta + 0.01 can be excluded.
+
+    They have no multiplier.
+    """
     equal(
         v(problem),
         v(some_rows(problem, slacks(solutions(problem)[0]) > -0.01 - flat(problem))),
@@ -487,7 +528,10 @@ def a_row_that_supports_nothing_can_be_left_out(problem: Any, rng: Random) -> No
 
 @law({*SOLVED} - {"rvm"})
 def labels_negated_are_the_function_negated(problem: Any, rng: Random) -> None:
-    """Not for RVM, whose coefficients have a sign of their own; levels are counted from the other end."""
+    """Check all families except RVM, because its coefficients have their own sign.
+
+    Levels are counted from the other end.
+    """
     largest = problem.rows.T if isinstance(problem.rows, Levels) else 0
     equal(v(problem), v(rebuilt(problem, y=largest - problem.rows.y)))
 
@@ -512,7 +556,10 @@ def a_bias_takes_an_offset_of_the_targets(problem: Any, rng: Random) -> None:
 
 @law(TUBES)
 def targets_in_other_units(problem: Any, rng: Random) -> None:
-    """y and epsilon times s: the value times s^2, at the cost C s of linear slacks and the same cost of squared ones."""
+    """Check that scaling y and epsilon by s scales the value by s^2.
+
+    The cost is C s for linear slacks and unchanged for squared ones.
+    """
     s = 2.0 ** rng.integers(-20, 21)
     C = s * problem.C if problem.family == "svr.l1" else problem.C
     equal(
@@ -523,7 +570,7 @@ def targets_in_other_units(problem: Any, rng: Random) -> None:
 
 @law(TUBES)
 def a_wider_tube_costs_less_and_ever_less(problem: Any, rng: Random) -> None:
-    """v is nonincreasing and convex in epsilon."""
+    """Check that v is nonincreasing and convex in epsilon."""
     wide = rng.choice([0.25, 1.0, 4.0])
     narrow, middle, widest = (
         v(rebuilt(problem, epsilon=epsilon)) for epsilon in (0.0, wide / 2, wide)
@@ -556,7 +603,11 @@ def merging_queries_adds_pairs_and_cost(problem: Any, rng: Random) -> None:
 
 @law(SQUARED)
 def the_hinge_and_its_square_bound_each_other(problem: Any, rng: Random) -> None:
-    """xi <= xi^2 + 1/4: v1(C) <= v2(C) + C sum of weights / 4, a tube's point having one slack.  xi^2 <= M xi: v2(C / M) <= v1(C)."""
+    """Check v1(C) <= v2(C) + C sum of weights / 4, and v2(C / M) <= v1(C).
+
+    The first follows from xi <= xi^2 + 1/4, a tube's point having one slack, the second
+    from xi^2 <= M xi.
+    """
     squared = replace(problem, loss="squared_hinge")
     assert squared.family == SQUARED[problem.family]
     solution, points = (
@@ -573,7 +624,7 @@ def the_hinge_and_its_square_bound_each_other(problem: Any, rng: Random) -> None
 def a_ranking_is_the_classification_of_its_differences_without_a_bias(
     problem: Any, rng: Random
 ) -> None:
-    """K section 2.1: all of class +1."""
+    """Check K section 2.1, with all differences of class +1."""
     if problem.p:
         X, y = np.asarray(problem.rows.matrix @ problem.X), np.ones(problem.p)
         equal(
@@ -585,7 +636,10 @@ def a_ranking_is_the_classification_of_its_differences_without_a_bias(
 
 @law(HARD)
 def the_soft_margin_rises_to_the_hard_one(problem: Any, rng: Random) -> None:
-    """Below it at any cost, and with the hinge equal to it from its largest multiplier on."""
+    """Check that the soft optimum is below the hard one at any cost.
+
+    With the hinge both are equal from the largest multiplier on.
+    """
     hard, (solution, *_) = v(problem), solutions(problem)
     for power, C in (("hinge", 0.5), ("squared_hinge", 0.5), ("squared_hinge", 100.0)):
         at_most(v(replace(problem, loss=power, C=C)), hard)
@@ -605,7 +659,10 @@ def the_soft_margin_rises_to_the_hard_one(problem: Any, rng: Random) -> None:
     ],
 )
 def test_law(holds: Law, family: str, changes: dict[str, Any]) -> None:
-    """On any data of a family, with features of at most 1, so that rounding leaves enough to prove."""
+    """Check any data of a family.
+
+    The features are at most 1, so that rounding leaves enough to prove.
+    """
 
     @FEW
     @given(margin_problems(family, max_points=8, tails=False), st.integers(0, 2**32 - 1))

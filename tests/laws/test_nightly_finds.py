@@ -1,4 +1,4 @@
-"""Instances of nightly runs on which something was wrong, as they were drawn: nothing is to be said of them any more."""
+"""Instances of fixed failures of nightly runs, as they were generated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ array, inf = np.array, np.inf
 
 
 def found() -> dict[str, Problem]:
-    """What was wrong, and where."""
+    """Return the instances by a description of the failure."""
     return {
         "a tube of no width on two points that nearly coincide: a ray that rounding makes "
         "is no proof of infeasibility": MarginProblem(
@@ -27,7 +27,8 @@ def found() -> dict[str, Problem]:
             True,
             None,
         ),
-        "coefficients of 1e5 on a flat direction: a residual beside x = 0 looked like none": MarginProblem(
+        "coefficients of 1e5 on a flat direction: a residual beside "
+        "x = 0 looked like none": MarginProblem(
             array(
                 [
                     [-4.8013051772727545e-06],
@@ -438,7 +439,8 @@ def found() -> dict[str, Problem]:
             False,
             None,
         ),
-        "a residual of 1e160 from a backend that found no margin: its square is no float": MarginProblem(
+        "a residual of 1e160 from a backend that found no margin: "
+        "its square is no float": MarginProblem(
             array([[0.0, 0.0], [437.313735406447, 0.0], [-1311.941206219341, 0.0]]),
             Polynomial(degree=1, gamma=1.0, coef0=0.0),
             Signed(array([-1.0, 1.0, 1.0])),

@@ -1,4 +1,4 @@
-"""Properties of the whole: on any data, right answers agree, and what a solver hands back is what it says.
+"""Agreement of right results on any data, and truth of each solver's own report.
 
 The scale is moderate where a backend takes part: at 1e-6 or 1e6 an interior-point
 method may honestly fail.
@@ -25,9 +25,9 @@ DECLARED = [
     for family in CANONICAL
     if family not in HARD and any(e.family == family for e in REGISTRY.values())
 ]
-"""Without the hard families, which arbitrary data make infeasible."""
+"""Families without the hard ones, which arbitrary data make infeasible."""
 ASKED = ("CLARABEL", "SCS")
-"""The backends that run on any data: OSQP and HiGHS are each weak on a kind of program."""
+"""Backends that run on any data: OSQP and HiGHS are each weak on a kind of program."""
 SOLVED = [
     family for family in CANONICAL if any(solver.takes(family) for solver in SOLVERS.values())
 ]
@@ -56,12 +56,13 @@ def answers(problem: Problem) -> list[Evidence]:
 
 @pytest.mark.parametrize("family", DECLARED)
 def test_right_answers_agree_on_any_data(family: str) -> None:
-    """All of them, on degenerate data too.
+    """All results agree, on degenerate data too.
 
     Where the optimum is 0, backends may end with any accuracy, but none disagrees.
 
-    The backends may both be inaccurate on every form of a family, which is then undecided: of one
-    in some hundred runs of Clarabel on the same linear programs, with the same data, that is so.
+    The backends may both be inaccurate on every form of a family, which is then
+    undecided: of one in some hundred runs of Clarabel on the same linear programs, with
+    the same data, that is so.
     """
 
     @given(margin_problems(family, max_points=8, tails=False))
@@ -87,7 +88,7 @@ def test_right_answers_agree_on_any_data(family: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("family", SOLVED)
 def test_a_solvers_word_is_true_at_any_scale(family: str) -> None:
-    """Whatever it came to, its interval is not empty; and if it says that the accuracy was reached, it was."""
+    """The interval is never empty, and a reported accuracy was reached."""
 
     @given(margin_problems(family, max_points=8))
     def check(problem: Problem) -> None:
@@ -110,9 +111,9 @@ def test_a_solvers_word_is_true_at_any_scale(family: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("family", SOLVED)
 def test_auto_reaches_the_accuracy_where_any_solver_does(family: str) -> None:
-    """Also with columns in their own units, from 1e-2 to 1e6.
+    """Columns in their own units, from 1e-2 to 1e6, are included.
 
-    After a solver that makes no progress comes the next.
+    The next solver follows a solver without progress.
     """
 
     @given(
@@ -147,7 +148,11 @@ def test_the_strategies_name_what_they_know() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("family", CANONICAL)
 def test_the_strategies_reach_their_nasty_branches(family: str) -> None:
-    """Repeated points, rank-deficient Gram matrices, fewer points than dimensions, zero rows, one class or no pair, large scales."""
+    """Branches of the strategies: degenerate shapes, labels and scales.
+
+    These are repeated points, rank-deficient Gram matrices, fewer points than
+    dimensions, zero rows, one class or no pair, and large scales.
+    """
     seen: set[str] = set()
 
     @settings(max_examples=200, derandomize=True, database=None)

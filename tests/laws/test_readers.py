@@ -1,4 +1,7 @@
-"""Whatever reads a file answers or refuses it in a sentence, whatever the file holds; `make fuzz` looks longer."""
+"""File readers on any content: each returns a result or one sentence of refusal.
+
+`make fuzz` runs longer.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from campaigns.fuzz.readers import READERS
 from campaigns.fuzz.watch import examine
 
 FILES = [(file.parent.name, file.name) for file in sorted(CORPUS.glob("*/*"))]
-"""The reader and the name of every file of the corpus."""
+"""Reader and name of every file of the corpus."""
 
 
 def test_every_reader_has_a_corpus() -> None:

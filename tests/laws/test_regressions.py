@@ -1,4 +1,4 @@
-"""What nightly runs have brought to light, each as the smallest case of it."""
+"""Failures of nightly runs, each as its smallest case."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from equimargin.solvers.backends.solve import BackendResult
 
 
 def test_an_rbf_kernel_far_from_the_origin_is_told_from_its_expansion() -> None:
-    """gamma |x|^2 of 1e13 left no digit of |x - z|^2, and no proof: 0 <= k <= 1 was all that was known."""
+    """At gamma |x|^2 of 1e13 no digit of |x - z|^2 was left."""
     rng = np.random.default_rng(0)
     X, y = 1e6 * rng.integers(-3, 4, size=(30, 3)), rng.choice([-1.0, 1.0], size=30)
     assert solve(classification(X, y, 1.0, rbf(2.0))).interval.relative_width <= 1e-6
@@ -36,7 +36,7 @@ def test_an_rbf_kernel_far_from_the_origin_is_told_from_its_expansion() -> None:
 
 @pytest.mark.parametrize("scale", [1.0, 30.0, 1e4, 1e7])
 def test_the_bound_on_an_rbf_entry_holds_at_any_distance(scale: float) -> None:
-    """Near points far from the origin, against the exact exponent."""
+    """The points are close to each other and far from the origin; the exponent is exact."""
     X = scale + np.random.default_rng(0).normal(size=(6, 2)).round(3)
     kernel = RBF(gamma=0.7)
     K = kernel.block(X, X)
@@ -59,7 +59,7 @@ def test_tiles_of_a_far_gram_matrix_are_rows_of_it() -> None:
 
 @pytest.mark.parametrize("kernel", [rbf(1.0), polynomial(3, 1.0, 1.0)], ids=["rbf", "polynomial"])
 def test_contradicting_duplicates_cancel_before_they_are_rounded(kernel: Any) -> None:
-    """At a cost of 1e6 their multipliers are as large, and the error of K left nothing of the width."""
+    """At a cost of 1e6 multipliers are as large, and the error of K used up the width."""
     X = np.repeat([[2.0, 3.0], [-1.0, 2.5]], 2, axis=0)
     problem = regression(X, [1.0, 3.0, -1.0, 2.0], 1e6, 0.1, kernel, "squared_hinge")
     assert solve(problem, tol=1e-8).interval.relative_width <= 1e-10
@@ -70,7 +70,7 @@ def test_equal_points_share_their_coefficients() -> None:
     assert gram.merged(np.array([1.0, 2.0, 3.0, 4.0])).tolist() == [4.0, 6.0, 0.0, 0.0]
     thin = classification(sparse.csr_array([[1.0], [1.0]]), [1, -1], kernel=rbf()).gram
     assert thin.merged(np.array([1.0, 2.0])).tolist() == [3.0, 0.0]
-    # a zero and a sum among them
+    # A zero and a sum are among them.
     stored = sparse.csr_array(
         ([3.0, -0.0, 1.0, 2.0, 3.0], [1, 0, 1, 1, 0], [0, 2, 4, 5, 5]), shape=(4, 2)
     )
@@ -79,7 +79,7 @@ def test_equal_points_share_their_coefficients() -> None:
 
 
 def test_a_hard_tube_is_met_beside_large_coefficients_that_cancel() -> None:
-    """Twice the least step inside was less than the rounding of the blend."""
+    """Twice the least step to the interior was less than the rounding of the blend."""
     y = np.array([5e-7, *(1e-6 * np.random.default_rng(0).integers(-2, 3, size=20))])
     problem = regression(
         np.zeros((21, 1)),
@@ -93,7 +93,7 @@ def test_a_hard_tube_is_met_beside_large_coefficients_that_cancel() -> None:
 
 
 def ray(P: float, x: float) -> Answer:
-    """An answer that says unbounded: min 1/2 P x^2 - x."""
+    """Return an unbounded result of min 1/2 P x^2 - x, with the ray x."""
     nothing, free = np.zeros(0), np.full(1, np.inf)
     form = StandardForm(
         sparse.csr_array([[P]]),
@@ -114,7 +114,10 @@ def ray(P: float, x: float) -> Answer:
 
 
 def test_a_ray_with_a_little_curvature_goes_as_far_as_the_optimum() -> None:
-    """1/2 1e-8 x^2 - x is -5e7 at its best: a ray to any tolerance above 1e-8, and no proof of anything beyond."""
+    """The minimum of 1/2 1e-8 x^2 - x is -5e7.
+
+    The point is a ray to any tolerance above 1e-8, and proves nothing beyond.
+    """
     curved, straight = extract_ray(ray(1e-8, 2.0)), extract_ray(ray(0.0, 2.0))
     assert curved is not None
     assert straight is not None
@@ -128,7 +131,10 @@ def test_a_ray_with_a_little_curvature_goes_as_far_as_the_optimum() -> None:
 def test_prices_of_a_linear_program_cancel_and_are_proven_all_the_same(
     build: Any, seed: int
 ) -> None:
-    """At C K of 5e7 no multipliers in float64 met B'u <= 1 to 1e-6, and dividing them by their price took as much off the lower bound."""
+    """At C K of 5e7 no float64 multipliers satisfied B'u <= 1 to 1e-6.
+
+    Dividing them by their price lowered the lower bound as much.
+    """
     rng = np.random.default_rng(seed)
     X, y = 4 * rng.normal(size=(25, 2)).round(2), rng.integers(0, 3, 25).astype(float)
     kernel = polynomial(3, 0.1, 0.0)
@@ -139,7 +145,7 @@ def test_prices_of_a_linear_program_cancel_and_are_proven_all_the_same(
 
 
 def test_a_gap_that_cancels_is_computed_once_more() -> None:
-    """K of 6e19: by its own product the solver had reached 1e-6, by anybody else's it had not."""
+    """With K of 6e19 the solver reached 1e-6 by its own product only."""
     problem = regression(
         [[2000.0], [0.0], [1000.0]], [0.0, 0.0, 1.0], 1.0, 0.1, polynomial(3, 1.0, 1.0)
     )
@@ -148,7 +154,10 @@ def test_a_gap_that_cancels_is_computed_once_more() -> None:
 
 
 def test_a_ray_of_cancelling_points_stays_a_ray_when_it_is_scaled() -> None:
-    """Rounded multiples of a ray no longer cancelled at points given twice: the lower bound of an infeasible problem was -1e32."""
+    """Rounded multiples of a ray no longer cancelled at points given twice.
+
+    The lower bound of an infeasible problem was -1e32.
+    """
     rng = np.random.default_rng(0)
     for _ in range(300):
         m = int(rng.integers(3, 10))
@@ -160,7 +169,10 @@ def test_a_ray_of_cancelling_points_stays_a_ray_when_it_is_scaled() -> None:
 
 
 def test_what_computed_features_leave_out_of_a_kernel_is_not_left_out_of_f() -> None:
-    """Points within 1e-2 under an RBF kernel at C of 1e6: f in features cut at 1e-12 of the largest eigenvalue stood 1.2e-6 too high."""
+    """In features cut at 1e-12 of the largest eigenvalue the value was 1.2e-6 too high.
+
+    The points are within 1e-2 under an RBF kernel, at C of 1e6.
+    """
     u = 0.00153
     X = u * np.array(
         [
@@ -190,7 +202,10 @@ def test_what_computed_features_leave_out_of_a_kernel_is_not_left_out_of_f() -> 
 
 
 def test_clarabel_takes_shorter_steps_where_it_makes_no_progress() -> None:
-    """With a weight of zero, equal points and a balance, it stopped at a gap of 3e-3 whatever its tolerance was."""
+    """Clarabel stopped at a gap of 3e-3, whatever its tolerance was.
+
+    The problem has a weight of zero, equal points and a sum-to-zero constraint.
+    """
     X = np.zeros((8, 9))
     X[1, [3, 7]], X[3, 4], X[4, [3, 4, 7]] = (-3.916, 2.091), -2.911, (-1.955, -2.174, -0.57)
     X[5, [4, 5]], X[6, [7, 8]] = (1.633, 0.365), (0.74, 1.489)

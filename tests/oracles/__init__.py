@@ -1,1 +1,4 @@
-"""Oracles that share no code with what they judge: values in fractions, conditions of programs, reasons replayed."""
+"""Oracles that share no code with the tested package.
+
+They compute values in fractions, check conditions of programs and replay proofs.
+"""

@@ -1,4 +1,7 @@
-"""Least numbers by trying everything: every direction of a plane, every order of few points. Nothing is shared with solvers."""
+"""Minimum counts by enumeration of all directions of a plane or orders of few points.
+
+No code is shared with solvers.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,10 @@ Vector = Sequence[Fraction]
 
 
 def least_by_directions(differences: Sequence[Vector]) -> int:
-    """The least number of differences d in the plane, (p, 2), with w.d <= 0, over all w.
+    """Return the minimum number of differences d with w.d <= 0 over all w.
 
-    Between two neighbours among the normals of all differences the signs of all w.d stay the same.
+    The differences lie in the plane, (p, 2). Between two neighbours among the normals
+    of all differences the signs of all w.d stay the same.
     """
     some = [(d[0], d[1]) for d in differences if any(d)]
     either = {(-b, a) for a, b in some} | {(b, -a) for a, b in some}
@@ -24,14 +28,21 @@ def least_by_directions(differences: Sequence[Vector]) -> int:
 
 
 def least_by_orders(pairs: Sequence[tuple[int, int]]) -> int:
-    """The least number of pairs (preferred, other) that an order of their places misorders; a pair of one place always is one."""
+    """Return the minimum number of misordered pairs over all orders of their places.
+
+    A pair is (preferred, other); a pair at one place is always misordered.
+    """
     places = sorted({place for pair in pairs for place in pair})
     orders = (dict(zip(places, order, strict=True)) for order in permutations(range(len(places))))
     return min((sum(f[i] <= f[j] for i, j in pairs) for f in orders), default=0)
 
 
 def least_precision(relevant: int, inversions: int, irrelevant: int) -> Fraction:
-    """The least average precision of all rankings of R relevant documents with Q pairs of a relevant one below an irrelevant one."""
+    """Return the minimum average precision of all rankings with a number of inversions.
+
+    There are R relevant documents, and Q pairs of a relevant one below an irrelevant
+    one.
+    """
     found = []
     for places in combinations(range(relevant + irrelevant), relevant):
         if sum(place - k for k, place in enumerate(places)) == inversions:

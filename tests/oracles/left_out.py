@@ -1,4 +1,4 @@
-"""The leave-one-out error from its definition: an exact optimum for every point that is left out."""
+"""Leave-one-out error from its definition, by one exact optimum per excluded point."""
 
 from __future__ import annotations
 
@@ -16,13 +16,21 @@ from oracles.rationals import entry, fractions
 
 
 def mistakes(problem: MarginProblem) -> tuple[int, int]:
-    """How many points are on the wrong side of the optimum without them, for every best bias, and on no side or for some."""
+    """Return the numbers of points on the wrong side of the optimum without them.
+
+    The first number counts points that are wrong for every optimal bias, the second one
+    also points that are on no side, or wrong for some optimal bias.
+    """
     sides = [side(problem, i) for i in range(problem.m)]
     return sum(least for least, _ in sides), sum(most for _, most in sides)
 
 
 def side(problem: MarginProblem, i: int) -> tuple[bool, bool]:
-    """Whether point i is on the wrong side of the optimum without it, for every best bias, and on no side or for some."""
+    """Return whether point i is on the wrong side of the optimum without it.
+
+    The first value holds for every optimal bias, the second one also on no side, or for
+    some optimal bias.
+    """
     assert isinstance(problem.rows, Signed)
     y, others = problem.rows.y, [j for j in range(problem.m) if j != i]
     X: Any = problem.X
@@ -39,7 +47,7 @@ def side(problem: MarginProblem, i: int) -> tuple[bool, bool]:
 
 
 def value(problem: MarginProblem, i: int, j: int) -> Fraction:
-    """k(x_i, x_j) of two different points."""
+    """Return k(x_i, x_j) of two different points."""
     X: Any = problem.X
     return (
         Fraction(float(X[i, j]))

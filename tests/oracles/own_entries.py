@@ -1,4 +1,4 @@
-"""What is the project's own among formulations and solvers, whichever families a test or a plug-in has entered beside it."""
+"""Formulations and solvers of the project, without those of tests or plug-ins."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ PRINTED = {
     for id, entry in REGISTRY.items()
     if entry.module.startswith("equimargin.formulations.") and FAMILIES[entry.family].is_canonical
 }
-"""The formulations of families with canonical points, and the controls beside them, by their ids."""
+"""Formulations, by id, of families with canonical points, negative controls included."""
 OWN_SOLVERS = [
     name
     for name, entry in SOLVERS.items()
     if entry.module.startswith("equimargin.solvers.")
     and not issubclass(entry.requires.shape, ProgramProblem)
 ]
-"""The names of the project's solvers of problems with canonical points."""
+"""Names of the project's solvers of problems with canonical points."""
 
 
 def own_families() -> list[str]:
-    """The families of the project, those of the field among them."""
+    """Return the families of the project, including those of the field."""
     return list(
         dict.fromkeys(
             entry.family

@@ -1,6 +1,7 @@
-"""What an answer about a convex program has to satisfy, from the definitions, in dense lists of Fractions: the oracle of exact optima.
+"""Conditions on results for convex programs: the oracle of exact optima.
 
-Nothing here uses the arithmetic of `Program`: its matrices are unfolded first.
+The conditions follow the definitions, in dense lists of Fractions. Nothing here uses
+the arithmetic of `Program`: its matrices are unfolded first.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ ZERO = Fraction(0)
 
 
 def unfolded(M: Matrix) -> Table:
-    """All entries of a matrix."""
+    """Return all entries of a matrix."""
     return [[row.get(j, ZERO) for j in range(M.width)] for row in M.rows]
 
 
@@ -30,7 +31,7 @@ def inner(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
 
 
 def pull(program: Program, y: Sequence[Fraction], z: Sequence[Fraction]) -> list[Fraction]:
-    """A'y + G'z."""
+    """Return A'y + G'z."""
     A, G = unfolded(program.A), unfolded(program.G)
     return [
         sum((v * row[j] for v, row in zip([*y, *z], [*A, *G], strict=True)), ZERO)
@@ -39,7 +40,7 @@ def pull(program: Program, y: Sequence[Fraction], z: Sequence[Fraction]) -> list
 
 
 def feasible(program: Program, x: Sequence[Fraction]) -> bool:
-    """A x = b and G x <= h."""
+    """Return True if A x = b and G x <= h."""
     met = product(unfolded(program.A), x) == list(program.b)
     return met and all(
         v <= end for v, end in zip(product(unfolded(program.G), x), program.h, strict=True)
@@ -47,7 +48,10 @@ def feasible(program: Program, x: Sequence[Fraction]) -> bool:
 
 
 def holds(program: Program, outcome: Outcome) -> bool:
-    """Whether an outcome is proven by what it carries: all conditions of Karush, Kuhn and Tucker, or those of a ray."""
+    """Return True if an outcome's own vectors prove it.
+
+    The conditions are those of Karush, Kuhn and Tucker, or those of a ray.
+    """
     P = unfolded(program.P)
     if isinstance(outcome, Optimum):
         x, y, z = outcome.x, outcome.y, outcome.z
@@ -74,5 +78,5 @@ def holds(program: Program, outcome: Outcome) -> bool:
 
 
 def value(program: Program, x: Sequence[Fraction]) -> Fraction:
-    """The objective."""
+    """Return the objective."""
     return inner(x, product(unfolded(program.P), x)) / 2 + inner(program.q, x) + program.c

@@ -1,4 +1,7 @@
-"""Kernels, rows, and both values of a point in exact rationals, from the definitions: what proven bounds are judged by."""
+"""Kernels, rows, and both values of a point in exact rationals, from the definitions.
+
+Tests compare proven bounds with these values.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +28,16 @@ HIGH = Context(prec=60)
 SLACK = Fraction(1, 10**9)
 
 
-# The oracle.
+# The oracle, in exact rationals.
 
 
 def fractions(values: Any) -> Vector:
-    """Exactly these floats."""
+    """Return exactly these floats as fractions."""
     return [Fraction(float(v)) for v in np.asarray(values, dtype=np.float64).ravel()]
 
 
 def rational(values: Any) -> Any:
-    """Exactly these floats, in an array of the same shape."""
+    """Return exactly these floats as fractions, in an array of unchanged shape."""
     return np.vectorize(Fraction, otypes=[object])(values)
 
 
@@ -43,7 +46,7 @@ def inner(a: Vector, b: Vector) -> Fraction:
 
 
 def exponential(exponent: Fraction) -> Fraction:
-    """exp to 60 digits; what is below the smallest double is 0."""
+    """Return exp to 60 digits, and 0 below the smallest double."""
     if exponent < -750:
         return Fraction(0)
     return Fraction(
@@ -52,12 +55,12 @@ def exponential(exponent: Fraction) -> Fraction:
 
 
 def root(square: Fraction) -> Fraction:
-    """The square root to 60 digits."""
+    """Return the square root to 60 digits."""
     return Fraction(HIGH.sqrt(HIGH.divide(Decimal(square.numerator), Decimal(square.denominator))))
 
 
 def entry(kernel: Kernel, x: Vector, z: Vector) -> Fraction:
-    """k(x, z) of the given floats."""
+    """Return k(x, z) of the given floats."""
     if isinstance(kernel, Intercept):
         return entry(kernel.kernel, x, z) + 1
     if isinstance(kernel, Linear):
@@ -73,13 +76,13 @@ def entry(kernel: Kernel, x: Vector, z: Vector) -> Fraction:
 
 
 def gram(kernel: Kernel, X: Any) -> Matrix:
-    """K of the given floats, (m, m)."""
+    """Return K of the given floats, (m, m)."""
     points = [fractions(row) for row in X]
     return [[entry(kernel, x, z) for z in points] for x in points]
 
 
 def exact_rows(problem: Problem) -> tuple[Matrix, Vector, Vector]:
-    """A, t and s from labels, targets and pairs."""
+    """Return A, t and s from labels, targets and pairs."""
     rows, m = problem.rows, problem.m
     zero = [Fraction(0)] * m
 
@@ -120,21 +123,24 @@ def transposed(M: Matrix, v: Vector, size: int) -> Vector:
 
 
 def exact_costs(problem: Problem) -> Vector:
-    """c_r = C weight_r, exactly; finite ones only."""
+    """Return the finite costs c_r = C weight_r, exactly."""
     if isinstance(problem, OneNormProblem) or problem.weights is None:
         return [Fraction(problem.C)] * problem.p
     return [Fraction(problem.C) * Fraction(weight) for weight in problem.unit_weights.tolist()]
 
 
 def exact_bias(b: Any) -> Vector:
-    """A bias, or thresholds, as fractions."""
+    """Return a bias, or thresholds, as fractions."""
     return [Fraction(float(v)) for v in np.atleast_1d(0.0 if b is None else b)]
 
 
 def exact_primal(
     problem: MarginProblem, f: Vector, norm2: Fraction, b: Fraction | Vector
 ) -> Fraction:
-    """1/2 |f|^2 + C sum_r loss(t_r - (A f)_r - b s_r), with the threshold of each row where there are more than one."""
+    """Return the primal value 1/2 |f|^2 + C sum_r loss(t_r - (A f)_r - b s_r).
+
+    With several thresholds, b is the threshold of row r.
+    """
     A, t, s = exact_rows(problem)
     bias = b if isinstance(b, list) else [b]
     k = [r // problem.m if len(bias) > 1 else 0 for r in range(len(A))]
@@ -146,7 +152,7 @@ def exact_primal(
 
 
 def exact_loss(problem: MarginProblem, u: Fraction) -> Fraction:
-    """loss(u), of the huberised hinge by its three pieces."""
+    """Return loss(u), the huberised hinge by its three pieces."""
     if problem.delta is None:
         v = max(Fraction(0), u)
         return v if problem.loss == "hinge" else v * v
@@ -155,7 +161,10 @@ def exact_loss(problem: MarginProblem, u: Fraction) -> Fraction:
 
 
 def exact_dual(problem: MarginProblem, alpha: Vector) -> tuple[Fraction, Fraction]:
-    """t'alpha - 1/2 alpha'AKA'alpha [- |alpha|^2 / (4 C)], and the sum of the terms' sizes."""
+    """Return the dual value and the sum of the sizes of its terms.
+
+    The value is t'alpha - 1/2 alpha'AKA'alpha [- |alpha|^2 / (4 C)].
+    """
     A, t, _ = exact_rows(problem)
     beta = transposed(A, alpha, problem.m)
     norm2 = inner(beta, apply(gram(problem.kernel, problem.X), beta))
@@ -183,7 +192,7 @@ def exact_dual(problem: MarginProblem, alpha: Vector) -> tuple[Fraction, Fractio
 
 
 def size_of_terms(problem: Problem, beta: Vector, costs: Vector, b: Fraction | Vector) -> Fraction:
-    """How large the terms of the primal value are before they cancel; for a kernel of degree k, k times."""
+    """Return the size of the terms of the primal value before they cancel."""
     A, t, _ = exact_rows(problem)
     X = np.abs(problem.X)
     K = gram(problem.kernel, X)
@@ -198,13 +207,19 @@ def size_of_terms(problem: Problem, beta: Vector, costs: Vector, b: Fraction | V
 
 
 def slack(problem: Problem) -> Fraction:
-    """How far a bound may lie from the number it bounds, relative to its terms: more where |x - z|^2 of an RBF cancels."""
+    """Return the relative distance that a bound may have from the number it bounds.
+
+    It is relative to the terms, and larger where |x - z|^2 of an RBF cancels.
+    """
     gamma = problem.kernel.gamma if isinstance(problem.kernel, RBF) else 0.0
     return SLACK * (1 + Fraction(gamma * float(np.abs(problem.X).max()) ** 2))
 
 
 def is_positive_semidefinite(K: Matrix) -> bool:
-    """By exact symmetric elimination: every pivot >= 0, and a zero pivot heads a zero column."""
+    """Return True if exact symmetric elimination finds K positive semidefinite.
+
+    Every pivot is >= 0, and a zero pivot heads a zero column.
+    """
     K = [row[:] for row in K]
     n = len(K)
     for k in range(n):
@@ -219,7 +234,7 @@ def is_positive_semidefinite(K: Matrix) -> bool:
 
 
 def exact_margins(problem: OneNormProblem, x: Vector, b: Fraction = Fraction(0)) -> Vector:
-    """B x + b s."""
+    """Return B x + b s."""
     A, _, s = exact_rows(problem)
     beta = x if problem.over == "points" else transposed(A, x, problem.m)
     return [
@@ -229,7 +244,7 @@ def exact_margins(problem: OneNormProblem, x: Vector, b: Fraction = Fraction(0))
 
 
 def exact_prices(problem: OneNormProblem, u: Vector) -> Vector:
-    """B'u."""
+    """Return B'u."""
     A, _, _ = exact_rows(problem)
     prices = apply(gram(problem.kernel, problem.X), transposed(A, u, problem.m))
     return prices if problem.over == "points" else apply(A, prices)

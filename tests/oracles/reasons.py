@@ -1,8 +1,9 @@
-"""An independent judge of reasons: it replays their steps on two programs, as polynomials in Fractions, and compares all numbers.
+"""Independent replay of equivalence proofs on two programs of rational polynomials.
 
-A polynomial is a dict from sorted tuples of unknowns to Fractions; () is the constant.
-A program is an objective, a list of polynomials that are 0 and a list of those that are
-at most 0. Nothing of the search and of the steps' own `apply` is used here.
+A polynomial is a dict from sorted tuples of variables to Fractions; () is the constant.
+A program is an objective, a list of polynomials that are 0 and a list of polynomials
+that are at most 0. The replay compares all numbers and uses neither the search nor the
+steps' own `apply`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Polynomial = dict[tuple[int, ...], Fraction]
 
 
 class Replay:
-    """A program as polynomials, on which steps are carried out; each checks that it may be."""
+    """Program as polynomials; each step checks its own conditions."""
 
     def __init__(self, program: Program) -> None:
         rows = [
@@ -156,13 +157,16 @@ class Replay:
         self.sign = -self.sign
 
     def rename(self, names: Iterable[tuple[int, Fraction]]) -> None:
-        """x_j = scale z_k for the unknowns in their order; the names z_k are negative, so that none is taken."""
+        """Substitute x_j = scale z_k for the variables in their order.
+
+        The names z_k are negative, so that none is taken.
+        """
         for x, (k, scale) in zip(list(self.unknowns), names, strict=True):
             assert scale != 0
             self._substitute(x, {(-1 - k,): scale})
 
     def _lower(self, x: int, row: Polynomial) -> bool:
-        """Whether a row says that x is at least 0, or more."""
+        """Return True if a row states that x is at least a nonnegative number."""
         return (
             set(row) <= {(x,), ()}
             and row.get((x,), Fraction(0)) < 0
@@ -176,7 +180,10 @@ class Replay:
 
 
 def assert_replays(reason: Reason, first: Program, second: Program, opposite: bool) -> None:
-    """The reason leads from both programs to one, and says rightly whether their optima have opposite signs."""
+    """Assert that the proof leads from both programs to one, with the stated sign.
+
+    The sign says whether the optima of the two programs have opposite signs.
+    """
     one, other = Replay(first), Replay(second)
     for replay, steps in ((one, reason.first), (other, reason.second)):
         for step in steps:
@@ -203,7 +210,7 @@ def assert_replays(reason: Reason, first: Program, second: Program, opposite: bo
 
 
 def assert_semidefinite(quadratic: Polynomial) -> None:
-    """Completing squares leaves no negative one: x'Hx is a sum of squares."""
+    """Assert that x'Hx is a sum of squares, by completing squares."""
     while quadratic:
         squares = [m for m in quadratic if m[0] == m[1]]
         assert squares, "a product without squares is negative somewhere"
@@ -221,7 +228,7 @@ def assert_semidefinite(quadratic: Polynomial) -> None:
 
 
 def substituted(p: Polynomial, x: int, by: Polynomial) -> Polynomial:
-    """The polynomial, at most quadratic, with an affine expression for x."""
+    """Return the polynomial, at most quadratic, with an affine expression for x."""
     found: Polynomial = {m: v for m, v in p.items() if x not in m}
     for m, v in p.items():
         if x not in m:

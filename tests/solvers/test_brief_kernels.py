@@ -1,6 +1,6 @@
-"""Brief kernels return the same, within rounding error, as Python and compiled.
+"""Agreement of brief kernels, within rounding error, as Python and as compiled code.
 
-A process that does little runs them as Python, and one that does more compiles them.
+A process with little work runs them as Python; one with more work compiles them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Arguments = Callable[[np.random.Generator], tuple[Any, ...]]
 
 
 def _queries(rng: np.random.Generator) -> tuple[Any, Any, Any, Any]:
-    """Points by query and level, the level of every point, where the queries begin, and f."""
+    """Return points by query and level, the level of every point, query starts, and f."""
     levels = rng.integers(3, size=30).astype(np.int32)
     points = np.concatenate(
         [start + np.argsort(levels[start : start + 10], kind="stable") for start in (0, 10, 20)]
@@ -168,7 +168,7 @@ def _few_products(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
 
 
 def _one_number_a_point(rng: np.random.Generator) -> tuple[Any, ...]:
-    """Return multipliers of 30 points, some at a bound, and the sides of their intervals.
+    """Return multipliers of 30 points, some at a bound, and their interval sides.
 
     The sides have the lower and upper ends, the width and the ridge.
     """
@@ -378,7 +378,10 @@ def numbers(value: Any) -> list[Any]:
 
 
 def bits(value: Any) -> Any:
-    """The bits of an array or a number, or of several, so that 0 is not -0; None of None."""
+    """Return the bits of an array or number, or of several, so that 0 is not -0.
+
+    None gives None.
+    """
     return (
         [bits(part) for part in value]
         if isinstance(value, tuple)

@@ -1,7 +1,7 @@
-"""Ctrl-C and a time limit are heard within a second, on 5,000 points, fewer for a linear program or a path, whichever solver is at work.
+"""Ctrl-C and time limits, which every solver must obey within a second.
 
-All times are CPU times of the process that is to end: they are the same however many
-others want the cores.
+Problems have 5,000 points, fewer for a linear program or a path. All times are CPU
+times of the process that is to end: they do not depend on other processes on the cores.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ from places import ALL_TESTS, HANG, ROOT
 
 SOURCE = ROOT / "src"
 WITHIN = 1.0
-"""Seconds of CPU time from the request to the return."""
+"""Maximum CPU time, in seconds, from the request to the return."""
 RUNS_UNTIL_COMPILED = 10
-"""Runs within the limit after which a solver should have compiled all its kernels."""
+"""Maximum number of runs within the limit until a solver has compiled all its kernels."""
 LIMIT = 0.5
-"""Seconds, of the clock, that a solver may take."""
+"""Time limit of a solver, in wall-clock seconds."""
 
 pytestmark = pytest.mark.usefixtures("hearing")
 
 
 def busy(name: str, n: int = 5000) -> Problem:
-    """A problem that no solver finishes in a few seconds: noise at a large cost."""
+    """Return a problem that no solver finishes in a few seconds: noise at a large cost."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 20))
     score = X[:, 0] + rng.normal(size=n)
@@ -126,7 +126,7 @@ SOLVING = [
 
 @pytest.fixture(scope="module")
 def compiled() -> None:
-    """Compiling a kernel for the first time is nobody's time limit."""
+    """Compile every kernel, so that no time limit includes compilation."""
     for family in ("svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2", "rank.l1", "rank.l2"):
         for kernel in (linear(), rbf(0.4)):
             problem = sample_problem(family, kernel)
@@ -157,7 +157,7 @@ def timed(name: str) -> tuple[Solution, float]:
     [pytest.param(name, marks=[] if name == "smo rbf" else [pytest.mark.slow]) for name in SOLVING],
 )
 def test_a_time_limit_is_kept(name: str) -> None:
-    """The point and the reason come back, and the point proves a finite interval."""
+    """The point and the reason are returned, and the point proves a finite interval."""
     solution, spent = timed(name)
     assert spent <= LIMIT + WITHIN
     assert solution.status is Status.TIME_LIMIT
@@ -191,8 +191,12 @@ except KeyboardInterrupt:
     "name", [name for name in SOLVING if any(kind in name for kind in ("rbf", "pairs", "wide"))]
 )
 def test_an_interrupt_is_heard(name: str) -> None:
-    """Python's own KeyboardInterrupt comes out of `solve`, whatever native code is running; how long Python takes to end is not ours."""
-    timed(name)  # so that its kernels are compiled
+    """`solve` raises Python's own KeyboardInterrupt, whatever native code is running.
+
+    The time that Python takes to end is outside the package's control.
+    """
+    # This run compiles the kernels.
+    timed(name)
     code = INTERRUPTED.format(
         tests=[str(Path(__file__).parent), str(ROOT / "tests")], name=name, solver=name.split()[0]
     )
@@ -212,7 +216,7 @@ def test_an_interrupt_is_heard(name: str) -> None:
 
 
 def test_work_that_ends_late_does_not_crash_python() -> None:
-    """HiGHS returns to Python after the interrupt was handed on: Python waits for it before it shuts down."""
+    """HiGHS returns to Python after the interrupt; Python waits for it before shutdown."""
     name, impatient = (
         "linear_program pairs",
         "from equimargin.solvers import interrupt\ninterrupt.SECONDS_TO_END = 0.0\n",
@@ -231,7 +235,7 @@ def test_work_that_ends_late_does_not_crash_python() -> None:
 
 
 def test_the_pieces_of_a_sweep_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pass in many pieces is the pass in one."""
+    """A pass in many pieces gives the result of one pass."""
     X = np.random.default_rng(0).normal(size=(60, 3))
     for kernel in (linear(), rbf(0.5)):
         problem = ranking(X, np.round(X[:, 0] - X[:, 1], 2), None, 10.0, kernel)
@@ -249,7 +253,7 @@ def test_the_pieces_of_a_sweep_change_nothing(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("module", [smo, coordinate_descent])
 def test_newtons_method_looks_at_the_clock(module: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is told where to look, and with the time gone it stays where it is."""
+    """The method receives a clock check, and does not move once time is up."""
     asked: list[bool] = []
 
     def climb(*arguments: object) -> object:
@@ -277,13 +281,17 @@ def test_work_in_a_thread_returns_and_raises_as_it_would() -> None:
     assert interruptible(lambda: 7) == 7
     with pytest.raises(ZeroDivisionError):
         interruptible(lambda: 1 // 0)
-    with ThreadPoolExecutor(1) as pool:  # another thread hears no signals, and waits without them
+    # Another thread receives no signals, and waits without them.
+    with ThreadPoolExecutor(1) as pool:
         assert pool.submit(interruptible, lambda: 7).result(HANG) == 7
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, set())
 
 
 def test_interrupted_work_is_asked_to_end() -> None:
-    """And has time to: a thread of native code that comes back while the interpreter shuts down ends the process by a signal."""
+    """A thread of native code has time to end.
+
+    If it returns while the interpreter shuts down, it ends the process by a signal.
+    """
     asked = threading.Event()
     before = threading.active_count()
     timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
@@ -298,7 +306,10 @@ def test_interrupted_work_is_asked_to_end() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("compiled")
 def test_the_command_line_ends_in_a_sentence_and_130(tmp_path: Path) -> None:
-    """Early, while it imports and reads, and late, while solvers are at work: one sentence, no traceback."""
+    """Interrupts come early, during imports and reading, and late, during solving.
+
+    The output is one sentence, without a traceback.
+    """
     path = tmp_path / "noise.npz"
     problem = busy("smo rbf")
     np.savez(path, X=problem.X, y=problem.rows.y)
@@ -322,7 +333,7 @@ def test_the_command_line_ends_in_a_sentence_and_130(tmp_path: Path) -> None:
         assert err.startswith("equimargin: interrupted")
         assert len(err.splitlines()) == 1
         assert process.returncode == 130
-        # before the first problem there is nothing to print
+        # Before the first problem there is nothing to print.
         assert out == "" or "interrupted: by Ctrl-C" in out
         assert seconds <= WITHIN
 
@@ -331,7 +342,7 @@ def test_the_command_line_ends_in_a_sentence_and_130(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize(("backend", "pause"), [("CLARABEL", 9.0), ("SCS", 4.0), ("HIGHS", 4.0)])
 def test_a_backend_at_work_can_be_interrupted(backend: str, pause: float, tmp_path: Path) -> None:
-    """Also SCS, which takes the signal for its own and only says that it was interrupted."""
+    """SCS is included, although it catches the signal and only reports an interrupt."""
     path = tmp_path / "noise.npz"
     problem = busy("smo rbf", 1500)
     np.savez(path, X=problem.X, y=problem.rows.y)
@@ -350,7 +361,7 @@ def test_a_backend_at_work_can_be_interrupted(backend: str, pause: float, tmp_pa
     with launched(
         ["-m", "equimargin", "compare", str(path), "--solver", backend, *options]
     ) as process:
-        # before 9 CPU seconds Clarabel may set up, which lets no other thread run
+        # Before 9 CPU seconds Clarabel may set up, which lets no other thread run.
         if not at_work(process, pause):
             pytest.skip(f"{backend} was done before it could be interrupted")
         seconds, out, err = interrupted(process)
@@ -373,7 +384,7 @@ exit_interrupted("interrupted")
 
 
 def test_other_processes_are_ended_without_a_word_of_what_they_leave() -> None:
-    """What is left to joblib's tracker of resources is cleared up by it, which is no user's concern."""
+    """joblib's resource tracker removes the remains without a message to the user."""
     with launched(["-c", WITH_OTHER_PROCESSES]) as process:
         out, err = process.communicate(timeout=HANG)
     assert (out, err, process.returncode) == ("", "equimargin: interrupted\n", 130)
@@ -403,7 +414,7 @@ except KeyboardInterrupt:
 
 
 def test_what_osqp_says_of_an_interrupt_is_not_shown() -> None:
-    """It says it by Python's standard output, whatever it is told of printing."""
+    """OSQP writes it to Python's standard output, even with printing switched off."""
     with launched(["-c", HEARD_BY_OSQP]) as process:
         out, err = process.communicate(timeout=HANG)
     assert (out, err, process.returncode) == ("interrupted\n", "", 0)
@@ -420,7 +431,10 @@ def test_only_what_libraries_print_is_dropped(capsys: pytest.CaptureFixture[str]
 
 
 def test_what_runs_in_the_background_goes_on(tmp_path: Path) -> None:
-    """Where interrupts are ignored, as a shell has it for `command &`, they stay ignored, by backends with handlers of their own, too."""
+    """Interrupts stay ignored where a shell ignores them, as for `command &`.
+
+    This includes backends with their own handlers.
+    """
     path = tmp_path / "noise.npz"
     problem = busy("smo rbf", 150)
     np.savez(path, X=problem.X, y=problem.rows.y)
@@ -472,7 +486,7 @@ def test_the_tests_of_interrupts_pass_in_the_background() -> None:
 
 
 def launched(arguments: list[str]) -> subprocess.Popen[str]:
-    """A fresh interpreter that finds the package behind the links."""
+    """Start a fresh interpreter that finds the package through the links."""
     environment = os.environ | {"PYTHONPATH": str(SOURCE)}
     command = [sys.executable, *arguments]
     return subprocess.Popen(
@@ -481,7 +495,7 @@ def launched(arguments: list[str]) -> subprocess.Popen[str]:
 
 
 def cpu_seconds(process: subprocess.Popen[str]) -> float:
-    """CPU time, in seconds, that a child has used so far, all its threads."""
+    """Return the CPU time, in seconds, of all threads of a child so far."""
     fields = (
         Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     )
@@ -489,14 +503,17 @@ def cpu_seconds(process: subprocess.Popen[str]) -> float:
 
 
 def at_work(process: subprocess.Popen[str], seconds: float) -> bool:
-    """Wait until a child has used the given seconds of CPU time; return whether it did so before it ended."""
+    """Wait until a child has used the given CPU seconds; return True if it still runs."""
     while process.poll() is None and cpu_seconds(process) < seconds:
         time.sleep(0.02)
     return process.poll() is None
 
 
 def interrupted(process: subprocess.Popen[str]) -> tuple[float, str, str]:
-    """How long the process goes on after the interrupt, in CPU time, and what it prints; it never outlives this."""
+    """Interrupt the process; return its further CPU time and its output.
+
+    The process never outlives this call.
+    """
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = cpu_seconds(process)
     process.send_signal(signal.SIGINT)
@@ -504,7 +521,7 @@ def interrupted(process: subprocess.Popen[str]) -> tuple[float, str, str]:
         out, err = process.communicate(timeout=HANG)
     finally:
         process.kill()
-    # of the children that have ended: of this one
+    # These are the times of the children that have ended: of this one.
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime - started, out, err
 
@@ -553,7 +570,10 @@ def test_the_attempts_of_a_backend_share_its_limit(monkeypatch: pytest.MonkeyPat
 
 
 def test_work_that_compiles_has_its_time_for_what_it_is_asked_for() -> None:
-    """Kernels that it compiles are counted for the thread that waits, and not against the work."""
+    """Compilation of kernels is not counted against the time limit of the work.
+
+    It counts for the waiting thread.
+    """
     compiling = _timed(lambda: time.sleep(0.5))
     before, started = measure_compile_seconds(), run_seconds()
     interruptible(compiling, seconds=0.2)

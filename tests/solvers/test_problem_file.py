@@ -1,4 +1,4 @@
-"""Files that are written whole.
+"""Complete writing of files.
 
 Tested are the permissions before and after, and that no source writes in another way.
 """

@@ -1,4 +1,4 @@
-"""When a run ends that can go no further: soon after its gap has ceased to fall, with a reason, whichever solver it is."""
+"""Convergence monitor: end of a run soon after its gap stops decreasing, with a reason."""
 
 from __future__ import annotations
 
@@ -68,7 +68,10 @@ CASES = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "solver"), CASES)
 def test_a_gap_below_float64_ends_the_run(name: str, solver: str) -> None:
-    """Within its iteration limit, SMO's being too large for a test: it took ten million pair steps for the linear kernel, at 4e-14."""
+    """Every solver ends within its iteration limit; SMO's limit is too large for a test.
+
+    SMO took ten million pair steps for the linear kernel, at 4e-14.
+    """
     problem = PROBLEMS[name]
     found = solve(problem, solver, tol=1e-16, max_iter=2_000_000 if solver == "smo" else None)
     assert found.status in (Status.OPTIMAL, Status.NUMERICAL_FAILURE), found.reason
@@ -82,7 +85,7 @@ def test_a_gap_below_float64_ends_the_run(name: str, solver: str) -> None:
     ("name", "solver"), [case for case in CASES if case[1] not in ("linear_program", "homotopy")]
 )
 def test_few_checks_follow_the_last_that_mattered(name: str, solver: str) -> None:
-    """Column generation went on for hundreds of looks in which only rounding moved."""
+    """Column generation went on for hundreds of checks of rounding changes only."""
     problem, gaps = PROBLEMS[name], []
 
     def note(iterations: int, lower: float, upper: float, point: CanonicalPoint) -> None:
@@ -93,7 +96,7 @@ def test_few_checks_follow_the_last_that_mattered(name: str, solver: str) -> Non
 
 
 def judge(problem: Problem | None = None, patience: int = STALE_CHECKS) -> ConvergenceMonitor:
-    """Of a run that asks for more than float64 has, with no other limit."""
+    """Return the monitor of a run with a target below float64 and no other limit."""
     return ConvergenceMonitor(
         "none",
         problem or classification([[0.0], [1.0]], [1, -1]),
@@ -104,7 +107,7 @@ def judge(problem: Problem | None = None, patience: int = STALE_CHECKS) -> Conve
 
 
 def checks(values: Any, **options: Any) -> int:
-    """How many (primal, dual, moved) are weighed before the run is over."""
+    """Return the number of (primal, dual, moved) weighed before the run ends."""
     judging = judge(**options)
     for count, (primal, dual, moved) in enumerate(values, 1):
         if judging.weigh(Point(alpha=np.zeros(2)), primal, dual, count, moved):
@@ -113,12 +116,19 @@ def checks(values: Any, **options: Any) -> int:
 
 
 def test_a_step_that_moves_is_progress_however_many_there_have_been() -> None:
-    """A sign of progress that was halved with every step was 0 after 1,074 of them, and TRON gave up at a gap of 1."""
+    """TRON gave up at a gap of 1 by a progress measure that was halved with every step.
+
+    The measure was 0 after 1,074 steps.
+    """
     assert checks((2.0, 1.0, k < 3000) for k in range(4000)) == 3000 + STALE_CHECKS
 
 
 def test_a_dual_value_above_the_primal_one_is_not_risen() -> None:
-    """Where rounding is large the dual value may pass the primal one, by little for ever, or grow without end: neither is progress."""
+    """A dual value above the primal one is no progress, whether bounded or growing.
+
+    With large rounding it may exceed the primal value slightly and indefinitely, or
+    grow without end.
+    """
     above = [
         (1.0 + 1e-9, 1.0, False),
         *[(1.0 - 1e-9 * (k % 2), 1.0 - 1e-8, False) for k in range(1000)],
@@ -128,7 +138,10 @@ def test_a_dual_value_above_the_primal_one_is_not_risen() -> None:
 
 
 def test_a_dual_value_next_to_0_rises_by_what_can_be_told_from_the_primal_one() -> None:
-    """Where nothing but the floor of a curvature is left, it grew by 2e-16 of the primal value from check to check, ten million steps."""
+    """With nothing left but the floor of a curvature, the dual value grew by rounding.
+
+    It grew by 2e-16 of the primal value from check to check, for ten million steps.
+    """
     assert checks((1.8, 2e-16 * (k + 1), False) for k in range(1000)) <= 2 * STALE_CHECKS
     assert not has_increased(1.0, 1.0, -1e-9, 1.0)
     assert not has_increased(1.0 + 2e-16, 1.0, 0.0, 1.0)
@@ -139,8 +152,9 @@ def test_a_dual_value_next_to_0_rises_by_what_can_be_told_from_the_primal_one() 
 def test_a_rise_above_a_primal_value_leads_astray(seed: int) -> None:
     """Rounding is hundreds of margins here.
 
-    Runs that took the rises of the dual value for progress showed gaps in float64 that fell to 0.1.
-    They went on until their functions had no better bound than a hundred times the cost of f = 0.
+    Runs that took increases of the dual value for progress showed float64 gaps down to
+    0.1. They went on until their functions had no better bound than a hundred times the
+    cost of f = 0.
     """
     rng = np.random.default_rng(seed)
     X, y = rng.normal(100.0, 20.0, size=(54, 2)), np.where(rng.normal(size=54) > 0, 1.0, -1.0)
@@ -177,7 +191,10 @@ def test_a_violation_is_a_sign_of_progress_where_there_is_no_gap() -> None:
     ids=["degree 3", "degree 2"],
 )
 def test_nearly_equal_points_far_from_the_origin_end(X: Any, kernel: Kernel) -> None:
-    """Rounding leaves nothing of the differences of their kernel values: damping never made the face's matrix definite."""
+    """Rounding leaves no digit of the differences of their kernel values.
+
+    Damping never made the face's matrix definite.
+    """
     problem = ranking(X, [2, 1, 0], kernel=kernel)
     for name, solver in SOLVERS.items():
         if solver.refusal(problem) is None:
@@ -190,7 +207,10 @@ def test_nearly_equal_points_far_from_the_origin_end(X: Any, kernel: Kernel) -> 
     [([[82.66609], [82.66604], [82.666057]], 3), ([[1000.0], [1000.001], [1000.0005]], 2)],
 )
 def test_float32_that_leads_astray_is_left(X: Any, degree: int) -> None:
-    """It made the kernel of three points indefinite, and a few pair steps led to multipliers of 1e40: an overflow, or a gap of 1."""
+    """Rounding to float32 made the kernel of three points indefinite.
+
+    A few pair steps led to multipliers of 1e40: an overflow, or a gap of 1.
+    """
     found = solve(
         regression(X, [0.0, 2.0, 1.0], 1.0, 0.1, polynomial(degree, 1.0, 1.0), "squared_hinge"),
         "smo",
@@ -209,7 +229,7 @@ def test_float32_that_leads_astray_is_left(X: Any, degree: int) -> None:
 def test_any_solver_ends_far_from_the_origin(
     seed: int, exponent: float, degree: int, kind: str
 ) -> None:
-    """Points 10^exponent away from 0 and 1e-5 to 1 apart, by every solver that takes them."""
+    """Points 10^exponent away from 0 and 1e-5 to 1 apart, by every applicable solver."""
     rng = np.random.default_rng(seed)
     m = int(rng.integers(2, 8))
     X = 10.0**exponent + 10.0 ** rng.uniform(-5, 0) * rng.integers(-2, 3, size=(m, 1))
@@ -236,7 +256,7 @@ def test_any_solver_ends_far_from_the_origin(
 
 
 def test_slow_progress_ends_a_run_with_a_successor_and_no_other() -> None:
-    """The dual value rises by a thousandth of the gap with every check.
+    """The dual value increases by a thousandth of the gap with every check.
 
     That is progress, and would go on for thousands of checks.
     """

@@ -1,4 +1,4 @@
-"""Which solver takes which problem, and how a solver is entered: whoever is sent elsewhere arrives there."""
+"""Selection of solvers by problem, suggestions in refusals, and registration."""
 
 from __future__ import annotations
 
@@ -55,11 +55,16 @@ LINE = np.array([[0.0], [1.0], [3.0]])
 
 @st.composite
 def any_problems(draw: st.DrawFn) -> Problem:
-    """Of every family and a few more: hard margins without a bias, penalised biases, kernels that are not positive semidefinite."""
+    """Sample a problem of any family, or a variant of one.
+
+    Variants have a hard margin without a bias, a penalised bias, or a kernel that is
+    not positive semidefinite.
+    """
     problem = draw(margin_problems(draw(st.sampled_from(list(CANONICAL))), max_points=5))
     changes: dict[str, Any] = {}
     if isinstance(problem, MarginProblem):
-        others = problem.delta is None  # the huberised hinge has a free bias and no hard rows
+        # The huberised hinge has a free bias and no hard rows.
+        others = problem.delta is None
         if others and problem.bias and draw(st.booleans()):
             changes["bias"] = False
         if others and draw(st.integers(0, 3)) == 0:
@@ -70,7 +75,10 @@ def any_problems(draw: st.DrawFn) -> Problem:
 
 
 def too_large(size: int) -> MarginProblem:
-    """A ranking of points, of which nearly all are in a query whose pairs are hard beside squared slacks: no solver takes it."""
+    """Return a ranking too large for every solver.
+
+    Nearly all points are in a query whose pairs are hard, with squared slacks.
+    """
     X = np.arange(float(size))[:, None]
     y, qid = np.append(X[2:, 0], [0.0, 1.0]), np.append(np.zeros(size - 2), [1, 1])
     return ranking(X, y, qid, 1.0, loss="squared_hinge", query_weight={0: np.inf})
@@ -102,7 +110,7 @@ def test_a_refusal_names_who_takes_the_problem_or_says_that_nobody_does(problem:
 
 @pytest.fixture
 def without_penalty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No solver for hard rows beside squared slacks, so that there are problems that none takes."""
+    """Remove the solver of hard rows with squared slacks: some problems then have none."""
     monkeypatch.setattr(
         SOLVERS, "_values", {name: SOLVERS[name] for name in SOLVERS if name != "penalty"}
     )
@@ -110,7 +118,7 @@ def without_penalty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("without_penalty")
 def test_refusals_speak_of_the_solvers_of_a_problems_family_alone() -> None:
-    """The solvers of families of the field and of the documents are among all others."""
+    """The other solvers include those of families of the field and of the documents."""
     others = [name for name, entry in SOLVERS.items() if not entry.takes("rank.l2")]
     assert "lasso.coordinate_descent" in others
     for name in ("auto", "cg"):
@@ -130,7 +138,7 @@ def test_refusals_speak_of_the_solvers_of_a_problems_family_alone() -> None:
 
 
 def test_hard_rankings_are_sent_to_who_takes_them() -> None:
-    """Three solvers sent them from one to the next, and the last one back."""
+    """Three solvers each suggested the next one, and the last suggested the first."""
     with pytest.raises(ValueError, match=r"; try dual_active_set$"):
         solve(ranking(LINE, [0, 1, 2], C=np.inf), "tron")
 
@@ -144,7 +152,10 @@ def test_hard_margins_without_a_bias_have_a_solver(kernel: Any) -> None:
 
 
 def test_rows_that_are_all_hard_by_their_weights_have_a_solver() -> None:
-    """Only dual_active_set takes them beside squared slacks, and auto asked it for problems of an infinite C alone."""
+    """With squared slacks only dual_active_set solves them.
+
+    auto tried it only for problems of an infinite C.
+    """
     every: dict[str, MarginProblem] = {
         "pairs": ranking_from_pairs(
             LINE, [[1, 0], [2, 1]], loss="squared_hinge", pair_weight=[np.inf, np.inf]
@@ -166,7 +177,10 @@ def test_rows_that_are_all_hard_by_their_weights_have_a_solver() -> None:
 @pytest.mark.parametrize("size", [400, 500])
 @pytest.mark.usefixtures("without_penalty")
 def test_what_is_too_large_to_declare_is_not_undeclared(size: int) -> None:
-    """Some 80,000 pairs, hard ones beside squared slacks, which exact arithmetic looks at one by one, and 125,000, which it does not."""
+    """Exact arithmetic enumerates some 80,000 hard pairs, but not 125,000.
+
+    The slacks are squared.
+    """
     rows = (size - 2) * (size - 3) // 2 + 1
     ending = r", but exact_optimum takes it$" if rows < 100_000 else "$"
     with pytest.raises(
@@ -195,7 +209,7 @@ def raw_columns(loss: Any, m: int = 36) -> MarginProblem:
 
 
 def raw_classes() -> MarginProblem:
-    """Return a classification with columns from 1e-2 to 1e6 and few points of the class +1."""
+    """Return a classification with columns from 1e-2 to 1e6 and few points of class +1."""
     rng = np.random.default_rng(0)
     y = np.where(np.arange(300) < 15, 1.0, -1.0)
     X = np.exp(rng.normal(size=(300, 20)) + 0.3 * (y > 0)[:, None]) * 10.0 ** np.linspace(-2, 6, 20)
@@ -220,9 +234,9 @@ def test_auto_of_columns_in_their_own_units_takes_newtons_method_and_ends() -> N
 
 @pytest.fixture
 def idle() -> Iterator[list[Limits]]:
-    """Enter a solver that goes first among rankings and returns 0 without a step.
+    """Register a solver preferred for rankings, which returns 0 without a step.
 
-    The value is the list of limits that it was given, one a run.
+    The value is the list of limits that it received, one per run.
     """
     seen: list[Limits] = []
 
@@ -253,7 +267,7 @@ def test_auto_asks_the_next_where_a_solver_makes_no_progress_and_says_so(
     )
     assert re.fullmatch(said, found.reason)
     assert idle[0].has_successor
-    # asked for by its name it has no successor
+    # A solver requested by its name has no successor.
     assert solve(problem, "idle").status is Status.FINISHED
     assert not idle[1].has_successor
 
@@ -295,9 +309,9 @@ def test_auto_with_a_worse_successor_returns_the_run_of_its_point(
 def test_auto_asks_the_next_within_the_time_limit(
     idle: list[Limits], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The clock goes on by 3 s at every look at it.
+    """The clock advances by 3 s at every check.
 
-    Of 10 s the next solver gets 4 at most, and of 5 s none goes on.
+    Of 10 s the next solver gets 4 at most, and of 5 s none continues.
     """
     ticks = iter(range(0, 1000, 3))
     monkeypatch.setattr("equimargin.solvers.registry.run_seconds", lambda: float(next(ticks)))
@@ -323,7 +337,7 @@ WANTED = Requirements(
 
 @pytest.fixture
 def own() -> Iterator[str]:
-    """The example's solver, entered for one test."""
+    """Register the example's solver for one test."""
     example("own_solver")
     yield "ascent"
     del SOLVERS["ascent"]
@@ -341,7 +355,8 @@ def test_a_solver_from_outside_is_one_among_the_others(own: str) -> None:
     problem = sample_problem("svm.nobias", rbf(0.4))
     assert list(SOLVERS)[-1] == own
     assert solve(problem, own).solver == own
-    assert solve(problem).solver != own  # the others were there before
+    # The other solvers were registered before.
+    assert solve(problem).solver != own
     with pytest.raises(
         ValueError, match=rf"newton does not take .*; try coordinate_descent, huber, .*, {own}$"
     ):
@@ -369,9 +384,9 @@ def test_a_solver_from_outside_is_one_among_the_others(own: str) -> None:
 
 @pytest.mark.slow
 def test_other_processes_import_the_module_of_a_solver_or_say_that_they_cannot() -> None:
-    """What is entered by a module on the path is found there.
+    """A worker process finds registrations by a module on the path.
 
-    What the main script enters is not, and other answers go on.
+    It does not find those of the main script, and other results go on.
     """
     code = """
 import own_solver
@@ -402,7 +417,7 @@ for answer in compare(sample_problem("svm.nobias"), "*.dual", ["CLARABEL", "asce
 
 
 def ignorant(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
-    """A solver that is never run."""
+    """Raise an error: this solver is never run."""
     raise NotImplementedError
 
 
@@ -424,7 +439,10 @@ assert list(SOLVERS) == order
 
 
 def test_a_family_that_is_entered_again_forgets_its_solvers() -> None:
-    """As the cell of a notebook enters it that is run again: what the first run has entered is of data of another family."""
+    """Rerunning a notebook cell registers the family again.
+
+    Solvers of the first run are for data of another family.
+    """
     id, name = "entered_again", "entered_again.least"
     try:
         for _ in range(2):
@@ -486,7 +504,7 @@ def test_a_solver_gets_problems_of_its_shape_only() -> None:
 
 
 def test_a_solver_may_go_first() -> None:
-    """Where it says so, and not where it refuses."""
+    """It may where it declares so, and not where it refuses the problem."""
     heard = []
 
     def eager(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
@@ -509,7 +527,10 @@ def test_a_solver_may_go_first() -> None:
 
 
 def test_the_size_of_a_problem_is_told_apart_from_its_kind() -> None:
-    """By every solver and formulation, and by the comparison, whatever the sentence says."""
+    """Every solver and formulation, and the comparison, distinguish the two.
+
+    The wording of the message has no effect.
+    """
     pairs = ranking(np.arange(1500.0)[:, None] % 7, np.arange(1500.0))
     reasons = {
         name: solver.refusal(pairs) for name, solver in SOLVERS.items() if solver.takes("rank.l1")
@@ -603,7 +624,10 @@ def test_wrong_arguments_of_a_solver_are_sentences(wrong: dict[str, Any], words:
 
 
 def test_auto_hands_out_the_point_that_proves_most() -> None:
-    """The first solver stops with a gap of 0 that is rounding, the next one reaches the accuracy: its point was left out."""
+    """The first solver stops with a gap of 0 that is rounding.
+
+    The next one reaches the accuracy; its point was skipped.
+    """
     X = np.zeros((7, 8))
     X[3:6, 2] = 3e6, 3e6, -3e6
     found = solve(ranking(X, [1, 0, 0, 0, 0, 0, 0], None, 1.0, polynomial(1, 1.0, 1.0)))

@@ -1,4 +1,4 @@
-"""Requirements: every one has its sentence, and a problem that meets all of them is taken."""
+"""Requirements of solvers: each has a message, and a problem that meets all is accepted."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PROGRAM = one_norm_ranking(LINE, [0, 1, 2])
 
 
 def peculiar(problem: MarginProblem) -> Refusal | None:
-    """Of one solver only."""
+    """Return the refusal of one solver only, for three points."""
     return Refusal("three points are not enough") if problem.m == 3 else None
 
 
@@ -173,7 +173,7 @@ def test_losses_in_a_string_are_a_sentence() -> None:
 
 
 def test_no_requirement_is_left_out() -> None:
-    """Of every argument of Requirements there is a case in the table."""
+    """The table has a case for every argument of Requirements."""
     default = {
         field.name: {} if field.default is MISSING else field.default
         for field in fields(Requirements)
@@ -188,7 +188,7 @@ def test_no_requirement_is_left_out() -> None:
 
 
 def test_sizes_are_looked_at_before_the_kernel_matrix() -> None:
-    """Whether a given matrix is positive semidefinite is a question of m^3 operations."""
+    """The check that a given matrix is positive semidefinite takes m^3 operations."""
     problem = replace(CLASSES, kernel=sigmoid(1.0, -1.0))
     found = ANY(convex=True, most_points=2).refusal(problem)
     assert found is not None

@@ -1,6 +1,6 @@
-"""Solutions predict, are one line when printed, and are the same after a file.
+"""Solutions: prediction, one-line printing, saving and loading.
 
-Files that are no solutions are refused in a sentence.
+Files that are no solutions are refused by a message.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def test_a_kernel_that_no_file_can_name_is_refused_before_anything_is_written(
     tmp_path: Path,
 ) -> None:
     class RBF(kernel.RBF):
-        """Another kernel of the same name."""
+        """Different kernel of equal name."""
 
     found = solve(classification(X, SIGNS, kernel=RBF(0.3)))
     with pytest.raises(
@@ -128,7 +128,7 @@ def test_a_table_keeps_its_columns_and_pairs_that_were_not_stored_are_stored(
     )
     assert again.lower == pytest.approx(found.lower, rel=1e-9)
     assert again.upper == pytest.approx(found.upper, rel=1e-12)
-    # so that 173 pairs are too many to store, and to derive
+    # 173 pairs are now too many to store, and to recover.
     for module in ("solvers.solution", "formulations.bounds.multipliers_from_f"):
         monkeypatch.setattr(f"equimargin.{module}.LISTED_PAIRS", 100)
     found.save(tmp_path / "solution.npz")
@@ -143,7 +143,8 @@ def test_predictions_are_labels_targets_or_scores() -> None:
     assert set(labels) == {-1.0, 1.0}
     assert (labels == SIGNS)[6:].mean() > 0.7
     nothing = solve(classification(X, SIGNS, bias=False, sample_weight=np.zeros(24)))
-    assert (nothing.predict(X) == 1.0).all()  # where f = 0
+    # Here f = 0.
+    assert (nothing.predict(X) == 1.0).all()
     for name in ("regression", "ranking"):
         found = solve(PROBLEMS[name])
         np.testing.assert_array_equal(found.predict(X), found.decision_function(X))
@@ -210,7 +211,10 @@ def test_a_file_that_is_no_solution_is_refused(
 
 @pytest.mark.parametrize("name", ["one norm", "points"])
 def test_a_file_of_before_one_norm_classification_is_read(name: str, tmp_path: Path) -> None:
-    """It said "pairs" of unknowns that belong to rows, and nothing of a bias, which there was none of."""
+    """Old files say "pairs" for variables of rows, and have no bias entry.
+
+    They have no bias.
+    """
     file = tmp_path / "solution.npz"
     found = solve(PROBLEMS[name])
     found.save(file)
@@ -238,7 +242,7 @@ def test_what_is_no_file_of_ours_is_refused(tmp_path: Path) -> None:
 
 
 def saved(folder: Path) -> Path:
-    """The file of a solution."""
+    """Return the file of a solution."""
     file = folder / "solution.npz"
     solve(PROBLEMS["classification"]).save(file)
     return file

@@ -1,4 +1,4 @@
-"""One thread of linear algebra, for as long as it is asked for."""
+"""Limit of one linear algebra thread, for as long as it is requested."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ RANDOM = np.random.default_rng(0)
 PROBLEM = classification(
     RANDOM.normal(size=(40, 6)), RANDOM.choice([-1, 1], size=40), C=0.1, bias=False
 )
-"""Of overlapping classes, so that some multipliers end strictly between their bounds."""
+"""Overlapping classes, so that some multipliers end strictly between their bounds."""
 
 
 @pytest.fixture(autouse=True)
 def two() -> Iterator[None]:
-    """Two threads for every library, scipy's own among them."""
+    """Set two threads for every library, scipy's own among them."""
     import scipy.linalg  # noqa: F401
 
     with threadpool_limits(2, user_api="blas"):
@@ -35,7 +35,10 @@ def two() -> Iterator[None]:
 
 
 def each() -> dict[str, int]:
-    """How many threads each library of linear algebra has; one that was loaded with a single thread may be unable to have more."""
+    """Return the number of threads of each linear algebra library.
+
+    A library that was loaded with a single thread may be unable to have more.
+    """
     return {
         library["filepath"]: library["num_threads"]
         for library in ThreadpoolController().info()
@@ -44,7 +47,7 @@ def each() -> dict[str, int]:
 
 
 def threads() -> set[int]:
-    """The numbers of threads that libraries have."""
+    """Return the numbers of threads of the libraries."""
     return set(each().values())
 
 

@@ -1,4 +1,7 @@
-"""What a callback is shown: the point whose bounds it is told, of every solver; and a trace, whose clock stands still while it scores."""
+"""Points and bounds passed to callbacks, by every solver, and traces.
+
+The clock of a trace stands still while it scores.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ CASES = [
 
 @pytest.mark.parametrize(("family", "solver"), CASES)
 def test_the_point_that_is_shown_proves_the_bounds_that_are_told(family: str, solver: str) -> None:
-    """Within the rounding of two ways to compute them; what is proven of a point may be nearer than its values."""
+    """The bounds agree within the rounding of two computations.
+
+    The proven interval of a point may be closer than its values.
+    """
     problem: Problem = PROBLEMS[family]
     far: list[tuple[int, float, float]] = []
 
@@ -41,9 +47,10 @@ def test_the_point_that_is_shown_proves_the_bounds_that_are_told(family: str, so
 
 
 def test_the_clock_of_a_trace_stands_still_while_it_scores() -> None:
-    """Each score takes a fifth of a second of CPU time, and the run a thousandth without them."""
+    """Each score takes 0.2 s of CPU time, and the run a thousandth without scores."""
     problem = sample_problem("rank.l2", rbf(0.4), 1)
-    solve(problem, "tron")  # compiles
+    # This run compiles the kernels.
+    solve(problem, "tron")
 
     def costly(point: CanonicalPoint) -> float:
         ends = time.process_time() + 0.2
@@ -72,7 +79,10 @@ def test_a_trace_without_a_score_keeps_the_bounds() -> None:
 
 
 def test_points_lead_from_the_start_to_the_solution() -> None:
-    """The score of the points along a run is that of the solution at its end: here how far f is from the solution's."""
+    """At the end of a run the score of the points is that of the solution.
+
+    The score here is the distance of f from the solution's f.
+    """
     problem = sample_problem("rank.l2", rbf(0.4), 1)
     found = solve(problem, "tron", tol=1e-8)
     f = found.decision_function(problem.X)

@@ -1,4 +1,4 @@
-"""Attempts of a backend: what is accepted, and what becomes of an answer that is not."""
+"""Attempts of a backend: accepted results, and treatment of all other results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from equimargin.solvers.backends.table import Attempt
 
 
 def overlapping(rows: int = 100) -> MarginProblem:
-    """Two classes in three dimensions that overlap, so that most rows bind at a cost of 1."""
+    """Return two overlapping classes in three dimensions.
+
+    Most rows bind at a cost of 1.
+    """
     random = np.random.default_rng(0)
     X = random.normal(size=(rows, 3))
     return classification(
@@ -29,7 +32,7 @@ def overlapping(rows: int = 100) -> MarginProblem:
 
 
 def polished(**others: float) -> SimpleNamespace:
-    """A raw answer of OSQP that is polished to ten digits, but for some figures."""
+    """Return a raw OSQP result polished to ten digits, with some figures replaced."""
     figures = {
         "status_polish": 1,
         "prim_res": 1e-10,
@@ -123,7 +126,10 @@ def test_a_backend_of_which_no_attempt_is_accepted_has_failed(
 
 
 def test_an_inaccurate_answer_that_keeps_the_tolerance_is_one_at_the_first_attempt() -> None:
-    """1-norm ranking of 60 points by their Gram matrix: Clarabel, asked for a hundredth of the tolerance, stops with "AlmostSolved"."""
+    """1-norm ranking of 60 points by their Gram matrix.
+
+    Clarabel, with a hundredth of the tolerance, stops with "AlmostSolved".
+    """
     random = np.random.default_rng(2)
     X = random.normal(size=(60, 5))
     y = np.digitize(X @ np.linspace(1.0, -0.5, 5) + random.normal(size=60), [-1.0, 0.0, 1.0])
@@ -166,7 +172,7 @@ def test_a_point_keeps_a_tolerance_only_if_value_rows_and_stationarity_do() -> N
 
 
 def test_an_answer_is_shown_in_one_line() -> None:
-    """A person who prints it reads how it ended, and no matrices."""
+    """The line states the end of the run, without matrices."""
     problem = classification([[0.0], [1.0], [3.0]], [-1, 1, 1], C=1.0)
     answer = solve_declaration(declare("svm.soft.dual", problem), "CLARABEL")
     assert repr(answer) == "<Answer by CLARABEL to svm.soft.dual: optimal, objective 1.5>"

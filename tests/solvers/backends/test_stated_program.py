@@ -1,4 +1,4 @@
-"""cvxpy problems as programs in rational numbers, and what cvxpy's own bounds would do to them."""
+"""cvxpy problems as programs in rational numbers, and the effect of cvxpy's own bounds."""
 
 from __future__ import annotations
 
@@ -82,7 +82,8 @@ def test_a_problem_without_variables_is_a_program(kind: type[cp.Minimize | cp.Ma
 def test_highs_gets_no_bounds_that_nobody_stated() -> None:
     problem = example("cvxpy_bounds").hinge()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the product 0 times inf that makes the wrong bounds
+        # The warning is the product 0 times inf that makes the wrong bounds.
+        warnings.simplefilter("ignore")
         data, chain, inverse = problem.get_problem_data("HIGHS", solver_opts={})
     problem.unpack_results(
         chain.solve_via_data(problem, with_stated_bounds(problem, data, chain), False, False, {}),
@@ -105,7 +106,10 @@ def test_the_report_of_wrong_bounds_runs(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def hinges() -> dict[str, cp.Expression]:
-    """Losses of an affine expression of free variables, in the ways that cvxpy has for them, each with a lower bound."""
+    """Return losses of an affine expression of free variables, each with a lower bound.
+
+    They cover the atoms that cvxpy has for them.
+    """
     table = np.array([[1.0, 0.0, 2.0], [-1.0, 3.0, 0.0], [0.0, -2.0, 1.0], [2.0, 1.0, -1.0]])
     w, b = cp.Variable(3, name="w"), cp.Variable(name="b")
     short = 1 - cp.multiply([1.0, -1.0, 2.0, -2.0], table @ w + b)
@@ -125,7 +129,7 @@ def hinges() -> dict[str, cp.Expression]:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-# the product 0 times inf that makes the wrong bounds
+# The warning is the product 0 times inf that makes the wrong bounds.
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("loss", hinges())
 def test_every_backend_has_the_exact_optimum_of_every_kind_of_hinge(
@@ -138,8 +142,8 @@ def test_every_backend_has_the_exact_optimum_of_every_kind_of_hinge(
     options = entry.options(1e-8, 60.0, None)
     data, chain, inverse = problem.get_problem_data(backend, solver_opts=dict(options))
     data = with_stated_bounds(problem, data, chain)
-    # in a thread of its own, as everywhere: HiGHS 1.16 refuses a number of threads
-    # other than that of its first run in a thread
+    # A separate thread is needed: HiGHS 1.16 refuses a number of threads other than
+    # that of its first run in a thread.
     raw = interruptible(lambda: chain.solve_via_data(problem, data, False, False, dict(options)))
     problem.unpack_results(raw, chain, inverse)
     assert problem.objective.args[0].value == pytest.approx(

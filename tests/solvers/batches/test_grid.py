@@ -1,4 +1,4 @@
-"""Grids of costs and folds: every solution is the one that its problem has on its own."""
+"""Grids of costs and folds: every solution is that of its problem alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ COSTS = (0.01, 0.3, 1.0, 50.0, 1e4)
 
 
 def assert_same_optimum(found: Solution, problem: MarginProblem) -> None:
-    """Its proven interval is as narrow as asked, and meets the one of a run of its own on the problem that is meant."""
+    """Assert that the proven interval is as narrow as requested, and meets that of SMO.
+
+    SMO solves the intended problem alone.
+    """
     alone = solve(problem, "smo", tol=1e-7)
     assert found.ok, found.reason
     assert found.relative_gap <= 1e-7
@@ -64,7 +67,7 @@ def test_a_fold_of_a_tube_leaves_out_both_rows_of_a_point() -> None:
 
 @pytest.mark.slow
 def test_larger_problems_share_their_working_sets() -> None:
-    """More points than one working set."""
+    """There are more points than one working set holds."""
     Z = RNG.normal(size=(2300, 4))
     y = np.where(Z[:, 0] * Z[:, 1] + 0.3 * RNG.normal(size=2300) > 0, 1.0, -1.0)
     problem = classification(Z, y, 1.0, rbf(0.3))
@@ -87,7 +90,7 @@ def test_what_a_grid_does_not_take() -> None:
 
 
 def test_a_warm_start_outside_of_a_wide_tube_is_judged_by_its_own_f() -> None:
-    """Points inside the tube have no multipliers, but the start's f has already moved them."""
+    """Points inside the tube have no multipliers, but the start's f has moved them."""
     problem = regression(X, TARGETS, 5.0, 0.5, rbf(0.5))
     start = solve(problem, "smo", tol=1e-9)
     again = solve(problem, "smo", tol=1e-6, warm_start=start)

@@ -1,4 +1,4 @@
-"""One-vs-one classes: LIBSVM's decision values as far as the gaps of both determine them, and the problems that are meant."""
+"""One-vs-one classes: LIBSVM's decision values within both gaps, and the problems."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ PAIRS = list(combinations(range(10), 2))
 
 
 def absolute_gap(solution: Solution) -> float:
-    """Primal minus dual, from the relative gap."""
+    """Return primal minus dual, from the relative gap."""
     return solution.relative_gap * max(abs(solution.value), 1e-4 * solution.problem.scale)
 
 
 def of_libsvm(model: SVC, problem: MarginProblem, points: Any, first: int, second: int) -> Solution:
-    """LIBSVM's function and multipliers of two of its classes, as an answer to their problem."""
+    """Return LIBSVM's function and multipliers of two classes as a solution."""
     ends = np.concatenate([[0], np.cumsum(model.n_support_)])
     beta = np.zeros(len(points))
     for k, row in ((first, second - 1), (second, first)):
@@ -39,10 +39,13 @@ def of_libsvm(model: SVC, problem: MarginProblem, points: Any, first: int, secon
 
 
 def test_digits_are_libsvms() -> None:
-    """The primal is strongly convex: 1/2 |f - f*|^2 <= gap, so that each side knows f(x) to sqrt(2 gap k(x, x)); k(x, x) = 1."""
+    """By strong convexity 1/2 |f - f*|^2 <= gap, with k(x, x) = 1.
+
+    Each side therefore knows f(x) to sqrt(2 gap k(x, x)).
+    """
     seen, new, digit = X[::2], X[1::2], DIGIT[::2]
     model = SVC(C=1.0, gamma=1 / 64, tol=1e-6, decision_function_shape="ovo").fit(seen, digit)
-    # the bias may have an interval of its own
+    # The bias is excluded, because an interval of biases may be optimal.
     theirs = model.decision_function(new) - model.intercept_
     found = one_vs_one(seen, digit, 1.0, rbf(1 / 64), tol=1e-8)
     assert len(found) == len(PAIRS)
@@ -85,7 +88,7 @@ def test_every_pair_is_the_problem_of_its_two_classes(loss: Any) -> None:
 
 
 def test_a_given_gram_matrix_is_proved_once() -> None:
-    """And its parts have its shift, which two equal points need here."""
+    """Its parts have its shift, which two equal points need here."""
     Z, y = np.vstack([X[:60], X[:60]]), np.tile(DIGIT[:60] % 3, 2)
     K = classification(Z, np.ones(len(y)), kernel=linear()).gram.dense
     for solution, features in zip(

@@ -1,4 +1,7 @@
-"""Dual coordinate descent: proven intervals on no-bias machines and rankings, real ranking data, and rows of no curvature."""
+"""Dual coordinate descent: proven intervals, ranking data, and rows of no curvature.
+
+Problems are machines without a bias and rankings; some ranking data are real.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ checked = partial(reached, "coordinate_descent")
 
 
 def some_ranking(m: int, queries: int = 3, seed: int = 0) -> tuple[Any, Any, Any]:
-    """X (m, 5), three levels, queries."""
+    """Return X (m, 5), three levels, queries."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(m, 5))
     y = np.digitize(X[:, 0] + rng.normal(size=m), [-0.5, 0.8])
@@ -73,7 +76,7 @@ def test_ranking(C: float, kernel: Any, loss: LossName) -> None:
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_unscaled_features(loss: LossName) -> None:
-    """Single rows alone need tens of thousands of sweeps here."""
+    """Updates of single rows need tens of thousands of sweeps here."""
     checked(classification(CANCER.data, LABELS, 1.0, loss=loss, bias=False), time_limit=60)
 
 
@@ -96,7 +99,10 @@ def test_sparse_features_are_the_dense_ones() -> None:
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_entries_of_one_place_are_summed(loss: LossName) -> None:
-    """The curvature of a row is the square of its sums, and a CSR matrix may hold several entries of one place."""
+    """The curvature of a row is the square of its sums.
+
+    A CSR matrix may hold several entries of one place.
+    """
     X = SCALED[:60]
     thirds, places = np.repeat(X.ravel() / 3, 3), np.tile(np.repeat(np.arange(30), 3), 60)
     split = sparse.csr_array((thirds.copy(), places, np.arange(0, 5401, 90)), X.shape)
@@ -133,7 +139,7 @@ def test_no_pairs(loss: LossName) -> None:
 
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.5)])
 def test_a_pair_of_equal_points_is_lost(kernel: Any) -> None:
-    """No f tells them apart: alpha = c, and the loss is 1."""
+    """No f distinguishes them: alpha = c, and the loss is 1."""
     solution = checked(ranking_from_pairs([[1.0, 2.0], [1.0, 2.0]], [(0, 1)], C=3.0, kernel=kernel))
     assert solution.value == pytest.approx(3.0)
     assert solution.dual == pytest.approx([3.0])
@@ -192,7 +198,7 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
     stopped = solve(problem, "coordinate_descent", callback=lambda *_: True)
     assert "callback" in stopped.reason
     unreachable = solve(ranking(*some_ranking(80)), "coordinate_descent", tol=1e-18, time_limit=60)
-    # a gap of exactly 0 happens
+    # A gap of exactly 0 happens.
     assert unreachable.status in (
         Status.NUMERICAL_FAILURE,
         Status.OPTIMAL,
@@ -257,7 +263,7 @@ def test_dense_and_sparse_features_are_alike(bias: Any, loss: LossName) -> None:
         for F in (X, sparse.csr_array(X))
     )
     assert max(dense.lower, thin.lower) <= min(dense.upper, thin.upper)
-    # sums are in another order, and a gap falls short of the tolerance
+    # Sums are in another order, and a gap falls short of the tolerance.
     assert dense.iterations == pytest.approx(thin.iterations, abs=2)
 
 

@@ -1,4 +1,7 @@
-"""Cutting planes for the 1-slack form: its constraints against the listed pairs, its optima against the other solvers and Clarabel."""
+"""Cutting planes for the 1-slack form: constraints, and optima of other solvers.
+
+Constraints are compared with explicit pairs, optima also with Clarabel.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ KERNELS = [linear(), rbf(0.2), polynomial(2, 0.5, 1.0)]
 
 
 def ranked(C: float = 1.0, kernel: Any = None, **options: Any) -> MarginProblem:
-    """A ranking problem with the hinge."""
+    """Return a ranking problem with the hinge."""
     return ranking(*noisy_levels(), C, kernel, **options)
 
 
@@ -70,7 +73,10 @@ def test_clarabel_agrees(kernel: Any) -> None:
 
 
 def test_rows_of_any_kind() -> None:
-    """The form asks nothing of the rows but the hinge: a classification without a free bias has it, too."""
+    """The form constrains the rows only to the hinge.
+
+    A classification without a free bias has it, too.
+    """
     X, y, _ = noisy_levels()
     biases: tuple[Bias, ...] = (False, "penalized")
     for bias in biases:
@@ -108,7 +114,7 @@ def test_ten_million_pairs_and_more() -> None:
 
 @given(st.integers(0, 10_000), st.booleans())
 def test_the_sweeps_subset_is_the_listed_one(seed: int, ties: bool) -> None:
-    """Counts, A'c and the listed pairs agree exactly, on margins of exactly 1 too."""
+    """Counts, A'c and the explicit pairs agree exactly, on margins of exactly 1 too."""
     rng = np.random.default_rng(seed)
     f = rng.normal(size=20)
     if ties:
@@ -130,13 +136,16 @@ def test_the_sweeps_subset_is_the_listed_one(seed: int, ties: bool) -> None:
     assert alpha.ridge(costs) == pytest.approx(
         listed.multipliers(alpha.to_array()).ridge(rows.spread(costs))
     )
-    # the hinge is the gain of the subset less its pull on f
+    # The hinge is the linear dual term of the subset minus its transposed product with f.
     whole = rows.mixed(np.ones(1), [subset], costs)
     assert slacks.hinge() == pytest.approx(whole.sum() - whole.pull() @ f)
 
 
 def test_mixtures_are_feasible_and_their_bounds_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sum of mu that rounding has above 1 is brought below it; the sums in rationals are within the bounds."""
+    """A sum of mu that rounding has above 1 is brought below it.
+
+    The sums in rationals are within the bounds.
+    """
     monkeypatch.setattr(labelled_pairs, "MANY", 0)
     rng = np.random.default_rng(0)
     problem = ranked(0.1, per_query="mean")
@@ -176,7 +185,8 @@ def test_mixtures_are_feasible_and_their_bounds_hold(monkeypatch: pytest.MonkeyP
         assert outer.lower < inner.lower <= outer.lower + 1e-9 * outer.size
     dearer = problem.with_cost(0.2)
     assert dearer.repaired(alpha).sum() == pytest.approx(2 * alpha.sum())
-    within = problem.repaired(alpha)  # below C x weight exactly, which `group_costs` has rounded
+    # These are below C x weight exactly, which `group_costs` has rounded.
+    within = problem.repaired(alpha)
     assert within.sum() == pytest.approx(alpha.sum(), rel=1e-14)
     weights = present(problem.weights).tolist()
     assert all(
@@ -188,7 +198,10 @@ def test_mixtures_are_feasible_and_their_bounds_hold(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.2)], ids=lambda kernel: kernel.name)
 def test_the_bounds_close_in_along_the_trajectory(kernel: Any) -> None:
-    """One record a round: bounds close in from both sides, idle constraints are left out, and at most one more than features is active."""
+    """Each round records its bounds, which close in from both sides.
+
+    Idle constraints are excluded, and at most one more than the features is active.
+    """
     solution = checked(ranked(10.0, kernel), 1e-8)
     rounds = solution.trajectory
     assert [r.iteration for r in rounds] == list(range(present(solution.iterations) + 1))
@@ -213,10 +226,12 @@ def test_idle_constraints_change_no_optimum(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_nasty_data() -> None:
     X, y, qid = noisy_levels()
-    assert checked(ranking(X, np.ones(60), qid)).value == 0.0  # no pairs
+    # There are no pairs.
+    assert checked(ranking(X, np.ones(60), qid)).value == 0.0
     assert checked(ranked(1.0, query_weight={0: 0.0, 1: 0.0, 2: 0.0})).value == 0.0
     assert checked(ranking(np.zeros((3, 2)), [1.0, 1.0, 2.0])).value == pytest.approx(2.0)
-    both = ranking(np.vstack([X, X]), np.concatenate([y, -y]))  # equal points of different levels
+    # Equal points have different levels.
+    both = ranking(np.vstack([X, X]), np.concatenate([y, -y]))
     same_optimum(checked(both, 1e-8), solve(both, "huber", tol=1e-8))
     grid = ranking(np.round(X), y, qid)
     same_optimum(checked(grid, 1e-8), solve(grid, "huber", tol=1e-8))
@@ -273,7 +288,7 @@ def test_refusals() -> None:
 
 @given(margin_problems("rank.l1", max_points=9, tails=False))
 def test_any_small_problem(problem: MarginProblem) -> None:
-    """Degenerate data at moderate scales, with every kernel: the optimum is reached."""
+    """The optimum is reached on degenerate data of moderate scale, with every kernel."""
     if cutting_plane.REQUIREMENTS.refusal(problem) is None:
         same_optimum(checked(problem, 1e-8), solve(problem, "coordinate_descent", tol=1e-8))
 
@@ -282,7 +297,10 @@ def test_any_small_problem(problem: MarginProblem) -> None:
     st.integers(0, 10_000), st.integers(1, 6), st.integers(1, 3), st.sampled_from([1e-6, 1.0, 1e6])
 )
 def test_quadratic_programs_over_the_simplex(seed: int, k: int, rank: int, scale: float) -> None:
-    """No feasible point on a grid is better, and the gradient proves it, singular and zero matrices included."""
+    """No feasible point on a grid is better, and the gradient proves it.
+
+    Singular and zero matrices are included.
+    """
     rng = np.random.default_rng(seed)
     P = np.round(rng.normal(size=(k, rank)), 1) * scale
     G, b = P @ P.T, rng.normal(size=k) * scale**2 * rng.choice([1.0, 0.0, 100.0])
@@ -301,7 +319,10 @@ def test_quadratic_programs_over_the_simplex(seed: int, k: int, rank: int, scale
 
 
 def test_a_constraint_that_is_kept_already_is_no_progress() -> None:
-    """Where C K leaves float64 no digits, the one that is violated most is found again and again."""
+    """The most violated constraint is found repeatedly.
+
+    C K leaves float64 no digits here.
+    """
     x = [
         1.0246379171401465,
         0.9605127104502799,

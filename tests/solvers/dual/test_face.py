@@ -1,4 +1,4 @@
-"""Newton's method on a face: where it ends, nothing is left to gain over the rows still inside their bounds."""
+"""Newton's method on a face: at its end no row inside its bounds can gain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from optima import cpu_limit
 @pytest.mark.parametrize("balanced", [False, True], ids=["free", "balanced"])
 @given(st.integers(0, 2**32 - 1))
 def test_it_ends_at_the_optimum_of_the_rows_inside(balanced: bool, seed: int) -> None:
-    """Within the bounds, 1'x kept, the objective risen, and the gradient over the rows inside 0, or the same for all of them."""
+    """The end is within the bounds, keeps 1'x, and does not decrease the objective.
+
+    The gradient over the rows inside is 0, or equal for all of them.
+    """
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 12))
     B = rng.normal(size=(n, n + 5))
@@ -36,14 +39,17 @@ def test_it_ends_at_the_optimum_of_the_rows_inside(balanced: bool, seed: int) ->
 
 
 def test_a_direction_that_falls_without_curvature_is_not_taken() -> None:
-    """Where everything is next to 0 its square underflows (found by the properties of svr.l1)."""
+    """Near 0 the square of the direction underflows (found by the properties of svr.l1)."""
     assert _best_step(np.zeros((2, 2)), np.array([1e-200, 0.0]), np.array([-1.0, 0.0])) == 0.0
 
 
 @pytest.mark.parametrize("balanced", [False, True], ids=["free", "balanced"])
 @given(st.integers(0, 2**32 - 1))
 def test_a_matrix_that_rounding_has_spoilt_ends_the_climb(balanced: bool, seed: int) -> None:
-    """Differences of large kernel values may leave nothing but noise, negative diagonals included: x stays inside and does not fall."""
+    """Differences of large kernel values may leave noise, negative diagonals included.
+
+    x stays inside, and the objective does not fall.
+    """
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 8))
     noise = 10.0 ** rng.uniform(-8, 8) * rng.integers(-3, 4, size=(n, n))

@@ -1,4 +1,4 @@
-"""SMO: proven intervals, LIBSVM's optima, and the data on which pair steps go wrong."""
+"""SMO: proven intervals, LIBSVM's optima, and difficult data for pair steps."""
 
 from __future__ import annotations
 
@@ -43,14 +43,17 @@ checked = partial(reached, "smo")
 
 
 def assert_no_worse(solution: Solution, theirs: float) -> None:
-    """A peer's primal value is at least what is proved from below, and ours is not above it."""
+    """Assert that a peer's primal value is at least the lower bound.
+
+    The solution's upper bound is not above it.
+    """
     size = solution.interval.size
     assert theirs >= solution.lower - 1e-12 * size
     assert solution.upper <= theirs + 1e-6 * size
 
 
 def libsvm_value(problem: MarginProblem, model: Any, beta: Any) -> float:
-    """The primal value of LIBSVM's function at its best bias."""
+    """Return the primal value of LIBSVM's function at its best bias."""
     coefficients = np.zeros(problem.m)
     coefficients[model.support_] = beta
     f = problem.gram @ coefficients
@@ -87,14 +90,17 @@ def test_digits() -> None:
 
 @pytest.mark.parametrize("C", [0.01, 1.0])
 def test_unscaled_features_with_a_linear_kernel(C: float) -> None:
-    """K is about 1e6 and its spectrum reaches over ten powers of ten: pair steps alone need millions."""
+    """K is about 1e6 and its spectrum spans over ten powers of ten.
+
+    Pair steps alone need millions.
+    """
     solution = checked(classification(CANCER.data, LABELS, C), 1e-9, time_limit=60)
     assert solution.w is not None
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e-3, 1.0, 1e3, 1e6])
 def test_the_value_scales(scale: float) -> None:
-    """K times s^2 and C / s^2: the value times 1 / s^2."""
+    """Scaling K by s^2 and C by 1 / s^2 scales the value by 1 / s^2."""
     expected = checked(classification(SCALED, LABELS, 1.0), 1e-9).value
     value = checked(classification(scale * SCALED, LABELS, 1 / scale**2), 1e-9).value
     assert value * scale**2 == pytest.approx(expected, rel=1e-8)
@@ -218,7 +224,10 @@ def test_hard_rows_that_nothing_meets(problem: MarginProblem) -> None:
 
 @pytest.mark.parametrize("y", [[1, -1], [1, -1, -1, -1, -1]])
 def test_a_hard_margin_in_an_empty_space_ends(y: list[int]) -> None:
-    """A given Gram matrix of zeros is proved positive semidefinite by 1e-300 on its diagonal: values near the end of float64."""
+    """1e-300 on the diagonal proves a Gram matrix of zeros positive semidefinite.
+
+    The matrix is given, and values are near the end of float64.
+    """
     solution = solve(classification(np.zeros((len(y), len(y))), y, np.inf, precomputed()), tol=1e-9)
     assert solution.lower <= solution.upper
     assert solution.reason
@@ -267,7 +276,7 @@ def test_working_sets_find_the_same_optimum(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def clusters(n: int, seed: int = 0) -> tuple[Any, Any]:
-    """Two classes that a curve separates, with a tenth of the labels turned."""
+    """Return two classes separated by a curve, with a tenth of the labels flipped."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 6))
     y = np.where(X[:, 0] + X[:, 1] ** 2 > 1.0, 1.0, -1.0)
@@ -277,7 +286,10 @@ def clusters(n: int, seed: int = 0) -> tuple[Any, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
 def test_many_points_take_working_sets(C: float) -> None:
-    """More points than one working set holds: LIBSVM's optimum, and a gap below what the interval's bounds on rounding resolve."""
+    """The optimum is LIBSVM's, for more points than one working set holds.
+
+    The gap is below the resolution of the interval's bounds on rounding.
+    """
     X, y = clusters(2500)
     problem = classification(X, y, C, rbf(1 / 6))
     model = SVC(C=C, gamma=1 / 6, tol=1e-4, cache_size=500).fit(X, y)
@@ -286,7 +298,10 @@ def test_many_points_take_working_sets(C: float) -> None:
 
 
 def test_a_solve_within_a_callback_changes_neither_result() -> None:
-    """Both runs keep a block of K in memory that is used again; the outer one has its block once it has taken a step."""
+    """Both runs keep a block of K in memory for reuse.
+
+    The outer one has its block once it has taken a step.
+    """
     outer, inner = (classification(*clusters(80, seed), 10.0, rbf(1 / 6)) for seed in (0, 1))
     within: list[Solution] = []
 
@@ -329,13 +344,19 @@ def test_sparse_features_are_their_dense_ones(kernel: Any) -> None:
 
 
 def test_far_points_lose_no_digits() -> None:
-    """gamma |x|^2 in the thousands: products of features have no digits left for the exponent, differences have."""
+    """gamma |x|^2 is in the thousands: products of features leave the exponent no digits.
+
+    Differences of features leave some.
+    """
     X = 200.0 * SCALED[:200]
     checked(classification(X, LABELS[:200], 1.0, rbf(0.5)))
 
 
 def test_a_point_is_never_its_own_partner() -> None:
-    """Its curvature with itself is rounding, over which any slope is a large gain: the sum of a would be lost in a tube around 0."""
+    """Its curvature with itself is rounding, and any slope over rounding is a large gain.
+
+    The sum of a would be lost in a tube around 0.
+    """
     X = DIABETES.data * 20
     for epsilon in (0.0, 1e-9, 1.0):
         solution = checked(regression(X, DIABETES.target, 100.0, epsilon, rbf(0.05)), 1e-8)
@@ -344,7 +365,7 @@ def test_a_point_is_never_its_own_partner() -> None:
 
 
 def test_weights_of_both_sides_of_a_tube_may_differ() -> None:
-    """Rows weigh what their own weight says, also where the squared hinge makes it a ridge."""
+    """Rows have their own weights, also where the squared hinge makes them a ridge."""
     for loss in ("hinge", "squared_hinge"):
         even = regression(DIABETES.data[:150], DIABETES.target[:150], 1.0, 5.0, rbf(10.0), loss)
         weights = np.random.default_rng(0).uniform(0.1, 3.0, even.p)
@@ -411,7 +432,7 @@ def test_refusals() -> None:
 
 @given(st.data())
 def test_any_small_problem(data: st.DataObject) -> None:
-    """Integer points, so that duplicates and ties abound; every cost in {0, 0.1, 1, 10}."""
+    """Integer points have many duplicates and ties; every cost is in {0, 0.1, 1, 10}."""
     m = data.draw(st.integers(1, 9), "m")
     X = data.draw(st.lists(st.tuples(*[st.integers(-3, 3)] * 2), min_size=m, max_size=m), "X")
     kernel = data.draw(st.sampled_from([linear(), rbf(0.5), polynomial(2, 1.0, 1.0)]), "kernel")
@@ -439,7 +460,7 @@ def test_the_order_of_points_does_not_matter(order: list[int], C: float) -> None
 
 
 def test_ten_digits_where_the_multipliers_grid_is_coarser() -> None:
-    """The grid is as coarse as the sum of all multipliers is large: f is not taken from it."""
+    """The grid is as coarse as the sum of all multipliers is large: f does not use it."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 4))
     y = np.where(rng.random(900) < 0.5, 1.0, -1.0)
@@ -449,7 +470,10 @@ def test_ten_digits_where_the_multipliers_grid_is_coarser() -> None:
 
 
 def test_regression_of_few_dimensions_and_huge_products() -> None:
-    """442 points, 66 dimensions, K of 1e14: the free points are found by turns of pair steps and Newton's method, and by many turns."""
+    """442 points, 66 dimensions, K of 1e14.
+
+    Many turns of pair steps and Newton's method find the free points.
+    """
     X = StandardScaler().fit_transform(DIABETES.data)
     y = (DIABETES.target - DIABETES.target.mean()) / DIABETES.target.std()
     problem = regression(1e3 * X, y, 1e-6, 0.1, polynomial(2, 1.0, 1.0))
@@ -485,7 +509,7 @@ def test_a_tube_as_wide_as_float64_ends_at_zero() -> None:
 
 
 def test_multipliers_that_prove_nothing_end_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All pairs are at their ends and the violation is below 0, but the repaired multipliers are 0."""
+    """All pairs are at their ends with a violation below 0; repaired multipliers are 0."""
     monkeypatch.setattr(MarginProblem, "repaired", lambda problem, alpha: np.zeros(problem.p))
     found = solve(
         classification(np.arange(4.0)[:, None], [-1, -1, 1, 1], 1e-300), "smo", time_limit=60.0
@@ -505,7 +529,10 @@ def test_multipliers_near_the_smallest_float_are_optimal(C: float) -> None:
 
 @pytest.mark.slow
 def test_one_thread_holds_for_every_blas() -> None:
-    """scipy brings a BLAS of its own, which is loaded late: a limit that was set up before it left Cholesky's factors to all processors."""
+    """scipy has its own BLAS, which is loaded late.
+
+    An earlier limit left Cholesky's factors to all processors.
+    """
     code = """
 from equimargin.formulations import classification
 from equimargin.solvers import solve
@@ -522,7 +549,10 @@ assert known >= {each["filepath"] for each in ThreadpoolController().info() if e
 def test_few_points_of_a_large_cost_are_left_to_newton_after_as_many_steps_as_many_points_are() -> (
     None
 ):
-    """Few points begin in float64, in which nothing ended the pair steps early: five times as many were taken."""
+    """Few points begin in float64, where nothing ended the pair steps early.
+
+    They took five times as many.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 20))
     found = solve(
@@ -543,7 +573,10 @@ def test_few_points_of_a_large_cost_are_left_to_newton_after_as_many_steps_as_ma
 def test_points_that_stay_in_a_working_set_keep_their_places(
     new: set[int], old: set[int], order: Any
 ) -> None:
-    """The others take the places that are left, so that only their rows and columns of the block are computed anew."""
+    """The other points take the remaining places.
+
+    Only their rows and columns of the block are computed anew.
+    """
     points, before = (
         np.array(sorted(new), dtype=np.intp),
         np.array(order.sample(sorted(old), len(old)), dtype=np.intp),

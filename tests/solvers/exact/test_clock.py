@@ -1,4 +1,4 @@
-"""Every loop of exact arithmetic asks the clock, and what is not interrupted is forecast."""
+"""Clock checks in every loop of exact arithmetic, and forecasts of other work."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from narrow import as_a
 
 
 class Asked(Clock):
-    """A clock that counts what it is asked about, and is out of time from some question on."""
+    """Clock that counts its checks, and is out of time after a number of them."""
 
     def __init__(self, until: float = np.inf) -> None:
         super().__init__(1e9)
@@ -39,7 +39,7 @@ class Asked(Clock):
 
 
 def soft_margins(m: int) -> Program:
-    """Soft margins of m points on a line."""
+    """Return soft margins of m points on a line."""
     rng = np.random.default_rng(m)
     x, y = rng.normal(size=m), np.where(rng.random(m) < 0.5, 1.0, -1.0)
     margins = np.column_stack([-y * x, -y, -np.eye(m)])
@@ -100,7 +100,10 @@ def test_a_mixture_asks_before_every_test() -> None:
 
 
 def test_a_solution_leaves_the_time_for_its_check() -> None:
-    """A solution of many digits is refused where the time that is left does not suffice to put it into its program."""
+    """A solution of many digits is refused if the remaining time is too short.
+
+    The time is that of its substitution into its program.
+    """
     program = soft_margins(3)
     long = [Fraction(1, 3**10_000)] * program.n
     assert (
@@ -115,7 +118,7 @@ def test_a_solution_leaves_the_time_for_its_check() -> None:
 
 
 def given_matrix(m: int) -> MarginProblem:
-    """A soft margin of m points with a given Gram matrix."""
+    """Return a soft margin of m points with a given Gram matrix."""
     X = np.random.default_rng(m).normal(size=(m, 2))
     return as_a(
         MarginProblem,
@@ -124,7 +127,7 @@ def given_matrix(m: int) -> MarginProblem:
 
 
 def test_the_proof_that_a_given_matrix_is_positive_semidefinite_is_forecast() -> None:
-    """It is not interrupted, and takes in proportion to m^4."""
+    """The proof is not interrupted, and takes time in proportion to m^4."""
     ahead = []
     for m in (5, 10, 20):
         problem, clock = given_matrix(m), Asked()
@@ -159,4 +162,5 @@ def test_no_optimum_is_claimed_where_the_time_does_not_suffice_for_that_proof(
     path = exact_path(problem, time_limit=60.0)
     assert not path.pieces
     assert "characteristic polynomial" in path.stopped
-    assert exact_optimum(problem).status is Status.OPTIMAL  # no limit, whatever is foreseen
+    # Without a limit the forecast has no effect.
+    assert exact_optimum(problem).status is Status.OPTIMAL

@@ -1,4 +1,7 @@
-"""Exact optima: known ones, degenerate ones checked from the definitions, wrong starts, limits, refusals."""
+"""Exact optima: known and degenerate problems, wrong starts, limits, refusals.
+
+Degenerate optima are checked from the definitions.
+"""
 
 from __future__ import annotations
 
@@ -141,7 +144,10 @@ def test_more_pairs_than_points_with_a_weight_for_every_query() -> None:
 
 
 def test_a_given_matrix_of_a_linear_program_is_left_as_it_is(tmp_path: Path) -> None:
-    """A shift of 1e-13 changes the optimum by 5e-7 of itself where the coefficients are as large as they are for a nearly singular K."""
+    """A shift of 1e-13 changes the optimum by a relative 5e-7 at large coefficients.
+
+    A nearly singular K has coefficients of this size.
+    """
     X = np.random.default_rng(0).normal(size=(12, 2))
     y = np.where(X[:, 0] > 0, 1.0, -1.0)
     problem = one_norm_classification(X, y, kernel=rbf(1e-4))
@@ -161,7 +167,7 @@ def test_an_intercept_over_a_given_matrix_keeps_equal_points_apart() -> None:
     G = np.array([[2.0, 1.0], [2.0, 1.0], [0.0, 1.0], [-1.0, 1.0]])
     problem = classification(G @ G.T, [1, -1, 1, -1], 1000.0, precomputed(), bias="penalized")
     assert problem.kernel.given
-    # which is on the diagonal alone, so that rows of K that were equal no longer are
+    # The shift is on the diagonal only, so that equal rows of K become different.
     assert problem.shift
     beta = np.array([1e6, -1e6, 1.0, 0.0])
     exact = nightly.Definition(problem).primal([Fraction(v) for v in beta.tolist()], Fraction(0))
@@ -221,7 +227,7 @@ def test_an_interval_that_misses_the_optimum_is_seen() -> None:
     assert not nightly._contains(5.0, 6.0, None)
 
 
-# Wherever it starts.
+# Starting points.
 
 
 @pytest.mark.slow
@@ -290,7 +296,7 @@ def test_conditions_that_do_not_hold_are_an_error() -> None:
             check_optimality(numbers, as_fractions(alpha), b)
 
 
-# What is solved.
+# Solved problems.
 
 
 @given(arrays(np.float64, (2, 3), elements=st.floats(allow_nan=False, allow_infinity=False)))
@@ -386,7 +392,7 @@ def test_a_limit_ends_the_pivots_with_feasible_multipliers() -> None:
 
 
 def test_limits_hold_where_no_linear_system_is_solved() -> None:
-    """Every pair goes from 0 to C, none is ever solved for."""
+    """Every pair goes from 0 to C; no linear system is solved."""
     problem = ranking(np.arange(12.0)[:, None], np.arange(12), C=1e-9)
     start = Point(alpha=np.zeros(problem.p))
     assert exact_optimum(problem, start=start, max_iter=problem.p).pivots == problem.p
@@ -451,7 +457,7 @@ def test_targets_near_the_end_of_float64_have_an_optimum(epsilon: float) -> None
 
 
 def test_a_cost_near_the_end_of_float64_has_an_optimum() -> None:
-    """f = 0 nearly: the hinge of all four rows is 1, and C^2 is too small to be a float."""
+    """f is nearly 0: the hinge of all four rows is 1, and C^2 is too small to be a float."""
     found = exact_optimum(
         classification(np.arange(4.0)[:, None], [-1, -1, 1, 1], 1e-300), time_limit=20.0
     )

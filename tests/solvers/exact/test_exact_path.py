@@ -1,4 +1,7 @@
-"""Paths in rational numbers: the exact optimum at every C, f without a jump, and the breakpoints of the float path."""
+"""Paths in rational numbers: the exact optimum at every C, f without a jump.
+
+Breakpoints are compared with those of the float path.
+"""
 
 from __future__ import annotations
 
@@ -28,31 +31,37 @@ from equimargin.testing import margin_problems
 
 HINGES = ("svm.soft", "svm.nobias", "svr.l1", "rank.l1")
 FARTHEST = 1e6
-"""How many times the first breakpoint C may be for floats to be asked: what 0.1 + 0.2 != 0.3 makes of the data comes later."""
+"""Largest C, relative to the first breakpoint, for the comparison with floats.
+
+Beyond it comes the effect of 0.1 + 0.2 != 0.3 on the data.
+"""
 LINE = [[0.0], [1.0], [3.0]]
 
 
 def exactly(*values: float | Fraction) -> tuple[Fraction, ...]:
-    """The numbers as Fractions."""
+    """Return the numbers as Fractions."""
     return tuple(Fraction(v) for v in values)
 
 
 def drawn(data: st.DataObject, family: str, tails: bool = True) -> MarginProblem:
-    """A problem with the hinge and rational kernel values, no row of it hard."""
+    """Sample a problem with the hinge and rational kernel values, without hard rows."""
     problem: Any = data.draw(margin_problems(family, 6, tails))
     assume(not np.isinf(problem.unit_weights).any())
-    return problem if rational_kernel(problem.kernel) else given_gram(problem)  # type: ignore[return-value]
+    return problem if rational_kernel(problem.kernel) else given_gram(problem)  # type: ignore[return-value]  # prose-ok: long-line
 
 
 def some_of(name: str, step: int, kernel: Any = None) -> MarginProblem:
-    """Every so manieth row of bundled data, in their first two features."""
+    """Return every `step`-th row of bundled data, in the first two features."""
     data = load(name)
     X: Any = data.X
     return classification(X[::step, :2], data.y[::step], kernel=kernel)
 
 
 def is_exact_at(path: ExactPath, C: float) -> bool:
-    """Whether the optimum, and the ends of all best biases, are those of the exact pivots for this C alone."""
+    """Return True if the optimum at C equals that of the exact pivots for C alone.
+
+    Both have the same value and the same ends of all best biases.
+    """
     found = exact_optimum(path.problem.with_cost(C))
     return found.value == path.value(C) and found.bias == path.bias(C)
 
@@ -83,9 +92,12 @@ def test_a_whole_path_is_the_exact_optimum_at_every_cost(family: str, data: st.D
 @given(data=st.data())
 @settings(max_examples=15)
 def test_float_breakpoints_are_the_exact_ones(family: str, data: st.DataObject) -> None:
-    """Where f of the points makes a turn, the float path has a breakpoint; it may have more, where multipliers alone make one."""
+    """The float path has a breakpoint wherever f of the points makes a turn.
+
+    It may have more, where only multipliers make one.
+    """
     problem = drawn(data, family, tails=False)
-    # equal points are made different by its shift, in the sixteenth digit
+    # The shift of a given matrix makes equal points different in the sixteenth digit.
     assume(not problem.kernel.given)
     exact, floats = exact_path(problem), regularization_path(problem, 0.0)
     assume(floats.complete and len(floats.lambdas))
@@ -97,7 +109,7 @@ def test_float_breakpoints_are_the_exact_ones(family: str, data: st.DataObject) 
 
 
 def turned(old: Any, new: Any) -> bool:
-    """Whether the slope of f changes by more than float64 leaves of it."""
+    """Return True if the slope of f changes by more than the rounding of float64."""
     size = max(map(abs, (*old.f_slope, *new.f_slope)))
     return any(abs(a - b) > size / 10**4 for a, b in zip(old.f_slope, new.f_slope, strict=True))
 
@@ -113,7 +125,10 @@ def test_two_points_have_the_path_that_is_known() -> None:
 
 
 def test_biases_are_an_interval_below_and_one_line_above() -> None:
-    """alpha = C for both points until w = C is 1; then b = -w (1 + 0) / 2 only, and before all with 1 - w x - b >= 0 and 1 + b >= 0."""
+    """alpha = C for both points until w = C is 1; only then b = -w (1 + 0) / 2.
+
+    Before that, b is any with 1 - w x - b >= 0 and 1 + b >= 0.
+    """
     path = exact_path(classification([[0.0], [1.0]], [-1, 1]))
     assert path.breakpoints == exactly(2)
     below, above = path.pieces
@@ -124,7 +139,7 @@ def test_biases_are_an_interval_below_and_one_line_above() -> None:
 
 
 def test_breakpoints_of_bundled_data_are_those_of_the_float_path() -> None:
-    """The float path has its end as one more."""
+    """The float path has its end as an additional breakpoint."""
     problem = some_of("breast_cancer", 15, polynomial(2))
     exact, floats = exact_path(problem), regularization_path(problem, 0.0)
     ends = 1 / floats.lambdas[floats.lambdas > 0]
@@ -153,7 +168,10 @@ def test_no_pairs_have_one_piece() -> None:
 
 
 def test_points_that_depend_on_each_other_have_a_path() -> None:
-    """Equal points share their multipliers in many ways; f has one path, that of a point of twice the weight."""
+    """Equal points share their multipliers in many ways; f has one path.
+
+    It is the path of a point of twice the weight.
+    """
     X, y = [[1.0], [1.0], [-1.0], [-3.0]], [1, 1, -1, -1]
     twice, heavy = (
         exact_path(classification(X, y)),

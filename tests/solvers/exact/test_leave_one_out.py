@@ -1,4 +1,7 @@
-"""The leave-one-out error as an exact step function: that of as many exact optima as there are points, at every C."""
+"""Leave-one-out error as an exact step function of C.
+
+At every C it equals the error of one exact optimum per point.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ def test_the_error_is_that_of_an_optimum_for_every_point(family: str, data: st.D
 
 
 def some(bias: bool = True) -> MarginProblem:
-    """Points of an integer grid, each with some label."""
+    """Return points of an integer grid, each with some label."""
     rng = np.random.default_rng(1)
     return classification(
         rng.integers(-4, 5, (12, 2)), rng.choice([-1, 1], 12), kernel=polynomial(2), bias=bias
@@ -45,7 +48,7 @@ def some(bias: bool = True) -> MarginProblem:
 
 
 def changes(found: LeaveOneOutPath) -> list[tuple[int, int]]:
-    """The error between its steps."""
+    """Return the error between its steps."""
     return [(error.least, error.most) for error in found.after_steps]
 
 
@@ -78,7 +81,10 @@ def test_a_part_is_that_of_the_whole() -> None:
 
 
 def test_two_points_have_the_error_that_is_known() -> None:
-    """Without the point -1, w = min(C, 1) of the point 1 is on the right side of it, and the other way round; at C = 0 on none."""
+    """Without the point -1, w = min(C, 1) of the point 1 is on the right side of it.
+
+    Without the point 1 likewise; at C = 0 the optimum is on no side.
+    """
     found = exact_leave_one_out(classification([[-1.0], [1.0]], [-1, 1], bias=False))
     assert found.steps == (Fraction(0),)
     assert changes(found) == [(0, 0)]
@@ -92,7 +98,7 @@ def test_a_single_point_of_a_class_is_always_on_the_wrong_side() -> None:
 
 
 def test_points_with_no_multiplier_are_not_followed_again() -> None:
-    """Far points that are on the right side have none, on the whole path but its beginning."""
+    """Far points on the right side have none, on the whole path except its beginning."""
     X, y = (
         [[-1.0], [1.0], *[[k] for k in range(-20, -3)], *[[k] for k in range(3, 20)]],
         [-1, 1, *[-1] * 17, *[1] * 17],

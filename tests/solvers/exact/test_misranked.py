@@ -1,4 +1,7 @@
-"""The least number of misordered pairs against every direction of the plane and every order of few points, its proofs replayed."""
+"""Minimum number of misordered pairs against enumeration, with its proofs replayed.
+
+The enumeration is of every direction of the plane and every order of few points.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ def differences(problem: MarginProblem) -> list[list[Fraction]]:
 
 
 def replayed(found: LeastMisranked, D: list[list[Fraction]]) -> None:
-    """The rays are rays, no smaller set of rows meets all of them, and w misorders no more than it says."""
+    """Assert that the rays are rays, and that no smaller set of rows meets all of them.
+
+    w misorders exactly the reported rows.
+    """
     for ray in found.rays:
         assert all(v > 0 for v in ray.multipliers)
         assert not any(
@@ -79,7 +85,8 @@ def test_with_an_rbf_kernel_it_is_that_of_every_order_of_the_different_points(
     found = least_misranked(problem)
     place = np.unique(X[:, 0], return_inverse=True)[1]
     rows = as_a(Pairs, problem.rows)
-    for ray in found.rays:  # a circulation: as much comes to every point as leaves it
+    # A ray is a circulation: the flow into every point equals the flow out.
+    for ray in found.rays:
         of = list(ray.rows)
         assert sorted(place[rows.preferred[of]].tolist()) == sorted(place[rows.other[of]].tolist())
     assert found.proven

@@ -34,7 +34,7 @@ from oracles.program_conditions import holds
 
 
 def anywhere(program: Program, seed: int) -> FloatSolution:
-    """Floats that have nothing to do with the program."""
+    """Return floats unrelated to the program."""
     rng = np.random.default_rng(seed)
     n, m, r = program.n, len(program.b), len(program.h)
     return FloatSolution(rng.normal(size=n), rng.normal(size=m), rng.random(r), rng.random(r))
@@ -56,7 +56,10 @@ def test_from_any_face_pivots_end_in_the_optimum_or_in_a_ray(program: Program, s
 
 
 def meeting(n: int, noise: float) -> Program:
-    """min q'x over 2 n rows through about the corner 1 of n unknowns: a rounding of their ends makes them miss each other."""
+    """Return min q'x over 2 n rows that nearly meet at the corner 1 of n variables.
+
+    Rounding of their ends makes them miss each other.
+    """
     rng = np.random.default_rng(5)
     G = -rng.integers(1, 10, (2 * n, n)) / 10.0
     return program_from_arrays(
@@ -67,7 +70,7 @@ def meeting(n: int, noise: float) -> Program:
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [1e-15, 1e-13, 1e-11])
 def test_rows_that_meet_in_one_point_but_for_a_rounding_take_pivots(noise: float) -> None:
-    """Mending all wrong rows at once goes round in circles there."""
+    """Correcting all wrong rows at once cycles here."""
     program = meeting(16, noise)
     floats: Any = solve_in_floats(program, Clock(10.0))
     assert optimum_on_face(program, floats, Clock(60.0)) is None
@@ -83,7 +86,10 @@ def test_rows_that_meet_in_one_point_but_for_a_rounding_take_pivots(noise: float
 def test_an_infeasible_and_an_unbounded_program_end_in_rays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Floats that claim nothing are believed to be near an optimum: pivots find that there is none, and why."""
+    """Floats without a reported status count as close to an optimum.
+
+    Pivots find that there is none, and the reason.
+    """
     monkeypatch.setattr(optimum, "solve_in_floats", lambda program, clock: anywhere(program, 1))
     infeasible = program_from_arrays([[1.0]], [0.0], G=[[1.0], [-1.0]], h=[-1.0, -1.0])
     outcome = program_optimum(infeasible)

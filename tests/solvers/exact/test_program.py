@@ -1,4 +1,7 @@
-"""Exact optima of any convex quadratic or linear program, judged by the conditions from their definitions, by HiGHS and closed forms."""
+"""Exact optima of any convex quadratic or linear program.
+
+They are checked by the conditions from their definitions, by HiGHS and closed forms.
+"""
 
 from __future__ import annotations
 
@@ -199,7 +202,10 @@ def test_no_float_but_0_is_read_as_0(tiny: float) -> None:
 
 
 def test_every_pivot_asks_the_clock_for_the_time_that_the_last_one_took() -> None:
-    """Both pivots of an exchange do: min -x1 - x2 over a triangle has nothing but exchanges."""
+    """Both pivots of an exchange do.
+
+    min -x1 - x2 over a triangle has nothing but exchanges.
+    """
     asked: list[float] = []
 
     class Patient(Clock):
@@ -243,7 +249,10 @@ def test_the_clock_ends_a_run_with_a_reason() -> None:
 
 @pytest.mark.parametrize("m", [3, 7, 10])
 def test_the_reading_decides_where_rounding_does(m: int) -> None:
-    """One-class SVM at nu = 1: with fl(1/m) the m slacks cost less than rho gains, so that the program of the floats has no lower bound."""
+    """One-class SVM at nu = 1: with fl(1/m) the m slacks cost less than rho gains.
+
+    The program of the floats therefore has no lower bound.
+    """
     q = np.append(-1.0, np.full(m, 1 / m))
     G, h = (
         np.vstack(
@@ -264,7 +273,8 @@ def test_the_reading_decides_where_rounding_does(m: int) -> None:
 @given(st.integers(-10_000, 10_000), st.integers(1, 10_000), st.integers(0, 3))
 def test_a_float_near_a_simple_fraction_is_read_as_it(p: int, q: int, ulps: int) -> None:
     number = p / q
-    moved = number + ulps * np.spacing(number) if number else number  # away from 0
+    # The number moves away from 0.
+    moved = number + ulps * np.spacing(number) if number else number
     assert read(moved, "fractions") == Fraction(p, q)
     assert read(moved, "exact") == Fraction(moved)
 
@@ -373,7 +383,7 @@ PUBLISHED = {
         "ZECEVIC2": -4.125,
     },
 }
-"""Optima of Maros-Meszaros problems as their collection prints them."""
+"""Optima of Maros-Meszaros problems as published with their collection."""
 
 
 @pytest.mark.skipif(

@@ -1,4 +1,4 @@
-"""Derivatives of exact optima: known ones, kinks, differences of exact optima, refusals."""
+"""Derivatives of exact optima: known values, kinks, finite differences, refusals."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ ZERO = Fraction(0)
 
 
 def test_one_point_whose_optimum_is_known_in_closed_form() -> None:
-    """A point at x of label 1, no bias: f(x) = min(C x^2, 1) and V = C - C^2 x^2 / 2, then 1 / (2 x^2), with a kink of f at C x^2 = 1."""
+    """A point at x of label 1, no bias: f(x) = min(C x^2, 1).
+
+    V = C - C^2 x^2 / 2, then 1 / (2 x^2), with a kink of f at C x^2 = 1.
+    """
 
     def at(C: float, parameter: Parameter, x: float = 2.0) -> Any:
         return exact_sensitivity(
@@ -69,7 +72,10 @@ def test_one_point_whose_optimum_is_known_in_closed_form() -> None:
 
 
 def test_the_squared_hinge_has_no_kink_of_first_order_where_a_row_is_violated() -> None:
-    """One point at 1: alpha = 2 C u and f = 2 C / (1 + 2 C), whose derivative in C is 2 / (1 + 2 C)^2."""
+    """One point at 1: alpha = 2 C u and f = 2 C / (1 + 2 C).
+
+    The derivative of f in C is 2 / (1 + 2 C)^2.
+    """
     problem = classification([[1.0]], [1.0], 0.5, linear(), "squared_hinge", bias=False)
     found = exact_sensitivity(problem, Cost())
     assert found.f == (OneSidedDerivatives(Fraction(1, 2), Fraction(1, 2)),)
@@ -78,7 +84,7 @@ def test_the_squared_hinge_has_no_kink_of_first_order_where_a_row_is_violated() 
 
 
 def test_the_derivative_in_the_cost_is_the_sum_of_losses() -> None:
-    """The envelope formula, at an optimum of many rows and with weights."""
+    """The envelope formula holds at an optimum of many rows and with weights."""
     rng = np.random.default_rng(0)
     X, y = rng.integers(-4, 5, (30, 3)).astype(np.float64), rng.choice([-1.0, 1.0], 30)
     weight = rng.choice([0.5, 1.0, 2.0], 30)
@@ -99,7 +105,10 @@ def test_the_derivative_in_the_cost_is_the_sum_of_losses() -> None:
 
 
 def test_the_bias_of_the_tutorials_xor_is_unique_on_one_side_alone() -> None:
-    """At C = 1/8 all multipliers reach their bound; with less cost every bias of an interval is optimal."""
+    """At C = 1/8 all multipliers reach their bound.
+
+    With less cost every bias of an interval is optimal.
+    """
     found = exact_sensitivity(classification(*XOR, 0.125, polynomial(2, 1.0, 1.0)), Cost())
     assert found.bias == OneSidedDerivatives(None, ZERO)
     assert found.f[0] == OneSidedDerivatives(Fraction(-8), ZERO)
@@ -129,7 +138,10 @@ def test_a_weight_of_0_has_a_derivative_to_the_right_alone() -> None:
 
 @given(st.sampled_from(SOFT), st.integers(0, 2**32 - 1))
 def test_derivatives_are_the_limits_of_differences(family: str, seed: int) -> None:
-    """Degenerate instances, a number of each drawn; both sides, the value, f, f at new points and the bias."""
+    """Degenerate instances are sampled, each with both sides.
+
+    Compared are the value, f, f at new points and the bias.
+    """
     problem = instance(family, [seed])
     if problem is not None:
         found, wrong = derived(problem, [seed])
@@ -140,14 +152,20 @@ def test_derivatives_are_the_limits_of_differences(family: str, seed: int) -> No
 def test_what_is_proven_of_all_functions_near_the_optimum_holds_of_drawn_ones(
     family: str, seed: int
 ) -> None:
-    """Functions whose distance from the optimum is known exactly, and both ends of the exact optimum."""
+    """The functions have an exactly known distance from the optimum.
+
+    Both ends of the exact optimum are compared.
+    """
     problem = instance(family, [seed])
     assert problem is None or not list(wrong_bounds(problem, [seed]))
 
 
 @pytest.mark.parametrize("squared", [False, True])
 def test_the_oracle_of_best_biases_finds_the_ends_of_exact_optima(squared: bool) -> None:
-    """Its ends are those of the exact optimum, which are checked elsewhere; some of them are two, some are none."""
+    """Its ends are those of the exact optimum, which other tests check.
+
+    Some optima have two ends, some have none.
+    """
     kinds = set()
     for i in range(60):
         problem = instance("svm.l2" if squared else "svm.soft", [5, i])
@@ -205,7 +223,7 @@ def test_the_example_shows_a_derivative_that_the_function_has_nowhere(
 def test_the_curvature_of_the_kernel_decides_which_equal_point_keeps_its_multiplier(
     X: Any, y: Any, C: float
 ) -> None:
-    """Instances at which f moves otherwise if half the second derivative of f at the moving point is taken for 0."""
+    """f moves otherwise if half its second derivative at the moving point is taken for 0."""
     data = np.array(X, dtype=np.float64)
     problem = classification(
         data, np.array(y, dtype=np.float64), C, polynomial(2, 1.0, 1.0), bias=False
@@ -216,7 +234,10 @@ def test_the_curvature_of_the_kernel_decides_which_equal_point_keeps_its_multipl
 
 
 def test_of_the_optimal_biases_those_are_followed_that_stay_optimal() -> None:
-    """Without a unique bias the row that becomes dearer chooses the end of the interval, to each side another one."""
+    """Without a unique bias the row of increasing weight selects an end of the interval.
+
+    Each side of the derivative has another end.
+    """
     problem = classification(
         [[-2.0], [0.0], [-1.0]], [1.0, -1.0, -1.0], 1.0, linear(), sample_weight=[1.0, 0.5, 1.0]
     )
@@ -227,7 +248,7 @@ def test_of_the_optimal_biases_those_are_followed_that_stay_optimal() -> None:
 
 
 def test_a_weight_of_0_on_the_margin_is_not_followed_below_0() -> None:
-    """Found by the campaign: to the left there is no program to solve."""
+    """To the left there is no program to solve (found by the campaign)."""
     problem = instance("svm.nobias", [11, 3, 208])
     assert problem is not None
     found, wrong = derived(problem, [11, 3, 208])
@@ -236,7 +257,7 @@ def test_a_weight_of_0_on_the_margin_is_not_followed_below_0() -> None:
 
 
 def test_the_campaign_counts_what_it_judges() -> None:
-    """Its lines, and an exit status of 0 where nothing is wrong."""
+    """The counts are in its lines; the exit status is 0 without failures."""
     lines: list[str] = []
     assert CAMPAIGN.main(["--examples", "10", "--seed", "3"], lines.append) == 0
     assert len(lines) == 11
@@ -245,7 +266,6 @@ def test_the_campaign_counts_what_it_judges() -> None:
 
 
 def test_what_is_asked_wrongly_is_refused() -> None:
-    """Each in a sentence of its own."""
     X, y = np.array([[0.0], [1.0]]), np.array([-1.0, 1.0])
     problem = classification(X, y, 1.0)
     with pytest.raises(ValueError, match="a linear program may have many optimal functions"):

@@ -1,4 +1,7 @@
-"""Hard margins without a bias: optima against exact ones, rays against arithmetic of their own, and sizes that nobody lists."""
+"""Hard margins without a bias: optima against exact ones, and rays.
+
+Rays are checked by separate arithmetic; some problems have too many pairs to list.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ Draws = np.random.Generator
 
 
 def degenerate(rng: Draws) -> MarginProblem | None:
-    """A small problem with equal points, tied labels, several queries, contradictions or margins near 0; None where it has no row."""
+    """Sample a small degenerate problem; return None if it has no row.
+
+    It has equal points, tied labels, several queries, contradictions or margins near 0.
+    """
     n, d = int(rng.integers(2, 16)), int(rng.integers(1, 6))
     X = rng.integers(-3, 4, (n, d)).astype(float) if rng.random() < 0.6 else rng.normal(size=(n, d))
     if rng.random() < 0.3:
@@ -76,7 +82,10 @@ def degenerate(rng: Draws) -> MarginProblem | None:
 
 
 def cancels(problem: MarginProblem, found: Solution) -> bool:
-    """Whether the ray has weights above 0 of rows of the problem, whose sum is 0 in the kernel's space: in Fractions, or point by point."""
+    """Return True if the ray's weights are positive and sum to 0 in the kernel's space.
+
+    They belong to rows of the problem; the sum is in Fractions, or point by point.
+    """
     ray = present(found.ray)
     beta: dict[int, int] = {}
     for row, weight in zip(ray.rows, ray.weights, strict=True):
@@ -102,7 +111,7 @@ def cancels(problem: MarginProblem, found: Solution) -> bool:
 
 
 def entry(problem: MarginProblem, i: int, j: int) -> Fraction:
-    """K_ij in rationals."""
+    """Return K_ij in rationals."""
     if problem.kernel.given:
         return Fraction(float(problem.X[i, j])) + (Fraction(problem.shift or 0.0) if i == j else 0)
     product = sum(
@@ -119,7 +128,10 @@ def entry(problem: MarginProblem, i: int, j: int) -> Fraction:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_degenerate_problems_have_exact_optima_or_exact_rays(seed: int) -> None:
-    """What is called optimal is, to the accuracy asked for; what is called infeasible has a ray; only optima above 1e11 may be unknown."""
+    """Reported optima have the requested accuracy, and infeasible problems a ray.
+
+    Only optima above 1e11 may be unknown.
+    """
     problem = degenerate(np.random.default_rng(seed))
     if problem is None or refusal(problem) is not None or not problem.p:
         return
@@ -141,7 +153,10 @@ def test_degenerate_problems_have_exact_optima_or_exact_rays(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_an_rbf_kernel_meets_every_order_without_a_circle(seed: int) -> None:
-    """Queries on nine places, some of them shared: infeasible if and only if preferences, followed from place to place, lead back."""
+    """Queries on nine places, some of them shared.
+
+    Infeasible if and only if preferences, followed from place to place, lead back.
+    """
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 12))
     X, y, qid = (
@@ -183,7 +198,10 @@ def test_what_it_says_of_any_ranking_is_proved(problem: MarginProblem) -> None:
 
 
 def test_more_pairs_than_anybody_lists() -> None:
-    """4e8 pairs of levels, and as many with noise, which nothing meets: an optimum of a proven width, and a ray of all features and one."""
+    """4e8 pairs of levels have an optimum of a proven width.
+
+    As many with noise are unsatisfiable, with a ray of all features and one.
+    """
     rng = np.random.default_rng(0)
     X, w = rng.normal(size=(30_000, 6)), rng.normal(size=6)
     found = solve(ranking(X, np.round(X @ w), None, np.inf), "dual_active_set")
@@ -200,7 +218,7 @@ def test_more_pairs_than_anybody_lists() -> None:
 
 @pytest.mark.parametrize("kernel", [rbf(1.0), rbf(0.1)], ids=str)
 def test_a_total_order_by_its_neighbours(kernel: Any) -> None:
-    """Block pivots on the chain of neighbours: the first round of all pairs has nothing to add."""
+    """Block pivots on the chain of neighbours: the first round of all pairs adds nothing."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(200, 5))
     found = solve(
@@ -224,7 +242,10 @@ def test_features_and_kernels_agree(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_start_and_a_query_that_costs_nothing() -> None:
-    """A query of weight 0 contradicts the other one; a start of the solution's own multipliers needs no further row."""
+    """A query of weight 0 contradicts the other one.
+
+    A start of the solution's own multipliers needs no further row.
+    """
     rng = np.random.default_rng(3)
     X = rng.normal(size=(40, 3))
     y, qid = X[:, 0].copy(), np.repeat([0, 1], 20)
@@ -240,7 +261,7 @@ def test_a_start_and_a_query_that_costs_nothing() -> None:
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_an_equal_pair_of_points_is_a_ray_of_rbf(kind: Any) -> None:
-    """Sparse points were not looked at, and the run ended as a numerical failure."""
+    """Sparse points were not checked, and the run ended as a numerical failure."""
     X = kind([[1.0, 0.0], [0.0, 2.0], [1.0, 0.0]])
     found = solve(classification(X, [1, -1, -1], np.inf, rbf(1.0), bias=False), "dual_active_set")
     assert found.status is Status.INFEASIBLE
@@ -248,7 +269,10 @@ def test_an_equal_pair_of_points_is_a_ray_of_rbf(kind: Any) -> None:
 
 
 def test_a_circle_of_many_points_is_followed_edge_by_edge() -> None:
-    """The last of 20,000 points is equal to the first: a circle of all points, or any shorter one that is there."""
+    """The last of 20,000 points is equal to the first.
+
+    The ray is a circle of all points, or any shorter one that is there.
+    """
     m = 20_000
     X = np.arange(float(m))[:, None]
     X[-1] = X[0]
@@ -306,7 +330,10 @@ def test_what_it_does_not_take() -> None:
 
 
 def test_the_worst_pairs_are_among_those_found() -> None:
-    """Of several queries and levels, against all pairs; a sweep that finds more than it holds keeps the worst."""
+    """Several queries and levels are compared with all pairs.
+
+    A sweep that finds more pairs than it holds keeps the worst.
+    """
     rng = np.random.default_rng(5)
     for _ in range(40):
         n = int(rng.integers(2, 30))

@@ -1,4 +1,7 @@
-"""Hard rows among soft ones: optima against exact ones and declared ones, and rays of the hard rows alone."""
+"""Hard rows among soft ones: optima against exact and declared ones, and rays.
+
+Rays consist of the hard rows alone.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,11 @@ from narrow import present
 
 
 def mixed(seed: int, loss: LossName = "hinge") -> MarginProblem:
-    """A hard query beside two that are paid for, or hard points among soft ones and one that costs nothing; now and then infeasible."""
+    """Sample a problem with hard and soft rows, sometimes infeasible.
+
+    It has one hard and two soft queries, or hard points among soft ones and one of no
+    cost.
+    """
     rng = np.random.default_rng(seed)
     n, d = 24, 3 + seed % 3
     X = rng.normal(size=(n, d)) if seed % 2 else rng.integers(-2, 3, (n, d)).astype(float)
@@ -87,7 +94,7 @@ def test_hard_rows_among_soft_ones(seed: int, loss: LossName) -> None:
 def test_pairs_that_nobody_lists(
     seed: int, loss: LossName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same problem by sweeps over its pairs has an interval around the same optimum."""
+    """Implicit pair sweeps give an interval around the optimum of the explicit pairs."""
     problem = mixed(seed, loss)
     listed = solve(problem, "penalty")
     monkeypatch.setattr(labelled, "MANY", 0)
@@ -111,7 +118,10 @@ def test_pairs_that_nobody_lists(
 def test_multipliers_that_are_not_stored_are_feasible_where_rows_are_hard(
     seed: int, loss: LossName, solver: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of a finite cost keep it at the hard query, and prove the lower bound that the same numbers in an array prove."""
+    """Implicit multipliers of a finite cost keep it at the hard query.
+
+    They prove the lower bound that an array of the same numbers proves.
+    """
     problem = mixed(seed, loss)
     hard = np.isinf(problem.group_costs)
     penalised = replace(problem, weights=np.where(hard, 50.0, 1.0))
@@ -140,7 +150,7 @@ def test_multipliers_that_are_not_stored_are_feasible_where_rows_are_hard(
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 def test_more_pairs_than_anybody_lists(loss: LossName) -> None:
-    """A query whose levels must be met beside 7 million pairs that are paid for."""
+    """Hard levels of a query are satisfied next to 7 million soft pairs."""
     rng = np.random.default_rng(0)
     X, w, qid = rng.normal(size=(4000, 6)), rng.normal(size=6), np.repeat([0, 1], [40, 3960])
     y = np.round(X @ w + np.where(qid == 0, 0.0, 1.0) * rng.normal(size=4000))
@@ -178,7 +188,7 @@ def test_costs_next_to_the_ends_of_float64_leave_the_optimum_of_the_hard_rows(
 ) -> None:
     """A multiplier over C was infinite.
 
-    The penalised problem was then the same once more, without end.
+    The penalised problem was then repeated without end.
     """
     problem = classification(
         [[1.0], [2.0], [-1.0], [0.5]],

@@ -1,4 +1,7 @@
-"""Column generation for one-norm programs: the optimum of the direct way, bounds every round, groups, warm starts, limits."""
+"""Column generation for one-norm programs: optima of the direct solver, and bounds.
+
+Bounds are checked in every round, as are groups, warm starts and limits.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +36,14 @@ from optima import three_levels
 def classes(
     X: Any, y: Any, queries: Any = None, C: float = 1.0, kernel: Any = None, bias: bool = True
 ) -> OneNormProblem:
-    """The levels above 0 against the others, whatever the queries are."""
+    """Return the classification of levels above 0 against the others; queries are ignored."""
     return one_norm_classification(X, np.where(np.asarray(y) > 0, 1.0, -1.0), C, kernel, bias)
 
 
 def classes_through_the_origin(
     X: Any, y: Any, queries: Any = None, C: float = 1.0, kernel: Any = None
 ) -> OneNormProblem:
-    """The same without a bias."""
+    """Return the classification without a bias."""
     return classes(X, y, queries, C, kernel, bias=False)
 
 
@@ -51,7 +54,10 @@ KERNELS = [linear(), rbf(0.2), polynomial(2, 1.0, 1.0), sigmoid(0.1)]
 
 
 def both_ways(problem: OneNormProblem, tol: float = 1e-8) -> Solution:
-    """The solution by columns, its proven interval as narrow as asked and met by that of the direct way."""
+    """Solve by columns, and check the proven interval against the direct solver.
+
+    The interval is as narrow as requested, and meets the direct solver's.
+    """
     solution = by_columns(problem, tol=tol)
     assert solution.status is Status.OPTIMAL, solution.reason
     assert solution.interval.relative_width <= 1.01 * tol + 1e-8
@@ -100,7 +106,7 @@ def test_a_given_matrix_and_given_pairs() -> None:
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_equal_points_of_different_labels(make: Any) -> None:
-    """A pair of no margin at all costs C whatever x is."""
+    """A pair of no margin at all costs C for any x."""
     X, y, qid = three_levels()
     X[1::2], qid[1::2] = X[::2], qid[::2]
     both_ways(make(X, y, qid, C=0.3, kernel=rbf(0.2)))
@@ -150,7 +156,7 @@ def test_groups_are_on_one_side_and_smaller_near_the_margin(margins: list[float]
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_a_warm_start_helps_along_c(make: Any) -> None:
-    # below, no column of classes pays
+    # Below this cost no column of a classification reduces the objective.
     problem = make(*three_levels(120), C=0.1 if make in RANKINGS else 3.0, kernel=rbf(0.2))
     near, there = by_columns(problem.with_cost(0.9 * problem.C)), by_columns(problem)
     again, on = by_columns(problem, warm_start=there), by_columns(problem, warm_start=near)
@@ -228,7 +234,10 @@ def test_limits_return_a_point_and_a_reason(make: Any) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_products_of_few_coefficients(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a matrix that is not kept only the columns of the support are computed; both products are within their bounds of each other."""
+    """If a matrix is not cached, only the columns of the support are computed.
+
+    Both products are within their bounds of each other.
+    """
     X = np.random.default_rng(0).normal(size=(700, 4))
     kept, v = Gram(kernel, X), np.zeros(700)
     v[[3, 70, 699]] = 1.0, -2.0, 0.5

@@ -1,4 +1,4 @@
-"""One-norm rankings by HiGHS: proven intervals, the primal from the dual's multipliers, limits."""
+"""One-norm rankings by HiGHS: proven intervals, primal from dual multipliers, limits."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_highs_prints_nothing() -> None:
 
 
 def checked(problem: OneNormProblem, tol: float = 1e-9) -> Solution:
-    """The solution, feasible, its proven interval as asked."""
+    """Return the feasible solution, its proven interval as requested."""
     solution = solve(problem, "linear_program", tol=tol)
     assert solution.status is Status.OPTIMAL, solution.reason
     assert solution.interval.relative_width <= 1.01 * tol + 1e-8
@@ -62,7 +62,7 @@ def checked(problem: OneNormProblem, tol: float = 1e-9) -> Solution:
 
 
 def unknowns(solution: Solution) -> Any:
-    """x of a linear program, (size,)."""
+    """Return x of a linear program, (size,)."""
     return present(as_a(OneNormPoint, solution.point).x)
 
 
@@ -89,12 +89,15 @@ def test_what_is_beyond_highs_has_failed_and_is_not_unbounded() -> None:
     )
     assert solution.status is Status.NUMERICAL_FAILURE
     assert "HiGHS: Unbounded" in solution.reason
-    # both classes at one point: a slack of 2 in all, or of 1 each
+    # Both classes are at one point: a slack of 2 in total, or of 1 each.
     assert solution.lower <= 4.0 <= solution.upper
 
 
 def test_the_look_alike_of_document_t_in_one_dimension() -> None:
-    """x = 1 preferred to x = 2, linear: x >= 0 cannot rank it, so that x = 0 and the value is C."""
+    """x = 1 preferred to x = 2, linear: x >= 0 cannot rank it.
+
+    Thus x = 0, and the value is C.
+    """
     solution = checked(ranking_vector_machine([[1.0], [2.0]], [1, 0], C=3.0))
     assert solution.value == pytest.approx(3.0)
     assert unknowns(solution) == pytest.approx([0.0, 0.0])
@@ -102,7 +105,10 @@ def test_the_look_alike_of_document_t_in_one_dimension() -> None:
 
 
 def test_a_one_norm_ranking_decides_by_its_points() -> None:
-    """Its unknowns are of pairs, here three of three points: f = sum_r x_r (k(x_i, .) - k(x_j, .))."""
+    """Its variables belong to pairs, here three of three points.
+
+    f = sum_r x_r (k(x_i, .) - k(x_j, .)).
+    """
     X = np.array([[0.0], [1.0], [3.0]])
     problem = one_norm_ranking(X, [0, 1, 2], C=10.0, kernel=rbf(0.5))
     solution = checked(problem)
@@ -118,7 +124,10 @@ def test_no_pairs(make: Any) -> None:
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_equations_that_only_define_unknowns_cost_no_steps(make: Any) -> None:
-    """With so small a C all multipliers end where they start, at C: A'u, Z'A'u and Z Z'A'u need no step of the simplex method."""
+    """With so small a C all multipliers end where they start, at C.
+
+    A'u, Z'A'u and Z Z'A'u need no step of the simplex method.
+    """
     solution = checked(make(*three_levels(), C=1e-6))
     assert solution.iterations == 0
     assert (as_a(np.ndarray, solution.dual) == 1e-6).all()
@@ -140,7 +149,7 @@ def test_limits_return_a_point_and_a_reason(make: Any) -> None:
 def test_a_run_that_a_limit_ended_solves_no_equations(
     limits: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They took twenty seconds after a limit of ten, for a vertex that was none of the optimum."""
+    """They took twenty seconds after a limit of ten, for a vertex that was not optimal."""
     monkeypatch.setattr("equimargin.solvers.lp.polish._solved_again", None)
     problem = ranking_vector_machine(*three_levels(200), kernel=rbf(0.2))
     assert not solve(problem, "linear_program", **limits).ok
@@ -203,7 +212,10 @@ def test_features_take_the_place_of_k_where_they_are_fewer() -> None:
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("constant", [False, True])
 def test_features_and_k_have_one_optimum(make: Any, constant: bool) -> None:
-    """Dense, sparse, with a column of ones, and as a given matrix: the proven intervals meet."""
+    """The proven intervals meet.
+
+    Features are dense, sparse, with a column of ones, and as a given matrix.
+    """
     X, y, qid = three_levels()
     kernel = Intercept(linear()) if constant else linear()
     dense = make(X, y, qid, kernel=kernel)
@@ -234,7 +246,10 @@ def test_any_small_ranking(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("name", ["linear_program", "column_generation"])
 def test_a_slack_of_rounding_is_not_priced_at_a_large_cost(name: str) -> None:
-    """Points of one class that are almost one point: the simplex method leaves all of them slacks of 1e-10 or so, each of which costs C."""
+    """The simplex method leaves slacks of 1e-10 or so, each of which costs C.
+
+    The points are of one class, and almost one point.
+    """
     X = [
         [1.4251014598402055e-05, 0.0],
         [-2.084098765778901e-06, 0.0],

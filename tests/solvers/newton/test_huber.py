@@ -1,4 +1,4 @@
-"""The smoothed hinge: proven intervals, LIBLINEAR's optima, and the data on which its Newton steps stall."""
+"""Smoothed hinge: proven intervals, LIBLINEAR's optima, and data that stall Newton steps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BIASES = (True, False, "penalized")
 
 
 def clusters(n: int, d: int, seed: int = 0) -> tuple[Any, Any]:
-    """Overlapping clusters with noisy labels, standardised."""
+    """Return overlapping clusters with noisy labels, standardised."""
     X, y = make_classification(
         n, d, n_informative=d // 2, class_sep=1, flip_y=0.05, random_state=seed
     )
@@ -110,7 +110,10 @@ def test_hubers_function_is_above_the_hinge_by_a_quarter_of_its_width_at_most(
 
 
 def test_points_so_near_each_other_that_their_features_leave_something_out() -> None:
-    """Multipliers of 8e5 make something of the eigenvalues at 1e-16 of the largest: the last steps are the kernel's own (nightly)."""
+    """Multipliers of 8e5 magnify eigenvalues at 1e-16 of the largest.
+
+    The last steps use the kernel itself (nightly).
+    """
     rows = (
         "3543 3650 3463 3143 3303 3525 3516 3202 3225 3252 3001 3031 3012 3132 3001 3301 3215 "
         "3106 3320 3155 3135 3322 3502 3565 3054"
@@ -151,7 +154,10 @@ def test_points_so_near_each_other_that_their_features_leave_something_out() -> 
 def test_many_pairs_of_labels_are_listed_only_for_the_narrowest_gaps(
     C: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Sums over them are taken by sweeps; functions narrower and narrower around 0 do not lead to 1e-10, and listed multipliers do."""
+    """Sweeps take sums over the pairs.
+
+    Functions of decreasing width around 0 do not reach 1e-10; explicit multipliers do.
+    """
     rng = np.random.default_rng(0)
     X = np.round(rng.random((300, 4)), 1)
     y = np.digitize(X.sum(axis=1) + rng.normal(size=300), [1.5, 2.5]).astype(float)

@@ -1,4 +1,4 @@
-"""Newton's method: proven intervals, LIBLINEAR's optima, and the data on which Newton steps go wrong."""
+"""Newton's method: proven intervals, LIBLINEAR's optima, and difficult data."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DIABETES = load_diabetes()
 
 
 def squared(X: Any, y: Any, C: float = 1.0, **options: Any) -> MarginProblem:
-    """Classification with the squared hinge."""
+    """Return a classification with the squared hinge."""
     return classification(X, y, C, loss="squared_hinge", **options)
 
 
@@ -75,7 +75,7 @@ def test_regression_is_liblinears(epsilon: float) -> None:
     f = X @ model.coef_
     theirs = problem.primal(f, float(model.coef_ @ model.coef_), problem.bias_at(f))
     solution = checked(problem, 1e-10)
-    # theirs has no bias in training: no better than ours
+    # The other machine is trained without a bias, so its value is no better.
     assert solution.lower <= theirs * (1 + 1e-12)
 
 
@@ -95,7 +95,7 @@ def test_a_start_on_some_of_the_points_changes_no_optimum(monkeypatch: pytest.Mo
     monkeypatch.setattr(
         newton, "SQUARED_HINGE_SUBSAMPLE", Subsample(entries=1, points_per_feature=2)
     )
-    # no pairs at all
+    # There are no pairs.
     checked(ranking(X[:300], np.digitize(score, [1e9]), None, 0.1, loss="squared_hinge"))
 
 
@@ -157,7 +157,10 @@ ROWS: list[Rows] = [
 def test_what_an_optimiser_sees_of_the_rows(
     rows: Rows, constant: bool, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Loss, gradient, Hessian and weighted Gram matrix, against the explicit matrix A and differences."""
+    """Compared are loss, gradient, Hessian and weighted Gram matrix.
+
+    The references are the explicit matrix A and differences.
+    """
     monkeypatch.setattr(features, "ENTRIES_WITHOUT_BLAS", few)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(5, 3)) * (rng.random((5, 3)) < 0.7)
@@ -196,14 +199,18 @@ def test_what_an_optimiser_sees_of_the_rows(
         assert seen.loss == pytest.approx(c @ phi.value(u))
         assert seen.alpha == pytest.approx(c * phi.derivative(u))
         assert pytest.approx(c * phi.curved(u)) == seen.D
-        assert seen.loss + seen.conjugate == pytest.approx(seen.alpha @ u)  # Fenchel's equality
+        # This is Fenchel's equality.
+        assert seen.loss + seen.conjugate == pytest.approx(seen.alpha @ u)
     part, index = rows.part(np.array([0, 2, 4]))
     assert part.matrix.toarray() == pytest.approx(A[index][:, [0, 2, 4]])
     assert part.t == pytest.approx(rows.t[index])
 
 
 def test_a_hessian_of_rows_in_float32_is_that_in_float64_but_for_its_rounding() -> None:
-    """For costs of either size, equal or not, more rows than are gathered at a time, and a column of ones."""
+    """Costs are of either size, equal or not.
+
+    There are more rows than are gathered at a time, and a column of ones.
+    """
     rng = np.random.default_rng(2)
     Z, index = (
         Explicit(rng.normal(size=(30_000, 10)), True),
@@ -219,7 +226,10 @@ def test_a_hessian_of_rows_in_float32_is_that_in_float64_but_for_its_rounding() 
 def test_the_last_factor_is_corrected_for_the_rows_that_have_changed(
     bias: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The corrected direction is that of a new factor, for classes and for a tube, whose points have two rows each."""
+    """The corrected direction is that of a new factor.
+
+    Problems are classes, and a tube, whose points have two rows each.
+    """
     X, y = make_classification(160, 40, n_informative=20, random_state=3)
     of, corrected, compared = hessian.NewtonSystem._of_rows, hessian.NewtonSystem._corrected, []
 
@@ -253,7 +263,7 @@ def test_the_last_factor_is_corrected_for_the_rows_that_have_changed(
 )
 @pytest.mark.parametrize("count", [0, 1, 3, 4, 7, 20])
 def test_a_combination_of_points_is_that_of_those_with_a_coefficient(d: int, count: int) -> None:
-    """Whatever is left over when points are taken four at a time, and in extended precision, too."""
+    """This includes the remainder of points taken four at a time, and extended precision."""
     rng = np.random.default_rng(count)
     X, beta = rng.normal(size=(20, d)), np.zeros(20)
     beta[rng.permutation(20)[:count]] = rng.normal(size=count)
@@ -264,7 +274,10 @@ def test_a_combination_of_points_is_that_of_those_with_a_coefficient(d: int, cou
 
 
 def dependent(C: float, scale: float = 1.0, apart: float = 0.1) -> MarginProblem:
-    """A ranking of 300 features that are made of 8 factors, and of as much else as they are apart."""
+    """Return a ranking of 300 features that depend on 8 factors.
+
+    Each feature also has noise of size `apart`.
+    """
     rng = np.random.default_rng(0)
     factors = rng.normal(size=(900, 8)) * np.geomspace(3, 0.3, 8)
     X = (
@@ -277,9 +290,10 @@ def dependent(C: float, scale: float = 1.0, apart: float = 0.1) -> MarginProblem
 
 
 def noted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What a run does from now on.
+    """Record the steps of every later run.
 
-    True and False are Hessians in float32 and float64; a pair is a call of conjugate gradients, its products and whether they were enough.
+    True and False are Hessians in float32 and float64; a pair is a call of conjugate
+    gradients, its products and whether they were enough.
     """
     done: list[Any] = []
     gram, gradients = PairCurvature.gram, NewtonSystem._by_conjugate_gradients

@@ -1,4 +1,4 @@
-"""What holds for Newton's method on either loss: proven intervals, nasty data, warm starts, limits."""
+"""Newton's method on either loss: proven intervals, nasty data, warm starts, limits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ BIASES = (True, False, "penalized")
 
 
 class Method(NamedTuple):
-    """A solver, its loss, the gap it is asked for where data are good, and the width of the interval it reaches when asked for 0."""
+    """Solver, its loss, the gap requested on good data, and its narrowest interval.
+
+    The narrowest interval is that reached with a requested gap of 0.
+    """
 
     solver: str
     loss: LossName
@@ -36,17 +39,17 @@ class Method(NamedTuple):
     narrowest: float
 
     def checked(self, problem: MarginProblem, tol: float = 1e-6, **limits: Any) -> Solution:
-        """The solution, its gap and its proven interval as asked."""
+        """Return the solution, its gap and its proven interval as requested."""
         return reached(self.solver, problem, tol, **limits)
 
     def signed(self, X: Any, y: Any, C: float = 1.0, **options: Any) -> MarginProblem:
-        """Classification with the loss."""
+        """Return a classification with the loss."""
         return classification(X, y, C, loss=self.loss, **options)
 
     def valued(
         self, X: Any, y: Any, C: float = 1.0, epsilon: float = 0.1, **options: Any
     ) -> MarginProblem:
-        """Regression with the loss."""
+        """Return a regression with the loss."""
         return regression(X, y, C, epsilon, loss=self.loss, **options)
 
 
@@ -133,7 +136,8 @@ def test_all_zero_costs_and_a_single_class(method: Method) -> None:
     at_one_place = {
         "hinge": 2.0,
         "squared_hinge": 8 / 3,
-    }  # two labels of one sign and one of the other, and no f to tell them apart
+    }
+    # Two labels have one sign, the third the other, and no f distinguishes them.
     assert checked(signed(np.zeros((3, 2)), [1.0, 1.0, -1.0])).value == pytest.approx(
         at_one_place[method.loss]
     )
@@ -245,7 +249,7 @@ def test_limits_return_the_best_point_and_a_reason(method: Method) -> None:
     assert solve(problem, solver, time_limit=1e-6).status is Status.TIME_LIMIT
     assert "callback" in solve(problem, solver, callback=lambda *_: True).reason
     unreachable = solve(problem, solver, tol=1e-18)
-    # a gap of exactly 0 happens
+    # A gap of exactly 0 happens.
     assert unreachable.status in (
         Status.NUMERICAL_FAILURE,
         Status.OPTIMAL,
@@ -259,7 +263,7 @@ def test_limits_return_the_best_point_and_a_reason(method: Method) -> None:
     ["svm.l2", "svm.nobias_l2", "svr.l2", "rank.l2", "svm.soft", "svm.nobias", "svr.l1", "rank.l1"],
 )
 def test_any_small_problem(family: str) -> None:
-    """Degenerate data at moderate scales, with every kernel: the optimum is reached."""
+    """The optimum is reached on degenerate data of moderate scale, with every kernel."""
     solver = SOLVERS["newton" if family.endswith("l2") else "huber"]
     checked = partial(reached, solver.name)
 

@@ -1,4 +1,7 @@
-"""The trust-region Newton method: its steps and radii against the paper's rules, its optima against the other solvers and Clarabel."""
+"""Trust-region Newton method: steps and radii by the paper's rules, and optima.
+
+Optima are compared with the other solvers and Clarabel.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +40,12 @@ KERNELS = [linear(), rbf(0.2), polynomial(2, 0.5, 1.0)]
 
 
 def signed(X: Any, y: Any, C: float = 1.0, bias: Any = False, **options: Any) -> MarginProblem:
-    """A classification problem with the squared hinge and no free bias."""
+    """Return a classification with the squared hinge and no free bias."""
     return classification(X, y, C, loss="squared_hinge", bias=bias, **options)
 
 
 def ranked(C: float = 1.0, kernel: Any = None, **options: Any) -> MarginProblem:
-    """A ranking problem with the squared hinge."""
+    """Return a ranking problem with the squared hinge."""
     return ranking(*noisy_levels(), C, kernel, "squared_hinge", **options)
 
 
@@ -79,20 +82,29 @@ def test_clarabel_agrees(family: str, form: str, kernel: Any) -> None:
 
 
 def test_every_rule_of_the_radius() -> None:
-    """Lin, Weng and Keerthi's three intervals, the interpolation that chooses within them, and good steps to the boundary."""
-    assert tron.resized(1.0, 1.0, -1.0, -3.0, 0.5, True) == 0.25  # a bad step: a is below sigma_1
-    # a = 1 / (2 (0.1 + 1))
+    """The rules are Lin, Weng and Keerthi's three intervals, and an interpolation.
+
+    The interpolation chooses within them; good steps to the boundary have a rule, too.
+    """
+    # After a bad step, a is below sigma_1.
+    assert tron.resized(1.0, 1.0, -1.0, -3.0, 0.5, True) == 0.25
+    # Here a = 1 / (2 (0.1 + 1)).
     assert tron.resized(1.0, 0.9, -1.0, -0.1, 0.5, False) == pytest.approx(0.9 / 2.2)
-    assert tron.resized(1.0, 2.0, -1.0, -0.1, 0.5, False) == 0.5  # sigma_2 Delta ends the interval
-    # rho = 0.2: a = 1 / 1.8, cut off at sigma_2 Delta
+    # The interval ends at sigma_2 Delta.
+    assert tron.resized(1.0, 2.0, -1.0, -0.1, 0.5, False) == 0.5
+    # With rho = 0.2, a = 1 / 1.8 is truncated at sigma_2 Delta.
     assert tron.resized(1.0, 1.0, -1.0, 0.1, 0.5, True) == 0.5
-    assert tron.resized(1.0, 0.1, -1.0, 0.1, 0.5, False) == 0.25  # and from below at sigma_1 Delta
-    assert tron.resized(1.0, 1.0, -1.0, 0.25, 0.5, True) == pytest.approx(2 / 3)  # rho = 0.5
+    # Truncation from below is at sigma_1 Delta.
+    assert tron.resized(1.0, 0.1, -1.0, 0.1, 0.5, False) == 0.25
+    # Here rho = 0.5.
+    assert tron.resized(1.0, 1.0, -1.0, 0.25, 0.5, True) == pytest.approx(2 / 3)
     assert tron.resized(1.0, 0.1, -1.0, 0.25, 0.5, False) == 0.25
-    assert tron.resized(1.0, 0.1, -1.0, 0.5, 0.5, False) == 1.0  # rho = 1: never smaller
-    # and as large as may be where the boundary was in the way
+    # With rho = 1 the region never shrinks.
+    assert tron.resized(1.0, 0.1, -1.0, 0.5, 0.5, False) == 1.0
+    # It grows to the maximum after a step to the boundary.
     assert tron.resized(1.0, 1.0, -1.0, 0.5, 0.5, True) == 4.0
-    assert tron.resized(1.0, 1.0, -1.0, 1.1, 0.5, False) == 4.0  # no minimum on the line: sigma_3
+    # Without a minimum on the line, sigma_3 applies.
+    assert tron.resized(1.0, 1.0, -1.0, 1.1, 0.5, False) == 4.0
 
 
 @given(st.lists(st.floats(-1, 1), min_size=4, max_size=4), st.floats(0.01, 1.0))
@@ -110,7 +122,10 @@ def test_the_boundary_is_met(numbers: list[float], share: float) -> None:
     ids=["w", "beta", "signed"],
 )
 def test_what_the_method_sees(problem: MarginProblem) -> None:
-    """fun, grad and hess_vec against the printed objective and differences of it; the gap is half the squared norm of v - A'alpha."""
+    """fun, grad and hess_vec agree with the published objective and its differences.
+
+    The gap is half the squared norm of v - A'alpha.
+    """
     rng = np.random.default_rng(1)
     n = problem.m if problem.explicit is None else problem.explicit.q
     v, s = 0.1 * rng.normal(size=n), rng.normal(size=n)
@@ -150,7 +165,7 @@ def test_a_truncated_step_is_a_newton_step_within_its_residual() -> None:
 
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.2)], ids=lambda kernel: kernel.name)
 def test_the_function_never_rises_along_the_trajectory(kernel: Any) -> None:
-    """One record an iteration; f never rises, and the last one is the end of the run."""
+    """There is one record per iteration; f never rises, and the last one ends the run."""
     solution = checked(ranked(10.0, kernel), 1e-8)
     steps = solution.trajectory
     assert [step.iteration for step in steps] == list(range(present(solution.iterations) + 1))
@@ -163,7 +178,10 @@ def test_the_function_never_rises_along_the_trajectory(kernel: Any) -> None:
 
 
 def test_a_step_is_taken_only_where_the_function_falls() -> None:
-    """K (4.19) and after it: f falls, or the point stays and the next step is sought in a smaller region."""
+    """K (4.19) and after it: f falls, or the point stays.
+
+    Then the next step is sought in a smaller region.
+    """
     steps = solve(ranked(100.0, rbf(0.2)), "tron", max_iter=20).trajectory
     stayed = [(before, after) for before, after in pairwise(steps) if after.value == before.value]
     assert all(after.value <= before.value for before, after in pairwise(steps))
@@ -213,10 +231,11 @@ def test_sparse_features_and_a_given_gram_matrix() -> None:
 
 def test_nasty_data() -> None:
     X, y, qid = noisy_levels()
-    assert checked(ranking(X, np.ones(60), qid, loss="squared_hinge")).value == 0.0  # no pairs
+    # There are no pairs.
+    assert checked(ranking(X, np.ones(60), qid, loss="squared_hinge")).value == 0.0
     assert checked(signed(SCALED, LABELS, sample_weight=np.zeros(len(LABELS)))).value == 0.0
     assert checked(signed(np.zeros((3, 2)), [1.0, 1.0, -1.0])).value == pytest.approx(3.0)
-    # equal points of different levels
+    # Equal points have different levels.
     both = ranking(np.vstack([X, X]), np.concatenate([y, -y]), None, 1.0, loss="squared_hinge")
     same_optimum(checked(both, 1e-9), solve(both, "newton", tol=1e-9))
     grid = np.round(X)
@@ -253,7 +272,7 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
     assert solve(problem, "tron", time_limit=1e-6).status is Status.TIME_LIMIT
     assert "callback" in solve(problem, "tron", callback=lambda *_: True).reason
     unreachable = solve(ranked(), "tron", tol=1e-18)
-    # a gap of exactly 0 happens
+    # A gap of exactly 0 happens.
     assert unreachable.status in (
         Status.NUMERICAL_FAILURE,
         Status.OPTIMAL,
@@ -267,15 +286,20 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
     ids=["raw", "raw, penalized", "scaled"],
 )
 def test_the_region_grows_where_it_is_in_the_way(X: Any, bias: Any, most: int) -> None:
-    """At C = 1e5 it took 350 to 470 steps, most of them to the boundary of a region that grew by a few per cent each time."""
+    """At C = 1e5 it took 350 to 470 steps, most of them to the boundary of a region.
+
+    The region grew by a few per cent each time.
+    """
     assert present(checked(signed(X, LABELS, 1e5, bias), 1e-8).iterations) <= most
 
 
 def test_steep_kinks_make_the_published_method_crawl() -> None:
-    """A step to a tenth of the gradient puts rows in and out of the Hessian, and takes more steps than the limit.
+    """A step to a tenth of the gradient puts rows in and out of the Hessian.
 
-    The run ends at its limit and says so, and its interval is true. With more steps it arrives. f falls with every step, the gap does not
-    fall for hundreds of them: the judge once took that for no progress.
+    It takes more steps than the limit. The run ends at its limit and says so, and its
+    interval is true. With more steps it arrives. f falls with every step, the gap does
+    not fall for hundreds of them: the convergence monitor once took that for no
+    progress.
     """
     problem = signed(SCALED, LABELS, 1e5, "penalized")
     short, right = solve(problem, "tron", tol=1e-8), solve(problem, "newton", tol=1e-8)
@@ -290,7 +314,10 @@ def test_steep_kinks_make_the_published_method_crawl() -> None:
 
 
 def test_a_small_cost_of_large_kernel_values_is_a_large_cost() -> None:
-    """C x K_ii is 6e4 here at C = 1e-3, within the limits that the README states: the run ends short, says so, and its interval is true."""
+    """C x K_ii is 6e4 here at C = 1e-3, within the limits that the README states.
+
+    The run ends short, says so, and its interval is true.
+    """
     problem = signed(SCALED[:200], LABELS[:200], 1e-3, kernel=polynomial(3, 1.0, 1.0))
     short, right = solve(problem, "tron"), solve(problem, "newton")
     assert (short.status, right.status) == (Status.ITERATION_LIMIT, Status.OPTIMAL)
@@ -299,7 +326,10 @@ def test_a_small_cost_of_large_kernel_values_is_a_large_cost() -> None:
 
 
 def test_a_kink_90000_times_as_steep_on_one_side() -> None:
-    """The region shrank to nothing at it, and grew by a few per cent a step where it could have been sixteen times as large."""
+    """The region shrank to nothing at it, and grew by a few per cent a step.
+
+    It could have been sixteen times as large.
+    """
     X = np.array([[0.0, 0, 0], [0, 0, 1], [1, 1, 0], [0, 0, 0], [0, 1, 2]])
     problem = signed(X, -np.ones(5), kernel=polynomial(3, 1.0, 1.0))
     same_optimum(checked(problem), solve(problem, "newton"))
@@ -325,7 +355,10 @@ def test_refusals_and_auto() -> None:
 
 @pytest.mark.parametrize("family", ["svm.nobias_l2", "rank.l2"])
 def test_any_small_problem(family: str) -> None:
-    """Degenerate data at moderate scales: with a linear kernel the optimum is reached, with any other the interval is true."""
+    """Degenerate data at moderate scales: the linear kernel reaches the optimum.
+
+    With any other kernel the interval is true.
+    """
 
     @given(margin_problems(family, max_points=9, tails=False))
     def check(problem: MarginProblem) -> None:

@@ -1,4 +1,4 @@
-"""The solvers of ordinal regression against exact optima, against each other, and by the intervals that they prove."""
+"""Solvers of ordinal regression: exact optima, mutual agreement, proven intervals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BOTH = ("columns", "threshold_newton")
 
 
 def points(seed: int, n: int = 40, levels: int = 4) -> tuple[Array, Array]:
-    """Points on a coarse grid, some of them equal, some levels hardly taken."""
+    """Return points on a coarse grid, some equal, and levels, some of them rare."""
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, 3)) * 2) / 2
     f = X @ np.array([1.0, -1.0, 0.5]) + rng.normal(size=n)
@@ -98,7 +98,7 @@ def test_columns_begin_at_a_warm_start() -> None:
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("loss", LOSSES)
 def test_no_threshold_is_better_than_the_best_ones(loss: Any, seed: int) -> None:
-    """Values with ties; both ends of every interval are best."""
+    """Values have ties; both ends of every interval are best."""
     rng = np.random.default_rng(seed)
     X, y = points(seed, 15)
     problem = ordinal(
@@ -204,13 +204,13 @@ def test_levels_out_of_order_have_a_ray() -> None:
 
 
 def test_one_threshold_is_one_bias() -> None:
-    """The bias of two levels is a number, with the value and the sign of a classification."""
+    """The bias of two levels is a number, with the value and sign of a classification."""
     X, y = points(6, levels=2)
     two, signs = solve(ordinal(X, y), tol=1e-10), solve(classification(X, 2 * y - 1), tol=1e-10)
     assert isinstance(two.bias, float)
     assert two.bias == pytest.approx(signs.bias, abs=1e-3)
     assert two.value == pytest.approx(signs.value, rel=1e-9)
-    # one point is on the boundary, where the sign is rounding
+    # One point is on the boundary, where the sign is rounding.
     clear = np.abs(signs.decision_function(X)) > 1e-6
     assert clear.sum() >= 39
     assert two.predict(X)[clear].tolist() == ((signs.predict(X)[clear] + 1) / 2).tolist()
@@ -262,13 +262,17 @@ def test_newton_ends_at_large_features_and_costs(size: float, C: float, n: int) 
     found = run("threshold_newton", ordinal(size * X, y, C))
     assert found.status is Status.OPTIMAL
     assert present(found.iterations) < 100
-    assert found.interval.relative_width < 1e-3  # multipliers on a grid are as coarse as float64 is
+    # Multipliers on the dyadic grid are as coarse as float64.
+    assert found.interval.relative_width < 1e-3
 
 
 @pytest.mark.parametrize("size", [1.0, 1e3])
 @pytest.mark.parametrize("seed", range(6))
 def test_machines_in_order_have_the_exact_optimum(seed: int, size: float) -> None:
-    """Levels drawn out of order, so that thresholds meet; some weights are 0, and a middle level may be empty."""
+    """Levels are sampled out of order, so that thresholds meet.
+
+    Some weights are 0, and a middle level may be empty.
+    """
     rng = np.random.default_rng(seed)
     X, y = points(seed, 12)
     X, y, cost = size * X, rng.permutation(y) if seed % 2 else y, rng.choice([0.0, 1.0, 2.0], 12)
@@ -289,7 +293,10 @@ def test_machines_in_order_have_the_exact_optimum(seed: int, size: float) -> Non
 @pytest.mark.parametrize("name", BOTH)
 @pytest.mark.parametrize("C", [1e-155, 1e-160, 1e-200, 1e-300])
 def test_what_underflows_is_counted(name: str, C: float) -> None:
-    """Squares of multipliers below the smallest float are no zeros: the lower end would lie above the upper one."""
+    """Squares of multipliers below the smallest float are no zeros.
+
+    Otherwise the lower end would be above the upper one.
+    """
     interval = run(name, ordinal(*points(0), C, loss="squared_hinge")).interval
     assert interval.lower <= interval.upper
 

@@ -1,4 +1,7 @@
-"""Newton's method on sums over partitions: the same bits however the points are dealt, and an interval that holds the optimum."""
+"""Newton's method on sums over partitions, with an interval that holds the optimum.
+
+The bits do not depend on the distribution of the points.
+"""
 
 from __future__ import annotations
 
@@ -41,13 +44,16 @@ class Points(NamedTuple):
     qid: Index
 
     def cut(self, where: list[Index]) -> tuple[list[Any], ...]:
-        """The same in partitions."""
+        """Return the points in partitions."""
         return tuple([values[rows] for rows in where] for values in self)
 
 
 @st.composite
 def points(draw: st.DrawFn, ranks: bool) -> Points:
-    """Small data with ties, columns of all sizes, repeated and constant points, queries without pairs."""
+    """Sample small data with ties, repeated and constant points, and columns of all sizes.
+
+    Some queries have no pairs.
+    """
     r = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, d = draw(st.integers(1, 40)), draw(st.integers(1, 4))
     X = r.standard_t(3, size=(n, d)) * 10.0 ** r.integers(-2, 3, d)
@@ -66,7 +72,10 @@ def points(draw: st.DrawFn, ranks: bool) -> Points:
 
 
 def dealt(seed: int, groups: Index, parts: int, shuffled: bool) -> list[Index]:
-    """The rows of every partition: groups of rows dealt at random, their rows in a random order."""
+    """Return the rows of every partition, from groups of rows at random.
+
+    The rows of a partition are in a random order if `shuffled`.
+    """
     r = np.random.default_rng(seed)
     names, group = np.unique(groups, return_inverse=True)
     where = r.integers(0, parts, len(names))
@@ -83,7 +92,7 @@ def bits(solution: PartitionedSolution) -> bytes:
 
 
 class Forgetful(LocalExecutor):
-    """Partitions that are sent anew for every question, and remember nothing."""
+    """Executor that sends its partitions anew for every question, without memory."""
 
     def each(self, method: str, *arguments: Any) -> list[Any]:
         self.partitions = pickle.loads(pickle.dumps(self.partitions))
@@ -91,7 +100,7 @@ class Forgetful(LocalExecutor):
 
 
 class LostAfter(LocalExecutor):
-    """Partitions that are gone after some questions."""
+    """Executor that loses its partitions after a number of questions."""
 
     def __init__(self, here: Any, questions: int) -> None:
         super().__init__(here.partitions)
@@ -105,7 +114,10 @@ class LostAfter(LocalExecutor):
 
 
 def check(problem: PartitionedProblem, same: PartitionedProblem, here: Any) -> PartitionedSolution:
-    """The same bits of both, an interval that agrees with that of this process, and the objective below its upper end."""
+    """Check that both problems give the same bits, and an interval consistent with `here`.
+
+    The problem `here` is solved in this process.
+    """
     found = solve(problem, max_iter=60)
     assert bits(found) == bits(solve(same, max_iter=60))
     reference = solve_here(here, tol=1e-9).interval
@@ -116,7 +128,7 @@ def check(problem: PartitionedProblem, same: PartitionedProblem, here: Any) -> P
 
 
 def objective(X: Array, u: Any, w: Array, C: float, squared: bool) -> Fraction:
-    """The exact primal value; u : a function of exact decision values that lists the slacks."""
+    """Return the exact primal value; u : function from exact decision values to slacks."""
     weights = [Fraction(x) for x in w.tolist()]
     f = [
         sum((Fraction(a) * b for a, b in zip(x, weights, strict=True)), Fraction(0))
@@ -172,7 +184,7 @@ def test_a_ranking_has_the_same_bits_and_a_true_interval(
 
 
 def ordinary(ranks: bool, n: int = 2000, d: int = 6) -> Points:
-    """Data of the usual kind."""
+    """Return data of the usual kind."""
     r = np.random.default_rng(3)
     X = r.normal(size=(n, d))
     score = X @ r.normal(size=d) + r.normal(size=n)
@@ -184,7 +196,7 @@ def ordinary(ranks: bool, n: int = 2000, d: int = 6) -> Points:
 
 
 def problem_of(p: Points, parts: int, loss: Any, ranks: bool) -> PartitionedProblem:
-    """In partitions of neighbouring rows."""
+    """Return the problem in partitions of neighbouring rows."""
     queries = np.array_split(np.arange(len(p.y) // 50), parts)
     X, y, qid = p.cut([np.flatnonzero(np.isin(p.qid, chosen)) for chosen in queries])
     return ranking(X, y, qid, 1e-3, loss) if ranks else classification(X, y, 0.1, loss)
@@ -260,7 +272,7 @@ def test_numbers_of_any_size_give_a_true_interval(loss: Any, size: float, C: flo
 
 
 def asked(ranks: bool, loss: Any) -> tuple[Any, Any, list[tuple[Any, ...]]]:
-    """A partition of its own, the sums of the same points, and questions to both."""
+    """Return a separate partition, the sums of its points, and questions to both."""
     p = ordinary(ranks)
     problem = (
         ranking([p.X], [p.y], [p.qid], 1e-3, loss)

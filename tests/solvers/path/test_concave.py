@@ -1,4 +1,7 @@
-"""The optimum of concave costs of slacks against brute force, soft margins, and the cost that its slope says."""
+"""Optimum of concave costs of slacks against brute force and soft margins.
+
+The slope gives the cost of the equivalent soft margin.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +28,15 @@ def noisy(seed: int, n: int = 9, d: int = 1) -> tuple[Array, Array]:
 
 
 def by_search(X: Array, y: Array, C: float, F: Cost) -> float:
-    """Over a fine grid of w in one dimension, every b that may be best, and a finer grid around the best w."""
+    """Return the optimum of a grid search over w in one dimension.
+
+    For each w it tries every b that may be best, and a finer grid follows around the
+    best w.
+    """
 
     def value(w: Array) -> Array:
-        margins = y - w[:, None] * X[:, 0]  # every b at which some margin is met
+        # These are all b at which some margin is satisfied with equality.
+        margins = y - w[:, None] * X[:, 0]
         f = w[:, None, None] * X[:, 0] + margins[:, :, None]
         s = np.maximum(1 - y * f, 0).sum(axis=2).min(axis=1)
         return np.asarray(w**2 / 2 + C * F(s))
@@ -84,7 +92,7 @@ def test_its_cost_is_the_slope_at_its_sum_of_slacks() -> None:
     X, y = noisy(5, 30, 2)
     found = concave_optimum(regularization_path(classification(X, y)), 3.0, np.sqrt, tol=1e-10)
     s = float(np.maximum(1 - y * found.solution.decision_function(X), 0).sum())
-    # f may stay the same over some costs
+    # f may be constant over some costs.
     soft = solve(classification(X, y, 3.0 / (2 * np.sqrt(s))), tol=1e-12)
     assert soft.w is not None
     again = np.maximum(1 - y * soft.decision_function(X), 0).sum()

@@ -1,4 +1,4 @@
-"""The end of a path as a solver's answer: true intervals on any data, its limits, and its place among the solvers."""
+"""End of a path as a solver's result: true intervals on any data, limits, and priority."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_it_conforms() -> None:
 
 @given(st.sampled_from(FAMILIES).flatmap(lambda family: margin_problems(family, tails=False)))
 def test_it_ends_where_other_solvers_do(problem: MarginProblem) -> None:
-    """Where it does not come to C it says why, and what it hands back is true all the same."""
+    """If it stops before C it gives the reason, and its result is true."""
     if HOMOTOPY.refusal(problem) is not None:
         assert problem.hard.any()
         return
@@ -64,7 +64,10 @@ def test_it_is_the_point_of_the_path(family: str) -> None:
 
 @every_family
 def test_a_path_ended_early_proves_what_its_point_can(family: str) -> None:
-    """Multipliers of a smaller C, times C over it, are feasible: the fewer breakpoints are left the better."""
+    """Multipliers of a smaller C, times C over it, are feasible.
+
+    The fewer breakpoints are left the better.
+    """
     problem = as_a(MarginProblem, sample_problem(family, rbf(0.4), 1, 30)).with_cost(10.0)
     best = solve(problem, tol=1e-9)
     shorter, longer = (solve(problem, "homotopy", max_iter=k) for k in (2, 20))
@@ -160,7 +163,10 @@ def test_losses_below_float64_are_no_division_by_zero() -> None:
     "X", [[[1.0, 2.0]], [[-1749676.5349930788, 3.9283351314891774e114, -0.0382266086665241]]]
 )
 def test_the_units_of_a_path_are_divided_by_one_at_a_time(X: list[list[float]]) -> None:
-    """The product of this weight and this target underflows; one point alone leaves no differences."""
+    """The product of this weight and this target underflows.
+
+    A single point leaves no differences.
+    """
     problem = regression(
         X,
         [0.0],

@@ -1,4 +1,7 @@
-"""The paths of one-norm programs: at every piece the optimum of HiGHS, and a gap of 1e-9; x is constant, u is affine in lambda."""
+"""Paths of one-norm programs: the optimum of HiGHS at every piece, and a gap of 1e-9.
+
+x is constant, u is affine in lambda.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +38,17 @@ from equimargin.solvers.path.linear.near import AffineRows, first, least, mispla
 from narrow import as_a, present
 
 PIECES_COMPARED = 25
-"""Pieces of an instance, at most, whose two ends and middle HiGHS is asked for; they are spread evenly."""
+"""Maximum number of pieces of an instance, spread evenly, to compare with HiGHS.
+
+HiGHS solves both ends and the middle of each.
+"""
 
 
 def instance(seed: int) -> OneNormProblem:
-    """A small program of one of the four kinds: points in general position, or on a grid with many ties and equal points."""
+    """Return a small program of one of the four kinds.
+
+    Points are in general position, or on a grid with many ties and equal points.
+    """
     rng = np.random.default_rng([seed, 17])
     n = int(rng.integers(3, 12))
     X = rng.normal(size=(n, 2)) if seed % 3 else rng.integers(-1, 2, (n, 2)).astype(float)
@@ -52,14 +61,14 @@ def instance(seed: int) -> OneNormProblem:
 
 
 def matrix(problem: OneNormProblem) -> np.ndarray:
-    """B and, where there is a bias, s beside it, from the definitions."""
+    """Return B and, with a bias, the column s, from the definitions."""
     A, K = problem.rows.matrix.toarray(), problem.gram.dense
     B = A @ K if problem.over == "points" else A @ K @ A.T
     return np.column_stack([B, problem.rows.s]) if problem.bias else B
 
 
 def optimum(problem: OneNormProblem, lam: float) -> float:
-    """min lambda 1'x + 1'xi by HiGHS."""
+    """Return min lambda 1'x + 1'xi by HiGHS."""
     M, n, p = matrix(problem), problem.size, problem.p
     free = [(None, None)] * (M.shape[1] - n)
     costs = np.concatenate([np.full(n, lam), np.zeros(len(free)), np.ones(p)])
@@ -118,7 +127,10 @@ def test_x_is_constant_on_a_piece_and_u_is_affine() -> None:
 
 
 def test_the_path_of_two_points_is_the_one_by_hand() -> None:
-    """The point 2 preferred to the point 1: B = (2, 1), x = (1/2, 0) below lambda = 2, and 0 above."""
+    """The point 2 preferred to the point 1: B = (2, 1), x = (1/2, 0) below lambda = 2.
+
+    Above it x = 0.
+    """
     path = regularization_path(ranking_vector_machine([[2.0], [1.0]], [1, 0]), 0.0)
     assert path.lambdas.tolist() == [2.0, 0.0]
     np.testing.assert_allclose(present(point(path, 1.9).x), np.array([0.5, 0.0]))
@@ -128,7 +140,10 @@ def test_the_path_of_two_points_is_the_one_by_hand() -> None:
 
 @pytest.mark.parametrize("scale", [1.0, 1e3, 1e5, 1e10])
 def test_points_far_from_0_have_the_same_path_down_to_any_lambda(scale: float) -> None:
-    """K and all lambdas grow by the square of the scale. Near 0 float64 has no gap to tell, which says nothing against the path."""
+    """K and all lambdas grow by the square of the scale.
+
+    Near 0 float64 has no gap to tell, which says nothing against the path.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 2))
     y = np.where(X[:, 0] + rng.normal(size=30) / 2 > 0, 1.0, -1.0)
@@ -140,7 +155,10 @@ def test_points_far_from_0_have_the_same_path_down_to_any_lambda(scale: float) -
 
 
 def test_columns_of_nothing_but_rounding_are_no_columns() -> None:
-    """Two equal points, whose kernel values differ by a rounding: x = 0 is the solution at every lambda."""
+    """Two equal points have kernel values that differ by a rounding.
+
+    x = 0 is the solution at every lambda.
+    """
     K = np.array([[3.0 + 2.0**-51, 3.0], [3.0, 3.0]])
     path = regularization_path(ranking_vector_machine(K, [1, 0], kernel=precomputed()), 0.0)
     assert path.stopped == "lambda = 0 was reached"
@@ -148,7 +166,10 @@ def test_columns_of_nothing_but_rounding_are_no_columns() -> None:
 
 
 def test_the_last_piece_is_optimal_far_below_its_upper_end() -> None:
-    """Kernel values of 4e-11 decide here which of the rows have slack, and the optimum falls with lambda."""
+    """Kernel values of 4e-11 decide here which rows have slack.
+
+    The optimum falls with lambda.
+    """
     X = np.arange(12.0)[:, None] * [1.0, 2.0, 1.0]
     y = np.isin(np.arange(12), [2, 3, 6, 7, 8, 10])
     problem = ranking_vector_machine(
@@ -162,7 +183,10 @@ def test_the_last_piece_is_optimal_far_below_its_upper_end() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_looks_at_those_near_their_ends_see_what_looks_at_all_see(seed: int) -> None:
-    """A function wanders; first rows that are met, least rests and misplaced rows against plain sums over all rows."""
+    """First satisfied rows, least rests and misplaced rows match sums over all rows.
+
+    The function takes a random walk.
+    """
     rng = np.random.default_rng(seed)
     m, p = 30, 400
     i, j, sign = rng.integers(0, m, p), rng.integers(0, m + 1, p), rng.choice([-1.0, 1.0], p)
@@ -278,10 +302,14 @@ def test_the_factors_of_a_changing_matrix() -> None:
 
 @pytest.mark.parametrize("transposed", [False, True])
 def test_a_solution_is_right_where_the_matrix_is_nearly_singular(transposed: bool) -> None:
-    """The matrix of 1 / (i + j + 1) with rounded entries, whose condition is 1e10, against rational arithmetic."""
+    """The matrix of 1 / (i + j + 1) is rounded, its condition is 1e10.
+
+    The reference is rational arithmetic.
+    """
     k = 8
     M = 1.0 / (np.arange(k)[:, None] + np.arange(k) + 1.0)
-    M[:, 0] += 0.25  # no symmetric matrix tells M from M'
+    # A symmetric matrix could not distinguish M from M'.
+    M[:, 0] += 0.25
     factors = empty(k)
     for _ in range(k):
         add_row(factors, np.zeros(0))

@@ -1,4 +1,4 @@
-"""Regularisation paths: every breakpoint against other solvers, what document P says of them, and everything nasty."""
+"""Regularisation paths: other solvers at breakpoints, document P, and degenerate data."""
 
 from __future__ import annotations
 
@@ -60,29 +60,32 @@ FAMILIES = ("svm.soft", "svm.nobias", "svr.l1", "rank.l1")
 
 
 def sample(family: str, kernel: Kernel | None = None) -> MarginProblem:
-    """A small problem of a family that has a path."""
+    """Return a small problem of a family that has a path."""
     return as_a(MarginProblem, sample_problem(family, kernel))
 
 
 def paths(kernel: Kernel | None = None) -> list[RegularizationPath]:
-    """One of each family, on well-behaved points."""
+    """Return a path of each family, on well-behaved points."""
     return [regularization_path(sample(family, kernel or rbf(0.4))) for family in FAMILIES]
 
 
 def scattered(n: int = 30, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Points and a noisy score."""
+    """Return points and a noisy score."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2))
     return X, X[:, 0] + 0.5 * rng.normal(size=n)
 
 
-# Against others.
+# Other solvers.
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", nightly.KINDS)
 def test_other_solvers_agree_at_every_breakpoint(kind: str) -> None:
-    """Proven intervals of the path's point and of coordinate descent's or SMO's have a number in common, and both are narrow."""
+    """Proven intervals of the path's point and of another solver intersect.
+
+    The other solver is coordinate descent or SMO; both intervals are narrow.
+    """
     compared, instances, most = 0, *((80, 12) if kind == "ranking" else (60, 25))
     for number in range(instances):
         problem = nightly.drawn(kind, 77, number, most)
@@ -116,7 +119,7 @@ def test_clarabel_agrees(family: str, formulation: str) -> None:
 
 
 def test_the_answer_anywhere_is_the_optimum() -> None:
-    """Above lambda_0, at it, between breakpoints and at the end: the interval that the answer proves is narrow."""
+    """The proven interval is narrow above and at lambda_0, between breakpoints, at the end."""
     for path in paths():
         inner = np.geomspace(path.lambdas[0], max(path.lambdas[-1], 1e-4), 9).tolist()
         for lam in (1e6 * path.lambdas[0], *inner):
@@ -129,13 +132,13 @@ def test_the_answer_anywhere_is_the_optimum() -> None:
             assert (alpha <= path.problem.unit_weights / lam * (1 + 1e-12)).all()
 
 
-# Against the nightly judge.
+# Nightly checks.
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", nightly.KINDS)
 def test_nasty_paths_hold_what_they_say(kind: str) -> None:
-    """No gap above 1e-8 in extended precision, no early stop without an excuse."""
+    """No gap exceeds 1e-8 in extended precision, and every early stop is explained."""
     for number in range(150 if kind == "ranking" else 100):
         found = nightly.followed(nightly.drawn(kind, 1, number), 1e-6)
         assert found.gap <= nightly.SILENT, found
@@ -143,7 +146,10 @@ def test_nasty_paths_hold_what_they_say(kind: str) -> None:
 
 
 def test_the_judge_sees_a_wrong_path() -> None:
-    """A multiplier, a coefficient or a bias that is off makes the gap large; one outside of its box makes it infinite."""
+    """A wrong multiplier, coefficient or bias makes the gap large.
+
+    A multiplier outside of its bounds makes it infinite.
+    """
     path = regularization_path(sample("svm.soft", rbf(0.4)))
     assert nightly.worst(path)[0] <= 1e-9
     for name in ("betas", "values_at_anchor"):
@@ -168,7 +174,10 @@ def test_the_nightly_table_says_what_it_found() -> None:
 
 
 def test_near_lambda_0_the_judge_is_exact() -> None:
-    """Multipliers that leave exactly nothing of f at 0: extended precision took the rounding of their products for a gap of 4e-8."""
+    """Some multipliers leave exactly nothing of f at 0.
+
+    Extended precision took the rounding of their products for a gap of 4e-8.
+    """
     assert nightly.followed(nightly.drawn("ranking", 424242424, 502)).gap <= 1e-9
     problem = nightly.drawn("ranking", 424242424, 502)
     path = regularization_path(problem, 1e-5 * nightly.unit(problem))
@@ -177,19 +186,22 @@ def test_near_lambda_0_the_judge_is_exact() -> None:
         assert path.at(share * float(path.lambdas[-2])).relative_gap <= 1e-9
 
 
-# What it claims.
+# Reported accuracies.
 
 
 @pytest.mark.slow
 def test_claims_hold_against_exact_optima() -> None:
-    """Offsets up to 1e7, columns of any scale: every `gaps`, `midpoint_gaps` and `at` within ten times the claim and 1e-12."""
+    """Every `gaps`, `midpoint_gaps` and `at` is within ten times the claim and 1e-12.
+
+    Offsets are up to 1e7, columns of any scale.
+    """
     lines: list[str] = []
     assert bounds.CAMPAIGN.main(["--seed", "1", "--examples", "120"], lines.append) == 0, lines
     assert " 0 failures" in lines[-1]
 
 
 def test_the_campaign_sees_a_false_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of gaps that are said to be 0 where the functions are moved a little."""
+    """The reported gaps are 0 where the functions are moved a little."""
     follow = regularization_path
 
     def boasting(*arguments: Any) -> RegularizationPath:
@@ -208,7 +220,10 @@ def test_the_campaign_sees_a_false_claim(monkeypatch: pytest.MonkeyPatch) -> Non
     "kind", ["classification", "regression", "ranking", "wide", "sparse", "precomputed"]
 )
 def test_an_offset_of_all_points_changes_no_answer(kind: str) -> None:
-    """A linear kernel 4e6 away from 0: the same lambdas, and what `at` returns is as good as it says."""
+    """With a linear kernel 4e6 away from 0 the lambdas stay unchanged.
+
+    The result of `at` has its reported accuracy.
+    """
     rng = np.random.default_rng(0)
     X = np.round(rng.normal(5.0, 2.0, (24, 40 if kind == "wide" else 3)), 6)
     score = X[:, 0] - 5.0 + rng.normal(size=24)
@@ -247,9 +262,13 @@ def test_an_offset_of_all_points_changes_no_answer(kind: str) -> None:
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.3)])
 @pytest.mark.parametrize("offset", [1e6, -1.6e9])
 def test_an_offset_of_all_targets_changes_no_answer(kernel: Kernel, offset: float) -> None:
-    """A bias takes it up: the same lambdas and functions to the end, b so much more, and what `at` returns is as good as it says."""
+    """The bias absorbs it: lambdas and functions stay, and b changes by the offset.
+
+    The result of `at` has its reported accuracy.
+    """
     X, score = scattered(24)
-    score = np.round(score * 2.0**18) / 2.0**18  # the offset is added without rounding
+    # Adding the offset to these scores is exact.
+    score = np.round(score * 2.0**18) / 2.0**18
     near, far = (
         regularization_path(regression(X, score + by, epsilon=0.125, kernel=kernel), 1e-2)
         for by in (0.0, offset)
@@ -294,7 +313,10 @@ def test_targets_far_apart_lose_nothing_by_centring() -> None:
 
 
 def test_an_answer_says_how_good_it_is() -> None:
-    """`at` measures what it returns: where the path's function is wrong, its gap is large, it is not optimal, and its reason says so."""
+    """`at` measures its result: a wrong function of the path has a large gap.
+
+    It is not optimal, and its reason says so.
+    """
     for path in paths(linear()) + paths():
         lam = float(path.lambdas[3])
         assert path.at(lam).status is Status.OPTIMAL
@@ -305,7 +327,10 @@ def test_an_answer_says_how_good_it_is() -> None:
 
 
 def credit(n: int = 400) -> MarginProblem:
-    """Like the German credit data as they come: an amount in the thousands beside ages, months, codes and yes or no."""
+    """Return data like the raw German credit data.
+
+    An amount in the thousands stands next to ages, months, codes and yes or no.
+    """
     rng = np.random.default_rng(0)
     amount, months = (
         np.round(np.exp(rng.normal(7.8, 0.8, n))),
@@ -329,7 +354,7 @@ def credit(n: int = 400) -> MarginProblem:
 
 
 def spill(n: int = 300, d: int = 30) -> MarginProblem:
-    """Like the oil-spill data: columns from 1e-2 to 1e6, few positive points."""
+    """Return data like the oil-spill data: columns from 1e-2 to 1e6, few positive points."""
     rng = np.random.default_rng(1)
     Z = rng.normal(size=(n, d)) @ (np.eye(d) + 0.2 * rng.normal(size=(d, d)))
     X = np.round(np.exp(0.5 * Z) * 10.0 ** rng.uniform(-2, 6, d), 2)
@@ -338,7 +363,7 @@ def spill(n: int = 300, d: int = 30) -> MarginProblem:
 
 
 def bundled(name: str) -> MarginProblem:
-    """Data of scikit-learn as they come."""
+    """Return raw data of scikit-learn."""
     from sklearn import datasets
 
     X, y = getattr(datasets, f"load_{name}")(
@@ -353,7 +378,10 @@ def bundled(name: str) -> MarginProblem:
 
 @pytest.mark.parametrize("data", ["credit", "spill", "breast_cancer", "wine", "diabetes"])
 def test_raw_columns_are_followed_far_down(data: str) -> None:
-    """To 1e-8 of lambda_0, where the largest |x|^2 over lambda is up to 1e14, or as far as there is anything to follow, and on to 0."""
+    """They are followed to 1e-8 of lambda_0, or as far as anything is left, and on to 0.
+
+    At 1e-8 of lambda_0 the largest |x|^2 over lambda is up to 1e14.
+    """
     problem = (
         {"credit": credit, "spill": spill}[data]() if data in ("credit", "spill") else bundled(data)
     )
@@ -373,7 +401,7 @@ def test_raw_columns_are_followed_far_down(data: str) -> None:
         assert both.lower <= both.upper
 
 
-# What document P says.
+# Statements of document P.
 
 
 def test_lambda_0_is_the_largest_margin_of_all_multipliers_at_one() -> None:
@@ -393,7 +421,10 @@ def test_lambda_0_is_the_largest_margin_of_all_multipliers_at_one() -> None:
 
 
 def test_f_is_affine_in_one_over_lambda_and_not_in_lambda() -> None:
-    """P, theorem 1, as it holds: between breakpoints g and alpha are affine in lambda, f in 1 / lambda."""
+    """P, theorem 1, corrected: between breakpoints g and alpha are affine in lambda.
+
+    f is affine in 1 / lambda.
+    """
     X, score = scattered()
     problem = ranking(X, np.digitize(score, [-0.5, 0.5]), kernel=rbf(1.0))
     path = regularization_path(problem)
@@ -401,7 +432,10 @@ def test_f_is_affine_in_one_over_lambda_and_not_in_lambda() -> None:
     above, below = path.lambdas[t : t + 2].tolist()
 
     def defect(middle: float) -> float:
-        """How far f at `middle`, found by another solver, is from the mean of f at both ends."""
+        """Return the distance of f at `middle` from the mean of f at both ends.
+
+        Another solver finds f at `middle`.
+        """
         ends = (path.decision_function(X, above) + path.decision_function(X, below)) / 2
         other = solve(problem.with_cost(1 / middle), tol=1e-12).decision_function(X)
         return float(np.ptp(other - ends) / np.ptp(ends))
@@ -411,7 +445,10 @@ def test_f_is_affine_in_one_over_lambda_and_not_in_lambda() -> None:
 
 
 def test_equations_16_and_17() -> None:
-    """h from eta = (P_I K P_I')^-1 1 gives f on the next segment, and the lambda at which a pair of that segment's end is on the margin."""
+    """h from eta = (P_I K P_I')^-1 1 gives f on the next segment.
+
+    It also gives the lambda at which a pair of that segment's end is on the margin.
+    """
     X, score = scattered(12, seed=3)
     problem = ranking(X, score, kernel=rbf(1.0))
     path = regularization_path(problem)
@@ -443,7 +480,10 @@ def test_equations_16_and_17() -> None:
 
 
 def test_targets_that_differ_by_rounding_alone() -> None:
-    """0.3 - 0.1 is not 0.2 in float64: the start must not take that for a breakpoint at lambda = 1e15."""
+    """0.3 - 0.1 is not 0.2 in float64.
+
+    The start must not take that for a breakpoint at lambda = 1e15.
+    """
     problem = nightly.drawn("regression", 110, 132)
     path = regularization_path(problem, 1e-5 * nightly.unit(problem))
     assert path.lambdas[0] <= 1e6 * nightly.unit(problem)
@@ -451,7 +491,10 @@ def test_targets_that_differ_by_rounding_alone() -> None:
 
 
 def test_four_pairs_on_a_margin_cycle() -> None:
-    """Three ties force the fourth, so that P_I K P_I' is singular there: the algorithm as printed has no branch for it."""
+    """Three ties force the fourth, so that P_I K P_I' is singular there.
+
+    The published algorithm has no branch for it.
+    """
     X = np.array([[0.0], [0.4], [1.1], [1.9]])
     path = regularization_path(
         ranking_from_pairs(X, [[0, 2], [0, 3], [1, 2], [1, 3]], kernel=rbf(1.0)), 0.0
@@ -461,7 +504,10 @@ def test_four_pairs_on_a_margin_cycle() -> None:
 
 
 def test_the_start_of_unequal_classes() -> None:
-    """Above lambda_0 all of the smaller class is at 1, the larger one as near to it as weights allow, and b is the larger one's label."""
+    """Above lambda_0 all of the smaller class is at 1, and b is the larger one's label.
+
+    The larger class is as near to 1 as weights allow.
+    """
     X, score = scattered(20)
     y = np.where(score > 0.8, 1.0, -1.0)
     problem = classification(X, y, kernel=rbf(1.0))
@@ -473,7 +519,7 @@ def test_the_start_of_unequal_classes() -> None:
     assert path.at(1e7).interval.relative_width <= 1e-9
 
 
-# The object.
+# Attributes and methods of a path.
 
 
 def test_alphas_come_in_any_order() -> None:
@@ -490,7 +536,7 @@ def test_alphas_come_in_any_order() -> None:
 
 
 def test_multipliers_coefficients_and_events_belong_together() -> None:
-    """A'alpha are the coefficients, and the margin set after each breakpoint is what the events make of it."""
+    """A'alpha are the coefficients; the events give the margin set after each breakpoint."""
     for path in paths():
         inside: set[int] = set()
         for t, alpha in enumerate(path.alphas):
@@ -512,7 +558,7 @@ def test_multipliers_coefficients_and_events_belong_together() -> None:
 
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.4)], ids=["linear", "rbf"])
 def test_decision_values(kernel: Kernel) -> None:
-    """decision_function, values, g and at(lam) are the same numbers; predict has the labels."""
+    """decision_function, values, g and at(lam) agree; predict has the labels."""
     X_new = np.random.default_rng(5).normal(size=(7, 2))
     for path in paths(kernel):
         X = path.problem.X
@@ -587,7 +633,10 @@ def test_the_bias_is_in_its_interval() -> None:
 
 
 def test_a_bias_that_is_an_interval() -> None:
-    """x = 0 (+), x = 1 (-): without support vectors in between every b of an interval is best, until both are on the margin."""
+    """x = 0 (+), x = 1 (-): without support vectors in between b is not unique.
+
+    Every b of an interval is best, until both are on the margin.
+    """
     problem = classification([[0.0], [1.0]], [1.0, -1.0], C=0.1)
     path = regularization_path(problem, 0.0)
     assert path.lambdas[0] == pytest.approx(0.5)
@@ -635,7 +684,7 @@ def test_weights_are_the_boxes(weights: list[float] | None) -> None:
     ],
 )
 def test_paths_without_breakpoints(problem: MarginProblem) -> None:
-    """f is b alone: one entry, the same answer at every lambda, and it is the optimum."""
+    """f is b alone: one entry, the same result at every lambda, and it is the optimum."""
     path = regularization_path(problem)
     assert path.complete
     assert len(path) == 1
@@ -647,7 +696,10 @@ def test_paths_without_breakpoints(problem: MarginProblem) -> None:
 
 
 def test_the_end_at_lambda_0() -> None:
-    """Separable: the hard margin's f from some lambda on, alpha in proportion to lambda. Otherwise alpha(0) is feasible, f constant."""
+    """Separable: the hard margin's f from some lambda on, alpha in proportion to lambda.
+
+    Otherwise alpha(0) is feasible, f constant.
+    """
     X, score = scattered(15)
     separable = regularization_path(
         classification(X, np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)), 0.0
@@ -679,7 +731,7 @@ def test_a_lambda_min_above_lambda_0() -> None:
 
 
 def test_kernels_features_and_a_penalised_bias() -> None:
-    """The same path from a kernel, from its Gram matrix, and from sparse features."""
+    """A kernel, its Gram matrix and sparse features give one path."""
     X, score = scattered(20)
     y = np.where(score > 0, 1.0, -1.0)
     dense = regularization_path(classification(X, y, kernel=linear()))
@@ -698,7 +750,10 @@ def test_kernels_features_and_a_penalised_bias() -> None:
 
 
 def test_what_is_written_does_not_depend_on_the_pauses() -> None:
-    """Over several pages: a callback that pauses at every breakpoint changes nothing; events add up to the sizes of the margin set."""
+    """A callback that pauses at every breakpoint changes nothing, over several pages.
+
+    Events add up to the sizes of the margin set.
+    """
     X, score = scattered(120)
     for problem in (
         ranking(X[:40], score[:40], kernel=rbf(1.0)),
@@ -740,7 +795,7 @@ def test_balanced_coefficients_cancel(digits: int) -> None:
 
 
 def big() -> MarginProblem:
-    """A ranking whose path takes long."""
+    """Return a ranking whose path takes long."""
     X, score = scattered(300)
     return ranking(X, score, kernel=rbf(1.0))
 
@@ -773,7 +828,10 @@ def test_limits_end_a_path_with_a_reason_and_what_was_found() -> None:
 
 @pytest.mark.usefixtures("hearing")
 def test_an_interrupt_and_a_time_limit_are_heard() -> None:
-    """Within a second, in the start of a large classification, too; in CPU time, which other processes do not lengthen."""
+    """Both act within a second of CPU time, which other processes do not lengthen.
+
+    The start of a large classification is included.
+    """
     X, score = scattered(1500)
     problems = [big(), classification(X, np.where(score > 1.0, 1.0, -1.0), kernel=rbf(5.0))]
     for problem in problems:
@@ -879,7 +937,7 @@ def test_a_path_comes_back_from_its_file(tmp_path: Path) -> None:
             path.events,
         )
         lam = float(path.lambdas[0]) / 2
-        # sums of arrays at other addresses may round otherwise
+        # Sums of arrays at other addresses may round otherwise.
         assert back.at(lam).value == pytest.approx(path.at(lam).value, rel=1e-12)
         np.testing.assert_allclose(
             back.decision_function(path.problem.X, lam),
@@ -981,7 +1039,10 @@ def test_a_bad_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize("explicit", [False, True], ids=["gram", "features"])
 @pytest.mark.parametrize("balanced", [False, True], ids=["free", "balanced"])
 def test_the_active_set_ends_at_the_minimum(balanced: bool, explicit: bool) -> None:
-    """Feasible, and no row has a slope that it could follow; singular matrices and rows that meet their bounds at once included."""
+    """The end is feasible, and no row has a slope that it could follow.
+
+    Singular matrices and rows that meet their bounds at once are included.
+    """
     for seed in range(200):
         rng = np.random.default_rng(seed)
         n, p = int(rng.integers(2, 8)), int(rng.integers(2, 20))
@@ -1001,7 +1062,7 @@ def test_the_active_set_ends_at_the_minimum(balanced: bool, explicit: bool) -> N
         A = np.zeros((p, n + 1))
         A[np.arange(p), i] += 1.0
         A[np.arange(p), j] -= 1.0
-        # consistent: rows that depend on others have no slope of their own
+        # The system is consistent: dependent rows have no separate slope.
         c = A @ K @ rng.integers(-2, 3, n + 1)
         lower, upper = -rng.integers(0, 3, p).astype(float), rng.integers(0, 3, p).astype(float)
         state, W = State.at_0(of), PathWorkingSet(of)
@@ -1033,7 +1094,10 @@ def test_answers_near_lambda_0_are_as_good_as_all_others() -> None:
 
 @pytest.mark.parametrize("kernel", [linear(), rbf(1.0)])
 def test_a_complete_path_answers_at_every_lambda(kernel: Kernel) -> None:
-    """Down to 1e-300 without a warning: optimal where alpha vanishes at 0; elsewhere a gap too large is announced."""
+    """It answers down to 1e-300 without a warning: optimal where alpha vanishes at 0.
+
+    Elsewhere a gap too large is announced.
+    """
     X, score = scattered()
     separable = regularization_path(
         classification(X, np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0), kernel=kernel), 0.0
@@ -1052,7 +1116,11 @@ def test_a_complete_path_answers_at_every_lambda(kernel: Kernel) -> None:
 
 @pytest.mark.parametrize("kind", ["ranking", "regression", "no bias"])
 def test_what_is_left_of_f_at_0_says_how_far_down_a_path_can_be_held(kind: str) -> None:
-    """A column of 1e6 beside columns of 1: the multipliers at 0 leave an f of 1e-9 of that, which is much where lambda is small."""
+    """A column of 1e6 stands next to columns of 1.
+
+    The multipliers at 0 leave an f of 1e-9 of that, which is much where lambda is
+    small.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     y = X[:, 0] + X[:, 1] + 0.2 * rng.normal(size=40)
@@ -1063,14 +1131,15 @@ def test_what_is_left_of_f_at_0_says_how_far_down_a_path_can_be_held(kind: str) 
         "no bias": lambda: classification(X, np.sign(y), bias=False),
     }[kind]()
     path = regularization_path(problem)
-    assert path.complete == (kind != "no bias")  # whose last two breakpoints are 1e10 apart
+    # Without a bias the last two breakpoints are 1e10 apart.
+    assert path.complete == (kind != "no bias")
     for lam in np.geomspace(path.lambdas[-1] or 1e-4, path.lambdas[0], 20).tolist():
         assert path.at(lam).relative_gap <= 1e-8
 
 
 def test_kernel_values_beyond_all_floats_are_refused() -> None:
     with np.errstate(over="ignore", invalid="ignore"):
-        # no constructor makes it
+        # No constructor makes this problem.
         problem = MarginProblem(
             np.array([[1e160], [-1e160]]), linear(), Signed(np.array([1.0, -1.0]))
         )

@@ -1,4 +1,7 @@
-"""The experiment that reruns document P's tables: its splits are those of Table 2, and one of them comes to something."""
+"""Experiment that reruns document P's tables, with the splits of Table 2.
+
+One of them is run to its result.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,8 @@ def sets(example: ModuleType) -> Any:
     ("name", "sizes", "pairs"),
     [
         ("Mixtures", (100, 50, 50), 99),
-        ("Auto", (196, 98, 98), None),  # 305 are printed: they depend on the split
+        # Table 2 has 305 pairs; the number depends on the split.
+        ("Auto", (196, 98, 98), None),
         ("Diabetes", (384, 192, 192), 383),
         ("Cancer", (285, 142, 142), 284),
     ],
@@ -37,7 +41,10 @@ def sets(example: ModuleType) -> Any:
 def test_its_splits_are_those_of_table_2(
     example: ModuleType, sets: Any, name: str, sizes: tuple[int, ...], pairs: int | None
 ) -> None:
-    """Whose columns of instances and constraints are swapped: a tree on n points has n - 1 edges."""
+    """Its columns of instances and constraints are swapped.
+
+    A tree on n points has n - 1 edges.
+    """
     parts = example.split(sets[name], 0)
     assert tuple(len(part.y) for part in parts) == sizes
     edges = len(example.reduced_preferences(parts[0].y))

@@ -1,4 +1,7 @@
-"""Sigmoids and couplings against cvxpy and their conditions; the probabilities of an estimator against values held out by hand."""
+"""Sigmoids and couplings against cvxpy and their conditions, and estimated probabilities.
+
+Probabilities of an estimator are compared with values held out by hand.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ def test_wlw_is_the_least_sum_of_squares_and_never_negative(r: Array) -> None:
         [r[j, i] * np.eye(k)[i] - r[i, j] * np.eye(k)[j] for i in range(k) for j in range(i + 1, k)]
     )
     gradient = M.T @ M @ p
-    # that of a minimum on 1'p = 1
+    # This is the condition of a minimum on 1'p = 1.
     np.testing.assert_allclose(gradient, gradient.mean(), atol=1e-12)
 
 
@@ -156,7 +159,8 @@ def test_probabilities_are_made_of_values_held_out() -> None:
     assert rows.of_first.tolist() == (y == 1).tolist()
     assert len(order) == len(values)
     inside = solve(problem, tol=1e-10).decision_function(X)
-    assert np.abs(inside - values).max() > 0.5  # the trap: values at points that f was trained on
+    # Values at training points of f would be wrong.
+    assert np.abs(inside - values).max() > 0.5
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
@@ -173,6 +177,7 @@ def test_an_estimator_has_probabilities_of_all_classes(kernel: str, classes: int
     assert (p >= 0).all()
     assert np.mean(p.argmax(axis=1) == y) > 0.6
     np.testing.assert_allclose(np.exp(fitted.predict_log_proba(G)), p)
-    assert -np.log(p[np.arange(80), y]).mean() < np.log(classes)  # more is known than nothing
+    # The probabilities are better than uniform ones.
+    assert -np.log(p[np.arange(80), y]).mean() < np.log(classes)
     if classes == 2:
         assert (np.diff(p[np.argsort(fitted.decision_function(G)), 1]) >= -1e-12).all()

@@ -1,4 +1,7 @@
-"""Threads that share a work: every part is done once, every thread takes part, and nothing goes on after a failure."""
+"""Threads that share a work: each part is done once, and every thread takes part.
+
+Nothing goes on after a failure.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ from equimargin.solvers.products.crew import Crew
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 100])
 def test_every_part_is_done_once_and_results_are_in_order(n_jobs: int, count: int) -> None:
     crew = Crew(n_jobs)
-    for _ in range(3):  # the threads are kept from one work to the next
+    # The threads are kept from one work to the next.
+    for _ in range(3):
         parts = crew.share(lambda part: part, count)
         assert [item for part in parts for item in part] == list(range(count))
 
@@ -28,7 +32,7 @@ def test_all_threads_are_at_work_at_once(n_jobs: int) -> None:
         def work(
             part: range, together: threading.Barrier = together, seen: set[int] = seen
         ) -> None:
-            # a thread that does all parts waits for the others in vain
+            # A thread that does all parts waits for the other threads until the timeout.
             if threading.get_ident() not in seen:
                 seen.add(threading.get_ident())
                 together.wait(timeout=60)

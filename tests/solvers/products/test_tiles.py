@@ -26,7 +26,7 @@ def _product(left: Any, rows: Any, first: int, panel: Any, E: Any) -> None:
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 @pytest.mark.parametrize("features", [1, 2, 7, 130])
 def test_rows_times_a_panel(precision: Any, features: int) -> None:
-    """Also the last rows, of which there are fewer than a product takes: the last one stands in for the others."""
+    """The last rows are fewer than a product takes: the last one stands in for the rest."""
     rng = np.random.default_rng(features)
     left, panel = (
         rng.normal(size=(20, features)).astype(precision),
@@ -43,7 +43,10 @@ def test_rows_times_a_panel(precision: Any, features: int) -> None:
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 @pytest.mark.parametrize("features", [1, 6, 70])
 def test_products_and_blocks_of_an_rbf_kernel(precision: Any, features: int, n_jobs: int) -> None:
-    """Rows that are all among the columns, in any order, some of them, none of them; and no rows or columns at all."""
+    """All, some or none of the rows are among the columns, in any order.
+
+    No rows or columns at all are a case, too.
+    """
     rng = np.random.default_rng(features)
     X, kernel, unit = rng.normal(size=(M, features)), rbf(0.5 / features), 1.0
     K, exact = kernel.block(X, X), tiles(Gram(kernel, X), unit, n_jobs)
@@ -66,7 +69,10 @@ def test_products_and_blocks_of_an_rbf_kernel(precision: Any, features: int, n_j
 
 
 def test_tiles_are_kept_when_much_of_the_matrix_has_been_computed() -> None:
-    """The numbers of both precisions are the same before and after; what costs little, or does not fit, is not kept."""
+    """The numbers of both precisions are the same before and after.
+
+    Tiles of low cost, or too large, are not cached.
+    """
     rng = np.random.default_rng(0)
     X, rows = rng.normal(size=(M, DEAR_FEATURES)), np.arange(40, 100)
     K, plain = rbf(0.01).block(X, X), tiles(Gram(rbf(0.01), X), 1.0)
@@ -95,7 +101,10 @@ def test_tiles_are_kept_when_much_of_the_matrix_has_been_computed() -> None:
 
 @pytest.mark.parametrize("wanted", [0, M // 3, M // 2 + 1])
 def test_tiles_are_kept_at_once_where_many_rows_are_expected(wanted: int) -> None:
-    """Each of these rows is asked for twice, about, so that half of the points ask for as many entries as there are."""
+    """Each of these rows is requested about twice.
+
+    Half of the points thus request as many entries as there are.
+    """
     X, rows = np.random.default_rng(0).normal(size=(M, DEAR_FEATURES)), np.arange(5)
     exact, single = kept(tiles(Gram(rbf(0.01), X), 1.0), Workspace())
     single.expect(wanted)
