@@ -1,4 +1,8 @@
-"""The ledger has every numbered equation, what it points at exists, and its statements are true as recorded and false as printed."""
+"""Completeness of the claims ledger, and checks of its statements.
+
+Every numbered equation has an entry, every reference exists, and the statements are
+true as recorded and false as printed.
+"""
 
 from __future__ import annotations
 

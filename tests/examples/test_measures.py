@@ -19,7 +19,10 @@ from scored import Array, close, each, rankings, small
 
 
 def test_average_precision_is_bounded_by_the_inversions() -> None:
-    """W's bound for every ranking of up to 7 documents, equal in 28 of 247; with one inversion less than counted it is broken."""
+    """W's bound for every ranking of up to 7 documents, equal in 28 of 247.
+
+    With one inversion less than counted the bound is violated.
+    """
     equal = broken = 0
     configurations = [c for n in range(1, 8) for c in product([0, 1], repeat=n) if any(c)]
     for relevant in configurations:
@@ -207,7 +210,10 @@ def test_a_constant_prediction_has_no_inversion_and_orders_nothing() -> None:
 def test_inversions_of_ranks_are_few_where_the_ranks_are_near(
     data: tuple[Array, Array, Any],
 ) -> None:
-    """m^2 R_emp / 2 <= (m - 1) / 2 sum |h - y|: an inverted pair has |h_i - y_i| + |h_j - y_j| >= 2."""
+    """m^2 R_emp / 2 <= (m - 1) / 2 sum |h - y|.
+
+    An inverted pair has |h_i - y_i| + |h_j - y_j| >= 2.
+    """
     y, h = np.round(data[0]), np.round(np.clip(data[1], -4, 4))
     m = len(y)
     assert empirical_risk(y, h).mean * m**2 <= (m - 1) * np.abs(h - y).sum()
