@@ -1,4 +1,7 @@
-"""Certificates of any convex program: what is proven is accepted, and what is changed on purpose is refused or still true."""
+"""Certificates of convex programs: proven ones are accepted, false ones refused.
+
+A certificate that is changed on purpose is refused or still true.
+"""
 
 from __future__ import annotations
 
@@ -126,7 +129,10 @@ def test_a_singular_matrix_of_many_unknowns_is_proved_by_as_many_pivots_as_its_r
 
 @pytest.mark.parametrize("place", [0, 700, -1])
 def test_a_singular_matrix_that_is_changed_is_refused(place: int) -> None:
-    """A diagonal entry that is smaller by any amount makes it indefinite; the dual point is left out, which P's change would spoil too."""
+    """A diagonal entry that is smaller by any amount makes the matrix indefinite.
+
+    The dual point is removed because the change of P would invalidate it, too.
+    """
     program = singular(70, 5)
     outcome = program_optimum(program)
     assert isinstance(outcome, Optimum)
