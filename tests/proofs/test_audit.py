@@ -138,7 +138,7 @@ def test_all_relative_figures_have_one_denominator(tol: float) -> None:
     assert found.own_relative_excess == (found.objective.upper - found.own.lower) / S
     assert found.relative_excess[1] <= found.own_relative_excess
     own = float(str(found).rpartition("prove at most ")[2].removesuffix(")"))
-    # two digits, rounded up
+    # The figure is printed with two digits, rounded up.
     assert found.own_relative_excess <= own <= 1.1 * found.own_relative_excess
     low, high = (f"{figure:.2g}" for figure in found.relative_excess)
     assert (f"(relative: {high}; " in str(found)) == (low == high)
@@ -749,7 +749,7 @@ def test_a_bad_pickle_is_a_sentence(content: bytes, reason: str, tmp_path: Path)
 def test_a_pipeline_takes_columns_by_name(tmp_path: Path) -> None:
     """Data whose columns have another order are put in order, and a missing column is named."""
     pipeline = make_pipeline(StandardScaler(), SVC(kernel="linear")).fit(X[:, :3], Y)
-    # as a frame would have given it
+    # scikit-learn sets this attribute when it fits a data frame.
     pipeline[0].feature_names_in_ = np.array(["a", "b", "c"], dtype=object)
     joblib.dump(pipeline, tmp_path / "model.joblib")
     lines = [

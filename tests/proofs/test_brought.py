@@ -429,7 +429,7 @@ def test_scalars_meet_vectors_and_variables_have_attributes(own: Family[ProgramP
     )
 
 
-# the product 0 times inf that makes the wrong bounds
+# The wrong bounds come from a product 0 times inf, which warns.
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(
     "loss", [cp.pos, cp.abs, lambda short: cp.maximum(short, 0)], ids=["pos", "abs", "maximum"]
@@ -663,7 +663,7 @@ def test_compare_with_terms_that_no_point_changes_excuses_nobody_by_them(
     assert said["test.shifted.right"] is Agreement.AGREES
     assert said["test.shifted.wrong"] is said["test.shifted.rough"] is Agreement.DISAGREES
     honest = said["test.shifted.primal"], said["test.shifted.again"]
-    # a backend sees what is fixed as a term like any other, and is less accurate for it
+    # A backend receives the fixed part as an ordinary term, and is less accurate.
     assert Agreement.DISAGREES not in honest
     assert how != "constant" or set(honest) == {Agreement.AGREES}
 

@@ -281,7 +281,7 @@ def test_a_point_proves_the_sides_that_it_has() -> None:
 
 
 def test_a_bound_beyond_all_doubles_is_a_rational() -> None:
-    # which its constructor refuses
+    # The constructor refuses this C; `replace` bypasses it.
     problem = replace(classification(*XOR, 1.0, linear(), "hinge", False), C=1.7e308)
     document = certificate_at(problem, Point(w=np.zeros(2), b=0.0, alpha=np.zeros(4)))
     assert check(document) == (0, 4 * Fraction(1.7e308))

@@ -145,7 +145,7 @@ def programs(draw: Any) -> Arrays:
         return np.array(values, dtype=np.int64).reshape(shape)
 
     R, A, G, x = integers(squares, n), integers(equations, n), integers(rows, n), integers(n)
-    # a box: every one has an optimum
+    # Box constraints: every program has an optimum.
     G = np.vstack([G, np.eye(n, dtype=np.int64), -np.eye(n, dtype=np.int64)])
     h = np.concatenate([G[:rows] @ x + np.abs(integers(rows)), x + 3, 3 - x])
     return {
