@@ -174,7 +174,7 @@ def test_a_point_on_the_margin_may_have_any_multiplier() -> None:
 
 @some_kernel
 def test_the_bias_is_read_off_any_free_support_vector(kernel: Any) -> None:
-    """b = y_i - f(x_i); the tutorial's b is minus ours, w.x_i - y_i."""
+    """b = y_i - f(x_i); the tutorial's b is its negative, w.x_i - y_i."""
     for seed in range(5):
         solution = solved(sample_problem("svm.soft", kernel, seed, 24))
         _, free, bounded = sides(solution)
@@ -1280,7 +1280,7 @@ def test_the_ranking_vector_has_both_points_of_a_pair() -> None:
 
 
 def test_coupled_machines_of_every_two_classes_classify_many() -> None:
-    """T section 2, by the coupling of [13]; machines that are turned around are wrong."""
+    """T section 2, by the coupling of [13]; machines with negated labels are wrong."""
     rng = np.random.default_rng(0)
     y = np.repeat(range(4), 15)
     X = rng.normal(size=(60, 2)) + 3 * np.array([[0, 0], [0, 1], [1, 0], [1, 1]])[y]
@@ -1388,7 +1388,7 @@ def test_methods_for_any_smooth_function_minimise_3_13(method: str) -> None:
 
 
 def test_one_norm_rankings_have_fewer_support_vectors() -> None:
-    """T section 5.1: pairs with a multiplier, on the average of samples, less than half as many."""
+    """T section 5.1: on average over samples less than half as many pairs with a multiplier."""
     counts = {"rank.l1": 0, "rank.onenorm": 0}
     for seed in range(4):
         rng = np.random.default_rng(seed)

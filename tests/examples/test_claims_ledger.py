@@ -40,7 +40,7 @@ NUMBERED = {
     ],
     "O": ["1"],
 }
-"""The numbers of the equations that each document prints.
+"""Numbers of the equations of each document.
 
 The tutorial jumps over 71, and the encyclopedia numbers none.
 """

@@ -1,4 +1,4 @@
-"""Document W's bound of average precision against all orders, O's risk against all pairs."""
+"""Document W's bound on average precision over all orders, O's risk over all pairs."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def test_the_loss_of_a_pair_is_that_of_the_pair_turned_round(
 
 
 def test_a_constant_prediction_has_no_inversion_and_orders_nothing() -> None:
-    """O's words "smallest number of inversions" alone do not rule it out."""
+    """O's words "smallest number of inversions" alone do not exclude it."""
     assert empirical_risk([1, 2, 3], [0, 0, 0]).mean == 0.0
     assert empirical_risk([1, 2, 3], [0, 0, 0], ties="wrong").mean == 6 / 9
     assert preference_loss(0, 0, 1, 2) == 0.0 < preference_loss(0, 0, 1, 2, "wrong") == 1.0

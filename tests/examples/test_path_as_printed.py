@@ -86,7 +86,7 @@ def test_it_is_right_on_trees_of_points_in_general_position(make: Any, pairs: Re
 
 @either_reading
 def test_an_empty_margin_set_is_filled_again(pairs: Reading) -> None:
-    """5.3, by hand: (2, 1) enters at 7, is done with at 2, and (1, 0) enters at 1."""
+    """5.3, by hand: (2, 1) enters at 7 and leaves at 2, and (1, 0) enters at 1."""
     printed = path_as_printed(above_the_origin([1.0, 0.0], [2.0, 1.0]), LAMBDA_MIN, pairs)
     assert printed.lambdas == pytest.approx([7.0, 2.0, 1.0, LAMBDA_MIN])
     assert printed.margins == tuple(map(frozenset, ([1], [], [0], [0])))

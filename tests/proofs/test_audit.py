@@ -352,7 +352,7 @@ def test_audit_of_libsvm_file_is_of_the_function_in_the_file(
 
 
 def test_audit_of_rounded_file_excludes_the_rows_it_came_from(tmp_path: Path) -> None:
-    """At 1e7 the file is far above the optimum, and the trained model near it."""
+    """At 1e7 the file is far above the optimum, and the trained model close to it."""
     points = 1e7 + 2 * np.arange(40.0)[:, None] + 0.4
     labels = np.where(np.arange(40) % 3 > 0, 1.0, -1.0)
     estimator = SVC(C=10.0, gamma=0.3, tol=1e-9).fit(points, labels)
@@ -686,9 +686,9 @@ def test_rows_of_weight_zero_shift_no_support_vector(estimator: Any) -> None:
 
 @pytest.mark.parametrize("compress", [0, 3])
 def test_a_pickled_pipeline_is_read_on_trust_alone(compress: int, tmp_path: Path) -> None:
-    """It is the audit of its last step on what its first step makes of the data.
+    """The audit is that of its last step on the output of its first step.
 
-    Without trust nothing of the file is run.
+    Without trust no code of the file is run.
     """
     raw = load("breast_cancer")
     pipeline = make_pipeline(StandardScaler(), SVC(kernel="linear", C=0.5)).fit(raw.X, raw.y)
@@ -708,7 +708,7 @@ def test_a_pickled_pipeline_is_read_on_trust_alone(compress: int, tmp_path: Path
 
 @pytest.mark.parametrize("trust", [False, True])
 def test_nothing_is_run_without_trust(trust: bool, tmp_path: Path) -> None:
-    """The same file, which makes a folder when it is read, whatever its name."""
+    """A file that makes a folder when read makes it with trust alone, under any name."""
     for name in ("model.pkl", "model.npz", "model"):
         made = tmp_path / f"{name}.ran"
         text = str(made).encode()

@@ -675,7 +675,7 @@ def test_size_of_an_optimum_with_terms_that_no_point_changes_is_near_that_withou
 ) -> None:
     """The size is that of linear terms at a vertex of a simplex.
 
-    Of 1, 2 and 4 the one that counts is 1, and 1 + 2 is their least sum of distances.
+    Of 1, 2 and 4 the relevant one is 1, and 1 + 2 is their minimum sum of distances.
     """
     made = Family("test.sized")
     for name, ways in (("alone", None), ("more", how)):
@@ -800,7 +800,7 @@ def test_a_solver_says_which_data_it_does_not_take(own: Family[ProgramProblem]) 
 def test_the_first_solver_of_a_family_is_not_stopped_for_being_slow(
     own: Family[ProgramProblem], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without it there would be no verdict; the second one is stopped."""
+    """Without the first there would be no verdict; the second one is stopped."""
     monkeypatch.setattr("equimargin.comparison.family_progress.LEAST_ALLOWANCE", 0.01)
     monkeypatch.setattr("equimargin.comparison.family_progress.ALLOWED_RATIO", 1e-3)
 

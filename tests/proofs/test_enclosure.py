@@ -125,7 +125,7 @@ def test_a_box_bounds_what_nothing_else_does() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_second_order_cones_are_bounded_on_both_sides(seed: int) -> None:
-    """min a'x s.t. |x| <= 1 is -|a|, irrational as a rule: its square decides."""
+    """min a'x s.t. |x| <= 1 is -|a|, usually irrational; its square is compared."""
     a = [int(v) for v in np.random.default_rng(seed).integers(-5, 6, 3)] + [1]
     G = np.vstack([np.zeros((1, 4)), -np.eye(4)])
     found = enclosure(program_from_arrays(None, a, G=G, h=[1, 0, 0, 0, 0], cones=[5]))
@@ -158,7 +158,7 @@ def test_the_statement_says_how_floats_were_read() -> None:
 
 
 def test_the_statement_of_a_maximisation_is_of_the_stated_problem() -> None:
-    """max x s.t. 3 x <= 1 is 1/3, which lies between the two ends that are said."""
+    """max x s.t. 3 x <= 1 is 1/3, which lies between the two ends in the statement."""
     found = enclosure(replace(program_from_arrays(None, [-1], G=[[3]], h=[1]), maximised=True))
     low, high = said_ends(found)
     assert 0.333 < low < Fraction(1, 3) < high < 0.334

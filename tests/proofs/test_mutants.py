@@ -1548,21 +1548,20 @@ A line for those with one for every point changes nothing there.
 
 @dataclass(frozen=True)
 class Change:
-    """One piece of a solver's source changed.
+    """Change of one piece of a solver's source.
 
     Parameters
     ----------
     old, new : str
-        The piece.
+        Piece before and after the change.
     same : Mapping[str, str]
-        families where it changes nothing, with the argument; they are then expected to
-        agree.
+        Families without an effect of the change, with the argument; they are expected
+        to agree.
     families : tuple[str, ...]
-        The families it is meant for, all that the solver is for if empty: without upper
-        ends a missing clip is made up for by later steps, without a ridge nothing is
-        dropped.
+        Families of the change; all those of the solver if empty. Without upper bounds
+        later steps make up for a missing clip, without a ridge nothing is dropped.
     module : str
-        Whose source it is, one of the solver's PARTS or its own.
+        Module with the source, one of the solver's PARTS; its own if empty.
     """
 
     old: str
@@ -2170,7 +2169,7 @@ def blind(answer: Answer) -> Answer:
 def record(
     id: str, name: str, case: Case, solver: str, evidence: Evidence, excepted: str = ""
 ) -> Agreement:
-    """Judge a wrong answer and put it into the table."""
+    """Judge a wrong answer and add it to the table."""
     judgement = judged(evidence.run.family, case, evidence)
     OUTCOMES.append(Outcome(id, name, solver, judgement, excepted))
     return judgement.agreement
@@ -2281,7 +2280,7 @@ def solver_cases(name: str, families: tuple[str, ...] = ()) -> Iterator[tuple[st
 
 
 def test_every_formulation_has_mutants() -> None:
-    """At least six wrong ones each: what is excepted does not count."""
+    """Each has at least six wrong ones; exceptions do not count."""
     wrong = Counter(id for id, _, mutant in TABLE if mutant.outcome is Agreement.DISAGREES)
     assert {id: wrong[id] for id in DECLARED if wrong[id] < AT_LEAST} == {}
     assert set(MUTANTS) <= set(DECLARED)
@@ -2328,7 +2327,7 @@ def test_every_hard_formulation_has_a_mutant_that_proves_infeasibility() -> None
 @pytest.mark.parametrize("case", CASES, ids=[f"{kernel} {seed}" for kernel, seed in CASES])
 @pytest.mark.parametrize("family", INSTANCES)
 def test_the_right_answers_agree(family: str, case: Case) -> None:
-    """Without this, a mutant could be caught for the wrong reason."""
+    """Without this, a mutant could be detected for the wrong reason."""
     judgements = judge(family, honest(family, case), instance(family, case).scale).judgements
     assert {j.agreement for j in judgements} == {Agreement.AGREES}
 
@@ -2422,7 +2421,7 @@ def test_an_optimum_of_an_infeasible_family_is_not_believed(id: str) -> None:
 @pytest.mark.parametrize("solver", [ACCURATE, ROUGH])
 @pytest.mark.parametrize("id", DECLARED)
 def test_an_unfinished_or_empty_answer_is_not_believed(id: str, solver: str) -> None:
-    """The right formulation after three iterations, and with all zeros for an answer."""
+    """The answers are the right formulation after three iterations, and all zeros."""
     family = REGISTRY[id].family
     for case in CASES:
         problem = instance(family, case, id)
@@ -2438,7 +2437,7 @@ def test_an_unfinished_or_empty_answer_is_not_believed(id: str, solver: str) -> 
 @pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("solver", SOURCES)
 def test_an_unchanged_solver_agrees(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without this, a mutated source could be caught for the way it is run."""
+    """Without this, a mutated source could be detected because of its execution."""
     module = compiled(solver, Change("def _solve(", "def _solve("), monkeypatch)
     for family, case in solver_cases(solver):
         of = solver if solver in OF_ONE else ""
@@ -2457,7 +2456,7 @@ def test_an_unchanged_solver_agrees(solver: str, monkeypatch: pytest.MonkeyPatch
 def test_a_wrong_solver_is_not_believed(
     solver: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever status it reports. Where the change changes nothing, it agrees."""
+    """This holds for any reported status. Where the change has no effect, it agrees."""
     change = SOURCES[solver][name]
     module = compiled(solver, change, monkeypatch)
     for family, case in solver_cases(solver, change.families):

@@ -31,9 +31,9 @@ from equimargin.solvers.exact.program import Optimum, program_optimum
 from narrow import as_a
 
 MUTANT = "test_mutants_of_families"
-"""The id of the family that has a mistake."""
+"""Id of the family with a mistake."""
 OTHER = 1e-3
-"""Relative difference from which two optima of Clarabel's are two."""
+"""Relative difference above which two optima of Clarabel are distinct."""
 SEEDS = range(60)
 AT_LEAST = 6
 """Mistakes of every formulation of a family of the documents."""
@@ -355,7 +355,7 @@ def test_every_family_has_mistakes() -> None:
     ids=[f"{id}: {name}" for id, name, _ in TABLE],
 )
 def test_a_wrong_formulation_of_a_family_is_not_believed(id: str, mistake: Mistake) -> None:
-    """It disagrees with its family; where it is the definition, the others disagree with it."""
+    """It disagrees with its family; if it is the definition, the others disagree with it."""
     wrong = as_a(Formulation, REGISTRY[id])
     of = FAMILIES[wrong.family]
     honest = [
@@ -436,7 +436,7 @@ PROGRAM = program_from_arrays(
     G=[[-1.0, 0.0], [0.0, -1.0]],
     h=[0.0, 0.0],
 )
-"""Program min x1^2 + x1 x2 + x2^2 - x1 + x2 over x1 + x2 = 1, x >= 0; its optimum is 0."""
+"""min x1^2 + x1 x2 + x2^2 - x1 + x2 over x1 + x2 = 1, x >= 0; its optimum is 0."""
 LITTLE = Fraction(1, 10**9)
 FALSE: dict[str, Callable[[Optimum], Optimum]] = {
     "a lower value": lambda found: replace(found, value=found.value - LITTLE),

@@ -36,7 +36,7 @@ LINEAR = (
 )
 """Formulations that are linear programs."""
 FAR = 1e5
-"""Beyond this an end counts as one at infinity: data and costs are small numbers."""
+"""Size above which an end counts as infinite: data and costs are small numbers."""
 
 
 def by_highs(id: str, problem: Any) -> dict[str, list[tuple[float, float]]]:

@@ -311,7 +311,7 @@ def test_every_bound_of_the_family_counts_for_every_answer() -> None:
 
 
 def test_a_control_neither_proves_nor_spoils() -> None:
-    """Its bounds do not count for the family; its disagreeing is expected."""
+    """Its bounds do not count for the family; it is expected to disagree."""
     control = declared("control", control=True, value=0.5, lower=3.0, upper=0.1)
     found = judge("family", [declared(), solved(), control], 10.0)
     assert (found.interval.lower, found.interval.upper) == (1.0, 1.0)
@@ -413,7 +413,7 @@ def test_one_backend_agrees_on_an_optimum_that_its_points_prove_and_not_on_infea
 
 
 def test_one_backend_within_a_wide_interval_is_one_witness() -> None:
-    """As where the exact optimum of an own family is not found in time."""
+    """An example is a user-defined family whose exact optimum is not found in time."""
     wide = Interval(0.5, 2.0)
     own = {"own": wide, "lower": 0.5, "upper": 2.0}
     assert verdict(declared("one", **own), declared("two", **own)) is Verdict.UNDECIDED
@@ -449,7 +449,10 @@ def test_two_solvers_alone_agree_only_where_the_problem_is_too_large_to_declare(
 
 
 def test_every_way_to_be_undecided_has_its_own_sentence() -> None:
-    """The sentence depends on the possible and the requested answers; no two cases share one."""
+    """The sentence depends on the possible and the requested answers.
+
+    No two cases share one.
+    """
     large = skipped("family", "one", "backend", False, Status.TOO_LARGE, "too large")
     unsuited = skipped("family", None, "solver", False, Status.UNSUPPORTED, "unsuited")
     declarations = {
@@ -968,7 +971,7 @@ def test_without_vectors_nothing_is_known(x: np.ndarray | None, z: np.ndarray | 
 
 
 def test_bounds_of_variables_are_constraints() -> None:
-    """The same problem with x <= 1/2 as a bound: its multiplier is the reduced cost."""
+    """That problem with x <= 1/2 as a bound: its multiplier is the reduced cost."""
     bounded = form(G=sparse.csr_array((0, 1)), h=np.zeros(0), nonneg=0, upper=np.array([0.5]))
     assert own_residual(bounded, np.array([0.5]), np.zeros(0)) == (0.0, 0.0)
     assert own_residual(bounded, np.array([1.0]), np.zeros(0))[1] >= 0.5 / 1.5
@@ -1167,7 +1170,7 @@ def test_xor_by_its_solvers(family: str) -> None:
 def test_xor_has_no_linear_solution() -> None:
     """Its hard family: a Farkas vector, a ray, a margin of 0, and a bound.
 
-    None of them says infeasible of the feasible one.
+    None of them proves the feasible problem infeasible.
     """
     problem = xor("svm.hard", linear())
     ids = ("svm.hard.primal", "svm.hard.dual", "svm.hard.margin")
@@ -1372,7 +1375,7 @@ def test_examining_an_answer_neither_reads_nor_writes_its_declaration(id: str) -
 def test_multipliers_are_made_from_f_once_an_answer(
     id: str, made: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And not at all where the answer brings its own."""
+    """None are computed if the answer has its own."""
     problem = sample_problem("rank.l1", linear())
     answer, calls = solve_declaration(declare(id, problem)), []
 
@@ -1442,7 +1445,10 @@ def test_what_auxiliary_unknowns_hide_is_counted_in_the_accuracy() -> None:
 
 
 def test_what_is_the_same_at_every_optimum_is_what_the_exact_optimum_has() -> None:
-    """With a narrow interval every row off its margin is known, and every label with f != 0."""
+    """With a narrow interval every row off its margin is known.
+
+    Every label is known where f is not 0.
+    """
     for seed in range(4):
         rng = np.random.default_rng(seed)
         X = np.rint(4 * rng.normal(size=(30, 2))) / 4

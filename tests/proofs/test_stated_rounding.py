@@ -35,11 +35,11 @@ from equimargin.solvers.registry import RegisteredSolver
 from narrow import as_a
 
 EPS = 2.0**-52
-"""The relative distance of floats."""
+"""Relative distance of floats."""
 ULPS_8 = Fraction(8 * EPS)
 """Maximum relative change of a number here, 8 ulps."""
 CONTROLS = {"test.rounds.off", "test.rounds.bounded"}
-"""The wrong formulations of the family below."""
+"""Wrong formulations of the family below."""
 
 
 def curve(noise: float) -> dict[str, Any]:

@@ -223,7 +223,7 @@ def test_a_ray_of_another_form_is_refused_in_a_sentence(
 
 
 def test_a_ray_of_soft_rows_proves_nothing() -> None:
-    """Equal rows: the one that is paid for cancels as well, but it need not be met."""
+    """Equal rows: the soft one cancels as well, but need not be satisfied."""
     X = np.array([[0.0], [1.0]])
     soft = ranking_from_pairs(X, np.array([[0, 1], [1, 0]]), 1.0)
     with pytest.raises(ValueError, match="is not a hard row of the problem"):
@@ -281,7 +281,7 @@ def test_a_point_proves_the_sides_that_it_has() -> None:
 
 
 def test_a_bound_beyond_all_doubles_is_a_rational() -> None:
-    # The constructor refuses this C; `replace` bypasses it.
+    # The constructor of the problem refuses this C.
     problem = replace(classification(*XOR, 1.0, linear(), "hinge", False), C=1.7e308)
     document = certificate_at(problem, Point(w=np.zeros(2), b=0.0, alpha=np.zeros(4)))
     assert check(document) == (0, 4 * Fraction(1.7e308))

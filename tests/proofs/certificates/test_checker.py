@@ -78,13 +78,16 @@ def quadratic() -> Any:
 
 
 def linear_program() -> Any:
-    """min x1 + x2  s.t.  x1 >= 1,  x2 >= 1 and a row that is always met: the optimum is 2."""
+    """Return a certificate of min x1 + x2 over x1 >= 1, x2 >= 1: the optimum is 2.
+
+    A further row is always satisfied.
+    """
     program = program_from_arrays(None, [1, 1], G=[[-1, 0], [0, -1], [0, 0]], h=[-1, -1, 1])
     return program_certificate(program, decided(program))
 
 
 def endless() -> Any:
-    """min -x  s.t.  x >= 0: there is no lower bound."""
+    """Return a certificate that min -x over x >= 0 is unbounded below."""
     program = program_from_arrays(None, [-1], G=[[-1]], h=[0])
     return program_certificate(program, decided(program))
 
@@ -103,7 +106,7 @@ def decided(program: Program) -> Optimum | Infeasible | Unbounded:
 
 
 OPEN = {"lower": "-inf", "upper": "inf"}
-"""A claim that any feasible point proves."""
+"""Claim that any feasible point proves."""
 
 
 def opened(document: Any) -> Any:
@@ -298,7 +301,7 @@ def test_without_files_the_checker_says_how_it_is_used(arguments: list[str]) -> 
 def test_what_is_printed_contains_the_claim(
     scale: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """84/29 is below the nearest double; the hard margin of tiny features is beyond all doubles."""
+    """84/29 is below the nearest double; the hard margin of tiny features is outside the float64 range."""
     X = scale * np.array([[0.0], [1.0], [2.0], [3.0]])
     if scale == 1.0:
         problem = classification(X, [-1, -1, 1, 1], 1, linear(), "squared_hinge", False)
@@ -910,7 +913,7 @@ def test_the_costs_have_a_common_denominator_or_are_refused(squared: bool) -> No
 
 
 def test_inverse_costs_without_a_short_common_denominator_are_refused() -> None:
-    """Their sum is needed in mode exact only."""
+    """Mode exact alone requires their sum."""
     weights = [hex(2**20_000 + k) for k in range(1, 60, 2)]
     problem = checker.read_problem(
         stated("svm.nobias_l2", features=[[0]] * 30, labels=[1] * 30, weights=weights)
@@ -1137,7 +1140,7 @@ def test_a_changed_path_is_rejected(change: Callable[[Any], None]) -> None:
 
 
 def test_points_of_a_path_without_a_loss_prove_half_the_square_of_their_functions() -> None:
-    """They are optimal, so that lambda^2 L is lambda^2 U, which is |g|^2 / 2 as nothing is lost."""
+    """They are optimal, so that lambda^2 L is lambda^2 U, which is |g|^2 / 2 without a loss."""
     problem = checker.read_problem(without_loss()["problem"])
     for knot in checker.list_of_knots(problem, without_loss()["path"]):
         assert knot.gap == 0

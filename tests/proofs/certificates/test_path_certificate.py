@@ -187,7 +187,7 @@ def test_no_changed_path_is_accepted_with_a_false_gap(family: str) -> None:
 
 
 def test_a_false_gap_would_be_noticed() -> None:
-    """The oracle of the mutations says no where the multipliers of a point are nearly all gone."""
+    """The oracle of the mutations rejects a path with halved multipliers."""
     document = path_certificate(path_of(of_family("svm.nobias")), gap=1e-6)
     for point in document["path"]["points"]:
         point["numerators"] = [numerator // 2 for numerator in point["numerators"]]
@@ -196,7 +196,10 @@ def test_a_false_gap_would_be_noticed() -> None:
 
 
 def public(name: str) -> MarginProblem:
-    """Document P's data, all pairs by an RBF kernel, or the first queries of MQ2008."""
+    """Return the problem of document P's data, or of the first queries of MQ2008.
+
+    Document P's data have all pairs and an RBF kernel.
+    """
     if name == "mq2008":
         data = load(SHARED / "mq2008" / "S1.txt")
         assert data.qid is not None

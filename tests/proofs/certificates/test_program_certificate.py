@@ -22,7 +22,7 @@ from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, pro
 from equimargin.testing import programs
 
 CONE = program_from_arrays(None, [3, 4], G=[[0, 0], [-1, 0], [0, -1]], h=[1, 0, 0], cones=[3])
-"""min 3 x1 + 4 x2 over the unit disc, whose optimum is -5."""
+"""Program min 3 x1 + 4 x2 over the unit disc; its optimum is -5."""
 
 
 @given(programs())
@@ -106,7 +106,7 @@ def test_numbers_of_any_length_are_written_and_read(tmp_path: Path) -> None:
 
 
 def singular(n: int, rank: int) -> Program:
-    """min 1/2 |B'x|^2 - (B e)'x, whose optimum is -|e|^2 / 2."""
+    """Return the program min 1/2 |B'x|^2 - (B e)'x; its optimum is -|e|^2 / 2."""
     B = np.random.default_rng(n).integers(-9, 10, (n, rank)).astype(np.float64)
     return program_from_arrays(B @ B.T, -B.sum(axis=1))
 

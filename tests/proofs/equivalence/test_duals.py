@@ -43,7 +43,7 @@ POINTS, SCORES = (
     np.array([2.0, 1.0, 0.0, 0.0, 1.0]),
 )
 READ_OUTS = {"svm.hard.bias.as_printed", "rank.l2.value.as_printed", "ord.hard.rank_hard.unscaled"}
-"""Misprints of how a solution is read, not of a problem: what they declare is right."""
+"""Misprints in the reading of a solution; the problems that they declare are right."""
 MISPRINTED = {
     "svm.soft.dual.as_printed": "svm.soft.primal",
     "svr.l1.dual.as_printed": "svr.l1.primal",
@@ -125,7 +125,7 @@ def declared(dual: str, problem: AnyProblem) -> Form:
 
 
 def are_one(first: Form, second: Form) -> bool:
-    """Return True if the two forms are one, number by number."""
+    """Return True if the two forms are equal up to renaming, number by number."""
     return (
         RenamingSearch(ColourRefinement(first), ColourRefinement(second), Clock(SECONDS)).run()
         is not None
@@ -260,7 +260,7 @@ def test_the_derived_dual_of_the_tutorial_is_its_equation() -> None:
     "family", ["svm.soft", "svm.l2", "svr.l1", "rank.l1", "rvm", "rank.onenorm", "svm.onenorm"]
 )
 def test_one_number_changed_anywhere_is_seen(family: str) -> None:
-    """A bound at 0 is the same with any positive factor; every other number is compared."""
+    """A bound at 0 is unchanged by a positive factor; every other number is compared."""
     problem, ids = problem_of(family, linear()), (f"{family}.primal", f"{family}.dual")
     reason = present(reason_of(*ids, problem))
     one, other = (

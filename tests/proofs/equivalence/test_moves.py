@@ -1,4 +1,4 @@
-"""Every step of a reason refuses where it would change the optimum."""
+"""Steps of equivalence proofs, refused where they would change the optimum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reasons that hold for all values of the parameters of two problems."""
+"""Equivalence proofs of two problems for all values of their parameters."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DATA = {
     "C": 2.0,
 }
 SECONDS = 60.0
-"""Seconds that a reason may take here."""
+"""Seconds that an equivalence proof may take here."""
 
 
 def for_all(a: Any, b: Any, data: Any = DATA) -> Any:
@@ -48,7 +48,7 @@ def for_all(a: Any, b: Any, data: Any = DATA) -> Any:
 def test_a_reason_for_all_data_replays_at_any_values_of_the_parameters(
     values: list[int], C: int
 ) -> None:
-    """Zeros and equal points too, at which other steps would be shorter."""
+    """This includes zeros and equal points, at which other steps would be shorter."""
     found = for_all(soft_of_parameters, soft_dual_of_parameters)
     data = {**DATA, "X": np.array(values, dtype=np.float64).reshape(3, 2), "C": float(C)}
     first, second = (
@@ -60,7 +60,7 @@ def test_a_reason_for_all_data_replays_at_any_values_of_the_parameters(
 
 
 def test_a_parameter_that_no_row_is_left_of_is_no_obstacle() -> None:
-    """cvxpy leaves out constraints without entries, and their parameters with them."""
+    """cvxpy removes constraints without entries, and their parameters with them."""
 
     def with_an_empty_row(d: Any) -> Any:
         problem = soft_dual_of_parameters(d)

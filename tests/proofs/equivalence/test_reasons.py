@@ -29,7 +29,7 @@ from narrow import present
 from oracles.reasons import assert_replays
 
 SECONDS = 60.0
-"""Seconds that a reason may take here: they take a tenth of one."""
+"""Seconds that an equivalence proof may take here: it takes a tenth of one."""
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 WITH_CONES = {"svm.hard.margin", "svm.nobias_hard.margin", "rank.hard.margin"}
 """Formulations with second-order cones, whose optima are irrational."""
@@ -84,7 +84,7 @@ def between(one: StatedProgram, other: StatedProgram) -> Reason | None:
 
 @pytest.mark.parametrize("family", CANONICAL)
 def test_all_pairs_of_a_family_have_a_reason_that_an_independent_judge_replays(family: str) -> None:
-    """44 pairs in all; a form with a row for every subset is the one exception that needs none."""
+    """There are 44 pairs; a form with a row for every subset is the only exception."""
     problem = plain(family, seed=1)
     forms = {
         id: entry
