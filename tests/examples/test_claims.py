@@ -139,9 +139,8 @@ def test_complementarity_holds_in_its_weak_form(family: str, kernel: Any) -> Non
         assert (u[lower] <= 1e-5).all()
         assert (np.abs(u[free]) <= 1e-5).all()
         assert (u[upper] >= -1e-5).all()
-        assert (
-            alpha[xi > 1e-5] >= 0.999 * C
-        ).all()  # (34) is printed as xi >= 0 if alpha = C, which says nothing
+        # (34) is printed as xi >= 0 if alpha = C, which states nothing.
+        assert (alpha[xi > 1e-5] >= 0.999 * C).all()
         seen += [lower.sum(), free.sum(), upper.sum()]
     assert (seen > 0).all()
 
@@ -304,9 +303,11 @@ def test_xor_exactly() -> None:
     norm2 = sum(
         a * h * b for row, a in zip(H, alpha, strict=True) for h, b in zip(row, alpha, strict=True)
     )
-    assert gradient == [0, 0, 0, 0]  # of Q; so the multiplier of y'alpha = 0, which is b, is 0
+    # The gradient is that of Q; so b, the multiplier of y'alpha = 0, is 0.
+    assert gradient == [0, 0, 0, 0]
     assert sum(a * y for a, y in zip(alpha, DESIRED, strict=True)) == 0
-    assert round(np.linalg.det(H)) != 0  # so that this alpha is the only one
+    # H is regular, so that this alpha is unique.
+    assert round(np.linalg.det(H)) != 0
     assert (sum(alpha) - norm2 / 2, norm2) == (Fraction(1, 4), Fraction(1, 2))
     for x in product(range(-3, 4), repeat=2):
         F = sum(
@@ -459,7 +460,8 @@ def test_a_hard_ranking_maximises_the_least_difference() -> None:
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         least = (problem.rows.matrix @ (problem.X @ directions.T)).min(axis=0)
         assert least.max() <= margin * (1 + 1e-6)
-        assert least.max() > 0  # some of them rank all pairs rightly, with a smaller margin
+        # Some directions rank all pairs correctly, with a smaller margin.
+        assert least.max() > 0
         answer = solve_declaration(declare("rank.hard.margin", problem.with_cost(np.inf)))
         assert answer.objective == pytest.approx(margin, rel=1e-5)
 
@@ -643,7 +645,8 @@ def test_with_an_l1_regulariser_the_hinge_has_constant_pieces_and_its_square_lin
     assert max(bent) < 1e-6 < 1e-4 < np.median(moved)
     steepest = int(np.abs(np.diff(found, axis=0)).max(axis=1).argmax())
     (high, low), ends = lams[steepest : steepest + 2].tolist(), found[steepest : steepest + 2]
-    for _ in range(12):  # the half with the larger change: where x jumps, this does not fall
+    # Keep the half with the larger change: where x jumps, the change does not fall.
+    for _ in range(12):
         middle = (high + low) / 2
         between = at(middle)
         if np.abs(between - ends[0]).max() > np.abs(between - ends[1]).max():
@@ -685,7 +688,7 @@ def test_multipliers_are_linear_in_lambda_and_the_function_in_its_inverse(kernel
     )
     for high, low in pairwise(path.lambdas[path.lambdas > 0]):
         ends = [path.at(lam) for lam in (high, low)]
-        # of (8)
+        # This alpha is that of (8).
         alpha = sum(lam * end.dual for lam, end in zip((high, low), ends, strict=True)) / 2
         beta = sum(problem.rows.rdot(end.dual) for end in ends) / 2
         for where, C in (("lambda", 2 / (high + low)), ("1 / lambda", (1 / high + 1 / low) / 2)):
@@ -698,7 +701,8 @@ def test_multipliers_are_linear_in_lambda_and_the_function_in_its_inverse(kernel
     assert worst["alpha in lambda"] < 1e-8
     assert worst["f in 1 / lambda"] < 1e-8
     assert worst["alpha in 1 / lambda"] > 1e-3
-    assert worst["f in lambda"] > 1e-3  # as (2) and the text after Theorem 1 have it
+    # (2) and the text after Theorem 1 claim linearity in lambda.
+    assert worst["f in lambda"] > 1e-3
 
 
 @some_kernel
@@ -763,7 +767,8 @@ def test_the_next_breakpoint_is_that_of_13_14_and_17(kernel: Any) -> None:
         assert (event.row in margin) == (event.kind != "enter")
         seen[event.kind] += 1
     assert seen["enter"] > 0
-    assert (min(seen.values()) > 0) == (kernel != linear())  # with which all that enter stay
+    # With the linear kernel all pairs that enter stay.
+    assert (min(seen.values()) > 0) == (kernel != linear())
 
 
 def test_a_pair_whose_denominator_in_17_is_0_never_comes_to_the_margin() -> None:
@@ -931,7 +936,8 @@ def test_sums_over_violated_pairs_are_sums_over_points(kernel: Any) -> None:
     assert quadratic + C * len(violated) == pytest.approx(solution.value)
     assert abs(quadratic + len(violated) - solution.value) > 1.0  # (B.1) as printed
     gradient = Q @ beta + 2 * C * Q @ (A.T @ A @ Q @ beta - A.sum(axis=0))
-    assert np.abs(gradient).max() <= 1e-4  # (B.2), of an f that is good to the root of its gap
+    # (B.2), of an f with an error of about the root of its gap.
+    assert np.abs(gradient).max() <= 1e-4
 
 
 @some_kernel
@@ -1008,7 +1014,8 @@ def test_the_fraction_of_concordant_pairs_is_not_kendalls_tau() -> None:
 
     W's tau = (P - Q) / (P + Q) is 2 x 0.7 - 1.
     """
-    wanted, ranked = np.array([5, 4, 3, 2, 1]), np.array([3, 4, 5, 2, 1])  # scores of x_1 ... x_5
+    # Scores of x_1 ... x_5.
+    wanted, ranked = np.array([5, 4, 3, 2, 1]), np.array([3, 4, 5, 2, 1])
     pairs = list(combinations(range(5), 2))
     accuracy = sum((wanted[i] - wanted[j]) * (ranked[i] - ranked[j]) > 0 for i, j in pairs) / len(
         pairs

@@ -60,7 +60,8 @@ def test_the_bound_is_broadcast() -> None:
     bound = average_precision_bound([1, 2], [[0, 0], [3, 3]])
     assert bound.shape == (2, 2)
     assert bound[1, 0] == average_precision_bound(1, 3) == 1 / 4
-    assert average_precision_bound(3, 0) < 1  # not attained: a perfect ranking has 1
+    # The bound is not attained: a perfect ranking has 1.
+    assert average_precision_bound(3, 0) < 1
 
 
 @pytest.mark.parametrize(("R", "N"), [(1, 4), (2, 3), (3, 3), (4, 2), (5, 3), (3, 5)])

@@ -105,11 +105,13 @@ def test_a_second_pair_of_the_same_lambda_is_lost() -> None:
     one, every = (path_as_printed(problem, 0.25, pairs) for pairs in READINGS)
     assert every.first_wrong() is None
     assert every.alphas[-1] == pytest.approx([0.125, 0.25, 0.25])
-    assert one.ending is Ending.REACHED  # and nothing is noticed
+    # The algorithm does not notice the error.
+    assert one.ending is Ending.REACHED
     assert one.alphas[-1] == pytest.approx([0.125, 0.25, 1.0])
     assert one.first_wrong() == len(one.lambdas) - 1
     f = pair_gram(problem) @ one.alphas[-1] / one.lambdas[-1]
-    assert f == pytest.approx([1.0, 1.0, 4.0])  # a margin of 4, and alpha = 1
+    # The third pair has a margin of 4, and alpha = 1.
+    assert f == pytest.approx([1.0, 1.0, 4.0])
 
 
 @either_reading
@@ -143,7 +145,8 @@ def test_a_pair_that_only_touches_the_margin_is_taken_out_of_its_box(pairs: Read
     assert printed.first_wrong() == 1
     right = regularization_path(problem, LAMBDA_MIN)
     assert right.complete
-    assert right.alphas[1][1] == 1.0  # f_2 falls below 1 again
+    # f_2 falls below 1 again.
+    assert right.alphas[1][1] == 1.0
 
 
 def lost(printed: PrintedPath, t: int) -> frozenset[int]:
@@ -165,7 +168,7 @@ def test_where_pairs_depend_one_reading_is_wrong_and_the_other_stops(make: Any) 
     assert sum(printed.ending is Ending.SINGULAR for printed in paths["all"]) >= 35
     wrong = [printed for printed in paths["one"] if printed.first_wrong() is not None]
     assert len(wrong) >= 25
-    # and nothing is noticed
+    # The algorithm does not notice most of the errors.
     assert sum(printed.ending is Ending.REACHED for printed in wrong) >= 25
     for printed in wrong:
         assert any(lost(printed, t) for t in range(1, printed.first_wrong() or 0))

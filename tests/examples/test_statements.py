@@ -177,7 +177,8 @@ def wrong_versions(right: Callable[[Any], bool]) -> Iterator[Callable[[Any], boo
     module = sys.modules[right.__module__]
     tree = ast.parse(inspect.getsource(module))
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):  # a statement is entered once, and not by its copies
+        # A statement is registered once, and not by its copies.
+        if isinstance(node, ast.FunctionDef):
             node.decorator_list = [
                 one for one in node.decorator_list if not isinstance(one, ast.Call)
             ]

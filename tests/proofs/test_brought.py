@@ -97,7 +97,8 @@ def test_compare_agrees_and_the_control_disagrees(jobs: int) -> None:
         if j.agreement is Agreement.DISAGREES
     }
     assert against == {"test.ocsvm.dual_without_m"}
-    assert with_control.exit_code == 0  # it disagrees as it must
+    # The control disagrees, as it must.
+    assert with_control.exit_code == 0
     assert "fraction" in str(honest)
     assert all("fraction" in record["note"] for record in honest.to_dict()["families"])
 

@@ -1185,7 +1185,8 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         ),
     },
     "rank.oneslack": {
-        **COST | {"C / 2": cost(0.5)},  # its cuts are of one cost, which is no parameter
+        # Its cuts have one cost, which is no parameter.
+        **COST | {"C / 2": cost(0.5)},
         "1/2 dropped": plus(_half_norm),
         "squared slack": objective(
             lambda d: _half_norm(d) + d.canonical.C * cp.square(d.variables["xi"])
@@ -1960,7 +1961,8 @@ SOURCES: dict[str, dict[str, Change]] = {
         "half the cost": Change(
             "self.C * sizes.astype(np.float64)", "0.5 * self.C * sizes.astype(np.float64)"
         ),
-        "half the slacks": Change(  # with few rows to a group the point is right all the same
+        # With few rows to a group the point is right all the same.
+        "half the slacks": Change(
             "float(x.sum() + self.C *",
             "float(x.sum() + 0.5 * self.C *",
             families=("rvm", "rank.onenorm"),
@@ -2441,7 +2443,8 @@ def test_an_unchanged_solver_agrees(solver: str, monkeypatch: pytest.MonkeyPatch
     module = compiled(solver, Change("def _solve(", "def _solve("), monkeypatch)
     for family, case in solver_cases(solver):
         of = solver if solver in OF_ONE else ""
-        honest(family, case, of)  # first: the kernels that the module imports are compiled by then
+        # First, so that the kernels that the module imports are compiled.
+        honest(family, case, of)
         evidence = run_module(module, instance(family, case, of))
         assert judged(family, case, evidence).agreement is Agreement.AGREES, (family, case)
 

@@ -158,8 +158,8 @@ def verdict(*evidence: Evidence, **options: Any) -> Verdict:
         # Points: within thirty times the square root of the residual.
         ({"upper": 1 + 2.9e-2, "residual": 1e-6}, Agreement.INACCURATE),
         ({"upper": 1 + 3.1e-2, "residual": 1e-6}, Agreement.DISAGREES),
-        # Where the rounding error exceeds 1, thirty times itself: the error of
-        # 1/2 |f|^2 is quadratic.
+        # Where the rounding error exceeds 1, thirty times itself: its square enters
+        # 1/2 |f|^2.
         ({"upper": 290.0, "cancellation": 10.0}, Agreement.INACCURATE),
         ({"upper": 310.0, "cancellation": 10.0}, Agreement.DISAGREES),
         # A residual explains nothing beyond 1e-3.
@@ -516,7 +516,8 @@ def test_a_family_is_undecided_by_less(evidence: tuple[Evidence, ...]) -> None:
 def test_who_takes_a_problem_is_asked_of_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.arange(400.0)[:, None]
     assert find_available_answers(sample_problem("svm.soft")) == Availability()
-    large = find_available_answers(ranking(X, X[:, 0]))  # 79,800 pairs
+    # There are 79,800 pairs.
+    large = find_available_answers(ranking(X, X[:, 0]))
     assert (large.too_large, large.unsolvable) == (True, "")
     y, qid = np.tile([0, 1, 2], 2), np.repeat([0, 1], 3)
     mixed = ranking(X[:6], y, qid, loss="squared_hinge", query_weight={0: np.inf})

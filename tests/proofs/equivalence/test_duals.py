@@ -248,7 +248,8 @@ def test_the_derived_dual_of_the_tutorial_is_its_equation() -> None:
     problem = problem_of("svm.soft", linear())
     assert isinstance(problem, MarginProblem)
     dual = derived("svm.soft.primal", problem)
-    signed = problem.rows.s[:, None] * POINTS  # dyadic: products are exact
+    # The points are dyadic: products are exact.
+    signed = problem.rows.s[:, None] * POINTS
     assert (floats(dual.H) == signed @ signed.T).all()  # (26) with the 1/2
     assert floats(dual.g).tolist() == [-1] * 5
     assert (floats(dual.E[0] / dual.E[0, 0]) == problem.rows.s / problem.rows.s[0]).all()
