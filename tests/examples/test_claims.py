@@ -1,4 +1,4 @@
-"""Claims of the documents as read-outs of solved problems: what they say truly holds, and what they misprint does not.
+"""Claims of the documents, checked on solved problems; misprints are refuted.
 
 T, P, K, W and O are the documents of `formulations.DOCUMENTS`. A claim that an optimum
 satisfies exactly, a solution satisfies to its gap: sum_r [ c_r loss(u_r) - alpha_r u_r
@@ -70,25 +70,28 @@ def solved(problem: Any) -> Solution:
 
 
 def decisions(solution: Solution) -> Any:
-    """f + b at the points, (m,)."""
+    """Return f + b at the points, shape (m,)."""
     return solution.decision_function(solution.problem.X)
 
 
 def multipliers(solution: Solution) -> Any:
-    """alpha, (p,), in an array."""
+    """Return alpha as an array of shape (p,)."""
     return as_a(np.ndarray, solution.dual)
 
 
 def slacks(solution: Solution) -> Any:
-    """u_r = t_r - (A f)_r - b s_r, (p,): the slack xi_r is its positive part, the margin 1 - u_r."""
+    """Return u_r = t_r - (A f)_r - b s_r, shape (p,).
+
+    The slack xi_r is its positive part, the margin 1 - u_r.
+    """
     problem = as_a(MarginProblem, solution.problem)
     return problem.slack(decisions(solution) - solution.bias, solution.bias)
 
 
 def sides(solution: Solution) -> tuple[Any, Any, Any]:
-    """Which multipliers are 0, strictly inside their box, and C.
+    """Return masks of the multipliers that are 0, strictly inside their box, and C.
 
-    The repaired ones meet C to the grid they lie on.
+    The repaired multipliers equal C up to the spacing of their grid.
     """
     alpha, C = multipliers(solution), solution.problem.C
     assert alpha is not None
@@ -96,13 +99,16 @@ def sides(solution: Solution) -> tuple[Any, Any, Any]:
 
 
 def hinge_value(problem: Any, beta: Any) -> float:
-    """1/2 beta'K beta + C sum of hinge losses, without a bias: the objective of K (3.12) and (2.3)."""
+    """Return 1/2 beta'K beta + C sum of hinge losses, without a bias.
+
+    It is the objective of K (3.12) and (2.3).
+    """
     f = problem.gram.dense @ beta
     return float(beta @ f / 2 + problem.C * np.maximum(1 - problem.rows.matrix @ f, 0).sum())
 
 
 def hard_ranking(kernel: Any, seed: int, n: int = 12) -> Solution:
-    """The hard optimum as a soft one with no slack left: all multipliers are below their cost."""
+    """Return the hard optimum as a soft one: all multipliers are below their cost."""
     problem = sample_problem("rank.hard", kernel, seed, n)
     solution = solved(problem.with_cost(1e6))
     assert multipliers(solution) is not None
@@ -117,7 +123,10 @@ def hard_ranking(kernel: Any, seed: int, n: int = 12) -> Solution:
 @some_kernel
 @pytest.mark.parametrize("family", HINGES)
 def test_complementarity_holds_in_its_weak_form(family: str, kernel: Any) -> None:
-    """T (30)-(34), Figure 3, P's sets I: margin > 1 => alpha = 0, margin < 1 => alpha = C, 0 < alpha < C => margin = 1, and no more."""
+    """T (30)-(34), Figure 3, P's sets I: the implications hold in one direction only.
+
+    margin > 1 => alpha = 0, margin < 1 => alpha = C, 0 < alpha < C => margin = 1.
+    """
     seen = np.zeros(3, dtype=int)
     for seed in range(5):
         solution = solved(sample_problem(family, kernel, seed))
@@ -130,9 +139,8 @@ def test_complementarity_holds_in_its_weak_form(family: str, kernel: Any) -> Non
         assert (u[lower] <= 1e-5).all()
         assert (np.abs(u[free]) <= 1e-5).all()
         assert (u[upper] >= -1e-5).all()
-        assert (
-            alpha[xi > 1e-5] >= 0.999 * C
-        ).all()  # (34) is printed as xi >= 0 if alpha = C, which says nothing
+        # (34) is printed as xi >= 0 if alpha = C, which states nothing.
+        assert (alpha[xi > 1e-5] >= 0.999 * C).all()
         seen += [lower.sum(), free.sum(), upper.sum()]
     assert (seen > 0).all()
 
@@ -165,7 +173,7 @@ def test_a_point_on_the_margin_may_have_any_multiplier() -> None:
 
 @some_kernel
 def test_the_bias_is_read_off_any_free_support_vector(kernel: Any) -> None:
-    """b = y_i - f(x_i); the tutorial's b is minus ours, w.x_i - y_i."""
+    """b = y_i - f(x_i); the tutorial's b is its negative, w.x_i - y_i."""
     for seed in range(5):
         solution = solved(sample_problem("svm.soft", kernel, seed, 24))
         _, free, bounded = sides(solution)
@@ -179,7 +187,10 @@ def test_the_bias_is_read_off_any_free_support_vector(kernel: Any) -> None:
 
 
 def test_without_a_free_support_vector_the_bias_is_an_interval() -> None:
-    """x = 0 (+) against x = 1 (-) at C = 0.1: every tutorial b in [-1, 0.9] is optimal, w is unique."""
+    """x = 0 (+) against x = 1 (-) at C = 0.1: every tutorial b in [-1, 0.9] is optimal.
+
+    w is unique.
+    """
     problem = classification([[0.0], [1.0]], [1, -1], 0.1)
     solution = solved(problem)
     lower, upper = solution.bias_interval
@@ -193,7 +204,10 @@ def test_without_a_free_support_vector_the_bias_is_an_interval() -> None:
 
 
 def test_the_printed_hard_bias_has_the_wrong_sign() -> None:
-    """(21) prints b = 1 - w.x_i for F(x) = w.x - b; -1 and 1, moved by 3, need b = w.x_i - 1 = 3."""
+    """(21) prints b = 1 - w.x_i for F(x) = w.x - b.
+
+    -1 and 1, moved by 3, need b = w.x_i - 1 = 3.
+    """
     problem = classification([[2.0], [4.0]], [-1, 1], np.inf)
     w = solved(problem).w
     assert w == pytest.approx([1.0])
@@ -274,21 +288,26 @@ DESIRED = (-1, 1, 1, -1)
 
 
 def xor_hessian() -> list[list[int]]:
-    """y_i y_j (1 + x_i.x_j)^2 in integers."""
+    """Return y_i y_j (1 + x_i.x_j)^2 in integers."""
     points = list(zip(DESIRED, XOR, strict=True))
     return [[a * b * (1 + x[0] * z[0] + x[1] * z[1]) ** 2 for b, z in points] for a, x in points]
 
 
 def test_xor_exactly() -> None:
-    """alpha = 1/8 meets all conditions with b = 0, in rationals: Q = 1/4, |w|^2 = 1/2, F(x) = -x_1 x_2."""
+    """alpha = 1/8 satisfies all conditions with b = 0, in rationals.
+
+    Q = 1/4, |w|^2 = 1/2, F(x) = -x_1 x_2.
+    """
     H, alpha = xor_hessian(), [Fraction(1, 8)] * 4
     gradient = [1 - sum(h * a for h, a in zip(row, alpha, strict=True)) for row in H]
     norm2 = sum(
         a * h * b for row, a in zip(H, alpha, strict=True) for h, b in zip(row, alpha, strict=True)
     )
-    assert gradient == [0, 0, 0, 0]  # of Q; so the multiplier of y'alpha = 0, which is b, is 0
+    # The gradient is that of Q; so b, the multiplier of y'alpha = 0, is 0.
+    assert gradient == [0, 0, 0, 0]
     assert sum(a * y for a, y in zip(alpha, DESIRED, strict=True)) == 0
-    assert round(np.linalg.det(H)) != 0  # so that this alpha is the only one
+    # H is regular, so that this alpha is unique.
+    assert round(np.linalg.det(H)) != 0
     assert (sum(alpha) - norm2 / 2, norm2) == (Fraction(1, 4), Fraction(1, 2))
     for x in product(range(-3, 4), repeat=2):
         F = sum(
@@ -353,7 +372,10 @@ def test_the_printed_images_of_xor_are_not_those_of_its_map() -> None:
 
 @some_kernel
 def test_only_one_side_of_a_tube_has_a_multiplier(kernel: Any) -> None:
-    """alpha_i alphahat_i = 0 for epsilon > 0: the two slacks sum to -2 epsilon, so that one side is off by epsilon at least."""
+    """alpha_i alphahat_i = 0 for epsilon > 0.
+
+    The two slacks sum to -2 epsilon, so that one of them is at most -epsilon.
+    """
     for seed in range(5):
         solution = solved(sample_problem("svr.l1", kernel, seed, 20))
         alpha, alphahat = np.split(multipliers(solution), 2)
@@ -419,7 +441,10 @@ def test_the_support_vectors_of_a_hard_ranking_are_its_closest_pairs(kernel: Any
 
 
 def test_a_hard_ranking_maximises_the_least_difference() -> None:
-    """Corollary 2: 1 / |w| is the largest least difference of any direction, and the optimum of the max-margin form."""
+    """Corollary 2: 1 / |w| is the largest minimum difference over all directions.
+
+    It is the optimum of the max-margin form.
+    """
     rng = np.random.default_rng(0)
     for seed in range(3):
         solution = hard_ranking(linear(), seed)
@@ -435,7 +460,8 @@ def test_a_hard_ranking_maximises_the_least_difference() -> None:
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         least = (problem.rows.matrix @ (problem.X @ directions.T)).min(axis=0)
         assert least.max() <= margin * (1 + 1e-6)
-        assert least.max() > 0  # some of them rank all pairs rightly, with a smaller margin
+        # Some directions rank all pairs correctly, with a smaller margin.
+        assert least.max() > 0
         answer = solve_declaration(declare("rank.hard.margin", problem.with_cost(np.inf)))
         assert answer.objective == pytest.approx(margin, rel=1e-5)
 
@@ -473,7 +499,10 @@ class CountedRBF(RBF):
 
 
 def test_the_hessian_of_a_ranking_needs_a_kernel_value_a_pair_of_points() -> None:
-    """After (89) "~m^4": K (2.7) needs l^2, here 144 against p^2 = 4356, and Qhat_(ij)(uv) = K_iu + K_jv - K_iv - K_ju."""
+    """After (89) "~m^4": K (2.7) needs l^2 values, here 144 against p^2 = 4356.
+
+    Qhat_(ij)(uv) = K_iu + K_jv - K_iv - K_ju.
+    """
     X = np.random.default_rng(0).normal(size=(12, 3))
     kernel = CountedRBF(0.4, [])
     problem = ranking(X, np.arange(12.0), kernel=kernel)
@@ -489,7 +518,10 @@ def test_the_hessian_of_a_ranking_needs_a_kernel_value_a_pair_of_points() -> Non
 
 
 def test_a_ranking_vector_machine_depends_on_the_origin() -> None:
-    """Section 5.2: its 1'beta is no norm of f; 2 > 1 costs 1/2, but moved to -1 > -2 it is not ranked at all."""
+    """Section 5.2: its 1'beta is no norm of f.
+
+    2 > 1 costs 1/2, but moved to -1 > -2 it is not ranked at all.
+    """
     X = np.array([[2.0], [1.0]])
     assert solved(ranking_vector_machine(X, [1, 0])).value == pytest.approx(0.5)
     assert solved(ranking_vector_machine(X - 3, [1, 0])).value == pytest.approx(1.0)
@@ -501,7 +533,10 @@ def test_a_ranking_vector_machine_depends_on_the_origin() -> None:
 
 @some_kernel
 def test_all_multipliers_are_one_exactly_from_lambda_0_on(kernel: Any) -> None:
-    """Section 5.1: alpha of (8) is 1 for lambda >= max(P K P'1) only; beta = P'1 / lambda then, which is not the printed 0."""
+    """Section 5.1: alpha of (8) is 1 for lambda >= max(P K P'1) only.
+
+    beta = P'1 / lambda then, not 0 as printed.
+    """
     problem = sample_problem("rank.l1", kernel, 4)
     P, K, ones = problem.rows.matrix.toarray(), problem.gram.dense, np.ones(problem.p)
     start = float((P @ K @ P.T @ ones).max())
@@ -527,7 +562,11 @@ def test_lambda_0_may_be_zero() -> None:
 
 
 def test_the_function_is_piecewise_linear_in_1_over_lambda() -> None:
-    """Theorem 1 says in lambda: between two breakpoints the midpoint of f at two lambdas misses f, in 1/lambda it does not."""
+    """Theorem 1 says piecewise linear in lambda.
+
+    Between two breakpoints f at the mean of two lambdas is not the mean of their f; in
+    1/lambda it is.
+    """
     X = np.random.default_rng(0).normal(size=(8, 3))
     problem = ranking_from_pairs(X, [[i, i + 1] for i in range(7)], kernel=rbf(0.4))
     low, high = 1.4, 1.8
@@ -544,7 +583,10 @@ def test_the_function_is_piecewise_linear_in_1_over_lambda() -> None:
 
 
 def chained(kernel: Any) -> Any:
-    """Twenty points in general position, each preferred to the next, and the path down to lambda = 1e-3: events come one by one."""
+    """Return the path of a chain of twenty points in general position to lambda = 1e-3.
+
+    Each point is preferred to the next; events come one by one.
+    """
     X = np.random.default_rng(0).normal(size=(20, 3))
     problem = ranking_from_pairs(X, [[i, i + 1] for i in range(19)], kernel=kernel)
     path = regularization_path(problem, 1e-3)
@@ -554,7 +596,7 @@ def chained(kernel: Any) -> Any:
 
 
 def direction(path: Any, t: int) -> tuple[Any, Any]:
-    """I_alpha and eta = (P_I K P_I')^-1 1 of (12) after a breakpoint."""
+    """Return I_alpha and eta = (P_I K P_I')^-1 1 of (12) after a breakpoint."""
     middle = (path.alphas[t] + path.alphas[t + 1]) / 2
     margin = np.flatnonzero((middle > 0) & (middle < 1))
     P, K = path.problem.rows.matrix.toarray()[margin], path.problem.gram.dense
@@ -562,7 +604,10 @@ def direction(path: Any, t: int) -> tuple[Any, Any]:
 
 
 def test_with_an_l1_regulariser_the_hinge_has_constant_pieces_and_its_square_linear_ones() -> None:
-    """What is said after Theorem 1 of P of an L1 regulariser: refuted for the hinge, whose f jumps; confirmed for its square."""
+    """The remark on P with an L1 regulariser after Theorem 1 is refuted for the hinge.
+
+    Its f jumps; the remark is confirmed for the squared hinge.
+    """
     import cvxpy as cp
 
     X = np.random.default_rng(4).normal(size=(8, 2))
@@ -600,7 +645,8 @@ def test_with_an_l1_regulariser_the_hinge_has_constant_pieces_and_its_square_lin
     assert max(bent) < 1e-6 < 1e-4 < np.median(moved)
     steepest = int(np.abs(np.diff(found, axis=0)).max(axis=1).argmax())
     (high, low), ends = lams[steepest : steepest + 2].tolist(), found[steepest : steepest + 2]
-    for _ in range(12):  # the half with the larger change: where x jumps, this does not fall
+    # Keep the half with the larger change: where x jumps, the change does not fall.
+    for _ in range(12):
         middle = (high + low) / 2
         between = at(middle)
         if np.abs(between - ends[0]).max() > np.abs(between - ends[1]).max():
@@ -612,7 +658,10 @@ def test_with_an_l1_regulariser_the_hinge_has_constant_pieces_and_its_square_lin
 
 @some_kernel
 def test_the_path_begins_at_lambda_0_with_the_pairs_that_attain_it(kernel: Any) -> None:
-    """Section 5.1: lambda^0 = max(P K P'1); all other pairs of P'1 come to the margin later, if at all."""
+    """Section 5.1: lambda^0 = max(P K P'1).
+
+    All other pairs reach the margin later, if at all.
+    """
     path = chained(kernel)
     P, K = path.problem.rows.matrix.toarray(), path.problem.gram.dense
     y = P @ K @ P.T @ np.ones(len(P))
@@ -623,7 +672,10 @@ def test_the_path_begins_at_lambda_0_with_the_pairs_that_attain_it(kernel: Any) 
 
 @some_kernel
 def test_multipliers_are_linear_in_lambda_and_the_function_in_its_inverse(kernel: Any) -> None:
-    """Definition 2.2, Theorem 1 and 5.3 on every segment: half way between two optima lies an optimum, or does not."""
+    """Definition 2.2, Theorem 1 and 5.3 on every segment.
+
+    The mean of two optima is an optimum, or is not.
+    """
     path = chained(kernel)
     problem, worst = (
         path.problem,
@@ -636,7 +688,7 @@ def test_multipliers_are_linear_in_lambda_and_the_function_in_its_inverse(kernel
     )
     for high, low in pairwise(path.lambdas[path.lambdas > 0]):
         ends = [path.at(lam) for lam in (high, low)]
-        # of (8)
+        # This alpha is that of (8).
         alpha = sum(lam * end.dual for lam, end in zip((high, low), ends, strict=True)) / 2
         beta = sum(problem.rows.rdot(end.dual) for end in ends) / 2
         for where, C in (("lambda", 2 / (high + low)), ("1 / lambda", (1 / high + 1 / low) / 2)):
@@ -649,12 +701,16 @@ def test_multipliers_are_linear_in_lambda_and_the_function_in_its_inverse(kernel
     assert worst["alpha in lambda"] < 1e-8
     assert worst["f in 1 / lambda"] < 1e-8
     assert worst["alpha in 1 / lambda"] > 1e-3
-    assert worst["f in lambda"] > 1e-3  # as (2) and the text after Theorem 1 have it
+    # (2) and the text after Theorem 1 claim linearity in lambda.
+    assert worst["f in lambda"] > 1e-3
 
 
 @some_kernel
 def test_one_parametric_program_has_every_point_of_its_path(kernel: Any) -> None:
-    """Section 5: (8) times lambda, whose parameter alone changes; at C = 1 / lambda the family's optimum is C^2 times its own."""
+    """Section 5: in (8) times lambda the parameter alone changes.
+
+    At C = 1 / lambda the family's optimum is C^2 times that of the program.
+    """
     path = chained(kernel)
     declared = declare("rank.path", path.problem)
     for lam in path.lambdas[0] * np.array([2.0, 1.0, 0.3, 0.01]):
@@ -668,7 +724,10 @@ def test_one_parametric_program_has_every_point_of_its_path(kernel: Any) -> None
 
 @some_kernel
 def test_the_function_between_two_breakpoints_is_that_of_16(kernel: Any) -> None:
-    """f = (lambda^t f^t - lambda^t h^t + lambda h^t) / lambda with h^t = eta'P_I k(x), at any point; (2) is f^t + (lambda - lambda^t) h."""
+    """f = (lambda^t f^t - lambda^t h^t + lambda h^t) / lambda at any point.
+
+    h^t = eta'P_I k(x); (2) is f^t + (lambda - lambda^t) h.
+    """
     path, Z = chained(kernel), np.random.default_rng(1).normal(size=(5, 3))
     P, k = path.problem.rows.matrix.toarray(), path.problem.kernel.block(Z, path.problem.X)
     defects = []
@@ -687,7 +746,10 @@ def test_the_function_between_two_breakpoints_is_that_of_16(kernel: Any) -> None
 
 @some_kernel
 def test_the_next_breakpoint_is_that_of_13_14_and_17(kernel: Any) -> None:
-    """The largest lambda_i < lambda^t, of the pair that the path takes: alpha_i comes to 1 or 0, or f(x_k) - f(x_l) to 1."""
+    """The largest lambda_i < lambda^t belongs to the pair of the path's next event.
+
+    alpha_i reaches 1 or 0, or f(x_k) - f(x_l) reaches 1.
+    """
     path = chained(kernel)
     P, K = path.problem.rows.matrix.toarray(), path.problem.gram.dense
     seen = {"enter": 0, "zero": 0, "weight": 0}
@@ -705,11 +767,15 @@ def test_the_next_breakpoint_is_that_of_13_14_and_17(kernel: Any) -> None:
         assert (event.row in margin) == (event.kind != "enter")
         seen[event.kind] += 1
     assert seen["enter"] > 0
-    assert (min(seen.values()) > 0) == (kernel != linear())  # with which all that enter stay
+    # With the linear kernel all pairs that enter stay.
+    assert (min(seen.values()) > 0) == (kernel != linear())
 
 
 def test_a_pair_whose_denominator_in_17_is_0_never_comes_to_the_margin() -> None:
-    """P K P' = ((1, 1, 0), (1, 2, -3/2), (0, -3/2, 3)): the first pair has eta = 1 and h_2 = 1, so that lambda f_2 = lambda - 1/2."""
+    """P K P' = ((1, 1, 0), (1, 2, -3/2), (0, -3/2, 3)): the denominator is exactly 0.
+
+    The first pair has eta = 1 and h_2 = 1, so that lambda f_2 = lambda - 1/2.
+    """
     X = np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, -1.5, np.sqrt(0.75)], [0.0, 0.0, 0.0]])
     path = regularization_path(ranking_from_pairs(X, [[0, 3], [1, 3], [2, 3]]), 1e-3)
     assert path.lambdas[:2] == pytest.approx([2.0, 1.5])
@@ -728,9 +794,11 @@ def test_a_pair_whose_denominator_in_17_is_0_never_comes_to_the_margin() -> None
 def test_two_printed_lambdas_are_those_of_no_kernel_at_all(
     above: int, below: int, lam: float
 ) -> None:
-    """Table 3 has lambda = 0.79387 (1e-15) for Cancer and 0.77 (0.0003) for Diabetes: with K = I it is n / (n + |n_e - n_p|).
+    """With K = I lambda is n / (n + |n_e - n_p|), which gives two entries of Table 3.
 
-    n_p points are preferred to the maximum of n_e + 1 others, and new points have the score 0.
+    Table 3 has lambda = 0.79387 (1e-15) for Cancer and 0.77 (0.0003) for Diabetes. n_p
+    points are preferred to the maximum of n_e + 1 others, and new points have the score
+    0.
     """
     y, n = np.repeat([1, 0], [above, below]), above + below
     problem = ranking_from_pairs(np.eye(n), reduced_preferences(y), kernel=precomputed())
@@ -742,7 +810,11 @@ def test_two_printed_lambdas_are_those_of_no_kernel_at_all(
 
 
 def test_the_best_lambda_may_lie_between_two_breakpoints() -> None:
-    """Sections 2 and 6 look at breakpoints only: new points change places where their g do, fewer errors may be left in between."""
+    """Sections 2 and 6 consider breakpoints only.
+
+    New points change places where their g do; between breakpoints fewer errors may be
+    left.
+    """
     rng = np.random.default_rng(24)
     X, Z, w = rng.normal(size=(12, 3)), rng.normal(size=(12, 3)), rng.normal(size=3)
     y, z = X @ w + rng.normal(size=12), Z @ w + rng.normal(size=12)
@@ -785,7 +857,10 @@ def test_the_coefficients_are_unique_up_to_the_kernel_of_the_gram_matrix() -> No
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_rank_of_the_pairs_is_points_minus_components(seed: int) -> None:
-    """Section 3.1 bounds rank(Qhat) by l: it is l - #components of the pairs, at most l - #queries, and p may be smaller still."""
+    """Section 3.1 bounds rank(Qhat) by l; it is l - #components of the pairs.
+
+    That is at most l - #queries, and p may be smaller still.
+    """
     rng = np.random.default_rng(seed)
     m = int(rng.integers(2, 14))
     y, qid = rng.integers(0, 3, m).astype(float), rng.integers(0, 3, m)
@@ -797,7 +872,10 @@ def test_the_rank_of_the_pairs_is_points_minus_components(seed: int) -> None:
 
 
 def test_the_hessian_may_be_regular_although_p_is_not_l() -> None:
-    """Section 3.1 "only positive semi-definite because usually p != l": a tree of pairs has p = l - 1 and is regular, p = l never is."""
+    """Section 3.1 "only positive semi-definite because usually p != l" is refuted.
+
+    A tree of pairs has p = l - 1 and is regular, p = l never is.
+    """
     X = np.random.default_rng(0).normal(size=(4, 3))
     for pairs, regular in (
         ([[0, 1], [1, 2], [2, 3]], True),
@@ -810,7 +888,10 @@ def test_the_hessian_may_be_regular_although_p_is_not_l() -> None:
 
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.4)], ids=["linear", "rbf"])
 def test_sums_over_violated_pairs_are_sums_over_points(kernel: Any) -> None:
-    """(3.17)-(3.18) and Appendix B at a solution, SV by its definition over labels and queries: A'A, A'1, p, the loss, (B.1), (B.2)."""
+    """(3.17)-(3.18) and Appendix B at a solution: A'A, A'1, p, the loss, (B.1), (B.2).
+
+    SV is taken by its definition over labels and queries.
+    """
     rng = np.random.default_rng(3)
     m = 18
     X, y, qid, C = (
@@ -855,12 +936,16 @@ def test_sums_over_violated_pairs_are_sums_over_points(kernel: Any) -> None:
     assert quadratic + C * len(violated) == pytest.approx(solution.value)
     assert abs(quadratic + len(violated) - solution.value) > 1.0  # (B.1) as printed
     gradient = Q @ beta + 2 * C * Q @ (A.T @ A @ Q @ beta - A.sum(axis=0))
-    assert np.abs(gradient).max() <= 1e-4  # (B.2), of an f that is good to the root of its gap
+    # (B.2), of an f with an error of about the root of its gap.
+    assert np.abs(gradient).max() <= 1e-4
 
 
 @some_kernel
 def test_multipliers_solve_the_unconstrained_problem_too(kernel: Any) -> None:
-    """Appendix A: an optimal alpha of (2.4) is optimal in (3.15), and so is any betahat with A'betahat = A'alpha, in the box or not."""
+    """Appendix A: an optimal alpha of (2.4) is optimal in (3.15).
+
+    So is any betahat with A'betahat = A'alpha, in the box or not.
+    """
     problem = sample_problem("rank.l1", kernel, 2, 10)
     solution = solved(problem)
     A = problem.rows.matrix.toarray()
@@ -904,7 +989,10 @@ def test_the_coefficients_of_3_14_are_the_multipliers_themselves() -> None:
 
 
 def test_one_slack_is_the_sum_of_all() -> None:
-    """(2.8): the largest violation over all 2^p subsets of pairs is the sum of xi_ij, in w and in the declared program."""
+    """(2.8): the largest violation over all 2^p subsets of pairs is the sum of xi_ij.
+
+    This holds in w and in the declared program.
+    """
     problem = sample_problem("rank.l1", linear(), 0, 6)
     assert 0 < problem.p <= 12
     solution = solved(problem)
@@ -922,8 +1010,12 @@ def test_one_slack_is_the_sum_of_all() -> None:
 
 
 def test_the_fraction_of_concordant_pairs_is_not_kendalls_tau() -> None:
-    """T section 5.3 has accuracy 0.7 on five points and calls it tau; W's tau = (P - Q) / (P + Q) is 2 x 0.7 - 1."""
-    wanted, ranked = np.array([5, 4, 3, 2, 1]), np.array([3, 4, 5, 2, 1])  # scores of x_1 ... x_5
+    """T section 5.3 has accuracy 0.7 on five points and calls it tau.
+
+    W's tau = (P - Q) / (P + Q) is 2 x 0.7 - 1.
+    """
+    # Scores of x_1 ... x_5.
+    wanted, ranked = np.array([5, 4, 3, 2, 1]), np.array([3, 4, 5, 2, 1])
     pairs = list(combinations(range(5), 2))
     accuracy = sum((wanted[i] - wanted[j]) * (ranked[i] - ranked[j]) > 0 for i, j in pairs) / len(
         pairs
@@ -975,7 +1067,10 @@ def test_the_conditions_hold_on_real_data() -> None:
 
 
 def test_the_quadratic_form_of_a_kernel_is_not_negative() -> None:
-    """T (40) prints the integral of K psi psi as at most 0: the RBF kernel of any points says otherwise."""
+    """T (40) prints the integral of K psi psi as at most 0.
+
+    The RBF kernel of any points refutes this.
+    """
     x = np.linspace(-1, 1, 50)[:, None]
     K, psi = rbf(1.0).block(x, x), np.exp(-x[:, 0])
     assert psi @ K @ psi > 1
@@ -990,7 +1085,10 @@ def test_a_sigmoid_is_no_kernel() -> None:
 
 
 def test_with_the_printed_margin_the_power_of_slacks_does_not_matter() -> None:
-    """W prints y (w.x + b) >= 1 - xi^sigma: its problem of any sigma is that of sigma = 1, which is not the right one of sigma = 2."""
+    """W prints y (w.x + b) >= 1 - xi^sigma.
+
+    Its problem of any sigma is that of sigma = 1, not the right one of sigma = 2.
+    """
     data: dict[str, Any] = {
         "X": np.array([[0.0], [1.0], [2.0]]),
         "y": np.array([0, 1, 0]),
@@ -1041,7 +1139,10 @@ def test_all_multipliers_are_nonnegative_and_only_positive_ones_make_w() -> None
 
 
 def test_the_bias_of_a_regression_is_added() -> None:
-    """T (53) prints w.x - b, and (54) to (77) have w.x + b: their b with the other sign is worth more."""
+    """T (53) prints w.x - b, and (54) to (77) have w.x + b.
+
+    Their b with the other sign has a larger objective.
+    """
     problem = as_a(MarginProblem, sample_problem("svr.l1", linear(), 1))
     moved = regression(problem.X, problem.rows.y[: problem.m] + 3.0, problem.C, 0.1)
     solution = solved(moved)
@@ -1051,9 +1152,10 @@ def test_the_bias_of_a_regression_is_added() -> None:
 
 
 def test_the_printed_lagrangian_of_a_regression_bounds_nothing() -> None:
-    """T (64) has the multiplier eta in the place of the slack xi: at a feasible point it exceeds the objective, which no Lagrangian does.
+    """T (64) has the multiplier eta in the place of the slack xi.
 
-    One point, y = 3, with f = b = 0, epsilon = 1/2, xi = 5/2 and C = 1; its multipliers are alpha =
+    At a feasible point it exceeds the objective, which no Lagrangian does. One point, y
+    = 3, with f = b = 0, epsilon = 1/2, xi = 5/2 and C = 1; its multipliers are alpha =
     1 and eta = 0.
     """
     y, epsilon, xi, C, alpha, eta = Fraction(3), Fraction(1, 2), Fraction(5, 2), 1, 1, 0
@@ -1074,7 +1176,10 @@ def test_the_condition_of_both_slacks_bounds_both_multipliers() -> None:
 
 
 def test_a_ranking_vector_machine_needs_a_kernel_value_a_pair_of_points() -> None:
-    """T says O(m^3) of it, beside O(m^4) of a ranking SVM: all p m entries of its matrix come of m (m + 1) / 2 values of k."""
+    """T says O(m^3), against O(m^4) of a ranking SVM.
+
+    All p m entries of its matrix come from m (m + 1) / 2 values of k.
+    """
     problem = ranking_vector_machine(np.arange(5.0)[:, None], [0, 1, 2, 1, 0], kernel=rbf(0.3))
     asked = set()
 
@@ -1092,7 +1197,10 @@ def test_a_ranking_vector_machine_needs_a_kernel_value_a_pair_of_points() -> Non
 
 
 def test_the_square_of_an_exponential_is_no_rbf_kernel() -> None:
-    """T 5.3 prints exp(-|w - x|)^2: its logarithm is linear in the distance, and that of a Gaussian is quadratic."""
+    """T 5.3 prints exp(-|w - x|)^2: its logarithm is linear in the distance.
+
+    The logarithm of a Gaussian is quadratic.
+    """
     printed = {d: float(np.exp(-d) ** 2) for d in (1.0, 2.0)}
     gamma = -np.log(printed[1.0])
     assert RBF(gamma).block(np.array([[0.0]]), np.array([[1.0]]))[0, 0] == pytest.approx(
@@ -1102,7 +1210,7 @@ def test_the_square_of_an_exponential_is_no_rbf_kernel() -> None:
 
 
 def test_the_printed_rbf_kernel_is_that_of_laplace() -> None:
-    """K prints exp(-gamma |x - z|), a kernel that is no product over coordinates as the RBF one is."""
+    """K prints exp(-gamma |x - z|): unlike the RBF kernel, no product over coordinates."""
     X = np.random.default_rng(0).normal(size=(12, 3))
 
     def printed(A: Any, B: Any) -> Any:
@@ -1120,7 +1228,10 @@ def test_the_printed_rbf_kernel_is_that_of_laplace() -> None:
 
 @some_kernel
 def test_multipliers_off_the_margin_stay_on_a_segment(kernel: Any) -> None:
-    """P, after (9): alpha_i - alpha_i^t = 0 for all i outside I_alpha; the = 0 is not printed, without which nothing is said."""
+    """P, after (9): alpha_i - alpha_i^t = 0 for all i outside I_alpha.
+
+    The = 0 is not printed; without it the line states nothing.
+    """
     path = chained(kernel)
     moved = 0
     for t in range(len(path.lambdas) - 1):
@@ -1133,7 +1244,10 @@ def test_multipliers_off_the_margin_stay_on_a_segment(kernel: Any) -> None:
 
 
 def test_the_reduced_graph_of_three_levels_has_a_singular_hessian() -> None:
-    """P section 4 calls the Hessian regular: a graph of three levels has circles, and as many rows depend on others."""
+    """P section 4 calls the Hessian regular.
+
+    A graph of three levels has circles, and as many dependent rows.
+    """
     y = np.repeat([0, 1, 2], 3)
     edges = np.asarray(reduced_preferences(y))
     A = np.zeros((len(edges), len(y)), dtype=int)
@@ -1143,7 +1257,10 @@ def test_the_reduced_graph_of_three_levels_has_a_singular_hessian() -> None:
 
 
 def test_the_two_printed_orders_of_a_pair_negate_the_function() -> None:
-    """P (5) has f(v) - f(u) >= 1 - zeta for (u, v), and (6) the other order: the optimum is the same, and f the negative one."""
+    """P (5) has f(v) - f(u) >= 1 - zeta for (u, v), and (6) the other order.
+
+    The optimum is equal, and f is negated.
+    """
     rng = np.random.default_rng(0)
     X, listed = rng.normal(size=(8, 3)), np.array([[0, 1], [2, 3], [4, 5], [6, 7], [1, 2]])
     one, other = (
@@ -1155,7 +1272,10 @@ def test_the_two_printed_orders_of_a_pair_negate_the_function() -> None:
 
 
 def test_the_ranking_vector_has_both_points_of_a_pair() -> None:
-    """W prints w* = sum alpha_kl Phi(q_k, c_i), where c_i - c_j is meant: the preferred points alone make another w."""
+    """W prints w* = sum alpha_kl Phi(q_k, c_i) and means c_i - c_j.
+
+    The preferred points alone make another w.
+    """
     solution = solved(sample_problem("rank.l1", linear(), 0))
     rows, alpha = as_a(Pairs, solution.problem.rows), multipliers(solution)
     X, w = solution.problem.X, np.asarray(solution.w)
@@ -1167,7 +1287,7 @@ def test_the_ranking_vector_has_both_points_of_a_pair() -> None:
 
 
 def test_coupled_machines_of_every_two_classes_classify_many() -> None:
-    """T section 2, by the coupling of [13]; machines that are turned around are wrong."""
+    """T section 2, by the coupling of [13]; machines with negated labels are wrong."""
     rng = np.random.default_rng(0)
     y = np.repeat(range(4), 15)
     X = rng.normal(size=(60, 2)) + 3 * np.array([[0, 0], [0, 1], [1, 0], [1, 1]])[y]
@@ -1275,7 +1395,7 @@ def test_methods_for_any_smooth_function_minimise_3_13(method: str) -> None:
 
 
 def test_one_norm_rankings_have_fewer_support_vectors() -> None:
-    """T section 5.1: pairs with a multiplier, on the average of samples, less than half as many."""
+    """T section 5.1: on average over samples less than half as many pairs with a multiplier."""
     counts = {"rank.l1": 0, "rank.onenorm": 0}
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -1290,7 +1410,10 @@ def test_one_norm_rankings_have_fewer_support_vectors() -> None:
 
 
 def test_ranking_vector_machines_have_fewer_vectors() -> None:
-    """T section 5.2, on the average of samples, with a margin of a tenth: points in the sum, beside those of a ranking SVM."""
+    """T section 5.2, on the average of samples, with a tolerance of a tenth.
+
+    Compared are the points in the sum with those of a ranking SVM.
+    """
     counts = {"rank.l1": 0, "rvm": 0}
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -1351,7 +1474,10 @@ def test_breakpoints_are_two_to_three_times_the_pairs() -> None:
 
 
 def test_cutting_planes_do_not_grow_with_the_pairs() -> None:
-    """K section 2.3: rounds at C / p, a hundred times as many pairs; and fewer than the bound 16 C R^2 / epsilon of Joachims (2006)."""
+    """K section 2.3: rounds at C / p with a hundred times as many pairs.
+
+    They are fewer than the bound 16 C R^2 / epsilon of Joachims (2006).
+    """
     rounds, C = [], 100.0
     for m in (40, 400):
         rng = np.random.default_rng(m)

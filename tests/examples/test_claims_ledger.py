@@ -1,4 +1,8 @@
-"""The ledger has every numbered equation, what it points at exists, and its statements are true as recorded and false as printed."""
+"""Completeness of the claims ledger, and checks of its statements.
+
+Every numbered equation has an entry, every reference exists, and the statements are
+true as recorded and false as printed.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +40,7 @@ NUMBERED = {
     ],
     "O": ["1"],
 }
-"""The numbers of the equations that each document prints.
+"""Numbers of the equations of each document.
 
 The tutorial jumps over 71, and the encyclopedia numbers none.
 """

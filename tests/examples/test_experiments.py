@@ -1,4 +1,4 @@
-"""The experiments of the documents, at their small size: what they say of a claim is what the ledger has of it."""
+"""Experiments of the documents at their small size, against the claims ledger."""
 
 from __future__ import annotations
 
@@ -33,12 +33,15 @@ BY_SIZE = {
     "T.table2.time",
     "P.table3.error",
 }
-"""Claims whose outcome is a matter of the size, or of a clock: at the small size it may be another."""
+"""Claims that depend on the size or on a clock; their small-size outcome may differ."""
 CACHE: dict[tuple[str, bool], tuple[ModuleType, Any]] = {}
 
 
 def run(name: str, absent: bool) -> tuple[ModuleType, Any]:
-    """The experiment and its report at the small size; absent : as if the public data were not there."""
+    """Return the experiment and its report at the small size.
+
+    `absent` runs it without the public data.
+    """
     if (name, absent) not in CACHE:
         module = example(name)
         CACHE[name, absent] = module, module.main(data=Path("no such folder") if absent else SHARED)
@@ -48,7 +51,7 @@ def run(name: str, absent: bool) -> tuple[ModuleType, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_an_experiment_says_of_its_claims_what_the_ledger_says(name: str) -> None:
-    """Where its data are absent it runs on others, and then cannot decide what is said of them."""
+    """Without its data it runs on others, and cannot decide the claims about the data."""
     _, report = run(name, absent=not SHARED.is_dir())
     assert len(report.table) > 3
     assert report.figure.axes
@@ -107,7 +110,10 @@ def test_sensitivities_are_compared_with_the_effect_and_not_with_one() -> None:
 
 @pytest.mark.slow
 def test_methods_for_one_problem_end_at_one_score() -> None:
-    """K compares how soon methods come to the model that is optimal: those that end at the gap that was asked have its score."""
+    """K compares the times at which methods reach the optimal model.
+
+    Methods that end at the requested gap have its score.
+    """
     module, _ = run("kernel_figures", absent=True)
     fold = module.Fold("", *(module.drawn(seed, 20, 3) for seed in range(3)))
     for kind in module.MAKERS:
@@ -149,7 +155,10 @@ def test_rankings_of_users_who_never_err_are_relaxed_by_clicks() -> None:
 
 
 def test_queries_of_too_few_documents_are_left_out() -> None:
-    """With 56 documents none were left to rank after 40 to learn from and 40 to validate, and it looked for some for ever."""
+    """With 56 documents none were left to rank after 40 to learn and 40 to validate.
+
+    The search for some did not end.
+    """
     module = example("ordinal_curves")
     few, enough = (module.controlled(np.random.default_rng(m), m, 2, 0.1) for m in (56, 130))
     errors = module.in_reality(module.Size((20, 40), 2), [few, enough])

@@ -1,4 +1,4 @@
-"""Document W's bound of average precision against all orders, O's risk against all pairs."""
+"""Document W's bound on average precision over all orders, O's risk over all pairs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from scored import Array, close, each, rankings, small
 
 
 def test_average_precision_is_bounded_by_the_inversions() -> None:
-    """W's bound for every ranking of up to 7 documents, equal in 28 of 247; with one inversion less than counted it is broken."""
+    """W's bound for every ranking of up to 7 documents, equal in 28 of 247.
+
+    With one inversion less than counted the bound is violated.
+    """
     equal = broken = 0
     configurations = [c for n in range(1, 8) for c in product([0, 1], repeat=n) if any(c)]
     for relevant in configurations:
@@ -57,7 +60,8 @@ def test_the_bound_is_broadcast() -> None:
     bound = average_precision_bound([1, 2], [[0, 0], [3, 3]])
     assert bound.shape == (2, 2)
     assert bound[1, 0] == average_precision_bound(1, 3) == 1 / 4
-    assert average_precision_bound(3, 0) < 1  # not attained: a perfect ranking has 1
+    # The bound is not attained: a perfect ranking has 1.
+    assert average_precision_bound(3, 0) < 1
 
 
 @pytest.mark.parametrize(("R", "N"), [(1, 4), (2, 3), (3, 3), (4, 2), (5, 3), (3, 5)])
@@ -196,7 +200,7 @@ def test_the_loss_of_a_pair_is_that_of_the_pair_turned_round(
 
 
 def test_a_constant_prediction_has_no_inversion_and_orders_nothing() -> None:
-    """O's words "smallest number of inversions" alone do not rule it out."""
+    """O's words "smallest number of inversions" alone do not exclude it."""
     assert empirical_risk([1, 2, 3], [0, 0, 0]).mean == 0.0
     assert empirical_risk([1, 2, 3], [0, 0, 0], ties="wrong").mean == 6 / 9
     assert preference_loss(0, 0, 1, 2) == 0.0 < preference_loss(0, 0, 1, 2, "wrong") == 1.0
@@ -207,7 +211,10 @@ def test_a_constant_prediction_has_no_inversion_and_orders_nothing() -> None:
 def test_inversions_of_ranks_are_few_where_the_ranks_are_near(
     data: tuple[Array, Array, Any],
 ) -> None:
-    """m^2 R_emp / 2 <= (m - 1) / 2 sum |h - y|: an inverted pair has |h_i - y_i| + |h_j - y_j| >= 2."""
+    """m^2 R_emp / 2 <= (m - 1) / 2 sum |h - y|.
+
+    An inverted pair has |h_i - y_i| + |h_j - y_j| >= 2.
+    """
     y, h = np.round(data[0]), np.round(np.clip(data[1], -4, 4))
     m = len(y)
     assert empirical_risk(y, h).mean * m**2 <= (m - 1) * np.abs(h - y).sum()

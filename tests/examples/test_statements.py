@@ -1,4 +1,7 @@
-"""No statement of the ledger is true whatever one puts in: a wrong instance makes it false, or a wrong number in its formula does."""
+"""Sensitivity of the ledger's statements to wrong instances and wrong formulas.
+
+A wrong instance makes a statement false, or a wrong number in its formula does.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from ledger.statement import DRAWS
 from ledger.statements import STATEMENTS
 
 SENSELESS = (ArithmeticError, AssertionError, IndexError, TypeError, ValueError)
-"""What a statement may raise of an instance or by a formula that makes no sense: that shows nothing."""
+"""Errors of a statement whose instance or formula makes no sense: they show nothing."""
 UNIVERSAL = {
     "T.4.distance": "the foot of a point on any line",
     "T.7.convex": "any two vectors",
@@ -70,18 +73,24 @@ UNIVERSAL = {
     "T.5.3.map": "any grades",
     "P.6.size": "any relevances",
 }
-"""Statements that are true of all instances, not of optima alone, and what of: these are identities, bounds and counts."""
+"""Statements true of all instances, not of optima alone, by subject.
+
+These are identities, bounds and counts.
+"""
 SWAPPED: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
     ast.Mult: ast.Add,
     ast.Div: ast.Mult,
 }
-"""The operators that are changed, and what they become."""
+"""Operators that are changed, with their replacements."""
 
 
 def changed(value: Any) -> Iterator[Any]:
-    """An instance with one of its numbers changed, or without the last entry of a tuple: the instances next to it."""
+    """Yield the instances next to an instance.
+
+    One of its numbers is changed, or the last entry of a tuple is removed.
+    """
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int | Fraction):
@@ -99,7 +108,7 @@ def changed(value: Any) -> Iterator[Any]:
 
 
 def fails(right: Callable[[Any], bool], instance: Any) -> bool:
-    """Whether a statement is false of an instance."""
+    """Return True if a statement is false of an instance."""
     try:
         return not right(instance)
     except SENSELESS:
@@ -117,7 +126,10 @@ def test_a_wrong_instance_is_noticed(id: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("id", UNIVERSAL)
 def test_a_universal_statement_is_true_of_wrong_instances_too(id: str) -> None:
-    """An entry of UNIVERSAL that is not universal hides what `test_a_wrong_instance_is_noticed` would say of it."""
+    """An entry of UNIVERSAL that is not universal would hide a failure.
+
+    `test_a_wrong_instance_is_noticed` skips the entries.
+    """
     known = STATEMENTS[id]
     assert not any(
         fails(known.right, other)
@@ -127,7 +139,10 @@ def test_a_universal_statement_is_true_of_wrong_instances_too(id: str) -> None:
 
 
 def called(tree: ast.Module, name: str) -> Iterator[ast.FunctionDef]:
-    """A function of a module, and the functions and properties of the module that it takes, directly or by others."""
+    """Yield a function and all functions and properties of its module that it uses.
+
+    Use is direct or through others.
+    """
     known = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     seen, waiting = {name}, [name]
     while waiting:
@@ -138,7 +153,10 @@ def called(tree: ast.Module, name: str) -> Iterator[ast.FunctionDef]:
 
 
 def changes(tree: ast.Module, name: str) -> Iterator[None]:
-    """The tree with one number or one operator of a formula changed in place, until the next is asked for."""
+    """Yield after each change of one number or operator of a formula in the tree.
+
+    The change is in place and undone before the next.
+    """
     for function in called(tree, name):
         for node in [node for part in function.body for node in ast.walk(part)]:
             if isinstance(node, ast.Constant) and type(node.value) is int:
@@ -155,11 +173,12 @@ def changes(tree: ast.Module, name: str) -> Iterator[None]:
 
 
 def wrong_versions(right: Callable[[Any], bool]) -> Iterator[Callable[[Any], bool]]:
-    """A statement with one number or one operator changed, in it or in what it takes of its module."""
+    """Yield a statement with one number or operator changed, in it or in its module."""
     module = sys.modules[right.__module__]
     tree = ast.parse(inspect.getsource(module))
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):  # a statement is entered once, and not by its copies
+        # A statement is registered once, and not by its copies.
+        if isinstance(node, ast.FunctionDef):
             node.decorator_list = [
                 one for one in node.decorator_list if not isinstance(one, ast.Call)
             ]

@@ -1,4 +1,7 @@
-"""An audit brackets how far a model is above the optimum of the problem it claims to solve, or refuses in a sentence."""
+"""Audits: bounds on a model's excess over the optimum of its claimed problem.
+
+An audit that is impossible is refused with a message.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ XOR = (
 
 
 def holds(found: Audit, own: float) -> None:
-    """The audit's numbers are those of an objective value computed here, and the model is near the optimum."""
+    """Check the audit against `own`, an objective value computed here.
+
+    The model must be close to the optimum.
+    """
     assert found.objective.lower <= own * (1 + 1e-12)
     assert own * (1 - 1e-12) <= found.objective.upper
     assert 0 <= found.excess[0] <= found.excess[1]
@@ -125,14 +131,14 @@ def test_an_excess_that_is_known() -> None:
 
 @pytest.mark.parametrize("tol", [1e-1, 1e-3])
 def test_all_relative_figures_have_one_denominator(tol: float) -> None:
-    """What the model's own multipliers prove is never less than what they and a solver prove together."""
+    """The bound by the model's own multipliers is at least that by them and a solver."""
     found = audit(SVC(C=100.0, gamma=0.001, tol=tol).fit(X, Y), X, Y)
     S = found.optimum.size
     assert found.relative_excess == (found.excess[0] / S, found.excess[1] / S)
     assert found.own_relative_excess == (found.objective.upper - found.own.lower) / S
     assert found.relative_excess[1] <= found.own_relative_excess
     own = float(str(found).rpartition("prove at most ")[2].removesuffix(")"))
-    # two digits, rounded up
+    # The figure is printed with two digits, rounded up.
     assert found.own_relative_excess <= own <= 1.1 * found.own_relative_excess
     low, high = (f"{figure:.2g}" for figure in found.relative_excess)
     assert (f"(relative: {high}; " in str(found)) == (low == high)
@@ -153,7 +159,7 @@ def test_audit_prints_one_number_or_an_interval_that_contains_the_proven_one() -
 
 
 def liblinear(constant: float, kind: str = "L2R_L2LOSS_SVC_DUAL") -> str:
-    """A model of one feature whose weight is 1, and the bias 0."""
+    """Return a LIBLINEAR model of one feature with weight 1 and bias 0, as text."""
     return (
         f"solver_type {kind}\nnr_class 2\nlabel 1 -1\nnr_feature 1\nbias {constant:g}\nw\n1\n"
         + "0\n" * (constant >= 0)
@@ -179,9 +185,9 @@ def test_what_a_file_does_not_say_is_said(text: str, assumed: str, tmp_path: Pat
 
 
 def test_an_audit_says_what_it_assumes(tmp_path: Path) -> None:
-    """A model with class weights is near the optimum of another problem than the one without.
+    """A model with class weights is close to the optimum of another problem.
 
-    Nothing in its file tells them apart.
+    Nothing in its file distinguishes it from a model without class weights.
     """
     (tmp_path / "model").write_text(liblinear(1, "L2R_L2LOSS_SVC"))
     np.savez(tmp_path / "data.npz", X=np.array([[1.0], [-1.0]]), y=np.array([1.0, -1.0]))
@@ -267,7 +273,10 @@ def test_labels_may_have_any_names() -> None:
 
 
 def libsvm(estimator: Any, first: int, points: Any = X, digits: int = 8) -> str:
-    """An estimator as LIBSVM writes it: 8 digits a feature, the first label's decision values positive."""
+    """Return an estimator in the text format of LIBSVM.
+
+    It has 8 digits a feature, and the first label's decision values are positive.
+    """
     sign, kind = (1, "epsilon_svr") if isinstance(estimator, SVR) else (first, "c_svc")
     lines = [
         f"svm_type {kind}",
@@ -343,7 +352,7 @@ def test_audit_of_libsvm_file_is_of_the_function_in_the_file(
 
 
 def test_audit_of_rounded_file_excludes_the_rows_it_came_from(tmp_path: Path) -> None:
-    """At 1e7 the file is far above the optimum, and the trained model near it."""
+    """At 1e7 the file is far above the optimum, and the trained model close to it."""
     points = 1e7 + 2 * np.arange(40.0)[:, None] + 0.4
     labels = np.where(np.arange(40) % 3 > 0, 1.0, -1.0)
     estimator = SVC(C=10.0, gamma=0.3, tol=1e-9).fit(points, labels)
@@ -431,7 +440,7 @@ def fitted(**parameters: Any) -> SVC:
 
 
 def fitted_at(C: float | None) -> Model:
-    """The same model, which says another C, or none."""
+    """Return the model with another claimed C, or none."""
     model = of_estimator(fitted())
     return replace(model, claimed=replace(model.claimed, C=C))
 
@@ -677,9 +686,9 @@ def test_rows_of_weight_zero_shift_no_support_vector(estimator: Any) -> None:
 
 @pytest.mark.parametrize("compress", [0, 3])
 def test_a_pickled_pipeline_is_read_on_trust_alone(compress: int, tmp_path: Path) -> None:
-    """It is the audit of its last step on what its first step makes of the data.
+    """The audit is that of its last step on the output of its first step.
 
-    Without trust nothing of the file is run.
+    Without trust no code of the file is run.
     """
     raw = load("breast_cancer")
     pipeline = make_pipeline(StandardScaler(), SVC(kernel="linear", C=0.5)).fit(raw.X, raw.y)
@@ -699,7 +708,7 @@ def test_a_pickled_pipeline_is_read_on_trust_alone(compress: int, tmp_path: Path
 
 @pytest.mark.parametrize("trust", [False, True])
 def test_nothing_is_run_without_trust(trust: bool, tmp_path: Path) -> None:
-    """The same file, which makes a folder when it is read, whatever its name."""
+    """A file that makes a folder when read makes it with trust alone, under any name."""
     for name in ("model.pkl", "model.npz", "model"):
         made = tmp_path / f"{name}.ran"
         text = str(made).encode()
@@ -740,7 +749,7 @@ def test_a_bad_pickle_is_a_sentence(content: bytes, reason: str, tmp_path: Path)
 def test_a_pipeline_takes_columns_by_name(tmp_path: Path) -> None:
     """Data whose columns have another order are put in order, and a missing column is named."""
     pipeline = make_pipeline(StandardScaler(), SVC(kernel="linear")).fit(X[:, :3], Y)
-    # as a frame would have given it
+    # scikit-learn sets this attribute when it fits a data frame.
     pipeline[0].feature_names_in_ = np.array(["a", "b", "c"], dtype=object)
     joblib.dump(pipeline, tmp_path / "model.joblib")
     lines = [

@@ -1,4 +1,4 @@
-"""Families that somebody brings: what is proven of them, how answers to them are judged, and what is refused in words."""
+"""User-defined families: proofs, judgement of answers, and refusals with messages."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ CLOUD = {"X": np.round(np.random.default_rng(3).normal(size=(12, 3)), 2) + 1, "n
 
 @pytest.fixture
 def own() -> Iterator[Family[ProgramProblem]]:
-    """A family of one test: 1/2 x^2 over x >= end, whose optimum is end^2 / 2 for end >= 0."""
+    """Yield a family of one test: 1/2 x^2 over x >= end.
+
+    Its optimum is end^2 / 2 for end >= 0.
+    """
     made = Family("test.own")
 
     @made.formulation("primal")
@@ -67,7 +70,10 @@ def test_optima_are_exact_on_the_scale_of_the_family() -> None:
 
 
 def test_fractions_mean_what_they_say() -> None:
-    """3 times the float 1/3 is not 1: read as it is, the dual of nu = 1 on three points has no feasible point."""
+    """3 times the float 1/3 is not 1.
+
+    Read as it is, the dual of nu = 1 on three points has no feasible point.
+    """
     problem = ocsvm({"X": np.ones((3, 1)), "nu": 1.0})
     assert optimum(problem, "test.ocsvm.dual").exact == Fraction(-1, 2)
     exact = Family("test.exact", reading="exact")
@@ -91,13 +97,18 @@ def test_compare_agrees_and_the_control_disagrees(jobs: int) -> None:
         if j.agreement is Agreement.DISAGREES
     }
     assert against == {"test.ocsvm.dual_without_m"}
-    assert with_control.exit_code == 0  # it disagrees as it must
+    # The control disagrees, as it must.
+    assert with_control.exit_code == 0
     assert "fraction" in str(honest)
     assert all("fraction" in record["note"] for record in honest.to_dict()["families"])
 
 
 def test_a_wrong_formulation_disagrees_whatever_its_backend_says() -> None:
-    """A disagreement is proven: a backend that was stopped after one iteration changes nothing, and never accuses a right formulation."""
+    """A disagreement is proven, whatever the status of a backend is.
+
+    A backend that was stopped after one iteration changes nothing, and never counts
+    against a right formulation.
+    """
     problem = ocsvm(CLOUD)
     for id, wanted in (
         ("test.ocsvm.dual_without_m", True),
@@ -179,9 +190,9 @@ def test_a_refutation_is_small_and_exact() -> None:
 def test_a_function_that_fails_on_drawn_data_does_not_conform(
     own: Family[ProgramProblem], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The line that is named is that of the function, even where cvxpy raises.
+    """The message names the line of the function, even where cvxpy raises.
 
-    A control is not refuted by it.
+    The failure does not refute a control.
     """
     assert main(["test.own.primal"]) == 2
     assert "cannot be checked: the family test.own has no data strategy" in capsys.readouterr().out
@@ -197,7 +208,9 @@ def test_a_function_that_fails_on_drawn_data_does_not_conform(
     assert re.fullmatch(
         rf"ValueError: .* \(test_brought.py, line {line}\), on end = 1\n", capsys.readouterr().out
     )
-    own.check = lambda data: check_number(data["end"], "end", "below 2", lambda end: end < 2)  # type: ignore[assignment]
+    own.check = lambda data: check_number(  # type: ignore[assignment]
+        data["end"], "end", "below 2", lambda end: end < 2
+    )
     assert main(["test.own.primal"]) == 1
     assert "data of test.own: end must be below 2, not 2" in capsys.readouterr().out
 
@@ -271,7 +284,7 @@ def test_answers_of_solvers_are_worth_what_is_proven(
 
     @solver("test.own.tried", own, accuracy=1e-5)
     def tried(problem: ProgramProblem) -> Any:
-        """What the test says."""
+        """Return the answer of the test."""
         return answer
 
     found = compare(own({"end": 3.0}), solvers=["CLARABEL", "test.own.tried"])
@@ -300,7 +313,7 @@ def test_what_is_optimised_for_a_solver_is_said(own: Family[ProgramProblem]) -> 
 
 
 def above(d: Any) -> Any:
-    """The problem of the fixture once more."""
+    """Minimise 1/2 x^2 over x >= end, as the fixture does."""
     x = cp.Variable(name="x")
     return cp.Problem(cp.Minimize(cp.sum_squares(x) / 2), [x >= d["end"]])
 
@@ -417,13 +430,16 @@ def test_scalars_meet_vectors_and_variables_have_attributes(own: Family[ProgramP
     )
 
 
-# the product 0 times inf that makes the wrong bounds
+# The wrong bounds come from a product 0 times inf, which warns.
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(
     "loss", [cp.pos, cp.abs, lambda short: cp.maximum(short, 0)], ids=["pos", "abs", "maximum"]
 )
 def test_highs_gets_no_wrong_bounds_in_a_family_from_elsewhere(loss: Any) -> None:
-    """cvxpy 1.9.3 bounds a loss of a free affine expression where it must not, and HiGHS then returns 20 for 1."""
+    """cvxpy 1.9.3 wrongly bounds a loss of a free affine expression.
+
+    HiGHS then returns 20 for 1.
+    """
     made = Family("test.bounds")
 
     @made.formulation("primal")
@@ -481,7 +497,10 @@ def test_a_function_that_changes_its_data_changes_no_other_answer(
 
 
 def test_a_map_in_floats_is_widened_by_what_it_makes_of_a_rounding() -> None:
-    """At x + 2^50 floats are 1/4 apart: taking 2^50 off again leaves 1/4 or 1/2 of the optimum 1/3."""
+    """At x + 2^50 floats are 1/4 apart.
+
+    Subtracting 2^50 again leaves 1/4 or 1/2 of the optimum 1/3.
+    """
     made = Family("test.floats")
 
     @made.formulation("exact")
@@ -645,7 +664,7 @@ def test_compare_with_terms_that_no_point_changes_excuses_nobody_by_them(
     assert said["test.shifted.right"] is Agreement.AGREES
     assert said["test.shifted.wrong"] is said["test.shifted.rough"] is Agreement.DISAGREES
     honest = said["test.shifted.primal"], said["test.shifted.again"]
-    # a backend sees what is fixed as a term like any other, and is less accurate for it
+    # A backend receives the fixed part as an ordinary term, and is less accurate.
     assert Agreement.DISAGREES not in honest
     assert how != "constant" or set(honest) == {Agreement.AGREES}
 
@@ -657,7 +676,7 @@ def test_size_of_an_optimum_with_terms_that_no_point_changes_is_near_that_withou
 ) -> None:
     """The size is that of linear terms at a vertex of a simplex.
 
-    Of 1, 2 and 4 the one that counts is 1, and 1 + 2 is their least sum of distances.
+    Of 1, 2 and 4 the relevant one is 1, and 1 + 2 is their minimum sum of distances.
     """
     made = Family("test.sized")
     for name, ways in (("alone", None), ("more", how)):
@@ -782,7 +801,7 @@ def test_a_solver_says_which_data_it_does_not_take(own: Family[ProgramProblem]) 
 def test_the_first_solver_of_a_family_is_not_stopped_for_being_slow(
     own: Family[ProgramProblem], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without it there would be no verdict; the second one is stopped."""
+    """Without the first there would be no verdict; the second one is stopped."""
     monkeypatch.setattr("equimargin.comparison.family_progress.LEAST_ALLOWANCE", 0.01)
     monkeypatch.setattr("equimargin.comparison.family_progress.ALLOWED_RATIO", 1e-3)
 
@@ -803,13 +822,13 @@ def test_the_first_solver_of_a_family_is_not_stopped_for_being_slow(
 
 
 def _half_of_square(factor: float, d: Any) -> Any:
-    """factor x^2 over x >= end."""
+    """Minimise factor x^2 over x >= end."""
     x = cp.Variable(name="x")
     return cp.Problem(cp.Minimize(factor * cp.sum_squares(x)), [x >= d["end"]])
 
 
 class _Stated:
-    """The same, by an object."""
+    """Formulation 1/2 x^2 over x >= end as a callable object."""
 
     def __call__(self, d: Any) -> Any:
         return _half_of_square(0.5, d)

@@ -1,4 +1,7 @@
-"""Proven intervals of any convex program hold its exact optimum, whatever the floats they start from, and each way proves some."""
+"""Proven intervals of convex programs: they contain the exact optimum.
+
+This holds for any initial floats, and each method proves some intervals.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ from oracles.program_conditions import feasible, pull, unfolded, value
 
 
 def proves_its_ends(found: interval.Enclosure) -> bool:
-    """Whether the two points that an enclosure carries prove its ends, from the definitions; inequalities only."""
+    """Return True if the two points of an enclosure prove its ends, by definition.
+
+    The program has inequalities only.
+    """
     program = found.program
     if found.primal is not None and not (
         feasible(program, found.primal) and value(program, found.primal) == found.upper
@@ -84,7 +90,10 @@ def test_it_is_there_from_any_point(program: Program, seed: int) -> None:
 
 
 def test_the_mixture_proves_both_ends_where_the_face_cannot() -> None:
-    """A point with all multipliers and slacks positive has no face, and its residual breaks their signs."""
+    """A point with all multipliers and slacks positive has no active face.
+
+    Its residual breaks their signs.
+    """
     program = program_from_arrays(np.eye(2), [-1, -1], G=[[1, 1], [-1, 0], [0, -1]], h=[1, 0, 0])
     with pytest.MonkeyPatch.context() as patch:
         for side in (lower, upper):
@@ -98,7 +107,10 @@ def test_the_mixture_proves_both_ends_where_the_face_cannot() -> None:
 
 
 def test_a_box_bounds_what_nothing_else_does() -> None:
-    """min -x with x <= 1 written as a rounding that no multiplier balances: without the box there is no lower bound."""
+    """min -x with x <= 1, and a rounding error that no multiplier balances.
+
+    Without the box there is no lower bound.
+    """
     program = program_from_arrays(None, [-1.0, 1e-9], G=[[1.0, 0.0]], h=[1.0])
     assert enclosure(program).lower == -inf
     found = enclosure(program, box=[2.0, 3.0])
@@ -113,7 +125,7 @@ def test_a_box_bounds_what_nothing_else_does() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_second_order_cones_are_bounded_on_both_sides(seed: int) -> None:
-    """min a'x s.t. |x| <= 1 is -|a|, irrational as a rule: its square decides."""
+    """min a'x s.t. |x| <= 1 is -|a|, usually irrational; its square is compared."""
     a = [int(v) for v in np.random.default_rng(seed).integers(-5, 6, 3)] + [1]
     G = np.vstack([np.zeros((1, 4)), -np.eye(4)])
     found = enclosure(program_from_arrays(None, a, G=G, h=[1, 0, 0, 0, 0], cones=[5]))
@@ -146,7 +158,7 @@ def test_the_statement_says_how_floats_were_read() -> None:
 
 
 def test_the_statement_of_a_maximisation_is_of_the_stated_problem() -> None:
-    """max x s.t. 3 x <= 1 is 1/3, which lies between the two ends that are said."""
+    """max x s.t. 3 x <= 1 is 1/3, which lies between the two ends in the statement."""
     found = enclosure(replace(program_from_arrays(None, [-1], G=[[3]], h=[1]), maximised=True))
     low, high = said_ends(found)
     assert 0.333 < low < Fraction(1, 3) < high < 0.334

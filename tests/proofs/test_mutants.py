@@ -1,8 +1,8 @@
-"""The referee against formulations that are wrong on purpose: no wrong answer may come out as agreeing.
+"""Referee against deliberately wrong formulations: none of their answers may agree.
 
 MUTANTS, INSTANCES and SOURCES are tables: a new formulation needs six entries in the
 first, a new family one in the second, a new solver three in the third; tests of the
-ordinary suite say what is missing. `make mutants` runs the rest and prints every
+ordinary suite name missing entries. `make mutants` runs the rest and prints every
 outcome.
 """
 
@@ -77,7 +77,7 @@ ACCURATE, ROUGH = "CLARABEL", "SCS"
 AT_LEAST, AT_LEAST_OF_A_SOLVER = 6, 5
 
 # Instances: noisy and unbalanced, with costs so small that multipliers reach them, or
-# feasible with margins below 1 where there is no cost; on these every mutant really has
+# feasible with margins below 1 where there is no cost. On these every mutant has
 # another optimum.
 
 
@@ -113,7 +113,7 @@ def _curve(kernel: Kernel, seed: int, loss: LossName = "hinge") -> Problem:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(18, 2))
     y = 2 + X[:, 0] - 0.5 * X[:, 1] ** 2 + 0.5 * rng.normal(size=18)
-    # the sides of the tube differ
+    # The costs of the two sides of the tube differ.
     return replace(regression(X, y, 1.0, 0.2, kernel, loss), weights=np.repeat([0.6, 0.4], 18))
 
 
@@ -188,7 +188,10 @@ def _one_cut(kernel: Kernel, seed: int, C: float = 0.3, loss: LossName = "hinge"
 
 
 def _apart(kernel: Kernel, seed: int) -> Problem:
-    """Points and nearly their reflections, of the levels in reverse, so that both thresholds count with kernels that are not linear."""
+    """Return points and nearly their reflections, of the levels in reverse.
+
+    Both thresholds then count with nonlinear kernels.
+    """
     half = as_a(MarginProblem, _rankable_order(kernel, seed))
     chosen = np.flatnonzero(half.rows.y > 0)
     X, y = half.X[chosen], np.asarray(half.rows.y)[chosen]
@@ -243,22 +246,25 @@ OF_ONE: dict[str, dict[str, Callable[[Kernel, int], Problem]]] = {
         "rank.l2": partial(_order_one_query_hard, loss="squared_hinge"),
     },
 }
-"""Instances of one solver, formulation or control, where it takes only some problems of its family, or differs from it on some only."""
+"""Instances for one solver, formulation or control that differs from its family.
+
+It takes only some problems of the family, or its mutants change only some.
+"""
 
 
-# Ways to be wrong. Each takes the true problem and an id, and gives a declaration.
+# Mutations. Each takes the true problem and an id, and returns a declaration.
 
 Mutate = Callable[[Any, str], Declaration]
 Edit = Callable[[Declaration], Any]
 
 
 def elsewhere(change: Callable[[Any], Problem]) -> Mutate:
-    """The right declaration of another problem."""
+    """Return a mutant with the right declaration of another problem."""
     return lambda problem, id: declare(id, change(problem))
 
 
 def objective(build: Edit) -> Mutate:
-    """Another objective; `build` gives the expression."""
+    """Return a mutant with another objective, the expression returned by `build`."""
 
     def mutate(problem: Problem, id: str) -> Declaration:
         d = declare(id, problem)
@@ -268,12 +274,12 @@ def objective(build: Edit) -> Mutate:
 
 
 def plus(build: Edit) -> Mutate:
-    """The declared objective plus a term."""
+    """Return a mutant that adds a term to the declared objective."""
     return objective(lambda d: d.objective.args[0] + build(d))
 
 
 def constraint(name: str, build: Edit) -> Mutate:
-    """One constraint replaced, or added under a new name."""
+    """Return a mutant with one constraint replaced, or added under a new name."""
 
     def mutate(problem: Problem, id: str) -> Declaration:
         d = declare(id, problem)
@@ -283,7 +289,7 @@ def constraint(name: str, build: Edit) -> Mutate:
 
 
 def without(name: str) -> Mutate:
-    """One constraint dropped."""
+    """Return a mutant without one constraint."""
 
     def mutate(problem: Problem, id: str) -> Declaration:
         d = declare(id, problem)
@@ -295,7 +301,7 @@ def without(name: str) -> Mutate:
 
 
 def parameter(name: str, change: Callable[[float], float]) -> Mutate:
-    """One parameter at another value."""
+    """Return a mutant with another value of one parameter."""
 
     def mutate(problem: Problem, id: str) -> Declaration:
         d = declare(id, problem)
@@ -306,26 +312,29 @@ def parameter(name: str, change: Callable[[float], float]) -> Mutate:
 
 
 def read_as(change: Callable[[Any], CanonicalPoint]) -> Mutate:
-    """The right problem, its point read wrongly."""
+    """Return a mutant that states the right problem and reads its point wrongly."""
     return lambda problem, id: replace(
         right := declare(id, problem), to_canonical=lambda d: change(right.to_canonical(d))
     )
 
 
 def recovered(build: Callable[[Declaration], Point]) -> Mutate:
-    """The right problem, another point made of its variables."""
+    """Return a mutant of the right problem with another point from its variables."""
     return lambda problem, id: replace(declare(id, problem), to_canonical=build)
 
 
 def valued(change: Callable[[float], float]) -> Mutate:
-    """The right problem, its value mapped wrongly."""
+    """Return a mutant that states the right problem and maps its value wrongly."""
     return lambda problem, id: replace(
         declare(id, problem), value=lambda objective, parameters: change(objective)
     )
 
 
 def without_pairs(choose: Callable[[Any], Any]) -> Mutate:
-    """The declaration of a problem that lacks a pair or several, whose multipliers are then 0."""
+    """Return a mutant that declares a problem without a pair or several.
+
+    The multipliers of these pairs are 0.
+    """
 
     def mutate(problem: Problem, id: str) -> Declaration:
         kept = np.setdiff1d(np.arange(problem.p), choose(problem))
@@ -354,12 +363,12 @@ def without_pairs(choose: Callable[[Any], Any]) -> Mutate:
 
 
 def cost(factor: float) -> Mutate:
-    """C taken `factor` times too large."""
+    """Return a mutant with C multiplied by `factor`."""
     return elsewhere(lambda problem: problem.with_cost(factor * problem.C))
 
 
 def kernel_off(problem: Problem) -> Problem:
-    """K off by about 1 %."""
+    """Return the problem with K changed by about 1 %."""
     kernel = problem.kernel
     if isinstance(kernel, Linear):
         return replace(problem, X=problem.X * np.sqrt(1.01))
@@ -368,43 +377,43 @@ def kernel_off(problem: Problem) -> Problem:
 
 
 def label_flipped(problem: MarginProblem) -> MarginProblem:
-    """The first label turned round."""
+    """Return the problem with the first label negated."""
     y = problem.rows.s.copy()
     y[0] = -y[0]
     return replace(problem, rows=Signed(y))
 
 
 def level_raised(problem: MarginProblem) -> MarginProblem:
-    """The first point one level higher, and of the highest level in the lowest."""
+    """Return the problem with the first point one level higher, from the highest to 0."""
     y = np.asarray(problem.rows.y).copy()
     y[0] = (y[0] + 1) % (problem.T + 1)
     return replace(problem, rows=Levels(y, problem.T))
 
 
 def level_left_out(problem: MarginProblem) -> MarginProblem:
-    """The highest level and the one below taken for one."""
+    """Return the problem with the highest level merged into the one below."""
     return replace(problem, rows=Levels(np.minimum(problem.rows.y, problem.T - 1), problem.T))
 
 
 def kinks(factor: float) -> Callable[[MarginProblem], MarginProblem]:
-    """delta `factor` times too large."""
+    """Return a change of delta by a factor."""
     return lambda problem: replace(problem, delta=factor * present(problem.delta))
 
 
 def tube(factor: float) -> Callable[[MarginProblem], MarginProblem]:
-    """epsilon `factor` times too large."""
+    """Return a change of epsilon by a factor."""
     return lambda problem: replace(
         problem, rows=Tube(problem.rows.y, factor * as_a(Tube, problem.rows).epsilon)
     )
 
 
 def sides_exchanged(problem: Any) -> Any:
-    """The costs above the tube below it, and the other way round."""
+    """Return the problem with the costs above and below the tube exchanged."""
     return replace(problem, weights=np.roll(problem.unit_weights, problem.m))
 
 
 def turned(problem: Problem) -> Problem:
-    """Every pair the other way round, in the same order: A becomes -A."""
+    """Return the problem with every pair reversed, in the same order: A becomes -A."""
     rows = copy.copy(as_a(Pairs, problem.rows))
     rows.__dict__.pop("matrix", None)
     rows._listed = rows.other, rows.preferred
@@ -412,7 +421,7 @@ def turned(problem: Problem) -> Problem:
 
 
 def contradiction(problem: Problem) -> Problem:
-    """A hard problem where two points with different labels are the same."""
+    """Return a hard problem with two equal points of different labels."""
     X, y = problem.X.copy(), problem.rows.y
     X[np.argmax(np.abs(y - y[0]))] = X[0]
     return (
@@ -423,17 +432,17 @@ def contradiction(problem: Problem) -> Problem:
 
 
 def violated_pair(problem: Problem) -> int:
-    """The pair of largest slack: its multiplier is at C in every optimum."""
+    """Return the pair of largest slack: its multiplier is at C in every optimum."""
     return int(np.argmin(_margins(problem)))
 
 
 def tight_pairs(problem: Problem) -> np.ndarray:
-    """The pairs that a hard margin rests on: without them all, w is smaller."""
+    """Return the pairs that determine a hard margin: without them all, w is smaller."""
     return np.flatnonzero(_margins(problem) <= 1 + 1e-5)
 
 
 def easy_pair(problem: Problem) -> int:
-    """The pair of largest margin: above 1, its multiplier is 0 in every optimum."""
+    """Return the pair of largest margin: above 1, its multiplier is 0 in every optimum."""
     margins = _margins(problem)
     assert margins.max() > 1.01
     return int(np.argmax(margins))
@@ -448,7 +457,7 @@ def _margins(problem: Problem) -> np.ndarray:
 
 
 def kernel_of_differences(problem: Problem, id: str) -> Declaration:
-    """k(x_i - x_j, x_u - x_v) for phi_ij.phi_uv in a dual over pairs."""
+    """Declare k(x_i - x_j, x_u - x_v) for phi_ij.phi_uv in a dual over pairs."""
     rows = as_a(Pairs, problem.rows)
     D = problem.X[rows.preferred] - problem.X[rows.other]
     Q = cp.psd_wrap(problem.kernel.block(D, D))
@@ -458,7 +467,7 @@ def kernel_of_differences(problem: Problem, id: str) -> Declaration:
 
 
 def of_any_sign(problem: Problem, id: str) -> Declaration:
-    """The coefficients free, priced by their absolute values."""
+    """Declare free coefficients with their absolute values as cost."""
     d = without("sign")(problem, id)
     coefficients = d.variables["beta" if "beta" in d.variables else "alpha"]
     return replace(
@@ -474,46 +483,49 @@ def _x(d: Declaration) -> Any:
 
 
 def _value(d: Declaration, name: str) -> float:
-    """A number among the variables, 0 where there is none."""
+    """Return the value of a scalar variable, 0 if there is none."""
     return float(d.variables[name].value) if name in d.variables else 0.0
 
 
 def _squares(*names: str) -> Edit:
-    """1/2 |w|^2, and C times the squared slacks."""
+    """Return 1/2 |w|^2 plus C times the squared slacks."""
     return lambda d: (
         _half_norm(d) + d.parameters["C"] * sum(cp.sum_squares(d.variables[name]) for name in names)
     )
 
 
 def _sums(*names: str) -> Edit:
-    """1/2 |w|^2, and C times the slacks."""
+    """Return 1/2 |w|^2 plus C times the slacks."""
     return lambda d: (
         _half_norm(d) + d.parameters["C"] * sum(cp.sum(d.variables[name]) for name in names)
     )
 
 
 def _half_norm(d: Declaration) -> Any:
-    """1/2 |f|^2, by whichever name the form has f in an orthonormal basis."""
+    """Return 1/2 |f|^2, by the form's name for f in an orthonormal basis."""
     return cp.sum_squares(next(d.variables[name] for name in ("w", "f") if name in d.variables)) / 2
 
 
 def _half_quadratic(d: Declaration, K: np.ndarray) -> Any:
-    """1/2 (alpha - alphahat)'K(alpha - alphahat)."""
+    """Return 1/2 (alpha - alphahat)'K(alpha - alphahat)."""
     return cp.quad_form(d.variables["alpha"] - d.variables["alphahat"], cp.psd_wrap(K)) / 2
 
 
 def _gain(d: Declaration) -> Any:
-    """t'alpha of a tube."""
+    """Return t'alpha of a tube."""
     return d.canonical.rows.t @ cp.hstack([d.variables["alpha"], d.variables["alphahat"]])
 
 
 def _rows(d: Declaration, f: Any) -> Any:
-    """A f."""
+    """Return A f."""
     return d.canonical.rows.matrix @ f
 
 
 def _margins_of(d: Declaration) -> Any:
-    """What each row of classification or ranking has for its margin, in the form's own f and b."""
+    """Return the margins of all rows of classification or ranking.
+
+    They are in the form's own f and b.
+    """
     v = d.variables
     f = v["g"] if "g" in v else _x(d) @ next(v[name] for name in ("w", "f", "u") if name in v)
     if "b" in v and v["b"].shape:
@@ -522,13 +534,16 @@ def _margins_of(d: Declaration) -> Any:
 
 
 def _plus_bias(d: Declaration) -> Any:
-    """The margins of f and of a bias that the form does not have, which for pairs is one on every row."""
+    """Return the margins of f plus a bias that the form does not have.
+
+    For pairs the bias is one on every row.
+    """
     b = cp.Variable(name="b")
     return _margins_of(d) + (cp.multiply(d.canonical.rows.s, b) if d.canonical.rows.s.any() else b)
 
 
 def at_least(margin: float, build: Edit = _margins_of) -> Mutate:
-    """Another margin, or other margins."""
+    """Return a mutant with another margin, or other margins."""
     return constraint(
         "margin",
         lambda d: (
@@ -539,7 +554,10 @@ def at_least(margin: float, build: Edit = _margins_of) -> Mutate:
 
 
 def priced(loss: Callable[[Any], Any], weight: Callable[[Declaration], Any] = _half_norm) -> Mutate:
-    """A form without slacks: 1/2 |f|^2 or another norm, and C times another loss of the margins."""
+    """Return a mutant without slacks: a norm, and C times another loss of the margins.
+
+    The norm is 1/2 |f|^2 by default.
+    """
     return objective(lambda d: weight(d) + d.parameters["C"] * loss(1 - _margins_of(d)))
 
 
@@ -556,23 +574,26 @@ def _bias_reversed(point: Point) -> Point:
 
 
 def _of_two_levels(d: Declaration) -> Any:
-    """The margins of a form with two levels, whose bias has the sign of the project."""
+    """Return the margins of a form with two levels, its bias with the project's sign."""
     return cp.multiply(d.canonical.rows.s, _x(d) @ d.variables["w"] + d.variables["b"])
 
 
 def _of_classes(d: Declaration) -> Any:
-    """The margins of a form of the huberised hinge, whose bias has the sign of the project."""
+    """Return the margins of a huberised hinge form, its bias with the project's sign."""
     f = d.variables["g"] if "g" in d.variables else _x(d) @ d.variables["w"]
     return cp.multiply(d.canonical.rows.s, f + d.variables["b"])
 
 
 def lost(loss: Callable[[Any], Any], margins: Edit) -> Mutate:
-    """1/2 |f|^2 and C times another loss of these margins."""
+    """Return a mutant with 1/2 |f|^2 and C times another loss of these margins."""
     return objective(lambda d: _half_norm(d) + d.parameters["C"] * loss(1 - margins(d)))
 
 
 def rows_of(choose: Callable[[Any, Any], Any]) -> Mutate:
-    """A hard form with some of the rows alone, chosen by their thresholds k and the levels y of their points."""
+    """Return a mutant of a hard form with some of the rows alone.
+
+    They are chosen by their thresholds k and the levels y of their points.
+    """
 
     def chosen(d: Declaration) -> Any:
         rows = as_a(MarginProblem, d.canonical).rows
@@ -591,12 +612,15 @@ def rows_of(choose: Callable[[Any, Any], Any]) -> Mutate:
 
 
 def _differences(d: Declaration) -> Any:
-    """w.(x_i - x_j) of all pairs of a hard ranking of levels."""
+    """Return w.(x_i - x_j) of all pairs of a hard ranking of levels."""
     return d.constraints["margin"].args[1]
 
 
 def differences_of(choose: Callable[[Any, Any], Any]) -> Mutate:
-    """A hard ranking of levels with some of the pairs alone, chosen by the levels of both points."""
+    """Return a mutant of a hard ranking of levels with some of the pairs alone.
+
+    They are chosen by the levels of both points.
+    """
 
     def chosen(d: Declaration) -> Any:
         y = d.canonical.rows.y
@@ -607,26 +631,29 @@ def differences_of(choose: Callable[[Any, Any], Any]) -> Mutate:
 
 
 def stretched(point: Point, factor: float) -> Point:
-    """The point with f and b `factor` times as large."""
+    """Return the point with f and b multiplied by `factor`."""
     w, beta = (None if v is None else factor * v for v in (point.w, point.beta))
     return replace(point, w=w, beta=beta, b=None if point.b is None else factor * point.b)
 
 
 def _subsets(d: Declaration) -> tuple[Any, Any, Any]:
-    """Both sides of the 1-slack form's constraint: how many pairs each subset has, what they have for margins, and xi."""
+    """Return both sides of the 1-slack form's constraint, and xi.
+
+    The sides are the number of pairs of each subset and the sum of their margins.
+    """
     count, margins = d.constraints["subset"].args
     xi = d.variables["xi"]
     return count + xi, margins, xi
 
 
 def _not_empty(d: Declaration) -> np.ndarray:
-    """Which subsets of the 1-slack form hold a pair."""
+    """Return 1 for each subset of the 1-slack form that holds a pair, else 0."""
     d.variables["xi"].value = 0.0
     return np.asarray(_subsets(d)[0].value > 0, dtype=float)
 
 
 def largest_slack(problem: Problem, id: str) -> Declaration:
-    """One slack for all pairs, which is the largest and not the sum."""
+    """Declare one slack for all pairs, the largest and not the sum."""
     d = constraint("subset", lambda d: _margins_of(d) >= 1 - d.variables["xi"])(problem, id)
     return replace(
         d,
@@ -638,16 +665,16 @@ def largest_slack(problem: Problem, id: str) -> Declaration:
 
 @dataclass(frozen=True)
 class Special:
-    """A mutant with a remark.
+    """Mutant with a remark.
 
     Parameters
     ----------
     remark : str
-        Why it is not told from a right formulation, or not refuted.
+        Reason for which it is equivalent to a right formulation, or not refuted.
     expected : Agreement
-        What becomes of its accurate answer; without a remark it disagrees.
+        Agreement of its accurate answer; without a remark it disagrees.
     kernels : tuple[str, ...]
-        The instances it is meant for.
+        Kernels of its instances.
     """
 
     mutate: Mutate
@@ -657,12 +684,12 @@ class Special:
 
     @property
     def outcome(self) -> Agreement:
-        """What becomes of its accurate answer."""
+        """Agreement of its accurate answer."""
         return self.expected if self.remark else Agreement.DISAGREES
 
     @property
     def excepted(self) -> str:
-        """Why its optimum is the right one all the same."""
+        """Reason for which its optimum is right despite the change."""
         return self.remark if self.outcome is Agreement.AGREES else ""
 
 
@@ -682,7 +709,7 @@ UNRESOLVED = (
     "a margin of 0 is not told from one below 1e-6: the form has no ray, and claims nothing"
 )
 CONTRADICTED = "nothing is feasible"
-"""The name of the mutants of hard forms that prove, of a problem of their own, that it has no solution."""
+"""Name of the mutants of hard forms that prove another problem infeasible."""
 
 COST: dict[str, Mutate | Special] = {
     "2 C": cost(2),
@@ -757,7 +784,7 @@ HARD_MARGIN: dict[str, Mutate | Special] = {
 
 
 def _wrong_sparse_primal() -> dict[str, Mutate | Special]:
-    """What may be wrong with the primal of a one-norm classification."""
+    """Return mistakes in the primal of a one-norm classification."""
     return {
         "alpha free": without("sign"),
         "margin 1.01": constraint("margin", lambda d: _margins_of(d) >= 1.01 - d.variables["xi"]),
@@ -771,12 +798,12 @@ def _wrong_sparse_primal() -> dict[str, Mutate | Special]:
 
 
 def _prices(d: Declaration) -> Any:
-    """YKYu of a one-norm classification."""
+    """Return YKYu of a one-norm classification."""
     return _rows(d, d.canonical.gram.dense @ _rows(d, d.variables["u"]))
 
 
 def _wrong_sparse_dual() -> dict[str, Mutate | Special]:
-    """What may be wrong with the dual of a one-norm classification."""
+    """Return mistakes in the dual of a one-norm classification."""
     return {
         "upper bound 1.01 C": constraint(
             "upper", lambda d: d.variables["u"] <= 1.01 * d.parameters["C"]
@@ -809,7 +836,7 @@ OF_LEVELS: dict[str, Mutate | Special] = {
         constraint("order", lambda d: cp.diff(d.variables["b"]) >= 0), IN_ORDER
     ),
 }
-"""What may be wrong with a form with thresholds, all rows and slacks."""
+"""Mistakes in a form with thresholds, all rows and slacks."""
 BALANCED: dict[str, Mutate | Special] = {
     "no balance": without("balance"),
     "no balance of the first threshold": constraint(
@@ -821,7 +848,7 @@ BALANCED: dict[str, Mutate | Special] = {
     "a level raised": elsewhere(level_raised),
     "two levels for one": elsewhere(level_left_out),
 }
-"""What may be wrong with a dual of thresholds."""
+"""Mistakes in a dual of thresholds."""
 OF_TWO_LEVELS: dict[str, Mutate | Special] = {
     **COST,
     "1/2 dropped": plus(_half_norm),
@@ -844,7 +871,7 @@ HUBERISED: dict[str, Mutate | Special] = {
 
 
 def _parabola_and_line(d: Declaration, slope: float) -> Any:
-    """C times the squares and lines of the slacks of a huberised hinge."""
+    """Return C times the squares and lines of the slacks of a huberised hinge."""
     return d.parameters["C"] * (
         slope / 2 * cp.sum_squares(d.variables["z"]) + cp.sum(d.variables["v"])
     )
@@ -1158,7 +1185,8 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         ),
     },
     "rank.oneslack": {
-        **COST | {"C / 2": cost(0.5)},  # its cuts are of one cost, which is no parameter
+        # Its cuts have one cost, which is no parameter.
+        **COST | {"C / 2": cost(0.5)},
         "1/2 dropped": plus(_half_norm),
         "squared slack": objective(
             lambda d: _half_norm(d) + d.canonical.C * cp.square(d.variables["xi"])
@@ -1337,7 +1365,7 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     "ord.hard.dual": {
         **HARD_DUAL,
         **BALANCED,
-        # linear ones rest on the first threshold alone
+        # Linear ones depend on the first threshold alone.
         "two levels for one": Special(elsewhere(level_left_out), kernels=NONLINEAR),
         "sides forgotten in f": constraint(
             "w",
@@ -1505,34 +1533,36 @@ FINITE = {
     "rank.hard.primal": "margin 0",
     "rank.hard.dual": "upper bound 0.1",
 }
-"""Mutants that have an optimum where the family is infeasible."""
+"""Mutants with an optimum where the family is infeasible."""
 BY_FORMULA = ("rank.l2.value.as_printed",)
-"""Controls that misprint the value of a right answer: without their printed formula nothing is wrong."""
+"""Controls that misprint the value of a right answer: wrong by their formula alone."""
 
 NO_COST = "twice an infinite cost is the same"
 NO_UPPER_END = "the multipliers of squared slacks have no upper end"
 ELSEWHERE = "the line is in the branch of the other linear program"
 IN_ROWS = dict.fromkeys(("rank.onenorm", "svm.onenorm", "svm.nobias_onenorm"), ELSEWHERE)
-"""The families with an unknown for every row, where a line for those with one for every point changes nothing."""
+"""Families with a variable for every row.
+
+A line for those with one for every point changes nothing there.
+"""
 
 
 @dataclass(frozen=True)
 class Change:
-    """One piece of a solver's source changed.
+    """Change of one piece of a solver's source.
 
     Parameters
     ----------
     old, new : str
-        The piece.
+        Piece before and after the change.
     same : Mapping[str, str]
-        families where it changes nothing, with the argument; they are then expected to
-        agree.
+        Families without an effect of the change, with the argument; they are expected
+        to agree.
     families : tuple[str, ...]
-        The families it is meant for, all that the solver is for if empty: without upper
-        ends a missing clip is made up for by later steps, without a ridge nothing is
-        dropped.
+        Families of the change; all those of the solver if empty. Without upper bounds
+        later steps make up for a missing clip, without a ridge nothing is dropped.
     module : str
-        Whose source it is, one of the solver's PARTS or its own.
+        Module with the source, one of the solver's PARTS; its own if empty.
     """
 
     old: str
@@ -1561,7 +1591,7 @@ PARTS = {
         "hard.spaces",
     ),
 }
-"""The modules that a solver is made of beside its own, each after the ones that it imports."""
+"""Other modules of a solver, each after the modules that it imports."""
 AT_ONCE = """over = {}
     from equimargin.solvers.solution import Status as Word
     progress.end(Word.OPTIMAL, "what it says")
@@ -1574,7 +1604,7 @@ SIGNATURE = (
 
 
 def of_programs(source: str) -> str:
-    """What is written of margin problems, written of linear programs."""
+    """Return source for margin problems rewritten for linear programs."""
     return source.replace("MarginProblem", "OneNormProblem").replace(": Point", ": OneNormPoint")
 
 
@@ -1931,7 +1961,8 @@ SOURCES: dict[str, dict[str, Change]] = {
         "half the cost": Change(
             "self.C * sizes.astype(np.float64)", "0.5 * self.C * sizes.astype(np.float64)"
         ),
-        "half the slacks": Change(  # with few rows to a group the point is right all the same
+        # With few rows to a group the point is right all the same.
+        "half the slacks": Change(
             "float(x.sum() + self.C *",
             "float(x.sum() + 0.5 * self.C *",
             families=("rvm", "rank.onenorm"),
@@ -1969,7 +2000,7 @@ HARD = [id for id in DECLARED if REGISTRY[id].family.endswith("hard")]
 
 @dataclass(frozen=True)
 class Outcome:
-    """One line of the table: what became of one wrong answer."""
+    """Line of the table: outcome of one wrong answer."""
 
     formulation: str
     name: str
@@ -1979,12 +2010,12 @@ class Outcome:
 
     @property
     def caught(self) -> bool:
-        """Whether the answer was not believed."""
+        """True if the answer did not agree."""
         return self.judgement.agreement is not Agreement.AGREES
 
     @property
     def closeness(self) -> float:
-        """How little told the answer from a right one."""
+        """Distance of the answer from a right one, by claim and point."""
         return float(np.nanmax([self.judgement.claim, self.judgement.off]))
 
 
@@ -1993,7 +2024,10 @@ OUTCOMES: list[Outcome] = []
 
 @pytest.fixture(scope="module")
 def kernels() -> None:
-    """Compiling the kernels that a mutated source calls is nobody's time limit: both precisions of them."""
+    """Compile the kernels of a mutated source outside any time limit.
+
+    Both precisions are compiled.
+    """
     for family in ("svm.soft", "svm.hard", "svm.nobias"):
         for case in CASES:
             solve(instance(family, case))
@@ -2001,7 +2035,10 @@ def kernels() -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def table() -> Iterator[None]:
-    """Print every outcome at the end: one line a mutant and solver, the instance nearest to agreeing, and the count."""
+    """Print every outcome at the end, and the count.
+
+    There is one line a mutant and solver, with the instance closest to agreeing.
+    """
     OUTCOMES.clear()
     yield
     if OUTCOMES:
@@ -2050,7 +2087,10 @@ CASES: list[Case] = [(kernel, seed) for kernel in KERNELS for seed in SEEDS]
 
 @cache
 def instance(family: str, case: Case, one: str = "") -> Problem:
-    """A family's instance of a kernel and a seed, with what the solver or the control `one` needs."""
+    """Return a family's instance of a kernel and a seed.
+
+    It satisfies the requirements of the solver or control `one`.
+    """
     kernel, seed = case
     return (INSTANCES | OF_ONE.get(one, {}))[family](KERNELS[kernel], seed)
 
@@ -2064,13 +2104,16 @@ CONTROL_CASES = [
 
 
 def named(id: str, name: str) -> Special:
-    """The mutant of a formulation by its name."""
+    """Return the mutant of a formulation by its name."""
     return next(mutant for of, its, mutant in TABLE if (of, its) == (id, name))
 
 
 @cache
 def honest(family: str, case: Case, one: str = "") -> tuple[Evidence, ...]:
-    """The family's right answers: every declaration by the accurate backend, and the specialised solvers."""
+    """Return the family's right answers.
+
+    They are every declaration by the accurate backend, and the specialised solvers.
+    """
     problem = instance(family, case, one)
     ids = [id for id in DECLARED if REGISTRY[id].refusal(problem) is None]
     declared = [examine(problem, solve_declaration(declare(id, problem), ACCURATE)) for id in ids]
@@ -2086,7 +2129,7 @@ def honest(family: str, case: Case, one: str = "") -> tuple[Evidence, ...]:
 
 
 def judged(family: str, case: Case, evidence: Evidence) -> Judgement:
-    """What the referee says of an answer among the family's right ones."""
+    """Return the referee's judgement of an answer among the family's right ones."""
     return judge(
         family,
         [*others(family, case, evidence), evidence],
@@ -2095,7 +2138,7 @@ def judged(family: str, case: Case, evidence: Evidence) -> Judgement:
 
 
 def _one(evidence: Evidence) -> str:
-    """The solver or control of an answer that has instances of its own, or nothing."""
+    """Return the solver or control of an answer if it has its own instances, or ""."""
     return (
         next(
             (name for name in (evidence.run.solver, evidence.run.formulation) if name in OF_ONE), ""
@@ -2105,7 +2148,10 @@ def _one(evidence: Evidence) -> str:
 
 
 def others(family: str, case: Case, evidence: Evidence) -> list[Evidence]:
-    """The right answers but those to the declaration itself, which would acquit a wrong one."""
+    """Return the right answers without those to the declaration itself.
+
+    Those would reclassify a wrong answer.
+    """
     return [
         e
         for e in honest(family, case, _one(evidence))
@@ -2114,7 +2160,10 @@ def others(family: str, case: Case, evidence: Evidence) -> list[Evidence]:
 
 
 def blind(answer: Answer) -> Answer:
-    """The answer, had the printed formula been written with the same mistake: value and point alone must tell."""
+    """Return the answer as if the printed formula had the same mistake.
+
+    Value and point alone must reveal it.
+    """
     printed = FormulaValue(answer.objective)
     return replace(answer, declaration=replace(answer.declaration, printed=lambda v: printed))
 
@@ -2122,14 +2171,14 @@ def blind(answer: Answer) -> Answer:
 def record(
     id: str, name: str, case: Case, solver: str, evidence: Evidence, excepted: str = ""
 ) -> Agreement:
-    """Judge a wrong answer and put it into the table."""
+    """Judge a wrong answer and add it to the table."""
     judgement = judged(evidence.run.family, case, evidence)
     OUTCOMES.append(Outcome(id, name, solver, judgement, excepted))
     return judgement.agreement
 
 
 def zeroed(answer: Answer) -> Answer:
-    """The answer with every number set to zero, and read back."""
+    """Return the answer with every number set to zero, and read back."""
     d = answer.declaration
     for variable in d.variables.values():
         variable.value = np.zeros(variable.shape)
@@ -2150,7 +2199,10 @@ def zeroed(answer: Answer) -> Answer:
 
 
 def compiled(name: str, change: Change, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """A solver's module with a changed source, its kernels interpreted: nothing of it gets into the cache of kernels."""
+    """Return a solver's module with a changed source and interpreted kernels.
+
+    None of its kernels is written to the kernel cache.
+    """
     if change.module:
         assert change.module in PARTS[name], f"{change.module} is no part of {name}"
         for part in PARTS[name]:
@@ -2177,13 +2229,13 @@ def compiled(name: str, change: Change, monkeypatch: pytest.MonkeyPatch) -> Modu
 def executed(
     name: str, known: str, change: Change | None, monkeypatch: pytest.MonkeyPatch
 ) -> ModuleType:
-    """A module of solvers, changed or as it is, under another name or its own."""
+    """Return a module of solvers, changed or unchanged, under another name or its own."""
     original = import_module(f"equimargin.solvers.{name}")
     source = Path(str(original.__file__)).read_text(encoding="utf-8")
     if change is not None:
         assert change.old in source, f"{name} has changed: {change.old!r} is not in it"
         source = source.replace(change.old, change.new)
-    # fast kernels, whose instructions Python has not, stay the original's
+    # Fast kernels stay those of the original: Python lacks their instructions.
     for imported in (
         "fast",
         "jit",
@@ -2197,20 +2249,23 @@ def executed(
     module.__dict__["ORIGINAL"] = lambda kernel: getattr(original, kernel.__name__)
     monkeypatch.setitem(sys.modules, module.__name__, module)
     with monkeypatch.context() as aside:
-        # a wrong solver is entered among none
+        # A wrong solver is registered in an empty registry.
         aside.setattr(registry, "SOLVERS", Registry("solver"))
         exec(compile(source, f"<{module.__name__}>", "exec"), module.__dict__)
     if "MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS" in module.__dict__:
-        module.__dict__["MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS"] = (
-            20_000  # interpreted kernels take longer for it
-        )
+        # Interpreted kernels take longer for them.
+        module.__dict__["MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS"] = 20_000
     if "SOLVERS" in module.__dict__:
-        module.__dict__["SOLVERS"] = SOLVERS  # other solvers, which it asks, are as they are
+        # Other solvers that it queries are unchanged.
+        module.__dict__["SOLVERS"] = SOLVERS
     return module
 
 
 def run_module(module: ModuleType, problem: Problem) -> Evidence:
-    """What a mutated solver's solution shows; kernels that are not compiled may warn."""
+    """Return the evidence of a mutated solver's solution.
+
+    Kernels that are not compiled may warn.
+    """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         given = (problem, Limits(tol=1e-8, time_limit=0.5), None)[
@@ -2220,21 +2275,24 @@ def run_module(module: ModuleType, problem: Problem) -> Evidence:
 
 
 def solver_cases(name: str, families: tuple[str, ...] = ()) -> Iterator[tuple[str, Case]]:
-    """Instances that a solver is for, one a family and kernel."""
+    """Yield the instances of a solver, one a family and kernel."""
     for family in INSTANCES:
         if SOLVERS[name].takes(family) and (not families or family in families):
             yield from ((family, (kernel, SEEDS[0])) for kernel in KERNELS)
 
 
 def test_every_formulation_has_mutants() -> None:
-    """At least six wrong ones each: what is excepted does not count."""
+    """Each has at least six wrong ones; exceptions do not count."""
     wrong = Counter(id for id, _, mutant in TABLE if mutant.outcome is Agreement.DISAGREES)
     assert {id: wrong[id] for id in DECLARED if wrong[id] < AT_LEAST} == {}
     assert set(MUTANTS) <= set(DECLARED)
 
 
 def test_every_family_has_instances_and_two_ways_of_solving_them() -> None:
-    """Wrong answers are judged beside right ones of both kinds, or of two declarations where no solver is for the family."""
+    """Wrong answers are judged together with right ones of both kinds.
+
+    Where the family has no solver, they are those of two declarations.
+    """
     families = Counter(REGISTRY[id].family for id in DECLARED)
     assert set(families) == set(INSTANCES)
     meant_here = [
@@ -2254,7 +2312,7 @@ def test_every_family_has_instances_and_two_ways_of_solving_them() -> None:
 
 
 def test_every_control_is_judged_with_every_kernel() -> None:
-    """Except that the kernel of differences is no look-alike with the linear one."""
+    """The kernel of differences is excepted: with the linear kernel it is equivalent."""
     judged_on = {id: {kernel for of, (kernel, _) in CONTROL_CASES if of == id} for id in CONTROLS}
     assert [id for id, kernels in judged_on.items() if not kernels >= set(NONLINEAR)] == []
     assert [id for id, kernels in judged_on.items() if "linear" not in kernels] == [
@@ -2271,7 +2329,7 @@ def test_every_hard_formulation_has_a_mutant_that_proves_infeasibility() -> None
 @pytest.mark.parametrize("case", CASES, ids=[f"{kernel} {seed}" for kernel, seed in CASES])
 @pytest.mark.parametrize("family", INSTANCES)
 def test_the_right_answers_agree(family: str, case: Case) -> None:
-    """Without this, a mutant could be caught for the wrong reason."""
+    """Without this, a mutant could be detected for the wrong reason."""
     judgements = judge(family, honest(family, case), instance(family, case).scale).judgements
     assert {j.agreement for j in judgements} == {Agreement.AGREES}
 
@@ -2284,7 +2342,7 @@ def test_the_right_answers_agree(family: str, case: Case) -> None:
 def test_a_wrong_formulation_is_not_believed(
     id: str, name: str, mutant: Special, solver: str
 ) -> None:
-    """Solved well it disagrees; solved roughly it may be excused, but never agrees. An exception agrees."""
+    """An accurate answer disagrees, an inaccurate one never agrees. An exception agrees."""
     family = REGISTRY[id].family
     for case in (case for case in CASES if case[0] in mutant.kernels):
         problem = instance(family, case, id)
@@ -2305,7 +2363,10 @@ def test_a_wrong_formulation_is_not_believed(
     ids=[f"{id} {kernel} {seed}" for id, (kernel, seed) in CONTROL_CASES],
 )
 def test_a_control_disagrees(id: str, case: Case) -> None:
-    """The misprints and look-alikes of the documents, as printed, and by value and point alone unless the formula is all that is wrong."""
+    """The misprints and negative controls of the documents disagree as printed.
+
+    They do so by value and point alone unless only the formula is wrong.
+    """
     problem = instance(REGISTRY[id].family, case, id)
     answer = solve_declaration(declare(id, problem), ACCURATE)
     assert (
@@ -2320,7 +2381,7 @@ def test_a_control_disagrees(id: str, case: Case) -> None:
 @pytest.mark.parametrize("case", CASES, ids=[f"{kernel} {seed}" for kernel, seed in CASES])
 @pytest.mark.parametrize("id", HARD)
 def test_a_wrong_claim_of_infeasibility_is_not_believed(id: str, case: Case) -> None:
-    """A form that proves, by a verified ray of its own, that nothing is feasible, where the family has an optimum."""
+    """A form proves by a verified ray that nothing is feasible; the family has an optimum."""
     family, mutant = REGISTRY[id].family, named(id, CONTRADICTED)
     problem = instance(family, case)
     evidence = examine(problem, solve_declaration(mutant.mutate(problem, id), ACCURATE))
@@ -2336,7 +2397,7 @@ def test_a_wrong_claim_of_infeasibility_is_not_believed(id: str, case: Case) -> 
 @pytest.mark.mutants
 @pytest.mark.parametrize("id", FINITE)
 def test_an_optimum_of_an_infeasible_family_is_not_believed(id: str) -> None:
-    """Two rows that contradict each other, and a form that does not mind."""
+    """Two rows are inconsistent, and the form is feasible all the same."""
     family = REGISTRY[id].family
     problem = contradiction(instance(family, CASES[0]))
     ids = [other for other in HARD if REGISTRY[other].family == family]
@@ -2362,7 +2423,7 @@ def test_an_optimum_of_an_infeasible_family_is_not_believed(id: str) -> None:
 @pytest.mark.parametrize("solver", [ACCURATE, ROUGH])
 @pytest.mark.parametrize("id", DECLARED)
 def test_an_unfinished_or_empty_answer_is_not_believed(id: str, solver: str) -> None:
-    """The right formulation after three iterations, and with all zeros for an answer."""
+    """The answers are the right formulation after three iterations, and all zeros."""
     family = REGISTRY[id].family
     for case in CASES:
         problem = instance(family, case, id)
@@ -2378,11 +2439,12 @@ def test_an_unfinished_or_empty_answer_is_not_believed(id: str, solver: str) -> 
 @pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("solver", SOURCES)
 def test_an_unchanged_solver_agrees(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without this, a mutated source could be caught for the way it is run."""
+    """Without this, a mutated source could be detected because of its execution."""
     module = compiled(solver, Change("def _solve(", "def _solve("), monkeypatch)
     for family, case in solver_cases(solver):
         of = solver if solver in OF_ONE else ""
-        honest(family, case, of)  # first: the kernels that the module imports are compiled by then
+        # First, so that the kernels that the module imports are compiled.
+        honest(family, case, of)
         evidence = run_module(module, instance(family, case, of))
         assert judged(family, case, evidence).agreement is Agreement.AGREES, (family, case)
 
@@ -2397,7 +2459,7 @@ def test_an_unchanged_solver_agrees(solver: str, monkeypatch: pytest.MonkeyPatch
 def test_a_wrong_solver_is_not_believed(
     solver: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever status it reports. Where the change changes nothing, it agrees."""
+    """This holds for any reported status. Where the change has no effect, it agrees."""
     change = SOURCES[solver][name]
     module = compiled(solver, change, monkeypatch)
     for family, case in solver_cases(solver, change.families):

@@ -1,7 +1,8 @@
-"""Families that somebody brings, and programs, with a mistake on purpose: none may come out as agreeing, or as certified.
+"""User-defined families and programs with deliberate mistakes: none may agree.
 
-Whether a mistake changes the optimum is told by cvxpy and Clarabel alone. Every mistake
-of the table must do so on an instance of its family, and be noticed there.
+None may be certified, either. cvxpy and Clarabel alone determine if a mistake changes
+the optimum. Every mistake of the table must do so on an instance of its family, and be
+noticed there.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from equimargin.solvers.exact.program import Optimum, program_optimum
 from narrow import as_a
 
 MUTANT = "test_mutants_of_families"
-"""The id of the family that has a mistake."""
+"""Id of the family with a mistake."""
 OTHER = 1e-3
-"""Relative difference from which two optima of Clarabel's are two."""
+"""Relative difference above which two optima of Clarabel are distinct."""
 SEEDS = range(60)
 AT_LEAST = 6
 """Mistakes of every formulation of a family of the documents."""
@@ -41,12 +42,12 @@ Mistake = Callable[[Formulation, Any], cp.Problem]
 
 
 def _stated(change: Change) -> Mistake:
-    """The right program, changed."""
+    """Return a mistake that changes the right program."""
     return lambda entry, data: change(entry.stated(data))
 
 
 def _elsewhere(change: Callable[[Any], dict[str, Any]]) -> Mistake:
-    """The right program of other data."""
+    """Return a mistake that states the right program of other data."""
     return lambda entry, data: entry.stated(data | change(data))
 
 
@@ -55,7 +56,7 @@ def _of_constraints(change: Callable[[list[Any]], list[Any]]) -> Mistake:
 
 
 def _and(build: Callable[[dict[str, Any]], Any]) -> Mistake:
-    """One more constraint on the variables, by their names."""
+    """Return a mistake that adds a constraint on the variables, given by name."""
     return _stated(
         lambda stated: cp.Problem(stated.objective, [*stated.constraints, build(stated.var_dict)])
     )
@@ -70,7 +71,7 @@ def _of_objective(change: Callable[[Any], Any]) -> Mistake:
 
 
 def _plus(build: Callable[[dict[str, Any]], Any]) -> Mistake:
-    """One more term of the variables, by their names."""
+    """Return a mistake that adds a term of the variables, given by name, to the objective."""
     return _stated(
         lambda stated: cp.Problem(
             type(stated.objective)(stated.objective.args[0] + build(stated.var_dict)),
@@ -80,7 +81,7 @@ def _plus(build: Callable[[dict[str, Any]], Any]) -> Mistake:
 
 
 def _moved(by: float) -> Mistake:
-    """All inequalities with something added on the smaller side."""
+    """Return a mistake that adds `by` to the smaller side of all inequalities."""
     return _of_constraints(
         lambda all: [
             c.args[0] + by <= c.args[1] if isinstance(c, cp.constraints.Inequality) else c
@@ -99,7 +100,7 @@ MISTAKES: dict[str, Mistake] = {
         lambda all: [c for c in all if not isinstance(c, cp.constraints.Equality)]
     ),
 }
-"""Mistakes that any formulation may have, by what they do."""
+"""Mistakes possible in any formulation, by their effect."""
 CLASSES: dict[str, Mistake] = {
     "2 C": _elsewhere(lambda d: {"C": 2 * d["C"]}),
     "a label flipped": _elsewhere(
@@ -181,7 +182,10 @@ BALL: dict[str, Mistake] = {
     "slacks penalised": _plus(lambda v: cp.sum_squares(v["xi"])),
     "one slack for all": SLACKS["one slack for all"],
 }
-"""Mistakes in the form with a ball, a cone program, that leave it bounded: no ray of a cone program is proven."""
+"""Mistakes in the form with a ball, a cone program, that leave it bounded.
+
+No ray of a cone program is proven.
+"""
 HULLS: dict[str, Mistake] = {
     "features 1/8 larger": CLASSES["features 1/8 larger"],
     "twice the distance": MISTAKES["twice the objective"],
@@ -197,7 +201,7 @@ HULLS: dict[str, Mistake] = {
 
 @pytest.fixture(autouse=True)
 def entered() -> Iterator[None]:
-    """Nothing stays entered."""
+    """Remove the registered mutants after each test."""
     yield
     for id in [id for id in REGISTRY if id.startswith(MUTANT)]:
         del REGISTRY[id]
@@ -207,7 +211,7 @@ def entered() -> Iterator[None]:
 
 
 def _optimum(entry: Formulation, data: Any, stated: cp.Problem) -> float:
-    """What Clarabel says of the optimum, on the family's scale."""
+    """Return Clarabel's optimum, on the family's scale."""
     stated.solve(solver="CLARABEL")
     return float(entry.value(stated.value, data))
 
@@ -351,7 +355,7 @@ def test_every_family_has_mistakes() -> None:
     ids=[f"{id}: {name}" for id, name, _ in TABLE],
 )
 def test_a_wrong_formulation_of_a_family_is_not_believed(id: str, mistake: Mistake) -> None:
-    """It disagrees with its family; where it is the definition, the others disagree with it."""
+    """It disagrees with its family; if it is the definition, the others disagree with it."""
     wrong = as_a(Formulation, REGISTRY[id])
     of = FAMILIES[wrong.family]
     honest = [
@@ -379,7 +383,10 @@ def test_a_wrong_formulation_of_a_family_is_not_believed(id: str, mistake: Mista
 
 
 def _differs(entry: Formulation, data: Any, mistake: Mistake) -> bool:
-    """Whether a mistake changes the optimum at these data, both optima being finite, or only the right one."""
+    """Return True if a mistake changes the optimum at these data.
+
+    Both optima are finite, or only the right one.
+    """
     if entry.refusal(FAMILIES[entry.family](data)) is not None:
         return False
     right, wrong = (
@@ -429,7 +436,7 @@ PROGRAM = program_from_arrays(
     G=[[-1.0, 0.0], [0.0, -1.0]],
     h=[0.0, 0.0],
 )
-"""min x1^2 + x1 x2 + x2^2 - x1 + x2 where x1 + x2 = 1 and both are at least 0, whose optimum is 0."""
+"""min x1^2 + x1 x2 + x2^2 - x1 + x2 over x1 + x2 = 1, x >= 0; its optimum is 0."""
 LITTLE = Fraction(1, 10**9)
 FALSE: dict[str, Callable[[Optimum], Optimum]] = {
     "a lower value": lambda found: replace(found, value=found.value - LITTLE),
@@ -443,7 +450,7 @@ FALSE: dict[str, Callable[[Optimum], Optimum]] = {
     "a multiplier of the wrong sign": lambda found: replace(found, z=(found.z[0], -1 - found.z[1])),
     "a multiplier that is off": lambda found: replace(found, y=(found.y[0] + LITTLE,)),
 }
-"""Answers that are not the optimum of the program, nor what proves it."""
+"""Answers other than the optimum of the program and its proof."""
 
 
 @pytest.mark.mutants
@@ -467,7 +474,10 @@ def test_a_wrong_optimum_of_a_program_is_not_certified(name: str) -> None:
     ],
 )
 def test_an_optimum_of_another_program_is_not_certified(part: str, condition: str) -> None:
-    """The points of one are not those of one with another number, or prove another interval than is claimed."""
+    """The points of one program are not those of one with another number.
+
+    Or they prove another interval than is claimed.
+    """
     changed: dict[str, Any] = {
         part: PROGRAM.c + 1 if part == "c" else tuple(v - 1 for v in getattr(PROGRAM, part))
     }

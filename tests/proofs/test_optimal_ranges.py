@@ -1,4 +1,4 @@
-"""The ends of unknowns over all optima, against another way to them, and against optima that other solvers find."""
+"""Ranges of variables over all optima, against another method and other solvers."""
 
 from __future__ import annotations
 
@@ -36,11 +36,14 @@ LINEAR = (
 )
 """Formulations that are linear programs."""
 FAR = 1e5
-"""Beyond this an end counts as one at infinity: data and costs are small numbers."""
+"""Size above which an end counts as infinite: data and costs are small numbers."""
 
 
 def by_highs(id: str, problem: Any) -> dict[str, list[tuple[float, float]]]:
-    """The ends of every unknown of a linear program, each by a program in floats whose cost is at most the optimum."""
+    """Return the ends of every variable of a linear program.
+
+    Each is found by a program in floats whose cost is at most the optimum.
+    """
     program = stated(id, problem, "fractions", Clock(60)).program
     q, b, h = (np.array(values, dtype=float) for values in (program.q, program.b, program.h))
     A, G = (np.zeros((M.height, program.n)) for M in (program.A, program.G))
@@ -63,7 +66,7 @@ def by_highs(id: str, problem: Any) -> dict[str, list[tuple[float, float]]]:
 
 
 def in_floats(end: Fraction | None, infinity: float) -> float:
-    """An end of a range as a float."""
+    """Return an end of a range as a float."""
     return infinity if end is None else float(end)
 
 

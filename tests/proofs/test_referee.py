@@ -1,4 +1,7 @@
-"""The referee's own logic: verdicts on evidence made by hand, residuals of problems solved by hand, rays, and the XOR problem."""
+"""Logic of the referee: verdicts on constructed evidence, residuals, rays, and XOR.
+
+Problems and rays are solved by hand.
+"""
 
 from __future__ import annotations
 
@@ -60,11 +63,11 @@ from narrow import present
 
 
 def declared(id: str = "one", **changes: Any) -> Evidence:
-    """A declaration's perfect answer, changed by the names of its figures.
+    """Return a declaration's perfect answer, changed by the names of its figures.
 
-    Its bounds are exact unless `inner_lower` or `inner_upper` is given, `has_f` and `has_alpha` say
-    which sides it supplies, and its ray, if `ray` is true, goes on for ever unless `reach` is
-    given.
+    Its bounds are exact unless `inner_lower` or `inner_upper` is given, `has_f` and
+    `has_alpha` say which sides it supplies, and its ray, if `ray` is true, is unbounded
+    unless `reach` is given.
     """
     figures: dict[str, Any] = {
         "lower": 1.0,
@@ -108,12 +111,12 @@ def declared(id: str = "one", **changes: Any) -> Evidence:
 
 
 def solved(name: str = "solver", **changes: Any) -> Evidence:
-    """A specialised solver's."""
+    """Return a specialised solver's perfect answer, changed by the names of its figures."""
     return declared(formulation=None, solver=name, **changes)
 
 
 def agreement(evidence: Evidence, tol: float = 1e-6) -> Agreement:
-    """What becomes of it beside a perfect declaration and a perfect solver."""
+    """Return its agreement next to a perfect declaration and a perfect solver."""
     return (
         judge("family", [declared("right"), solved(), evidence], 10.0, tol).judgements[-1].agreement
     )
@@ -140,7 +143,7 @@ def verdict(*evidence: Evidence, **options: Any) -> Verdict:
         ({"lower": -np.inf, "has_alpha": False}, Agreement.AGREES),
         ({"has_f": False, "upper": np.inf}, Agreement.INACCURATE),
         ({"has_f": False, "has_alpha": False}, Agreement.DISAGREES),
-        # rounding of ours is not held against an answer
+        # Rounding by the referee is not counted against an answer.
         ({"upper": 1 + 2e-6, "inner_upper": 1.0}, Agreement.INACCURATE),
         ({"upper": 1.9, "inner_upper": 1.8999}, Agreement.DISAGREES),
         ({"lower": 0.5, "inner_lower": 1.0}, Agreement.INACCURATE),
@@ -148,28 +151,27 @@ def verdict(*evidence: Evidence, **options: Any) -> Verdict:
         ({"upper": np.inf, "inner_upper": 1.0, "value": 1.1}, Agreement.DISAGREES),
         ({"mismatch": 2e-6, "cancellation": 2e-6}, Agreement.INACCURATE),
         ({"mismatch": 2e-4, "cancellation": 2e-6}, Agreement.DISAGREES),
-        # claims: within ten times the accuracy
+        # Reported values: within ten times the residual.
         ({"value": 1 + 9e-5, "residual": 1e-5}, Agreement.INACCURATE),
         ({"value": 1 + 1.1e-4, "residual": 1e-5}, Agreement.DISAGREES),
         ({"value": 1 + 9e-5, "normwise": 1e-5}, Agreement.INACCURATE),
-        # points: within thirty times its square root
+        # Points: within thirty times the square root of the residual.
         ({"upper": 1 + 2.9e-2, "residual": 1e-6}, Agreement.INACCURATE),
         ({"upper": 1 + 3.1e-2, "residual": 1e-6}, Agreement.DISAGREES),
-        # where the arithmetic is off by more than the whole, thirty times itself: 1/2
-        # |f|^2 is off by a square
+        # Where the rounding error exceeds 1, thirty times itself: its square enters
+        # 1/2 |f|^2.
         ({"upper": 290.0, "cancellation": 10.0}, Agreement.INACCURATE),
         ({"upper": 310.0, "cancellation": 10.0}, Agreement.DISAGREES),
-        # nothing is excused beyond 1e-3
+        # A residual explains nothing beyond 1e-3.
         ({"value": 1.005, "residual": 9e-4}, Agreement.INACCURATE),
         ({"value": 1.005, "residual": 1.1e-3}, Agreement.FAILED),
         ({"value": 2.0, "residual": np.inf}, Agreement.FAILED),
         ({"upper": np.inf, "residual": 9e-4}, Agreement.DISAGREES),
-        # a right answer is right however badly its solver says it did, and whatever its
-        # status
+        # A right answer is right at any residual and status of its solver.
         ({"residual": np.inf}, Agreement.AGREES),
         ({"status": Status.NUMERICAL_FAILURE}, Agreement.AGREES),
         ({"value": 2.0, "status": Status.OPTIMAL}, Agreement.DISAGREES),
-        # rays
+        # Rays.
         ({"value": np.inf, "ray": True}, Agreement.DISAGREES),
         ({"value": -np.inf, "ray": True, "residual": np.inf}, Agreement.DISAGREES),
         ({"value": np.inf, "ray": False, "residual": np.inf}, Agreement.FAILED),
@@ -195,7 +197,7 @@ def verdict(*evidence: Evidence, **options: Any) -> Verdict:
             },
             Agreement.FAILED,
         ),
-        # NaN is never right
+        # NaN is never right.
         ({"value": np.nan}, Agreement.DISAGREES),
         ({"mismatch": np.nan}, Agreement.DISAGREES),
         ({"upper": np.nan}, Agreement.DISAGREES),
@@ -226,22 +228,21 @@ FAR: dict[str, Any] = {
     [
         ({}, Agreement.DISAGREES),
         ({"status": Status.OPTIMAL}, Agreement.DISAGREES),
-        # one that was ended by a limit has not come to its end
+        # An answer stopped by a limit has not converged.
         ({"status": Status.TIME_LIMIT}, Agreement.FAILED),
         ({"status": Status.ITERATION_LIMIT}, Agreement.FAILED),
         ({"status": Status.NUMERICAL_FAILURE}, Agreement.FAILED),
-        # nothing is held against a point that rounding explains, or whose error is not
-        # proven to be a thousandth
+        # A point does not count as wrong if rounding explains it, or if its error is not
+        # proven to be a thousandth.
         ({"inner_upper": 1.0009, "inner_lower": 0.9991}, Agreement.FAILED),
         ({"arithmetic": 1e-2}, Agreement.FAILED),
         ({"value": 1.0009, "upper": 1.0009, "inner_lower": 0.9991}, Agreement.FAILED),
-        # either side that it supplies may be what is off
+        # Either side that it supplies may be wrong.
         ({"value": 1.0, "upper": 1.0}, Agreement.DISAGREES),
         ({"inner_lower": 1.0}, Agreement.DISAGREES),
         ({"has_f": False}, Agreement.DISAGREES),
         ({"has_f": False, "inner_lower": 0.9995}, Agreement.FAILED),
-        # a function without multipliers says nothing of itself but how far it is from
-        # the optimum
+        # A function without multipliers proves only its distance from the optimum.
         ({"has_alpha": False, "lower": -np.inf, "residual": None}, Agreement.DISAGREES),
         (
             {"has_alpha": False, "lower": -np.inf, "residual": None, "status": Status.TIME_LIMIT},
@@ -278,9 +279,8 @@ def test_a_solver_that_has_come_to_its_end_far_from_the_optimum_disagrees(
         and changes.get("has_f", True)
         and expected is Agreement.DISAGREES
     ):
-        assert (
-            agreement(declared("judged", **FAR | changes)) is Agreement.FAILED
-        )  # which has a problem of its own, and has not solved it
+        # A declaration has its own problem, and has not solved it.
+        assert agreement(declared("judged", **FAR | changes)) is Agreement.FAILED
 
 
 def test_the_tolerance_is_relative_to_the_optimum_or_to_the_value_at_zero() -> None:
@@ -311,7 +311,7 @@ def test_every_bound_of_the_family_counts_for_every_answer() -> None:
 
 
 def test_a_control_neither_proves_nor_spoils() -> None:
-    """Its bounds do not count for the family; its disagreeing is expected."""
+    """Its bounds do not count for the family; it is expected to disagree."""
     control = declared("control", control=True, value=0.5, lower=3.0, upper=0.1)
     found = judge("family", [declared(), solved(), control], 10.0)
     assert (found.interval.lower, found.interval.upper) == (1.0, 1.0)
@@ -413,7 +413,7 @@ def test_one_backend_agrees_on_an_optimum_that_its_points_prove_and_not_on_infea
 
 
 def test_one_backend_within_a_wide_interval_is_one_witness() -> None:
-    """As where the exact optimum of an own family is not found in time."""
+    """An example is a user-defined family whose exact optimum is not found in time."""
     wide = Interval(0.5, 2.0)
     own = {"own": wide, "lower": 0.5, "upper": 2.0}
     assert verdict(declared("one", **own), declared("two", **own)) is Verdict.UNDECIDED
@@ -433,7 +433,7 @@ def test_a_family_of_controls_alone_says_that_they_decide_nothing() -> None:
 
 
 def test_two_solvers_alone_agree_only_where_the_problem_is_too_large_to_declare() -> None:
-    """Not where nobody asked for a declaration, nor where one was asked for and failed."""
+    """They do not if no declaration was requested, or if one was run and failed."""
     large = skipped("family", "one", "backend", False, Status.TOO_LARGE, "too large")
     two = [solved("one"), solved("two")]
     for evidence in (two, [large, *two]):
@@ -449,7 +449,10 @@ def test_two_solvers_alone_agree_only_where_the_problem_is_too_large_to_declare(
 
 
 def test_every_way_to_be_undecided_has_its_own_sentence() -> None:
-    """A function of what could have been asked and of what was: no two of the cases say the same."""
+    """The sentence depends on the possible and the requested answers.
+
+    No two cases share one.
+    """
     large = skipped("family", "one", "backend", False, Status.TOO_LARGE, "too large")
     unsuited = skipped("family", None, "solver", False, Status.UNSUPPORTED, "unsuited")
     declarations = {
@@ -513,7 +516,8 @@ def test_a_family_is_undecided_by_less(evidence: tuple[Evidence, ...]) -> None:
 def test_who_takes_a_problem_is_asked_of_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.arange(400.0)[:, None]
     assert find_available_answers(sample_problem("svm.soft")) == Availability()
-    large = find_available_answers(ranking(X, X[:, 0]))  # 79,800 pairs
+    # There are 79,800 pairs.
+    large = find_available_answers(ranking(X, X[:, 0]))
     assert (large.too_large, large.unsolvable) == (True, "")
     y, qid = np.tile([0, 1, 2], 2), np.repeat([0, 1], 3)
     mixed = ranking(X[:6], y, qid, loss="squared_hinge", query_weight={0: np.inf})
@@ -545,7 +549,7 @@ def test_one_disagreement_is_enough() -> None:
 
 @pytest.mark.parametrize("side", ["lower", "upper", "derived_lower"])
 def test_a_bound_that_is_no_number_is_nobodys(side: str) -> None:
-    """It condemns the answer that brings it at most, wherever in the list that is."""
+    """A NaN bound affects at most the answer that has it, at any place in the list."""
     spoiled = declared("spoiled", **{side: np.nan})
     for evidence in (
         [spoiled, declared(), solved()],
@@ -559,12 +563,12 @@ def test_a_bound_that_is_no_number_is_nobodys(side: str) -> None:
         ] * 2
 
 
-# Multipliers that the referee makes from an answer's f: they are the family's, and
-# nobody is judged by them.
+# Multipliers that the referee computes from an answer's f: they belong to the family,
+# and no answer is judged by them.
 
 
 def functional(id: str = "functional", **changes: Any) -> Evidence:
-    """The perfect answer of a form without multipliers."""
+    """Return the perfect answer of a form without multipliers."""
     return declared(id, **{"lower": -np.inf, "has_alpha": False, "derived_lower": 1.0} | changes)
 
 
@@ -613,7 +617,7 @@ def test_a_controls_derived_multipliers_prove_nothing() -> None:
 
 
 def proof(id: str | None = "one", **changes: Any) -> Evidence:
-    """An answer that proves that no point is feasible."""
+    """Return an answer that proves that no point is feasible."""
     nothing: dict[str, Any] = {
         "value": np.inf,
         "lower": -np.inf,
@@ -626,7 +630,7 @@ def proof(id: str | None = "one", **changes: Any) -> Evidence:
 
 
 def bound(**changes: Any) -> Evidence:
-    """A solver that proves it by a bound."""
+    """Return a solver's answer that proves infeasibility by a bound."""
     return proof(
         None,
         **{"solver": "solver", "ray": False, "lower": 1e20, "has_f": True, "has_alpha": True}
@@ -661,9 +665,9 @@ def test_one_way_of_proving_infeasibility_is_not_enough(evidence: list[Evidence]
 
 
 def test_one_finite_upper_bound_refutes_every_proof() -> None:
-    """Whoever brings it, were it the worst point of all.
+    """Any answer may have it, even the worst point of all.
 
-    What claims more than it then disagrees.
+    An answer that claims more then disagrees.
     """
     for finite in (
         declared("finite"),
@@ -686,7 +690,7 @@ def test_one_finite_upper_bound_refutes_every_proof() -> None:
 
 
 def test_a_finite_optimum_claimed_of_an_infeasible_family_disagrees_if_it_was_solved() -> None:
-    """Solved badly, or with no value at all, it has failed: there is nothing to agree with."""
+    """Solved badly, or without a value, it has failed: it has no value to compare."""
     proofs = [proof("one"), bound()]
     for claimed in ({"value": 1.0}, {"value": 1e30, "lower": 1e19}):
         found = judge(
@@ -709,7 +713,7 @@ def test_a_finite_optimum_claimed_of_an_infeasible_family_disagrees_if_it_was_so
 
 
 def test_proven_bounds_that_contradict_each_other_are_a_disagreement() -> None:
-    """They cannot both be true: something of ours is wrong, and no answer may profit from it."""
+    """They cannot both be true: equimargin has an error, and no answer may profit from it."""
     found = judge(
         "family",
         [declared("one", lower=1.0, upper=1.5), declared("two", lower=2.0, upper=2.5), solved()],
@@ -742,7 +746,7 @@ def test_without_convexity_nothing_is_decided() -> None:
 
 
 def form(**changes: Any) -> StandardForm:
-    """That problem in standard form, changed."""
+    """Return that problem in standard form, changed."""
     free = np.array([np.inf])
     one = sparse.csr_array(np.ones((1, 1)))
     known = StandardForm(one, np.array([-1.0]), one, np.array([0.5]), 0, 1, (), -free, free, 3.0)
@@ -758,7 +762,10 @@ def test_a_solution_has_no_residual() -> None:
 
 
 def test_a_better_answer_to_the_same_declaration_acquits_it() -> None:
-    """Two answers to one problem cannot both be right: the more accurate one tells whether the declaration or the backend is wrong."""
+    """Two different answers to one problem cannot both be right.
+
+    The more accurate one shows if the declaration or the backend is wrong.
+    """
     wrong = declared("one", value=1.1, residual=1e-8)
 
     def found(*others: Evidence) -> Agreement:
@@ -771,19 +778,23 @@ def test_a_better_answer_to_the_same_declaration_acquits_it() -> None:
     assert found() is Agreement.DISAGREES
     assert found(declared("other")) is Agreement.DISAGREES
     assert found(declared("one")) is Agreement.FAILED
-    assert (
-        found(declared("one", value=1 + 1e-5, residual=1e-5)) is Agreement.DISAGREES
-    )  # inaccurate, and more so
+    # Inaccurate, and less accurate than the wrong answer.
+    assert found(declared("one", value=1 + 1e-5, residual=1e-5)) is Agreement.DISAGREES
+    # Inaccurate, but no less accurate than the wrong answer.
     assert (
         found(declared("one", mismatch=1.5e-6, residual=5e-8, cancellation=1e-6))
         is Agreement.FAILED
-    )  # inaccurate, and no more so
+    )
     both = judge("family", [declared("right"), solved(), solved(value=1.1), solved()], 10.0)
-    assert both.judgements[2].agreement is Agreement.DISAGREES  # solvers answer for themselves
+    # A solver's other answers do not reclassify its wrong one.
+    assert both.judgements[2].agreement is Agreement.DISAGREES
 
 
 def test_a_short_ray_contradicts_nothing() -> None:
-    """Rounding makes a ray of an optimum: it must lead 100 S beyond before its own conditions fail."""
+    """Rounding makes a ray of an optimum.
+
+    A ray must lead 100 S beyond before its own conditions fail.
+    """
     ray = {
         "value": np.inf,
         "ray": True,
@@ -816,7 +827,10 @@ def test_only_a_ray_that_contradicts_nothing_is_called_too_short() -> None:
 
 
 def test_a_ray_ends_where_its_curvature_turns_it_or_its_conditions_are_off() -> None:
-    """The gain g t - c t^2 / 2 is at most g^2 / (2 c); and t (violation) reaches RAY_TOLERANCE (1 + size) at a gain of g t."""
+    """The gain g t - c t^2 / 2 is at most g^2 / (2 c).
+
+    t (violation) reaches RAY_TOLERANCE (1 + size) at a gain of g t.
+    """
     endless = Ray(gain=3.0, violation=0.0, deviation=0.0, curvature=0.0, size=1.0)
     assert endless.reach == np.inf
     assert replace(endless, curvature=2.0).reach == 9.0 / 4.0
@@ -825,7 +839,10 @@ def test_a_ray_ends_where_its_curvature_turns_it_or_its_conditions_are_off() -> 
 
 
 def test_a_difference_that_roundings_explain_is_told_with_what_they_explain() -> None:
-    """The optimum is 1, its own value is proven to be 1.01, and roundings of the numbers that are stated are worth 0.02."""
+    """The optimum is 1, and its own value is proven to be 1.01.
+
+    Roundings of the numbers that are stated explain 0.02.
+    """
     own = solved(
         "judged",
         own=Interval(1.01, 1.01),
@@ -856,10 +873,10 @@ def test_an_exception_is_told_with_the_line_that_raised_it() -> None:
 
 @pytest.mark.parametrize("tiny", [2.0**-38, 2.0**-43, 0.0])
 def test_a_backend_is_right_of_a_gram_matrix_that_lost_its_small_eigenvalues(tiny: float) -> None:
-    """Points on a line that cannot be separated, and `tiny` on the diagonal of K, with which they can, at v of 4e11 or 1e13.
+    """Points on a line that only `tiny` on the diagonal of K makes separable.
 
-    The declared features leave that eigenvalue out, and SCS proves by a ray without an end that
-    what it was given is infeasible.
+    They are then separated at v of 4e11 or 1e13. The declared features leave that
+    eigenvalue out, and SCS proves by a ray without an end that its input is infeasible.
     """
     X = np.array([[1.0, 1.0], [2.0, 1.0], [-1.0, 3.0], [1.0, 1.0]])
     problem = classification(
@@ -880,7 +897,10 @@ def test_a_backend_is_right_of_a_gram_matrix_that_lost_its_small_eigenvalues(tin
 
 
 def test_a_long_ray_is_held_against_nobody_where_hard_margins_are_blurred() -> None:
-    """The optimum is 1: margins that are off by 1e-10 of it are told apart, and by 1e-2 of it they are not."""
+    """The optimum is 1: errors of the margins by 1e-10 of it are distinguished.
+
+    Errors by 1e-2 of it are not.
+    """
     ray = {
         "value": np.inf,
         "ray": True,
@@ -952,7 +972,7 @@ def test_without_vectors_nothing_is_known(x: np.ndarray | None, z: np.ndarray | 
 
 
 def test_bounds_of_variables_are_constraints() -> None:
-    """The same problem with x <= 1/2 as a bound: its multiplier is the reduced cost."""
+    """That problem with x <= 1/2 as a bound: its multiplier is the reduced cost."""
     bounded = form(G=sparse.csr_array((0, 1)), h=np.zeros(0), nonneg=0, upper=np.array([0.5]))
     assert own_residual(bounded, np.array([0.5]), np.zeros(0)) == (0.0, 0.0)
     assert own_residual(bounded, np.array([1.0]), np.zeros(0))[1] >= 0.5 / 1.5
@@ -962,9 +982,17 @@ def test_bounds_of_variables_are_constraints() -> None:
 def test_a_second_order_cone() -> None:
     """min x_1  s.t.  |(3, 4)| <= x_1: x = 5, z = (1, -3/5, -4/5)."""
     cone = StandardForm(
-        sparse.csr_array((1, 1)), np.ones(1), sparse.csr_array([[-1.0], [0.0], [0.0]]), np.array([0.0, 3.0, 4.0]), 0, 0, (3,),
-        np.array([-np.inf]), np.array([np.inf]), 0.0,
-    )  # fmt: skip
+        sparse.csr_array((1, 1)),
+        np.ones(1),
+        sparse.csr_array([[-1.0], [0.0], [0.0]]),
+        np.array([0.0, 3.0, 4.0]),
+        0,
+        0,
+        (3,),
+        np.array([-np.inf]),
+        np.array([np.inf]),
+        0.0,
+    )
     assert own_residual(cone, np.array([5.0]), np.array([1.0, -0.6, -0.8])) == pytest.approx(
         (0.0, 0.0), abs=1e-15
     )
@@ -976,7 +1004,7 @@ def test_a_second_order_cone() -> None:
 
 
 def toy(objective: cp.Minimize | cp.Maximize, *constraints: cp.Constraint) -> Declaration:
-    """A declaration of nothing: its canonical problem only gives a family."""
+    """Return a declaration whose canonical problem serves only to name a family."""
     x = objective.variables()[0]
     return Declaration(
         classification([[1.0]], [1.0]),
@@ -1008,7 +1036,7 @@ def proves_ray(answer: Answer) -> bool:
 def test_a_verified_ray_is_a_claim(
     direction: type, bounds: tuple[Callable[[Any], Any], ...], value: float, backend: str
 ) -> None:
-    """Unbounded below is -inf for a minimum, infeasible +inf; the other way round for a maximum."""
+    """Unbounded below is -inf for a minimum, infeasible +inf; the reverse for a maximum."""
     x = cp.Variable(name="x")
     declaration = toy(direction(x), *(bound(x) for bound in bounds))
     answer = solve_declaration(declaration, backend)
@@ -1143,7 +1171,7 @@ def test_xor_by_its_solvers(family: str) -> None:
 def test_xor_has_no_linear_solution() -> None:
     """Its hard family: a Farkas vector, a ray, a margin of 0, and a bound.
 
-    None of them says infeasible of the feasible one.
+    None of them proves the feasible problem infeasible.
     """
     problem = xor("svm.hard", linear())
     ids = ("svm.hard.primal", "svm.hard.dual", "svm.hard.margin")
@@ -1158,7 +1186,10 @@ def test_xor_has_no_linear_solution() -> None:
 
 
 def test_a_bound_proves_infeasibility_only_with_the_claim() -> None:
-    """One point of both classes: alpha = (a, a) proves any bound whatever, up to rounding, and is worth 2 a."""
+    """One point of both classes: alpha = (a, a) proves any bound, within rounding error.
+
+    Its objective is 2 a.
+    """
     problem = classification([[1.0], [1.0]], [1.0, -1.0], np.inf)
 
     def evidence(alpha: list[float], raw: BackendResult | None = None, **changes: Any) -> Evidence:
@@ -1204,7 +1235,10 @@ def test_a_bound_proves_infeasibility_only_with_the_claim() -> None:
 
 
 def test_a_form_without_a_bound_may_be_worth_nothing() -> None:
-    """Of one class every margin is within reach: t has no bound, so that 1 / (2 t^2) is 0, which is no proof of infeasibility."""
+    """With one class every margin is feasible: t has no bound.
+
+    1 / (2 t^2) is then 0, which is no proof of infeasibility.
+    """
     problem = classification([[1.0], [2.0]], [1.0, 1.0], np.inf)
     forms = {"margin": "CLARABEL", "primal": "CLARABEL", "dual": "OSQP"}
     answers = (
@@ -1250,7 +1284,7 @@ def test_xor_as_printed_is_refuted() -> None:
 
 
 def test_the_printed_formula_is_a_second_check() -> None:
-    """The right program with a wrong formula beside it, and a printed constraint that is violated."""
+    """The program is right, with a wrong formula or a violated printed constraint."""
     problem = xor()
     d = declare("svm.soft.dual", problem)
     right = [examine(problem, solve_declaration(declare("svm.soft.primal", problem)))]
@@ -1304,8 +1338,7 @@ def test_an_answer_below_its_backends_resolution_has_failed(C: float) -> None:
 
 
 # The referee is pure: it reads an answer, and neither the variables nor the parameters
-# of its
-# declaration.
+# of its declaration.
 
 PURE = [
     id
@@ -1316,7 +1349,10 @@ PURE = [
 
 @pytest.mark.parametrize("id", PURE)
 def test_examining_an_answer_neither_reads_nor_writes_its_declaration(id: str) -> None:
-    """Whatever the variables and parameters hold by then, the evidence is the same, and they hold it afterwards."""
+    """The evidence is equal for any later values of the variables and parameters.
+
+    They keep these values.
+    """
     problem = sample_problem(REGISTRY[id].family, polynomial(2, 0.5, 1.0))
     if REGISTRY[id].refusal(problem) is not None:
         problem = sample_problem(REGISTRY[id].family, linear())
@@ -1340,7 +1376,7 @@ def test_examining_an_answer_neither_reads_nor_writes_its_declaration(id: str) -
 def test_multipliers_are_made_from_f_once_an_answer(
     id: str, made: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And not at all where the answer brings its own."""
+    """None are computed if the answer has its own."""
     problem = sample_problem("rank.l1", linear())
     answer, calls = solve_declaration(declare(id, problem)), []
 
@@ -1354,7 +1390,7 @@ def test_multipliers_are_made_from_f_once_an_answer(
 
 
 def badly_scaled() -> MarginProblem:
-    """A column of size 1e7 at C = 1e6."""
+    """Return a problem with a column of size 1e7 at C = 1e6."""
     rng = np.random.default_rng(7)
     X = rng.normal(size=(60, 3)) * [1.0, 1e7, 1e-6]
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=60) > 0, 1.0, -1.0)
@@ -1386,13 +1422,19 @@ def test_an_undecided_family_says_what_stands_and_what_to_do() -> None:
 
 
 def test_a_backend_that_finds_nothing_is_quoted() -> None:
-    """cvxpy's advice to try another solver, or to be verbose, would be of no use in a comparison."""
+    """cvxpy's advice to try another solver, or to be verbose, is omitted.
+
+    It would be of no use in a comparison.
+    """
     answer = solve_declaration(declare("svm.l2.primal", badly_scaled()))
     assert answer.reason == "the backend found no solution and says InsufficientProgress"
 
 
 def test_what_auxiliary_unknowns_hide_is_counted_in_the_accuracy() -> None:
-    """SCS meets w = Z'beta to 5e-9, and margins that are computed of beta to 1e-5 only: its answer is inaccurate, and not another one."""
+    """SCS satisfies w = Z'beta to 5e-9, but margins computed from beta to 1e-5 only.
+
+    Its answer is inaccurate, and not another one.
+    """
     data = load("breast_cancer")
     problem = one_norm_classification(data.X, data.y, bias=False)
     answer = solve_declaration(declare("svm.nobias_onenorm.primal", problem), "SCS", 1e-8)
@@ -1404,7 +1446,10 @@ def test_what_auxiliary_unknowns_hide_is_counted_in_the_accuracy() -> None:
 
 
 def test_what_is_the_same_at_every_optimum_is_what_the_exact_optimum_has() -> None:
-    """With a narrow interval every row off its margin is told, and every label where f is not 0."""
+    """With a narrow interval every row off its margin is known.
+
+    Every label is known where f is not 0.
+    """
     for seed in range(4):
         rng = np.random.default_rng(seed)
         X = np.rint(4 * rng.normal(size=(30, 2))) / 4

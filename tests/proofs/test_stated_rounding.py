@@ -1,4 +1,7 @@
-"""Formulations that round their data: what roundings explain is no proof of an error, and what they do not explain is one."""
+"""Formulations that round their data: a rounding proves no error.
+
+Differences that roundings do not explain prove an error.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +35,18 @@ from equimargin.solvers.registry import RegisteredSolver
 from narrow import as_a
 
 EPS = 2.0**-52
-"""The relative distance of floats."""
+"""Relative distance of floats."""
 ULPS_8 = Fraction(8 * EPS)
-"""By which part of itself a number is moved here at most."""
+"""Maximum relative change of a number here, 8 ulps."""
 CONTROLS = {"test.rounds.off", "test.rounds.bounded"}
-"""The wrong formulations of the family below."""
+"""Wrong formulations of the family below."""
 
 
 def curve(noise: float) -> dict[str, Any]:
-    """A polynomial with large coefficients, and values that it nearly takes: in A'A and A'b nearly all digits cancel."""
+    """Return a polynomial with large coefficients, and values close to its own.
+
+    In A'A and A'b nearly all digits cancel.
+    """
     t = np.linspace(0.1, 1.1, 40)
     A = np.vander(t, 6)
     return {"A": A, "b": 30 * A @ np.arange(1, 7) + noise * np.sin(50 * t)}
@@ -48,7 +54,7 @@ def curve(noise: float) -> dict[str, Any]:
 
 @pytest.fixture
 def rounds() -> Iterator[Family[ProgramProblem]]:
-    """Least squares by residuals, right once more by the rounded A'A, and wrong in two ways."""
+    """Yield least squares by residuals, by the rounded A'A, and wrong in two ways."""
     made = Family("test.rounds", data=lambda: _strategy())
 
     @made.formulation("residuals")
@@ -163,7 +169,10 @@ def test_numbers_of_few_digits_are_what_was_meant() -> None:
 
 @pytest.mark.parametrize("kind", range(len(KINDS)))
 def test_roundings_move_an_optimum_no_further_than_is_said(kind: int) -> None:
-    """Every number is moved by at most 8 ulps, and both optima are exact. The bound of both sides holds, and the condition on it."""
+    """Every number is moved by at most 8 ulps, and both optima are exact.
+
+    The bound of both sides holds, and the condition on it.
+    """
     for number in range(4):
         rng = np.random.default_rng([kind, number])
         program = KINDS[kind](rng, 5, 3, "float")
@@ -181,7 +190,10 @@ def test_roundings_move_an_optimum_no_further_than_is_said(kind: int) -> None:
 
 
 def test_beyond_its_condition_the_bound_takes_both_optima() -> None:
-    """Two equations that differ in their last digits alone: one ulp moves the optimum by its own size, and the optimal point as far."""
+    """Two equations that differ in their last digits alone.
+
+    One ulp moves the optimum by its own size, and the optimal point as far.
+    """
 
     def nearly_twice(last: int) -> Program:
         return program_from_arrays(
@@ -202,7 +214,7 @@ def test_beyond_its_condition_the_bound_takes_both_optima() -> None:
 
 
 def _sums(program: Program, at: Optimum, other: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
-    """S and R of the numbers that may be rounded, written out entry by entry."""
+    """Return S and R of the numbers that may be rounded, summed entry by entry."""
     x, y, z = (list(map(abs, part)) for part in (at.x, at.y, at.z))
     reach = [abs(v - w) for v, w in zip(other, at.x, strict=True)]
     S, R = _size(program.c), Fraction(0)
@@ -252,7 +264,10 @@ def test_a_map_that_has_no_value_beside_the_optimum_moves_as_far_as_it_has_one()
 
 
 def test_an_optimum_next_to_0_accuses_no_solver_of_the_roundings_of_its_point() -> None:
-    """The probabilities of every two classes are those of p nearly: in floats no p is worth as little as the optimum is, 1e-38 or so."""
+    """The probabilities of every two classes are nearly those of p.
+
+    In floats no p has an objective as small as the optimum, about 1e-38.
+    """
     p = np.array([1e-4, 5e-3, 4e-6, 0.994896])
     r = np.triu(p[:, None] / (p[:, None] + p), 1)
     problem = coupling({"r": r + np.tril(1 - r.T, -1)})

@@ -1,4 +1,7 @@
-"""The links and the machine-checked theorems, without Coq: `make proofs` is what builds and checks them."""
+"""Relations and their machine-checked theorems, without Coq.
+
+`make proofs` builds and checks them.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,10 @@ def test_a_linked_theorem_is_stated(theorem: str) -> None:
 
 
 def test_every_link_is_proved() -> None:
-    """Of thresholds there is no theorem yet: the links of their families say that their evidence is numerical."""
+    """There is no theorem on thresholds yet.
+
+    The relations of their families state that their evidence is numerical.
+    """
     assert [
         link for link in links.LINKS if not link.theorem and not link.a.startswith("ord.")
     ] == []
@@ -59,7 +65,11 @@ def test_the_command_line_shows_what_is_proved() -> None:
 
 @pytest.mark.parametrize("file", FILES)
 def test_nothing_is_assumed(file: str) -> None:
-    """No axiom, no gap: hypotheses stand in sections only, where every theorem carries them in its statement."""
+    """No axiom, no gap.
+
+    Hypotheses occur in sections only, where every theorem carries them in its
+    statement.
+    """
     text = in_files.without_comments(file)
     assert not re.search(
         r"\b(Admitted|admit|Axioms?|Parameters?|Conjecture|Abort|Unset Guard|Declare "
@@ -75,7 +85,10 @@ def test_nothing_is_assumed(file: str) -> None:
 
 
 def test_the_statements_are_the_pinned_ones() -> None:
-    """A theorem or a definition that changes does so on purpose: renew the digests by `python tests/theorems.py`."""
+    """A theorem or a definition changes on purpose only.
+
+    Renew the digests by `python tests/theorems.py`.
+    """
     assert theorems.digests() == json.loads(theorems.STATEMENTS.read_text(encoding="utf-8"))
 
 

@@ -1,4 +1,7 @@
-"""A certificate says what an answer proves: for every family and kernel, in both modes, and nothing more."""
+"""Certificates of all families and kernels, in both modes: claims and refusals.
+
+A certificate states what an answer proves, and nothing more.
+"""
 
 from __future__ import annotations
 
@@ -47,11 +50,11 @@ XOR = (
 )
 KERNELS = (linear(), rbf(0.5), polynomial(2, 0.5, 1.0))
 SIDES = 1e-11
-"""What the repair of hard rows may cost, relative."""
+"""Relative cost that the repair of hard rows may have."""
 
 
 def check(document: dict[str, Any]) -> tuple[Fraction | float, Fraction | float]:
-    """The interval that the checker accepts."""
+    """Return the interval that the checker accepts."""
     family, lower, upper = checker.check(json.dumps(document).encode())
     assert family == document["problem"]["family"]
     return lower, upper
@@ -70,7 +73,10 @@ def test_what_a_solution_proves_is_accepted(family: str, kernel: Kernel) -> None
 
 
 def exact_problems() -> dict[str, Problem]:
-    """Small problems of integers, one a family, and what is special: pairs, weights, a Gram matrix that is singular, hard pairs."""
+    """Return small integer problems, one per family, and special cases.
+
+    Special are pairs, weights, a singular Gram matrix and hard pairs.
+    """
     rng = np.random.default_rng(3)
     X, y, levels = (
         rng.integers(-3, 4, (12, 2)).astype(float),
@@ -133,7 +139,10 @@ def test_that_no_point_is_feasible_is_accepted_too() -> None:
 
 
 def infeasible() -> dict[str, MarginProblem]:
-    """Hard rows without a bias that no function meets: of every kind of row, with long weights, beside soft rows, by equal points."""
+    """Return problems with hard rows without a bias that no function satisfies.
+
+    The rows are of every kind, with long weights, next to soft rows, at equal points.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 8))
     noisy = X.sum(axis=1) + rng.normal(size=60) * 3
@@ -205,12 +214,16 @@ def test_a_ray_of_another_form_is_refused_in_a_sentence(
     circle = ranking_from_pairs(np.array([[0.0], [1.0]]), np.array([[0, 1], [1, 0]]), np.inf)
     with pytest.raises(ValueError, match=words):
         certificate_of_ray(circle, FarkasRay(rows, weights, "made by hand"))
-    arrays: Any = FarkasRay(np.array([[0, 1], [1, 0]]), np.array([1, 1]), "a circle")  # type: ignore[arg-type]
+    arrays: Any = FarkasRay(
+        np.array([[0, 1], [1, 0]]),  # type: ignore[arg-type]
+        np.array([1, 1]),  # type: ignore[arg-type]
+        "a circle",
+    )
     assert check(certificate_of_ray(circle, arrays)) == (math.inf, math.inf)
 
 
 def test_a_ray_of_soft_rows_proves_nothing() -> None:
-    """Equal rows: the one that is paid for cancels as well, but it need not be met."""
+    """Equal rows: the soft one cancels as well, but need not be satisfied."""
     X = np.array([[0.0], [1.0]])
     soft = ranking_from_pairs(X, np.array([[0, 1], [1, 0]]), 1.0)
     with pytest.raises(ValueError, match="is not a hard row of the problem"):
@@ -218,7 +231,10 @@ def test_a_ray_of_soft_rows_proves_nothing() -> None:
 
 
 def test_nearly_equal_points_are_not_taken_as_one() -> None:
-    """Their kernel values are equal in every digit that the checker has, and functions tell them apart all the same."""
+    """Their kernel values are equal in every digit that the checker has.
+
+    Functions distinguish them all the same.
+    """
     X = np.array([[1.0], [1.0 + 2.0**-52], [3.0]])
     near = ranking_from_pairs(X, np.array([[0, 2], [2, 1]]), np.inf, rbf(0.5))
     ray = FarkasRay(((0, 2), (2, 1)), (1, 1), "a circle")
@@ -265,7 +281,7 @@ def test_a_point_proves_the_sides_that_it_has() -> None:
 
 
 def test_a_bound_beyond_all_doubles_is_a_rational() -> None:
-    # which its constructor refuses
+    # The constructor of the problem refuses this C.
     problem = replace(classification(*XOR, 1.0, linear(), "hinge", False), C=1.7e308)
     document = certificate_at(problem, Point(w=np.zeros(2), b=0.0, alpha=np.zeros(4)))
     assert check(document) == (0, 4 * Fraction(1.7e308))
@@ -403,7 +419,10 @@ def test_the_command_line_writes_and_checks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("y", [[1, 1, -1], [-1, -1, 1], [1, -1, 1]])
 def test_a_certificate_states_the_function_that_intervals_judge(y: list[int]) -> None:
-    """Coefficients of equal points are added in floats: at a slope of C = 1000 the rounding of that sum shows."""
+    """Coefficients of equal points are added in floats.
+
+    At a slope of C = 1000 the rounding of that sum shows.
+    """
     solution = solve(
         classification(np.zeros((3, 1)), y, 1000.0, rbf(1.0), bias=False), "coordinate_descent"
     )
@@ -414,7 +433,10 @@ def test_a_certificate_states_the_function_that_intervals_judge(y: list[int]) ->
 @settings(max_examples=40)
 @given(st.data())
 def test_float64_bounds_contain_what_exact_arithmetic_proves(data: st.DataObject) -> None:
-    """`interval` and the checker share nothing: the rounding bounds of one must cover the exact values of the other."""
+    """`interval` and the checker share nothing.
+
+    The rounding bounds of one must cover the exact values of the other.
+    """
     family = data.draw(
         st.sampled_from(
             [

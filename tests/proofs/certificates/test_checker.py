@@ -1,4 +1,4 @@
-"""The checker stands alone, encloses what it cannot compute exactly, and is not to be fooled."""
+"""Checker of certificates: independence, sound enclosures and refusal of forgeries."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ XOR = classification(
 
 @cache
 def sample(family: str, name: str = "linear") -> Any:
-    """A certificate of a small problem of the family."""
+    """Return a certificate of a small problem of the family."""
     kernel = {"linear": linear(), "rbf": rbf(0.5), "polynomial": polynomial(2, 0.5, 1.0)}[name]
     problem = sample_problem(family, kernel, n=8)
     return (
@@ -64,58 +64,70 @@ TOO_LONG = (
 
 
 def xor() -> Any:
-    """The exact certificate of XOR: alpha = 1/8, value 1/4."""
+    """Return the exact certificate of XOR: alpha = 1/8, value 1/4."""
     return certificate(exact_optimum(XOR))
 
 
 def quadratic() -> Any:
-    """min x1^2 + x1 x2 + x2^2  s.t.  x1 + x2 = 2,  x1 <= 1/2: the optimum is 13/4, at (1/2, 3/2)."""
+    """Return a certificate of a quadratic program with optimum 13/4 at (1/2, 3/2).
+
+    min x1^2 + x1 x2 + x2^2 s.t. x1 + x2 = 2, x1 <= 1/2.
+    """
     program = program_from_arrays([[2, 1], [1, 2]], [0, 0], [[1, 1]], [2], [[2, 0]], [1])
     return program_certificate(program, decided(program))
 
 
 def linear_program() -> Any:
-    """min x1 + x2  s.t.  x1 >= 1,  x2 >= 1 and a row that is always met: the optimum is 2."""
+    """Return a certificate of min x1 + x2 over x1 >= 1, x2 >= 1: the optimum is 2.
+
+    A further row is always satisfied.
+    """
     program = program_from_arrays(None, [1, 1], G=[[-1, 0], [0, -1], [0, 0]], h=[-1, -1, 1])
     return program_certificate(program, decided(program))
 
 
 def endless() -> Any:
-    """min -x  s.t.  x >= 0: there is no lower bound."""
+    """Return a certificate that min -x over x >= 0 is unbounded below."""
     program = program_from_arrays(None, [-1], G=[[-1]], h=[0])
     return program_certificate(program, decided(program))
 
 
 def empty() -> Any:
-    """x <= 0 and x >= 1: no point is feasible."""
+    """Return a certificate that no point satisfies x <= 0 and x >= 1."""
     program = program_from_arrays(None, [0], G=[[1], [-1]], h=[0, -1])
     return program_certificate(program, decided(program))
 
 
 def decided(program: Program) -> Optimum | Infeasible | Unbounded:
-    """The exact outcome of a program that has one."""
+    """Return the exact outcome of a program that has one."""
     outcome = program_optimum(program)
     assert not isinstance(outcome, Inconclusive)
     return outcome
 
 
 OPEN = {"lower": "-inf", "upper": "inf"}
-"""A claim that any feasible point proves."""
+"""Claim that any feasible point proves."""
 
 
 def opened(document: Any) -> Any:
-    """The certificate with a claim that any feasible point proves."""
+    """Return the certificate with a claim that any feasible point proves."""
     return document | {"mode": "proven", "claim": OPEN}
 
 
 def gram() -> Any:
-    """A certificate for two points and their Gram matrix, in mode proven: alpha = 1/2 each, value 1/2."""
+    """Return a certificate for two points and their Gram matrix, in mode proven.
+
+    alpha = 1/2 each, value 1/2.
+    """
     problem = classification([[1.0, 0.0], [0.0, 1.0]], [1, -1], 0.5, precomputed())
     return certificate(exact_optimum(problem), "proven")
 
 
 def xor_path() -> Any:
-    """The exact path of XOR: alpha = 1 down to lambda = 8, and lambda / 8 from there on; without a loss from there on, too."""
+    """Return the exact path of XOR: alpha = 1 down to lambda = 8, then lambda / 8.
+
+    From lambda = 8 on it has no loss, either.
+    """
     places = list(range(4))
     points = [
         {"lambda": 16, "b": 0, "rows": places, "numerators": [8] * 4},
@@ -131,7 +143,7 @@ def xor_path() -> Any:
 
 
 def without_loss() -> Any:
-    """The part of it without a loss."""
+    """Return the part of the path of XOR that has no loss."""
     document = xor_path()
     del document["path"]["points"][0]
     document["path"]["points"][0] |= {"rows": [0, 1, 2, 3], "numerators": [8] * 4}
@@ -139,12 +151,12 @@ def without_loss() -> Any:
 
 
 def check(data: bytes) -> str:
-    """What a file proves, in words; a ValueError where a condition does not hold."""
+    """Return the statement that a file proves, or raise ValueError."""
     return checker.statement(checker.read_file(data))
 
 
 def refusal(document: Any) -> str:
-    """Why the document is rejected, signed as it stands."""
+    """Return the reason for the rejection of the document, signed unchanged."""
     return refusal_of(json.dumps(mutant.signed(document)).encode())
 
 
@@ -155,7 +167,7 @@ def refusal_of(data: bytes) -> str:
 
 
 def stated(family: str, **parts: Any) -> dict[str, Any]:
-    """A problem with a linear kernel and C = 1, as far as the parts do not say otherwise."""
+    """Return a problem with a linear kernel and C = 1, updated by the parts."""
     return {
         "family": family,
         "kernel": {"name": "linear", "constant": 0},
@@ -185,14 +197,14 @@ def test_the_checker_is_plain_code() -> None:
 
 
 def lines_of_code(node: ast.FunctionDef) -> int:
-    """The lines of a function, without those of its docstring."""
+    """Return the number of lines of a function without its docstring."""
     text = ast.get_docstring(node, clean=False)
     documented = 0 if text is None else text.count("\n") + 1
     return (node.end_lineno or node.lineno) - node.lineno + 1 - documented
 
 
 def depth(node: ast.AST) -> int:
-    """How many loops, branches and the like are inside one another."""
+    """Return the nesting depth of loops, branches, try and with statements."""
     inside = max((depth(child) for child in ast.iter_child_nodes(node)), default=0)
     return inside + isinstance(node, ast.For | ast.While | ast.If | ast.Try | ast.With)
 
@@ -202,7 +214,7 @@ def functions() -> dict[str, ast.FunctionDef]:
 
 
 def listed_conditions() -> dict[str, str]:
-    """The names of the conditions in `certificate.md`, and their sentences with their numbers."""
+    """Return the names of the conditions in `certificate.md` with numbered sentences."""
     rows = re.findall(r"^\| ([0-9]+) \| `(\w+)` \| (.+) \|$", DESCRIPTION, re.MULTILINE)
     return {name: f"{number}. {sentence}" for number, name, sentence in rows}
 
@@ -289,7 +301,7 @@ def test_without_files_the_checker_says_how_it_is_used(arguments: list[str]) -> 
 def test_what_is_printed_contains_the_claim(
     scale: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """84/29 is below the nearest double; the hard margin of tiny features is beyond all doubles."""
+    """84/29 is below the nearest double; the hard margin of tiny features is outside the float64 range."""
     X = scale * np.array([[0.0], [1.0], [2.0], [3.0]])
     if scale == 1.0:
         problem = classification(X, [-1, -1, 1, 1], 1, linear(), "squared_hinge", False)
@@ -387,7 +399,7 @@ def test_hostile_documents_are_refused_in_a_sentence(
 
 
 def test_a_refusal_is_printed_in_ascii(tmp_path: Path) -> None:
-    """Whatever the file and its path contain, and wherever the line goes."""
+    """This holds for any file and path, and any output stream."""
     file = tmp_path / "\uff11.json"
     file.write_text(
         json.dumps(mutant.signed(xor() | {"claim": {"lower": "\uff11\ud800", "upper": 1}}))
@@ -405,7 +417,7 @@ def test_a_refusal_is_printed_in_ascii(tmp_path: Path) -> None:
 
 
 def changed(*path: Any, to: Any) -> Callable[[Any], None]:
-    """A change of the value at a path."""
+    """Return a change of the value at a path."""
 
     def change(document: Any) -> None:
         for key in path[:-1]:
@@ -603,11 +615,11 @@ ALONE: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
     "gap_is_proved_between_points": (xor_path, lambda document: document["path"]["points"].pop(1)),
     "path_covers_the_range": (xor_path, changed("claim", "to", to=17)),
 }
-"""For each condition a certificate that is accepted, and the change after which this condition is the only one that does not hold."""
+"""For each condition an accepted certificate and a change that violates it alone."""
 
 
 def alone(points: Any, claim: Any) -> None:
-    """One point of a path is left, of multipliers that are all 0."""
+    """Keep one point of a path, with multipliers that are all 0."""
     points[1:] = []
     points[0] |= {"numerators": [0] * 4}
     claim |= {"from": 16}
@@ -619,7 +631,7 @@ def without_features(document: Any) -> None:
 
 
 def data_of(document: Any, change: Callable[[Any], None]) -> bytes:
-    """The file of a document that is changed and signed again."""
+    """Return the file of a document that is changed and signed again."""
     document = copy.deepcopy(document)
     change(document)
     return json.dumps(mutant.signed(document)).encode()
@@ -656,7 +668,7 @@ def test_a_product_with_the_points_counts_all_numbers_of_all_points(
 
 
 def texts() -> dict[str, bytes]:
-    """Files that violate one condition only before their values are looked at."""
+    """Return files that violate one condition only before their values are read."""
     text = json.dumps(xor())
     return {
         "file_is_not_too_large": text.encode().ljust(checker.LARGEST_FILE + 1),
@@ -676,7 +688,7 @@ def test_a_text_that_violates_one_condition_only_is_rejected_by_its_name(
 
 
 def broken() -> dict[str, list[bytes]]:
-    """Files that violate a condition without which the check could not go on."""
+    """Return files that violate a condition that the rest of the check requires."""
     document, text = xor(), json.dumps(xor()).encode()
     return {
         "text_is_json": [text + b"}", b"[" * 100_000, b"\xff" + text, b""],
@@ -826,7 +838,10 @@ def test_a_hard_row_must_be_met_exactly() -> None:
 
 @pytest.mark.parametrize(("family", "most"), [("rvm", 1), ("rank.onenorm", Fraction(1, 4))])
 def test_the_prices_of_a_linear_program_must_be_met_exactly(family: str, most: Fraction) -> None:
-    """Two points on a line at 0 and 1 (rvm: B = (0 1)), or at 0 and 2 (B = 4), and u <= 1 or 1/4."""
+    """Two points on a line at 0 and 1 (rvm: B = (0 1)), or at 0 and 2 (B = 4).
+
+    u <= 1 or 1/4.
+    """
     points = [[0.0], [1.0 if family == "rvm" else 2.0]]
     problem = checker.read_problem(
         stated(family, features=points, labels=[0, 1], queries=None, C=8, pairs=None)
@@ -859,7 +874,10 @@ def test_too_much_arithmetic_is_refused_at_once() -> None:
 
 
 def test_numbers_are_not_hashed() -> None:
-    """Hashes are remainders modulo 2^61 - 1: denominators that differ by multiples of it made a set of them take its square."""
+    """Hashes are remainders modulo 2^61 - 1.
+
+    A set of denominators that differ by multiples of it took quadratic time.
+    """
 
     class Denominator(int):
         __hash__ = None  # type: ignore[assignment]
@@ -895,7 +913,7 @@ def test_the_costs_have_a_common_denominator_or_are_refused(squared: bool) -> No
 
 
 def test_inverse_costs_without_a_short_common_denominator_are_refused() -> None:
-    """Their sum is needed in mode exact only."""
+    """Mode exact alone requires their sum."""
     weights = [hex(2**20_000 + k) for k in range(1, 60, 2)]
     problem = checker.read_problem(
         stated("svm.nobias_l2", features=[[0]] * 30, labels=[1] * 30, weights=weights)
@@ -913,7 +931,7 @@ def test_inverse_costs_without_a_short_common_denominator_are_refused() -> None:
 def test_the_work_of_listing_pairs_is_counted_before_it_is_done(
     queries: list[int] | None, membership: int, comparisons: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each of m points is asked for its query as often as there are queries, and is compared with every point of its own."""
+    """Each point is tested for each query and compared with every point of its query."""
     counted: list[int] = []
     monkeypatch.setattr(checker, "arithmetic_is_affordable", counted.append)
     rows = checker.labelled_pairs([Fraction(1), Fraction(2), Fraction(3), Fraction(4)], queries)
@@ -1006,7 +1024,10 @@ def _rbf(x: Any, z: Any, gamma: float) -> Decimal:
 
 
 def test_a_direction_of_finite_costs_is_no_ray() -> None:
-    """Equal points of both classes: A'alpha = 0 and t'alpha > 0, which proves infeasibility only where slacks are forbidden."""
+    """Equal points of both classes: A'alpha = 0 and t'alpha > 0.
+
+    It proves infeasibility only where slacks are forbidden.
+    """
     alpha = {"rows": [0, 1], "numerators": [1, 1], "denominator": 1}
     for weights, proved in ((None, 2), (["inf", 1], 2), (["inf", "inf"], math.inf)):
         problem = checker.read_problem(
@@ -1016,7 +1037,10 @@ def test_a_direction_of_finite_costs_is_no_ray() -> None:
 
 
 def test_the_coefficients_of_equal_points_are_added_up() -> None:
-    """A circle of preferences through equal points cancels in an RBF kernel's space; through points that nearly equal it does not."""
+    """A circle of preferences through equal points cancels in an RBF kernel's space.
+
+    Through points that are nearly equal it does not.
+    """
     assert checker.first_equal([[3, 1], [0, 1], [3, 1], [0, 2], [0, 1], [3, 1]]) == [
         0,
         1,
@@ -1116,7 +1140,7 @@ def test_a_changed_path_is_rejected(change: Callable[[Any], None]) -> None:
 
 
 def test_points_of_a_path_without_a_loss_prove_half_the_square_of_their_functions() -> None:
-    """They are optimal, so that lambda^2 L is lambda^2 U, which is |g|^2 / 2 as nothing is lost."""
+    """They are optimal, so that lambda^2 L is lambda^2 U, which is |g|^2 / 2 without a loss."""
     problem = checker.read_problem(without_loss()["problem"])
     for knot in checker.list_of_knots(problem, without_loss()["path"]):
         assert knot.gap == 0
@@ -1136,7 +1160,10 @@ def test_an_error_of_the_kernel_counts_against_a_piece() -> None:
 
 @pytest.mark.parametrize(("gap", "value"), [(Fraction(0), 0), (Fraction(1, 2), Fraction(49, 8))])
 def test_the_curvature_of_a_piece_of_the_exact_path(gap: Fraction, value: Fraction) -> None:
-    """From lambda = 8 to 1 both dlambda t'dalpha and |A'dalpha|^2 are 49/2: the difference of 1 + gap and 1 + gap / 2 is left."""
+    """From lambda = 8 to 1 both dlambda t'dalpha and |A'dalpha|^2 are 49/2.
+
+    The difference of 1 + gap and 1 + gap / 2 is left.
+    """
     problem = checker.read_problem(without_loss()["problem"])
     first, second = checker.list_of_knots(problem, without_loss()["path"])
     assert checker.curvature(problem.space, first, second, gap) == value

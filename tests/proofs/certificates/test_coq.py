@@ -1,4 +1,7 @@
-"""A certificate becomes a theorem: its bytes stand in the Coq file, Coq checks it, and a sentence says what is wrong or not covered."""
+"""Certificates as Coq theorems about their bytes, and messages about refused ones.
+
+A message states that a certificate is wrong, or not covered.
+"""
 
 from __future__ import annotations
 
@@ -61,14 +64,14 @@ NEEDS_COQ = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not
 
 
 def written(folder: Path, name: str, document: Any) -> Path:
-    """The file of a certificate in a folder."""
+    """Write a certificate to a file in a folder and return its path."""
     path = folder / name
     path.write_text(json.dumps(document), encoding="ascii")
     return path
 
 
 def verify(*files: Path) -> tuple[int, str]:
-    """The exit status and the output of `verify --prove`, its lines joined."""
+    """Return the exit status and the output of `verify --prove`, its lines joined."""
     answer = CliRunner().invoke(app, ["verify", "--prove", *map(str, files)])
     return answer.exit_code, " ".join(answer.output.split())
 
@@ -213,7 +216,7 @@ def test_coq_itself_refuses_an_interval_without_the_optimum(tmp_path: Path) -> N
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the program belongs, in a cache of its own."""
+    """Return the path of the checker program in a cache of the test."""
     folder = tmp_path / "cache"
     folder.mkdir()
     monkeypatch.setattr("equimargin.proofs.coq.program.cache", lambda: folder)
@@ -350,7 +353,7 @@ def test_the_program_takes_the_numbers_of_rows_as_integers_alone(tmp_path: Path)
 
 @BOTH
 def test_the_program_refuses_a_ray_that_is_none(tmp_path: Path) -> None:
-    """Multipliers that do not cancel, and weights of which a row of the ray has a finite one."""
+    """The multipliers do not cancel, or the weights have a finite one in a row of the ray."""
     problem, dual = WITHOUT_POINT["problem"], WITHOUT_POINT["dual"]
     assert (
         coq.answer(coq.build(), written(tmp_path, "ray.json", WITHOUT_POINT))
@@ -374,7 +377,10 @@ def test_the_program_refuses_a_ray_that_is_none(tmp_path: Path) -> None:
 
 @BOTH
 def test_the_program_refuses_a_matrix_that_is_not_semidefinite(tmp_path: Path) -> None:
-    """A margin problem needs K >= 0, a linear program does not; and what a certificate says of that has to be so."""
+    """A margin problem needs K >= 0, a linear program does not.
+
+    A certificate's statement about that has to be true.
+    """
     signs, multipliers = [1, -1], {"rows": [0, 1], "numerators": [1, 1], "denominator": 1}
     indefinite = certificate(
         solve(one_norm_classification(INDEFINITE, signs, 1.0, precomputed()), tol=1e-9)
@@ -432,7 +438,10 @@ WRONG_PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
     "multipliers that are too few": ("dual", {"z": [1]}),
     "a point of no name": ("primal", {"u": [0, 0, 0]}),
 }
-"""Changes of a part of the quadratic program, of three unknowns and two rows, that leave no program or no point."""
+"""Changes of a quadratic program or its points that make the file unreadable.
+
+The program has three unknowns and two rows.
+"""
 
 
 @BOTH
@@ -461,7 +470,10 @@ def test_a_program_under_another_schema_is_not_read(schema: str, tmp_path: Path)
 
 @BOTH
 def test_a_program_whose_matrices_would_fill_the_memory_is_not_read(tmp_path: Path) -> None:
-    """3,500 unknowns without a constraint: the triangle of P and its mirror image have more than ten million zeros."""
+    """3,500 unknowns without a constraint.
+
+    The triangle of P and its mirror image have more than ten million zeros.
+    """
     n = 3500
     empty: dict[str, Any] = {key: [] for key in ("P", "A", "b", "G", "h", "cones")}
     document = signed(
@@ -478,7 +490,11 @@ def test_a_program_whose_matrices_would_fill_the_memory_is_not_read(tmp_path: Pa
 
 @BOTH
 def test_the_program_refuses_what_a_point_of_a_program_does_not_prove(tmp_path: Path) -> None:
-    """Ends too near, a slack outside its cone, multipliers that do not separate, a direction that ascends, a P that is indefinite."""
+    """Each of six changes is refused.
+
+    They are ends too close, an indefinite P, a slack outside its cone, multipliers that
+    do not separate, a direction that ascends.
+    """
     cone, quadratic, infeasible, endless = (
         PROGRAMS[name] for name in ("cone", "quadratic", "infeasible", "endless")
     )
@@ -502,7 +518,7 @@ def test_the_program_refuses_what_a_point_of_a_program_does_not_prove(tmp_path: 
 
 @BOTH
 def test_the_program_refuses_prices_above_one(tmp_path: Path) -> None:
-    """Multipliers of a linear program within their costs that break B'u <= 1, and a price that is just 1."""
+    """Multipliers within their costs break B'u <= 1, after a price of exactly 1."""
     for document in (VECTORS, ONE_NORM):
         dual = document["dual"]
         wrong = signed(

@@ -1,4 +1,4 @@
-"""A certified path keeps its gap at every lambda of its range, and is refused where somebody changes it."""
+"""Certificates of paths: the gap holds at every lambda, and changes are refused."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def path_of(problem: MarginProblem, lambda_min: float = 1e-2) -> RegularizationP
 
 
 def of_family(family: str, seed: int = 0) -> MarginProblem:
-    """A small problem with a path, whose exact optima are quickly found."""
+    """Return a small problem with a path whose exact optima are quickly computed."""
     kernel = polynomial(2, 0.5, 1.0) if seed % 2 else linear()
     return as_a(MarginProblem, sample_problem(family, kernel, n=7, seed=seed))
 
 
 def proved(document: Any) -> checker.PathClaim:
-    """What the checker accepts; a ValueError where it does not."""
+    """Return the claim that the checker accepts, or raise ValueError."""
     return checker.check_path(json.dumps(document).encode())
 
 
@@ -137,7 +137,7 @@ def test_the_objective_of_the_file_is_that_of_the_path() -> None:
 
 
 def tampered(document: dict[str, Any], change: Callable[[Any], None]) -> dict[str, Any]:
-    """A certificate that is changed and signed again."""
+    """Return a certificate that is changed and signed again."""
     changed = copy.deepcopy(document)
     change(changed)
     return mutant.signed(changed)
@@ -187,7 +187,7 @@ def test_no_changed_path_is_accepted_with_a_false_gap(family: str) -> None:
 
 
 def test_a_false_gap_would_be_noticed() -> None:
-    """The oracle of the mutations says no where the multipliers of a point are nearly all gone."""
+    """The oracle of the mutations rejects a path with halved multipliers."""
     document = path_certificate(path_of(of_family("svm.nobias")), gap=1e-6)
     for point in document["path"]["points"]:
         point["numerators"] = [numerator // 2 for numerator in point["numerators"]]
@@ -196,7 +196,10 @@ def test_a_false_gap_would_be_noticed() -> None:
 
 
 def public(name: str) -> MarginProblem:
-    """Document P's data, all pairs by an RBF kernel, or the first queries of MQ2008."""
+    """Return the problem of document P's data, or of the first queries of MQ2008.
+
+    Document P's data have all pairs and an RBF kernel.
+    """
     if name == "mq2008":
         data = load(SHARED / "mq2008" / "S1.txt")
         assert data.qid is not None
@@ -233,7 +236,7 @@ def test_public_data_have_certified_paths(name: str, pairs: int) -> None:
 
 
 def without_middle(points: list[Any]) -> list[Any]:
-    """The points without three, whose changes the one after them lists, too."""
+    """Return the points without three; the one after them lists their changes, too."""
     middle, later = len(points) // 2, len(points) // 2 + 3
     changes: dict[int, int] = {}
     for point in points[middle : later + 1]:
@@ -248,7 +251,11 @@ def without_middle(points: list[Any]) -> list[Any]:
 def test_what_has_no_certified_path_is_a_sentence() -> None:
     path = path_of(PROBLEMS["svm.soft"](), 1.0)
     with pytest.raises(ValueError, match=r"a one-norm problem has no certificate"):
-        path_certificate(regularization_path(one_norm_ranking([[0.0], [1.0]], [0, 1], None)))  # type: ignore[arg-type]
+        path_certificate(
+            regularization_path(
+                one_norm_ranking([[0.0], [1.0]], [0, 1], None)  # type: ignore[arg-type]
+            )
+        )
     with pytest.raises(ValueError, match="the path ends at lambda"):
         path_certificate(path, float(path.lambdas[-1]) / 10)
     with pytest.raises(ValueError, match="is empty"):

@@ -1,4 +1,7 @@
-"""Certificates of any convex program: what is proven is accepted, and what is changed on purpose is refused or still true."""
+"""Certificates of convex programs: proven ones are accepted, false ones refused.
+
+A certificate that is changed on purpose is refused or still true.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, pro
 from equimargin.testing import programs
 
 CONE = program_from_arrays(None, [3, 4], G=[[0, 0], [-1, 0], [0, -1]], h=[1, 0, 0], cones=[3])
-"""min 3 x1 + 4 x2 over the unit disc, whose optimum is -5."""
+"""Program min 3 x1 + 4 x2 over the unit disc; its optimum is -5."""
 
 
 @given(programs())
@@ -103,7 +106,7 @@ def test_numbers_of_any_length_are_written_and_read(tmp_path: Path) -> None:
 
 
 def singular(n: int, rank: int) -> Program:
-    """min 1/2 |B'x|^2 - (B e)'x, whose optimum is -|e|^2 / 2."""
+    """Return the program min 1/2 |B'x|^2 - (B e)'x; its optimum is -|e|^2 / 2."""
     B = np.random.default_rng(n).integers(-9, 10, (n, rank)).astype(np.float64)
     return program_from_arrays(B @ B.T, -B.sum(axis=1))
 
@@ -126,7 +129,10 @@ def test_a_singular_matrix_of_many_unknowns_is_proved_by_as_many_pivots_as_its_r
 
 @pytest.mark.parametrize("place", [0, 700, -1])
 def test_a_singular_matrix_that_is_changed_is_refused(place: int) -> None:
-    """A diagonal entry that is smaller by any amount makes it indefinite; the dual point is left out, which P's change would spoil too."""
+    """A diagonal entry that is smaller by any amount makes the matrix indefinite.
+
+    The dual point is removed because the change of P would invalidate it, too.
+    """
     program = singular(70, 5)
     outcome = program_optimum(program)
     assert isinstance(outcome, Optimum)

@@ -1,4 +1,4 @@
-"""Lagrangian duals that are derived by machine, against those that are declared, right and misprinted."""
+"""Lagrangian duals derived automatically, against declared duals and misprints."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ POINTS, SCORES = (
     np.array([2.0, 1.0, 0.0, 0.0, 1.0]),
 )
 READ_OUTS = {"svm.hard.bias.as_printed", "rank.l2.value.as_printed", "ord.hard.rank_hard.unscaled"}
-"""Misprints of how a solution is read, not of a problem: what they declare is right."""
+"""Misprints in the reading of a solution; the problems that they declare are right."""
 MISPRINTED = {
     "svm.soft.dual.as_printed": "svm.soft.primal",
     "svr.l1.dual.as_printed": "svr.l1.primal",
@@ -60,14 +60,20 @@ MISPRINTED = {
     "ord.implicit.rank_l1": "ord.implicit.dual",
     "ord.implicit_l2.dual.of_half": "ord.implicit_l2.primal",
 }
-"""Every control, and the declaration that it must not be dual to."""
+"""Every control, with the declaration to which it must not be dual."""
 ONE_OPTIMUM_HERE = {"svm.onenorm.free", "svm.penalized.primal", "ord.implicit.neighbours"}
-"""Controls whose optimum is the right one on the data of this test: nothing but their numbers tells them from the dual."""
+"""Controls with the right optimum on the data of this test.
+
+Only their coefficients distinguish them from the dual.
+"""
 SECONDS = 300.0
 
 
 def grid(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Four points in eighths, and scores with one point of its own level and both classes."""
+    """Return four points in eighths, and their scores.
+
+    The scores have one point of its own level and both classes.
+    """
     rng = np.random.default_rng(seed)
     return rng.integers(-40, 41, (4, 3)) / 8, rng.permutation([2.0, 1.0, 0.0, 0.0])
 
@@ -78,7 +84,7 @@ def problem_of(
     C: float = 0.5,
     data: tuple[np.ndarray, np.ndarray] = (POINTS, SCORES),
 ) -> Problem:
-    """A problem on a grid, with numbers that every declaration computes with exactly."""
+    """Return a problem on a grid; every declaration computes exactly with its numbers."""
     points, scores = data
     task = get_task(family)
     y = {
@@ -101,7 +107,10 @@ def problem_of(
 
 
 def takes_no_differences(family: str) -> bool:
-    """Whether a family's declarations take no differences of the features of K, which are exact floats for a linear kernel only."""
+    """Return True if a family's declarations take no differences of the features of K.
+
+    The features are exact floats for a linear kernel only.
+    """
     return not family.startswith(("rank", "rvm"))
 
 
@@ -116,7 +125,7 @@ def declared(dual: str, problem: AnyProblem) -> Form:
 
 
 def are_one(first: Form, second: Form) -> bool:
-    """Return True if the two forms are one, number by number."""
+    """Return True if the two forms are equal up to renaming, number by number."""
     return (
         RenamingSearch(ColourRefinement(first), ColourRefinement(second), Clock(SECONDS)).run()
         is not None
@@ -124,7 +133,10 @@ def are_one(first: Form, second: Form) -> bool:
 
 
 def reason_of(primal: str, dual: str, problem: AnyProblem) -> Reason | None:
-    """Return the reason of the dual; one found holds when it is replayed, and is the dual of the primal."""
+    """Return the equivalence proof of the dual, or None.
+
+    Check that it replays and is the dual of the primal.
+    """
     reason = dual_reason(primal, dual, problem, SECONDS)
     if reason is not None:
         assert reason.holds(stated_form(primal, problem), stated_form(dual, problem))
@@ -135,7 +147,7 @@ def reason_of(primal: str, dual: str, problem: AnyProblem) -> Reason | None:
 
 
 def test_the_duals_of_all_primals_are_known() -> None:
-    """31 of the documents; a form that is entered with a dual beside it is one more."""
+    """31 of the documents; each form that is registered with its dual adds one."""
     assert len([id for id in DUAL_OF if not id.startswith("test.")]) >= 31
 
 
@@ -153,7 +165,10 @@ def test_the_derived_dual_is_the_declared_one(primal: str, dual: str) -> None:
 
 @pytest.mark.parametrize(("primal", "dual"), DUAL_OF.items())
 def test_so_it_is_on_other_data(primal: str, dual: str) -> None:
-    """Entry by entry both duals are polynomials in the data: equal at points drawn at random, they are equal."""
+    """Entry by entry both duals are polynomials in the data.
+
+    Equal at random points, they are equal.
+    """
     for seed in (1, 2):
         assert (
             reason_of(
@@ -167,7 +182,10 @@ def test_so_it_is_on_other_data(primal: str, dual: str) -> None:
     "primal", [id for id in DUAL_OF if "onenorm" in id or id.startswith("rvm")]
 )
 def test_a_point_of_one_number_is_a_row_like_any_other(primal: str) -> None:
-    """A price of such a point has one unknown w_j of a linear kernel: it is no bound, and no other price takes its place."""
+    """A price of such a point has one variable w_j of a linear kernel.
+
+    It is no bound, and no other price takes its place.
+    """
     points = np.array([[2.0, 0.0], [0.0, -1.25], [0.0, 0.0], [-2.0, -0.25], [1.0, 0.0]])
     family = REGISTRY[primal].family
     assert (
@@ -178,7 +196,10 @@ def test_a_point_of_one_number_is_a_row_like_any_other(primal: str) -> None:
 
 @pytest.mark.parametrize("primal", [id for id in DUAL_OF if id.endswith((".margin", ".beta"))])
 def test_a_row_of_one_number_is_a_bound(primal: str) -> None:
-    """With one feature, rows and norms have one number; with two opposite ones a point of 0 has none."""
+    """With one feature, rows and norms have one entry.
+
+    With two opposite features a point of 0 has none.
+    """
     family = REGISTRY[primal].family
     for points in (
         [[-2.0], [-1.0], [0.0], [2.0]],
@@ -227,7 +248,8 @@ def test_the_derived_dual_of_the_tutorial_is_its_equation() -> None:
     problem = problem_of("svm.soft", linear())
     assert isinstance(problem, MarginProblem)
     dual = derived("svm.soft.primal", problem)
-    signed = problem.rows.s[:, None] * POINTS  # dyadic: products are exact
+    # The points are dyadic: products are exact.
+    signed = problem.rows.s[:, None] * POINTS
     assert (floats(dual.H) == signed @ signed.T).all()  # (26) with the 1/2
     assert floats(dual.g).tolist() == [-1] * 5
     assert (floats(dual.E[0] / dual.E[0, 0]) == problem.rows.s / problem.rows.s[0]).all()
@@ -239,7 +261,7 @@ def test_the_derived_dual_of_the_tutorial_is_its_equation() -> None:
     "family", ["svm.soft", "svm.l2", "svr.l1", "rank.l1", "rvm", "rank.onenorm", "svm.onenorm"]
 )
 def test_one_number_changed_anywhere_is_seen(family: str) -> None:
-    """A bound at 0 is the same with any positive factor; every other number is compared."""
+    """A bound at 0 is unchanged by a positive factor; every other number is compared."""
     problem, ids = problem_of(family, linear()), (f"{family}.primal", f"{family}.dual")
     reason = present(reason_of(*ids, problem))
     one, other = (
@@ -294,7 +316,7 @@ def test_at_the_margin_one_the_optimum_is_that_of_the_family(family: str) -> Non
 
 
 def test_only_a_margin_over_the_unit_ball_is_scaled() -> None:
-    """max t over t <= a x, |x| <= s and s <= 1, and what it must not be: each change is another program."""
+    """max t over t <= a x, |x| <= s and s <= 1; each change is another program."""
     rows = program_from_arrays(None, [-1, 0, 0], None, [], [[1, -2, 0], [0, 0, 1]], [0, 1])
     norm = np.array([array([0, 0, 1]), array([0, 1, 0])])
     right = at_margin_one(make_form(rows), norm)
@@ -335,7 +357,7 @@ def floats(numbers: Any) -> np.ndarray:
 
 
 def nudged(values: Any) -> Any:
-    """Return the same with a 2^-60 of its first entry more in it, of 1 where that is 0."""
+    """Return a copy whose first entry v is increased by 2^-60 |v|, or by 2^-60 at 0."""
     changed = values.copy()
     changed.ravel()[0] += (abs(changed.ravel()[0]) or 1) * array([Fraction(1, 2**60)])[0]
     return changed

@@ -1,4 +1,4 @@
-"""Every step of a reason refuses where it would change the optimum."""
+"""Steps of equivalence proofs, refused where they would change the optimum."""
 
 from __future__ import annotations
 
@@ -33,7 +33,11 @@ from oracles.reasons import Replay
 
 
 def form() -> Form:
-    """min x^2/2 + x z + 2 z + w  over  x + w = 1, x >= 0, z >= 0, x + z <= 4, 2 x + 2 z <= 9, -x - z <= -4."""
+    """Return the form of a quadratic program in x, z and w.
+
+    min x^2/2 + x z + 2 z + w over x + w = 1, x >= 0, z >= 0, x + z <= 4, 2 x + 2 z <=
+    9, -x - z <= -4.
+    """
     P = [[1, 1, 0], [1, 1, 0], [0, 0, 0]]
     G = [[-1, 0, 0], [0, -1, 0], [1, 1, 0], [2, 2, 0], [-1, -1, 0]]
     return make_form(program_from_arrays(P, [0, 2, 1], [[1, 0, 1]], [1], G, [0, 0, 4, 9, -4]))
@@ -120,7 +124,10 @@ def test_an_unknown_whose_objective_may_decrease_is_neither_fixed_nor_left_out()
 def test_a_forcing_constraint_is_used_only_where_it_keeps_the_optimum(
     equation: tuple[int, int, int], bounds: list[tuple[int, int]], costs: tuple[int, int, int]
 ) -> None:
-    """The equation is a'x = 0, and some unknowns have lower bounds, some below 0: where x = 0 is not forced, the step refuses."""
+    """Where x = 0 is not forced, the step refuses.
+
+    The equation is a'x = 0, and some variables have lower bounds, some below 0.
+    """
     rows = [[-1 if j == k else 0 for j in range(3)] for k, _ in bounds]
     given = program_from_arrays(
         np.eye(3), costs, [equation], [0], rows or None, [-low for _, low in bounds]
@@ -153,7 +160,10 @@ def test_a_forcing_constraint_is_used_only_where_it_keeps_the_optimum(
 def test_a_projection_has_the_optimum_of_its_program(
     rows: list[tuple[int, int, int]], ends: list[int]
 ) -> None:
-    """The last unknown has no cost: without it and with it the exact optimum is one, and no point is feasible in one alone."""
+    """The last variable has no cost: without it the exact optimum is equal.
+
+    Neither program alone is infeasible.
+    """
     given = program_from_arrays(
         [[1, 0, 0], [0, 2, 0], [0, 0, 0]], [1, -1, 0], None, [], rows, ends[: len(rows)]
     )
@@ -173,7 +183,7 @@ def program_of(form: Form) -> Any:
 
 
 def optimal_value(found: Any) -> Any:
-    """The optimum, or the kind of an answer without one."""
+    """Return the optimum, or the type of a result that has none."""
     return found.value if isinstance(found, Optimum) else type(found)
 
 
@@ -222,7 +232,10 @@ def test_opposite_inequalities_and_other_constants_are_told_apart() -> None:
 
 
 def test_an_equation_solved_for_an_unknown_leaves_its_constant_in_the_others() -> None:
-    """x + w = 1 in x + 2 w + z = 5, 3 w <= 7 and w^2 / 2 leaves -x + z = 3, -3 x <= 4 and (1 - x)^2 / 2."""
+    """x + w = 1 is used in x + 2 w + z = 5, 3 w <= 7 and w^2 / 2.
+
+    It leaves -x + z = 3, -3 x <= 4 and (1 - x)^2 / 2.
+    """
     P = [[0, 0, 0], [0, 0, 0], [0, 0, 1]]
     left = Elimination(0, 2).apply(
         make_form(

@@ -1,4 +1,4 @@
-"""Reasons that hold for all values of the parameters of two problems."""
+"""Equivalence proofs of two problems for all values of their parameters."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DATA = {
     "C": 2.0,
 }
 SECONDS = 60.0
-"""Seconds that a reason may take here."""
+"""Seconds that an equivalence proof may take here."""
 
 
 def for_all(a: Any, b: Any, data: Any = DATA) -> Any:
@@ -48,7 +48,7 @@ def for_all(a: Any, b: Any, data: Any = DATA) -> Any:
 def test_a_reason_for_all_data_replays_at_any_values_of_the_parameters(
     values: list[int], C: int
 ) -> None:
-    """Zeros and equal points too, at which other steps would be shorter."""
+    """This includes zeros and equal points, at which other steps would be shorter."""
     found = for_all(soft_of_parameters, soft_dual_of_parameters)
     data = {**DATA, "X": np.array(values, dtype=np.float64).reshape(3, 2), "C": float(C)}
     first, second = (
@@ -60,7 +60,7 @@ def test_a_reason_for_all_data_replays_at_any_values_of_the_parameters(
 
 
 def test_a_parameter_that_no_row_is_left_of_is_no_obstacle() -> None:
-    """cvxpy leaves out constraints without entries, and their parameters with them."""
+    """cvxpy removes constraints without entries, and their parameters with them."""
 
     def with_an_empty_row(d: Any) -> Any:
         problem = soft_dual_of_parameters(d)
@@ -75,7 +75,7 @@ def test_a_parameter_that_no_row_is_left_of_is_no_obstacle() -> None:
 
 
 def _without_half(d: Any) -> Any:
-    """Right where X = 0, wrong elsewhere."""
+    """Return a dual that is right at X = 0 only."""
     problem = soft_dual_of_parameters(d)
     X = next(parameter for parameter in problem.parameters() if parameter.name() == "X")
     (a,) = problem.variables()
@@ -85,7 +85,7 @@ def _without_half(d: Any) -> Any:
 
 
 def _other_cost(d: Any) -> Any:
-    """Right at C = 2 alone, which is what the data say."""
+    """Return a dual that is right at C = 2 only, the value in the data."""
     problem = soft_dual_of_parameters({**d, "C": 2.0})
     (a,) = problem.variables()
     return cp.Problem(problem.objective, [*problem.constraints[:2], a <= 2.0])
@@ -102,7 +102,10 @@ def _without_parameters(d: Any) -> Any:
 
 
 def _not_affine(d: Any) -> Any:
-    """A product of parameters is not affine in them: cvxpy compiles their values."""
+    """Return a dual with a product of parameters, which is not affine in them.
+
+    cvxpy compiles their values.
+    """
     problem = soft_dual_of_parameters(d)
     C = next(parameter for parameter in problem.parameters() if parameter.name() == "C")
     (a,) = problem.variables()
@@ -117,7 +120,7 @@ def test_values_read_after_a_declaration_is_built_are_no_obstacle(id: str) -> No
 
 
 def test_a_scale_that_is_a_parameter_is_no_number() -> None:
-    """z = C x holds where C is above 0, and nothing is claimed of a C that may be negative."""
+    """z = C x holds for C > 0; nothing is claimed of a possibly negative C."""
 
     def paid(d: Any) -> Any:
         x, C = cp.Variable(), cp.Parameter(name="C", nonneg=d["signed"], value=d["C"])
@@ -146,7 +149,10 @@ def test_a_scale_that_is_a_sum_of_parameters_is_claimed_of_no_data_but_those_dra
 
 
 def weighted(d: Any) -> Any:
-    """A weight of every square: the quadratic term depends on parameters."""
+    """Return a primal with a weight of every square.
+
+    Its quadratic term depends on parameters.
+    """
     X, c = (
         cp.Parameter(d["X"].shape, name="X", value=d["X"]),
         cp.Parameter(2, nonneg=True, name="c", value=d["c"]),
@@ -170,7 +176,7 @@ def weighted_dual(d: Any, factor: float = 1.0) -> Any:
 
 
 def weighted_half(d: Any) -> Any:
-    """The primal in v = 2 w."""
+    """Return the primal of `weighted` in v = 2 w."""
     X, c = (
         cp.Parameter(d["X"].shape, name="X", value=d["X"]),
         cp.Parameter(2, nonneg=True, name="c", value=d["c"]),
@@ -186,7 +192,7 @@ def _weighted_twice(d: Any) -> Any:
 
 
 def _weighted_first(d: Any) -> Any:
-    """The first weight for both squares: right where the weights are equal."""
+    """Return a dual with the first weight for both squares: right for equal weights."""
     problem = weighted_dual(d)
     c = next(parameter for parameter in problem.parameters() if parameter.name() == "c")
     w = next(variable for variable in problem.variables() if variable.size == 2)
@@ -226,13 +232,16 @@ def test_a_wrong_weight_is_no_reason_for_all_data(b: Any, data: Any) -> None:
 
 
 def ridged(d: Any) -> Any:
-    """The weight of the squares is a parameter."""
+    """Return a primal with a parameter as the weight of the squares."""
     w, C = cp.Variable(d["X"].shape[1]), cp.Parameter(nonneg=True, name="C", value=d["C"])
     return cp.Problem(cp.Minimize(C * cp.sum_squares(w) / 2 + cp.sum(cp.pos(1 - d["X"] @ w))))
 
 
 def ridged_dual(d: Any, bound: float = 0.0, weight: float = 0.5) -> Any:
-    """The dual in v, where a = C v: the unknowns are scaled by a parameter, and pivots are parameters."""
+    """Return the dual in v, where a = C v.
+
+    The variables are scaled by a parameter, and pivots are parameters.
+    """
     v, C = cp.Variable(len(d["X"])), cp.Parameter(nonneg=True, name="C", value=d["C"])
     return cp.Problem(
         cp.Maximize(C * (cp.sum(v) - weight * cp.sum_squares(d["X"].T @ v))),
@@ -241,7 +250,7 @@ def ridged_dual(d: Any, bound: float = 0.0, weight: float = 0.5) -> Any:
 
 
 def _bounded_at_two(d: Any) -> Any:
-    """Right at C = 2 alone, which is what the data say."""
+    """Return a dual that is right at C = 2 only, the value in the data."""
     return ridged_dual(d, bound=2.0)
 
 
@@ -251,7 +260,7 @@ def _without_the_half(d: Any) -> Any:
 
 @pytest.mark.parametrize("C", [0.25, 1.0, 2.0, 3.0, 7.0])
 def test_unknowns_may_be_scaled_by_a_parameter_that_is_above_zero(C: float) -> None:
-    """The reason in the parameter, put into numbers here, replays on the programs of other values than those of which it was found."""
+    """The proof in the parameter, evaluated at other values, replays on their programs."""
     found = present(for_all(ridged, ridged_dual))
     assert (found.names, found.above_zero) == (("C",), ("C",))
     data = {**DATA, "C": C}
@@ -271,7 +280,7 @@ def test_unknowns_may_be_scaled_by_a_parameter_that_is_above_zero(C: float) -> N
 
 
 def _number_at(v: Any, C: Fraction) -> Any:
-    """A quotient in the root of C as a number."""
+    """Return the value of a quotient in the root of C."""
     if not isinstance(v, Quotient):
         return v
     total = Fraction(0)

@@ -1,4 +1,7 @@
-"""Reasons why two programs have one optimum: found, replayed by an independent judge, and never found where they differ."""
+"""Equivalence proofs of two programs: found, replayed, and never found in error.
+
+An independent judge replays them.
+"""
 
 from __future__ import annotations
 
@@ -26,20 +29,26 @@ from narrow import present
 from oracles.reasons import assert_replays
 
 SECONDS = 60.0
-"""Seconds that a reason may take here: they take a tenth of one."""
+"""Seconds that an equivalence proof may take here: it takes a tenth of one."""
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 WITH_CONES = {"svm.hard.margin", "svm.nobias_hard.margin", "rank.hard.margin"}
 """Formulations with second-order cones, whose optima are irrational."""
 OF_OTHER_ROWS = {"rank.oneslack"}
-"""Formulations with rows for subsets of the pairs: another form is their equal by no renaming."""
+"""Formulations with rows for subsets of the pairs: no renaming maps others to them."""
 WITHOUT_REASON = {
     frozenset(("ord.hard.dual", other)) for other in ("ord.hard.neighbours", "ord.hard.rank_hard")
 }
-"""Pairs of a dual and a primal with other rows than the dual's own primal, which is theirs by a projection."""
+"""Pairs of a dual and a primal whose rows are not those of the dual's own primal.
+
+A projection relates the two primals.
+"""
 
 
 def plain(family: str, seed: int) -> Any:
-    """A problem of three points with integer features, and costs whose square roots are exact."""
+    """Return a problem of three points with integer features.
+
+    The square roots of its costs are exact.
+    """
     rng = np.random.default_rng(seed)
     X, y = rng.integers(-3, 4, (3, 2)).astype(np.float64), np.array([2.0, 0.0, 1.0])
     made = sample_problem(family, n=3)
@@ -47,7 +56,7 @@ def plain(family: str, seed: int) -> Any:
 
 
 def rebuilt(made: Any, X: Any, y: Any) -> Any:
-    """The same settings on other data, at C = 4 where it is finite."""
+    """Return a problem with the settings of `made` on other data, at C = 4 if finite."""
     data: dict[str, Any] = {
         "X": X,
         "y": y,
@@ -75,7 +84,7 @@ def between(one: StatedProgram, other: StatedProgram) -> Reason | None:
 
 @pytest.mark.parametrize("family", CANONICAL)
 def test_all_pairs_of_a_family_have_a_reason_that_an_independent_judge_replays(family: str) -> None:
-    """44 pairs in all; a form with a row for every subset is the one exception that needs none."""
+    """There are 44 pairs; a form with a row for every subset is the only exception."""
     problem = plain(family, seed=1)
     forms = {
         id: entry
@@ -136,7 +145,7 @@ def programs(draw: Any) -> Arrays:
         return np.array(values, dtype=np.int64).reshape(shape)
 
     R, A, G, x = integers(squares, n), integers(equations, n), integers(rows, n), integers(n)
-    # a box: every one has an optimum
+    # Box constraints: every program has an optimum.
     G = np.vstack([G, np.eye(n, dtype=np.int64), -np.eye(n, dtype=np.int64)])
     h = np.concatenate([G[:rows] @ x + np.abs(integers(rows)), x + 3, 3 - x])
     return {
@@ -183,7 +192,7 @@ def permuted(arrays: Arrays, draw: Any) -> Arrays:
 
 
 def scaled(arrays: Arrays, draw: Any) -> Arrays:
-    """Unknowns and rows are multiplied."""
+    """Return the arrays with variables and rows multiplied by positive integers."""
     n, rows = len(arrays["q"]), len(arrays["h"])
     s = np.array(draw(st.lists(st.sampled_from([1, 2, 3, 5]), min_size=n, max_size=n)))
     u = np.array(draw(st.lists(st.sampled_from([1, 2, 3]), min_size=rows, max_size=rows)))
@@ -199,7 +208,7 @@ def scaled(arrays: Arrays, draw: Any) -> Arrays:
 
 
 def with_slack(arrays: Arrays, draw: Any) -> Arrays:
-    """The first inequality becomes an equation with a slack that is at least 0."""
+    """Return the arrays with the first inequality as an equation with a slack >= 0."""
     n, first = len(arrays["q"]), arrays["G"][:1]
     P = np.zeros((n + 1, n + 1), dtype=np.int64)
     P[:n, :n] = arrays["P"]
