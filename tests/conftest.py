@@ -1,4 +1,7 @@
-"""Before any test: one thread a process, and the hypothesis profile; and for tests of interrupts, a process that hears them."""
+"""Setup of all tests: one thread per process, hypothesis profile, interrupts.
+
+Tests of interrupts run in a process that receives SIGINT.
+"""
 
 import faulthandler
 import os
@@ -50,7 +53,10 @@ settings.load_profile(os.environ.get("EQUIMARGIN_PROFILE", "dev"))
 
 @pytest.fixture
 def hearing() -> Iterator[None]:
-    """What runs in the background (`nohup make check &`) ignores interrupts, and so do its children: not while they are tested."""
+    """Let the process and its children receive SIGINT during a test.
+
+    Processes in the background (`nohup make check &`) ignore it.
+    """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -1,4 +1,4 @@
-"""Where the tests find the tree, its examples, and the data that a checkout may have beside it."""
+"""Folders of the tree, its examples, and the data that a checkout may have next to it."""
 
 import importlib.util
 from pathlib import Path
@@ -22,13 +22,13 @@ ALL_TESTS = "not mutants and not benchmark"
 
 
 def example(name: str) -> ModuleType:
-    """A module of examples/ by its name, run anew."""
+    """Return a module of examples/ by its name, run anew."""
     (file,) = (ROOT / "examples").rglob(f"{name}.py")
     return module_of(file)
 
 
 def module_of(file: Path) -> ModuleType:
-    """A module by its file, run anew."""
+    """Return a module by its file, run anew."""
     spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec is not None
     assert spec.loader is not None

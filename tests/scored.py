@@ -18,7 +18,10 @@ small = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, ma
 
 @st.composite
 def rankings(draw: st.DrawFn) -> tuple[Array, Array, Any]:
-    """Draw y, f and qid: relevances with ties, queries of one level and of one row; f with ties, negative zeros and neighbouring floats."""
+    """Draw y, f and qid: relevances with ties, queries of one level and of one row.
+
+    f has ties, negative zeros and neighbouring floats.
+    """
     data: Relevances = draw(ranking_data(tails=False))
     m = len(data.y)
     coarse = st.integers(-2, 2).map(float) | st.just(-0.0)

@@ -1,4 +1,7 @@
-"""Programs of others as solvers: on drawn problems each agrees within its accuracy, and what is wrong with one is a disagreement."""
+"""Third-party programs as solvers: each agrees within its accuracy on drawn problems.
+
+A wrong result is a disagreement.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +40,11 @@ from narrow import as_a, present
 from places import HANG, ROOT, example
 
 RIGHT = (Agreement.AGREES, Agreement.INACCURATE)
-"""What is said of a program that solves the problem: its accuracy is its own, and need not be ours."""
+"""Agreements of a correct program, whose accuracy may differ from equimargin's."""
 
 
 def newton(X: Any, y: Any, C: float) -> Any:
-    """A fit function as in statsmodels: the constant first."""
+    """Fit as in statsmodels: the constant comes first."""
     found = solve(classification(X, y, C, loss="squared_hinge"), tol=1e-9)
     return SimpleNamespace(params=np.append(found.bias, present(found.w)))
 
@@ -62,7 +65,7 @@ ADAPTED: dict[str, tuple[Solver, tuple[str, ...]]] = {
 
 
 def judged(problem: Problem, solver: Solver) -> Any:
-    """The judgement of a solver's answer beside one that is proven to ten digits."""
+    """Return the assessment of a solver's answer, against one proven to ten digits."""
     evidence = [
         examine_solution(problem, solve(problem, tol=1e-10)),
         examine_solution(problem, solve(problem, solver, tol=1e-6)),
@@ -107,7 +110,7 @@ class Turned(SVC):  # type: ignore[misc]
     """An SVC that has the sign of its function wrong."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Turned:
-        """As SVC, of the other labels."""
+        """Fit SVC to the opposite labels."""
         super().fit(X, -np.asarray(y), sample_weight)
         return self
 
@@ -146,7 +149,10 @@ def test_a_mistake_is_a_disagreement(mistake: str) -> None:
 
 
 def test_the_bias_may_not_be_forgotten_nor_invented() -> None:
-    """A w without b gets the best one; the b of a problem that has none is refused, and the refusal is one failed answer."""
+    """A w without b gets the best b.
+
+    The b of a problem without bias is refused, and the refusal is one failed answer.
+    """
     problem = sample_problem("svm.nobias")
     biased = from_estimator(LinearSVC(loss="hinge", C=problem.C))
     assert biased.families == ("svm.nobias",)
@@ -322,7 +328,10 @@ def save_model(file, model):
     Path(file).write_text("\\n".join(lines) + "\\n")
 """,
 }
-"""The interfaces of LIBSVM and LIBLINEAR as far as they are called, over scikit-learn's copies: this environment need not have them."""
+"""Called parts of the interfaces of LIBSVM and LIBLINEAR, over scikit-learn's copies.
+
+The environment need not have them.
+"""
 
 
 @pytest.mark.parametrize("bias", [False, "penalized"])
@@ -358,7 +367,7 @@ def test_the_example_runs_and_finds_the_one_that_is_wrong(
 
 @pytest.mark.slow
 def test_check_solver_needs_nothing_of_the_tests() -> None:
-    """With the base dependencies and hypothesis alone: the import of everything else that the tests have is refused."""
+    """Only the base dependencies and hypothesis can be imported."""
     code = """
 import sys
 class Refused:

@@ -1,6 +1,6 @@
-"""The CPU time that a comparison may take: which answers are begun, in which order, and how long each may take.
+"""CPU time limit of a comparison: answers started, their order, and their time limits.
 
-What answers cost is made up, so that no test of it looks at a clock.
+The costs of answers are simulated, so that no test depends on a clock.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ Cost = Callable[[Any], tuple[float, float, float]]
 
 @dataclass
 class Costs:
-    """What answers cost, CPU seconds, wall seconds and those of compiling; and which were begun, with what they were allowed."""
+    """Simulated costs in seconds (CPU, wall, compilation), and started answers.
+
+    Each started answer is recorded with its limits.
+    """
 
     of: Cost
     clocks: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -58,7 +61,7 @@ class Costs:
 
 @pytest.fixture
 def costs(monkeypatch: pytest.MonkeyPatch) -> Costs:
-    """Costs of answers, 1 s each until a test says otherwise."""
+    """Return simulated costs of answers, by default 1 s each."""
     made = Costs(lambda job: (1.0, 1.0, 0.0))
     run = job.Job.run
 
@@ -75,7 +78,7 @@ def costs(monkeypatch: pytest.MonkeyPatch) -> Costs:
 
 
 def reasons(found: Comparison) -> dict[str, str]:
-    """Why answers were not begun, for lack of time."""
+    """Return the reasons of answers skipped for lack of time."""
     judged = [
         j
         for family in found.families
@@ -210,7 +213,10 @@ found = compare([classification(X, y), classification(X, y, bias=False)], solver
 skipped = {answer["solver"]: answer["reason"] for answer in found.answers if answer["agreement"] == "skipped"}
 print(json.dumps([seconds_foreseen(), found.done, found.total, found.exit_code, skipped]))
 """
-"""A comparison of some points, and what it has compiled: seconds as they are foreseen by the length of kernels, not by a clock."""
+"""Comparison of some points and the kernels it compiles.
+
+The seconds are estimated from the lengths of kernels, not measured.
+"""
 XOR = "np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0, -1.0])"
 MANY = (
     "(X := np.random.default_rng(0).normal(size=(600, 3))), np.where(X[:, 0] + X[:, 1] ** 2 > "
@@ -315,7 +321,10 @@ def test_where_others_want_the_cores_a_backend_has_as_much_more_time_on_the_wall
 
 @pytest.fixture
 def sleeping() -> Iterator[tuple[ProgramProblem, list[Any]]]:
-    """The problem of a family whose value map, which the proof of its optimum calls, takes half a second; and what it was called with."""
+    """Yield a problem whose value map takes half a second, and the map's arguments.
+
+    The proof of its optimum calls the map.
+    """
     family, called = Family("test.sleeping"), list[Any]()
 
     def value(number: Any, data: Any) -> Any:
@@ -337,7 +346,10 @@ def sleeping() -> Iterator[tuple[ProgramProblem, list[Any]]]:
 def test_the_proof_of_an_optimum_counts_from_the_first_comparison_on(
     sleeping: tuple[ProgramProblem, list[Any]],
 ) -> None:
-    """The total time is over then, and no answer is begun; a comparison that nobody asks for proves nothing."""
+    """The total time is then over, and no answer is started.
+
+    A comparison that is not iterated proves nothing.
+    """
     problem, called = sleeping
     stages = comparisons(problem, total_time=0.1)
     assert not called
@@ -384,7 +396,7 @@ print(json.dumps([found.done == found.total, found.interrupted, {a["solver"]: [a
 
 @pytest.mark.slow
 def test_an_answer_that_ends_its_process_has_failed_and_ends_no_other(tmp_path: Path) -> None:
-    """Whichever others were at work beside it."""
+    """The result does not depend on the other answers running at that time."""
     (tmp_path / "dying.py").write_text(DYING, encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(tmp_path)])}
     answer = subprocess.run(

@@ -1,4 +1,7 @@
-"""The conformance check of solvers: our own pass, a right one of a third party too, and wrong ones end in a sentence."""
+"""Conformance check of solvers: equimargin's and a correct third-party one pass.
+
+Wrong ones end in a sentence.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ class Libsvm:
     reference = True
 
     def refusal(self, problem: Problem) -> Refusal | None:
-        """Soft margins with the hinge and a bias, and nothing else."""
+        """Accept soft margins with hinge loss and a bias only."""
         if not (
             isinstance(problem, MarginProblem)
             and isinstance(problem.rows, Signed)
@@ -45,7 +48,7 @@ class Libsvm:
         return None if problem.convex else Refusal("a convex problem is needed")
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """One fit: LIBSVM takes no start, and looks at no clock."""
+        """Fit LIBSVM once; it has no warm start and no time limit."""
         assert isinstance(problem, MarginProblem)
         started, y = time.perf_counter(), problem.rows.y
         with warnings.catch_warnings():
@@ -90,11 +93,11 @@ class Wrong:
         return type(self).__name__
 
     def refusal(self, problem: Problem) -> Refusal | None:
-        """As SMO."""
+        """Return the refusal of SMO."""
         return SMO.refusal(problem)
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """As SMO."""
+        """Run SMO."""
         return SMO.run(problem, limits, warm_start)
 
 
@@ -102,7 +105,7 @@ class DoubledCost(Wrong):
     """Solves for twice the cost and reports it as the solution of the given problem."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """The wrong optimum."""
+        """Return the optimum of another cost."""
         return replace(
             SMO.run(problem.with_cost(2 * problem.C), limits, warm_start), problem=problem
         )
@@ -112,7 +115,7 @@ class AnotherProblem(Wrong):
     """Hands back the solution of the problem at twice the cost as it is."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """Another problem's solution."""
+        """Return another problem's solution."""
         return SMO.run(problem.with_cost(2 * problem.C), limits, warm_start)
 
 
@@ -120,7 +123,7 @@ class Curt(Wrong):
     """Refuses in one word."""
 
     def refusal(self, problem: Problem) -> Refusal | None:
-        """No sentence."""
+        """Refuse without a sentence."""
         return Refusal("no") if SMO.refusal(problem) else None
 
 
@@ -128,7 +131,7 @@ class Unwilling(Wrong):
     """Refuses everything."""
 
     def refusal(self, problem: Problem) -> Refusal | None:
-        """Always."""
+        """Refuse every problem."""
         return Refusal("not on a Monday")
 
 
@@ -136,7 +139,7 @@ class Silent(Wrong):
     """Never says why it stopped."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """Without a reason."""
+        """Return a solution without a reason."""
         return replace(SMO.run(problem, limits, warm_start), reason="")
 
 
@@ -144,7 +147,7 @@ class Unlimited(Wrong):
     """Looks at no limit of iterations."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """As far as it takes."""
+        """Run without an iteration limit."""
         return SMO.run(problem, replace(limits, max_iter=None), warm_start)
 
 
@@ -152,7 +155,7 @@ class Slow(Wrong):
     """Looks at no clock."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """Late where time is short."""
+        """Exceed a time limit."""
         started = time.process_time()
         while limits.time_limit is not None and time.process_time() < started + 1.2:
             pass
@@ -160,10 +163,10 @@ class Slow(Wrong):
 
 
 class Delayed(Wrong):
-    """Waits where time is short, as on a machine that has other work to do."""
+    """Solver that sleeps where time is short, as on a busy machine."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """In time, but for others."""
+        """Keep the CPU time limit but exceed it in wall time."""
         if limits.time_limit is not None and problem.family == "svm.soft":
             time.sleep(1.2)
         return SMO.run(problem, limits, warm_start)
@@ -173,7 +176,7 @@ class Deaf(Wrong):
     """Calls the callback and goes on."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """Whatever the callback says."""
+        """Ignore the result of the callback."""
         seen = limits.callback
         callback: Callback | None = (
             None if seen is None else lambda *shown: bool(seen(*shown)) and None
@@ -182,10 +185,10 @@ class Deaf(Wrong):
 
 
 class Stuck(Wrong):
-    """Hands back where it was started from."""
+    """Solver that returns its starting point."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """The start, as if it were the optimum."""
+        """Return the starting point as if it were the optimum."""
         found = SMO.run(problem, limits, None)
         return found if warm_start is None else replace(found, point=warm_start)
 
@@ -196,7 +199,7 @@ class Primal(Wrong):
     factor = 2.0
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """No proof of its own."""
+        """Return a point without multipliers."""
         found = replace(
             SMO.run(problem.with_cost(self.factor * problem.C), limits, warm_start), problem=problem
         )
@@ -207,7 +210,7 @@ class Bold(Wrong):
     """Calls a stationary point of a problem that is not convex an optimum."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """Optimal, whatever the kernel."""
+        """Report an optimum for every kernel."""
         found = SMO.run(problem, limits, warm_start)
         return found if problem.convex else replace(found, status=Status.OPTIMAL)
 

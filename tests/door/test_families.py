@@ -1,4 +1,4 @@
-"""Arrays are compared as the problems that they pose: the task is that of the data, or the one that is named."""
+"""Comparison of arrays as problems: the task is inferred from the data or named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line: what it prints, what it refuses, how it exits, and how little it loads."""
+"""Command line: output, refusals, exit status and imported modules."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def compare(*arguments: str) -> tuple[int, str]:
 
 
 def refusal(*arguments: str) -> str:
-    """The one sentence of a refused comparison."""
+    """Return the one sentence of a refused comparison."""
     status, output = compare(*arguments)
     assert status == 2, output
     assert "Traceback" not in output
@@ -120,7 +120,7 @@ def test_one_declaration_alone_is_undecided() -> None:
 def test_what_a_user_left_out_is_no_property_of_the_problem(
     arguments: list[str], reason: str
 ) -> None:
-    """Neither too large to declare nor without a solver: the verdict says what was not asked for, and is none."""
+    """The problem is declarable and has a solver; the verdict names what was excluded."""
     status, output = compare("xor", "--family", "svm.soft", *arguments)
     assert status == 4, output
     assert f"verdict: UNDECIDED - {reason}" in output
@@ -387,9 +387,9 @@ def test_show_prints_the_equation_and_its_source() -> None:
 
 
 def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> None:
-    """Of rows without a header, and of a header of numbers.
+    """Header detection: rows without a header, and a header of numbers.
 
-    A file that may be either is refused until somebody says which.
+    An ambiguous file is refused until the user says if it has a header.
     """
     rows = "".join(f"{i % 7}.5,{i * i % 5},{'yes' if i % 3 else 'no'}\n" for i in range(12))
     bare, years, doubtful = (tmp_path / f"{name}.csv" for name in ("bare", "years", "doubtful"))

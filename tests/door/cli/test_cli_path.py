@@ -145,7 +145,10 @@ def test_any_family_with_the_hinge_has_a_path_and_any_metric_of_its_task_chooses
 
 
 def test_another_file_is_scaled_as_the_first(tmp_path: Path) -> None:
-    """Half of the rows, scaled by themselves, would be other points; in other units they are the same."""
+    """Half of the rows, scaled by themselves, would be other points.
+
+    In other units they are the same.
+    """
     data = load("iris")
     rows = np.flatnonzero((data.X[:, 0] > 6) & (np.arange(100) % 2 == 1))
     a, b, file = tmp_path / "a.npz", tmp_path / "b.npz", tmp_path / "out.json"
@@ -566,7 +569,10 @@ def test_the_interval_of_any_lambda_meets_that_of_a_solver() -> None:
 def test_a_fold_that_ends_early_counts_where_it_touches_the_choice(
     events: int, expected: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One of five folds ends after the given number of breakpoints: far below the best lambda, or above all that are good."""
+    """One of five folds ends after the given number of breakpoints.
+
+    It ends far below the best lambda, or above all good ones.
+    """
     from equimargin import selection
 
     calls = 0

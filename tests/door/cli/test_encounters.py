@@ -1,4 +1,4 @@
-"""First encounters: what a person sees who tries `compare` on a file of their own, in a terminal or behind a pipe."""
+"""First use of `compare` on a user's file, in a terminal or behind a pipe."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ MARKS = "✓ agrees  ≈ inaccurate  ✗ disagrees  ! failed  - skipped   --expl
 
 
 def flowers(header: bool = True, sep: str = ",") -> str:
-    """Two species of iris, which no plane separates, as somebody exports them: the name of the species in the last column."""
+    """Return two species of iris as an exported table, the species in the last column.
+
+    No plane separates the two species.
+    """
     iris = load_iris()
     rows = [
         [*map(str, x), iris.target_names[t]]
@@ -47,7 +50,7 @@ def flowers(header: bool = True, sep: str = ",") -> str:
 
 
 def seen(folder: Path, *arguments: str, columns: int = 80) -> tuple[int, str]:
-    """The exit status of `compare`, and what stands in the terminal in the end."""
+    """Return the exit status of `compare` and the final screen of the terminal."""
     terminal = Terminal("compare", *arguments, columns=columns, folder=folder)
     status = terminal.finish()
     assert "Traceback" not in terminal.output, terminal.output
@@ -115,7 +118,7 @@ def test_a_file_of_letor(tmp_path: Path) -> None:
 
 
 class Frame:
-    """As much of a data frame of any library as an array is made of."""
+    """Minimal stand-in for a data frame of any library, convertible to an array."""
 
     def __init__(self, columns: dict[str, Any]) -> None:
         self.columns = columns
@@ -125,7 +128,10 @@ class Frame:
 
 
 def test_a_frame_in_python(tmp_path: Path) -> None:
-    """X as a frame that numpy can read, y as words, by their places; the same problem as that of the file."""
+    """X is a frame that numpy can read, y a list of words by position.
+
+    The problem is that of the file.
+    """
     (tmp_path / "flowers.csv").write_text(flowers())
     data = load(tmp_path / "flowers.csv")
     frame = Frame(dict(zip(data.columns or (), data.X.T, strict=True)))
@@ -165,7 +171,10 @@ def piped(command: str, folder: Path, text: str) -> subprocess.CompletedProcess[
 
 @pytest.mark.slow
 def test_a_pipe_at_both_ends(tmp_path: Path) -> None:
-    """Lines alone, the first proof among them as soon as it is there; the record may take the place of the page."""
+    """The output is plain lines, and the first proof is printed once it is found.
+
+    The JSON record may replace the page.
+    """
     answer = piped(f"$compare - {' '.join(FEW)} | cat", tmp_path, flowers(sep="\t"))
     assert (answer.returncode, answer.stderr) == (0, "")
     assert answer.stdout.startswith("standard input: classification, 100 rows: target `species`")
@@ -267,7 +276,7 @@ def test_a_page_of_all_families_fits_the_terminal(columns: int, tmp_path: Path) 
         assert head.endswith("AGREE")
         assert len(head) == columns
     assert " ".join(screen.split()).endswith(" ".join(MARKS.split()))
-    # no unit and no mark is torn from what it belongs to
+    # No unit and no mark is separated from its number by a line break.
     assert not re.search(r"(?m)^ *s\b|[✓≈✗]$| -$", screen)
 
 
@@ -284,7 +293,10 @@ def test_a_terminal_says_that_code_is_compiled(
 
 
 def test_ctrl_c_leaves_the_page_and_files_that_are_whole(tmp_path: Path) -> None:
-    """Answers that are there are printed, written and certified; a family without any says that it has no certificate."""
+    """Answers received so far are printed, written and certified.
+
+    For a family without answers the output says that it has no certificate.
+    """
     (tmp_path / "hard.csv").write_text(hard_ranking())
     outputs = (
         "--json",

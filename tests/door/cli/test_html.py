@@ -1,4 +1,7 @@
-"""The page of `compare --html`: whole, readable by anybody and without style, and nothing that a file holds runs or is loaded."""
+"""Page of `compare --html`: complete, accessible, readable without style, and inert.
+
+Nothing in a data file is run or loaded by the page.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ Between those of others there is a space.
 EMPTY = {"meta"}
 """Elements without an end."""
 LOADING = {"src", "srcset", "data", "action", "background", "poster", "style"}
-"""Attributes that may load something, or that a policy of style sheets does not reach."""
+"""Attributes that may load a resource, or that a style-sheet policy does not cover."""
 EVIL = "<script>alert('&')</script>"
 CHOSEN = ("--family", "svm.soft", "--solver", "CLARABEL", "--solver", "smo")
 
@@ -52,12 +55,12 @@ class Element:
         return " ".join("".join(self.parts).split())
 
     def all(self, tag: str) -> list[Element]:
-        """All elements of a tag below it."""
+        """Return all descendants with a tag."""
         found = [child for child in self.children if child.tag == tag]
         return found + [deeper for child in self.children for deeper in child.all(tag)]
 
     def everything(self) -> list[Element]:
-        """All elements below it."""
+        """Return all descendants."""
         return [each for child in self.children for each in (child, *child.everything())]
 
 
@@ -88,7 +91,10 @@ class Reader(HTMLParser):
 
 @pytest.fixture(scope="module")
 def found() -> Comparison:
-    """Two families of points that four labels cannot separate, controls included: answers that agree, disagree and are skipped."""
+    """Compare two families on points that no plane separates, controls included.
+
+    Answers agree, disagree and are skipped.
+    """
     X, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 1]]), np.array([-1.0, 1, 1, -1, -1])
     problems = [
         classification(X, y, 0.1, polynomial(2, 1, 1), loss) for loss in ("hinge", "squared_hinge")
@@ -98,7 +104,7 @@ def found() -> Comparison:
 
 @pytest.fixture(scope="module")
 def page(found: Comparison) -> Element:
-    """Its page."""
+    """Return the page of the comparison."""
     return Reader(found.to_html()).root
 
 
@@ -139,7 +145,7 @@ def test_it_is_one_page_in_a_language_with_a_title_and_nothing_to_load(
 
 
 def of_caption(page: Element, words: str) -> Element:
-    """The table whose caption begins with some words."""
+    """Return the table whose caption begins with given words."""
     (table,) = (
         table for table in page.all("table") if table.all("caption")[0].text.startswith(words)
     )
@@ -147,7 +153,7 @@ def of_caption(page: Element, words: str) -> Element:
 
 
 def read(table: Element) -> list[dict[str, str]]:
-    """The rows of a table, by its heads."""
+    """Return the rows of a table as dictionaries by column head."""
     heads = [head.text for head in table.all("thead")[0].all("th")]
     return [
         dict(zip(heads, [cell.text for cell in row.children], strict=True))

@@ -1,4 +1,8 @@
-"""Plug-ins on the command line: families of a module are listed, shown, compared in several processes; failures are sentences."""
+"""Plug-ins on the command line.
+
+Families of a module are listed, shown and compared in several processes; failures are
+reported in sentences.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """The program, run in a folder where brought.py is a plug-in of somebody's."""
+    """Return a function that runs the program in a folder with brought.py as a plug-in."""
     shutil.copyfile(ROOT / "tests" / "brought.py", tmp_path / "brought.py")
     environment = {
         **os.environ,
@@ -472,7 +476,10 @@ def test_wrong_options_of_a_kernel_are_sentences(
 
 
 def test_a_kernel_that_cannot_be_one_is_refused() -> None:
-    """Whatever is entered is computed with: a kernel of the project's with other values would be computed as that one."""
+    """Every registered kernel is used in computations.
+
+    A built-in kernel with overridden values would be computed as the built-in one.
+    """
 
     @dataclass(frozen=True)
     class Unfinished(Kernel):

@@ -1,4 +1,4 @@
-"""Preferences of clicks: whose order they tell, that lists add up, and that their problem is a relaxation."""
+"""Preferences from clicks: their order, their additivity and their relaxation."""
 
 from __future__ import annotations
 

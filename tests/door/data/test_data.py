@@ -39,7 +39,7 @@ def write(folder: Path, content: Any, name: str = "rows.txt") -> Path:
 
 
 def queries(data: Data) -> Any:
-    """The query of every row, of data that has them."""
+    """Return the query of every row."""
     assert data.qid is not None
     return data.qid
 
@@ -371,8 +371,8 @@ def test_a_large_svmlight_file_is_read_fast(tmp_path: Path) -> None:
     assert len(np.unique(queries(back))) == 600
     assert (
         elapsed < 6
-        # about 1 s; far more if the diagnosing pass or scikit-learn's own reading of
-        # queries were taken
+        # About 1 s, and far more with the diagnosing pass or with scikit-learn's parser
+        # of queries.
     )
 
 
@@ -556,7 +556,7 @@ def test_a_table_without_a_header_never_loses_a_row(
 
 
 def assert_no_row_is_lost(path: Path, m: int) -> None:
-    """A file without a header is read whole, or refused."""
+    """Check that a file without a header is read completely or refused."""
     try:
         back = load(path)
     except DataError:
@@ -788,7 +788,7 @@ def test_a_long_double_beyond_float64_is_refused(tmp_path: Path) -> None:
 
 
 class Trap:
-    """What a pickle runs when it is read."""
+    """Pickle that aborts the process when it is read."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (os.abort, ())
@@ -937,7 +937,7 @@ def test_scaled_columns_have_mean_0_and_deviation_1(X: Any) -> None:
     Z = Data("rows", X, np.zeros(len(X)), None, "regression").scaled().X
     assert np.abs(Z.mean(axis=0)).max() < 1e-12
     for before, after in zip(X.T, Z.T, strict=True):
-        # the order is kept, and a column is constant only if it was so up to rounding
+        # The order is kept, and a column is constant only if it was up to rounding.
         order = np.argsort(before)
         assert (np.diff(after[order]) >= 0).all()
         assert (

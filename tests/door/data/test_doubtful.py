@@ -1,4 +1,4 @@
-"""What could be read in two ways is read as it was meant, told, or refused: never silently in the other way."""
+"""Ambiguous files: read as meant, reported, or refused, never silently misread."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def write(folder: Path, content: str | bytes, name: str = "rows.csv") -> Path:
 
 
 def queries(data: Any) -> list[int]:
-    """The query of every row, of data that has them."""
+    """Return the query of every row."""
     found: list[int] = data.qid.tolist()
     return found
 
@@ -395,7 +395,7 @@ def test_an_archive_may_hold_words_for_labels_and_gaps(tmp_path: Path) -> None:
 
 
 class Frame:
-    """The least that makes a data frame, whose names need not be text."""
+    """Minimal data frame with names of any type."""
 
     def __init__(self, columns: dict[Any, Any]) -> None:
         self._columns = columns

@@ -55,7 +55,7 @@ HEADS = [
 
 
 def read(path: Path, head: int, monkeypatch: pytest.MonkeyPatch, **how: Any) -> Any:
-    """The data or the sentence, with so many lines before numpy reads."""
+    """Return the parsed data or the error, with `head` lines before numpy reads."""
     monkeypatch.setattr(delimited, "HEAD", head)
     try:
         data = load(path, **how)

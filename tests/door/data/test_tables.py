@@ -1,4 +1,7 @@
-"""Tables as people have them: compressed, piped, separated by anything, with gaps, weights and preferences, and as data frames."""
+"""Tables as users have them: compressed, piped, with any separator, and data frames.
+
+They have gaps, weights and preferences.
+"""
 
 from __future__ import annotations
 
@@ -46,17 +49,17 @@ def write(folder: Path, content: str | bytes, name: str = "rows.csv") -> Path:
 
 
 def text_of(values: Any, separator: str = ",", header: str = "") -> str:
-    """A table as text, whose numbers are read back as they are."""
+    """Return a table as text from which the same numbers are read back."""
     return header + "".join(separator.join(map(repr, row)) + "\n" for row in values.tolist())
 
 
 def names(d: int, separator: str = ",") -> str:
-    """A header of d features and a target."""
+    """Return a header of d features and a target."""
     return separator.join([*(f"x{j}" for j in range(d)), "y"]) + "\n"
 
 
 class Frame:
-    """The least that makes a data frame: names, a shape, a column for each name, and `to_numpy()` of a column."""
+    """Minimal data frame: names, shape, columns by name, and `to_numpy()` of a column."""
 
     def __init__(self, columns: dict[str, Any]) -> None:
         self._columns = {name: np.asarray(values) for name, values in columns.items()}
@@ -87,9 +90,9 @@ FRAMES = {"stub": "", "pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "
 
 
 def frame_maker(library: str) -> Any:
-    """What makes a frame of a dictionary of columns.
+    """Return the constructor of a frame from a dictionary of columns.
 
-    A library that is not installed skips the test.
+    The test is skipped if the library is not installed.
     """
     if library == "stub":
         return Frame
@@ -641,7 +644,7 @@ def test_parquet_without_pyarrow_says_what_to_install(
 
 
 def weighted(data: Data) -> tuple[float, float]:
-    """The proven interval of the optimum of the data's problem."""
+    """Return the proven interval of the optimum of the data's problem."""
     interval = solve(make_margin_problem_from_data(data, kernel=linear()), tol=1e-9).interval
     return interval.lower, interval.upper
 
@@ -877,10 +880,10 @@ def test_npz_may_hold_weights(tmp_path: Path) -> None:
         load(tmp_path / "rows.npz")
 
 
-# What is told
+# Messages
 
 SVMLIGHT = "; read as svmlight (--sep reads a table)"
-"""What is said of a file with the name of a table."""
+"""Note on a file that has the name of a table but is read as svmlight."""
 
 
 @pytest.mark.parametrize(

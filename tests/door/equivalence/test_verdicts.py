@@ -1,4 +1,4 @@
-"""The verdicts on two problems: right, with lines of Python that reproduce a difference, and in time."""
+"""Verdicts on two problems: correct, in time, and with code that shows a difference."""
 
 from __future__ import annotations
 
@@ -389,7 +389,7 @@ def test_cones_are_undecided_with_their_reason() -> None:
     ],
 )
 def test_families_that_take_the_same_data_are_compared_on_it(a: str, b: str) -> None:
-    """The instance that is found separates their exact optima when it is asked again."""
+    """The instance of the difference separates the recomputed exact optima."""
     found = refute(a, b, examples=60)
     assert found.verdict == "DIFFERENT"
     assert found.difference is not None

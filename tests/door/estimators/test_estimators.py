@@ -1,4 +1,7 @@
-"""Estimators against scikit-learn's on real data, against each other, and by what they promise: bounds, routing, pickles, sentences."""
+"""Estimators against scikit-learn on real data and against each other.
+
+Bounds, routing, pickles and messages are checked as well.
+"""
 
 from __future__ import annotations
 
@@ -62,21 +65,21 @@ def scaled(X: Array) -> Array:
 
 @pytest.fixture(scope="module")
 def cancer() -> tuple[Array, NDArray[Any]]:
-    """Two classes by name."""
+    """Return two named classes."""
     data = load_breast_cancer()
     return scaled(data.data), data.target_names[data.target]
 
 
 @pytest.fixture(scope="module")
 def wine() -> tuple[Array, NDArray[Any]]:
-    """Three classes by name."""
+    """Return three named classes."""
     data = load_wine()
     return scaled(data.data), np.array(["barolo", "grignolino", "barbera"])[data.target]
 
 
 @pytest.fixture(scope="module")
 def documents() -> tuple[Array, Array, NDArray[Any]]:
-    """Three levels in twelve queries, whose rows are mixed."""
+    """Return three levels in twelve queries with mixed rows."""
     rng = np.random.default_rng(0)
     X, qid = rng.normal(size=(180, 4)), rng.permutation(np.repeat(np.arange(12), 15))
     return X, np.digitize(X[:, 0] - X[:, 1] + rng.normal(size=180), [-1.0, 1.0]).astype(float), qid
@@ -465,7 +468,10 @@ def test_paths_choose_for_regressions_rankings_and_every_two_classes(
 
 @pytest.mark.slow
 def test_of_costs_that_are_all_alike_the_usual_one_is_taken() -> None:
-    """Points that are all one have the same constant at every C, with either penalty; that of "l1" is followed to 1 / lambda_min."""
+    """Equal points have the same constant at every C, with either penalty.
+
+    The path of "l1" is followed to 1 / lambda_min.
+    """
     X, y = np.ones((20, 2)), np.repeat([1, -1], [14, 6])
     assert MarginClassifierPathCV(penalty="l2").fit(X, y).C_ == 1.0
     fitted = MarginClassifierPathCV(penalty="l1", lambda_min=1e-3).fit(X, y)

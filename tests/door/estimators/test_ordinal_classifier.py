@@ -1,4 +1,4 @@
-"""OrdinalClassifier: levels in the order that is given, intervals that hold, and sentences for what it cannot be."""
+"""OrdinalClassifier: levels in the given order, valid intervals, and messages."""
 
 from __future__ import annotations
 

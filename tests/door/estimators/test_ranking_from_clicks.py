@@ -1,4 +1,7 @@
-"""The three steps of a Ranking SVM: features of a query with a document, the pairs that clicks tell, and their machine."""
+"""Three steps of a Ranking SVM from clicks.
+
+They are the features of a query and a document, the pairs of clicks, and the model.
+"""
 
 from __future__ import annotations
 

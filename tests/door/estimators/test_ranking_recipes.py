@@ -1,4 +1,7 @@
-"""The recipes of other packages for rankings run with our ranker, and what they find is what it finds without them."""
+"""Ranking recipes of other packages, run with equimargin's ranker.
+
+The results are those of the ranker without the recipe.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages in headless Chromium: by mouse and keyboard, at every width, in the dark and in print, and with hostile names."""
+"""Pages in headless Chromium: mouse, keyboard, widths, dark mode, print, hostile names."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ HOSTILE = (
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """Headless Chromium."""
+    """Yield headless Chromium."""
     with chromium(tmp_path_factory.mktemp("profile")) as started:
         yield started
 
 
 @pytest.fixture(scope="module")
 def written() -> Callable[..., Path]:
-    """A function that runs a command of equimargin with --html in a folder, and returns the page."""
+    """Return a function that runs a command with --html and returns the page."""
 
     def write(folder: Path, *command: str) -> Path:
         page = folder / f"{command[0]}.html"
@@ -53,7 +53,11 @@ def written() -> Callable[..., Path]:
 def pages(
     tmp_path_factory: pytest.TempPathFactory, written: Callable[..., Path]
 ) -> dict[str, Path]:
-    """A page of every kind: of a comparison with controls, one that was interrupted, paths of two kernels, an audit, and a study."""
+    """Return one page per kind.
+
+    They are a comparison with controls, an interrupted one, paths of two kernels, an
+    audit, and a study.
+    """
     folder = tmp_path_factory.mktemp("pages")
     X, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 1]]), np.array([-1.0, 1, 1, -1, -1])
     found = compare(
@@ -90,7 +94,7 @@ def pages(
 
 
 def column(browser: Browser, head: str) -> list[str]:
-    """The keys of a column in the table of all answers, from above to below."""
+    """Return the keys of a column in the table of all answers, from top to bottom."""
     heads = "[...document.querySelectorAll('table.sortable')].at(-1).tHead.rows[0].cells"
     script = (
         f"const at = [...{heads}].findIndex((head) => head.textContent === arguments[0]);"
@@ -102,7 +106,7 @@ def column(browser: Browser, head: str) -> list[str]:
 
 
 def button(browser: Browser, head: str) -> Any:
-    """The button that sorts by a column of the table of all answers."""
+    """Return the button that sorts the table of all answers by a column."""
     script = (
         "return "
         "[...[...document.querySelectorAll('table.sortable')].at(-1).querySelectorAll('thead "
@@ -113,7 +117,7 @@ def button(browser: Browser, head: str) -> Any:
 
 
 def sorted_by(browser: Browser) -> list[list[str]]:
-    """The heads that say that they are sorted by, each with its direction."""
+    """Return the heads marked as sorted, each with its direction."""
     return list(
         browser.run(
             "return [...document.querySelectorAll('th[aria-sort]')].map((h) => "

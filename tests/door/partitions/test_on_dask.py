@@ -1,4 +1,7 @@
-"""Partitions on the workers of a cluster of two processes: the bits of this process, lost workers, poisoned partitions, Dask arrays."""
+"""Partitions on a cluster of two processes, bit for bit as in this process.
+
+Workers are lost, partitions are poisoned, and Dask arrays are passed.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ QID = np.arange(1400) // 35
 
 @contextmanager
 def two_workers() -> Iterator[Any]:
-    """A client of a cluster of two processes of this machine."""
+    """Yield a client of a local cluster of two processes."""
     pytest.importorskip("distributed", reason="dask and distributed are not installed")
     from distributed import Client, LocalCluster
 
@@ -56,7 +59,10 @@ def bits(solution: PartitionedSolution) -> bytes:
 
 
 def part(k: int, parts: int, values: str, poison: str = "") -> Any:
-    """One partition of the features, labels, relevances or queries, as a worker makes it; or a wrong one."""
+    """Return a partition of features, labels, relevances or queries, or a wrong one.
+
+    A worker computes it.
+    """
     rows = slice(1400 * k // parts // 35 * 35, 1400 * (k + 1) // parts // 35 * 35)
     chosen = {"X": X, "y": Y, "relevances": RELEVANCES, "qid": QID}[values][rows].copy()
     if poison == "nan":
@@ -65,7 +71,7 @@ def part(k: int, parts: int, values: str, poison: str = "") -> Any:
 
 
 def delayed(parts: int, values: str, wrong: int = -1, poison: str = "") -> list[Any]:
-    """All partitions, each of which a worker makes."""
+    """Return all partitions, each computed by a worker."""
     from dask import delayed
 
     return [delayed(part)(k, parts, values, poison if k == wrong else "") for k in range(parts)]
@@ -100,7 +106,7 @@ def test_more_partitions_than_one_task_adds_up(client: Any) -> None:
 
 
 def killing(asked: Callable[..., Any], at: int, victims: list[int]) -> Callable[..., Any]:
-    """As OnDask._asked, but some processes are killed in the middle of one question."""
+    """Return OnDask._asked with some processes killed in the middle of one question."""
     questions = iter(range(10**6))
 
     def ask(self: Any, method: str, arguments: Any) -> Any:

@@ -81,12 +81,15 @@ def sleeps(problem, limits, start):
     time.sleep(0.3 if problem.m > 2 else 0.0)
     return solve(problem, "smo").point
 """
-"""A family with a wrong formulation, a solver that raises where a feature is above 2, and one that is slow on three points and more."""
+"""Plug-in with a wrong formulation, a solver that raises, and a slow solver.
+
+One raises where a feature is above 2; the other is slow on three points and more.
+"""
 
 
 @pytest.fixture
 def plugin(tmp_path: Path) -> Iterator[Path]:
-    """The plug-in, loaded."""
+    """Yield the plug-in, loaded."""
     file = tmp_path / "plug_in_to_shrink.py"
     file.write_text(PLUGIN, encoding="utf-8")
     load(str(file))
@@ -110,7 +113,7 @@ def command(*arguments: object) -> tuple[int, str]:
 
 
 def ran(lines: str, folder: Path) -> str:
-    """What lines of Python print, in a process of their own."""
+    """Return the output of lines of Python run in a process of their own."""
     done = subprocess.run(
         [sys.executable, "-c", lines], cwd=folder, capture_output=True, text=True, timeout=HANG
     )
@@ -119,7 +122,7 @@ def ran(lines: str, folder: Path) -> str:
 
 
 def larger_than(number: float) -> Any:
-    """Whether an instance has a feature above a number."""
+    """Return a predicate that is true if an instance has a feature above a number."""
     return lambda instance: bool((instance.arguments["X"] > number).any())
 
 

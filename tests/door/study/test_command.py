@@ -38,7 +38,7 @@ def study(*arguments: object) -> tuple[int, str]:
 
 @pytest.fixture
 def plan(tmp_path: Path) -> Path:
-    """A plan of a few answers."""
+    """Return a plan of a few answers."""
     file = tmp_path / "plan.toml"
     file.write_text(PLAN)
     return file

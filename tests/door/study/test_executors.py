@@ -1,4 +1,7 @@
-"""Answers in other processes: rows are those of this process, and processes that die are told from answers that do not take them down."""
+"""Answers in other processes: the rows are those of this process.
+
+Processes that crash are distinguished from answers that do not crash them.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ RUN = CliRunner()
 
 @pytest.fixture
 def plugin(tmp_path: Path) -> Iterator[Path]:
-    """A plug-in with a solver that ends its process."""
+    """Yield a plug-in with a solver that ends its process."""
     file = tmp_path / "deadly_solver_of_a_test.py"
     file.write_text(DEADLY, encoding="utf-8")
     yield file
@@ -54,7 +57,7 @@ def plugin(tmp_path: Path) -> Iterator[Path]:
 
 
 def of_iris(*solvers: str, plugins: tuple[str, ...] = ()) -> list[AnswerSpec]:
-    """Answers on twenty rows of iris."""
+    """Return answers on twenty rows of iris."""
     data = (DataPlan("iris", sample=20),)
     request = ComparisonRequest(solvers=solvers, tol=1e-6)
     return grid(
@@ -71,7 +74,7 @@ def of_iris(*solvers: str, plugins: tuple[str, ...] = ()) -> list[AnswerSpec]:
 
 
 def rows(file: Path, asked: list[AnswerSpec], executor: Executor) -> list[dict[str, Any]]:
-    """The table of a study, without its times."""
+    """Return the table of a study without its times."""
     with Database(file, writes=True) as database:
         database.enter("iris", "", asked)
         run(database, executor)
@@ -108,7 +111,10 @@ def test_an_answer_that_takes_its_process_down_takes_no_other_with_it(
 def test_a_limit_of_memory_that_ends_a_process_does_not_end_the_study(
     tmp_path: Path, plugin: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """OpenBLAS ends its process where it finds no memory: with a limit, no answer is run in the process of the study."""
+    """OpenBLAS ends its process if it is out of memory.
+
+    With a limit, no answer is run in the process of the study.
+    """
     monkeypatch.setattr("equimargin.study.database.MOST_DEATHS", 1)
     plan = tmp_path / "plan.toml"
     study = f'[study]\nplugins = "{plugin.name}"\n'
