@@ -1,6 +1,6 @@
 """Selection along a path against rational arithmetic and brute force, and folds.
 
-Folds keep queries together.
+Folds keep queries whole and classes in their shares.
 """
 
 from __future__ import annotations
